@@ -15,7 +15,7 @@ const PROGRAMS: [&str; 2] = ["/usr/lib/chromium/chromium-headless-shell", "/usr/
 /// The package that costs a third of the other, and the other.
 const PACKAGES: [&str; 2] = ["chromium-headless-shell", "chromium"];
 
-/// What tells Chromium of authorities, and the package it is in.
+/// Program that imports certificate authorities for Chromium, and its package.
 const AUTHORITIES: (&str, &str) = ("/usr/bin/certutil", "libnss3-tools");
 
 /// Returns the program, installing it where it is missing and may be installed.

@@ -21,7 +21,7 @@ use site::Site;
 use crate::cargo::cargo;
 use crate::{Result, root};
 
-/// Whether callers have to show a key.
+/// Authentication of the service under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Authentication {
     On,
@@ -45,12 +45,12 @@ impl Authentication {
     }
 }
 
-/// What is checked, and by whom.
+/// Checks to run, and their clients.
 #[derive(Debug, Default)]
 pub(crate) struct Options<'a> {
     /// The program that is checked, which is built when none is given.
     binary: Option<&'a Path>,
-    /// What the names of those have in them that check it; all of them without.
+    /// Substring of the names of the checks to run; without it, all run.
     only: Option<&'a str>,
 }
 

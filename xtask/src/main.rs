@@ -25,7 +25,7 @@ use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What a task returns: its failure is a text for the person who ran it.
+/// Result of a task; an error is a message for the developer.
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
 const USAGE: &str = "usage: cargo xtask TASK

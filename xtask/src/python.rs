@@ -13,8 +13,8 @@ use crate::debian::{self, run};
 pub(crate) const VARIABLE: &str = "WEBSVC_TEST_PYTHON";
 const SDK: &str = "firecrawl-py==4.55.0";
 
-/// What the SDK requires, without its lower bound on certifi. That package is a list of trust anchors and the tests
-/// speak plain HTTP on loopback, so an older one changes nothing that they prove.
+/// Requirements of the SDK without its lower bound on certifi. That package is a list of trust anchors and the
+/// tests speak plain HTTP on loopback, so an older one changes nothing that they prove.
 const RELAXED: &[&str] = &[
     "aiohttp",
     "certifi",
@@ -26,7 +26,7 @@ const RELAXED: &[&str] = &[
     "websockets",
 ];
 
-/// What drives the OpenAPI document and what checks it.
+/// Tools that test the OpenAPI document and validate it.
 const OPENAPI_TOOLS: &[&str] = &["schemathesis==4.32.5", "openapi-spec-validator==0.9.0"];
 
 /// Returns the interpreter of a virtual environment with the SDK, making it the first time.

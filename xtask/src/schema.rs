@@ -14,7 +14,7 @@ const SCHEMA_FOLDER: &str = "docs/schema/v2";
 /// The OpenAPI document, below the root of the repository.
 const OPENAPI: &str = "docs/openapi.json";
 
-/// What is done with the files.
+/// Action on the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// They are written.
@@ -43,7 +43,7 @@ pub(crate) fn run(mode: Mode) -> Result {
 struct Stale {
     /// Below the root of the repository.
     path: String,
-    /// What it should hold; `None` when it should not be there.
+    /// Expected content; `None` if the file must not exist.
     wanted: Option<String>,
 }
 

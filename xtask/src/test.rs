@@ -137,7 +137,7 @@ impl Step {
     }
 }
 
-/// What the tests need from elsewhere, told to them in their environment.
+/// External components of the tests, passed in environment variables.
 struct Provided {
     variables: Vec<(&'static str, PathBuf)>,
     absent: Vec<String>,

@@ -12,7 +12,7 @@ use crate::{Result, report, root};
 const MAX_LINES: usize = 500;
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// What may lie in the root of the repository, beside files that begin with a dot.
+/// Names allowed in the root of the repository, in addition to files that begin with a dot.
 const TOP_LEVEL: &[&str] = &["Cargo.toml", "Cargo.lock", "README.md", "crates", "xtask", "docs"];
 const LICENSE_PREFIX: &str = "LICENSE";
 
@@ -100,7 +100,7 @@ fn check_words(name: &str, text: &str, violations: &mut Vec<String>) {
     }
 }
 
-/// Whether `word` stands in the line by itself, not as a part of a longer word.
+/// Returns whether the line contains `word` at word boundaries.
 fn has_word(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
@@ -108,7 +108,7 @@ fn has_word(line: &str, word: &str) -> bool {
     })
 }
 
-/// Whether an absolute path begins so; the path of a URL does not count.
+/// Returns whether the line contains an absolute path with this prefix; paths of URLs do not count.
 fn has_path(line: &str, path: &str) -> bool {
     line.match_indices(path)
         .any(|(at, _)| line[..at].chars().next_back().is_none_or(|c| " \t\"'`=(<[".contains(c)))

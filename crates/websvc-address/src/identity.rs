@@ -4,13 +4,13 @@ use std::fmt;
 
 use url::Url;
 
-use crate::spelling;
-use crate::visit::{cut, names_a_visit, session_in_path};
+use crate::percent_encoding;
+use crate::tracking_params::{cut, is_tracking_param, session_in_path};
 
 /// Files that are what their directory shows.
 const INDEX_FILES: &[&str] = &["/index.html", "/index.htm", "/index.php"];
 
-/// What is the same for all usual spellings of the address of one page.
+/// Identity of a page, equal for all common spellings of its URL.
 ///
 /// It forgets scheme (http or https), user name, `www.`, a default port, the dot behind a host, the fragment (unless it
 /// is a `#!` path), the slash at the end, an index file, parameters without a name, session ids and campaign
@@ -20,13 +20,13 @@ const INDEX_FILES: &[&str] = &["/index.html", "/index.htm", "/index.php"];
 ///
 /// It is no URL: nothing can be fetched by it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Identity {
+pub struct PageIdentity {
     text: String,
     /// How much of the text is the host; nothing for what has none.
     host_len: usize,
 }
 
-impl Identity {
+impl PageIdentity {
     /// Returns the identity of an address. Takes time linear in its length.
     pub fn of(address: &str) -> Self {
         match Url::parse(address) {
@@ -52,7 +52,7 @@ impl Identity {
         push_query(url.query().unwrap_or_default(), &mut text);
         if let Some(path) = url.fragment().filter(|fragment| fragment.starts_with('!')) {
             text.push('#');
-            spelling::push(path, &mut text);
+            percent_encoding::push(path, &mut text);
         }
         Self { text, host_len }
     }
@@ -68,13 +68,13 @@ impl Identity {
     }
 }
 
-impl From<Identity> for String {
-    fn from(identity: Identity) -> Self {
+impl From<PageIdentity> for String {
+    fn from(identity: PageIdentity) -> Self {
         identity.text
     }
 }
 
-impl fmt::Display for Identity {
+impl fmt::Display for PageIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
@@ -93,7 +93,7 @@ fn without_www(mut host: &str) -> &str {
 
 fn push_path(path: &str, text: &mut String) {
     let start = text.len();
-    spelling::push(path, text);
+    percent_encoding::push(path, text);
     loop {
         let path = text[start..].trim_end_matches('/');
         let kept = INDEX_FILES.iter().find_map(|file| path.strip_suffix(file)).unwrap_or(path);
@@ -108,8 +108,8 @@ fn push_query(query: &str, text: &mut String) {
     let mut before = '?';
     for parameter in query.split('&') {
         let mut one = String::with_capacity(parameter.len());
-        spelling::push(parameter, &mut one);
-        if !one.is_empty() && !one.starts_with('=') && !names_a_visit(&one) {
+        percent_encoding::push(parameter, &mut one);
+        if !one.is_empty() && !one.starts_with('=') && !is_tracking_param(&one) {
             text.push(before);
             text.push_str(&one);
             before = '&';

@@ -1,7 +1,7 @@
 //! Which addresses mean the same page.
 //!
 //! Two questions, one list of what names a visit rather than a page (session ids, campaign parameters):
-//! [`without_visit`] returns the URL to fetch, which its host must understand; [`Identity`] is a key to compare by, and
+//! [`strip_tracking_params`] returns the URL to fetch, which its host must understand; [`PageIdentity`] is a key to compare by, and
 //! forgets more, because nothing is ever fetched by it. Pure: no IO, no async, no clock.
 //!
 //! ```
@@ -14,8 +14,8 @@
 #![deny(missing_docs)]
 
 mod identity;
-mod spelling;
-mod visit;
+mod percent_encoding;
+mod tracking_params;
 
-pub use identity::Identity;
-pub use visit::without_visit;
+pub use identity::PageIdentity;
+pub use tracking_params::strip_tracking_params;

@@ -11,20 +11,20 @@ use tokio::task::JoinError;
 use websvc_store::{ArtifactRecord, ReserveOutcome, Store};
 
 use crate::error::{ArtifactError, FindError};
-use crate::kind::Kind;
-use crate::link::{Link, Signer, hex};
-use crate::place::{Found, Named, OpenPlace, Place};
+use crate::kind::ArtifactKind;
+use crate::signed_url::{SignedUrl, UrlSigner, hex};
+use crate::storage::{ArtifactSource, ContentInfo, Storage, StorageLocation};
 
 /// A content whose writing began so long ago and never ended was given up by a process that is gone.
 const ABANDONED: Duration = Duration::from_secs(600);
 /// How often expired artifacts are looked for: their URLs are refused from the second on, this is about room.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
-/// What a shelf of artifacts is told.
+/// Configuration of an artifact store.
 #[derive(Debug, Clone)]
 pub struct ArtifactsConfig {
-    /// Where the contents are.
-    pub place: Place,
+    /// Location of the contents.
+    pub place: StorageLocation,
     /// The most bytes of all contents together; the oldest leave first.
     pub max_bytes: u64,
     /// No artifact lives longer, whatever its kind.
@@ -36,14 +36,14 @@ impl ArtifactsConfig {
     #[must_use]
     pub fn in_directory(path: impl Into<std::path::PathBuf>) -> Self {
         Self {
-            place: Place::Directory(path.into()),
+            place: StorageLocation::Directory(path.into()),
             max_bytes: 1 << 30,
             max_age: Duration::from_secs(24 * 3600),
         }
     }
 }
 
-/// Whether a request may leave anything behind.
+/// Retention of the artifacts of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retention {
     /// It may.
@@ -59,8 +59,8 @@ pub struct Artifacts(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     store: Store,
-    signer: Signer,
-    place: OpenPlace,
+    signer: UrlSigner,
+    place: Storage,
     max_bytes: u64,
     max_age: Duration,
     /// The last file could not be written.
@@ -108,15 +108,15 @@ impl Artifacts {
     /// bucket are wrong.
     pub fn open(store: Store, config: ArtifactsConfig) -> Result<Self, ArtifactError> {
         let ArtifactsConfig { place, max_bytes, max_age } = config;
-        let signer = Signer::new(&store.artifact_secret()?);
-        let (place, is_failing) = (OpenPlace::open(place)?, AtomicBool::new(false));
+        let signer = UrlSigner::new(&store.artifact_secret()?);
+        let (place, is_failing) = (Storage::open(place)?, AtomicBool::new(false));
         Ok(Self(Arc::new(Shared { store, signer, place, max_bytes, max_age, is_failing })))
     }
 
     /// Returns whether the last file that was to be kept could be written; true before there is any. The directory or
     /// the bucket is not asked for it.
     #[must_use]
-    pub fn is_kept(&self) -> bool {
+    pub fn may_store(&self) -> bool {
         !self.0.is_failing.load(Ordering::Relaxed)
     }
 
@@ -133,7 +133,12 @@ impl Artifacts {
     ///
     /// # Errors
     /// [`FindError::NotFound`], [`FindError::Gone`]; [`FindError::Failed`] when it cannot be read.
-    pub async fn find(&self, link: &Link, method: &Method, team: Option<&str>) -> Result<Found, FindError> {
+    pub async fn get(
+        &self,
+        link: &SignedUrl,
+        method: &Method,
+        team: Option<&str>,
+    ) -> Result<ArtifactSource, FindError> {
         if !self.0.signer.has_signed(link) {
             return Err(FindError::NotFound);
         }
@@ -146,7 +151,7 @@ impl Artifacts {
             return Err(FindError::NotFound);
         }
         let Some(record) = record.filter(|_| remaining_s > 0) else { return Err(FindError::Gone) };
-        let named = Named { id: &link.id, kind: link.kind, bytes: record.bytes };
+        let named = ContentInfo { id: &link.id, kind: link.kind, bytes: record.bytes };
         self.0.place.find(&named, method, remaining_s).await?.ok_or(FindError::Gone)
     }
 
@@ -172,7 +177,7 @@ impl Artifacts {
     }
 
     /// Sweeps once a minute, for as long as it is polled; dropping it at any moment loses nothing.
-    pub async fn keep_swept(&self) -> std::convert::Infallible {
+    pub async fn sweep_periodically(&self) -> std::convert::Infallible {
         let mut interval = tokio::time::interval(SWEEP_INTERVAL);
         loop {
             interval.tick().await;
@@ -192,7 +197,7 @@ impl Artifacts {
         for record in leaving {
             let ArtifactRecord { id, kind, .. } = record;
             // A kind that this version does not know is another version's to remove.
-            let Some(kind) = Kind::of_extension(&kind) else { continue };
+            let Some(kind) = ArtifactKind::of_extension(&kind) else { continue };
             match self.0.remove_content(&id, kind).await {
                 Ok(()) => {
                     let shared = Arc::clone(&self.0);
@@ -221,7 +226,12 @@ impl TeamArtifacts {
     ///
     /// # Errors
     /// [`ArtifactError`]; then nothing is stored.
-    pub async fn put(&self, kind: Kind, content: Bytes, life: Duration) -> Result<Artifact, ArtifactError> {
+    pub async fn put(
+        &self,
+        kind: ArtifactKind,
+        content: Bytes,
+        life: Duration,
+    ) -> Result<Artifact, ArtifactError> {
         match self.retention {
             Retention::Stored => {}
             Retention::Nothing => return Err(ArtifactError::NothingStored),
@@ -261,20 +271,20 @@ impl TeamArtifacts {
 ///
 /// # Errors
 /// As writing and removing have them.
-pub async fn probe(place: Place) -> Result<(), ArtifactError> {
+pub async fn probe(place: StorageLocation) -> Result<(), ArtifactError> {
     let id = new_id()?;
     let content = Bytes::from_static(b"websvc doctor");
-    match OpenPlace::open(place)? {
-        OpenPlace::Directory(directory) => {
+    match Storage::open(place)? {
+        Storage::Directory(directory) => {
             blocking(move || {
-                directory.write(&id, Kind::Pdf, &content)?;
-                directory.remove(&id, Kind::Pdf)
+                directory.write(&id, ArtifactKind::Pdf, &content)?;
+                directory.remove(&id, ArtifactKind::Pdf)
             })
             .await
         }
-        OpenPlace::Bucket(bucket) => {
-            bucket.write(&id, Kind::Pdf, content).await?;
-            bucket.remove(&id, Kind::Pdf).await
+        Storage::Bucket(bucket) => {
+            bucket.write(&id, ArtifactKind::Pdf, content).await?;
+            bucket.remove(&id, ArtifactKind::Pdf).await
         }
     }
 }
@@ -292,11 +302,16 @@ impl Shared {
     }
 
     /// Writes a content for which there is room, and makes it readable. A failure gives the room back.
-    async fn write(self: &Arc<Self>, id: &str, kind: Kind, content: Bytes) -> Result<(), ArtifactError> {
+    async fn write(
+        self: &Arc<Self>,
+        id: &str,
+        kind: ArtifactKind,
+        content: Bytes,
+    ) -> Result<(), ArtifactError> {
         let bytes = content.len() as u64;
         let (shared, name) = (Arc::clone(self), id.to_owned());
         match &self.place {
-            OpenPlace::Directory(directory) => {
+            Storage::Directory(directory) => {
                 // In one piece, which a caller who goes away does not break off in the middle.
                 let directory = directory.clone();
                 blocking(move || {
@@ -309,7 +324,7 @@ impl Shared {
                 })
                 .await
             }
-            OpenPlace::Bucket(bucket) => {
+            Storage::Bucket(bucket) => {
                 let written = bucket.write(id, kind, content).await;
                 let failed = match written {
                     Ok(()) => match blocking(move || shared.finish(&name, bytes)).await {
@@ -346,13 +361,13 @@ impl Shared {
         }
     }
 
-    async fn remove_content(&self, id: &str, kind: Kind) -> Result<(), ArtifactError> {
+    async fn remove_content(&self, id: &str, kind: ArtifactKind) -> Result<(), ArtifactError> {
         match &self.place {
-            OpenPlace::Directory(directory) => {
+            Storage::Directory(directory) => {
                 let (directory, id) = (directory.clone(), id.to_owned());
                 blocking(move || directory.remove(&id, kind)).await
             }
-            OpenPlace::Bucket(bucket) => bucket.remove(id, kind).await,
+            Storage::Bucket(bucket) => bucket.remove(id, kind).await,
         }
     }
 }

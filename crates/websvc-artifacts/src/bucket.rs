@@ -12,10 +12,10 @@ use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use rusty_s3::{Credentials, S3Action, UrlStyle};
 use url::Url;
-use websvc_transport::{Client, FetchError, FetchRequest, Fetched, RedirectPolicy, Stage};
+use websvc_transport::{Client, FetchError, FetchPhase, FetchRequest, FetchResponse, RedirectPolicy};
 
 use crate::error::ArtifactError;
-use crate::kind::Kind;
+use crate::kind::ArtifactKind;
 
 /// How long the URL is valid that a reader is led to: time to follow it, not to hand it on.
 const SIGNED_URL_LIFE: Duration = Duration::from_secs(300);
@@ -42,11 +42,11 @@ pub struct S3Config {
     pub region: String,
     /// The name of the bucket, which has to exist.
     pub bucket: String,
-    /// What the names of all objects begin with; may be empty.
+    /// Prefix of all object names; may be empty.
     pub prefix: String,
-    /// Who signs.
+    /// ID of the access key that signs requests.
     pub access_key_id: String,
-    /// What it is signed with.
+    /// Secret of the access key.
     pub secret_access_key: String,
 }
 
@@ -92,7 +92,12 @@ impl Bucket {
         Ok(Self { client, service, credentials: Credentials::new(access_key_id, secret_access_key), prefix })
     }
 
-    pub(crate) async fn write(&self, id: &str, kind: Kind, content: Bytes) -> Result<(), ArtifactError> {
+    pub(crate) async fn write(
+        &self,
+        id: &str,
+        kind: ArtifactKind,
+        content: Bytes,
+    ) -> Result<(), ArtifactError> {
         let described: [(HeaderName, Cow<'static, str>); 3] = [
             (CACHE_CONTROL, "private, immutable".into()),
             (CONTENT_DISPOSITION, kind.content_disposition(id).into()),
@@ -113,7 +118,7 @@ impl Bucket {
     }
 
     /// Removes an object; nothing to remove is fine.
-    pub(crate) async fn remove(&self, id: &str, kind: Kind) -> Result<(), ArtifactError> {
+    pub(crate) async fn remove(&self, id: &str, kind: ArtifactKind) -> Result<(), ArtifactError> {
         let object = self.object(id, kind);
         let url = self.service.delete_object(Some(&self.credentials), &object).sign(REQUEST_LIFE);
         let request = Request { method: Method::DELETE, url, headers: HeaderMap::new(), body: None };
@@ -121,7 +126,7 @@ impl Bucket {
     }
 
     /// Returns a URL of the service by which the object can be read with this method.
-    pub(crate) fn signed_url(&self, id: &str, kind: Kind, method: &Method, remaining_s: u64) -> Url {
+    pub(crate) fn signed_url(&self, id: &str, kind: ArtifactKind, method: &Method, remaining_s: u64) -> Url {
         let life = SIGNED_URL_LIFE.min(Duration::from_secs(remaining_s.max(1)));
         let object = self.object(id, kind);
         if *method == Method::HEAD {
@@ -131,7 +136,7 @@ impl Bucket {
         }
     }
 
-    fn object(&self, id: &str, kind: Kind) -> String {
+    fn object(&self, id: &str, kind: ArtifactKind) -> String {
         format!("{}{id}.{}", self.prefix, kind.extension())
     }
 
@@ -194,7 +199,7 @@ enum RequestFailure {
 }
 
 impl RequestFailure {
-    fn refused(fetched: &Fetched) -> Self {
+    fn refused(fetched: &FetchResponse) -> Self {
         let text = String::from_utf8_lossy(&fetched.body);
         let parts: Vec<&str> = ["Code", "Message"].iter().filter_map(|name| element(&text, name)).collect();
         let reason = if parts.is_empty() { "no reason is given".to_owned() } else { parts.join(", ") };
@@ -207,7 +212,7 @@ impl RequestFailure {
             Self::Fetch(
                 FetchError::Dns { .. }
                 | FetchError::Connect { .. }
-                | FetchError::Timeout { stage: Stage::Resolve | Stage::Connect, .. },
+                | FetchError::Timeout { stage: FetchPhase::Resolve | FetchPhase::Connect, .. },
             ) => true,
             Self::Fetch(_) => false,
             Self::Refused { status, .. } => {

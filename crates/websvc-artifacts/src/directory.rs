@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use tokio::fs::File;
 
 use crate::error::ArtifactError;
-use crate::kind::Kind;
+use crate::kind::ArtifactKind;
 
-/// What the name of a file ends with while it is written.
+/// Suffix of a file while it is written.
 const PART: &str = ".part";
 
 /// A directory of contents; made when the first one comes.
@@ -24,7 +24,7 @@ impl Directory {
     }
 
     /// Writes a content. A failure leaves nothing behind, a crash at most a file that [`remove`](Self::remove) knows.
-    pub(crate) fn write(&self, id: &str, kind: Kind, content: &[u8]) -> Result<(), ArtifactError> {
+    pub(crate) fn write(&self, id: &str, kind: ArtifactKind, content: &[u8]) -> Result<(), ArtifactError> {
         let path = self.file(id, kind);
         let part = part_of(&path);
         let failed = |path: &Path, source| write_failure(path, content.len() as u64, source);
@@ -38,7 +38,12 @@ impl Directory {
     }
 
     /// Opens a content for reading; `None` when it is gone or has not its size, which only others can have done.
-    pub(crate) async fn open(&self, id: &str, kind: Kind, bytes: u64) -> Result<Option<File>, ArtifactError> {
+    pub(crate) async fn open(
+        &self,
+        id: &str,
+        kind: ArtifactKind,
+        bytes: u64,
+    ) -> Result<Option<File>, ArtifactError> {
         let path = self.file(id, kind);
         let opened = async {
             let file = File::open(&path).await?;
@@ -60,7 +65,7 @@ impl Directory {
     }
 
     /// Removes a content, whole or half; nothing to remove is fine.
-    pub(crate) fn remove(&self, id: &str, kind: Kind) -> Result<(), ArtifactError> {
+    pub(crate) fn remove(&self, id: &str, kind: ArtifactKind) -> Result<(), ArtifactError> {
         let path = self.file(id, kind);
         for path in [part_of(&path), path] {
             match fs::remove_file(&path) {
@@ -71,7 +76,7 @@ impl Directory {
         Ok(())
     }
 
-    fn file(&self, id: &str, kind: Kind) -> PathBuf {
+    fn file(&self, id: &str, kind: ArtifactKind) -> PathBuf {
         self.path.join(format!("{id}.{}", kind.extension()))
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with artifacts, by what the caller can do about it.
+//! Errors of artifacts, grouped by what the caller can do.
 
 use std::io;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub enum ArtifactError {
     /// The disk is full.
     #[error("no space left for an artifact of {bytes} bytes in {}", path.display())]
     DiskFull {
-        /// Where it was to be written.
+        /// Path of the file.
         path: PathBuf,
         /// Its size.
         bytes: u64,
@@ -35,7 +35,7 @@ pub enum ArtifactError {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         #[source]
         source: io::Error,
     },
@@ -44,7 +44,7 @@ pub enum ArtifactError {
     Bucket {
         /// Its name.
         bucket: String,
-        /// What the service said.
+        /// Error of the bucket service.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },

@@ -1,9 +1,9 @@
-//! What an artifact is: its media type, its file name, and how browsers are to treat it.
+//! Kinds of artifacts: media type, file name, and how browsers open them.
 
 /// The kinds of artifacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum ArtifactKind {
     /// A picture without loss.
     Png,
     /// A picture with loss.
@@ -22,7 +22,7 @@ pub enum Kind {
     Webm,
 }
 
-/// What a browser does with an artifact that is opened by itself.
+/// Behavior of a browser that opens an artifact directly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disposition {
     /// It shows it.
@@ -31,7 +31,7 @@ pub enum Disposition {
     Attachment,
 }
 
-impl Kind {
+impl ArtifactKind {
     /// Every kind.
     pub const ALL: &'static [Self] =
         &[Self::Png, Self::Jpeg, Self::Webp, Self::Pdf, Self::Html, Self::Mp3, Self::Mp4, Self::Webm];
@@ -100,10 +100,10 @@ mod tests {
 
     #[test]
     fn every_kind_is_found_by_its_extension() {
-        for kind in Kind::ALL {
-            assert_eq!(Kind::of_extension(kind.extension()), Some(*kind));
+        for kind in ArtifactKind::ALL {
+            assert_eq!(ArtifactKind::of_extension(kind.extension()), Some(*kind));
         }
-        assert_eq!(Kind::of_extension("exe"), None);
-        assert_eq!(Kind::of_extension("PNG"), None);
+        assert_eq!(ArtifactKind::of_extension("exe"), None);
+        assert_eq!(ArtifactKind::of_extension("PNG"), None);
     }
 }

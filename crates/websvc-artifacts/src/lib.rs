@@ -29,12 +29,12 @@ mod bucket;
 mod directory;
 mod error;
 mod kind;
-mod link;
-mod place;
+mod signed_url;
+mod storage;
 
 pub use artifacts::{Artifact, Artifacts, ArtifactsConfig, Retention, TeamArtifacts, probe};
 pub use bucket::S3Config;
 pub use error::{ArtifactError, FindError};
-pub use kind::{Disposition, Kind};
-pub use link::{Link, PREFIX};
-pub use place::{Content, Found, Place};
+pub use kind::{ArtifactKind, Disposition};
+pub use signed_url::{PREFIX, SignedUrl};
+pub use storage::{ArtifactSource, Content, StorageLocation};

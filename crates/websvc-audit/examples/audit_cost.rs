@@ -1,4 +1,4 @@
-//! What an event costs the request that it tells of: `cargo run --release -p websvc-audit --example audit_cost`.
+//! Benchmark of the cost of one event for its request: `cargo run --release -p websvc-audit --example audit_cost`.
 
 use std::time::{Duration, Instant};
 

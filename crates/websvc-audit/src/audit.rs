@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
-use websvc_webhook::{Backoff, Schedule};
+use websvc_webhook::{Backoff, BackoffSchedule};
 
 use crate::error::{AuditError, SinkError};
 use crate::event::Event;
@@ -20,10 +20,10 @@ use crate::spool::Spool;
 const SYNC_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How long a sink that failed is left alone.
-const PAUSES: Schedule =
-    Schedule { first: Duration::from_millis(250), factor: 2, longest: Duration::from_secs(60) };
+const PAUSES: BackoffSchedule =
+    BackoffSchedule { first: Duration::from_millis(250), factor: 2, longest: Duration::from_secs(60) };
 
-/// Where events go, and how many may wait.
+/// Sinks of audit events, and limits of the spool.
 #[derive(Debug)]
 pub struct AuditConfig {
     /// The sinks, at most one of a kind: its name says how far it has come.
@@ -41,18 +41,18 @@ struct Shared {
     spool: Spool,
     /// Until they are delivered to.
     sinks: Mutex<Vec<Sink>>,
-    notes: Vec<Note>,
+    notes: Vec<SinkState>,
     recorded: AtomicU64,
     unwritten: AtomicU64,
-    /// Whether the last event could not be written.
+    /// True if the last event could not be written.
     is_failing: AtomicBool,
     /// Changes with every event.
     added: watch::Sender<u64>,
 }
 
-/// What is noted of a sink.
+/// State of one sink.
 #[derive(Debug)]
-struct Note {
+struct SinkState {
     name: &'static str,
     delivered: AtomicU64,
     failures: AtomicU64,
@@ -62,7 +62,7 @@ struct Note {
 
 /// Figures since the process began.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AuditReport {
+pub struct AuditMetrics {
     /// Events that came in.
     pub recorded: u64,
     /// Those of them that could not be written to the spool: they are lost for every sink.
@@ -70,12 +70,12 @@ pub struct AuditReport {
     /// Bytes of the spool.
     pub spool_bytes: u64,
     /// The sinks.
-    pub sinks: Vec<SinkReport>,
+    pub sinks: Vec<SinkMetrics>,
 }
 
 /// Figures of a sink since the process began.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SinkReport {
+pub struct SinkMetrics {
     /// Its name: `file`, `syslog` or `webhook`.
     pub name: &'static str,
     /// Events that it took.
@@ -100,7 +100,7 @@ impl Audit {
         let names: Vec<&'static str> = sinks.iter().map(Sink::name).collect();
         let spool = Spool::open(dir, max_bytes, &names)
             .map_err(|source| AuditError::Spool { path: dir.to_owned(), source })?;
-        let note = |name| Note {
+        let note = |name| SinkState {
             name,
             delivered: AtomicU64::new(0),
             failures: AtomicU64::new(0),
@@ -138,11 +138,11 @@ impl Audit {
 
     /// Returns the figures.
     #[must_use]
-    pub fn report(&self) -> AuditReport {
+    pub fn report(&self) -> AuditMetrics {
         let shared = &*self.0;
         let sinks = shared.notes.iter().enumerate().map(|(at, note)| {
             let (backlog, lost) = shared.spool.figures(at);
-            SinkReport {
+            SinkMetrics {
                 name: note.name,
                 delivered: note.delivered.load(Ordering::Relaxed),
                 lost,
@@ -151,7 +151,7 @@ impl Audit {
                 failure: note.failure(),
             }
         });
-        AuditReport {
+        AuditMetrics {
             recorded: shared.recorded.load(Ordering::Relaxed),
             unwritten: shared.unwritten.load(Ordering::Relaxed),
             spool_bytes: shared.spool.bytes(),
@@ -165,7 +165,7 @@ impl Audit {
         let sinks = std::mem::take(&mut *self.0.sinks.lock().unwrap_or_else(PoisonError::into_inner));
         let (stopping, stopped) = watch::channel(false);
         let loops = sinks.into_iter().enumerate().map(|(at, sink)| {
-            let feed = Feed { shared: Arc::clone(&self.0), at, sink, stopped: stopped.clone() };
+            let feed = SinkTask { shared: Arc::clone(&self.0), at, sink, stopped: stopped.clone() };
             feed.run()
         });
         let stopping = async {
@@ -188,12 +188,12 @@ impl Audit {
         };
         tokio::select! {
             () = working => {}
-            never = self.keep_synced() => match never {},
+            never = self.sync_periodically() => match never {},
         }
         self.sync().await;
     }
 
-    async fn keep_synced(&self) -> std::convert::Infallible {
+    async fn sync_periodically(&self) -> std::convert::Infallible {
         loop {
             sleep(SYNC_INTERVAL).await;
             if self.0.spool.is_dirty() {
@@ -222,7 +222,7 @@ impl Shared {
     }
 }
 
-impl Note {
+impl SinkState {
     fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -246,15 +246,15 @@ impl Note {
     }
 }
 
-/// What brings events to one sink.
-struct Feed {
+/// Task that delivers events to one sink.
+struct SinkTask {
     shared: Arc<Shared>,
     at: usize,
     sink: Sink,
     stopped: watch::Receiver<bool>,
 }
 
-impl Feed {
+impl SinkTask {
     async fn run(mut self) {
         let mut added = self.shared.added.subscribe();
         let mut backoff = Backoff::new(PAUSES);
@@ -300,7 +300,7 @@ impl Feed {
         Ok(Delivery::Done)
     }
 
-    fn note(&self) -> &Note {
+    fn note(&self) -> &SinkState {
         &self.shared.notes[self.at]
     }
 }

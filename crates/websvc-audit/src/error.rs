@@ -1,4 +1,4 @@
-//! What goes wrong.
+//! Errors of audit events.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ pub enum AuditError {
     /// The spool cannot be used.
     #[error("the spool of audit events at {} cannot be used", path.display())]
     Spool {
-        /// Where it is.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// An address of syslog that is none.
@@ -23,13 +23,13 @@ pub enum AuditError {
     SyslogAddress {
         /// The text that was given.
         given: String,
-        /// What is wrong with it.
+        /// Reason why the value is invalid.
         reason: &'static str,
     },
     /// An address of a webhook that may not be used.
     #[error("the address of the webhook cannot be used: {reason}")]
     WebhookAddress {
-        /// What is wrong with it.
+        /// Reason why the value is invalid.
         reason: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! What is told of one request.
+//! Audit event of one request.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -16,11 +16,11 @@ const TEXT_MAX_BYTES: usize = 8 * 1024;
 /// How much of a request may be kept, and so told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kept {
+pub enum RetentionMode {
     /// All of it.
     #[default]
     Whole,
-    /// Who asked, and nothing of what was asked.
+    /// The caller, without any content of the request.
     Zero,
     /// Neither who asked nor what.
     Anonymous,
@@ -38,7 +38,7 @@ pub struct Event {
     /// When it began.
     #[serde(serialize_with = "with_microseconds")]
     pub time: Timestamp,
-    /// What was asked for, such as `search`.
+    /// Operation of the request, such as `search`.
     pub operation: &'static str,
     /// The identifier of the request, as in `x-request-id`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,21 +64,21 @@ pub struct Event {
     /// How long it took, in milliseconds.
     #[serde(rename = "durationMs", serialize_with = "as_milliseconds")]
     pub duration: Duration,
-    /// What the team was charged.
+    /// Credits charged to the team.
     pub credits_used: u64,
     /// How much of the request is told.
     #[serde(rename = "retention")]
-    pub kept: Kept,
-    /// What was searched for.
+    pub kept: RetentionMode,
+    /// Query of a search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
     /// The pages that were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<String>,
-    /// What an action of administration was done to.
+    /// Target of an administrative action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// Whether texts were cut because they were too long.
+    /// True if texts were truncated because of their length.
     #[serde(skip_serializing_if = "is_false")]
     pub truncated: bool,
 }
@@ -101,7 +101,7 @@ impl Event {
             code: None,
             duration: Duration::ZERO,
             credits_used: 0,
-            kept: Kept::Whole,
+            kept: RetentionMode::Whole,
             query: None,
             urls: Vec::new(),
             target: None,
@@ -114,11 +114,11 @@ impl Event {
     pub(crate) fn to_line(&self) -> Vec<u8> {
         let mut told = self.clone();
         match told.kept {
-            Kept::Whole => {}
-            Kept::Zero => told.forget_what(),
-            Kept::Anonymous => {
-                told.forget_what();
-                told.forget_who();
+            RetentionMode::Whole => {}
+            RetentionMode::Zero => told.clear_content(),
+            RetentionMode::Anonymous => {
+                told.clear_content();
+                told.anonymize();
             }
         }
         told.cut();
@@ -126,12 +126,12 @@ impl Event {
         serde_json::to_vec(&told).unwrap_or_default()
     }
 
-    fn forget_what(&mut self) {
+    fn clear_content(&mut self) {
         self.query = None;
         self.urls.clear();
     }
 
-    fn forget_who(&mut self) {
+    fn anonymize(&mut self) {
         self.request_id = None;
         self.team = None;
         self.key_id = None;
@@ -222,11 +222,11 @@ mod tests {
 
     #[test]
     fn what_may_not_be_kept_is_not_told_whoever_set_it() {
-        let zero = told(&Event { kept: Kept::Zero, ..full() });
+        let zero = told(&Event { kept: RetentionMode::Zero, ..full() });
         assert!(!zero.to_string().contains("secret"), "{zero}");
         assert_eq!((&zero["username"], &zero["team"]), (&json!("alice"), &json!("red")));
         assert_eq!(
-            told(&Event { kept: Kept::Anonymous, ..full() }),
+            told(&Event { kept: RetentionMode::Anonymous, ..full() }),
             json!({
                 "version": 1, "operation": "search", "status": 402, "code": "INSUFFICIENT_CREDITS",
                 "durationMs": 12, "creditsUsed": 3, "retention": "anonymous",

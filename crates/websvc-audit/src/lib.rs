@@ -6,7 +6,7 @@
 //! - a process that is killed loses no event of a request that was answered: the next one delivers it;
 //! - a sink that comes back gets what it missed, in order; at least once, so the same event may come again;
 //! - the spool is bounded: when it is full, its oldest events go, and whoever had not got them has lost them, which is
-//!   counted for each sink ([`SinkReport::lost`]);
+//!   counted for each sink ([`SinkMetrics::lost`]);
 //! - a power failure may lose the events of the last moments that were not delivered yet: nobody waits for the disk.
 
 #![deny(missing_docs)]
@@ -17,7 +17,7 @@ mod event;
 mod sink;
 mod spool;
 
-pub use audit::{Audit, AuditConfig, AuditReport, SinkReport};
+pub use audit::{Audit, AuditConfig, AuditMetrics, SinkMetrics};
 pub use error::{AuditError, SinkError};
-pub use event::{Event, Kept};
+pub use event::{Event, RetentionMode};
 pub use sink::{Sink, SyslogAddress, WebhookSecret};

@@ -11,7 +11,7 @@ use crate::css;
 /// Hosts of advertising and of questions about cookies.
 const HOSTS: &str = include_str!("../lists/hosts.txt");
 
-/// What a page asks for.
+/// Kinds of resources that a page requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ResourceKind {
     /// The page itself; it is never blocked.

@@ -1,4 +1,4 @@
-//! Where lists are, and their one loaded form for all who want it at one time.
+//! Location of blocklists, and one loaded copy of each for all its users.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -2,23 +2,23 @@
 
 use std::fmt::Write as _;
 
-use crate::banners::{self, Banner};
+use crate::cookie_banners::{self, CookieBannerRule};
 
-/// What hides an element; a page's own style must not win.
+/// Style that hides an element; the page's own style must not override it.
 const HIDDEN: &str = "{display:none!important}";
 
-/// What has one of these inside is no question, whatever it is called.
+/// Content that no cookie banner contains, whatever its name.
 const CONTENT: &str = "main,article,h1";
 
 /// Returns the style sheet that hides questions about cookies anywhere, and lets the pages scroll that wait for an
 /// answer: screenshots of the whole page are one window high otherwise.
 pub(crate) fn banners() -> String {
-    let asking: Vec<&str> = banners::all().map(Banner::selector).collect();
+    let asking: Vec<&str> = cookie_banners::all().map(CookieBannerRule::selector).collect();
     let asking = asking.join(",");
     let mut css = format!(
         "html:has({asking}),html:has({asking})>body{{overflow-y:visible!important}}\nhtml:has({asking})>body[style*=\"fixed\"]{{position:static!important}}"
     );
-    for banner in banners::all() {
+    for banner in cookie_banners::all() {
         // Writing to a string cannot fail.
         let _ = write!(css, "\n{}:not(:has({CONTENT})){HIDDEN}", banner.selector());
     }
@@ -61,6 +61,6 @@ mod tests {
 
     #[test]
     fn every_banner_is_hidden() {
-        assert_eq!(banners().matches(HIDDEN).count(), banners::all().count());
+        assert_eq!(banners().matches(HIDDEN).count(), cookie_banners::all().count());
     }
 }

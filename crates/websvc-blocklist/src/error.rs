@@ -1,4 +1,4 @@
-//! What can go wrong with lists.
+//! Errors of blocklists.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ pub enum BlocklistError {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         #[source]
         source: io::Error,
     },
@@ -21,13 +21,13 @@ pub enum BlocklistError {
     TooLarge {
         /// Its size.
         bytes: u64,
-        /// What a list may have.
+        /// Size limit of a list.
         max_bytes: u64,
     },
     /// It is no list: a page that says why there is none, for example.
     #[error("this is no list of filters: {reason}")]
     NoList {
-        /// What it is instead.
+        /// Actual content of the file.
         reason: &'static str,
     },
 }

@@ -20,9 +20,9 @@ pub struct ListFile {
     path: PathBuf,
 }
 
-/// What was written.
+/// Result of writing a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Written {
+pub struct WriteOutcome {
     /// The filters that are understood.
     pub filters: usize,
     /// The size of the list.
@@ -73,7 +73,7 @@ impl ListFile {
     ///
     /// # Errors
     /// [`BlocklistError::TooLarge`], [`BlocklistError::NoList`], [`BlocklistError::Io`]; the older content stays then.
-    pub fn replace(&self, content: &[u8]) -> Result<Written, BlocklistError> {
+    pub fn replace(&self, content: &[u8]) -> Result<WriteOutcome, BlocklistError> {
         let bytes = content.len() as u64;
         if bytes > LIST_MAX_BYTES {
             return Err(BlocklistError::TooLarge { bytes, max_bytes: LIST_MAX_BYTES });
@@ -89,7 +89,7 @@ impl ListFile {
             return Err(BlocklistError::NoList { reason: "it has no filter that is understood" });
         }
         self.write(content).map_err(|error| self.io(error))?;
-        Ok(Written { filters, bytes })
+        Ok(WriteOutcome { filters, bytes })
     }
 
     fn write(&self, content: &[u8]) -> io::Result<()> {

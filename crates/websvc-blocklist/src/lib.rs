@@ -17,15 +17,15 @@
 
 #![deny(missing_docs)]
 
-mod banners;
 mod blocker;
 mod blocklist;
+mod cookie_banners;
 mod css;
 mod error;
 mod file;
 
-pub use banners::banner_selectors;
 pub use blocker::{Blocker, ResourceKind};
 pub use blocklist::Blocklist;
+pub use cookie_banners::banner_selectors;
 pub use error::BlocklistError;
-pub use file::{LIST_MAX_BYTES, ListFile, Written};
+pub use file::{LIST_MAX_BYTES, ListFile, WriteOutcome};

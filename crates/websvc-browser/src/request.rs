@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::HeaderMap;
 use tokio::time::Instant;
 use url::Url;
-use websvc_transport::{Proxy, TlsPolicy, UrlRule};
+use websvc_transport::{Proxy, TlsPolicy, UrlPolicy};
 
 use crate::state::Session;
 
@@ -31,7 +31,7 @@ pub struct RenderRequest {
     pub block: Option<BlockRule>,
     /// Asked about every document that the page itself goes to, redirects and those of its scripts and of actions too, the
     /// first one excepted. A refusal ends the page.
-    pub navigation_rule: Option<UrlRule>,
+    pub navigation_rule: Option<UrlPolicy>,
     /// A style sheet over those of the page and its frames; it is not part of the document.
     pub style: Option<String>,
     /// Asked for one more style sheet once the page is there, and again after the steps.

@@ -12,10 +12,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use url::Url;
 
-use crate::drawing::{Drawing, Pictures, PicturesOfResults, Place, Reading};
-pub(crate) use access::{Amount, Backup, CreateKey, Keys, SetTeam, Switch, Teams};
+use crate::render_args::{CaptureArgs, FormatArgs, LocationArgs, RenderArgs, ResultCaptureArgs};
+pub(crate) use access::{Backup, CreateKey, KeysCommand, Limit, OnOff, SetTeam, TeamsCommand};
 pub(crate) use common::{Common, KEY_VARIABLE, Remote, check_listen, format_name, listen_address, variable};
-pub(crate) use jobs::{Batch, CrawlSite, Handing, Patterns};
+pub(crate) use jobs::{Batch, CrawlSite, OutputArgs, Patterns};
 pub(crate) use map::{Map, Sitemap};
 pub(crate) use parse::Parse;
 pub(crate) use webhooks::Webhooks;
@@ -50,13 +50,13 @@ pub(crate) enum Command {
     Parse(Parse),
     /// Fills and shows the embedded index.
     #[command(subcommand)]
-    Index(Index),
+    Index(IndexCommand),
     /// Creates, changes and shows teams; works while the server runs.
     #[command(subcommand)]
-    Teams(Teams),
+    Teams(TeamsCommand),
     /// Creates, lists and revokes API keys; works while the server runs.
     #[command(subcommand)]
-    Keys(Keys),
+    Keys(KeysCommand),
     /// Writes the keys, teams, page cache and index into one file; works while the server runs.
     Backup(Backup),
     /// Offers search and pages to language models as tools (MCP) over the standard streams; works while the server runs.
@@ -65,19 +65,19 @@ pub(crate) enum Command {
     Usage(Usage),
     /// Shows and purges the page cache; works while the server runs.
     #[command(subcommand)]
-    Cache(Cache),
+    Cache(CacheCommand),
     /// Lists and deletes browser profiles; works while the server runs.
     #[command(subcommand)]
-    Profiles(Profiles),
+    Profiles(ProfilesCommand),
     /// Lists the events of jobs that could not be delivered, and has them tried anew; works while the server runs.
     #[command(subcommand)]
     Webhooks(Webhooks),
     /// Sets what threat protection of teams goes by, and tells what becomes of a URL; works while the server runs.
     #[command(subcommand)]
-    Threat(Threat),
+    Threat(ThreatCommand),
     /// Fetches and shows the lists of advertising beside the bundled one.
     #[command(subcommand)]
-    Lists(Lists),
+    Lists(BlocklistCommand),
     /// Looks at everything that an operator may get wrong, and says how to mend it.
     Doctor(Doctor),
     /// Reads one document from the standard input: what the service starts for each.
@@ -93,14 +93,14 @@ pub(crate) struct ParseDocument {
     /// Becomes this program within the limits instead.
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) tool: Option<String>,
-    /// What the program is started with.
+    /// Arguments of the program.
     #[arg(last = true, value_name = "ARGUMENT")]
     pub(crate) arguments: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Where to listen; port 0 picks a free one [default: 127.0.0.1:3002].
+    /// Address to listen on; port 0 picks a free one [default: 127.0.0.1:3002]
     #[arg(long, value_name = "HOST:PORT", value_parser = listen_address)]
     pub(crate) listen: Option<String>,
     /// Allows `[auth] required = false` on addresses that others can reach.
@@ -123,7 +123,7 @@ pub(crate) struct Usage {
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Where the service is to listen [default: as it is configured].
+    /// Address that the service will listen on [default: as configured]
     #[arg(long, value_name = "HOST:PORT", value_parser = listen_address)]
     pub(crate) listen: Option<String>,
     /// Prints the findings as JSON.
@@ -155,9 +155,9 @@ pub(crate) struct Search {
     #[command(flatten)]
     pub(crate) remote: Remote,
     #[command(flatten)]
-    pub(crate) drawing: Drawing,
+    pub(crate) drawing: RenderArgs,
     #[command(flatten)]
-    pub(crate) pictures: PicturesOfResults,
+    pub(crate) pictures: ResultCaptureArgs,
 }
 
 #[derive(Debug, Args)]
@@ -165,20 +165,20 @@ pub(crate) struct Scrape {
     /// The page.
     pub(crate) url: String,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: FormatArgs,
     /// Prints the page as JSON.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) pictures: Pictures,
+    pub(crate) pictures: CaptureArgs,
     #[command(flatten)]
-    pub(crate) drawing: Drawing,
+    pub(crate) drawing: RenderArgs,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) place: LocationArgs,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Index {
+pub(crate) enum IndexCommand {
     /// Fetches sites into the index, politely: robots.txt, sitemaps, a pace per host.
     Crawl(Crawl),
     /// Reads files into the index: .jsonl and web archives (.warc), packed or not, directories of pages.
@@ -195,7 +195,7 @@ pub(crate) enum Index {
 
 #[derive(Debug, Args)]
 pub(crate) struct Crawl {
-    /// Where to begin; the pages of these hosts are fetched.
+    /// Start URLs; the crawl stays on their hosts
     #[arg(required = true, value_name = "URL")]
     pub(crate) urls: Vec<String>,
     /// At most this many pages.
@@ -277,7 +277,7 @@ pub(crate) struct Optimize {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Cache {
+pub(crate) enum CacheCommand {
     /// Shows what is in the cache, and its bounds.
     Stats {
         /// Prints the figures as JSON.
@@ -289,7 +289,7 @@ pub(crate) enum Cache {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Profiles {
+pub(crate) enum ProfilesCommand {
     /// Lists the profiles of all teams, or of one.
     List {
         /// Only those of this team.
@@ -313,7 +313,7 @@ pub(crate) enum Profiles {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Threat {
+pub(crate) enum ThreatCommand {
     /// Shows the values of a team as JSON; what is missing has its default.
     Show {
         /// The team.
@@ -359,7 +359,7 @@ pub(crate) struct ThreatValues {
     /// Top-level domains that are blocked, such as zip,mov; "" for none.
     #[arg(long, value_name = "TLD,...", value_delimiter = ',')]
     pub(crate) blocked_tlds: Option<Vec<String>>,
-    /// What happens to a URL that could not be scanned.
+    /// Policy for URLs that cannot be scanned
     #[arg(long, value_name = "POLICY", value_parser = ["open", "closed"])]
     pub(crate) failure_policy: Option<String>,
     /// Goes back to the defaults first.
@@ -368,7 +368,7 @@ pub(crate) struct ThreatValues {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Lists {
+pub(crate) enum BlocklistCommand {
     /// Fetches the lists of browser.lists into the data directory, each replacing its older self.
     Update,
     /// Shows the lists, and how old they are.

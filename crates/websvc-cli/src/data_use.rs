@@ -4,7 +4,10 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::args::{self, Cache, Command, Index, Keys, Lists, Profiles, Remote, Teams, Threat, Webhooks};
+use crate::args::{
+    self, BlocklistCommand, CacheCommand, Command, IndexCommand, KeysCommand, ProfilesCommand, Remote,
+    TeamsCommand, ThreatCommand, Webhooks,
+};
 use crate::config::{Config, Provider};
 use crate::data_dir::DataDir;
 
@@ -34,21 +37,26 @@ impl DataUse {
             Command::Crawl(args::CrawlSite { job, .. }) | Command::Batch(args::Batch { job, .. }) => {
                 if job.resume.is_some() { Self::Needs } else { Self::Makes }
             }
-            Command::Index(Index::Crawl(_) | Index::Import(_)) => Self::Makes,
-            Command::Index(Index::Export(_) | Index::Stats(_) | Index::Delete(_) | Index::Optimize(_)) => {
-                Self::Needs
-            }
-            Command::Teams(Teams::Set(_) | Teams::WebhookSecret { .. }) => Self::Makes,
-            Command::Teams(Teams::List { .. } | Teams::Show { .. } | Teams::Delete { .. }) => Self::Needs,
-            Command::Keys(Keys::Create(_)) => Self::Makes,
-            Command::Keys(Keys::List { .. } | Keys::Revoke { .. }) => Self::Needs,
-            Command::Cache(Cache::Stats { .. } | Cache::Purge(_)) => Self::Needs,
-            Command::Profiles(Profiles::List { .. } | Profiles::Delete { .. }) => Self::Needs,
+            Command::Index(IndexCommand::Crawl(_) | IndexCommand::Import(_)) => Self::Makes,
+            Command::Index(
+                IndexCommand::Export(_)
+                | IndexCommand::Stats(_)
+                | IndexCommand::Delete(_)
+                | IndexCommand::Optimize(_),
+            ) => Self::Needs,
+            Command::Teams(TeamsCommand::Set(_) | TeamsCommand::WebhookSecret { .. }) => Self::Makes,
+            Command::Teams(
+                TeamsCommand::List { .. } | TeamsCommand::Show { .. } | TeamsCommand::Delete { .. },
+            ) => Self::Needs,
+            Command::Keys(KeysCommand::Create(_)) => Self::Makes,
+            Command::Keys(KeysCommand::List { .. } | KeysCommand::Revoke { .. }) => Self::Needs,
+            Command::Cache(CacheCommand::Stats { .. } | CacheCommand::Purge(_)) => Self::Needs,
+            Command::Profiles(ProfilesCommand::List { .. } | ProfilesCommand::Delete { .. }) => Self::Needs,
             Command::Webhooks(Webhooks::DeadLetters { .. } | Webhooks::Retry { .. }) => Self::Needs,
-            Command::Threat(Threat::Set { .. }) => Self::Makes,
-            Command::Threat(Threat::Show { .. } | Threat::Check { .. }) => Self::Needs,
-            Command::Lists(Lists::Update) => Self::Makes,
-            Command::Lists(Lists::Show { .. }) => Self::Needs,
+            Command::Threat(ThreatCommand::Set { .. }) => Self::Makes,
+            Command::Threat(ThreatCommand::Show { .. } | ThreatCommand::Check { .. }) => Self::Needs,
+            Command::Lists(BlocklistCommand::Update) => Self::Makes,
+            Command::Lists(BlocklistCommand::Show { .. }) => Self::Needs,
         }
     }
 
@@ -72,9 +80,9 @@ pub(crate) fn server_of(command: &Command) -> Option<&Remote> {
         Command::Map(map) => Some(&map.remote),
         Command::Crawl(crawl) => Some(&crawl.job.remote),
         Command::Batch(batch) => Some(&batch.job.remote),
-        Command::Index(Index::Crawl(crawl)) => Some(&crawl.remote),
-        Command::Index(Index::Import(import)) => Some(&import.remote),
-        Command::Index(Index::Stats(stats)) => Some(&stats.remote),
+        Command::Index(IndexCommand::Crawl(crawl)) => Some(&crawl.remote),
+        Command::Index(IndexCommand::Import(import)) => Some(&import.remote),
+        Command::Index(IndexCommand::Stats(stats)) => Some(&stats.remote),
         _ => None,
     }
 }

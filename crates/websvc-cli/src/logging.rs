@@ -18,7 +18,7 @@ use self::line::Lines;
 use crate::args::Command;
 use crate::config::{Log, LogFormat};
 
-/// What is in the log, such as `debug` or `websvc_server=debug,warn`.
+/// Variable with the filter of log lines, such as `debug` or `websvc_server=debug,warn`.
 pub(crate) const FILTER_VARIABLE: &str = "WEBSVC_LOG";
 /// How a line looks: `json` or `pretty`.
 pub(crate) const FORMAT_VARIABLE: &str = "WEBSVC_LOG_FORMAT";
@@ -62,14 +62,14 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
     });
     Registry::default().with(lines).with(spans).try_init().context("the log cannot be started")?;
     if matches!(command, Command::Serve(_) | Command::Mcp) {
-        tell_panics_without_content();
+        install_panic_hook();
     }
     Ok(())
 }
 
 /// Tells of panics where they were, and what was said if that is a text of the program: one that was put together may hold
 /// what was worked on, of which perhaps nothing may be kept.
-fn tell_panics_without_content() {
+fn install_panic_hook() {
     std::panic::set_hook(Box::new(|panic| {
         let text = panic.payload().downcast_ref::<&str>().copied().unwrap_or("its message may have content");
         tracing::error!(at = panic.location().map(tracing::field::display), text, "a panic");

@@ -1,18 +1,18 @@
 //! The websvc program: reads the command line and runs one command.
 
 mod allocator;
+mod app;
 mod args;
 mod command;
 mod config;
 mod data_dir;
 mod data_use;
-mod drawing;
-mod installation;
 mod logging;
 mod manual;
-mod page_files;
+mod output;
+mod page_output;
 mod progress;
-mod show;
+mod render_args;
 
 use std::process::ExitCode;
 
@@ -22,11 +22,11 @@ use websvc_otlp::{Exporter, SpanLayer};
 use websvc_stage::TraceCounters;
 use websvc_types::ErrorCode;
 
+use crate::app::TraceSettings;
 use crate::args::{Cli, Command, Common, Remote};
 use crate::config::{Config, Log, Origins};
 use crate::data_dir::DataDir;
 use crate::data_use::{DataUse, server_of};
-use crate::installation::TraceSettings;
 
 fn main() -> ExitCode {
     allocator::configure();
@@ -39,27 +39,27 @@ fn main() -> ExitCode {
     match run(command, &common) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            show::error(&error);
+            output::error(&error);
             ExitCode::FAILURE
         }
     }
 }
 
-/// What a command works with.
-struct Setting {
+/// Context of a command.
+struct CommandContext {
     config: Config,
     data_dir: DataDir,
     common: Common,
 }
 
-/// What sends the spans of the service, where they are to be sent.
+/// Exporter of the spans of the service, if they are exported.
 #[derive(Debug)]
-struct Tracing {
+struct TraceExport {
     settings: TraceSettings,
     exporter: Exporter,
 }
 
-impl Tracing {
+impl TraceExport {
     fn start(config: &Config) -> Result<Option<(Self, SpanLayer)>> {
         let Some(settings) = TraceSettings::read(&config.traces, |name| std::env::var(name).ok())? else {
             return Ok(None);
@@ -81,7 +81,7 @@ fn run(command: Command, common: &Common) -> Result<()> {
     }
     let config = config::load(common.config.as_deref(), std::env::vars())?;
     let (tracing, spans) = match command {
-        Command::Serve(_) => Tracing::start(&config)?.unzip(),
+        Command::Serve(_) => TraceExport::start(&config)?.unzip(),
         _ => (None, None),
     };
     logging::start(&command, &config.log, spans)?;
@@ -95,7 +95,7 @@ fn run(command: Command, common: &Common) -> Result<()> {
         let text = format!("the variable {name} has no effect, did you mean {meant}?");
         match command {
             Command::Serve(_) => tracing::warn!("{text}"),
-            _ => show::note(&format!("warning: {text}")),
+            _ => output::note(&format!("warning: {text}")),
         }
     }
     if let Command::Demo(demo) = command {
@@ -104,7 +104,7 @@ fn run(command: Command, common: &Common) -> Result<()> {
     let data_dir = DataUse::of(&command, &config).open(common.data_dir.as_deref())?;
     let key_hint = server_of(&command).map(key_hint);
     let origins = config.origins.clone();
-    let setting = Setting { config, data_dir, common: common.clone() };
+    let setting = CommandContext { config, data_dir, common: common.clone() };
     dispatch(command, setting, tracing).map_err(|error| explained(error, key_hint, &origins))
 }
 
@@ -122,7 +122,7 @@ fn explained(error: anyhow::Error, key_hint: Option<&str>, origins: &Origins) ->
     if let Some(hint) = key_hint
         && error.chain().filter_map(|cause| cause.downcast_ref()).any(is_refused)
     {
-        return anyhow!("{}; {hint}", show::causes(error.as_ref()));
+        return anyhow!("{}; {hint}", output::causes(error.as_ref()));
     }
     match origins.of_error(&error.to_string()) {
         Some(place) => error.context(place.to_string()),
@@ -130,7 +130,7 @@ fn explained(error: anyhow::Error, key_hint: Option<&str>, origins: &Origins) ->
     }
 }
 
-fn dispatch(command: Command, setting: Setting, tracing: Option<Tracing>) -> Result<()> {
+fn dispatch(command: Command, setting: CommandContext, tracing: Option<TraceExport>) -> Result<()> {
     match command {
         Command::Teams(teams) => command::teams(&setting, teams),
         Command::Backup(backup) => command::backup(&setting, &backup),

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use websvc_engine::crawl::CrawlEvent;
 
-use crate::show;
+use crate::output;
 
 /// How often a line is printed where no bar can be drawn.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// Where pages come by the thousand, the text beside the bar is made once for so many.
+/// Pages between updates of the text beside the progress bar.
 const SELDOM: u64 = 256;
 
 /// The progress of a crawl, an import or an export.
@@ -116,7 +116,7 @@ impl Progress {
         let message = self.message();
         if self.bar.is_hidden() && self.last_line.elapsed() >= LINE_EVERY {
             self.last_line = Instant::now();
-            show::note(&format!("{} pages, {message}", self.pages));
+            output::note(&format!("{} pages, {message}", self.pages));
         }
         self.bar.set_message(message);
     }
@@ -129,7 +129,7 @@ impl Progress {
 
     fn say(&self, text: &str) {
         if self.bar.is_hidden() {
-            show::note(text);
+            output::note(text);
         } else {
             self.bar.println(text);
         }

@@ -7,7 +7,7 @@ use crate::flow::Table;
 use crate::html::{Html, escaped};
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
-use crate::parsed::Parsed;
+use crate::parsed_document::ParsedDocument;
 use crate::text_encoding::decoded;
 
 /// So many cells are read.
@@ -16,7 +16,7 @@ const MAX_CELLS: usize = 1_000_000;
 const SAMPLE_LINES: usize = 20;
 
 /// Reads a table of separated values.
-pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<Parsed, DocumentError> {
+pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let text = decoded(bytes);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
@@ -43,7 +43,7 @@ pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<Parsed, Documen
     if cut_off || html.is_full() {
         warnings.push("the table was cut off at the largest size of an answer".to_owned());
     }
-    Ok(Parsed { html: html.into_string(), warnings, ..Parsed::default() })
+    Ok(ParsedDocument { html: html.into_string(), warnings, ..ParsedDocument::default() })
 }
 
 /// Returns the sign that parts most lines into the same number of cells.

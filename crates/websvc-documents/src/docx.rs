@@ -3,19 +3,19 @@
 use std::collections::HashMap;
 
 use crate::error::DocumentError;
-use crate::flow::{Flow, Inline, Look, Role, Table};
+use crate::flow::{HtmlFlow, Inline, Role, Table, TextStyle};
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::office::{Relations, about};
-use crate::package::Package;
-use crate::parsed::Parsed;
+use crate::parsed_document::ParsedDocument;
 use crate::xml::{Tag, Token, Xml};
+use crate::zip_package::Package;
 
 const KIND: DocumentKind = DocumentKind::Docx;
 const DOCUMENT: &str = "word/document.xml";
 
 /// Reads a Word document.
-pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, DocumentError> {
+pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let mut package = Package::open(KIND, bytes, limits.max_inflated_bytes)?;
     let about = about(&mut package, KIND, "docProps/core.xml")?;
     let mut reader = Reader {
@@ -23,7 +23,7 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, Docum
         ordered: ordered_lists(&mut package)?,
         relations: Relations::of(&mut package, KIND, DOCUMENT)?,
         notes: notes(&mut package)?,
-        flow: Flow::new(limits.max_output_bytes),
+        flow: HtmlFlow::new(limits.max_output_bytes),
         stop: limits.stop,
     };
     let text = package.required(DOCUMENT)?;
@@ -41,7 +41,7 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, Docum
     if is_full {
         warnings.push("the text was cut off at the largest size of an answer".to_owned());
     }
-    Ok(Parsed { html, about, pages: None, warnings })
+    Ok(ParsedDocument { html, about, pages: None, warnings })
 }
 
 /// Returns the levels of the styles that are headings.
@@ -140,11 +140,11 @@ struct Reader<'l> {
     ordered: HashMap<(String, String), bool>,
     relations: Relations,
     notes: HashMap<String, String>,
-    flow: Flow,
+    flow: HtmlFlow,
     stop: &'l dyn Fn() -> bool,
 }
 
-/// What is known of the paragraph that is read.
+/// State of the paragraph that is being read.
 #[derive(Default)]
 struct Paragraph {
     inline: Inline,
@@ -192,7 +192,7 @@ impl Reader<'_> {
 
     fn paragraph(&mut self, xml: &mut Xml<'_>) -> Result<Paragraph, DocumentError> {
         let mut paragraph = Paragraph { level: "0".to_owned(), ..Paragraph::default() };
-        let mut look = Look::default();
+        let mut look = TextStyle::default();
         let mut hidden = false;
         let mut open = 1;
         while open > 0 {
@@ -202,7 +202,7 @@ impl Reader<'_> {
                 Some(Token::End(name)) => match name.as_str() {
                     "p" => open -= 1,
                     "hyperlink" => paragraph.inline.end_link(),
-                    "r" => (look, hidden) = (Look::default(), false),
+                    "r" => (look, hidden) = (TextStyle::default(), false),
                     _ => {}
                 },
                 Some(Token::Start(tag)) => match tag.name.as_str() {
@@ -239,9 +239,9 @@ impl Reader<'_> {
             }
             "numId" => paragraph.list = value.map(str::to_owned),
             "ilvl" => paragraph.level = value.unwrap_or("0").to_owned(),
-            "tab" => paragraph.inline.text(" ", Look::default()),
+            "tab" => paragraph.inline.text(" ", TextStyle::default()),
             "br" | "cr" => paragraph.inline.line_break(),
-            "noBreakHyphen" => paragraph.inline.text("-", Look::default()),
+            "noBreakHyphen" => paragraph.inline.text("-", TextStyle::default()),
             "hyperlink" => {
                 if let Some(address) = tag.get_exact("r:id").and_then(|id| self.relations.get(id)) {
                     paragraph.inline.begin_link(address);
@@ -252,7 +252,7 @@ impl Reader<'_> {
                 let id = format!("{prefix}{}", tag.get("id").unwrap_or_default());
                 if let Some(text) = self.notes.get(&id) {
                     let mut note = Inline::default();
-                    note.text(text.trim(), Look::default());
+                    note.text(text.trim(), TextStyle::default());
                     let number = self.flow.add_note(note.finish());
                     paragraph.inline.note(number);
                 }

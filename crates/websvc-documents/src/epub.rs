@@ -8,9 +8,9 @@ use crate::html::{Html, escaped, push_escaped};
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::office::about;
-use crate::package::{Package, resolve};
-use crate::parsed::{Pages, Parsed};
+use crate::parsed_document::{PageCounts, ParsedDocument};
 use crate::xml::{Tag, Token, Xml};
+use crate::zip_package::{Package, resolve};
 
 const KIND: DocumentKind = DocumentKind::Epub;
 
@@ -66,7 +66,7 @@ const KEPT: &[&str] = &[
 const DROPPED: &[&str] = &["script", "style", "head", "svg", "nav", "template", "object", "iframe"];
 
 /// Reads a book.
-pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, DocumentError> {
+pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let mut package = Package::open(KIND, bytes, limits.max_inflated_bytes)?;
     if package.part("META-INF/rights.xml")?.is_some() {
         return Err(DocumentError::Encrypted { kind: KIND });
@@ -75,14 +75,15 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, Docum
     let about = about(&mut package, KIND, &root)?;
     let chapters = chapters(&mut package, &root)?;
     let mut html = Html::new(limits.max_output_bytes);
-    let mut pages = Pages { total: u32::try_from(chapters.len()).unwrap_or(u32::MAX), ..Pages::default() };
+    let mut pages =
+        PageCounts { total: u32::try_from(chapters.len()).unwrap_or(u32::MAX), ..PageCounts::default() };
     let mut warnings = Vec::new();
     for chapter in chapters.iter().take(limits.max_pages as usize) {
         if html.is_full() || (limits.stop)() {
             break;
         }
         if let Some(text) = package.part(chapter)? {
-            let (markup, broken) = reduced(&text)?;
+            let (markup, broken) = sanitize_xhtml(&text)?;
             html.push(&markup);
             if broken {
                 warnings.push(format!("the chapter {chapter} is damaged and was read in part"));
@@ -93,7 +94,7 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, Docum
     if html.is_full() {
         warnings.push("the text was cut off at the largest size of an answer".to_owned());
     }
-    Ok(Parsed { html: html.into_string(), about, pages: Some(pages), warnings })
+    Ok(ParsedDocument { html: html.into_string(), about, pages: Some(pages), warnings })
 }
 
 /// Returns the part that describes the book.
@@ -174,7 +175,7 @@ fn unescaped(href: &str) -> String {
 }
 
 /// Returns the content of a chapter, and whether it breaks off.
-fn reduced(text: &str) -> Result<(String, bool), DocumentError> {
+fn sanitize_xhtml(text: &str) -> Result<(String, bool), DocumentError> {
     let mut xml = Xml::new(KIND, text);
     let mut markup = String::new();
     let mut open: Vec<String> = Vec::new();

@@ -19,7 +19,7 @@ pub enum DocumentError {
     Damaged {
         /// The kind of file.
         kind: DocumentKind,
-        /// What is wrong with it.
+        /// Reason why the document cannot be read.
         reason: String,
     },
     /// The file inflates, nests or repeats beyond what an honest one does.

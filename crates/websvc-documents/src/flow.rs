@@ -7,7 +7,7 @@ const MAX_LISTS: usize = 9;
 
 /// How a run of text looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Look {
+pub(crate) struct TextStyle {
     pub(crate) bold: bool,
     pub(crate) italic: bool,
     pub(crate) strike: bool,
@@ -17,14 +17,14 @@ pub(crate) struct Look {
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Inline {
     markup: String,
-    look: Look,
+    look: TextStyle,
     link: bool,
     /// White space that belongs to neither of the runs between which it stands.
     space: String,
 }
 
 impl Inline {
-    pub(crate) fn text(&mut self, text: &str, look: Look) {
+    pub(crate) fn text(&mut self, text: &str, look: TextStyle) {
         let bare = text.trim();
         if bare.is_empty() {
             self.space.push_str(text);
@@ -34,7 +34,7 @@ impl Inline {
         if look == self.look {
             self.end_space();
         } else {
-            self.close_look();
+            self.close_style();
             self.end_space();
             for (has, tag) in tags(look) {
                 if has {
@@ -54,13 +54,13 @@ impl Inline {
         self.space.clear();
     }
 
-    fn close_look(&mut self) {
+    fn close_style(&mut self) {
         for (has, tag) in tags(self.look).into_iter().rev() {
             if has {
                 self.markup.push_str(&format!("</{tag}>"));
             }
         }
-        self.look = Look::default();
+        self.look = TextStyle::default();
     }
 
     pub(crate) fn line_break(&mut self) {
@@ -71,7 +71,7 @@ impl Inline {
     pub(crate) fn begin_link(&mut self, address: &str) {
         self.end_link();
         if is_web_address(address) {
-            self.close_look();
+            self.close_style();
             self.end_space();
             self.markup.push_str("<a href=\"");
             push_escaped(&mut self.markup, address);
@@ -82,14 +82,14 @@ impl Inline {
 
     pub(crate) fn end_link(&mut self) {
         if std::mem::take(&mut self.link) {
-            self.close_look();
+            self.close_style();
             self.markup.push_str("</a>");
         }
     }
 
     /// Appends the sign of a note.
     pub(crate) fn note(&mut self, number: usize) {
-        self.close_look();
+        self.close_style();
         self.end_space();
         self.markup.push_str(&format!("<sup>[{number}]</sup>"));
     }
@@ -101,12 +101,12 @@ impl Inline {
     /// Returns the markup with all elements closed.
     pub(crate) fn finish(mut self) -> String {
         self.end_link();
-        self.close_look();
+        self.close_style();
         self.markup
     }
 }
 
-fn tags(look: Look) -> [(bool, &'static str); 3] {
+fn tags(look: TextStyle) -> [(bool, &'static str); 3] {
     [(look.bold, "strong"), (look.italic, "em"), (look.strike, "del")]
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn is_web_address(address: &str) -> bool {
         .any(|scheme| address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
 }
 
-/// What a paragraph is.
+/// Role of a paragraph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Body,
@@ -132,14 +132,14 @@ pub(crate) enum Role {
 
 /// The blocks of a document, one after the other.
 #[derive(Debug)]
-pub(crate) struct Flow {
+pub(crate) struct HtmlFlow {
     html: Html,
-    /// Whether the open lists are ordered, the outermost first.
+    /// Ordered or not, for each open list, outermost first.
     lists: Vec<bool>,
     notes: Vec<String>,
 }
 
-impl Flow {
+impl HtmlFlow {
     pub(crate) fn new(max_bytes: usize) -> Self {
         Self { html: Html::new(max_bytes), lists: Vec::new(), notes: Vec::new() }
     }

@@ -13,7 +13,7 @@ impl Html {
         Self { text: String::new(), max_bytes, is_full: false }
     }
 
-    /// Whether something was left out.
+    /// Returns whether content was dropped because of the size limit.
     pub(crate) fn is_full(&self) -> bool {
         self.is_full
     }

@@ -1,10 +1,10 @@
-//! What sort of document the bytes are: told by the bytes first, then by the declared type.
+//! Type of a document, detected from its first bytes, then from the declared type.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::compound;
+use crate::ole;
 
 /// The sorts of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,8 +125,8 @@ impl DocumentKind {
         }
         let by_sign = if head.starts_with(b"PK\x03\x04") {
             packed(bytes)
-        } else if head.starts_with(compound::SIGN) {
-            compound::kind(bytes)
+        } else if head.starts_with(ole::SIGN) {
+            ole::kind(bytes)
         } else {
             None
         };

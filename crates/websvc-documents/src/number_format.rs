@@ -6,9 +6,9 @@ use crate::error::DocumentError;
 use crate::kind::DocumentKind;
 use crate::xml::{Token, Xml};
 
-/// What a style makes of a number.
+/// Format of a number cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum CellFormat {
     Plain,
     Percent,
     Date,
@@ -19,13 +19,13 @@ enum Shown {
 /// The formats of the styles of cells, by their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct NumberFormats {
-    styles: Vec<Shown>,
+    styles: Vec<CellFormat>,
 }
 
 impl NumberFormats {
     pub(crate) fn read(text: &str) -> Result<Self, DocumentError> {
         let mut xml = Xml::new(DocumentKind::Xlsx, text);
-        let mut own: HashMap<u32, Shown> = HashMap::new();
+        let mut own: HashMap<u32, CellFormat> = HashMap::new();
         let mut formats = Self::default();
         let mut in_cells = false;
         while let Some(token) = xml.next()? {
@@ -53,12 +53,12 @@ impl NumberFormats {
 
     /// Returns how a number looks in a style.
     pub(crate) fn shown(&self, value: &str, style: usize) -> String {
-        let shown = self.styles.get(style).copied().unwrap_or(Shown::Plain);
+        let shown = self.styles.get(style).copied().unwrap_or(CellFormat::Plain);
         let Ok(number) = value.parse::<f64>() else { return value.to_owned() };
         match shown {
-            Shown::Plain => plain(number, value),
-            Shown::Percent => format!("{}%", plain(number * 100.0, value)),
-            Shown::Date | Shown::DateTime | Shown::Time => {
+            CellFormat::Plain => plain(number, value),
+            CellFormat::Percent => format!("{}%", plain(number * 100.0, value)),
+            CellFormat::Date | CellFormat::DateTime | CellFormat::Time => {
                 date(number, shown).unwrap_or_else(|| value.to_owned())
             }
         }
@@ -75,18 +75,18 @@ pub(crate) fn plain(number: f64, value: &str) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-fn built_in(id: u32) -> Shown {
+fn built_in(id: u32) -> CellFormat {
     match id {
-        9 | 10 => Shown::Percent,
-        14..=17 | 27..=31 | 34..=36 | 50..=58 => Shown::Date,
-        18..=21 | 32 | 33 | 45..=47 => Shown::Time,
-        22 => Shown::DateTime,
-        _ => Shown::Plain,
+        9 | 10 => CellFormat::Percent,
+        14..=17 | 27..=31 | 34..=36 | 50..=58 => CellFormat::Date,
+        18..=21 | 32 | 33 | 45..=47 => CellFormat::Time,
+        22 => CellFormat::DateTime,
+        _ => CellFormat::Plain,
     }
 }
 
 /// Reads a format such as `yyyy\-mm\-dd`; what is quoted or in brackets is shown as it is.
-fn of_code(code: &str) -> Shown {
+fn of_code(code: &str) -> CellFormat {
     let mut letters = String::new();
     let mut characters = code.chars();
     while let Some(character) = characters.next() {
@@ -102,16 +102,16 @@ fn of_code(code: &str) -> Shown {
     }
     let has = |wanted: &[char]| letters.contains(wanted);
     match (has(&['y', 'd']), has(&['h', 's'])) {
-        (true, true) => Shown::DateTime,
-        (true, false) => Shown::Date,
-        (false, true) => Shown::Time,
-        (false, false) if has(&['%']) => Shown::Percent,
-        (false, false) => Shown::Plain,
+        (true, true) => CellFormat::DateTime,
+        (true, false) => CellFormat::Date,
+        (false, true) => CellFormat::Time,
+        (false, false) if has(&['%']) => CellFormat::Percent,
+        (false, false) => CellFormat::Plain,
     }
 }
 
 /// Returns the day and time of a number of days since the end of 1899.
-fn date(number: f64, shown: Shown) -> Option<String> {
+fn date(number: f64, shown: CellFormat) -> Option<String> {
     if !(0.0..2_958_466.0).contains(&number) {
         return None;
     }
@@ -122,9 +122,9 @@ fn date(number: f64, shown: Shown) -> Option<String> {
     let (year, month, day) = civil(days - 25_569 + i64::from(days < 60));
     let day = format!("{year:04}-{month:02}-{day:02}");
     Some(match shown {
-        Shown::Time => time,
-        Shown::DateTime => format!("{day} {time}"),
-        Shown::Date | Shown::Plain | Shown::Percent => day,
+        CellFormat::Time => time,
+        CellFormat::DateTime => format!("{day} {time}"),
+        CellFormat::Date | CellFormat::Plain | CellFormat::Percent => day,
     })
 }
 

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use crate::error::DocumentError;
-use crate::flow::{Flow, Inline, Look, Role, Table};
+use crate::flow::{HtmlFlow, Inline, Role, Table, TextStyle};
 use crate::html::escaped;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::office::about;
-use crate::package::Package;
-use crate::parsed::{Pages, Parsed};
+use crate::parsed_document::{PageCounts, ParsedDocument};
 use crate::xml::{Tag, Token, Xml};
+use crate::zip_package::Package;
 
 /// A cell or row that is repeated more often than this stands for the rest of an empty sheet.
 const MAX_REPEATED: usize = 64;
@@ -22,7 +22,7 @@ pub(crate) fn parse(
     kind: DocumentKind,
     bytes: Vec<u8>,
     limits: &Limits<'_>,
-) -> Result<Parsed, DocumentError> {
+) -> Result<ParsedDocument, DocumentError> {
     let mut package = Package::open(kind, bytes, limits.max_inflated_bytes)?;
     if package.part("META-INF/manifest.xml")?.is_some_and(|manifest| manifest.contains("encryption-data")) {
         return Err(DocumentError::Encrypted { kind });
@@ -35,9 +35,9 @@ pub(crate) fn parse(
         limits,
         looks: HashMap::new(),
         ordered: HashMap::new(),
-        flow: Flow::new(limits.max_output_bytes),
+        flow: HtmlFlow::new(limits.max_output_bytes),
         cells: 0,
-        pages: Pages::default(),
+        pages: PageCounts::default(),
     };
     reader.body()?;
     let pages = reader.pages;
@@ -49,20 +49,20 @@ pub(crate) fn parse(
     if pages.read < pages.total {
         warnings.push(format!("{} of {} pages were read", pages.read, pages.total));
     }
-    Ok(Parsed { html, about, pages: (pages.total > 0).then_some(pages), warnings })
+    Ok(ParsedDocument { html, about, pages: (pages.total > 0).then_some(pages), warnings })
 }
 
 struct Reader<'t, 'l> {
     xml: Xml<'t>,
     kind: DocumentKind,
     limits: &'l Limits<'l>,
-    looks: HashMap<String, Look>,
+    looks: HashMap<String, TextStyle>,
     /// Of each style of lists, whether its levels are numbered.
     ordered: HashMap<String, bool>,
-    flow: Flow,
+    flow: HtmlFlow,
     cells: usize,
     /// The slides or sheets.
-    pages: Pages,
+    pages: PageCounts,
 }
 
 impl Reader<'_, '_> {
@@ -124,7 +124,7 @@ impl Reader<'_, '_> {
                         self.ordered.entry(list.clone()).or_insert(false);
                     }
                     "text-properties" => {
-                        let look = Look {
+                        let look = TextStyle {
                             bold: tag.get("font-weight") == Some("bold"),
                             italic: matches!(tag.get("font-style"), Some("italic" | "oblique")),
                             strike: tag.get("text-line-through-style").is_some_and(|style| style != "none"),
@@ -142,7 +142,7 @@ impl Reader<'_, '_> {
     /// Reads the paragraph whose start was read.
     fn paragraph(&mut self, element: &str) -> Result<Inline, DocumentError> {
         let mut inline = Inline::default();
-        let mut looks = vec![Look::default()];
+        let mut looks = vec![TextStyle::default()];
         let mut open = 1;
         while open > 0 {
             let Some(token) = self.xml.next()? else { break };

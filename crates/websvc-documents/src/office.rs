@@ -1,14 +1,14 @@
-//! What the office formats of 2007 have in common: relations between parts, and what a file says about itself.
+//! Shared parts of the Office Open XML formats: relations between parts, and document properties.
 
 use std::collections::HashMap;
 
 use crate::error::DocumentError;
 use crate::kind::DocumentKind;
-use crate::package::{Package, resolve};
-use crate::parsed::About;
+use crate::parsed_document::DocumentMetadata;
 use crate::xml::{Token, Xml};
+use crate::zip_package::{Package, resolve};
 
-/// Where the relations of a part lead, by their ids.
+/// Targets of a part's relations, by ID.
 #[derive(Debug, Default)]
 pub(crate) struct Relations {
     targets: HashMap<String, String>,
@@ -37,9 +37,13 @@ impl Relations {
 }
 
 /// Reads the properties that all office formats and books keep as Dublin Core.
-pub(crate) fn about(package: &mut Package, kind: DocumentKind, part: &str) -> Result<About, DocumentError> {
-    let Some(text) = package.part(part)? else { return Ok(About::default()) };
-    let mut about = About::default();
+pub(crate) fn about(
+    package: &mut Package,
+    kind: DocumentKind,
+    part: &str,
+) -> Result<DocumentMetadata, DocumentError> {
+    let Some(text) = package.part(part)? else { return Ok(DocumentMetadata::default()) };
+    let mut about = DocumentMetadata::default();
     let mut xml = Xml::new(kind, &text);
     while let Some(token) = xml.next()? {
         let Token::Start(tag) = token else { continue };

@@ -1,24 +1,25 @@
 //! PowerPoint: slides with their titles, points, tables and links.
 
 use crate::error::DocumentError;
-use crate::flow::{Flow, Inline, Look, Role, Table};
+use crate::flow::{HtmlFlow, Inline, Role, Table, TextStyle};
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::office::{Relations, about};
-use crate::package::Package;
-use crate::parsed::{Pages, Parsed};
+use crate::parsed_document::{PageCounts, ParsedDocument};
 use crate::xml::{Token, Xml};
+use crate::zip_package::Package;
 
 const KIND: DocumentKind = DocumentKind::Pptx;
 const PRESENTATION: &str = "ppt/presentation.xml";
 
 /// Reads a presentation.
-pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, DocumentError> {
+pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let mut package = Package::open(KIND, bytes, limits.max_inflated_bytes)?;
     let about = about(&mut package, KIND, "docProps/core.xml")?;
     let slides = slides(&mut package)?;
-    let mut flow = Flow::new(limits.max_output_bytes);
-    let mut pages = Pages { total: u32::try_from(slides.len()).unwrap_or(u32::MAX), ..Pages::default() };
+    let mut flow = HtmlFlow::new(limits.max_output_bytes);
+    let mut pages =
+        PageCounts { total: u32::try_from(slides.len()).unwrap_or(u32::MAX), ..PageCounts::default() };
     for slide in slides.iter().take(limits.max_pages as usize) {
         if flow.is_full() || (limits.stop)() {
             break;
@@ -37,7 +38,7 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, Docum
     if is_full {
         warnings.push("the text was cut off at the largest size of an answer".to_owned());
     }
-    Ok(Parsed { html, about, pages: Some(pages), warnings })
+    Ok(ParsedDocument { html, about, pages: Some(pages), warnings })
 }
 
 /// Returns the slides in their order.
@@ -70,14 +71,19 @@ enum Shape {
 
 /// The state of a slide that is read.
 struct Slide<'f> {
-    flow: &'f mut Flow,
+    flow: &'f mut HtmlFlow,
     number: u32,
     shape: Shape,
     has_title: bool,
     cell: Option<Vec<String>>,
 }
 
-fn read_slide(text: &str, relations: &Relations, number: u32, flow: &mut Flow) -> Result<(), DocumentError> {
+fn read_slide(
+    text: &str,
+    relations: &Relations,
+    number: u32,
+    flow: &mut HtmlFlow,
+) -> Result<(), DocumentError> {
     let mut xml = Xml::new(KIND, text);
     let mut slide = Slide { flow, number, shape: Shape::Other, has_title: false, cell: None };
     let mut table: Option<Table> = None;
@@ -122,7 +128,7 @@ fn read_slide(text: &str, relations: &Relations, number: u32, flow: &mut Flow) -
 impl Slide<'_> {
     fn paragraph(&mut self, xml: &mut Xml<'_>, relations: &Relations) -> Result<(), DocumentError> {
         let mut inline = Inline::default();
-        let mut look = Look::default();
+        let mut look = TextStyle::default();
         let mut depth = 0;
         while let Some(token) = xml.next()? {
             match token {
@@ -130,7 +136,7 @@ impl Slide<'_> {
                     "p" => break,
                     "r" => {
                         inline.end_link();
-                        look = Look::default();
+                        look = TextStyle::default();
                     }
                     _ => {}
                 },
@@ -138,7 +144,7 @@ impl Slide<'_> {
                     "pPr" => depth = tag.get("lvl").and_then(|level| level.parse().ok()).unwrap_or(0),
                     "rPr" => {
                         let is_on = |name| matches!(tag.get(name), Some("1" | "true"));
-                        look = Look { bold: is_on("b"), italic: is_on("i"), strike: false };
+                        look = TextStyle { bold: is_on("b"), italic: is_on("i"), strike: false };
                     }
                     "hlinkClick" => {
                         if let Some(address) = tag.get_exact("r:id").and_then(|id| relations.get(id)) {

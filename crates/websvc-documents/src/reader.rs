@@ -3,7 +3,7 @@
 use crate::error::DocumentError;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
-use crate::parsed::Parsed;
+use crate::parsed_document::ParsedDocument;
 use crate::{csv, docx, epub, odf, pdf, pptx, rtf, workbook, xlsx};
 
 /// Reads a document within the limits.
@@ -11,7 +11,11 @@ use crate::{csv, docx, epub, odf, pdf, pptx, rtf, workbook, xlsx};
 /// # Errors
 /// [`DocumentError`]: encrypted, damaged, empty, too large, of before 2007 or unsupported. Pages and output beyond the limits are no error:
 /// what was read is returned with a warning.
-pub fn parse(kind: DocumentKind, bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, DocumentError> {
+pub fn parse(
+    kind: DocumentKind,
+    bytes: Vec<u8>,
+    limits: &Limits<'_>,
+) -> Result<ParsedDocument, DocumentError> {
     // A table without a row is one.
     if bytes.is_empty() && kind != DocumentKind::Csv {
         return Err(DocumentError::damaged(kind, "it is empty"));

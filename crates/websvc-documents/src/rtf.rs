@@ -3,10 +3,10 @@
 use encoding_rs::{Encoding, WINDOWS_1252};
 
 use crate::error::DocumentError;
-use crate::flow::{Flow, Inline, Look, Role, Table};
+use crate::flow::{HtmlFlow, Inline, Role, Table, TextStyle};
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
-use crate::parsed::{About, Parsed};
+use crate::parsed_document::{DocumentMetadata, ParsedDocument};
 
 const KIND: DocumentKind = DocumentKind::Rtf;
 /// Groups nest at most so deep.
@@ -44,20 +44,20 @@ const PASSED_OVER: &[&str] = &[
 ];
 
 /// Reads a rich text.
-pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<Parsed, DocumentError> {
+pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let mut reader = Reader {
         states: vec![State::default()],
         inline: Inline::default(),
         pending: Vec::new(),
         encoding: WINDOWS_1252,
-        about: About::default(),
+        about: DocumentMetadata::default(),
         info: String::new(),
         list: false,
         cells: Vec::new(),
         table: None,
         link: String::new(),
         skip: 0,
-        flow: Flow::new(limits.max_output_bytes),
+        flow: HtmlFlow::new(limits.max_output_bytes),
     };
     let mut tokens = Tokens { bytes, at: 0 };
     while let Some(token) = tokens.next() {
@@ -73,7 +73,7 @@ pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<Parsed, Documen
     if is_full {
         warnings.push("the text was cut off at the largest size of an answer".to_owned());
     }
-    Ok(Parsed { html, about: reader.about, pages: None, warnings })
+    Ok(ParsedDocument { html, about: reader.about, pages: None, warnings })
 }
 
 enum Token<'t> {
@@ -144,9 +144,9 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// Where text goes.
+/// Destination of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Place {
+enum TextDestination {
     #[default]
     Content,
     Nowhere,
@@ -154,14 +154,14 @@ enum Place {
     Author,
     /// The sign before an item of a list.
     Marker,
-    /// What a field is; of links the address.
+    /// Instruction of a field; for links, the address.
     Field,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct State {
-    place: Place,
-    look: Look,
+    place: TextDestination,
+    look: TextStyle,
     /// So many characters after `\u` stand for it in old readers.
     fallback: Option<usize>,
     heading: Option<u32>,
@@ -178,7 +178,7 @@ struct Reader {
     /// Bytes of characters that are not decoded yet.
     pending: Vec<u8>,
     encoding: &'static Encoding,
-    about: About,
+    about: DocumentMetadata,
     info: String,
     list: bool,
     cells: Vec<String>,
@@ -186,7 +186,7 @@ struct Reader {
     link: String,
     /// So many characters are passed over.
     skip: usize,
-    flow: Flow,
+    flow: HtmlFlow,
 }
 
 impl Reader {
@@ -246,9 +246,9 @@ impl Reader {
         }
         if state.place != outer {
             match state.place {
-                Place::Title => self.about.title = some(&std::mem::take(&mut self.info)),
-                Place::Author => self.about.author = some(&std::mem::take(&mut self.info)),
-                Place::Field => {
+                TextDestination::Title => self.about.title = some(&std::mem::take(&mut self.info)),
+                TextDestination::Author => self.about.author = some(&std::mem::take(&mut self.info)),
+                TextDestination::Field => {
                     // HYPERLINK "https://..."
                     let field = std::mem::take(&mut self.info);
                     let is_link = field.trim_start().starts_with("HYPERLINK");
@@ -258,7 +258,7 @@ impl Reader {
                         String::new()
                     };
                 }
-                Place::Content | Place::Nowhere | Place::Marker => {}
+                TextDestination::Content | TextDestination::Nowhere | TextDestination::Marker => {}
             }
         }
     }
@@ -275,10 +275,12 @@ impl Reader {
     fn text(&mut self, text: &str) {
         let State { place, look, hidden, .. } = *self.state();
         match place {
-            Place::Content if !hidden => self.inline.text(text, look),
-            Place::Title | Place::Author | Place::Field => self.info.push_str(text),
-            Place::Marker => self.list = true,
-            Place::Content | Place::Nowhere => {}
+            TextDestination::Content if !hidden => self.inline.text(text, look),
+            TextDestination::Title | TextDestination::Author | TextDestination::Field => {
+                self.info.push_str(text);
+            }
+            TextDestination::Marker => self.list = true,
+            TextDestination::Content | TextDestination::Nowhere => {}
         }
     }
 
@@ -299,7 +301,7 @@ impl Reader {
             "i" => self.state().look.italic = is_on,
             "strike" => self.state().look.strike = is_on,
             "v" => self.state().hidden = is_on,
-            "plain" => self.state().look = Look::default(),
+            "plain" => self.state().look = TextStyle::default(),
             "pard" => self.state().heading = None,
             "outlinelevel" => {
                 let level = number.and_then(|level| u32::try_from(level).ok()).filter(|level| *level < 9);
@@ -319,18 +321,18 @@ impl Reader {
 
     fn destination(&mut self, word: &str) {
         match word {
-            "title" => self.state().place = Place::Title,
-            "author" => self.state().place = Place::Author,
-            "info" => self.state().place = Place::Nowhere,
-            "listtext" | "pntext" => self.state().place = Place::Marker,
-            "fldinst" => self.state().place = Place::Field,
+            "title" => self.state().place = TextDestination::Title,
+            "author" => self.state().place = TextDestination::Author,
+            "info" => self.state().place = TextDestination::Nowhere,
+            "listtext" | "pntext" => self.state().place = TextDestination::Marker,
+            "fldinst" => self.state().place = TextDestination::Field,
             "fldrslt" => {
                 let link = std::mem::take(&mut self.link);
                 self.inline.begin_link(&link);
                 self.state().link = true;
             }
-            word if PASSED_OVER.contains(&word) => self.state().place = Place::Nowhere,
-            _ if std::mem::take(&mut self.state().optional) => self.state().place = Place::Nowhere,
+            word if PASSED_OVER.contains(&word) => self.state().place = TextDestination::Nowhere,
+            _ if std::mem::take(&mut self.state().optional) => self.state().place = TextDestination::Nowhere,
             _ => {}
         }
     }

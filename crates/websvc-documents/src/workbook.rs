@@ -5,12 +5,12 @@ use std::io::Cursor;
 use calamine::{Data, ExcelDateTime, Reader, SheetType, SheetVisible, Xls, XlsError, Xlsb};
 
 use crate::error::DocumentError;
-use crate::flow::{Flow, Table};
+use crate::flow::{HtmlFlow, Table};
 use crate::html::escaped;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::number_format::plain;
-use crate::parsed::{About, Pages, Parsed};
+use crate::parsed_document::{DocumentMetadata, PageCounts, ParsedDocument};
 
 /// All sheets together are read to so many cells, those that are left empty between others counted.
 const MAX_CELLS: usize = 1_000_000;
@@ -18,7 +18,7 @@ const MAX_CELLS: usize = 1_000_000;
 const MAX_COLUMNS: usize = 1024;
 
 /// Reads a workbook of before 2007.
-pub(crate) fn xls(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, DocumentError> {
+pub(crate) fn xls(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let kind = DocumentKind::Xls;
     let failed = |error: XlsError| match error {
         XlsError::Password => DocumentError::Encrypted { kind },
@@ -41,7 +41,7 @@ pub(crate) fn xls(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, Documen
 }
 
 /// Reads a binary workbook.
-pub(crate) fn xlsb(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, DocumentError> {
+pub(crate) fn xlsb(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let kind = DocumentKind::Xlsb;
     let failed = |error: calamine::XlsbError| DocumentError::damaged(kind, error.to_string());
     let mut book: Xlsb<_> = Xlsb::new(Cursor::new(bytes)).map_err(failed)?;
@@ -66,13 +66,13 @@ struct Writer<'l> {
     limits: &'l Limits<'l>,
     /// The sheets that are shown, the last first.
     waiting: Vec<String>,
-    flow: Flow,
+    flow: HtmlFlow,
     table: Table,
     row: Option<usize>,
     column: usize,
     /// How many cells may be read yet.
     left: usize,
-    pages: Pages,
+    pages: PageCounts,
 }
 
 impl<'l> Writer<'l> {
@@ -89,12 +89,12 @@ impl<'l> Writer<'l> {
         Self {
             limits,
             waiting,
-            flow: Flow::new(limits.max_output_bytes),
+            flow: HtmlFlow::new(limits.max_output_bytes),
             table: Table::default(),
             row: None,
             column: 0,
             left: MAX_CELLS,
-            pages: Pages { total, ..Pages::default() },
+            pages: PageCounts { total, ..PageCounts::default() },
         }
     }
 
@@ -144,7 +144,7 @@ impl<'l> Writer<'l> {
         self.pages.read += 1;
     }
 
-    fn finish(self) -> Parsed {
+    fn finish(self) -> ParsedDocument {
         let Self { flow, left, pages, .. } = self;
         let (html, is_full) = flow.finish();
         let mut warnings = Vec::new();
@@ -154,7 +154,7 @@ impl<'l> Writer<'l> {
         if is_full || left == 0 {
             warnings.push("the tables were cut off at the largest size of an answer".to_owned());
         }
-        Parsed { html, about: About::default(), pages: Some(pages), warnings }
+        ParsedDocument { html, about: DocumentMetadata::default(), pages: Some(pages), warnings }
     }
 }
 

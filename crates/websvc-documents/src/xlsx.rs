@@ -1,15 +1,15 @@
 //! Excel: each sheet as a table of what its cells show.
 
 use crate::error::DocumentError;
-use crate::flow::{Flow, Table};
+use crate::flow::{HtmlFlow, Table};
 use crate::html::escaped;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::number_format::NumberFormats;
 use crate::office::{Relations, about};
-use crate::package::Package;
-use crate::parsed::{Pages, Parsed};
+use crate::parsed_document::{PageCounts, ParsedDocument};
 use crate::xml::{Tag, Token, Xml};
+use crate::zip_package::Package;
 
 const KIND: DocumentKind = DocumentKind::Xlsx;
 const WORKBOOK: &str = "xl/workbook.xml";
@@ -19,7 +19,7 @@ const MAX_CELLS: usize = 1_000_000;
 const MAX_COLUMNS: usize = 1024;
 
 /// Reads a workbook.
-pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, DocumentError> {
+pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let mut package = Package::open(KIND, bytes, limits.max_inflated_bytes)?;
     let about = about(&mut package, KIND, "docProps/core.xml")?;
     let sheets = sheets(&mut package)?;
@@ -29,8 +29,9 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, Docum
         None => NumberFormats::default(),
     };
     let mut reader = Reader { strings, formats, left: MAX_CELLS, limits };
-    let mut flow = Flow::new(limits.max_output_bytes);
-    let mut pages = Pages { total: u32::try_from(sheets.len()).unwrap_or(u32::MAX), ..Pages::default() };
+    let mut flow = HtmlFlow::new(limits.max_output_bytes);
+    let mut pages =
+        PageCounts { total: u32::try_from(sheets.len()).unwrap_or(u32::MAX), ..PageCounts::default() };
     for (name, part) in sheets.iter().take(limits.max_pages as usize) {
         if flow.is_full() || reader.left == 0 || (limits.stop)() {
             break;
@@ -50,7 +51,7 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, Docum
     if is_full || reader.left == 0 {
         warnings.push("the tables were cut off at the largest size of an answer".to_owned());
     }
-    Ok(Parsed { html, about, pages: Some(pages), warnings })
+    Ok(ParsedDocument { html, about, pages: Some(pages), warnings })
 }
 
 /// Returns the names and the parts of the sheets that are shown.

@@ -11,7 +11,7 @@ use crate::kind::DocumentKind;
 /// Elements nest at most so deep.
 const MAX_DEPTH: usize = 512;
 
-/// What comes next in a part.
+/// Next token of a part.
 #[derive(Debug)]
 pub(crate) enum Token {
     Start(Tag),

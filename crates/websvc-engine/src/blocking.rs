@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use tokio::sync::Semaphore;
-use websvc_stage::carried;
+use websvc_stage::in_current_span;
 
 /// One place for each core. The cores are those of the process, so that the places are, too.
 static PLACES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
@@ -35,7 +35,7 @@ pub async fn run_blocking<T: Send + 'static>(
     let computing = async {
         let place = Arc::clone(&PLACES).acquire_owned().await;
         let place = place.expect("the places are never closed");
-        let working = tokio::task::spawn_blocking(carried(move || {
+        let working = tokio::task::spawn_blocking(in_current_span(move || {
             let _place = place;
             work()
         }));

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use url::Url;
-use websvc_model::{Model, Share};
+use websvc_model::{LimitedModel, Model};
 use websvc_scrape::{BackgroundLimits, FilePublisher, FileUpload, OpenProfile, Page, Scraper};
 use websvc_stage::{Stage, StageTimes};
-use websvc_threat::{Classifier, Inspection};
-use websvc_transport::{BoxFuture, UrlRule};
+use websvc_threat::{Classifier, UrlChecker};
+use websvc_transport::{BoxFuture, UrlPolicy};
 use websvc_validate::{PathPatterns, ScrapePlan, SearchPlan};
 
 use crate::bill::Bill;
@@ -113,14 +113,15 @@ impl Engine {
     /// Returns the engine for pages that nobody waits for: it takes a share of the scraper's pools only, and half of the model.
     #[must_use]
     pub fn with_background_limits(&self, share: BackgroundLimits) -> Self {
-        let model = self.config.model.clone().map(|model| Arc::new(Share::half_of(model)) as Arc<dyn Model>);
+        let model =
+            self.config.model.clone().map(|model| Arc::new(LimitedModel::half_of(model)) as Arc<dyn Model>);
         Self { scraper: Some(self.config.scraper.with_background_limits(share)), model, ..self.clone() }
     }
 
     /// Returns the engine for one page, which asks a rule before it goes to where the page leads on to. Rules of one name decide
     /// alike.
     #[must_use]
-    pub fn with_redirect_rule(&self, name: &'static str, rule: UrlRule) -> Self {
+    pub fn with_redirect_rule(&self, name: &'static str, rule: UrlPolicy) -> Self {
         Self { scraper: Some(self.scraper().with_redirect_rule(name, rule)), ..self.clone() }
     }
 
@@ -149,7 +150,7 @@ impl Engine {
         plan: &ScrapePlan,
         urls: impl IntoIterator<Item = &'u Url>,
     ) -> Vec<Option<String>> {
-        let inspection = plan.protection().map(|rules| Inspection::new(rules, self.threat()));
+        let inspection = plan.protection().map(|rules| UrlChecker::new(rules, self.threat()));
         let verdict = |url| inspection.as_ref()?.check_lists(url).err().map(|blocked| blocked.to_string());
         urls.into_iter().map(verdict).collect()
     }
@@ -217,7 +218,7 @@ impl Engine {
         let scope = self.scope(team)?;
         let scraper = inspections.scraper(self.scraper()).in_scope(scope);
         let profile = self.open_profile(team, Some(plan)).await?;
-        let reading = plan.for_reading();
+        let reading = plan.without_generated_formats();
         let mut page = scraper.scrape_with(url, &reading, profile.as_ref(), deadline).await;
         let unsaved = match profile {
             Some(profile) => profile.close().await,
@@ -264,7 +265,7 @@ impl Engine {
         check_upload_features(plan)?;
         let scraper = &self.config.scraper;
         let FeatureCheck { warnings } = check_page_features(plan, scraper, self.config.completion_model())?;
-        let reading = plan.for_reading();
+        let reading = plan.without_generated_formats();
         let mut page = scraper.read_file(file, &reading, deadline).await.map_err(EngineError::Page)?;
         generated::write(self.completion_model(), self.stages(), plan, &mut page, deadline).await;
         *bill = charge_single_page(&self.config.pricing, plan, Some(&mut page), 0);

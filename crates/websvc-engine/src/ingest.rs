@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use websvc_index::{Document, Image, Index, IndexError, Link, News};
 use websvc_scrape::{date, remove_credentials};
-use websvc_stage::carried;
+use websvc_stage::in_current_span;
 use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 
 /// Why pages did not reach the index.
@@ -43,7 +43,7 @@ async fn add(
 ) -> Result<(), IngestError> {
     let index = Arc::clone(index);
     let now = Timestamp::now();
-    let adding = tokio::task::spawn_blocking(carried(move || {
+    let adding = tokio::task::spawn_blocking(in_current_span(move || {
         documents.into_iter().try_for_each(|document| index.add(to_index_document(document, now)))?;
         then(&index)
     }));

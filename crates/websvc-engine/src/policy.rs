@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use websvc_store::{self as store, Store, StoreError, Team};
 use websvc_types::ThreatProtection;
-use websvc_validate::{Allowance, Policy, Retention, ThreatOverride, ThreatPolicy};
+use websvc_validate::{FeaturePolicy, Policy, RetentionMode, ThreatOverride, ThreatPolicy};
 
 /// Why it is not known what a team may ask for.
 #[derive(Debug, thiserror::Error)]
@@ -42,8 +42,12 @@ pub fn team_policy(store: &Store, team: Option<&Team>) -> Result<Policy, PolicyE
 
 /// Returns how much of any request of a team may be kept, whatever the request says.
 #[must_use]
-pub fn team_retention(team: &Team) -> Retention {
-    Retention::demanded(&Policy { zdr: allowance(team.zdr), anon: allowance(team.anon), ..Policy::default() })
+pub fn team_retention(team: &Team) -> RetentionMode {
+    RetentionMode::requested_retention(&Policy {
+        zdr: allowance(team.zdr),
+        anon: allowance(team.anon),
+        ..Policy::default()
+    })
 }
 
 fn threat_values(store: &Store, team: &Team) -> Result<Arc<ThreatProtection>, PolicyError> {
@@ -56,10 +60,10 @@ fn threat_values(store: &Store, team: &Team) -> Result<Arc<ThreatProtection>, Po
     }
 }
 
-fn allowance(retention: store::Retention) -> Allowance {
+fn allowance(retention: store::Retention) -> FeaturePolicy {
     match retention {
-        store::Retention::Off => Allowance::Off,
-        store::Retention::Allowed => Allowance::Allowed,
-        store::Retention::Forced => Allowance::Forced,
+        store::Retention::Off => FeaturePolicy::Off,
+        store::Retention::Allowed => FeaturePolicy::Allowed,
+        store::Retention::Forced => FeaturePolicy::Forced,
     }
 }

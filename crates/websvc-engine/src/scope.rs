@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use websvc_index::{Index, IndexError};
 use websvc_scrape::ScrapeError;
-use websvc_stage::{Stage, StageTimes, carried};
+use websvc_stage::{Stage, StageTimes, in_current_span};
 use websvc_store::{PageOwner, PageScope, Store, StoreError};
 use websvc_types::index::IndexDocument;
 
@@ -202,6 +202,6 @@ fn not_opened(error: &IngestError) -> EngineError {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, IndexError> + Send + 'static,
 ) -> Result<T, IngestError> {
-    let working = tokio::task::spawn_blocking(carried(work));
+    let working = tokio::task::spawn_blocking(in_current_span(work));
     working.await.map_err(|_stopping| IngestError::Stopping)?.map_err(IngestError::Index)
 }

@@ -1,18 +1,18 @@
-//! Whether a page is one piece of news, and its picture and dates.
+//! Detection of news articles, with their picture and dates.
 //!
 //! A page is news when it says so and is one text: it is typed as a `NewsArticle` (or one of its kinds), or it is
 //! typed as an `Article`, `BlogPosting` and the like, or has `og:type` article, and names the day of its publication.
 //! Documentation is often marked as an article but seldom dated; what is typed as technical or scholarly is no news.
 
 use crate::dom::{Dom, NodeId, Tag};
-use crate::json_ld::Facts;
+use crate::json_ld::JsonLdFacts;
 use crate::links;
 use crate::metadata::MetaValue;
 use crate::text::collapsed;
 use std::collections::BTreeMap;
 use url::Url;
 
-/// What a piece of news says about itself.
+/// Metadata of a news article.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Article {
     /// Its headline.
@@ -27,7 +27,7 @@ pub struct Article {
 
 /// How a type of schema.org bears on whether a page is news.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Genre {
+pub(crate) enum SchemaOrgType {
     /// News if it is dated: `Article`, `BlogPosting`, ...
     Article,
     /// News: `NewsArticle` and its kinds.
@@ -36,9 +36,9 @@ pub(crate) enum Genre {
     Other,
 }
 
-impl Genre {
+impl SchemaOrgType {
     /// Returns what a type of schema.org is; `None` when it is no article.
-    pub(crate) fn of(kind: &str) -> Option<Genre> {
+    pub(crate) fn of(kind: &str) -> Option<SchemaOrgType> {
         let name = kind.trim().trim_end_matches('/').rsplit(['/', ':']).next()?;
         Some(match name {
             "NewsArticle"
@@ -48,16 +48,16 @@ impl Genre {
             | "OpinionNewsArticle"
             | "ReportageNewsArticle"
             | "ReviewNewsArticle"
-            | "LiveBlogPosting" => Genre::News,
+            | "LiveBlogPosting" => SchemaOrgType::News,
             "Article" | "BlogPosting" | "Report" | "SocialMediaPosting" | "SatiricalArticle" => {
-                Genre::Article
+                SchemaOrgType::Article
             }
             "TechArticle"
             | "APIReference"
             | "ScholarlyArticle"
             | "MedicalScholarlyArticle"
             | "AdvertiserContentArticle"
-            | "DiscussionForumPosting" => Genre::Other,
+            | "DiscussionForumPosting" => SchemaOrgType::Other,
             _ => return None,
         })
     }
@@ -68,7 +68,7 @@ pub(crate) fn read(
     dom: &Dom,
     base: &Url,
     meta: &BTreeMap<String, MetaValue>,
-    facts: &Facts,
+    facts: &JsonLdFacts,
 ) -> Option<Article> {
     let tag = |name: &str| meta.get(name).map(|value| value.first().to_owned()).filter(|v| !v.is_empty());
     let is_og_article = tag("og:type").is_some_and(|kind| kind.eq_ignore_ascii_case("article"));
@@ -81,7 +81,7 @@ pub(crate) fn read(
     if genres.len() > 1 && !is_og_article {
         return None;
     }
-    let genre = genres.into_iter().max().or(is_og_article.then_some(Genre::Article))?;
+    let genre = genres.into_iter().max().or(is_og_article.then_some(SchemaOrgType::Article))?;
     let item = items.first().copied();
     let published = facts
         .article_published
@@ -90,9 +90,9 @@ pub(crate) fn read(
         .or_else(|| property(dom, item?, "datePublished"))
         .or_else(|| pubdate(dom));
     match genre {
-        Genre::News => {}
-        Genre::Article if published.is_some() => {}
-        Genre::Article | Genre::Other => return None,
+        SchemaOrgType::News => {}
+        SchemaOrgType::Article if published.is_some() => {}
+        SchemaOrgType::Article | SchemaOrgType::Other => return None,
     }
     let picture = facts
         .image
@@ -134,9 +134,9 @@ fn microdata(dom: &Dom) -> impl Iterator<Item = NodeId> + '_ {
     .take(10)
 }
 
-fn genre(dom: &Dom, id: NodeId) -> Option<Genre> {
+fn genre(dom: &Dom, id: NodeId) -> Option<SchemaOrgType> {
     let kinds = dom.attribute(id, "itemtype")?;
-    kinds.split_ascii_whitespace().filter(|kind| kind.contains("schema.org/")).find_map(Genre::of)
+    kinds.split_ascii_whitespace().filter(|kind| kind.contains("schema.org/")).find_map(SchemaOrgType::of)
 }
 
 /// Returns a property of a microdata item as text: `content`, `datetime`, `src`, `href`, else what it shows.

@@ -1,18 +1,18 @@
 //! The asked-for part of a page, written in any format.
 
+use crate::atomic_blocks;
+use crate::content_kind::ContentKind;
+use crate::content_view::ContentView;
 use crate::document::{Anchor, Document};
-use crate::dom::{Dom, Extent, NodeId, NodeKind, Tag};
-use crate::kind::Kind;
+use crate::dom::{Dom, MatchScope, NodeId, NodeKind, Tag};
 use crate::limits::{
     MAX_CAPTION_CHARS, MAX_CONTENT_LINKS, MAX_JUDGED_NODES, MAX_LABEL_BYTES, MAX_LIST_BYTES,
     MAX_OUTPUT_BYTES, MAX_SOURCE_BYTES,
 };
 use crate::main_content;
-use crate::options::{Base64Images, ContentOptions, Scope};
-use crate::render::{self, Page};
+use crate::options::{Base64Images, ContentOptions, ContentScope};
+use crate::output::{self, OutputContext};
 use crate::text::{collapsed, shorten};
-use crate::view::View;
-use crate::whole;
 use crate::{links, xml};
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -23,7 +23,7 @@ use url::Url;
 #[derive(Debug)]
 pub struct Content<'a> {
     document: &'a Document,
-    view: View,
+    view: ContentView,
     base64_images: Base64Images,
     warnings: Vec<String>,
     /// A format came out longer than it may be.
@@ -38,7 +38,7 @@ impl<'a> Content<'a> {
         let mut view = document.visible();
         let (excluded, extent) = options.exclude_tags.0.matches(dom, NodeId::ROOT);
         excluded.into_iter().for_each(|id| view.leave_out(id));
-        if extent == Extent::Beginning {
+        if extent == MatchScope::Beginning {
             warnings
                 .push("excludeTags cost too much on this page; it was applied to its beginning".to_owned());
         }
@@ -46,11 +46,11 @@ impl<'a> Content<'a> {
         banners.into_iter().filter(|&id| !holds_content(dom, id)).for_each(|id| view.leave_out(id));
         if !options.include_tags.is_empty() {
             include(document, options, &mut view, &mut warnings);
-        } else if options.scope == Scope::Main && document.kind.is_html() {
+        } else if options.scope == ContentScope::Main && document.kind.is_html() {
             let found = if dom.len() > MAX_JUDGED_NODES { None } else { main_content::find(document, &view) };
             match found {
                 Some(mut main) => {
-                    whole::complete(dom, &view, &mut main);
+                    atomic_blocks::keep_atomic_blocks(dom, &view, &mut main);
                     view = main;
                 }
                 None if dom.len() > MAX_JUDGED_NODES => {
@@ -74,8 +74,8 @@ impl<'a> Content<'a> {
         Content { document, view, base64_images: options.base64_images, warnings, is_cut: Cell::new(false) }
     }
 
-    fn page(&self) -> Page<'_> {
-        Page {
+    fn page(&self) -> OutputContext<'_> {
+        OutputContext {
             dom: &self.document.dom,
             view: &self.view,
             base: &self.document.base,
@@ -87,17 +87,17 @@ impl<'a> Content<'a> {
     /// it is.
     pub fn markdown(&self) -> String {
         match self.document.kind {
-            Kind::Html | Kind::Xhtml => self.bounded(render::markdown(self.page())),
-            Kind::Json => format!("```json\n{}\n```\n", self.document.raw.trim_end()),
-            Kind::Text => self.document.raw.clone(),
-            Kind::Xml => xml::text(&self.document.raw),
+            ContentKind::Html | ContentKind::Xhtml => self.record_truncation(output::markdown(self.page())),
+            ContentKind::Json => format!("```json\n{}\n```\n", self.document.raw.trim_end()),
+            ContentKind::Text => self.document.raw.clone(),
+            ContentKind::Xml => xml::text(&self.document.raw),
         }
     }
 
     /// Writes cleaned HTML: no scripts, styles, comments or event handlers, links absolute.
     pub fn html(&self) -> String {
         if self.document.kind.is_html() {
-            self.bounded(render::html(self.page()))
+            self.record_truncation(output::html(self.page()))
         } else {
             self.document.raw.clone()
         }
@@ -106,9 +106,9 @@ impl<'a> Content<'a> {
     /// Writes plain text, one line per block.
     pub fn text(&self) -> String {
         match self.document.kind {
-            Kind::Html | Kind::Xhtml => self.bounded(render::plain(self.page())),
-            Kind::Json | Kind::Text => self.document.raw.clone(),
-            Kind::Xml => xml::text(&self.document.raw),
+            ContentKind::Html | ContentKind::Xhtml => self.record_truncation(output::plain(self.page())),
+            ContentKind::Json | ContentKind::Text => self.document.raw.clone(),
+            ContentKind::Xml => xml::text(&self.document.raw),
         }
     }
 
@@ -179,7 +179,7 @@ impl<'a> Content<'a> {
     }
 
     /// Notes whether a format was cut at the bound, which the warnings then say.
-    fn bounded(&self, (text, is_cut): (String, bool)) -> String {
+    fn record_truncation(&self, (text, is_cut): (String, bool)) -> String {
         self.is_cut.set(self.is_cut.get() || is_cut);
         text
     }
@@ -202,10 +202,15 @@ fn holds_content(dom: &Dom, top: NodeId) -> bool {
 }
 
 /// Narrows the view to the elements asked for; one inside another is not written twice.
-fn include(document: &Document, options: &ContentOptions, view: &mut View, warnings: &mut Vec<String>) {
+fn include(
+    document: &Document,
+    options: &ContentOptions,
+    view: &mut ContentView,
+    warnings: &mut Vec<String>,
+) {
     let dom = &document.dom;
     let (matches, extent) = options.include_tags.0.matches(dom, NodeId::ROOT);
-    if extent == Extent::Beginning {
+    if extent == MatchScope::Beginning {
         warnings.push("includeTags cost too much on this page; it was applied to its beginning".to_owned());
     }
     let mut roots = Vec::new();

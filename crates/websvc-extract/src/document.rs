@@ -1,16 +1,16 @@
 //! One parsed page and the questions it answers.
 
 use crate::content::Content;
+use crate::content_kind::ContentKind;
+use crate::content_view::ContentView;
 use crate::dom::{self, Dom, NodeId, NodeKind, Tag};
 use crate::error::ExtractError;
 use crate::images::ImageDetail;
-use crate::kind::Kind;
 use crate::limits::{MAX_LABEL_BYTES, MAX_LIST_BYTES, MAX_SOURCE_BYTES};
 use crate::metadata::{self, PageMetadata};
 use crate::options::ContentOptions;
 use crate::text::collapsed;
-use crate::view::View;
-use crate::{charset, images, links, stated};
+use crate::{charset, images, json_ld_content, links};
 use url::Url;
 
 /// The bytes of a page and where they came from.
@@ -31,11 +31,11 @@ pub struct Anchor {
     pub url: Url,
     /// The text of the link, white space collapsed.
     pub text: String,
-    /// Whether the page asks not to follow it (`rel="nofollow"`).
+    /// True if the page forbids following its links (`rel="nofollow"`).
     pub nofollow: bool,
 }
 
-/// What the page's robots meta tags allow.
+/// Rules of the page's robots meta tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Robots {
     /// The page may be put into an index.
@@ -47,12 +47,12 @@ pub struct Robots {
 /// A parsed page: the decoded source and its one DOM, from which everything derives.
 #[derive(Debug)]
 pub struct Document {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ContentKind,
     pub(crate) raw: String,
     /// The source was longer than what is read of it.
     pub(crate) is_cut: bool,
     pub(crate) dom: Dom,
-    /// What was added to the page because only its JSON-LD states it.
+    /// Node that was added because only the page's JSON-LD has this content.
     pub(crate) stated: Option<NodeId>,
     pub(crate) url: Url,
     pub(crate) base: Url,
@@ -67,11 +67,11 @@ impl Document {
     pub fn parse(source: Source<'_>) -> Result<Document, ExtractError> {
         let bytes = &source.bytes[..source.bytes.len().min(MAX_SOURCE_BYTES)];
         let is_cut = bytes.len() < source.bytes.len();
-        let kind = Kind::sniff(bytes, source.content_type)?;
+        let kind = ContentKind::sniff(bytes, source.content_type)?;
         let raw = charset::decode(bytes, source.content_type.and_then(charset_parameter));
         let html = if kind.is_html() { raw.as_str() } else { "" };
         let parsed = dom::parse(html);
-        let (dom, stated) = match stated::complete(&parsed, html) {
+        let (dom, stated) = match json_ld_content::add_json_ld_content(&parsed, html) {
             Some((completed, stated)) => (completed, Some(stated)),
             None => (parsed, None),
         };
@@ -82,7 +82,7 @@ impl Document {
     }
 
     /// Returns what sort of content the page is.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ContentKind {
         self.kind
     }
 
@@ -248,8 +248,8 @@ impl Document {
     }
 
     /// Returns the view of everything visible.
-    pub(crate) fn visible(&self) -> View {
-        View::visible(&self.dom)
+    pub(crate) fn visible(&self) -> ContentView {
+        ContentView::visible(&self.dom)
     }
 }
 

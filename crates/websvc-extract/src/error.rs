@@ -1,4 +1,4 @@
-//! What can go wrong between a page's bytes and its content.
+//! Errors between a page's bytes and its content.
 
 use websvc_selector::SelectorError;
 

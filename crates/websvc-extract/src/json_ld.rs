@@ -1,6 +1,6 @@
 //! Dates, authors and headlines from a page's JSON-LD, read leniently and within limits.
 
-use crate::article::Genre;
+use crate::article::SchemaOrgType;
 use crate::dom::{Dom, NodeId, Tag};
 use crate::limits::MAX_JSON_LD_BYTES;
 use crate::text::collapsed;
@@ -10,9 +10,9 @@ use std::collections::HashMap;
 /// How many JSON objects of one page are looked at.
 const MAX_OBJECTS: usize = 2_000;
 
-/// What JSON-LD says about the page.
+/// Facts about the page from JSON-LD.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Facts {
+pub(crate) struct JsonLdFacts {
     pub(crate) headline: Option<String>,
     pub(crate) published: Option<String>,
     /// When it was made, while the blocks are read: stands for the publication where none is stated.
@@ -20,7 +20,7 @@ pub(crate) struct Facts {
     pub(crate) modified: Option<String>,
     pub(crate) author: Option<String>,
     /// The sorts of the articles that the page is said to be, outermost first.
-    pub(crate) genres: Vec<Genre>,
+    pub(crate) genres: Vec<SchemaOrgType>,
     /// When the article was published, where it is an article that says so.
     pub(crate) article_published: Option<String>,
     /// The picture of the article, as written.
@@ -28,15 +28,15 @@ pub(crate) struct Facts {
 }
 
 /// Reads all JSON-LD blocks of a page; what an article says wins over what a page or site says.
-pub(crate) fn read(dom: &Dom) -> Facts {
-    let mut articles = Facts::default();
-    let mut others = Facts::default();
+pub(crate) fn read(dom: &Dom) -> JsonLdFacts {
+    let mut articles = JsonLdFacts::default();
+    let mut others = JsonLdFacts::default();
     let blocks = blocks(dom);
     let people = named(&blocks);
     for value in &blocks {
         collect(value, &people, &mut articles, &mut others);
     }
-    Facts {
+    JsonLdFacts {
         article_published: articles.published.clone(),
         genres: [articles.genres, others.genres].concat(),
         image: articles.image,
@@ -138,10 +138,15 @@ pub(crate) fn objects(value: &Value) -> impl Iterator<Item = &serde_json::Map<St
     })
 }
 
-fn collect(value: &Value, people: &HashMap<&str, String>, articles: &mut Facts, others: &mut Facts) {
+fn collect(
+    value: &Value,
+    people: &HashMap<&str, String>,
+    articles: &mut JsonLdFacts,
+    others: &mut JsonLdFacts,
+) {
     for object in objects(value) {
         let facts = if is_article(object.get("@type")) { &mut *articles } else { &mut *others };
-        facts.genres.extend(kinds(object.get("@type")).find_map(Genre::of));
+        facts.genres.extend(kinds(object.get("@type")).find_map(SchemaOrgType::of));
         fill(&mut facts.image, picture(object.get("image")));
         fill(&mut facts.headline, text(object.get("headline")));
         fill(&mut facts.published, text(object.get("datePublished")));

@@ -16,9 +16,14 @@
 //! ```
 
 mod article;
+mod atomic_blocks;
 mod binary;
 mod charset;
 mod content;
+mod content_kind;
+mod content_rating;
+mod content_view;
+mod country;
 mod document;
 mod dom;
 mod embed;
@@ -26,28 +31,23 @@ mod error;
 mod hidden;
 mod images;
 mod json_ld;
-mod kind;
-mod label;
+mod json_ld_content;
 mod limits;
 mod links;
 mod main_content;
 mod metadata;
 mod options;
-mod place;
-mod render;
-mod stated;
+mod output;
 mod text;
-mod view;
-mod whole;
 mod xml;
 
 pub use article::Article;
 pub use binary::binary_kind;
 pub use content::Content;
+pub use content_kind::ContentKind;
 pub use document::{Anchor, Document, Robots, Source};
 pub use error::ExtractError;
 pub use images::{ImageDetail, image_size};
-pub use kind::Kind;
 pub use limits::{
     MAX_ATTRIBUTES, MAX_CONTENT_LINKS, MAX_DEPTH, MAX_IMAGES, MAX_JUDGED_NODES, MAX_NODES, MAX_OUTPUT_BYTES,
     MAX_SOURCE_BYTES,
@@ -55,4 +55,4 @@ pub use limits::{
 #[doc(hidden)]
 pub use main_content::BlockReport;
 pub use metadata::{MetaValue, PageMetadata};
-pub use options::{Base64Images, ContentOptions, Scope, Selectors};
+pub use options::{Base64Images, ContentOptions, ContentScope, Selectors};

@@ -89,7 +89,9 @@ pub(crate) fn image_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String>
         return plain;
     }
     lazy_source(dom, img, base)
-        .or_else(|| dom.attribute(img, "srcset").and_then(|set| resolve_image(base, largest(set)?)))
+        .or_else(|| {
+            dom.attribute(img, "srcset").and_then(|set| resolve_image(base, largest_srcset_candidate(set)?))
+        })
         .or_else(|| picture_source(dom, img, base))
         .or_else(|| noscript_source(dom, img, base))
         .or(plain.filter(|source| !is_one_pixel(source)))
@@ -111,7 +113,9 @@ fn lazy_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {
             .then(|| resolve_image(base, address))?
     });
     single.or_else(|| {
-        LAZY_SETS.iter().find_map(|name| resolve_image(base, largest(dom.attribute(img, name)?)?))
+        LAZY_SETS
+            .iter()
+            .find_map(|name| resolve_image(base, largest_srcset_candidate(dom.attribute(img, name)?)?))
     })
 }
 
@@ -119,7 +123,7 @@ fn picture_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {
     let picture = dom.parent(img).filter(|&parent| dom.is(parent, Tag::Picture))?;
     dom.children(picture).filter(|&id| dom.is(id, Tag::Source)).find_map(|source| {
         let set = dom.attribute(source, "srcset").or_else(|| dom.attribute(source, "data-srcset"))?;
-        resolve_image(base, largest(set)?)
+        resolve_image(base, largest_srcset_candidate(set)?)
     })
 }
 
@@ -140,7 +144,7 @@ fn noscript_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {
 }
 
 /// Picks the largest candidate of a `srcset`.
-pub(crate) fn largest(set: &str) -> Option<&str> {
+pub(crate) fn largest_srcset_candidate(set: &str) -> Option<&str> {
     let mut best: Option<(f64, &str)> = None;
     for (source, descriptor) in candidates(set) {
         let size = descriptor.trim_end_matches(['w', 'x', 'h']).parse().unwrap_or(1.0);

@@ -1,13 +1,13 @@
-//! What a page says about itself: its title, meta tags, links and structured data.
+//! Metadata of a page: its title, meta tags, links and structured data.
 
 use crate::article::{self, Article};
 use crate::document::Document;
 use crate::dom::{Dom, NodeId, Tag};
-use crate::json_ld::{self, Facts};
+use crate::json_ld::{self, JsonLdFacts};
 use crate::limits::MAX_META_TAGS;
 use crate::links;
 use crate::text::collapsed;
-use crate::{label, place};
+use crate::{content_rating, country};
 use std::collections::BTreeMap;
 
 /// The page's own description of itself, spec section 2.6 and clients.md 6.5.
@@ -29,17 +29,17 @@ pub struct PageMetadata {
     pub published_time: Option<String>,
     /// When it was last changed, as written on the page (usually ISO 8601).
     pub modified_time: Option<String>,
-    /// Who wrote it; several names are joined by a comma.
+    /// Author; several names are joined by a comma.
     pub author: Option<String>,
     /// The canonical URL, absolute.
     pub canonical: Option<String>,
     /// The content type of the answer.
     pub content_type: Option<String>,
-    /// What makes the page a piece of news; `None` when it is none.
+    /// News properties of the page; `None` if it is not a news article.
     pub article: Option<Article>,
     /// The country that the page names as its own, ISO 3166-1 alpha-2.
     pub country: Option<String>,
-    /// Whether the page labels itself as explicit.
+    /// True if the page labels itself as explicit.
     pub explicit: bool,
     /// Every meta tag under its own name in lower case (`og:title`, `article:tag`, `viewport`, ...); those of Open Graph
     /// and Dublin Core that clients know by another name under that one, too (`ogTitle`, `dcDate`, ...).
@@ -178,13 +178,13 @@ pub(crate) fn read(document: &Document) -> PageMetadata {
         canonical: document.canonical().map(Into::into),
         content_type: document.content_type.clone(),
         article: article::read(dom, &document.base, &meta, &facts),
-        country: place::country(document, &meta),
-        explicit: label::is_explicit(dom, &meta),
+        country: country::country(document, &meta),
+        explicit: content_rating::is_explicit(dom, &meta),
         meta: with_names_of_clients(meta),
     }
 }
 
-fn author(meta: &BTreeMap<String, MetaValue>, facts: &Facts, dom: &Dom) -> Option<String> {
+fn author(meta: &BTreeMap<String, MetaValue>, facts: &JsonLdFacts, dom: &Dom) -> Option<String> {
     let named = [
         "author",
         "article:author",

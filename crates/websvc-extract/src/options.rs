@@ -1,4 +1,4 @@
-//! What a caller may ask of a page's content.
+//! Options for the content of a page.
 
 use crate::dom::SelectorSet;
 use crate::error::ExtractError;
@@ -7,20 +7,20 @@ use crate::error::ExtractError;
 #[derive(Debug, Clone, Default)]
 pub struct ContentOptions {
     /// The whole page, or its main content only.
-    pub scope: Scope,
+    pub scope: ContentScope,
     /// Elements to keep; empty keeps all. They are taken from the whole page.
     pub include_tags: Selectors,
     /// Elements to leave out.
     pub exclude_tags: Selectors,
     /// Elements to leave out unless they hold a `main`, an `article` or an `h1`: questions about cookies and the like.
     pub banners: Selectors,
-    /// What becomes of images embedded as `data:` URLs.
+    /// Handling of images embedded as `data:` URLs.
     pub base64_images: Base64Images,
 }
 
 /// How much of the page counts as content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scope {
+pub enum ContentScope {
     /// Only the main content: no navigation, banners, sidebars, footers.
     #[default]
     Main,

@@ -3,27 +3,27 @@
 /// Returns the text of an XML document.
 pub(crate) fn text(source: &str) -> String {
     let mut out = String::new();
-    read(&mut out, source, Place::Document);
+    read(&mut out, source, MarkupState::Document);
     out
 }
 
-/// Where markup stands. Sections do not nest, whatever a document says: what looks like one inside of one is none.
+/// State of the markup scanner. Sections do not nest: an opening inside a section has no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum MarkupState {
     Document,
     Section,
 }
 
 /// Adds the text of markup.
-fn read(out: &mut String, source: &str, place: Place) {
+fn read(out: &mut String, source: &str, place: MarkupState) {
     let mut rest = source;
     while let Some(start) = rest.find('<') {
         push(out, &rest[..start]);
         rest = &rest[start..];
-        let section = rest.strip_prefix("<![CDATA[").filter(|_| place == Place::Document);
+        let section = rest.strip_prefix("<![CDATA[").filter(|_| place == MarkupState::Document);
         let end = if let Some(cdata) = section {
             let end = cdata.find("]]>").unwrap_or(cdata.len());
-            read(out, &cdata[..end], Place::Section);
+            read(out, &cdata[..end], MarkupState::Section);
             rest = cdata.get(end + 3..).unwrap_or("");
             continue;
         } else if rest.starts_with("<!--") {

@@ -1,11 +1,11 @@
-//! What holds for any body, of a search or of scrape options.
+//! Properties of any body, of a search or of scrape options.
 
 use std::fmt::Debug;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use websvc_validate::{Allowance, Checked, Policy, Rejection, ThreatOverride, ThreatPolicy};
+use websvc_validate::{Checked, FeaturePolicy, Policy, Rejection, ThreatOverride, ThreatPolicy};
 
 /// Keys that are read as others, so that the typed request, which does not know them, says something else.
 const TRANSLATED: &[&str] = &["ignoreInvalidUrls", "jsonOptions"];
@@ -21,8 +21,8 @@ pub(crate) fn check<T, P>(
     P: PartialEq + Debug,
 {
     let generous = Policy {
-        zdr: Allowance::Allowed,
-        anon: Allowance::Allowed,
+        zdr: FeaturePolicy::Allowed,
+        anon: FeaturePolicy::Allowed,
         threat: ThreatPolicy::On,
         threat_override: ThreatOverride::Allowed,
         ..Policy::default()

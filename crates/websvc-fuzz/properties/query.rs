@@ -1,4 +1,4 @@
-//! What holds for the tree of any query.
+//! Properties of the tree of any query.
 
 use websvc_query::{MAX_DEPTH, Node, parse};
 

@@ -1,6 +1,6 @@
-//! What holds for the redaction of any text.
+//! Properties of the redaction of any text.
 
-use websvc_redact::{Effort, Kinds, Options, Style, Syntax, redact};
+use websvc_redact::{Kinds, Options, RedactMode, ReplacementStyle, Syntax, redact};
 
 /// The most bytes that may be looked at per byte of a text.
 const MOST_WORK: u64 = 1_200;
@@ -11,9 +11,10 @@ pub(crate) fn check(data: &[u8]) {
     let Some((choice, text)) = data.split_first() else { return };
     let text = String::from_utf8_lossy(text);
     let syntax = if choice & 1 == 0 { Syntax::Markdown } else { Syntax::Plain };
-    let effort = if choice & 2 == 0 { Effort::Fast } else { Effort::Aggressive };
-    let style = [Style::Tag, Style::Mask, Style::Remove][usize::from(choice >> 2) % 3];
-    let options = Options { effort, kinds: Kinds::ALL, style };
+    let mode = if choice & 2 == 0 { RedactMode::Fast } else { RedactMode::Aggressive };
+    let style = [ReplacementStyle::Tag, ReplacementStyle::Mask, ReplacementStyle::Remove]
+        [usize::from(choice >> 2) % 3];
+    let options = Options { mode, kinds: Kinds::ALL, style };
     let redaction = redact(&text, syntax, &options);
     let mut at = 0;
     for finding in &redaction.findings {

@@ -1,4 +1,4 @@
-//! What holds for the reading of any file as a sitemap or a feed.
+//! Properties of reading any file as a sitemap or a feed.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! What holds for any time filter.
+//! Properties of any time filter.
 
 use jiff::Timestamp;
 use websvc_query::{TbsRange, parse_tbs};

@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 
 use tantivy::Term;
 use tantivy::directory::OwnedBytes;
-use websvc_address::Identity;
+use websvc_address::PageIdentity;
 use websvc_query::{Node, Operator, Query};
 
 use crate::analysis::{each_word, folded};
@@ -151,7 +151,7 @@ struct PageFingerprint {
 impl PageFingerprint {
     fn of(bytes: OwnedBytes) -> Option<Self> {
         let card = DisplayDoc::decode(&bytes)?;
-        let identity = Identity::of(card.head.url);
+        let identity = PageIdentity::of(card.head.url);
         let words = card.body_words();
         let (title, shingles) = (OnceCell::new(), OnceCell::new());
         let host = identity.host().to_owned();

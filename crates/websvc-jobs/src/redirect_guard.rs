@@ -7,7 +7,7 @@ use url::Url;
 use websvc_engine::Engine;
 use websvc_engine::crawl::RobotsTxt;
 use websvc_scrape::tls_policy;
-use websvc_transport::{TlsPolicy, UrlRule};
+use websvc_transport::{TlsPolicy, UrlPolicy};
 
 use crate::active::JobContext;
 use crate::jobs::Jobs;
@@ -67,9 +67,9 @@ fn redirect_policy(
     tls: TlsPolicy,
     deadline: Instant,
     refused: &Arc<OnceLock<RobotsVerdict>>,
-) -> UrlRule {
+) -> UrlPolicy {
     let (jobs, refused) = (jobs.clone(), Arc::clone(refused));
-    UrlRule::new(move |url| {
+    UrlPolicy::new(move |url| {
         let (jobs, refused) = (jobs.clone(), Arc::clone(&refused));
         async move {
             let verdict = check_robots(&jobs, &url, tls, deadline).await;

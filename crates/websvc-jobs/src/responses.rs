@@ -2,8 +2,10 @@
 
 use jiff::Timestamp;
 use websvc_store::{DeadLetter, JobError, JobKind, JobRecord, JobState};
-use websvc_types::job::{JobDocument, JobErrors, JobFailure, JobPhase, JobStatusResponse, WebhookDeadLetter};
-use websvc_webhook::public_url;
+use websvc_types::job::{
+    JobDocument, JobErrorsResponse, JobFailure, JobStatus, JobStatusResponse, WebhookDeadLetter,
+};
+use websvc_webhook::redact_url;
 
 use crate::request::JobRequest;
 
@@ -58,18 +60,18 @@ fn skip_warnings(record: &JobRecord) -> Vec<String> {
     warnings
 }
 
-fn phase(state: JobState) -> JobPhase {
+fn phase(state: JobState) -> JobStatus {
     match state {
-        JobState::Running => JobPhase::Scraping,
-        JobState::Completed => JobPhase::Completed,
-        JobState::Cancelled => JobPhase::Cancelled,
-        JobState::Failed => JobPhase::Failed,
+        JobState::Running => JobStatus::Scraping,
+        JobState::Completed => JobStatus::Completed,
+        JobState::Cancelled => JobStatus::Cancelled,
+        JobState::Failed => JobStatus::Failed,
     }
 }
 
 /// Returns the URLs of a job of which there is no document.
 #[must_use]
-pub fn job_errors(id: &str, found: Vec<JobError>) -> JobErrors {
+pub fn job_errors(id: &str, found: Vec<JobError>) -> JobErrorsResponse {
     let (blocked, amiss): (Vec<JobError>, Vec<JobError>) =
         found.into_iter().partition(|error| error.is_blocked);
     let failure = |error: JobError| JobFailure {
@@ -79,7 +81,7 @@ pub fn job_errors(id: &str, found: Vec<JobError>) -> JobErrors {
         code: error.code,
         error: error.error,
     };
-    JobErrors {
+    JobErrorsResponse {
         success: true,
         errors: amiss.into_iter().map(failure).collect(),
         robots_blocked: blocked.into_iter().map(|error| error.url).collect(),
@@ -107,7 +109,7 @@ pub fn dead_letter(letter: DeadLetter) -> WebhookDeadLetter {
         id,
         job_id: job,
         event: event.full_name(kind).to_owned(),
-        url: public_url(&url),
+        url: redact_url(&url),
         attempts,
         last_status: status,
         last_error: error,

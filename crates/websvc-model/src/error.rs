@@ -11,7 +11,7 @@ pub enum ModelError {
     /// No connection, or one that broke.
     #[error("it cannot be reached: {what}")]
     Unreachable {
-        /// What went wrong.
+        /// Operation that failed.
         what: &'static str,
     },
     /// No answer in time, the wait for its turn included.
@@ -35,7 +35,7 @@ pub enum ModelError {
     /// An answer that is none.
     #[error("its answer cannot be used: {what}")]
     BadAnswer {
-        /// What is wrong with it.
+        /// Reason why the response is invalid.
         what: &'static str,
     },
 }

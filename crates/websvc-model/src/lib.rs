@@ -5,8 +5,8 @@
 //!
 //! - [`OpenAi`] speaks `chat/completions` and `rerank` over the guarded client, within the deadline of each question, a
 //!   bound of questions at one time, and bounds of what goes out and comes in.
-//! - [`Share`] takes a part of the places of another.
-//! - [`Fixed`] answers as it is told.
+//! - [`LimitedModel`] takes a part of the places of another.
+//! - [`FakeModel`] answers as it is told.
 //!
 //! Nothing of a question or an answer is logged, kept, or part of an error.
 
@@ -14,13 +14,16 @@
 
 mod error;
 mod fixed;
-mod framing;
+mod limited;
 mod model;
 mod openai;
-mod share;
+mod prompt;
 
 pub use error::ModelError;
-pub use fixed::Fixed;
-pub use model::{Answer, Asking, Completion, Model, Ordered, Ordering, Question, Shape, Usage};
+pub use fixed::FakeModel;
+pub use limited::LimitedModel;
+pub use model::{
+    Completion, CompletionContent, CompletionRequest, Model, ModelFuture, RankedText, Ranking,
+    ResponseFormat, Usage,
+};
 pub use openai::{OpenAi, OpenAiConfig, OpenAiError};
-pub use share::Share;

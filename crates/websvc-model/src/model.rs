@@ -1,4 +1,4 @@
-//! What a model is asked, and what it gives back.
+//! Requests to a language model, and its responses.
 
 use std::fmt;
 use std::time::Instant;
@@ -8,8 +8,8 @@ use websvc_transport::BoxFuture;
 
 use crate::error::ModelError;
 
-/// What is on its way from a model.
-pub type Asking<'a, T> = BoxFuture<'a, Result<T, ModelError>>;
+/// Pending response of a model.
+pub type ModelFuture<'a, T> = BoxFuture<'a, Result<T, ModelError>>;
 
 /// A language model.
 pub trait Model: fmt::Debug + Send + Sync {
@@ -25,7 +25,7 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// Answers a question.
     ///
     /// The future fails with [`ModelError`].
-    fn complete<'a>(&'a self, question: &'a Question<'a>) -> Asking<'a, Completion>;
+    fn complete<'a>(&'a self, question: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion>;
 
     /// Orders texts by how well they answer a query; at most `most` are given back.
     ///
@@ -36,20 +36,21 @@ pub trait Model: fmt::Debug + Send + Sync {
         texts: &'a [&'a str],
         most: usize,
         deadline: Instant,
-    ) -> Asking<'a, Ordering>;
+    ) -> ModelFuture<'a, Ranking>;
 }
 
-/// What a model is asked. Instructions and the wish are never cut: a question whose content has no room fails.
+/// Request to a model. Instructions and user prompt are never truncated: a request whose content does not fit
+/// fails.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
-    /// What is to be done: words of ours, into which nobody else writes.
+pub struct CompletionRequest<'a> {
+    /// Instructions of the service; they contain no text from callers or pages.
     pub instructions: &'a str,
-    /// What the caller wants.
+    /// Prompt of the caller.
     pub wish: &'a str,
-    /// What it is about, as data; cut at its end to what is left of the model's budget.
+    /// Data for the prompt; truncated at its end to the rest of the model's budget.
     pub content: Option<&'a str>,
     /// The form of the answer.
-    pub shape: Shape<'a>,
+    pub shape: ResponseFormat<'a>,
     /// The longest answer, in tokens of the model.
     pub max_tokens: u32,
     /// When nobody waits for it any more.
@@ -58,7 +59,7 @@ pub struct Question<'a> {
 
 /// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Shape<'a> {
+pub enum ResponseFormat<'a> {
     /// Any text.
     Text,
     /// A JSON object.
@@ -67,27 +68,27 @@ pub enum Shape<'a> {
     Schema(&'a Value),
 }
 
-/// What a model answered.
+/// Response of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
     /// In the form that was asked for.
-    pub answer: Answer,
-    /// What of it was counted.
+    pub answer: CompletionContent,
+    /// Token usage of the response.
     pub usage: Usage,
     /// The end of the content was left out.
     pub is_content_cut: bool,
 }
 
-/// An answer: a text for [`Shape::Text`], else a value.
+/// An answer: a text for [`ResponseFormat::Text`], else a value.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum CompletionContent {
     /// A text, without space around it, not empty.
     Text(String),
     /// A JSON value.
     Json(Value),
 }
 
-impl Answer {
+impl CompletionContent {
     /// Returns the text; a value as JSON.
     #[must_use]
     pub fn into_text(self) -> String {
@@ -118,17 +119,17 @@ pub struct Usage {
 
 /// The order of texts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ordering {
+pub struct Ranking {
     /// The texts, the best first, each at most once.
-    pub texts: Vec<Ordered>,
-    /// What was counted, when the model says so.
+    pub texts: Vec<RankedText>,
+    /// Number of tokens, if the model reports it.
     pub total_tokens: Option<u64>,
 }
 
 /// A text with what it is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ordered {
-    /// Where it stood, from 0.
+pub struct RankedText {
+    /// Index of the text in the request, from 0.
     pub index: usize,
     /// A finite number; which range it has is the model's own.
     pub score: f64,

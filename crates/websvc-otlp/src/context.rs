@@ -19,14 +19,14 @@ pub struct TraceContext {
     pub span: SpanId,
 }
 
-/// What a `traceparent` says.
+/// Content of a `traceparent` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Parent {
+pub(crate) struct TraceParent {
     pub(crate) context: TraceContext,
     pub(crate) is_sampled: bool,
 }
 
-impl Parent {
+impl TraceParent {
     /// Reads a `traceparent`; `None` when it is none, as the recommendation wants it (section 3.2).
     pub(crate) fn read(text: &str) -> Option<Self> {
         let mut parts = text.split('-');
@@ -106,15 +106,15 @@ mod tests {
 
     #[test]
     fn a_traceparent_is_read_and_written_again() {
-        let parent = Parent::read(&format!("00-{TRACE}-{SPAN}-01")).unwrap();
+        let parent = TraceParent::read(&format!("00-{TRACE}-{SPAN}-01")).unwrap();
         assert!(parent.is_sampled);
         assert_eq!(
             (parent.context.trace.to_string(), parent.context.span.to_string()),
             (TRACE.into(), SPAN.into())
         );
-        assert!(!Parent::read(&format!("00-{TRACE}-{SPAN}-02")).unwrap().is_sampled);
+        assert!(!TraceParent::read(&format!("00-{TRACE}-{SPAN}-02")).unwrap().is_sampled);
         assert!(
-            Parent::read(&format!("01-{TRACE}-{SPAN}-01-more")).is_some(),
+            TraceParent::read(&format!("01-{TRACE}-{SPAN}-01-more")).is_some(),
             "a later version may say more"
         );
     }
@@ -133,7 +133,7 @@ mod tests {
             format!("00-{TRACE}-{}-01", "0".repeat(16)),
             format!("00-{TRACE}é-{SPAN}-01"),
         ] {
-            assert_eq!(Parent::read(&bad), None, "{bad}");
+            assert_eq!(TraceParent::read(&bad), None, "{bad}");
         }
     }
 }

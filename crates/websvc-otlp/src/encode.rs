@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::{Value as Json, json};
 use websvc_stage::field;
 
-use crate::span::{Ended, Value};
+use crate::span::{FinishedSpan, Value};
 
 /// `SPAN_KIND_INTERNAL` and `SPAN_KIND_SERVER`.
 const INTERNAL: u8 = 1;
@@ -14,7 +14,7 @@ const SERVER: u8 = 2;
 const ERROR: u8 = 2;
 
 /// Returns the body of one export.
-pub(crate) fn body(resource: &[(String, String)], spans: &[Ended]) -> Vec<u8> {
+pub(crate) fn body(resource: &[(String, String)], spans: &[FinishedSpan]) -> Vec<u8> {
     let resource: Vec<Json> = resource.iter().map(|(key, text)| attribute(key, &text_value(text))).collect();
     let scope = json!({ "name": "websvc", "version": env!("CARGO_PKG_VERSION") });
     let spans: Vec<Json> = spans.iter().map(span).collect();
@@ -25,7 +25,7 @@ pub(crate) fn body(resource: &[(String, String)], spans: &[Ended]) -> Vec<u8> {
     body.to_string().into_bytes()
 }
 
-fn span(ended: &Ended) -> Json {
+fn span(ended: &FinishedSpan) -> Json {
     let mut span = json!({
         "traceId": ended.context.trace.to_string(),
         "spanId": ended.context.span.to_string(),
@@ -46,7 +46,7 @@ fn span(ended: &Ended) -> Json {
 }
 
 /// Returns the name: of a request, its method and its route, as the conventions for HTTP have it.
-fn name(ended: &Ended) -> String {
+fn name(ended: &FinishedSpan) -> String {
     let text = |wanted: &str| {
         ended.attributes.iter().find_map(|(name, value)| match value {
             Value::Text(text) if *name == wanted => Some(text.as_str()),
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn a_request_is_written_as_the_protocol_has_it() {
         let began = UNIX_EPOCH + Duration::from_nanos(1_700_000_000_000_000_001);
-        let ended = Ended {
+        let ended = FinishedSpan {
             context: TraceContext { trace: TraceId([0xab; 16]), span: SpanId([1; 8]) },
             parent: Some(SpanId([2; 8])),
             name: "request",

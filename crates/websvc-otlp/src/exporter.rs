@@ -13,8 +13,8 @@ use websvc_stage::TraceCounters;
 use websvc_transport::{Client, FetchRequest, RedirectPolicy};
 
 use crate::encode;
-use crate::queue::Batching;
-use crate::span::Ended;
+use crate::queue::BatchConfig;
+use crate::span::FinishedSpan;
 
 /// How often a batch is sent at most.
 const ATTEMPTS: u32 = 3;
@@ -22,14 +22,14 @@ const ATTEMPTS: u32 = 3;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// However long a collector wants to be left alone.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// What is left is sent within this time when the service stops.
+/// Time limit for the export of the remaining spans at shutdown.
 const LAST: Duration = Duration::from_secs(5);
 /// The largest answer that is read.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024;
 
-/// Where spans are sent. `client` must be allowed to reach `url`.
-pub struct Destination {
-    /// What sends them.
+/// Collector of the spans. `client` must be allowed to connect to `url`.
+pub struct ExporterConfig {
+    /// HTTP client of the exporter.
     pub client: Client,
     /// The whole address, such as `http://127.0.0.1:4318/v1/traces`.
     pub url: Url,
@@ -37,20 +37,20 @@ pub struct Destination {
     pub headers: HeaderMap,
     /// The time for one batch.
     pub timeout: Duration,
-    /// What the service is: `service.name` and others.
+    /// Resource attributes of the service: `service.name` and others.
     pub resource: Vec<(String, String)>,
 }
 
-impl Destination {
+impl ExporterConfig {
     /// Sends a batch without spans, to see whether it is taken.
     ///
     /// # Errors
-    /// [`Refused`], which names neither the address nor a header.
-    pub async fn probe(&self) -> Result<(), Refused> {
+    /// [`ExportError`], which names neither the address nor a header.
+    pub async fn probe(&self) -> Result<(), ExportError> {
         self.send(&[]).await
     }
 
-    async fn send(&self, batch: &[Ended]) -> Result<(), Refused> {
+    async fn send(&self, batch: &[FinishedSpan]) -> Result<(), ExportError> {
         let mut request = FetchRequest::post(self.url.clone(), encode::body(&self.resource, batch));
         request.headers.clone_from(&self.headers);
         request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -59,17 +59,17 @@ impl Destination {
         request.max_decoded_bytes = MAX_ANSWER_BYTES;
         // Headers with secrets do not go elsewhere by themselves.
         request.redirects = RedirectPolicy::None;
-        let answer = self.client.fetch(request).await.map_err(|_not_shown| Refused::Unreachable)?;
+        let answer = self.client.fetch(request).await.map_err(|_not_shown| ExportError::Unreachable)?;
         if answer.status.is_success() {
             return Ok(());
         }
         let come_back = answer.headers.get(RETRY_AFTER);
         let come_back = come_back.and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        Err(Refused::Status { status: answer.status, come_back: come_back.map(Duration::from_secs) })
+        Err(ExportError::Status { status: answer.status, come_back: come_back.map(Duration::from_secs) })
     }
 }
 
-impl fmt::Debug for Destination {
+impl fmt::Debug for ExporterConfig {
     /// Leaves out the headers, and the address, which may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Destination").field("timeout", &self.timeout).finish_non_exhaustive()
@@ -79,16 +79,16 @@ impl fmt::Debug for Destination {
 /// The end of the queue that sends.
 #[derive(Debug)]
 pub struct Exporter {
-    queue: Receiver<Ended>,
-    batching: Batching,
+    queue: Receiver<FinishedSpan>,
+    batching: BatchConfig,
     counters: TraceCounters,
-    batch: Vec<Ended>,
+    batch: Vec<FinishedSpan>,
     is_failing: bool,
 }
 
 /// Why a batch was not taken.
 #[derive(Debug, thiserror::Error)]
-pub enum Refused {
+pub enum ExportError {
     /// No connection, or no answer in time.
     #[error("it cannot be reached")]
     Unreachable,
@@ -102,7 +102,7 @@ pub enum Refused {
     },
 }
 
-impl Refused {
+impl ExportError {
     /// Returns how long to wait before the same is sent again; `None` when it would be refused again.
     fn pause(&self) -> Option<Duration> {
         match self {
@@ -115,7 +115,7 @@ impl Refused {
 }
 
 impl Exporter {
-    pub(crate) fn new(queue: Receiver<Ended>, batching: Batching, counters: TraceCounters) -> Self {
+    pub(crate) fn new(queue: Receiver<FinishedSpan>, batching: BatchConfig, counters: TraceCounters) -> Self {
         Self { queue, batching, counters, batch: Vec::new(), is_failing: false }
     }
 
@@ -126,7 +126,7 @@ impl Exporter {
     }
 
     /// Sends what comes until `stop` is ready, then what is left, for a few seconds at most.
-    pub async fn run(mut self, to: Destination, stop: impl Future<Output = ()>) {
+    pub async fn run(mut self, to: ExporterConfig, stop: impl Future<Output = ()>) {
         let mut stop = pin!(stop);
         loop {
             tokio::select! {
@@ -149,7 +149,7 @@ impl Exporter {
             }
             let sent = timeout_at(end, self.exchange(&to)).await;
             let is_late = sent.is_err();
-            self.note(sent.unwrap_or(Err(Refused::Unreachable)));
+            self.note(sent.unwrap_or(Err(ExportError::Unreachable)));
             if is_late {
                 while self.queue.try_recv().is_ok() {
                     self.counters.failed(1);
@@ -188,7 +188,7 @@ impl Exporter {
     }
 
     /// Sends the batch, again when that may help; the queue fills meanwhile, within its bound.
-    async fn send(&mut self, to: &Destination) {
+    async fn send(&mut self, to: &ExporterConfig) {
         let mut pause = FIRST_PAUSE;
         for _ in 1..ATTEMPTS {
             match self.exchange(to).await {
@@ -204,12 +204,12 @@ impl Exporter {
         self.note(sent);
     }
 
-    async fn exchange(&self, to: &Destination) -> Result<(), Refused> {
+    async fn exchange(&self, to: &ExporterConfig) -> Result<(), ExportError> {
         to.send(&self.batch).await
     }
 
     /// Counts the batch and puts it away; the log is told when the collector changes its mind.
-    fn note(&mut self, sent: Result<(), Refused>) {
+    fn note(&mut self, sent: Result<(), ExportError>) {
         let spans = u64::try_from(self.batch.len()).unwrap_or(u64::MAX);
         self.batch.clear();
         match sent {

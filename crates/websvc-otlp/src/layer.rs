@@ -11,21 +11,21 @@ use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::LookupSpan;
 use websvc_stage::{REQUEST, TARGET, TraceCounters, field};
 
-use crate::context::{Parent, SpanId, TraceContext, TraceId};
+use crate::context::{SpanId, TraceContext, TraceId, TraceParent};
 use crate::sampler::Sampler;
-use crate::span::{Ended, Value};
+use crate::span::{FinishedSpan, Value};
 
 /// Takes the spans of requests and their stages. It has to be given a filter that lets no others in; those are left
 /// out here all the same.
 #[derive(Debug)]
 pub struct SpanLayer {
     sampler: Sampler,
-    queue: Sender<Ended>,
+    queue: Sender<FinishedSpan>,
     counters: TraceCounters,
 }
 
 /// A span that is recorded; beside it in the registry is its [`TraceContext`], for the log.
-struct Recording {
+struct ActiveSpan {
     parent: Option<SpanId>,
     is_request: bool,
     began: SystemTime,
@@ -36,12 +36,12 @@ struct Recording {
 }
 
 impl SpanLayer {
-    pub(crate) fn new(sampler: Sampler, queue: Sender<Ended>, counters: TraceCounters) -> Self {
+    pub(crate) fn new(sampler: Sampler, queue: Sender<FinishedSpan>, counters: TraceCounters) -> Self {
         Self { sampler, queue, counters }
     }
 
     /// Returns the identity of a request, unless its trace is not sent.
-    fn of_request(&self, parent: Option<Parent>) -> Option<(TraceContext, Option<SpanId>)> {
+    fn of_request(&self, parent: Option<TraceParent>) -> Option<(TraceContext, Option<SpanId>)> {
         let trace = match parent {
             Some(parent) => parent.context.trace,
             None => TraceId::random()?,
@@ -62,7 +62,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanLayer {
         let above = span.parent();
         let is_request = span.name() == REQUEST && above.is_none();
         let identity = if is_request {
-            self.of_request(fields.traceparent.as_deref().and_then(Parent::read))
+            self.of_request(fields.traceparent.as_deref().and_then(TraceParent::read))
         } else {
             // Work of no request, such as a crawl, is not traced.
             let above = above.and_then(|above| above.extensions().get::<TraceContext>().copied());
@@ -74,7 +74,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanLayer {
         let Some((context, parent)) = identity else { return };
         let (began, begun) = (SystemTime::now(), Instant::now());
         let attributes = fields.attributes;
-        let recording = Recording { parent, is_request, began, begun, left: None, attributes };
+        let recording = ActiveSpan { parent, is_request, began, begun, left: None, attributes };
         let mut extensions = span.extensions_mut();
         extensions.insert(context);
         extensions.insert(recording);
@@ -82,7 +82,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanLayer {
 
     fn on_record(&self, id: &Id, values: &Record<'_>, ctx: Context<'_, S>) {
         let Some(span) = ctx.span(id) else { return };
-        if let Some(recording) = span.extensions_mut().get_mut::<Recording>() {
+        if let Some(recording) = span.extensions_mut().get_mut::<ActiveSpan>() {
             let mut fields = Fields::default();
             values.record(&mut fields);
             recording.attributes.append(&mut fields.attributes);
@@ -91,7 +91,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanLayer {
 
     fn on_exit(&self, id: &Id, ctx: Context<'_, S>) {
         let Some(span) = ctx.span(id) else { return };
-        if let Some(recording) = span.extensions_mut().get_mut::<Recording>() {
+        if let Some(recording) = span.extensions_mut().get_mut::<ActiveSpan>() {
             recording.left = Some(Instant::now());
         }
     }
@@ -99,19 +99,19 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanLayer {
     fn on_close(&self, id: Id, ctx: Context<'_, S>) {
         let Some(span) = ctx.span(&id) else { return };
         let mut extensions = span.extensions_mut();
-        let Some(recording) = extensions.remove::<Recording>() else { return };
-        let Recording { parent, is_request, began, begun, left, attributes } = recording;
+        let Some(recording) = extensions.remove::<ActiveSpan>() else { return };
+        let ActiveSpan { parent, is_request, began, begun, left, attributes } = recording;
         let Some(context) = extensions.get_mut::<TraceContext>().copied() else { return };
         let took = left.unwrap_or_else(Instant::now).saturating_duration_since(begun);
         let (name, ended) = (span.name(), began + took);
-        let ended = Ended { context, parent, name, is_request, began, ended, attributes };
+        let ended = FinishedSpan { context, parent, name, is_request, began, ended, attributes };
         if self.queue.try_send(ended).is_err() {
             self.counters.dropped();
         }
     }
 }
 
-/// What a span was made with.
+/// Fields of a new span.
 #[derive(Default)]
 struct Fields {
     attributes: Vec<(&'static str, Value)>,

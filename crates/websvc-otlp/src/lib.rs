@@ -18,7 +18,7 @@ mod sampler;
 mod span;
 
 pub use context::{SpanId, TraceContext, TraceId};
-pub use exporter::{Destination, Exporter, Refused};
+pub use exporter::{ExportError, Exporter, ExporterConfig};
 pub use layer::SpanLayer;
-pub use queue::{Batching, traces};
+pub use queue::{BatchConfig, traces};
 pub use sampler::Sampler;

@@ -10,7 +10,7 @@ use crate::sampler::Sampler;
 
 /// The bounds of what is kept until it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Batching {
+pub struct BatchConfig {
     /// Spans that wait at most; at least 1.
     pub queue: usize,
     /// Spans that are sent at once at most; at least 1.
@@ -19,7 +19,7 @@ pub struct Batching {
     pub delay: Duration,
 }
 
-impl Default for Batching {
+impl Default for BatchConfig {
     fn default() -> Self {
         Self { queue: 2048, batch: 512, delay: Duration::from_secs(5) }
     }
@@ -27,7 +27,7 @@ impl Default for Batching {
 
 /// Makes the two ends of a queue of spans. Spans that find no room are counted in `counters`.
 #[must_use]
-pub fn traces(sampler: Sampler, batching: Batching, counters: TraceCounters) -> (SpanLayer, Exporter) {
+pub fn traces(sampler: Sampler, batching: BatchConfig, counters: TraceCounters) -> (SpanLayer, Exporter) {
     let (sender, receiver) = tokio::sync::mpsc::channel(batching.queue.max(1));
     (SpanLayer::new(sampler, sender, counters.clone()), Exporter::new(receiver, batching, counters))
 }

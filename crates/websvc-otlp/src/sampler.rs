@@ -1,13 +1,13 @@
 //! Which traces are sent.
 
-use crate::context::{Parent, TraceId};
+use crate::context::{TraceId, TraceParent};
 
 /// Which traces are sent: all or none of the spans of a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sampler {
     /// The share of the traces that begin here, 0 to 1.
     pub ratio: f64,
-    /// Whether a sender who says if it samples its trace is followed.
+    /// Follows the sampling decision of the parent, if the sender states one.
     pub follows_parent: bool,
 }
 
@@ -19,7 +19,7 @@ impl Default for Sampler {
 
 impl Sampler {
     /// Decides by the identifier, so that all services of the same share decide alike.
-    pub(crate) fn takes(self, trace: TraceId, parent: Option<Parent>) -> bool {
+    pub(crate) fn takes(self, trace: TraceId, parent: Option<TraceParent>) -> bool {
         if let Some(parent) = parent.filter(|_| self.follows_parent) {
             return parent.is_sampled;
         }
@@ -43,7 +43,7 @@ mod tests {
     fn a_share_is_taken_and_a_sender_who_says_so_is_followed() {
         let trace = |high: u8| TraceId([0, 0, 0, 0, 0, 0, 0, 0, high, 0, 0, 0, 0, 0, 0, 1]);
         let parent = |is_sampled| {
-            Some(Parent { context: TraceContext { trace: trace(1), span: SpanId([1; 8]) }, is_sampled })
+            Some(TraceParent { context: TraceContext { trace: trace(1), span: SpanId([1; 8]) }, is_sampled })
         };
         let half = Sampler { ratio: 0.5, follows_parent: true };
         assert!(half.takes(trace(0x7f), None) && !half.takes(trace(0x80), None));

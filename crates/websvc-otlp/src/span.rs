@@ -14,7 +14,7 @@ pub(crate) enum Value {
 
 /// A span that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Ended {
+pub(crate) struct FinishedSpan {
     pub(crate) context: TraceContext,
     pub(crate) parent: Option<SpanId>,
     pub(crate) name: &'static str,

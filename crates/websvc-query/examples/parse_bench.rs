@@ -14,7 +14,7 @@ const OPERATORS: &str =
     r#"site:docs.python.org "context manager" (async OR await) -filetype:pdf intitle:guide"#;
 const TIME: &str = "cdr:1,cd_min:01/31/2024,cd_max:12/31/2024,sbd:1";
 
-/// What is worst for a parser that is not linear, or not bounded in its depth.
+/// Worst cases for a parser that is not linear, or not bounded in its depth.
 const SHAPES: &[&str] = &[
     "a ",
     "\"",

@@ -1,10 +1,10 @@
-//! What can be wrong with a time filter.
+//! Errors of time filters.
 
 use std::borrow::Cow;
 
 use jiff::civil::Date;
 
-use crate::tbs::Slashed;
+use crate::tbs::SlashDate;
 
 /// Longer values are cut where a sentence shows them, in characters.
 const SHOWN_CHARS: usize = 60;
@@ -41,7 +41,7 @@ pub enum TbsError {
         value: String,
     },
     /// The first day lies after the last.
-    #[error("cd_min:{} lies after cd_max:{}", Slashed(*min), Slashed(*max))]
+    #[error("cd_min:{} lies after cd_max:{}", SlashDate(*min), SlashDate(*max))]
     Reversed {
         /// The first day.
         min: Date,

@@ -39,7 +39,7 @@ impl Name {
     }
 
     /// Says what the argument must be, for warnings.
-    pub(crate) fn expects(self) -> &'static str {
+    pub(crate) fn argument_error(self) -> &'static str {
         match self {
             Self::Site => "a host name, optionally with a port and a path",
             Self::FileType => "a file extension of 1 to 12 letters and digits",

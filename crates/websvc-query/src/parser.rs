@@ -8,7 +8,7 @@ use crate::tokens::{Token, normal_phrase};
 /// stay small whatever is sent.
 pub const MAX_DEPTH: usize = 16;
 
-/// What [`parse`] found.
+/// Result of [`parse`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed {
     /// The query; empty when the text has no term.

@@ -46,7 +46,7 @@ fn canonical(host: &str) -> Option<String> {
         return None;
     }
     let host = idna::domain_to_ascii(host).ok()?;
-    let legal = host.len() <= HOST_MAX_BYTES && host.split('.').all(is_label) && !is_half_an_address(&host);
+    let legal = host.len() <= HOST_MAX_BYTES && host.split('.').all(is_label) && !is_incomplete_url(&host);
     legal.then_some(host)
 }
 
@@ -58,7 +58,7 @@ fn is_label(label: &str) -> bool {
 }
 
 /// Tells whether URLs would read the host as an IPv4 address although it is not written as one, such as `3.11`.
-fn is_half_an_address(host: &str) -> bool {
+fn is_incomplete_url(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or(host);
     let hex = last.strip_prefix("0x");
     let numeric = last.bytes().all(|byte| byte.is_ascii_digit())

@@ -235,7 +235,7 @@ impl Display for TbsRange {
                 f.write_str("cdr:1")?;
                 for (key, day) in [("cd_min", min), ("cd_max", max)] {
                     if let Some(day) = day {
-                        write!(f, ",{key}:{}", Slashed(*day))?;
+                        write!(f, ",{key}:{}", SlashDate(*day))?;
                     }
                 }
                 Ok(())
@@ -257,9 +257,9 @@ impl Display for TbsUnit {
 }
 
 /// A day as the time filter writes it.
-pub(crate) struct Slashed(pub(crate) Date);
+pub(crate) struct SlashDate(pub(crate) Date);
 
-impl Display for Slashed {
+impl Display for SlashDate {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let Self(day) = self;
         write!(f, "{:02}/{:02}/{:04}", day.month(), day.day(), day.year())

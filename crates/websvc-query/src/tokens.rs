@@ -35,13 +35,13 @@ pub(crate) struct Tokens<'a> {
     open: usize,
     too_deep: usize,
     /// An operator that waits for its argument, which may follow after a space.
-    waiting: Option<Waiting<'a>>,
-    /// Whether an `OR` was added last: a row of them is one.
+    waiting: Option<PendingOperator<'a>>,
+    /// True if the last token is `OR`: several in a row count as one.
     in_row: bool,
 }
 
 #[derive(Debug)]
-struct Waiting<'a> {
+struct PendingOperator<'a> {
     kind: Name,
     /// The name as typed.
     name: &'a str,
@@ -110,7 +110,7 @@ impl<'a> Tokens<'a> {
     }
 
     pub(crate) fn word(&mut self, word: &'a str) {
-        if let Some(Waiting { kind, .. }) = &self.waiting
+        if let Some(PendingOperator { kind, .. }) = &self.waiting
             && kind.takes_after_space(word)
             && let Some(operator) = kind.build(Term::Word(word.to_owned()))
         {
@@ -132,7 +132,7 @@ impl<'a> Tokens<'a> {
             }
             return;
         }
-        let Some(Waiting { kind, name }) = self.waiting.take() else {
+        let Some(PendingOperator { kind, name }) = self.waiting.take() else {
             self.settle();
             self.kept.push(Token::Phrase(text));
             return;
@@ -145,7 +145,7 @@ impl<'a> Tokens<'a> {
             // `site:"two words"`: the phrase alone is what can be searched for.
             self.warn_of_argument(kind, &format!("{name}:{}", normal_phrase(text)));
         } else {
-            self.refuse(&Waiting { kind, name });
+            self.refuse(&PendingOperator { kind, name });
         }
         self.kept.push(Token::Phrase(text));
     }
@@ -154,7 +154,7 @@ impl<'a> Tokens<'a> {
     pub(crate) fn operator(&mut self, kind: Name, name: &'a str, whole: &'a str, argument: &str) {
         self.settle();
         if argument.is_empty() {
-            self.waiting = Some(Waiting { kind, name });
+            self.waiting = Some(PendingOperator { kind, name });
         } else if let Some(operator) = kind.build(Term::Word(argument.to_owned())) {
             self.kept.push(Token::Operator(operator));
         } else {
@@ -183,9 +183,9 @@ impl<'a> Tokens<'a> {
 
     /// Makes a word of an operator without argument. A negated one is left out: nobody wants all pages excluded that
     /// contain the word "site".
-    fn refuse(&mut self, waiting: &Waiting<'a>) {
-        let Waiting { kind, name } = waiting;
-        let expects = kind.expects();
+    fn refuse(&mut self, waiting: &PendingOperator<'a>) {
+        let PendingOperator { kind, name } = waiting;
+        let expects = kind.argument_error();
         if self.kept.pop_if(|last| *last == Token::Minus).is_some() {
             self.warnings.push(format!("the operator \"-{name}:\" was ignored: it needs {expects}"));
         } else {
@@ -196,7 +196,7 @@ impl<'a> Tokens<'a> {
     }
 
     fn warn_of_argument(&mut self, kind: Name, shown: &str) {
-        let (shown, expects) = (shortened(shown), kind.expects());
+        let (shown, expects) = (shortened(shown), kind.argument_error());
         let done = if self.kept.last() == Some(&Token::Minus) { "excluded" } else { "searched" };
         self.warnings.push(format!("\"{shown}\" was {done} as plain words: the operator needs {expects}"));
     }

@@ -10,7 +10,7 @@ use std::io::{Write, stdout};
 use std::ops::Range;
 
 use serde::Deserialize;
-use websvc_redact::{Effort, Finding, Kind, Options, Syntax, redact};
+use websvc_redact::{Finding, Kind, Options, RedactMode, Syntax, redact};
 
 /// A text, and what is in it.
 #[derive(Deserialize)]
@@ -21,7 +21,7 @@ struct Text {
     gold: Vec<(String, usize, usize)>,
 }
 
-/// What was right and wrong of one kind.
+/// Correct and wrong findings of one kind.
 #[derive(Debug, Clone, Copy, Default)]
 struct Score {
     hits: u32,
@@ -34,8 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
     let file = arguments.first().ok_or("give the file that evaluation/generate.py made")?;
-    let effort = if has("aggressive") { Effort::Aggressive } else { Effort::Fast };
-    let options = Options { effort, ..Options::default() };
+    let mode = if has("aggressive") { RedactMode::Aggressive } else { RedactMode::Fast };
+    let options = Options { mode, ..Options::default() };
     let mut scores: BTreeMap<(String, Kind), Score> = BTreeMap::new();
     let mut out = stdout().lock();
     for line in std::fs::read_to_string(file)?.lines() {

@@ -3,12 +3,12 @@
 use std::io::{Read, Write, stderr, stdin, stdout};
 use std::time::Instant;
 
-use websvc_redact::{Effort, Options, Syntax, redact};
+use websvc_redact::{Options, RedactMode, Syntax, redact};
 
 fn main() -> std::io::Result<()> {
     let aggressive = std::env::args().any(|argument| argument == "aggressive");
-    let effort = if aggressive { Effort::Aggressive } else { Effort::Fast };
-    let options = Options { effort, ..Options::default() };
+    let mode = if aggressive { RedactMode::Aggressive } else { RedactMode::Fast };
+    let options = Options { mode, ..Options::default() };
     let mut text = String::new();
     stdin().read_to_string(&mut text)?;
     // The first text pays for the table of the gazetteer.

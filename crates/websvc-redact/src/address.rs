@@ -1,13 +1,13 @@
 //! Addresses of streets: by the words that streets are called with in many languages, and the number of a house.
 
 use crate::kind::Kind;
-use crate::lexicon::Meaning;
+use crate::lexicon::WordSense;
 use crate::place::{self, STATES};
 use crate::postcode;
-use crate::scan::{Part, Scan};
+use crate::scan::{Scan, TextPart};
 use crate::word::{self, Gap, Word};
 
-/// What the last word of a street ends in, the number being behind it.
+/// Endings of the last word of a street whose number follows.
 const ENDINGS: &[&str] = &[
     "straße", "strasse", "platz", "weg", "allee", "gasse", "damm", "ufer", "chaussee", "straat", "laan",
     "plein", "gracht", "kade", "dreef", "singel", "gatan", "vägen", "gränd", "torget", "gade", "vej",
@@ -16,7 +16,7 @@ const ENDINGS: &[&str] = &[
 const DIRECTIONS: &[&str] = &["N", "S", "E", "W", "NE", "NW", "SE", "SW"];
 
 /// Looks for an address that begins with the number of a house.
-pub(crate) fn number_first(scan: &mut Scan<'_>, part: Part, at: usize) {
+pub(crate) fn number_first(scan: &mut Scan<'_>, part: TextPart, at: usize) {
     if !scan.wants(Kind::Location) {
         return;
     }
@@ -43,7 +43,7 @@ pub(crate) fn number_first(scan: &mut Scan<'_>, part: Part, at: usize) {
     } else {
         first
     };
-    let end = if first.meaning.is(Meaning::FRENCH_STREET) {
+    let end = if first.meaning.is(WordSense::FRENCH_STREET) {
         french(scan, part, &first)
     } else if comma.is_none() {
         english(scan, part, &first)
@@ -58,7 +58,7 @@ pub(crate) fn number_first(scan: &mut Scan<'_>, part: Part, at: usize) {
 }
 
 /// Returns the end of the number of a house: `12`, `12b`, `12-14`, `12/3`.
-fn house(scan: &Scan<'_>, part: Part, at: usize) -> Option<usize> {
+fn house(scan: &Scan<'_>, part: TextPart, at: usize) -> Option<usize> {
     let bytes = &scan.bytes()[at..part.end];
     let digits = |from: usize| {
         bytes[from.min(bytes.len())..].iter().take(6).take_while(|b| b.is_ascii_digit()).count()
@@ -79,14 +79,14 @@ fn house(scan: &Scan<'_>, part: Part, at: usize) -> Option<usize> {
     ((1..=5).contains(&first) && !goes_on).then_some(at + end)
 }
 
-fn french(scan: &mut Scan<'_>, part: Part, kind: &Word<'_>) -> Option<usize> {
+fn french(scan: &mut Scan<'_>, part: TextPart, kind: &Word<'_>) -> Option<usize> {
     let mut end = kind.end;
     let mut named = None;
     for _ in 0..6 {
         let Some(next) = word::next(scan, part, end, Gap::Dot) else { break };
         if next.capital || next.text.contains(['\'', '’']) {
             named = Some(next.end);
-        } else if !next.meaning.is(Meaning::SMALL) {
+        } else if !next.meaning.is(WordSense::SMALL) {
             break;
         }
         end = next.end;
@@ -94,22 +94,23 @@ fn french(scan: &mut Scan<'_>, part: Part, kind: &Word<'_>) -> Option<usize> {
     named
 }
 
-fn english(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<usize> {
+fn english(scan: &mut Scan<'_>, part: TextPart, first: &Word<'_>) -> Option<usize> {
     let mut word = *first;
     for count in 0..5 {
         let direction = DIRECTIONS.contains(&word.text);
         let named = count > 0;
-        if named && word.meaning.is(Meaning::STREET) {
+        if named && word.meaning.is(WordSense::STREET) {
             return Some(direction_behind(scan, part, abbreviated(scan, part, &word)));
         }
-        if named && word.meaning.is(Meaning::WEAK_STREET) {
+        if named && word.meaning.is(WordSense::WEAK_STREET) {
             let end = direction_behind(scan, part, abbreviated(scan, part, &word));
             let rest = &scan.text[end..part.end];
             let stops = rest.is_empty()
                 || rest.starts_with([',', '\n', '|', ';', ')', '*', '<'])
                 || rest.starts_with(". ")
                 || rest.starts_with(" |")
-                || word::next(scan, part, end, Gap::Space).is_some_and(|next| next.meaning.is(Meaning::UNIT));
+                || word::next(scan, part, end, Gap::Space)
+                    .is_some_and(|next| next.meaning.is(WordSense::UNIT));
             return stops.then_some(end);
         }
         if !word.capital && !direction {
@@ -121,13 +122,13 @@ fn english(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<usize> {
 }
 
 /// Takes the full stop of an abbreviation with it.
-fn abbreviated(scan: &Scan<'_>, part: Part, word: &Word<'_>) -> usize {
+fn abbreviated(scan: &Scan<'_>, part: TextPart, word: &Word<'_>) -> usize {
     let dot = word.text.len() <= 4 && scan.bytes()[word.end..part.end].first() == Some(&b'.');
     let ends = scan.bytes()[word.end..part.end].get(1).is_none_or(|b| matches!(b, b'\n'));
     if dot && !ends { word.end + 1 } else { word.end }
 }
 
-fn direction_behind(scan: &mut Scan<'_>, part: Part, end: usize) -> usize {
+fn direction_behind(scan: &mut Scan<'_>, part: TextPart, end: usize) -> usize {
     match word::next(scan, part, end, Gap::Space) {
         Some(next) if DIRECTIONS.contains(&next.text) => next.end,
         Some(_) | None => end,
@@ -135,14 +136,14 @@ fn direction_behind(scan: &mut Scan<'_>, part: Part, end: usize) -> usize {
 }
 
 /// Looks for an address whose street begins or ends with this word, the number being behind it.
-pub(crate) fn word(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
+pub(crate) fn word(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
     if !scan.wants(Kind::Location) {
         return;
     }
     let found = if word.text.len() == 1 {
         if word.text == "P" { post_box(scan, part, word).map(|end| (word.start, end)) } else { None }
     } else if is_head(word) {
-        let sure = word.meaning.is(Meaning::STREET_HEAD);
+        let sure = word.meaning.is(WordSense::STREET_HEAD);
         let end = headed(scan, part, word).filter(|end| sure || !counts(scan, part, *end));
         end.map(|end| (word.start, end))
     } else if may_be_numbered(scan, part, word) && is_ending(word) {
@@ -159,17 +160,18 @@ pub(crate) fn word(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
     }
 }
 
-/// Whether a number counts what follows it: `Via Slack 20 messages`.
-fn counts(scan: &Scan<'_>, part: Part, end: usize) -> bool {
+/// Returns whether the number is a quantity of what follows it: `Via Slack 20 messages`.
+fn counts(scan: &Scan<'_>, part: TextPart, end: usize) -> bool {
     matches!(scan.bytes()[end..part.end], [b' ', b'a'..=b'z', ..])
 }
 
 fn is_head(word: &Word<'_>) -> bool {
-    word.meaning.is(Meaning::STREET_HEAD) || (word.capital && word.meaning.is(Meaning::CAPITAL_STREET_HEAD))
+    word.meaning.is(WordSense::STREET_HEAD)
+        || (word.capital && word.meaning.is(WordSense::CAPITAL_STREET_HEAD))
 }
 
-/// Whether a number may follow: a cheap question before the others.
-fn may_be_numbered(scan: &Scan<'_>, part: Part, word: &Word<'_>) -> bool {
+/// Returns whether a number may follow: a cheap test before the others.
+fn may_be_numbered(scan: &Scan<'_>, part: TextPart, word: &Word<'_>) -> bool {
     match scan.bytes()[word.end..part.end] {
         [b' ', next, ..] | [b',' | b'.', b' ', next, ..] | [b'.', next, ..] => {
             next.is_ascii_digit() || next == b'n'
@@ -182,13 +184,13 @@ fn is_ending(word: &Word<'_>) -> bool {
     if !word.capital {
         return matches!(word.text, "utca" | "utja");
     }
-    word.meaning.is(Meaning::STREET_LAST)
+    word.meaning.is(WordSense::STREET_LAST)
         || (word.text.len() >= 6
             && ENDINGS.iter().any(|end| word.text.ends_with(end) && word.text.len() >= end.len() + 2))
 }
 
 /// Reads the name of a street behind its head, and the number.
-fn headed(scan: &mut Scan<'_>, part: Part, head: &Word<'_>) -> Option<usize> {
+fn headed(scan: &mut Scan<'_>, part: TextPart, head: &Word<'_>) -> Option<usize> {
     let mut end = head.end;
     for count in 0..6 {
         if count > 0
@@ -197,7 +199,7 @@ fn headed(scan: &mut Scan<'_>, part: Part, head: &Word<'_>) -> Option<usize> {
             return Some(end);
         }
         let next = word::next(scan, part, end, Gap::Dot)?;
-        if !next.capital && !next.meaning.is(Meaning::SMALL) {
+        if !next.capital && !next.meaning.is(WordSense::SMALL) {
             return None;
         }
         end = next.end;
@@ -206,7 +208,7 @@ fn headed(scan: &mut Scan<'_>, part: Part, head: &Word<'_>) -> Option<usize> {
 }
 
 /// Returns the end of the number that follows a street: ` 12`, `, 12b`, `, n.º 5`, `, д. 3`.
-fn numbered(scan: &mut Scan<'_>, part: Part, end: usize) -> Option<usize> {
+fn numbered(scan: &mut Scan<'_>, part: TextPart, end: usize) -> Option<usize> {
     const SIGNS: &[&str] = &[
         "n.º ", "nº ", "n° ", "no. ", "No. ", "Nr. ", "nr ", "nr. ", "д. ", "буд. ", "№ ", "№", "n. ", "č. ",
     ];
@@ -221,8 +223,8 @@ fn numbered(scan: &mut Scan<'_>, part: Part, end: usize) -> Option<usize> {
 }
 
 /// Returns the beginning of the words of a name that ends with this one: `Alte Schönhauser Straße`.
-fn names_before(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) -> usize {
-    let alone = word.meaning.is(Meaning::STREET_LAST);
+fn names_before(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> usize {
+    let alone = word.meaning.is(WordSense::STREET_LAST);
     let mut start = word.start;
     for _ in 0..2 {
         let Some(before) = word::before(scan, part, start) else { break };
@@ -237,7 +239,7 @@ fn names_before(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) -> usize {
     start
 }
 
-fn post_box(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) -> Option<usize> {
+fn post_box(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> Option<usize> {
     const BOXES: &[&str] = &[
         "P.O. Box ",
         "PO Box ",
@@ -262,7 +264,7 @@ fn post_box(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) -> Option<usize> {
 }
 
 /// Returns the end of what follows a street and is of the address: a flat, a postal code, a city, a state, a country.
-fn tail(scan: &mut Scan<'_>, part: Part, end: usize, depth: u8) -> usize {
+fn tail(scan: &mut Scan<'_>, part: TextPart, end: usize, depth: u8) -> usize {
     if depth == 0 {
         return end;
     }
@@ -274,7 +276,7 @@ fn tail(scan: &mut Scan<'_>, part: Part, end: usize, depth: u8) -> usize {
     }
 }
 
-fn item(scan: &mut Scan<'_>, part: Part, at: usize, depth: u8) -> Option<usize> {
+fn item(scan: &mut Scan<'_>, part: TextPart, at: usize, depth: u8) -> Option<usize> {
     let bytes = scan.bytes();
     let first = *bytes[at..part.end].first()?;
     if first == b'#' {
@@ -289,7 +291,7 @@ fn item(scan: &mut Scan<'_>, part: Part, at: usize, depth: u8) -> Option<usize> 
         return None;
     }
     let word = word::word(scan, part, at);
-    if word.meaning.is(Meaning::UNIT) {
+    if word.meaning.is(WordSense::UNIT) {
         let unit = word::skip(scan, part, word.end, Gap::Dot)?;
         let length = bytes[unit..part.end]
             .iter()
@@ -315,7 +317,7 @@ fn item(scan: &mut Scan<'_>, part: Part, at: usize, depth: u8) -> Option<usize> 
 }
 
 /// A city that is not known counts before what only an address has.
-fn city(scan: &mut Scan<'_>, part: Part, word: &Word<'_>, depth: u8) -> Option<usize> {
+fn city(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>, depth: u8) -> Option<usize> {
     let mut end = word.end;
     for _ in 0..3 {
         let reached = tail(scan, part, end, depth.saturating_sub(2).min(1));
@@ -329,7 +331,7 @@ fn city(scan: &mut Scan<'_>, part: Part, word: &Word<'_>, depth: u8) -> Option<u
 }
 
 /// `10115 Berlin`, `1012 AB Amsterdam`, `00-001 Warszawa`, `114 55 Stockholm`, `94105`
-fn code_and_city(scan: &mut Scan<'_>, part: Part, at: usize) -> Option<usize> {
+fn code_and_city(scan: &mut Scan<'_>, part: TextPart, at: usize) -> Option<usize> {
     let bytes = &scan.bytes()[at..part.end];
     let mut length = bytes.iter().take(10).take_while(|b| b.is_ascii_digit() || matches!(b, b'-')).count();
     let digits = bytes[..length].iter().filter(|b| b.is_ascii_digit()).count();

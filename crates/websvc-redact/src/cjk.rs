@@ -1,9 +1,9 @@
 //! Names and addresses in Chinese, Japanese and Korean, which have no spaces between words.
 
 use crate::kind::Kind;
-use crate::scan::{Part, Scan};
+use crate::scan::{Scan, TextPart};
 
-/// What follows the name of a person.
+/// Honorifics that follow the name of a person.
 const HONORIFICS: &[&str] = &[
     "様",
     "さん",
@@ -21,7 +21,7 @@ const HONORIFICS: &[&str] = &[
     "박사",
     "교수",
 ];
-/// What an honorific follows that is no name.
+/// Words before an honorific that are not names.
 const NO_NAMES: &[&str] = &[
     "客",
     "皆",
@@ -44,7 +44,7 @@ const LONGEST_NAME: usize = 4;
 /// Runs are looked at in pieces of so many characters.
 const LONGEST_RUN: usize = 256;
 
-/// Whether a character is of a script without spaces, or Hangul.
+/// Returns whether the character belongs to a script without spaces, or to Hangul.
 pub(crate) fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}')
 }
@@ -54,7 +54,7 @@ fn is_name(c: char) -> bool {
 }
 
 /// Looks at a run of such characters; returns where it ends.
-pub(crate) fn run(scan: &mut Scan<'_>, part: Part, at: usize) -> usize {
+pub(crate) fn run(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
     let text = &scan.text[at..part.end];
     let length: usize = text.chars().take(LONGEST_RUN).take_while(|c| is_cjk(*c)).map(char::len_utf8).sum();
     let run = &text[..length];
@@ -104,7 +104,7 @@ fn names(scan: &mut Scan<'_>, at: usize, run: &str) {
 }
 
 /// An address from its prefecture, province or city to the number of the house.
-fn address(scan: &mut Scan<'_>, part: Part, at: usize, run: &str) {
+fn address(scan: &mut Scan<'_>, part: TextPart, at: usize, run: &str) {
     let mut region = None;
     let mut district = false;
     for (place, c) in run.char_indices() {

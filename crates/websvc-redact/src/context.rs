@@ -1,4 +1,4 @@
-//! What stands before a place on the same line: numbers mean something by the word before them.
+//! Words before a position on the same line, which give numbers their meaning.
 
 use crate::scan::Scan;
 
@@ -6,7 +6,7 @@ use crate::scan::Scan;
 const REACH: usize = 48;
 
 /// Tells whether one of `words`, given in lower case, stands in the line shortly before `at`.
-pub(crate) fn said_before(scan: &mut Scan<'_>, at: usize, words: &[&str]) -> bool {
+pub(crate) fn word_before(scan: &mut Scan<'_>, at: usize, words: &[&str]) -> bool {
     let bytes = scan.bytes();
     let from = at.saturating_sub(REACH);
     let mut low = [0_u8; REACH];
@@ -19,7 +19,7 @@ pub(crate) fn said_before(scan: &mut Scan<'_>, at: usize, words: &[&str]) -> boo
     words.iter().any(|word| has_word(low, word.as_bytes()))
 }
 
-/// Whether a word stands in a text and does not begin within another word.
+/// Returns whether the text contains the word at a word boundary.
 fn has_word(text: &[u8], word: &[u8]) -> bool {
     let Some(last) = text.len().checked_sub(word.len()) else { return false };
     (0..=last).any(|at| {

@@ -1,13 +1,13 @@
 //! Mail addresses, found from their `@` (RFC 5321 for lengths, RFC 6532 for letters beyond ASCII).
 
 use crate::kind::Kind;
-use crate::scan::{Part, Scan};
+use crate::scan::{Scan, TextPart};
 
 const LONGEST_LOCAL: usize = 64;
 const LONGEST_DOMAIN: usize = 255;
 
 /// Looks for an address around an `@`.
-pub(crate) fn at_sign(scan: &mut Scan<'_>, part: Part, at: usize) {
+pub(crate) fn at_sign(scan: &mut Scan<'_>, part: TextPart, at: usize) {
     let Some(start) = local_start(scan, part, at) else { return };
     let Some(end) = domain_end(scan, part, at + 1) else { return };
     let text = scan.text;
@@ -27,7 +27,7 @@ pub(crate) fn at_sign(scan: &mut Scan<'_>, part: Part, at: usize) {
     scan.find(Kind::Email, start..end);
 }
 
-fn local_start(scan: &mut Scan<'_>, part: Part, at: usize) -> Option<usize> {
+fn local_start(scan: &mut Scan<'_>, part: TextPart, at: usize) -> Option<usize> {
     let head = &scan.text[part.start..at];
     let mut start = at;
     let mut work = 0;
@@ -68,7 +68,7 @@ fn local_start(scan: &mut Scan<'_>, part: Part, at: usize) -> Option<usize> {
     (fits && local.contains(char::is_alphanumeric)).then(|| at - local.len())
 }
 
-fn domain_end(scan: &mut Scan<'_>, part: Part, start: usize) -> Option<usize> {
+fn domain_end(scan: &mut Scan<'_>, part: TextPart, start: usize) -> Option<usize> {
     let rest = &scan.text[start..part.end];
     let mut end = 0;
     for c in rest.chars() {

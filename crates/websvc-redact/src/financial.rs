@@ -1,10 +1,10 @@
 //! Cards by issuer and Luhn's check (ISO/IEC 7812), accounts by the check of the IBAN (ISO 13616) and of routing
 //! numbers, and account, tax and social security numbers by the words before them.
 
-use crate::context::said_before;
+use crate::context::word_before;
 use crate::kind::Kind;
-use crate::number::{Run, Separator};
-use crate::scan::{Part, Scan};
+use crate::number::{DigitRun, Separator};
+use crate::scan::{Scan, TextPart};
 use crate::word::Word;
 
 /// The countries with an IBAN, and how long theirs is.
@@ -100,7 +100,7 @@ const IBAN: &[(&[u8; 2], u8)] = &[
     (b"YE", 30),
 ];
 
-/// What says that a card's number follows, whoever issued it.
+/// Words before a card number of any issuer.
 const CARD: &[&str] =
     &["card", "credit card", "karte", "kreditkarte", "carte", "tarjeta", "carta", "kaart", "cartão", "kort"];
 
@@ -134,7 +134,7 @@ const SOCIAL: &[&str] =
     &["ssn", "social security", "tin", "itin", "tax id", "steuer-id", "steuernummer", "sin", "nino"];
 
 /// Looks for a card number: all of a run.
-pub(crate) fn card(scan: &mut Scan<'_>, run: &Run) {
+pub(crate) fn card(scan: &mut Scan<'_>, run: &DigitRun) {
     let groups = &run.groups;
     let gap = groups.get(1).map_or(Separator::None, |group| group.gap);
     // A card number is written in one piece or in groups of four, American Express in 4, 6 and 5.
@@ -150,7 +150,7 @@ pub(crate) fn card(scan: &mut Scan<'_>, run: &Run) {
         };
         let even = groups[1..].iter().all(|group| group.gap == gap)
             && matches!(gap, Separator::None | Separator::Space | Separator::Hyphen | Separator::Dot);
-        let is_card = |scan: &mut Scan<'_>| is_issued(&digits) || said_before(scan, groups[0].start, CARD);
+        let is_card = |scan: &mut Scan<'_>| is_issued(&digits) || word_before(scan, groups[0].start, CARD);
         if fits && even && luhn(&digits) && is_card(scan) {
             scan.find(Kind::Financial, groups[0].start..groups[groups.len() - 1].end);
             return;
@@ -158,14 +158,14 @@ pub(crate) fn card(scan: &mut Scan<'_>, run: &Run) {
     }
 }
 
-fn digits(scan: &mut Scan<'_>, groups: &[crate::number::Group]) -> Vec<u8> {
+fn digits(scan: &mut Scan<'_>, groups: &[crate::number::DigitGroup]) -> Vec<u8> {
     let bytes = scan.bytes();
     let digits: Vec<u8> = groups.iter().flat_map(|group| &bytes[group.start..group.end]).copied().collect();
     scan.work += digits.len() as u64;
     digits
 }
 
-/// Whether a network issues numbers of this beginning and length.
+/// Returns whether a network issues numbers with this prefix and length.
 fn is_issued(digits: &[u8]) -> bool {
     let Some(first) = digits.get(..4) else { return false };
     let first = first.iter().fold(0_u16, |number, digit| number * 10 + u16::from(digit - b'0'));
@@ -185,7 +185,7 @@ fn is_issued(digits: &[u8]) -> bool {
     }
 }
 
-/// Whether the last digit checks the others (ISO/IEC 7812-1, annex B).
+/// Returns whether the last digit is a valid check digit (ISO/IEC 7812-1, annex B).
 fn luhn(digits: &[u8]) -> bool {
     let sum: u32 = digits
         .iter()
@@ -200,22 +200,22 @@ fn luhn(digits: &[u8]) -> bool {
 }
 
 /// Looks for account and routing numbers that a word announces.
-pub(crate) fn account(scan: &mut Scan<'_>, run: &Run) {
+pub(crate) fn account(scan: &mut Scan<'_>, run: &DigitRun) {
     let groups = &run.groups;
     let (start, end) = (groups[0].start, groups[groups.len() - 1].end);
     let digits = digits(scan, groups);
     let codes = (is_routing(&digits) && groups.len() == 1) || is_sort_code(run) || digits.len() == 8;
-    if codes && said_before(scan, start, ROUTING) {
+    if codes && word_before(scan, start, ROUTING) {
         scan.find(Kind::Financial, start..end);
         return;
     }
     let whole = groups[1..].iter().all(|group| matches!(group.gap, Separator::Space | Separator::Hyphen));
-    if whole && (6..=18).contains(&digits.len()) && said_before(scan, start, ACCOUNT) {
+    if whole && (6..=18).contains(&digits.len()) && word_before(scan, start, ACCOUNT) {
         scan.find(Kind::Financial, start..end);
     }
 }
 
-/// Whether nine digits are a routing number of the American Bankers Association.
+/// Returns whether nine digits are a routing number of the American Bankers Association.
 fn is_routing(digits: &[u8]) -> bool {
     let weights = [3_u32, 7, 1].iter().cycle();
     let sum: u32 = digits.iter().zip(weights).map(|(digit, weight)| u32::from(digit - b'0') * weight).sum();
@@ -227,13 +227,13 @@ fn is_routing(digits: &[u8]) -> bool {
     district && sum > 0 && sum.is_multiple_of(10)
 }
 
-fn is_sort_code(run: &Run) -> bool {
+fn is_sort_code(run: &DigitRun) -> bool {
     let lengths: Vec<usize> = run.groups.iter().map(|group| group.len()).collect();
     matches!(lengths.as_slice(), [2, 2, 2] | [3, 3] | [6])
 }
 
 /// Looks for numbers of the American social security and of taxes.
-pub(crate) fn social(scan: &mut Scan<'_>, run: &Run) {
+pub(crate) fn social(scan: &mut Scan<'_>, run: &DigitRun) {
     let groups = &run.groups;
     let (start, end) = (groups[0].start, groups[groups.len() - 1].end);
     let digits = digits(scan, groups);
@@ -245,13 +245,13 @@ pub(crate) fn social(scan: &mut Scan<'_>, run: &Run) {
         && &digits[3..5] != b"00"
         && &digits[5..] != b"0000";
     let is_social = lengths == [3, 2, 4] && hyphens && valid;
-    if is_social || ((9..=12).contains(&digits.len()) && said_before(scan, start, SOCIAL)) {
+    if is_social || ((9..=12).contains(&digits.len()) && word_before(scan, start, SOCIAL)) {
         scan.find(Kind::Financial, start..end);
     }
 }
 
 /// Looks for an IBAN that begins with a word of two capital letters: `DE89 3704 0044 0532 0130 00`.
-pub(crate) fn iban(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
+pub(crate) fn iban(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
     let bytes = scan.bytes();
     let head = &bytes[word.start..part.end];
     let Some(country) = head.first_chunk::<2>() else { return };
@@ -293,14 +293,14 @@ fn mod_97(iban: &[u8]) -> u32 {
 }
 
 /// Looks for the code of a bank behind its name: `BIC: DEUTDEFF500`.
-pub(crate) fn bic(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
+pub(crate) fn bic(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
     if !word.upper || word.text.len() < 6 {
         return;
     }
     let bytes = &scan.bytes()[word.start..part.end];
     let length = bytes.iter().take(12).take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit()).count();
     let ends = !bytes.get(length).is_some_and(u8::is_ascii_alphanumeric);
-    if matches!(length, 8 | 11) && ends && said_before(scan, word.start, BIC) {
+    if matches!(length, 8 | 11) && ends && word_before(scan, word.start, BIC) {
         scan.find(Kind::Financial, word.start..word.start + length);
         scan.resume = scan.resume.max(word.start + length);
     }

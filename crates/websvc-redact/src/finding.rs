@@ -1,4 +1,4 @@
-//! What was found, and which of two findings that overlap counts.
+//! Findings, and the choice between two that overlap.
 
 use std::ops::Range;
 
@@ -7,9 +7,9 @@ use crate::kind::Kind;
 /// A piece of personal data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is.
+    /// Kind of the finding.
     pub kind: Kind,
-    /// Where it is, in bytes of the text that was given; on the borders of characters.
+    /// Range in bytes of the given text; on character boundaries.
     pub range: Range<usize>,
 }
 

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
-/// What a word or a phrase may be.
+/// Possible meanings of a word or a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Meaning(u32);
+pub(crate) struct WordSense(u32);
 
-impl Meaning {
+impl WordSense {
     /// A given name.
     pub(crate) const GIVEN: Self = Self(1 << 0);
     /// A given name that is as often something else.
@@ -28,33 +28,33 @@ impl Meaning {
     pub(crate) const TITLE: Self = Self(1 << 6);
     /// A title that is a word of its own: a known name has to follow.
     pub(crate) const WEAK_TITLE: Self = Self(1 << 7);
-    /// What names are written behind, with a colon.
+    /// Label before a name, with a colon.
     pub(crate) const LABEL: Self = Self(1 << 8);
-    /// What no name has in it: words of sentences, of companies, of places, of time.
+    /// Word that no name contains: words of sentences, companies, places, times.
     pub(crate) const NEVER: Self = Self(1 << 9);
     /// A family name that is a word: behind a doubtful given name it proves nothing.
     pub(crate) const COMMON: Self = Self(1 << 10);
-    /// What joins the parts of a name.
+    /// Particle that joins the parts of a name.
     pub(crate) const PARTICLE: Self = Self(1 << 11);
-    /// What streets end in, in English.
+    /// Ending of English streets.
     pub(crate) const STREET: Self = Self(1 << 12);
-    /// What streets end in that is as often something else.
+    /// Ending of English streets that is as often something else.
     pub(crate) const WEAK_STREET: Self = Self(1 << 13);
-    /// What French streets begin with.
+    /// Beginning of French streets.
     pub(crate) const FRENCH_STREET: Self = Self(1 << 14);
-    /// What streets begin with, the number being last.
+    /// Beginning of streets whose number is last.
     pub(crate) const STREET_HEAD: Self = Self(1 << 15);
     /// The same, but only as a capital word.
     pub(crate) const CAPITAL_STREET_HEAD: Self = Self(1 << 16);
     /// A word of its own that ends a street, the number being behind it.
     pub(crate) const STREET_LAST: Self = Self(1 << 17);
-    /// What may stand in the name of a street.
+    /// Small word in the name of a street.
     pub(crate) const SMALL: Self = Self(1 << 18);
     /// A part of a house.
     pub(crate) const UNIT: Self = Self(1 << 19);
-    /// What stands before a place.
+    /// Word before a place.
     pub(crate) const BEFORE_PLACE: Self = Self(1 << 20);
-    /// What makes the name of a person the name of something else: `Johns Hopkins University`.
+    /// Word that turns the name of a person into the name of something else: `Johns Hopkins University`.
     pub(crate) const THING: Self = Self(1 << 21);
 
     /// The kinds of `data/words.txt`.
@@ -82,11 +82,11 @@ impl Meaning {
     }
 }
 
-type Table = HashMap<&'static [u8], Meaning, BuildHasherDefault<Mix>>;
+type Table = HashMap<&'static [u8], WordSense, BuildHasherDefault<GazetteerHasher>>;
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table::with_capacity_and_hasher(4096, BuildHasherDefault::default());
-    let mut add = |entry: &'static str, sure: Meaning, doubtful: Meaning| {
+    let mut add = |entry: &'static str, sure: WordSense, doubtful: WordSense| {
         let (entry, meaning) = match entry.strip_prefix('*') {
             Some(entry) => (entry, doubtful),
             None => (entry, sure),
@@ -95,31 +95,31 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         entry
     };
     for name in include_str!("../data/given.txt").split_whitespace() {
-        add(name, Meaning::GIVEN, Meaning::GIVEN_DOUBTFUL);
+        add(name, WordSense::GIVEN, WordSense::GIVEN_DOUBTFUL);
     }
     for name in include_str!("../data/family.txt").split_whitespace() {
-        add(name, Meaning::FAMILY, Meaning::FAMILY);
+        add(name, WordSense::FAMILY, WordSense::FAMILY);
     }
     for place in include_str!("../data/places.txt").split([',', '\n']).filter(|place| !place.is_empty()) {
-        let place = add(place, Meaning::PLACE, Meaning::PLACE_DOUBTFUL);
+        let place = add(place, WordSense::PLACE, WordSense::PLACE_DOUBTFUL);
         if let Some((first, _)) = place.split_once([' ', '.']) {
-            add(first, Meaning::BEGINS_PLACE, Meaning::BEGINS_PLACE);
+            add(first, WordSense::BEGINS_PLACE, WordSense::BEGINS_PLACE);
         }
     }
     for line in include_str!("../data/words.txt").lines() {
         let Some((kind, words)) = line.split_once(": ") else { continue };
-        let Some((_, meaning)) = Meaning::KINDS.iter().find(|(name, _)| *name == kind) else { continue };
+        let Some((_, meaning)) = WordSense::KINDS.iter().find(|(name, _)| *name == kind) else { continue };
         for word in words.split(' ') {
             add(word, *meaning, *meaning);
         }
     }
     // What is doubtful anywhere is doubtful.
     for meaning in table.values_mut() {
-        if meaning.is(Meaning::GIVEN_DOUBTFUL) {
-            meaning.0 &= !Meaning::GIVEN.0;
+        if meaning.is(WordSense::GIVEN_DOUBTFUL) {
+            meaning.0 &= !WordSense::GIVEN.0;
         }
-        if meaning.is(Meaning::PLACE_DOUBTFUL) {
-            meaning.0 &= !Meaning::PLACE.0;
+        if meaning.is(WordSense::PLACE_DOUBTFUL) {
+            meaning.0 &= !WordSense::PLACE.0;
         }
     }
     table
@@ -141,14 +141,14 @@ fn pair(word: &[u8]) -> usize {
 }
 
 /// Returns what a word or phrase may be, whatever its case.
-pub(crate) fn meaning(words: &str) -> Meaning {
+pub(crate) fn meaning(words: &str) -> WordSense {
     const LONGEST: usize = 48;
     let mut low = [0_u8; LONGEST];
     let found = if words.is_ascii() {
         if LENGTHS[pair(words.as_bytes())] & 1 << words.len().min(63) == 0 {
-            return Meaning::default();
+            return WordSense::default();
         }
-        let Some(low) = low.get_mut(..words.len()) else { return Meaning::default() };
+        let Some(low) = low.get_mut(..words.len()) else { return WordSense::default() };
         low.copy_from_slice(words.as_bytes());
         low.make_ascii_lowercase();
         TABLE.get(&*low)
@@ -160,9 +160,9 @@ pub(crate) fn meaning(words: &str) -> Meaning {
 
 /// Multiplies eight bytes at a time: the keys are short and ours.
 #[derive(Debug, Default)]
-struct Mix(u64);
+struct GazetteerHasher(u64);
 
-impl Mix {
+impl GazetteerHasher {
     fn add(&mut self, word: u64) {
         // An odd number without a pattern; the high half of a product depends on all that went into it.
         let product = u128::from(self.0 ^ word) * 0x9e37_79b9_7f4a_7c15_u128;
@@ -170,7 +170,7 @@ impl Mix {
     }
 }
 
-impl Hasher for Mix {
+impl Hasher for GazetteerHasher {
     fn write(&mut self, bytes: &[u8]) {
         let mut chunks = bytes.chunks_exact(8);
         for chunk in &mut chunks {
@@ -208,14 +208,14 @@ mod tests {
             .lines()
             .filter_map(|line| Some(line.split_once(": ")?.0))
             .collect();
-        assert_eq!(lines, Meaning::KINDS.map(|(name, _)| name));
+        assert_eq!(lines, WordSense::KINDS.map(|(name, _)| name));
     }
 
     #[test]
     fn words_are_found_in_any_case() {
-        assert!(meaning("BERLIN").is(Meaning::PLACE) && meaning("Zürich").is(Meaning::PLACE));
-        assert!(meaning("new york").is(Meaning::PLACE) && meaning("New").is(Meaning::BEGINS_PLACE));
-        assert!(meaning("Will").is(Meaning::GIVEN_DOUBTFUL) && !meaning("will").is(Meaning::GIVEN));
-        assert_eq!(meaning("xyzzy"), Meaning::default());
+        assert!(meaning("BERLIN").is(WordSense::PLACE) && meaning("Zürich").is(WordSense::PLACE));
+        assert!(meaning("new york").is(WordSense::PLACE) && meaning("New").is(WordSense::BEGINS_PLACE));
+        assert!(meaning("Will").is(WordSense::GIVEN_DOUBTFUL) && !meaning("will").is(WordSense::GIVEN));
+        assert_eq!(meaning("xyzzy"), WordSense::default());
     }
 }

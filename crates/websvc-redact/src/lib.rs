@@ -6,7 +6,6 @@
 //! fixed number of bytes around its trigger, so that the work is linear in the text, whatever the text is.
 
 mod address;
-mod announced;
 mod cjk;
 mod context;
 mod email;
@@ -14,6 +13,7 @@ mod financial;
 mod finding;
 mod kind;
 mod lexicon;
+mod name_context;
 mod number;
 mod options;
 mod person;
@@ -30,5 +30,5 @@ mod zone;
 
 pub use finding::Finding;
 pub use kind::{Kind, Kinds};
-pub use options::{Effort, Options, Style, Syntax};
+pub use options::{Options, RedactMode, ReplacementStyle, Syntax};
 pub use redaction::{Redaction, redact};

@@ -3,7 +3,7 @@
 use crate::financial;
 use crate::kind::Kind;
 use crate::phone;
-use crate::scan::{Part, Scan};
+use crate::scan::{Scan, TextPart};
 
 /// No number that means something has more groups or digits.
 const MOST_GROUPS: usize = 12;
@@ -11,16 +11,16 @@ const MOST_DIGITS: usize = 24;
 
 /// A run of digits in groups.
 #[derive(Debug, Clone)]
-pub(crate) struct Run {
-    pub(crate) groups: Vec<Group>,
+pub(crate) struct DigitRun {
+    pub(crate) groups: Vec<DigitGroup>,
 }
 
 /// Digits without anything between, and what stands before them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Group {
+pub(crate) struct DigitGroup {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// What stands between the group before and this one.
+    /// Separator between the previous group and this one.
     pub(crate) gap: Separator,
     /// Brackets open before the group.
     pub(crate) open: bool,
@@ -28,7 +28,7 @@ pub(crate) struct Group {
     pub(crate) close: bool,
 }
 
-/// What stands between two groups.
+/// Separator between two groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Separator {
     None,
@@ -38,14 +38,14 @@ pub(crate) enum Separator {
     Slash,
 }
 
-impl Group {
+impl DigitGroup {
     pub(crate) fn len(self) -> usize {
         self.end - self.start
     }
 }
 
 /// Reads the run that begins at `at` and looks for numbers in it; returns where it ends.
-pub(crate) fn run(scan: &mut Scan<'_>, part: Part, at: usize) -> usize {
+pub(crate) fn run(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
     let bytes = scan.bytes();
     let first = bytes[at..part.end].iter().take_while(|b| b.is_ascii_digit()).count();
     if part_of_name(scan, part, at) || first > MOST_DIGITS {
@@ -63,7 +63,7 @@ pub(crate) fn run(scan: &mut Scan<'_>, part: Part, at: usize) -> usize {
     if scan.resume > at { end } else { at + first }
 }
 
-fn look(scan: &mut Scan<'_>, part: Part, run: &Run) {
+fn look(scan: &mut Scan<'_>, part: TextPart, run: &DigitRun) {
     let found = scan.found.len();
     if scan.wants(Kind::Financial) {
         financial::card(scan, run);
@@ -80,8 +80,8 @@ fn look(scan: &mut Scan<'_>, part: Part, run: &Run) {
     }
 }
 
-/// Whether the digits are a part of something that has letters: `v1`, `a-1`, `#12`, `1.2.3`, `$5`.
-fn part_of_name(scan: &Scan<'_>, part: Part, at: usize) -> bool {
+/// Returns whether the digits are part of something with letters: `v1`, `a-1`, `#12`, `1.2.3`, `$5`.
+fn part_of_name(scan: &Scan<'_>, part: TextPart, at: usize) -> bool {
     let head = &scan.text[part.start..at];
     let mut before = head.chars().rev();
     match before.next() {
@@ -93,16 +93,16 @@ fn part_of_name(scan: &Scan<'_>, part: Part, at: usize) -> bool {
     }
 }
 
-fn end_of_name(scan: &mut Scan<'_>, part: Part, at: usize) -> usize {
+fn end_of_name(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
     let rest = &scan.bytes()[at..part.end];
     let length = rest.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
     scan.work += length as u64;
     at + length
 }
 
-fn read(scan: &mut Scan<'_>, part: Part, at: usize) -> Run {
+fn read(scan: &mut Scan<'_>, part: TextPart, at: usize) -> DigitRun {
     let bytes = scan.bytes();
-    let mut groups: Vec<Group> = Vec::with_capacity(8);
+    let mut groups: Vec<DigitGroup> = Vec::with_capacity(8);
     let mut start = at;
     let mut gap = Separator::None;
     let mut open = at > part.start
@@ -116,16 +116,16 @@ fn read(scan: &mut Scan<'_>, part: Part, at: usize) -> Run {
         }
         let end = start + length;
         let close = bytes[end..part.end].first() == Some(&b')');
-        groups.push(Group { start, end, gap, open, close });
+        groups.push(DigitGroup { start, end, gap, open, close });
         let Some((next, separator, opens)) = separator(scan, part, end) else { break };
         (start, gap, open) = (next, separator, opens);
     }
     scan.work += (groups.last().map_or(at, |group| group.end) - at) as u64;
-    Run { groups }
+    DigitRun { groups }
 }
 
 /// Reads what stands behind a group: returns where digits go on, by which separator, and whether in brackets.
-fn separator(scan: &Scan<'_>, part: Part, end: usize) -> Option<(usize, Separator, bool)> {
+fn separator(scan: &Scan<'_>, part: TextPart, end: usize) -> Option<(usize, Separator, bool)> {
     let rest = &scan.text[end..part.end];
     let mut found = Separator::None;
     let (mut spaces, mut marks, mut opens) = (0, 0, false);

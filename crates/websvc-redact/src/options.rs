@@ -1,4 +1,4 @@
-//! What to look for, how hard, and what takes its place.
+//! Options: kinds to find, mode, and replacement.
 
 use crate::kind::Kinds;
 
@@ -6,22 +6,22 @@ use crate::kind::Kinds;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// How hard to look.
-    pub effort: Effort,
-    /// What to look for.
+    pub mode: RedactMode,
+    /// Kinds to find.
     pub kinds: Kinds,
-    /// What takes the place of a finding.
-    pub style: Style,
+    /// Replacement of a finding.
+    pub style: ReplacementStyle,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { effort: Effort::Fast, kinds: Kinds::ALL, style: Style::Tag }
+        Self { mode: RedactMode::Fast, kinds: Kinds::ALL, style: ReplacementStyle::Tag }
     }
 }
 
 /// How hard to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Effort {
+pub enum RedactMode {
     /// By rules that are right nearly always.
     #[default]
     Fast,
@@ -29,9 +29,9 @@ pub enum Effort {
     Aggressive,
 }
 
-/// What takes the place of a finding.
+/// Replacement of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Style {
+pub enum ReplacementStyle {
     /// The name of its kind, such as `<EMAIL>`.
     #[default]
     Tag,

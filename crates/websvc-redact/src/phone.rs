@@ -1,12 +1,12 @@
 //! Telephone numbers: international by the plan of their country, national by their form or by a word before them.
 
-use crate::context::said_before;
+use crate::context::word_before;
 use crate::kind::Kind;
-use crate::number::{Group, Run, Separator};
+use crate::number::{DigitGroup, DigitRun, Separator};
 use crate::plan::{is_international, is_nanp};
-use crate::scan::{Part, Scan};
+use crate::scan::{Scan, TextPart};
 
-/// What says that a telephone number follows.
+/// Words before a telephone number.
 const WORDS: &[&str] = &[
     "phone",
     "phones",
@@ -70,7 +70,7 @@ const WORDS: &[&str] = &[
     "✆",
 ];
 
-/// What says that the number is something else.
+/// Words that mark the number as something else.
 const OTHER: &[&str] = &[
     "isbn",
     "issn",
@@ -108,7 +108,7 @@ const MOST: usize = 15;
 
 /// Looks for a telephone number at the beginning of a run: the longest that ends at its end or at a space. What
 /// begins behind a space is a run of its own.
-pub(crate) fn look(scan: &mut Scan<'_>, part: Part, run: &Run) {
+pub(crate) fn look(scan: &mut Scan<'_>, part: TextPart, run: &DigitRun) {
     let groups = &run.groups;
     for last in (1..=groups.len()).rev() {
         let ends = last == groups.len() || groups[last].gap == Separator::Space;
@@ -119,7 +119,7 @@ pub(crate) fn look(scan: &mut Scan<'_>, part: Part, run: &Run) {
     }
 }
 
-fn take(scan: &mut Scan<'_>, part: Part, groups: &[Group]) {
+fn take(scan: &mut Scan<'_>, part: TextPart, groups: &[DigitGroup]) {
     let bytes = scan.bytes();
     let (mut start, mut end) = (groups[0].start, groups[groups.len() - 1].end);
     while start > part.start && matches!(bytes[start - 1], b'+' | b'(') {
@@ -137,7 +137,7 @@ fn take(scan: &mut Scan<'_>, part: Part, groups: &[Group]) {
 }
 
 /// Returns the end of an extension behind a number: `x123`, ` x123`, ` ext. 123`.
-fn extension(scan: &Scan<'_>, part: Part, end: usize) -> Option<usize> {
+fn extension(scan: &Scan<'_>, part: TextPart, end: usize) -> Option<usize> {
     let rest = &scan.bytes()[end..part.end];
     let space = usize::from(rest.first() == Some(&b' '));
     let word = ["ext. ", "ext.", "ext ", "ext", "x"]
@@ -149,7 +149,7 @@ fn extension(scan: &Scan<'_>, part: Part, end: usize) -> Option<usize> {
     ((1..=6).contains(&digits) && !goes_on).then_some(end + from + digits)
 }
 
-fn is_phone(scan: &mut Scan<'_>, part: Part, groups: &[Group]) -> bool {
+fn is_phone(scan: &mut Scan<'_>, part: TextPart, groups: &[DigitGroup]) -> bool {
     let digits: Vec<u8> =
         groups.iter().flat_map(|group| &scan.bytes()[group.start..group.end]).copied().collect();
     scan.work += digits.len() as u64;
@@ -172,14 +172,14 @@ fn is_phone(scan: &mut Scan<'_>, part: Part, groups: &[Group]) -> bool {
         return false;
     }
     if is_distinct(groups, &digits) {
-        return !said_before(scan, start, OTHER);
+        return !word_before(scan, start, OTHER);
     }
     let likely = scan.is_aggressive() && is_likely(groups, &digits);
-    (likely && !said_before(scan, start, OTHER)) || (is_plausible(groups) && said_before(scan, start, WORDS))
+    (likely && !word_before(scan, start, OTHER)) || (is_plausible(groups) && word_before(scan, start, WORDS))
 }
 
-/// Whether no letter, digit, decimal or unit follows that makes the number something else.
-fn ends_well(scan: &Scan<'_>, part: Part, groups: &[Group]) -> bool {
+/// Returns whether no letter, digit, decimal or unit follows that would make the number something else.
+fn ends_well(scan: &Scan<'_>, part: TextPart, groups: &[DigitGroup]) -> bool {
     let end = groups[groups.len() - 1].end;
     if extension(scan, part, end).is_some() {
         return true;
@@ -193,8 +193,8 @@ fn ends_well(scan: &Scan<'_>, part: Part, groups: &[Group]) -> bool {
     }
 }
 
-/// Whether groups look like a date: `2024-05-17`, `17.05.2024`, `2019-2024`.
-fn is_date(groups: &[Group], digits: &[u8]) -> bool {
+/// Returns whether the groups look like a date: `2024-05-17`, `17.05.2024`, `2019-2024`.
+fn is_date(groups: &[DigitGroup], digits: &[u8]) -> bool {
     let year = |at: usize| {
         groups.get(at).is_some_and(|group| {
             let from: usize = groups[..at].iter().map(|group| group.len()).sum();
@@ -214,8 +214,8 @@ fn year_like(digits: &[u8]) -> bool {
     digits.starts_with(b"19") || digits.starts_with(b"20")
 }
 
-/// Whether the form is that of a national number and of little else.
-fn is_distinct(groups: &[Group], digits: &[u8]) -> bool {
+/// Returns whether the format is that of a national number and of little else.
+fn is_distinct(groups: &[DigitGroup], digits: &[u8]) -> bool {
     let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
     let gaps = |wanted: Separator| groups[1..].iter().all(|group| group.gap == wanted);
     let one_gap =
@@ -251,14 +251,15 @@ fn is_distinct(groups: &[Group], digits: &[u8]) -> bool {
     }
 }
 
-/// Whether groups may be a national number when a word says so: no decimals, no group of one digit but the first.
-fn is_plausible(groups: &[Group]) -> bool {
+/// Returns whether the groups may be a national number after a word for telephone: no decimals, and no group of
+/// one digit except the first.
+fn is_plausible(groups: &[DigitGroup]) -> bool {
     let gaps = &groups[1..];
     gaps.iter().all(|group| group.len() >= 2 || group.gap != Separator::Dot)
 }
 
-/// Whether groups may be a national number without a word.
-fn is_likely(groups: &[Group], digits: &[u8]) -> bool {
+/// Returns whether the groups may be a national number without such a word.
+fn is_likely(groups: &[DigitGroup], digits: &[u8]) -> bool {
     let single = groups.len() == 1;
     let trunk = digits[0] == b'0' && digits[1] != b'0';
     let grouped = groups[1..].iter().all(|group| (2..=4).contains(&group.len()));

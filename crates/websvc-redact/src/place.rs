@@ -1,11 +1,11 @@
 //! Countries, regions and cities by the gazetteer.
 
 use crate::kind::Kind;
-use crate::lexicon::{Meaning, meaning};
-use crate::scan::{Part, Scan};
+use crate::lexicon::{WordSense, meaning};
+use crate::scan::{Scan, TextPart};
 use crate::word::{self, Gap, Word};
 
-/// What follows a place that is the name of something else.
+/// Words after a place that make it the name of something else.
 const AFTER: &[&str] = &["Hilton", "Agreement", "Sans", "Serif"];
 
 /// Codes of states and provinces that are written behind a city.
@@ -17,14 +17,14 @@ pub(crate) const STATES: &[&str] = &[
 ];
 
 /// Looks for a place that begins with a word.
-pub(crate) fn word(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
+pub(crate) fn word(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
     let Some((end, sure)) = phrase(scan, part, word) else { return };
     if is_person(scan, part, word, end) {
         return;
     }
     let tail = tail(scan, part, end);
     let before = word::before(scan, part, word.start);
-    let announced = || before.is_some_and(|before| meaning(before).is(Meaning::BEFORE_PLACE));
+    let announced = || before.is_some_and(|before| meaning(before).is(WordSense::BEFORE_PLACE));
     if sure || tail > end || announced() || scan.is_aggressive() {
         scan.find(Kind::Location, word.start..tail);
         scan.resume = scan.resume.max(tail);
@@ -32,28 +32,28 @@ pub(crate) fn word(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
 }
 
 /// Returns the end of the longest name of a place that begins with a word, and whether it is always one.
-pub(crate) fn phrase(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) -> Option<(usize, bool)> {
+pub(crate) fn phrase(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> Option<(usize, bool)> {
     let first = word.meaning;
     let mut best = None;
-    if first.is(Meaning::PLACE) || first.is(Meaning::PLACE_DOUBTFUL) {
-        best = Some((word.end, first.is(Meaning::PLACE)));
+    if first.is(WordSense::PLACE) || first.is(WordSense::PLACE_DOUBTFUL) {
+        best = Some((word.end, first.is(WordSense::PLACE)));
     } else if let Some((head, _)) = word.text.split_once(['-', '’', '\'']) {
         // `London-based`, `Berlin's`
         let head_end = word.start + head.len();
-        if head.len() > 3 && meaning(head).is(Meaning::PLACE) {
+        if head.len() > 3 && meaning(head).is(WordSense::PLACE) {
             best = Some((head_end, true));
         }
     }
-    if first.is(Meaning::BEGINS_PLACE) {
+    if first.is(WordSense::BEGINS_PLACE) {
         let mut end = word.end;
         for _ in 0..4 {
             let Some(next) = word::next(scan, part, end, Gap::Dot) else { break };
             end = next.end;
             let phrase = meaning(&scan.text[word.start..end]);
-            if phrase.is(Meaning::PLACE) {
+            if phrase.is(WordSense::PLACE) {
                 best = Some((end, true));
             } else if let Some((head, _)) = next.text.split_once('-')
-                && meaning(&scan.text[word.start..next.start + head.len()]).is(Meaning::PLACE)
+                && meaning(&scan.text[word.start..next.start + head.len()]).is(WordSense::PLACE)
             {
                 // `New York-style`
                 return Some((next.start + head.len(), true));
@@ -63,8 +63,8 @@ pub(crate) fn phrase(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) -> Option
     best
 }
 
-/// Whether a place is the given name of somebody: `Paris Jackson`.
-fn is_person(scan: &mut Scan<'_>, part: Part, word: &Word<'_>, end: usize) -> bool {
+/// Returns whether the place is a given name: `Paris Jackson`.
+fn is_person(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>, end: usize) -> bool {
     let Some(next) = word::next(scan, part, end, Gap::Space) else { return false };
     if AFTER.contains(&next.text) {
         return true;
@@ -72,13 +72,13 @@ fn is_person(scan: &mut Scan<'_>, part: Part, word: &Word<'_>, end: usize) -> bo
     let given = word.meaning;
     let family = next.meaning;
     next.capital
-        && given.is(Meaning::GIVEN_DOUBTFUL)
-        && family.is(Meaning::FAMILY)
-        && !family.is(Meaning::PLACE)
+        && given.is(WordSense::GIVEN_DOUBTFUL)
+        && family.is(WordSense::FAMILY)
+        && !family.is(WordSense::PLACE)
 }
 
 /// Returns the end of what follows a place and is of it: `, CA 94105`, `, France`.
-pub(crate) fn tail(scan: &mut Scan<'_>, part: Part, end: usize) -> usize {
+pub(crate) fn tail(scan: &mut Scan<'_>, part: TextPart, end: usize) -> usize {
     let mut end = end;
     for _ in 0..3 {
         let Some(next) = word::next(scan, part, end, Gap::Comma) else { break };

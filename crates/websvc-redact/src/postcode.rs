@@ -2,7 +2,7 @@
 
 use crate::kind::Kind;
 use crate::place::{self, STATES};
-use crate::scan::{Part, Scan};
+use crate::scan::{Scan, TextPart};
 use crate::word::{self, Gap, Word};
 
 /// The areas of British postcodes.
@@ -23,7 +23,7 @@ const SIGNS: &[&str] = &[
 ];
 
 /// Looks for codes that begin with letters: British, Canadian, American behind a state, and those with a sign.
-pub(crate) fn letters(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
+pub(crate) fn letters(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
     let follows = scan.bytes()[word.end..part.end].first_chunk::<2>();
     let coded = follows.is_some_and(|next| next.iter().any(u8::is_ascii_digit) || *next == *b" K");
     if word.text.len() > 3
@@ -48,7 +48,7 @@ pub(crate) fn letters(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
 }
 
 /// Returns the end of a British or Canadian code that begins with a word.
-pub(crate) fn code(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) -> Option<usize> {
+pub(crate) fn code(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> Option<usize> {
     let bytes = &scan.bytes()[word.start..part.end];
     scan.work += 10;
     let british = AREAS.contains(&word.text).then(|| british(bytes, word.text.len())).flatten();
@@ -88,7 +88,7 @@ fn canadian(bytes: &[u8]) -> Option<usize> {
 }
 
 /// `D-10115 Berlin`
-fn signed(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) -> Option<usize> {
+fn signed(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> Option<usize> {
     if !SIGNS.contains(&word.text) {
         return None;
     }
@@ -100,7 +100,7 @@ fn signed(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) -> Option<usize> {
 }
 
 /// Returns the end of a code behind the sign of a state: ` 94105`, ` 94105-1234`, ` K1A 0B1`.
-pub(crate) fn behind_state(scan: &mut Scan<'_>, part: Part, end: usize) -> Option<usize> {
+pub(crate) fn behind_state(scan: &mut Scan<'_>, part: TextPart, end: usize) -> Option<usize> {
     let rest = scan.bytes()[end..part.end].strip_prefix(b" ")?;
     scan.work += 10;
     if let Some(length) = canadian(rest) {
@@ -117,7 +117,7 @@ pub(crate) fn behind_state(scan: &mut Scan<'_>, part: Part, end: usize) -> Optio
 }
 
 /// Returns the beginning of a city before the sign of a state: `San Jose, `.
-fn city_before(scan: &mut Scan<'_>, part: Part, start: usize) -> usize {
+fn city_before(scan: &mut Scan<'_>, part: TextPart, start: usize) -> usize {
     let head = &scan.text[part.start..start];
     let Some(city) = head.strip_suffix(", ").or_else(|| head.strip_suffix(' ')) else { return start };
     let mut from = city.len();
@@ -145,7 +145,7 @@ fn city_before(scan: &mut Scan<'_>, part: Part, start: usize) -> usize {
 }
 
 /// Looks for a code of digits before a city that is known, and for coordinates.
-pub(crate) fn number(scan: &mut Scan<'_>, part: Part, at: usize) {
+pub(crate) fn number(scan: &mut Scan<'_>, part: TextPart, at: usize) {
     if !scan.wants(Kind::Location) || !begins(scan, part, at) {
         return;
     }
@@ -180,7 +180,7 @@ pub(crate) fn number(scan: &mut Scan<'_>, part: Part, at: usize) {
     scan.resume = scan.resume.max(end);
 }
 
-fn begins(scan: &Scan<'_>, part: Part, at: usize) -> bool {
+fn begins(scan: &Scan<'_>, part: TextPart, at: usize) -> bool {
     let before = scan.text[part.start..at].chars().next_back();
     before.is_none_or(|c| {
         c.is_whitespace() || matches!(c, '(' | '[' | '*' | '|' | ',' | ':' | '>' | '"' | '-' | '_')
@@ -239,7 +239,7 @@ fn sexagesimal(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Reads a Japanese code and the address behind it: `〒100-0001 東京都千代田区千代田1-1`.
-pub(crate) fn japan(scan: &mut Scan<'_>, part: Part, at: usize) {
+pub(crate) fn japan(scan: &mut Scan<'_>, part: TextPart, at: usize) {
     let rest = &scan.text[at + '〒'.len_utf8()..part.end];
     let space = rest.len() - rest.trim_start_matches([' ', '　']).len();
     let code = rest[space..].bytes().take(8).take_while(|b| b.is_ascii_digit() || *b == b'-').count();

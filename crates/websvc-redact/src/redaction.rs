@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::finding::{Finding, resolve};
-use crate::options::{Options, Style, Syntax};
+use crate::options::{Options, ReplacementStyle, Syntax};
 use crate::repeat::repeat;
 use crate::scan::Scan;
 use crate::zone::zones;
@@ -17,7 +17,7 @@ const MOST_PASSES: usize = 4;
 pub struct Redaction<'t> {
     /// The text that is left. It is the one that was given when nothing was found.
     pub text: Cow<'t, str>,
-    /// What was found, sorted, without overlaps.
+    /// Findings, sorted, without overlaps.
     pub findings: Vec<Finding>,
     /// How many bytes the rules looked at, beyond reading each once. At most a fixed number per byte of the text.
     pub work: u64,
@@ -62,7 +62,7 @@ fn find(text: &str, syntax: Syntax, options: &Options, lines: &[Range<usize>]) -
 }
 
 /// Returns the lines of the redacted text in which something was replaced, each with the two behind it.
-fn lines_of(text: &str, redacted: &str, findings: &[Finding], style: Style) -> Vec<Range<usize>> {
+fn lines_of(text: &str, redacted: &str, findings: &[Finding], style: ReplacementStyle) -> Vec<Range<usize>> {
     let bytes = redacted.as_bytes();
     let line_end = |at: usize| bytes[at..].iter().position(|&b| b == b'\n').map_or(bytes.len(), |to| at + to);
     let mut lines: Vec<Range<usize>> = Vec::new();
@@ -84,7 +84,7 @@ fn lines_of(text: &str, redacted: &str, findings: &[Finding], style: Style) -> V
 }
 
 /// Returns where each finding begins and ends in the redacted text.
-fn places(text: &str, findings: &[Finding], style: Style) -> Vec<(usize, usize)> {
+fn places(text: &str, findings: &[Finding], style: ReplacementStyle) -> Vec<(usize, usize)> {
     let (mut from, mut to) = (0, 0);
     let place = |finding: &Finding| {
         let start = to + finding.range.start - from;
@@ -95,7 +95,7 @@ fn places(text: &str, findings: &[Finding], style: Style) -> Vec<(usize, usize)>
     findings.iter().map(place).collect()
 }
 
-fn replace(text: &str, findings: &[Finding], style: Style) -> String {
+fn replace(text: &str, findings: &[Finding], style: ReplacementStyle) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for finding in findings {
@@ -107,27 +107,27 @@ fn replace(text: &str, findings: &[Finding], style: Style) -> String {
     out
 }
 
-fn substitute(out: &mut String, text: &str, finding: &Finding, style: Style) {
+fn substitute(out: &mut String, text: &str, finding: &Finding, style: ReplacementStyle) {
     match style {
-        Style::Tag => out.push_str(finding.kind.tag()),
-        Style::Mask => {
+        ReplacementStyle::Tag => out.push_str(finding.kind.tag()),
+        ReplacementStyle::Mask => {
             let chars = text[finding.range.clone()].chars();
             out.extend(chars.map(|c| if c == '\n' { '\n' } else { '*' }));
         }
-        Style::Remove => {}
+        ReplacementStyle::Remove => {}
     }
 }
 
-fn substitute_length(text: &str, finding: &Finding, style: Style) -> usize {
+fn substitute_length(text: &str, finding: &Finding, style: ReplacementStyle) -> usize {
     match style {
-        Style::Tag => finding.kind.tag().len(),
-        Style::Mask => text[finding.range.clone()].chars().count(),
-        Style::Remove => 0,
+        ReplacementStyle::Tag => finding.kind.tag().len(),
+        ReplacementStyle::Mask => text[finding.range.clone()].chars().count(),
+        ReplacementStyle::Remove => 0,
     }
 }
 
 /// Adds what was found in the redacted text to what was found in the text; what meets becomes one.
-fn merge(findings: Vec<Finding>, more: &[Finding], style: Style, text: &str) -> Vec<Finding> {
+fn merge(findings: Vec<Finding>, more: &[Finding], style: ReplacementStyle, text: &str) -> Vec<Finding> {
     let places = places(text, &findings, style);
     let origin = |at: usize, is_end: bool| {
         let behind = places.partition_point(|&(start, _)| if is_end { start < at } else { start <= at });

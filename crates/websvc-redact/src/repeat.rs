@@ -1,4 +1,4 @@
-//! What was found once is found everywhere: a name that a title gave away may stand elsewhere without it.
+//! Repeated findings: a name that was recognized by its title also counts elsewhere without it.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::finding::{Finding, resolve};
 use crate::kind::Kind;
-use crate::zone::{Class, Zone};
+use crate::zone::{Zone, ZoneClass};
 
 /// How many different texts are looked for.
 const MOST: usize = 4096;
@@ -16,7 +16,7 @@ pub(crate) fn repeat(text: &str, zones: &[Zone], found: Vec<Finding>) -> Vec<Fin
     let mut kinds: HashMap<&str, Kind> = HashMap::new();
     for finding in &found {
         let words = &text[finding.range.clone()];
-        if kinds.len() < MOST && is_telling(finding.kind, words) {
+        if kinds.len() < MOST && is_distinctive(finding.kind, words) {
             kinds.entry(words).or_insert(finding.kind);
         }
     }
@@ -41,8 +41,8 @@ pub(crate) fn repeat(text: &str, zones: &[Zone], found: Vec<Finding>) -> Vec<Fin
     if all.len() == known { all } else { resolve(all) }
 }
 
-/// Whether a text is long enough to mean the same wherever it stands.
-fn is_telling(kind: Kind, words: &str) -> bool {
+/// Returns whether the text is long enough to have the same meaning everywhere.
+fn is_distinctive(kind: Kind, words: &str) -> bool {
     match kind {
         Kind::Person => words.contains(' '),
         Kind::Location => words.contains(' ') && words.bytes().any(|b| b.is_ascii_digit()),
@@ -59,13 +59,13 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     !(part(before) && part(first) || part(last) && part(after))
 }
 
-/// Whether a finding of a kind may be there: secrets in all that is one part, all else in prose.
+/// Returns whether a finding of this kind may be here: secrets in any text without spaces, all others in prose.
 fn may_be(zones: &[Zone], kind: Kind, start: usize, end: usize) -> bool {
     let at = zones.partition_point(|zone| zone.range.end <= start);
     match zones.get(at) {
         Some(zone) if zone.range.start < end => {
             let within = zone.range.start <= start && end <= zone.range.end;
-            within && (kind == Kind::Secret || matches!(zone.class, Class::Mail | Class::Tel))
+            within && (kind == Kind::Secret || matches!(zone.class, ZoneClass::Mail | ZoneClass::Tel))
         }
         Some(_) | None => true,
     }

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use crate::finding::Finding;
 use crate::kind::Kind;
-use crate::lexicon::Meaning;
-use crate::options::{Effort, Options};
-use crate::zone::{Class, Zone};
+use crate::lexicon::WordSense;
+use crate::options::{Options, RedactMode};
+use crate::zone::{Zone, ZoneClass};
 use crate::{address, cjk, email, number, person, place, postcode, secret, word};
 
 /// The text under the pass, and what was found in it.
@@ -18,16 +18,16 @@ pub(crate) struct Scan<'a> {
     pub(crate) work: u64,
     /// A token of a secret was looked at up to here.
     pub(crate) token_end: usize,
-    /// What a secret or an address was found in is not looked at again.
+    /// End of the last secret or address, where the scan resumes.
     pub(crate) resume: usize,
 }
 
 /// A part of a text of one class: no finding leaves it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Part {
+pub(crate) struct TextPart {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    pub(crate) class: Class,
+    pub(crate) class: ZoneClass,
 }
 
 impl<'a> Scan<'a> {
@@ -40,7 +40,7 @@ impl<'a> Scan<'a> {
     }
 
     pub(crate) fn is_aggressive(&self) -> bool {
-        self.options.effort == Effort::Aggressive
+        self.options.mode == RedactMode::Aggressive
     }
 
     pub(crate) fn wants(&self, kind: Kind) -> bool {
@@ -61,42 +61,42 @@ impl<'a> Scan<'a> {
         for zone in zones {
             let (from, end) = (zone.range.start.max(start), zone.range.end.min(lines.end));
             self.text_part(start, from);
-            self.zone(Part { start: from, end, class: zone.class });
+            self.zone(TextPart { start: from, end, class: zone.class });
             start = end;
         }
         self.text_part(start, lines.end);
     }
 
-    fn zone(&mut self, part: Part) {
+    fn zone(&mut self, part: TextPart) {
         match part.class {
-            Class::Text => self.text_part(part.start, part.end),
-            Class::Code => {
+            ZoneClass::Text => self.text_part(part.start, part.end),
+            ZoneClass::Code => {
                 self.secrets(part);
                 if self.is_aggressive() {
                     self.emails(part);
                 }
             }
-            Class::Url => {
+            ZoneClass::Url => {
                 self.secrets(part);
                 secret::user_info(self, part);
                 if self.is_aggressive() {
                     self.emails(part);
                 }
             }
-            Class::Mail if self.has(part, |b| b == b'@') => self.find(Kind::Email, part.start..part.end),
-            Class::Tel if self.has(part, |b| b.is_ascii_digit()) => {
+            ZoneClass::Mail if self.has(part, |b| b == b'@') => self.find(Kind::Email, part.start..part.end),
+            ZoneClass::Tel if self.has(part, |b| b.is_ascii_digit()) => {
                 self.find(Kind::Phone, part.start..part.end);
             }
             // It has been replaced.
-            Class::Mail | Class::Tel => {}
+            ZoneClass::Mail | ZoneClass::Tel => {}
         }
     }
 
-    fn has(&self, part: Part, is: impl Fn(u8) -> bool) -> bool {
+    fn has(&self, part: TextPart, is: impl Fn(u8) -> bool) -> bool {
         self.bytes()[part.start..part.end].iter().any(|b| is(*b))
     }
 
-    fn emails(&mut self, part: Part) {
+    fn emails(&mut self, part: TextPart) {
         let ats = self.bytes()[part.start..part.end].iter().enumerate();
         let ats: Vec<usize> = ats.filter(|(_, b)| **b == b'@').map(|(at, _)| part.start + at).collect();
         for at in ats {
@@ -104,7 +104,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn secrets(&mut self, part: Part) {
+    fn secrets(&mut self, part: TextPart) {
         let bytes = self.bytes();
         let mut at = part.start;
         while at < part.end {
@@ -125,12 +125,12 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn skip_word(&self, part: Part, at: usize) -> usize {
+    fn skip_word(&self, part: TextPart, at: usize) -> usize {
         at + self.bytes()[at..part.end].iter().take_while(|b| b.is_ascii_alphanumeric()).count()
     }
 
     fn text_part(&mut self, start: usize, end: usize) {
-        let part = Part { start, end, class: Class::Text };
+        let part = TextPart { start, end, class: ZoneClass::Text };
         let bytes = self.bytes();
         let mut at = start;
         while at < end {
@@ -156,7 +156,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Reads a word that begins with an ASCII letter; returns where to go on.
-    fn letters(&mut self, part: Part, at: usize) -> usize {
+    fn letters(&mut self, part: TextPart, at: usize) -> usize {
         let token = secret::token(self, part, at);
         if token > at {
             return token;
@@ -166,7 +166,7 @@ impl<'a> Scan<'a> {
         word.end.max(at + 1)
     }
 
-    fn digits(&mut self, part: Part, at: usize) -> usize {
+    fn digits(&mut self, part: TextPart, at: usize) -> usize {
         let token = secret::token(self, part, at);
         if token > at {
             return token;
@@ -177,7 +177,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Reads a word that begins with a letter beyond ASCII.
-    fn wide(&mut self, part: Part, at: usize) -> usize {
+    fn wide(&mut self, part: TextPart, at: usize) -> usize {
         let Some(c) = self.text[at..part.end].chars().next() else { return part.end };
         if !c.is_alphabetic() {
             if c == '〒' {
@@ -193,11 +193,11 @@ impl<'a> Scan<'a> {
         word.end.max(at + c.len_utf8())
     }
 
-    fn words(&mut self, part: Part, word: &word::Word<'_>) {
+    fn words(&mut self, part: TextPart, word: &word::Word<'_>) {
         address::word(self, part, word);
         if !word.capital {
             // `estimado señor Telmo Vera`: short titles in small letters are other words as often.
-            if word.meaning.is(Meaning::TITLE) && word.text.len() >= 4 && self.wants(Kind::Person) {
+            if word.meaning.is(WordSense::TITLE) && word.text.len() >= 4 && self.wants(Kind::Person) {
                 person::title(self, part, word);
             }
             return;

@@ -1,7 +1,7 @@
 //! Words, read where they are needed: a rule looks at a few words around its trigger and never at more.
 
-use crate::lexicon::{Meaning, meaning};
-use crate::scan::{Part, Scan};
+use crate::lexicon::{WordSense, meaning};
+use crate::scan::{Scan, TextPart};
 
 /// Longer words are cut.
 const LONGEST_WORD: usize = 64;
@@ -16,11 +16,11 @@ pub(crate) struct Word<'a> {
     pub(crate) capital: bool,
     /// It has more than one letter, and all are capital.
     pub(crate) upper: bool,
-    /// What it may be.
-    pub(crate) meaning: Meaning,
+    /// Possible meanings of the word.
+    pub(crate) meaning: WordSense,
 }
 
-/// What may stand between two words.
+/// Separator between two words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gap {
     /// One space.
@@ -32,7 +32,7 @@ pub(crate) enum Gap {
 }
 
 /// Reads the word that begins at `at`.
-pub(crate) fn word<'a>(scan: &mut Scan<'a>, part: Part, at: usize) -> Word<'a> {
+pub(crate) fn word<'a>(scan: &mut Scan<'a>, part: TextPart, at: usize) -> Word<'a> {
     let text = scan.text;
     let last = part.end.min(at + LONGEST_WORD);
     let mut end = at;
@@ -65,19 +65,19 @@ fn is_letter(c: char) -> bool {
     c.is_alphabetic() || ('\u{300}'..='\u{36f}').contains(&c)
 }
 
-fn follows(text: &str, part: Part, at: usize) -> bool {
+fn follows(text: &str, part: TextPart, at: usize) -> bool {
     at < part.end && text[at..part.end].chars().next().is_some_and(char::is_alphabetic)
 }
 
 /// Returns the word behind `end`, when nothing but `gap` is between.
-pub(crate) fn next<'a>(scan: &mut Scan<'a>, part: Part, end: usize, gap: Gap) -> Option<Word<'a>> {
+pub(crate) fn next<'a>(scan: &mut Scan<'a>, part: TextPart, end: usize, gap: Gap) -> Option<Word<'a>> {
     let start = skip(scan, part, end, gap)?;
     let first = scan.text[start..part.end].chars().next()?;
     first.is_alphabetic().then(|| word(scan, part, start))
 }
 
 /// Returns where the text goes on behind a gap.
-pub(crate) fn skip(scan: &Scan<'_>, part: Part, end: usize, gap: Gap) -> Option<usize> {
+pub(crate) fn skip(scan: &Scan<'_>, part: TextPart, end: usize, gap: Gap) -> Option<usize> {
     let rest = scan.text.get(end..part.end)?;
     let after = match gap {
         Gap::Space => strip_space(rest)?,
@@ -98,7 +98,7 @@ fn strip_space(rest: &str) -> Option<&str> {
 }
 
 /// Returns the word before `start`, when one space is between.
-pub(crate) fn before<'a>(scan: &Scan<'a>, part: Part, start: usize) -> Option<&'a str> {
+pub(crate) fn before<'a>(scan: &Scan<'a>, part: TextPart, start: usize) -> Option<&'a str> {
     let head = scan.text.get(part.start..start)?;
     let head = head.strip_suffix([' ', '\u{a0}'])?;
     let letters: usize =

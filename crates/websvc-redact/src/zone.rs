@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use crate::options::Syntax;
 
-/// What a part of a text is.
+/// Class of a part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum ZoneClass {
     /// Prose: every rule applies.
     Text,
     /// Code, in a block or in a line.
@@ -22,7 +22,7 @@ pub(crate) enum Class {
 /// A part that is not prose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Zone {
-    pub(crate) class: Class,
+    pub(crate) class: ZoneClass,
     pub(crate) range: Range<usize>,
 }
 
@@ -58,7 +58,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn push(&mut self, class: Class, range: Range<usize>) {
+    fn push(&mut self, class: ZoneClass, range: Range<usize>) {
         if !range.is_empty() {
             self.zones.push(Zone { class, range });
         }
@@ -89,7 +89,7 @@ impl Reader<'_> {
                 }
                 close = at;
             }
-            self.push(Class::Code, body..close);
+            self.push(ZoneClass::Code, body..close);
             prose = at;
         }
         self.inline(prose, self.bytes.len());
@@ -146,7 +146,7 @@ impl Reader<'_> {
             }
             let found = self.ticks(next, end);
             if found == ticks {
-                self.push(Class::Code, body..next);
+                self.push(ZoneClass::Code, body..next);
                 return next + ticks;
             }
             next += found;
@@ -226,27 +226,30 @@ impl Reader<'_> {
         while close > at && close < self.bytes.len() && self.bytes[close] & 0xC0 == 0x80 {
             close -= 1;
         }
-        self.push(Class::Url, start..close);
+        self.push(ZoneClass::Url, start..close);
         close.max(start + 1)
     }
 
     /// Notes the target of a link by what its scheme says.
     fn url(&mut self, range: Range<usize>) {
         let url = &self.bytes[range.clone()];
-        for (scheme, class) in
-            [("mailto:", Class::Mail), ("tel:", Class::Tel), ("sms:", Class::Tel), ("callto:", Class::Tel)]
-        {
+        for (scheme, class) in [
+            ("mailto:", ZoneClass::Mail),
+            ("tel:", ZoneClass::Tel),
+            ("sms:", ZoneClass::Tel),
+            ("callto:", ZoneClass::Tel),
+        ] {
             if url.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme.as_bytes())) {
                 let body = &url[scheme.len()..];
                 let length = body.iter().position(|&b| matches!(b, b'?' | b'&')).unwrap_or(body.len());
                 let start = range.start + scheme.len();
-                self.push(Class::Url, range.start..start);
+                self.push(ZoneClass::Url, range.start..start);
                 self.push(class, start..start + length);
-                self.push(Class::Url, start + length..range.end);
+                self.push(ZoneClass::Url, start + length..range.end);
                 return;
             }
         }
-        self.push(Class::Url, range);
+        self.push(ZoneClass::Url, range);
     }
 }
 

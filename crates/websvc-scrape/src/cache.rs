@@ -19,8 +19,14 @@ use crate::request::{DEFAULT_ACCEPT_LANGUAGE, accept_language};
 use crate::robots;
 
 /// The headers that are stored with a page: its content type, its validators, its robots rules and our own marks.
-const STORED_HEADERS: [HeaderName; 6] =
-    [CONTENT_TYPE, ETAG, LAST_MODIFIED, HeaderName::from_static(robots::HEADER), RENDERED_HEADER, SET_COOKIES];
+const STORED_HEADERS: [HeaderName; 6] = [
+    CONTENT_TYPE,
+    ETAG,
+    LAST_MODIFIED,
+    HeaderName::from_static(robots::HEADER),
+    RENDERED_HEADER,
+    SET_COOKIES,
+];
 
 /// The warning of a truncated cached page.
 const TRUNCATED_WARNING: &str =

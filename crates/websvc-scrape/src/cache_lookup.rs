@@ -190,8 +190,10 @@ impl Scraper {
             (Decision::Serve, Some(cached)) => {
                 let page = cache::to_raw_page(url, cached).zip(fetched_at_ms);
                 // A shell page may have been stored when no browser was available.
-                page.filter(|(page, _)| freshness.is_cache_only() || !self.inner.renderer.needs_rendering(page))
-                    .map_or(CacheStatus::Stale, |(page, at)| CacheStatus::Fresh(Box::new(page), (key, at)))
+                page.filter(|(page, _)| {
+                    freshness.is_cache_only() || !self.inner.renderer.needs_rendering(page)
+                })
+                .map_or(CacheStatus::Stale, |(page, at)| CacheStatus::Fresh(Box::new(page), (key, at)))
             }
             (Decision::Fetch, Some(_)) => CacheStatus::Stale,
         })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use websvc_browser::{BrowserError, NavigationErrorKind, StateError};
 use websvc_extract::ExtractError;
 use websvc_store::StoreError;
-use websvc_transport::{FetchError, Stage};
+use websvc_transport::{FetchError, FetchPhase};
 use websvc_types::ErrorCode;
 
 use crate::documents::ReadError;
@@ -144,7 +144,7 @@ impl ScrapeError {
                 FetchError::Connect { .. }
                     | FetchError::Protocol { .. }
                     | FetchError::Dns { .. }
-                    | FetchError::Timeout { stage: Stage::Connect, .. }
+                    | FetchError::Timeout { stage: FetchPhase::Connect, .. }
             ) | ScrapeError::Browser(BrowserError::Navigation {
                 kind: NavigationErrorKind::Dns | NavigationErrorKind::Connect,
                 ..

@@ -6,7 +6,7 @@ use http::header::{ACCEPT, ACCEPT_LANGUAGE, IF_MODIFIED_SINCE, IF_NONE_MATCH, US
 use http::{HeaderMap, StatusCode};
 use tokio::sync::Semaphore;
 use url::Url;
-use websvc_transport::{Client, CookieJar, FetchError, FetchRequest, Proxy, Stage};
+use websvc_transport::{Client, CookieJar, FetchError, FetchPhase, FetchRequest, Proxy};
 use websvc_types::{Proxy as ProxyChoice, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
@@ -208,7 +208,7 @@ impl Fetcher {
                 Some(next) => {
                     if let Some(rule) = &request.redirect_rule {
                         let to_error = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
-                        rule.admit(&next).await.map_err(to_error)?;
+                        rule.check(&next).await.map_err(to_error)?;
                     }
                     request = refresh_request(request, &page.url, next, cookies);
                 }
@@ -279,7 +279,7 @@ pub(crate) fn is_rejected(fetched: &Result<&RawPage, &ScrapeError>) -> bool {
             FetchError::Connect { .. }
                 | FetchError::Protocol { .. }
                 | FetchError::Proxy { .. }
-                | FetchError::Timeout { stage: Stage::Connect, .. }
+                | FetchError::Timeout { stage: FetchPhase::Connect, .. }
         ),
         Err(_) => false,
     }
@@ -290,7 +290,7 @@ fn is_proxy_failure(fetched: &Result<RawPage, ScrapeError>) -> bool {
     match fetched {
         Ok(page) => page.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED,
         Err(ScrapeError::Fetch(error)) => {
-            matches!(error, FetchError::Proxy { .. } | FetchError::Timeout { stage: Stage::Connect, .. })
+            matches!(error, FetchError::Proxy { .. } | FetchError::Timeout { stage: FetchPhase::Connect, .. })
         }
         Err(_) => false,
     }

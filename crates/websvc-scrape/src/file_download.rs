@@ -31,7 +31,7 @@ pub(crate) async fn fetch_download(
         let request = request_for(&page, file, plan, context, deadline)?;
         if let Some(rule) = &context.rule {
             let to_error = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
-            rule.admit(&request.url).await.map_err(to_error)?;
+            rule.check(&request.url).await.map_err(to_error)?;
         }
         context.fetcher.page(request, ProxyRoute::of(plan), deadline).await
     };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use websvc_artifacts::{ArtifactError, Kind, Retention, TeamArtifacts};
+use websvc_artifacts::{ArtifactError, ArtifactKind, Retention, TeamArtifacts};
 use websvc_browser::{ImageKind, Picture, Returned, Scraped};
 use websvc_types::action::{ActionResults, ActionScrape, JavascriptReturn};
 use websvc_types::limits::SCREENSHOT_LIFETIME_S;
@@ -55,7 +55,7 @@ impl FilePublisher {
             results.screenshots.extend(self.publish_screenshot(image, page).await);
         }
         for pdf in pdfs {
-            results.pdfs.extend(self.publish_file(Kind::Pdf, pdf, page).await);
+            results.pdfs.extend(self.publish_file(ArtifactKind::Pdf, pdf, page).await);
         }
         if let Some(image) = screenshot {
             page.screenshot = self.publish_screenshot(image, page).await;
@@ -66,24 +66,27 @@ impl FilePublisher {
     async fn publish_screenshot(&self, image: Picture, page: &mut Page) -> Option<String> {
         let Picture { bytes, kind } = image;
         let kind = match kind {
-            ImageKind::Png => Kind::Png,
-            ImageKind::Jpeg => Kind::Jpeg,
+            ImageKind::Png => ArtifactKind::Png,
+            ImageKind::Jpeg => ArtifactKind::Jpeg,
         };
         self.publish_file(kind, bytes, page).await
     }
 
-    async fn publish_file(&self, kind: Kind, bytes: Bytes, page: &mut Page) -> Option<String> {
+    async fn publish_file(&self, kind: ArtifactKind, bytes: Bytes, page: &mut Page) -> Option<String> {
         match self.put(kind, bytes).await {
             Ok(url) => Some(url),
             Err(error) => {
-                tracing::error!(error = &error as &dyn std::error::Error, "file of a page could not be stored");
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    "file of a page could not be stored"
+                );
                 page.warnings.push(format!("a {} file could not be kept: {error}", kind.extension()));
                 None
             }
         }
     }
 
-    async fn put(&self, kind: Kind, bytes: Bytes) -> Result<String, ArtifactError> {
+    async fn put(&self, kind: ArtifactKind, bytes: Bytes) -> Result<String, ArtifactError> {
         let Some(ArtifactTarget { artifacts, base_url }) = &self.0 else {
             return Ok(format!("data:{};base64,{}", kind.media_type(), STANDARD.encode(&bytes)));
         };

@@ -12,8 +12,8 @@ use url::Url;
 use websvc_blocklist::banner_selectors;
 use websvc_documents::DocumentKind;
 use websvc_extract::{
-    Base64Images, Content, ContentOptions, Document, ExtractError, MetaValue, PageMetadata, Scope, Selectors,
-    Source,
+    Base64Images, Content, ContentOptions, ContentScope, Document, ExtractError, MetaValue, PageMetadata,
+    Selectors, Source,
 };
 use websvc_transport::without_credentials;
 use websvc_types::{CacheState as WireCacheState, Format, Metadata, ProxyUsed};
@@ -47,7 +47,7 @@ pub(crate) fn format_page(
     }
     if converted.is_some() {
         // A document has no navigation around its content, and its headers and footers are removed already.
-        options.scope = Scope::Full;
+        options.scope = ContentScope::Full;
     }
     let banners = banners(&raw, converted.as_ref())?;
     if plan.block_ads() {
@@ -157,7 +157,7 @@ pub(crate) fn index_options(
     raw: &RawPage,
     converted: Option<&ConvertedDocument>,
 ) -> Result<ContentOptions, ScrapeError> {
-    let scope = if converted.is_some() { Scope::Full } else { Scope::Main };
+    let scope = if converted.is_some() { ContentScope::Full } else { ContentScope::Main };
     Ok(ContentOptions { scope, banners: banners(raw, converted)?, ..ContentOptions::default() })
 }
 
@@ -174,7 +174,7 @@ fn is_plain(plan: &ScrapePlan) -> bool {
 
 fn options(plan: &ScrapePlan) -> Result<ContentOptions, ExtractError> {
     Ok(ContentOptions {
-        scope: if plan.only_main_content() { Scope::Main } else { Scope::Full },
+        scope: if plan.only_main_content() { ContentScope::Main } else { ContentScope::Full },
         include_tags: Selectors::parse(plan.include_tags())?,
         exclude_tags: Selectors::parse(plan.exclude_tags())?,
         banners: Selectors::default(),

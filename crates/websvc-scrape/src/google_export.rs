@@ -15,7 +15,8 @@ const NOT_SHARED_WARNING: &str =
 
 /// The path segments after the document ID in the URLs that users share; others, such as `export` and `pub`, are files and
 /// pages themselves.
-const VIEW_SEGMENTS: [&str; 8] = ["", "copy", "edit", "htmlview", "mobilebasic", "present", "preview", "view"];
+const VIEW_SEGMENTS: [&str; 8] =
+    ["", "copy", "edit", "htmlview", "mobilebasic", "present", "preview", "view"];
 
 /// Returns the URL of the export of a Google document; `None` if the URL is not that of a document.
 pub(crate) fn export_url(url: &Url) -> Option<Url> {

@@ -4,7 +4,7 @@
 
 use http::{HeaderName, HeaderValue};
 use url::Url;
-use websvc_transport::{Fetched, has_credentials, without_credentials};
+use websvc_transport::{FetchResponse, has_credentials, without_credentials};
 use websvc_types::index::{IndexDocument, IndexNews};
 use websvc_validate::ScrapePlan;
 
@@ -25,7 +25,7 @@ pub(crate) fn is_personal(url: &Url, plan: &ScrapePlan) -> bool {
 /// Returns whether the final URL of a fetch may respond differently to a direct request, because the fetch sent it
 /// cookies that redirects had set: a sign-in link redirects in this way to the pages of its owner. A redirect that
 /// changes only the scheme or the host identifies no user.
-pub(crate) fn depends_on_cookies(source_url: &Url, fetched: &Fetched) -> bool {
+pub(crate) fn depends_on_cookies(source_url: &Url, fetched: &FetchResponse) -> bool {
     let resource = |url: &Url| (url.path().to_owned(), url.query().map(str::to_owned));
     fetched.sent_set_cookies && resource(source_url) != resource(&fetched.url)
 }

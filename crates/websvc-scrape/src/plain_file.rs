@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use url::Url;
-use websvc_transport::{ExcessPolicy, FetchRequest, TlsPolicy};
+use websvc_transport::{FetchRequest, OversizePolicy, TlsPolicy};
 use websvc_validate::ScrapePlan;
 
 use crate::browse::FetchContext;
@@ -99,7 +99,7 @@ fn file_request(
 
 /// Turns a request for a file into one for its first `max_bytes`.
 fn into_prefix_request(mut request: FetchRequest, max_bytes: u64) -> FetchRequest {
-    request.excess = ExcessPolicy::Cut;
+    request.excess = OversizePolicy::Cut;
     let max_decoded = max_bytes.saturating_mul(DECODED_RATIO).min(DECODED_MAX_BYTES);
     request.max_decoded_bytes = max_decoded.max(max_bytes);
     request

@@ -77,8 +77,9 @@ impl Scraper {
         let runtime = tokio::runtime::Handle::current();
         // The guard is created in the same task as the lease, so that a cancelled caller does not leak the lease.
         self.run_cpu_task(move |store| {
-            let locked =
-                store.lock_profile(&team, &name, clock.now_ms(), LEASE_DURATION).map_err(ScrapeError::Store)?;
+            let locked = store
+                .lock_profile(&team, &name, clock.now_ms(), LEASE_DURATION)
+                .map_err(ScrapeError::Store)?;
             match locked {
                 LockProfileOutcome::Leased(lease) => {
                     let renewal = runtime.spawn(renew(store.clone(), clock.clone(), lease.clone()));
@@ -197,7 +198,10 @@ async fn renew(store: Store, clock: Clock, lease: ProfileLease) {
             // The lost lease is reported when the profile is saved.
             Ok(Ok(false)) | Err(_) => return,
             Ok(Err(error)) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "profile lease could not be renewed");
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "profile lease could not be renewed"
+                );
             }
         }
     }
@@ -205,14 +209,14 @@ async fn renew(store: Store, clock: Clock, lease: ProfileLease) {
 
 #[cfg(test)]
 mod tests {
-    use websvc_testkit::World;
+    use websvc_testkit::TestWeb;
 
     use super::*;
     use crate::config::ScrapeConfig;
 
     #[tokio::test]
     async fn changes_are_saved_on_close_unless_profile_was_deleted() {
-        let world = World::builder().start().await;
+        let world = TestWeb::builder().start().await;
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(directory.path()).unwrap();
         let scraper = Scraper::new(world.client(), store.clone(), ScrapeConfig::default());

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use jiff::Timestamp;
 use url::Url;
-use websvc_transport::Fetched;
+use websvc_transport::FetchResponse;
 use websvc_types::ProxyUsed;
 
 use crate::browse::RenderArtifacts;
@@ -122,7 +122,7 @@ impl RawPage {
         }
     }
 
-    pub(crate) fn fetched(source_url: Url, fetched: Fetched) -> Self {
+    pub(crate) fn fetched(source_url: Url, fetched: FetchResponse) -> Self {
         // Hosts must not set our own marks.
         let mut fetched = fetched;
         fetched.headers.remove(RENDERED_HEADER);

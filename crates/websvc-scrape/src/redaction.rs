@@ -4,8 +4,8 @@
 //! too. HTML, links and images are not; a warning of the page says so.
 
 use serde_json::Value;
-use websvc_redact::{Effort, Kind, Kinds, Options, Style, Syntax, redact};
-use websvc_types::{RedactEntity, RedactMode, RedactOptions, ReplaceStyle};
+use websvc_redact::{Kind, Kinds, Options, RedactMode, ReplacementStyle, Syntax, redact};
+use websvc_types::{RedactEntity, RedactOptions, ReplaceStyle};
 
 use crate::page::Page;
 
@@ -78,9 +78,9 @@ fn redact_value(value: &mut Value, is_author: bool, options: &Options) {
 
 fn redact_name(name: &str, options: &Options) -> String {
     match options.style {
-        Style::Tag => Kind::Person.tag().to_owned(),
-        Style::Mask => "*".repeat(name.chars().count()),
-        Style::Remove => String::new(),
+        ReplacementStyle::Tag => Kind::Person.tag().to_owned(),
+        ReplacementStyle::Mask => "*".repeat(name.chars().count()),
+        ReplacementStyle::Remove => String::new(),
     }
 }
 
@@ -93,20 +93,20 @@ fn replace(text: &mut String, syntax: Syntax, options: &Options) {
 
 fn options_of(options: &RedactOptions) -> Options {
     let RedactOptions { mode, entities, replace_style } = options;
-    let effort = match mode.unwrap_or(RedactMode::Accurate) {
-        RedactMode::Accurate | RedactMode::Fast => Effort::Fast,
-        RedactMode::Aggressive => Effort::Aggressive,
+    let mode = match mode.unwrap_or(websvc_types::RedactMode::Accurate) {
+        websvc_types::RedactMode::Accurate | websvc_types::RedactMode::Fast => RedactMode::Fast,
+        websvc_types::RedactMode::Aggressive => RedactMode::Aggressive,
     };
     let style = match replace_style.unwrap_or(ReplaceStyle::Tag) {
-        ReplaceStyle::Tag => Style::Tag,
-        ReplaceStyle::Mask => Style::Mask,
-        ReplaceStyle::Remove => Style::Remove,
+        ReplaceStyle::Tag => ReplacementStyle::Tag,
+        ReplaceStyle::Mask => ReplacementStyle::Mask,
+        ReplaceStyle::Remove => ReplacementStyle::Remove,
     };
     let kinds = match entities.as_deref() {
         None | Some([]) => Kinds::ALL,
         Some(entities) => entities.iter().map(kind).collect(),
     };
-    Options { effort, kinds, style }
+    Options { mode, kinds, style }
 }
 
 fn kind(entity: &RedactEntity) -> Kind {

@@ -9,7 +9,7 @@ use http::header::{
 use http::{HeaderName, HeaderValue};
 use url::Url;
 use websvc_browser::Cookie;
-use websvc_transport::{ExcessPolicy, FetchError, FetchRequest, TlsPolicy};
+use websvc_transport::{FetchError, FetchRequest, OversizePolicy, TlsPolicy};
 use websvc_validate::ScrapePlan;
 
 use crate::browse::CountryProfile;
@@ -103,7 +103,7 @@ pub(crate) fn plain(url: &Url, timeout: Duration, max_bytes: u64) -> FetchReques
 /// Returns the request for the first bytes of an image, which have its size.
 pub(crate) fn for_image(url: &Url, timeout: Duration) -> FetchRequest {
     let mut request = plain(url, timeout, IMAGE_BYTES);
-    request.excess = ExcessPolicy::Cut;
+    request.excess = OversizePolicy::Cut;
     let last = IMAGE_BYTES - 1;
     let headers = [
         (ACCEPT, ACCEPTED_IMAGES.to_owned()),

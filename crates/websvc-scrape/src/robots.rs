@@ -86,7 +86,8 @@ impl RobotsRules {
                 "nofollow" => self.follow = false,
                 "none" => *self = Self { index: false, follow: false },
                 _ => {
-                    let dated = piece.split_once(':').filter(|(name, _)| is(name.trim(), &[UNAVAILABLE_AFTER]));
+                    let dated =
+                        piece.split_once(':').filter(|(name, _)| is(name.trim(), &[UNAVAILABLE_AFTER]));
                     let until = dated.and_then(|(_, date)| parse_date(date, pieces.get(at + 1).copied()));
                     self.index &= until.is_none_or(|until| now < until);
                 }

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 use websvc_browser::Browser;
-use websvc_stage::{Stage, StageTimes, carried};
+use websvc_stage::{Stage, StageTimes, in_current_span};
 use websvc_store::{PageKey, PageScope, Store};
-use websvc_threat::Inspection;
+use websvc_threat::UrlChecker;
 use websvc_transport::{BoxFuture, Client};
 use websvc_types::ErrorCode;
 use websvc_validate::ScrapePlan;
@@ -44,7 +44,7 @@ const MAX_STORE_READS: usize = 4;
 pub struct Scraper {
     pub(crate) inner: Arc<ScraperInner>,
     /// The URL check of threat protection of one request.
-    pub(crate) url_checker: Option<Inspection>,
+    pub(crate) url_checker: Option<UrlChecker>,
     /// A rule of the caller for redirect targets, in addition to the URL check.
     pub(crate) redirect_rule: Option<RedirectRule>,
     /// The concurrency limits for background work; `None` for an HTTP caller's request.
@@ -473,7 +473,7 @@ impl Scraper {
         let permit = Arc::clone(pool).acquire_owned().await;
         let permit = permit.map_err(|_closed| ScrapeError::Stopping)?;
         let inner = Arc::clone(&self.inner);
-        let working = tokio::task::spawn_blocking(carried(move || {
+        let working = tokio::task::spawn_blocking(in_current_span(move || {
             let _permits = (background_permit, permit);
             work(&inner.store)
         }));

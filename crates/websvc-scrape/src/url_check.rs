@@ -6,9 +6,9 @@ use std::sync::Arc;
 use url::Url;
 use websvc_stage::Stage;
 use websvc_store::PageKey;
-use websvc_threat::Inspection;
-use websvc_transport::{FetchError, UrlRule};
-use websvc_validate::Protection;
+use websvc_threat::UrlChecker;
+use websvc_transport::{FetchError, UrlPolicy};
+use websvc_validate::ThreatRules;
 
 use crate::error::ScrapeError;
 use crate::scraper::Scraper;
@@ -18,7 +18,7 @@ use crate::scraper::Scraper;
 pub(crate) struct RedirectRule {
     /// The name, which is the same for rules that decide alike.
     name: &'static str,
-    rule: UrlRule,
+    rule: UrlPolicy,
 }
 
 /// The key of a coalesced fetch: the page and the policy that it is fetched under. One policy may forbid what another
@@ -26,7 +26,7 @@ pub(crate) struct RedirectRule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FlightKey {
     page: PageKey,
-    protection: Option<Arc<Protection>>,
+    protection: Option<Arc<ThreatRules>>,
     redirect_rule: Option<&'static str>,
     is_background: bool,
 }
@@ -41,14 +41,14 @@ impl Hash for FlightKey {
 impl Scraper {
     /// Returns a scraper for one request that checks pages, their redirects and cached pages.
     #[must_use]
-    pub fn with_url_checker(&self, url_checker: Inspection) -> Self {
+    pub fn with_url_checker(&self, url_checker: UrlChecker) -> Self {
         Self { url_checker: Some(url_checker), ..self.clone() }
     }
 
     /// Returns a scraper for one request that applies a rule to redirect targets. Rules with the same name have to decide
     /// alike, because concurrent requests for one page share a fetch then.
     #[must_use]
-    pub fn with_redirect_rule(&self, name: &'static str, rule: UrlRule) -> Self {
+    pub fn with_redirect_rule(&self, name: &'static str, rule: UrlPolicy) -> Self {
         Self { redirect_rule: Some(RedirectRule { name, rule }), ..self.clone() }
     }
 
@@ -77,15 +77,15 @@ impl Scraper {
         match &self.redirect_rule {
             Some(RedirectRule { rule, .. }) if final_url != source_url => {
                 let to_error = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
-                rule.admit(final_url).await.map_err(to_error)
+                rule.check(final_url).await.map_err(to_error)
             }
             Some(_) | None => Ok(()),
         }
     }
 
     /// Returns the rule for redirect targets: threat protection, the rule of the caller, or both.
-    pub(crate) fn rule(&self) -> Option<UrlRule> {
-        let threat_rule = self.url_checker.as_ref().map(Inspection::rule);
+    pub(crate) fn rule(&self) -> Option<UrlPolicy> {
+        let threat_rule = self.url_checker.as_ref().map(UrlChecker::rule);
         let redirect_rule = self.redirect_rule.as_ref().map(|redirect| redirect.rule.clone());
         match (threat_rule, redirect_rule) {
             (Some(first), Some(second)) => Some(chain(first, second)),
@@ -95,12 +95,12 @@ impl Scraper {
 }
 
 /// Returns a rule that applies two rules, one after the other.
-fn chain(first: UrlRule, second: UrlRule) -> UrlRule {
-    UrlRule::new(move |url| {
+fn chain(first: UrlPolicy, second: UrlPolicy) -> UrlPolicy {
+    UrlPolicy::new(move |url| {
         let (first, second) = (first.clone(), second.clone());
         async move {
-            first.admit(&url).await?;
-            second.admit(&url).await
+            first.check(&url).await?;
+            second.check(&url).await
         }
     })
 }

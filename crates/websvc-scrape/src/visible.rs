@@ -167,7 +167,9 @@ mod tests {
     fn invisible_content_follows_its_tag() {
         let source = b"<p>one<script>a('</b>')</script><noscript>two</noscript><style>x";
         let invisible: Vec<_> = scan_tags(source)
-            .filter_map(|token| if let SourceToken::Invisible(content) = token { Some(content) } else { None })
+            .filter_map(
+                |token| if let SourceToken::Invisible(content) = token { Some(content) } else { None },
+            )
             .collect();
         assert_eq!(invisible, [&b"a('</b>')"[..], b"two", b"x"]);
     }

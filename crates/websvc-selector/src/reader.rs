@@ -1,4 +1,4 @@
-//! What the grammar allows in either dialect.
+//! Grammar of selectors in both dialects.
 
 use cssparser::{ParseError, Parser};
 use selectors::parser::SelectorParseErrorKind;
@@ -13,7 +13,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// Returns the hooks of a dialect.
-    pub(crate) fn of(dialect: Dialect) -> Self {
+    pub(crate) fn parser_for(dialect: Dialect) -> Self {
         Self { dialect }
     }
 

@@ -13,7 +13,7 @@ pub const MAX_BYTES: usize = 8_000;
 /// Most opening brackets of a selector: it is read by recursion, and a stack is finite.
 pub const MAX_BRACKETS: usize = 64;
 
-/// Where a selector is matched, which says what it may ask for.
+/// Place where a selector is matched, which determines the supported grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// In the tree of a page: structure and attributes, no states such as `:hover`, no `:has`.
@@ -39,8 +39,9 @@ impl Selector {
             return Err(SelectorError::TooNested);
         }
         let mut parser = Parser::new(text);
-        let list = SelectorList::parse_disallow_pseudo(&Reader::of(dialect), &mut parser, ParseRelative::No)
-            .map_err(|_| SelectorError::Syntax)?;
+        let list =
+            SelectorList::parse_disallow_pseudo(&Reader::parser_for(dialect), &mut parser, ParseRelative::No)
+                .map_err(|_| SelectorError::Syntax)?;
         parser.expect_exhausted().map_err(|_| SelectorError::Syntax)?;
         Ok(Self(list))
     }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use url::Url;
-use websvc_audit::{Audit, Event, Kept};
+use websvc_audit::{Audit, Event, RetentionMode};
 use websvc_store::{Caller, UsageRetention};
 use websvc_transport::without_credentials;
 
@@ -155,11 +155,11 @@ impl Drop for AuditTrail {
     }
 }
 
-fn of(retention: UsageRetention) -> Kept {
+fn of(retention: UsageRetention) -> RetentionMode {
     match retention {
-        UsageRetention::Whole => Kept::Whole,
-        UsageRetention::Zero => Kept::Zero,
-        UsageRetention::Anonymous => Kept::Anonymous,
+        UsageRetention::Whole => RetentionMode::Whole,
+        UsageRetention::Zero => RetentionMode::Zero,
+        UsageRetention::Anonymous => RetentionMode::Anonymous,
     }
 }
 

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use websvc_engine::{Bill, StageTimings};
-use websvc_stage::{Stage, carried};
+use websvc_stage::{Stage, in_current_span};
 use websvc_store::{
     Caller, CreditHold, DEFAULT_TEAM, HoldOutcome, StoreError, Usage, UsageRetention, UsageStage,
 };
 use websvc_types::ErrorCode;
-use websvc_validate::Retention;
+use websvc_validate::RetentionMode;
 
 use crate::response::ApiError;
 use crate::service::RequestContext;
@@ -51,13 +51,13 @@ fn insufficient(most: u64, remaining: u64) -> ApiError {
 }
 
 /// Returns how much of a request may be kept.
-pub(crate) fn kept(retention: Retention, lockdown: bool) -> UsageRetention {
+pub(crate) fn kept(retention: RetentionMode, lockdown: bool) -> UsageRetention {
     match retention {
-        Retention::Anonymous => UsageRetention::Anonymous,
-        Retention::Zero => UsageRetention::Zero,
+        RetentionMode::Anonymous => UsageRetention::Anonymous,
+        RetentionMode::Zero => UsageRetention::Zero,
         // Lockdown is treated as zero data retention (specification, section 2.2).
-        Retention::Normal if lockdown => UsageRetention::Zero,
-        Retention::Normal => UsageRetention::Whole,
+        RetentionMode::Normal if lockdown => UsageRetention::Zero,
+        RetentionMode::Normal => UsageRetention::Whole,
     }
 }
 
@@ -135,7 +135,7 @@ fn named(stages: StageTimings) -> Vec<UsageStage> {
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(carried(work))
+    tokio::task::spawn_blocking(in_current_span(work))
         .await
         .map_err(|error| ApiError::internal(&error, "the credits could not be read"))
 }

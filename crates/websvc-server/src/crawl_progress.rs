@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use websvc_types::index::CrawlProgress;
+use websvc_types::index::CrawlProgressRequest;
 
 /// So many crawls are remembered; the one that was silent longest goes first.
 const MOST: usize = 64;
@@ -19,7 +19,7 @@ const MEMORY: Duration = Duration::from_secs(600);
 pub(crate) struct CrawlProgressEntry {
     /// `None` where nobody is asked for a key, and for who wants to stay unnamed.
     pub(crate) team: Option<String>,
-    pub(crate) progress: CrawlProgress,
+    pub(crate) progress: CrawlProgressRequest,
     /// When it was first heard of.
     pub(crate) begun: Instant,
     /// When it was last heard of.
@@ -32,7 +32,7 @@ pub(crate) struct CrawlProgressStore(Mutex<Vec<CrawlProgressEntry>>);
 
 impl CrawlProgressStore {
     /// Notes how far a crawl is.
-    pub(crate) fn update(&self, team: Option<String>, progress: CrawlProgress, now: Instant) {
+    pub(crate) fn update(&self, team: Option<String>, progress: CrawlProgressRequest, now: Instant) {
         let mut crawls = self.fresh(now);
         let same = |crawl: &&mut CrawlProgressEntry| crawl.team == team && crawl.progress.id == progress.id;
         if let Some(crawl) = crawls.iter_mut().find(same) {
@@ -79,8 +79,8 @@ fn make_room(
 mod tests {
     use super::*;
 
-    fn progress(id: &str, pages: u64) -> CrawlProgress {
-        CrawlProgress { id: id.to_owned(), pages, ..CrawlProgress::default() }
+    fn progress(id: &str, pages: u64) -> CrawlProgressRequest {
+        CrawlProgressRequest { id: id.to_owned(), pages, ..CrawlProgressRequest::default() }
     }
 
     fn team(name: &str) -> Option<String> {

@@ -18,7 +18,7 @@ use websvc_scrape::{DEFAULT_USER_AGENT, ScrapeConfig, Scraper};
 use websvc_store::{Store, StoreError};
 use websvc_threat::Classifier;
 use websvc_transport::{
-    AddressGuard, Client, ClientConfig, ClientError, DrainReport, Server, ServerConfig, ServerError,
+    AddressGuard, Client, ClientBuildError, ClientConfig, Server, ServerConfig, ServerError, ShutdownReport,
 };
 
 use crate::admission::AdmissionLimits;
@@ -150,7 +150,7 @@ pub enum EmbedError {
     Index(#[from] IndexError),
     /// The client that fetches pages cannot be made.
     #[error("the http client could not be made")]
-    Client(#[from] ClientError),
+    Client(#[from] ClientBuildError),
     /// The address cannot be listened on.
     #[error("the server could not be started")]
     Server(#[from] ServerError),
@@ -266,7 +266,7 @@ impl EmbeddedServer {
     ///
     /// # Errors
     /// [`EmbedError::Index`] when documents that were accepted could not be written.
-    pub async fn run(self, stop: impl Future<Output = ()> + Send) -> Result<DrainReport, EmbedError> {
+    pub async fn run(self, stop: impl Future<Output = ()> + Send) -> Result<ShutdownReport, EmbedError> {
         let Self { server, service, engine, parts } = self;
         let told = service.clone();
         let stop = async move {
@@ -280,7 +280,7 @@ impl EmbeddedServer {
         };
         let drained = tokio::select! {
             drained = server.run(handler, stop) => drained?,
-            never = parts.artifacts.keep_swept() => match never {},
+            never = parts.artifacts.sweep_periodically() => match never {},
             never = jobs.run() => match never {},
             never = engine.keep_teams_swept() => match never {},
         };

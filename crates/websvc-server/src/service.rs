@@ -248,13 +248,13 @@ impl Service {
         let route = route::find(&method, &path);
         let operation = route.as_ref().ok().map(|route| route.operation);
         if let Ok(route) = &route {
-            span.has_route(route.path);
+            span.set_route(route.path);
         }
         let answer = self.answer(request, route, &id, request_id, span, started).await;
         let mut reply = answer.unwrap_or_else(ApiError::into_response);
         cors::allow(self.parts.authentication, reply.headers_mut());
         let status = reply.status().as_u16();
-        span.has_status(status);
+        span.set_status(status);
         let took = started.elapsed();
         self.parts.meters.record_response(operation, status, took);
         let elapsed_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! What is said of a page.
+//! Entries of sitemaps and feeds.
 
 use url::Url;
 
@@ -9,7 +9,7 @@ pub struct Entry {
     pub url: Url,
     /// Its title, where an extension or a feed has one; white space collapsed.
     pub title: Option<String>,
-    /// What it is about, where an extension or a feed says so; may hold HTML.
+    /// Description, if an extension or a feed has one; may contain HTML.
     pub description: Option<String>,
     /// When it was published, else last changed, as a feed or the extension for news writes it.
     pub date: Option<String>,

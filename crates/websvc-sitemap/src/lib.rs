@@ -25,10 +25,10 @@
 
 mod entry;
 mod lines;
-mod place;
+mod parser;
 mod reading;
 mod text;
 mod xml;
 
 pub use entry::{Entry, Image};
-pub use reading::{Fault, Item, MAX_BYTES, MAX_ENTRIES, Reading, Visit, read};
+pub use reading::{IncompleteReason, Item, MAX_BYTES, MAX_ENTRIES, ReadSummary, Visitor, read};

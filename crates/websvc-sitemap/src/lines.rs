@@ -5,11 +5,11 @@ use std::io::BufRead;
 use url::Url;
 
 use crate::entry::Entry;
-use crate::reading::{Fault, Item, MAX_VALUE_BYTES, Output, is_of_web};
-use crate::text::Text;
+use crate::reading::{IncompleteReason, Item, MAX_VALUE_BYTES, Output, is_of_web};
+use crate::text::Utf8Reader;
 
 /// Reads a list of absolute URLs; other lines are skipped.
-pub(crate) fn read(text: &mut Text<'_>, output: &mut Output<'_>) {
+pub(crate) fn read(text: &mut Utf8Reader<'_>, output: &mut Output<'_>) {
     let mut line = Vec::new();
     let mut found = false;
     while next(text, &mut line) {
@@ -21,12 +21,12 @@ pub(crate) fn read(text: &mut Text<'_>, output: &mut Output<'_>) {
         }
     }
     if !found {
-        output.fault = Some(Fault::NotAList);
+        output.fault = Some(IncompleteReason::NotAList);
     }
 }
 
 /// Reads a line; of one that is too long to be a URL nothing. Returns false at the end.
-fn next(text: &mut Text<'_>, line: &mut Vec<u8>) -> bool {
+fn next(text: &mut Utf8Reader<'_>, line: &mut Vec<u8>) -> bool {
     line.clear();
     let (mut some, mut is_long) = (false, false);
     while let Ok(buffer) = text.fill_buf()

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use url::Url;
 
 use crate::entry::Entry;
-use crate::text::Text;
+use crate::text::Utf8Reader;
 use crate::{lines, xml};
 
 /// The largest file that is read, unpacked, in bytes (the protocol's own bound).
@@ -19,7 +19,7 @@ pub const MAX_ENTRIES: usize = 50_000;
 /// Longer values of elements and attributes are cut, in bytes.
 pub(crate) const MAX_VALUE_BYTES: usize = 8 * 1024;
 
-/// What a file lists.
+/// Item of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
     /// A page, and what is said of it.
@@ -28,18 +28,18 @@ pub enum Item {
     Sitemap(Url),
 }
 
-/// What came of reading a file.
+/// Result of reading a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Reading {
+pub struct ReadSummary {
     /// How many entries were handed over.
     pub items: usize,
     /// Why more may be in the file than was read.
-    pub fault: Option<Fault>,
+    pub fault: Option<IncompleteReason>,
 }
 
 /// Why more may be in a file than was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum IncompleteReason {
     /// It is a web page, or a text without URLs.
     NotAList,
     /// It is no well-formed XML from some place on, or its packing is damaged or incomplete.
@@ -51,7 +51,7 @@ pub enum Fault {
 }
 
 /// Prints what is wrong, as the rest of a sentence about the file.
-impl fmt::Display for Fault {
+impl fmt::Display for IncompleteReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAList => f.write_str("is neither a sitemap nor a feed"),
@@ -63,30 +63,30 @@ impl fmt::Display for Fault {
 }
 
 /// Takes what a file lists; may end the reading.
-pub type Visit<'a> = &'a mut dyn FnMut(Item) -> ControlFlow<()>;
+pub type Visitor<'a> = &'a mut dyn FnMut(Item) -> ControlFlow<()>;
 
 /// Reads a file that was found at `base`, in the order of its entries. Only http and https URLs are handed over; relative
 /// ones are resolved. Takes time linear in the length of the file, unpacked.
-pub fn read(file: &[u8], base: &Url, visit: Visit<'_>) -> Reading {
-    let mut text = Text::new(file);
+pub fn read(file: &[u8], base: &Url, visit: Visitor<'_>) -> ReadSummary {
+    let mut text = Utf8Reader::new(file);
     let mut output = Output { base, visit, items: 0, fault: None, is_ended: false };
     match text.first_character() {
-        None => output.fault = Some(Fault::NotAList),
+        None => output.fault = Some(IncompleteReason::NotAList),
         Some(b'<') => text = xml::read(text, &mut output),
         Some(_) => lines::read(&mut text, &mut output),
     }
     let Output { items, fault, is_ended, .. } = output;
     // Whoever ended the reading knows that there is more.
     let fault = if is_ended { None } else { fault.or(text.fault()) };
-    Reading { items, fault }
+    ReadSummary { items, fault }
 }
 
-/// Where items go.
+/// Receiver of items.
 pub(crate) struct Output<'a> {
     base: &'a Url,
-    visit: Visit<'a>,
+    visit: Visitor<'a>,
     items: usize,
-    pub(crate) fault: Option<Fault>,
+    pub(crate) fault: Option<IncompleteReason>,
     is_ended: bool,
 }
 
@@ -94,7 +94,7 @@ impl Output<'_> {
     /// Hands an item over. Breaks when no more is wanted.
     pub(crate) fn give(&mut self, item: Item) -> ControlFlow<()> {
         if self.items >= MAX_ENTRIES {
-            self.fault = Some(Fault::TooMany);
+            self.fault = Some(IncompleteReason::TooMany);
             return ControlFlow::Break(());
         }
         self.items += 1;
@@ -123,7 +123,7 @@ pub(crate) fn push(value: &mut String, text: &str) {
     value.push_str(&text[..text.floor_char_boundary(room)]);
 }
 
-impl Text<'_> {
+impl Utf8Reader<'_> {
     /// Skips white space, and returns the first byte behind it.
     fn first_character(&mut self) -> Option<u8> {
         loop {

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read};
 use encoding_rs::{CoderResult, Decoder, Encoding, UTF_8};
 use flate2::read::MultiGzDecoder;
 
-use crate::reading::{Fault, MAX_BYTES};
+use crate::reading::{IncompleteReason, MAX_BYTES};
 
 /// How much is unpacked and decoded at one time.
 const PIECE: usize = 16 * 1024;
@@ -15,7 +15,7 @@ const PIECE: usize = 16 * 1024;
 const DECLARATION_BYTES: usize = 256;
 
 /// A file as UTF-8, whatever it is; what cannot be decoded is replaced.
-pub(crate) struct Text<'a> {
+pub(crate) struct Utf8Reader<'a> {
     source: Box<dyn Read + 'a>,
     decoder: Decoder,
     input: Vec<u8>,
@@ -29,10 +29,10 @@ pub(crate) struct Text<'a> {
     output_end: usize,
     /// How many more bytes may come of the source.
     room: u64,
-    fault: Option<Fault>,
+    fault: Option<IncompleteReason>,
 }
 
-impl<'a> Text<'a> {
+impl<'a> Utf8Reader<'a> {
     pub(crate) fn new(file: &'a [u8]) -> Self {
         let source: Box<dyn Read + 'a> = if file.starts_with(&[0x1f, 0x8b]) {
             Box::new(MultiGzDecoder::new(file))
@@ -59,7 +59,7 @@ impl<'a> Text<'a> {
     }
 
     /// Returns why this may not be all of the file.
-    pub(crate) fn fault(&self) -> Option<Fault> {
+    pub(crate) fn fault(&self) -> Option<IncompleteReason> {
         self.fault
     }
 
@@ -72,11 +72,11 @@ impl<'a> Text<'a> {
         match (&mut self.source).take(wanted).read_to_end(&mut self.input) {
             Ok(_) => self.is_last = (self.input.len() as u64) < wanted,
             // What came before the damage is there.
-            Err(_damaged) => (self.is_last, self.fault) = (true, Some(Fault::Broken)),
+            Err(_damaged) => (self.is_last, self.fault) = (true, Some(IncompleteReason::Broken)),
         }
         if self.input.len() as u64 > self.room {
             self.input.truncate(usize::try_from(self.room).unwrap_or(PIECE));
-            (self.is_last, self.fault) = (true, Some(Fault::TooLong));
+            (self.is_last, self.fault) = (true, Some(IncompleteReason::TooLong));
         }
         self.room -= self.input.len() as u64;
     }
@@ -106,7 +106,7 @@ fn declared(start: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(name.as_bytes()).filter(|encoding| encoding.is_ascii_compatible())
 }
 
-impl BufRead for Text<'_> {
+impl BufRead for Utf8Reader<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         while self.output_at == self.output_end && !self.is_done {
             self.decode();
@@ -119,7 +119,7 @@ impl BufRead for Text<'_> {
     }
 }
 
-impl Read for Text<'_> {
+impl Read for Utf8Reader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.fill_buf()?.read(buffer)?;
         self.consume(read);
@@ -127,7 +127,7 @@ impl Read for Text<'_> {
     }
 }
 
-impl fmt::Debug for Text<'_> {
+impl fmt::Debug for Utf8Reader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Text").field("room", &self.room).finish_non_exhaustive()
     }

@@ -5,26 +5,26 @@ use std::ops::ControlFlow;
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, Event};
 
-use crate::place::Place;
-use crate::reading::{Fault, Output, push};
-use crate::text::Text;
+use crate::parser::ParserState;
+use crate::reading::{IncompleteReason, Output, push};
+use crate::text::Utf8Reader;
 
 /// Reads a file to its end, or as far as it can be read; gives the text back.
-pub(crate) fn read<'a>(text: Text<'a>, output: &mut Output<'_>) -> Text<'a> {
+pub(crate) fn read<'a>(text: Utf8Reader<'a>, output: &mut Output<'_>) -> Utf8Reader<'a> {
     let mut reader = Reader::from_reader(text);
     let config = reader.config_mut();
     // Ampersands in URLs are often not escaped, and tags not closed in order.
     config.allow_dangling_amp = true;
     config.allow_unmatched_ends = true;
     config.check_end_names = false;
-    let mut place = Place::default();
+    let mut place = ParserState::default();
     let mut buffer = Vec::new();
     loop {
         let flow = match reader.read_event_into(&mut buffer) {
             Ok(Event::Eof) => break,
             Ok(event) => handle(event, &mut place, output),
             Err(_not_well_formed) => {
-                output.fault = Some(Fault::Broken);
+                output.fault = Some(IncompleteReason::Broken);
                 break;
             }
         };
@@ -35,16 +35,16 @@ pub(crate) fn read<'a>(text: Text<'a>, output: &mut Output<'_>) -> Text<'a> {
     }
     // A last page whose element was not closed.
     if place.flush(output).is_continue() && !place.is_list() {
-        output.fault.get_or_insert(Fault::NotAList);
+        output.fault.get_or_insert(IncompleteReason::NotAList);
     }
     reader.into_inner()
 }
 
-fn handle(event: Event<'_>, place: &mut Place, output: &mut Output<'_>) -> ControlFlow<()> {
+fn handle(event: Event<'_>, place: &mut ParserState, output: &mut Output<'_>) -> ControlFlow<()> {
     match event {
         Event::Start(tag) => {
             if place.is_page_of_html(tag.local_name().as_ref()) {
-                output.fault = Some(Fault::NotAList);
+                output.fault = Some(IncompleteReason::NotAList);
                 return ControlFlow::Break(());
             }
             place.open(&tag, output)?;

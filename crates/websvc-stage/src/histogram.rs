@@ -12,14 +12,14 @@ pub struct Histogram {
     total_us: AtomicU64,
 }
 
-/// What a histogram has counted.
+/// Counts of a histogram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Distribution {
     /// The upper bounds of the classes, in microseconds, ascending.
     pub bounds_us: &'static [u64],
     /// How many took at most so long, by `bounds_us`, and at the end all of them.
     pub counts: Vec<u64>,
-    /// What all took together, in microseconds.
+    /// Sum of all durations, in microseconds.
     pub total_us: u64,
 }
 

@@ -13,7 +13,7 @@ mod times;
 mod traces;
 
 pub use histogram::{Distribution, Histogram};
-pub use request::{REQUEST, RequestSpan, TARGET, carried, field};
+pub use request::{REQUEST, RequestSpan, TARGET, field, in_current_span};
 pub use stage::Stage;
-pub use times::{STAGE_BOUNDS_US, StageTimes, Staged};
-pub use traces::{TraceCounters, TraceFigures};
+pub use times::{STAGE_BOUNDS_US, StageTimes, TimedFuture};
+pub use traces::{TraceCounters, TraceMetrics};

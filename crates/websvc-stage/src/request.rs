@@ -78,12 +78,12 @@ impl RequestSpan {
     }
 
     /// Notes the route, one of the service's own table.
-    pub fn has_route(&self, route: &'static str) {
+    pub fn set_route(&self, route: &'static str) {
         self.0.record(field::ROUTE, route);
     }
 
     /// Notes the status of the answer.
-    pub fn has_status(&self, status: u16) {
+    pub fn set_status(&self, status: u16) {
         self.0.record(field::STATUS, status);
     }
 
@@ -95,7 +95,7 @@ impl RequestSpan {
 }
 
 /// Returns work for another thread that belongs to the request and the stage of this one.
-pub fn carried<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+pub fn in_current_span<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
     let span = Span::current();
     move || span.in_scope(work)
 }

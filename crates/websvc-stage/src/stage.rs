@@ -38,7 +38,7 @@ macro_rules! stages {
 }
 
 stages! {
-    /// Who calls.
+    /// Authentication of the caller.
     Authenticate = "authenticate",
     /// The wait to be let in.
     Admit = "admit",

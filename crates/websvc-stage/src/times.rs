@@ -23,16 +23,16 @@ pub struct StageTimes(Arc<[Histogram]>);
 
 impl StageTimes {
     /// Does what belongs to a stage, by itself or as far as it comes: it is counted however it ends.
-    pub fn run<F: Future>(&self, stage: Stage, work: F) -> Staged<F> {
+    pub fn run<F: Future>(&self, stage: Stage, work: F) -> TimedFuture<F> {
         let span = stage.span();
-        Staged { work: work.instrument(span), timer: self.timer(stage) }
+        TimedFuture { work: work.instrument(span), timer: self.timer(stage) }
     }
 
     /// As [`run`](Self::run), for a stage of a source, which has a name in the configuration.
-    pub fn run_of_source<F: Future>(&self, stage: Stage, source: &str, work: F) -> Staged<F> {
+    pub fn run_source<F: Future>(&self, stage: Stage, source: &str, work: F) -> TimedFuture<F> {
         let span = stage.span();
         span.record(crate::field::SOURCE, source);
-        Staged { work: work.instrument(span), timer: self.timer(stage) }
+        TimedFuture { work: work.instrument(span), timer: self.timer(stage) }
     }
 
     /// Does what belongs to a stage on this thread.
@@ -47,8 +47,8 @@ impl StageTimes {
         Stage::ALL.iter().copied().zip(self.0.iter().map(Histogram::distribution)).collect()
     }
 
-    fn timer(&self, stage: Stage) -> Timer {
-        Timer { times: self.clone(), stage, began: Instant::now() }
+    fn timer(&self, stage: Stage) -> StageTimer {
+        StageTimer { times: self.clone(), stage, began: Instant::now() }
     }
 }
 
@@ -60,13 +60,13 @@ impl Default for StageTimes {
 
 /// Counts when it goes.
 #[derive(Debug)]
-struct Timer {
+struct StageTimer {
     times: StageTimes,
     stage: Stage,
     began: Instant,
 }
 
-impl Drop for Timer {
+impl Drop for StageTimer {
     fn drop(&mut self) {
         self.times.0[self.stage as usize].count(self.began.elapsed());
     }
@@ -76,14 +76,14 @@ pin_project! {
     /// The work of a stage. By hand rather than an async function, which would hold the work twice.
     #[derive(Debug)]
     #[must_use = "it does nothing unless it is awaited"]
-    pub struct Staged<F> {
+    pub struct TimedFuture<F> {
         #[pin]
         work: Instrumented<F>,
-        timer: Timer,
+        timer: StageTimer,
     }
 }
 
-impl<F: Future> Future for Staged<F> {
+impl<F: Future> Future for TimedFuture<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

@@ -1,4 +1,4 @@
-//! What became of the spans that were to be sent to a collector.
+//! Counters of the export of spans.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -14,9 +14,9 @@ struct Counters {
     failed: AtomicU64,
 }
 
-/// What became of the spans, since the start.
+/// Counters of exported and dropped spans since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TraceFigures {
+pub struct TraceMetrics {
     /// Spans that the collector took.
     pub exported: u64,
     /// Spans that found no room in the queue.
@@ -43,8 +43,8 @@ impl TraceCounters {
 
     /// Returns the sums.
     #[must_use]
-    pub fn figures(&self) -> TraceFigures {
-        TraceFigures {
+    pub fn figures(&self) -> TraceMetrics {
+        TraceMetrics {
             exported: self.0.exported.load(Relaxed),
             dropped: self.0.dropped.load(Relaxed),
             failed: self.0.failed.load(Relaxed),

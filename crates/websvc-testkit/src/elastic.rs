@@ -11,9 +11,9 @@ use url::Url;
 
 use crate::elastic_query::{Refusal, Types, score, tokens, words};
 use crate::page::Page;
-use crate::world::{Seen, WorldBuilder};
+use crate::test_web::{ReceivedRequest, TestWebBuilder};
 
-/// What Quickwit takes in the body of a search; it refuses everything else.
+/// Keys that Quickwit accepts in the body of a search; it rejects all others.
 const QUICKWIT_BODY: [&str; 12] = [
     "from",
     "size",
@@ -29,7 +29,7 @@ const QUICKWIT_BODY: [&str; 12] = [
     "version",
 ];
 
-/// What Elasticsearch takes in the body of a search, of what callers of this stand-in use.
+/// Keys that Elasticsearch accepts in the body of a search, as far as callers of this stand-in use them.
 const ELASTIC_BODY: [&str; 8] =
     ["from", "size", "query", "sort", "track_total_hits", "_source", "highlight", "timeout"];
 
@@ -51,12 +51,12 @@ struct State {
 
 /// A server with one index. Cheap to clone; the clones share what it holds.
 #[derive(Debug, Clone)]
-pub struct ElasticStandIn {
+pub struct FakeElasticsearch {
     index: &'static str,
     state: Arc<Mutex<State>>,
 }
 
-impl ElasticStandIn {
+impl FakeElasticsearch {
     /// Returns a server without the index of this name.
     #[must_use]
     pub fn new(index: &'static str) -> Self {
@@ -79,7 +79,7 @@ impl ElasticStandIn {
 
     /// Serves it at a URL such as `http://es.test`.
     #[must_use]
-    pub fn serve(&self, mut world: WorldBuilder, base: &str) -> WorldBuilder {
+    pub fn serve(&self, mut world: TestWebBuilder, base: &str) -> TestWebBuilder {
         let index = self.index;
         let own = format!("{base}/{index}");
         let beside = base.trim_end_matches("/_elastic");
@@ -145,7 +145,7 @@ impl ElasticStandIn {
 
     /// Answers a request as the server would.
     #[must_use]
-    pub fn answer(&self, seen: &Seen) -> Page {
+    pub fn answer(&self, seen: &ReceivedRequest) -> Page {
         let mut state = self.state();
         if let Some(wanted) = &state.authorization
             && seen.header("authorization") != Some(wanted)
@@ -178,7 +178,7 @@ impl ElasticStandIn {
         }
     }
 
-    fn search(&self, state: &State, seen: &Seen, url: &Url) -> Page {
+    fn search(&self, state: &State, seen: &ReceivedRequest, url: &Url) -> Page {
         let Some(types) = &state.types else { return missing(self.index) };
         if !is_json(seen) {
             return error(406, "media_type_header_exception", "Content-Type is not supported");
@@ -191,7 +191,7 @@ impl ElasticStandIn {
 }
 
 impl State {
-    fn found(&self, seen: &Seen, url: &Url, types: &Types) -> Result<Value, Refusal> {
+    fn found(&self, seen: &ReceivedRequest, url: &Url, types: &Types) -> Result<Value, Refusal> {
         let bad = |reason: String| ("illegal_argument_exception", reason);
         for (name, value) in url.query_pairs() {
             let is_known = name == "timeout" && value.ends_with("ms");
@@ -255,7 +255,7 @@ impl State {
         hit
     }
 
-    fn bulk(&mut self, seen: &Seen, index: &str) -> Page {
+    fn bulk(&mut self, seen: &ReceivedRequest, index: &str) -> Page {
         self.bulks += 1;
         if seen.header("content-type") != Some("application/x-ndjson") {
             return error(406, "media_type_header_exception", "Content-Type is not supported");
@@ -320,7 +320,7 @@ impl State {
         Some(json!({"index": {"_id": id, "status": status}}))
     }
 
-    fn make(&mut self, seen: &Seen) -> Page {
+    fn make(&mut self, seen: &ReceivedRequest) -> Page {
         if !is_json(seen) {
             return error(406, "media_type_header_exception", "Content-Type is not supported");
         }
@@ -353,7 +353,7 @@ impl State {
     }
 }
 
-fn is_json(seen: &Seen) -> bool {
+fn is_json(seen: &ReceivedRequest) -> bool {
     seen.header("content-type") == Some("application/json")
 }
 

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy_bidirec
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// Where the proxy connects a `host:port`; `None` is answered 502.
+/// Maps `host:port` to the address that the proxy connects to; `None` gives 502.
 pub type Routes = Arc<dyn Fn(&str) -> Option<SocketAddr> + Send + Sync>;
 
 /// A proxy on a loopback address; it ends when dropped.
@@ -19,7 +19,7 @@ pub struct ForwardProxy {
     task: JoinHandle<()>,
 }
 
-/// What a proxy does, and what it was asked for.
+/// Behavior of a proxy, and the requests that it received.
 #[derive(Clone)]
 pub struct Rules {
     routes: Routes,

@@ -1,8 +1,8 @@
 //! A loopback web of many hosts for the tests of websvc.
 //!
-//! A [`World`] is one listener for `http` and one for `https` that answer for any number of hosts by their `Host`
-//! header. Give [`World::connect_to`] to the client under test, and its URLs lead here. What was asked for is kept
-//! in [`World::requests`]. A [`Canary`] is an address that nobody may connect to.
+//! A [`TestWeb`] is one listener for `http` and one for `https` that answer for any number of hosts by their `Host`
+//! header. Give [`TestWeb::connect_to`] to the client under test, and its URLs lead here. What was asked for is kept
+//! in [`TestWeb::requests`]. A [`Canary`] is an address that nobody may connect to.
 
 mod authority;
 mod canary;
@@ -19,21 +19,21 @@ mod searxng;
 mod skip;
 mod socks_proxy;
 mod syslog;
-mod until;
-mod world;
+mod test_web;
+mod wait_for;
 
 pub use authority::Authority;
 pub use canary::Canary;
-pub use elastic::ElasticStandIn;
+pub use elastic::FakeElasticsearch;
 pub use forward_proxy::{ForwardProxy, Routes, Rules};
-pub use model::ModelStandIn;
+pub use model::FakeModel;
 pub use page::{Coding, Page};
-pub use s3::{S3Object, S3StandIn};
+pub use s3::{FakeS3, S3Object};
 #[cfg(feature = "s3-fs")]
 pub use s3_fs::S3Fs;
-pub use searxng::SearxngStandIn;
+pub use searxng::FakeSearxng;
 pub use skip::{skip, skip_test};
 pub use socks_proxy::SocksProxy;
-pub use syslog::SyslogStandIn;
-pub use until::until;
-pub use world::{Seen, World, WorldBuilder};
+pub use syslog::FakeSyslog;
+pub use test_web::{ReceivedRequest, TestWeb, TestWebBuilder};
+pub use wait_for::until;

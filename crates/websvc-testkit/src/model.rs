@@ -6,18 +6,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use crate::page::Page;
-use crate::world::{Seen, WorldBuilder};
+use crate::test_web::{ReceivedRequest, TestWebBuilder};
 
-type Say = dyn Fn(&Value) -> Page + Send + Sync;
+type Responder = dyn Fn(&Value) -> Page + Send + Sync;
 
 /// An endpoint. What it is asked is in the requests of the world that serves it.
 #[derive(Clone)]
-pub struct ModelStandIn {
+pub struct FakeModel {
     turns: Arc<Mutex<VecDeque<Page>>>,
-    say: Arc<Say>,
+    say: Arc<Responder>,
 }
 
-impl ModelStandIn {
+impl FakeModel {
     /// Returns an endpoint that gives these answers, one after the other, and then fails.
     #[must_use]
     pub fn scripted(turns: impl IntoIterator<Item = Page>) -> Self {
@@ -39,7 +39,7 @@ impl ModelStandIn {
 
     /// Puts the endpoint at an address such as `http://model.test/v1`. The list of its models has `tiny`.
     #[must_use]
-    pub fn serve(&self, world: WorldBuilder, base: &str) -> WorldBuilder {
+    pub fn serve(&self, world: TestWebBuilder, base: &str) -> TestWebBuilder {
         let (chat, rerank) = (self.clone(), self.clone());
         let models = json!({ "object": "list", "data": [{ "id": "tiny", "object": "model" }] });
         world
@@ -48,7 +48,7 @@ impl ModelStandIn {
             .page(&format!("{base}/models"), Page::new("application/json", models.to_string()))
     }
 
-    fn answer(&self, seen: &Seen) -> Page {
+    fn answer(&self, seen: &ReceivedRequest) -> Page {
         let turn = self.turns.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let Ok(body) = serde_json::from_slice(&seen.body) else {
             return Page::text("not JSON").status(400);

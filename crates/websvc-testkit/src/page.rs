@@ -1,4 +1,4 @@
-//! What a URL of the loopback web answers, honest or hostile.
+//! Responses of a URL of the loopback web, honest or hostile.
 
 use std::io::Write;
 use std::time::Duration;

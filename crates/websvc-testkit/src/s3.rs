@@ -24,11 +24,11 @@ const SKEW_S: i64 = 15 * 60;
 pub struct S3Object {
     /// Its content.
     pub content: Bytes,
-    /// What it was stored with; `content-type` and the like.
+    /// Headers that it was stored with, such as `content-type`.
     pub headers: BTreeMap<String, String>,
 }
 
-/// Who may ask.
+/// Credentials of the stand-in.
 #[derive(Debug, Clone)]
 struct Account {
     access_key_id: &'static str,
@@ -47,18 +47,18 @@ struct State {
 
 /// A running service with one bucket; it ends when dropped.
 #[derive(Debug)]
-pub struct S3StandIn {
+pub struct FakeS3 {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
     task: JoinHandle<()>,
 }
 
-impl S3StandIn {
+impl FakeS3 {
     /// The name of the bucket.
     pub const BUCKET: &'static str = "artifacts";
     /// Whose requests are taken.
     pub const ACCESS_KEY_ID: &'static str = "AKIDEXAMPLE";
-    /// What they are signed with.
+    /// Secret that signs requests.
     pub const SECRET: &'static str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
     /// The region they are signed for.
     pub const REGION: &'static str = "eu-test-1";
@@ -114,7 +114,7 @@ impl S3StandIn {
     }
 }
 
-impl Drop for S3StandIn {
+impl Drop for FakeS3 {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -145,7 +145,7 @@ async fn answer(request: Request<ServerBody>, account: &Account, state: &Mutex<S
         state.busy = left;
         return failure(StatusCode::SERVICE_UNAVAILABLE, "SlowDown");
     }
-    let prefix = format!("/{}/", S3StandIn::BUCKET);
+    let prefix = format!("/{}/", FakeS3::BUCKET);
     let Some(name) = asked.path.strip_prefix(&prefix).filter(|name| !name.is_empty()) else {
         return failure(StatusCode::NOT_FOUND, "NoSuchBucket");
     };
@@ -207,7 +207,7 @@ struct Asked<'a> {
     body: &'a [u8],
 }
 
-/// What a request says of its signature.
+/// Signature of a request.
 struct Signed {
     credential: String,
     date: String,

@@ -14,12 +14,12 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use websvc_transport::{Body, BodyTimeout, Server, ServerBody, ServerConfig};
 
-use crate::S3StandIn;
+use crate::FakeS3;
 
 /// The largest object it takes.
 const MAX_OBJECT: usize = 64 * 1024 * 1024;
 
-/// A running service with one bucket, whose name and keys are those of [`S3StandIn`]; it ends when dropped.
+/// A running service with one bucket, whose name and keys are those of [`FakeS3`]; it ends when dropped.
 #[derive(Debug)]
 pub struct S3Fs {
     address: SocketAddr,
@@ -34,10 +34,10 @@ impl S3Fs {
     /// When no port can be bound, or no directory can be made.
     pub async fn start() -> Self {
         let root = tempfile::tempdir().expect("a directory");
-        std::fs::create_dir(root.path().join(S3StandIn::BUCKET)).expect("a fresh directory takes another");
+        std::fs::create_dir(root.path().join(FakeS3::BUCKET)).expect("a fresh directory takes another");
         let files = s3s_fs::FileSystem::new(root.path()).expect("the directory is there");
         let mut service = S3ServiceBuilder::new(files);
-        service.set_auth(SimpleAuth::from_single(S3StandIn::ACCESS_KEY_ID, S3StandIn::SECRET));
+        service.set_auth(SimpleAuth::from_single(FakeS3::ACCESS_KEY_ID, FakeS3::SECRET));
         let service = service.build();
         let server = Server::bind(ServerConfig::new("127.0.0.1:0")).await.expect("a free port");
         let address = server.local_addr();
@@ -64,7 +64,7 @@ impl S3Fs {
     /// When the directory cannot be read.
     #[must_use]
     pub fn objects(&self) -> Vec<(String, Vec<u8>)> {
-        let bucket = self.root.path().join(S3StandIn::BUCKET);
+        let bucket = self.root.path().join(FakeS3::BUCKET);
         let mut objects = Vec::new();
         let mut directories = vec![bucket.clone()];
         while let Some(directory) = directories.pop() {

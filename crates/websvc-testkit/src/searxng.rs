@@ -6,21 +6,21 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::page::Page;
-use crate::world::Seen;
+use crate::test_web::ReceivedRequest;
 
 /// The results of one page of one engine, and so of this stand-in.
 const PER_PAGE: usize = 10;
 
 /// An instance with the results it has, by category. Serve [`answer`](Self::answer) at its `/search`.
 #[derive(Debug, Clone)]
-pub struct SearxngStandIn {
+pub struct FakeSearxng {
     results: BTreeMap<&'static str, Vec<Value>>,
     silent: Vec<Value>,
     is_json_enabled: bool,
     retry_after: Option<&'static str>,
 }
 
-impl SearxngStandIn {
+impl FakeSearxng {
     /// Returns an instance without results that speaks JSON.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "an empty instance is a choice of the test")]
@@ -58,7 +58,7 @@ impl SearxngStandIn {
 
     /// Answers a request as the instance would.
     #[must_use]
-    pub fn answer(&self, seen: &Seen) -> Page {
+    pub fn answer(&self, seen: &ReceivedRequest) -> Page {
         if let Some(retry_after) = self.retry_after {
             let page = Page::html("<title>Too Many Requests</title>").status(429);
             return if retry_after.is_empty() { page } else { page.header("retry-after", retry_after) };

@@ -8,14 +8,14 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::net::{TcpListener, UdpSocket, UnixDatagram};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::until::until;
+use crate::wait_for::until;
 
 /// The largest message that is taken.
 const MESSAGE_MAX_BYTES: usize = 65_536;
 
 /// Collects messages; it ends when dropped.
 #[derive(Debug)]
-pub struct SyslogStandIn {
+pub struct FakeSyslog {
     messages: Messages,
     address: Option<SocketAddr>,
     task: JoinHandle<()>,
@@ -23,7 +23,7 @@ pub struct SyslogStandIn {
 
 type Messages = Arc<Mutex<Vec<String>>>;
 
-impl SyslogStandIn {
+impl FakeSyslog {
     /// Listens for connections, whose messages have their length before them; port 0 picks a free one.
     ///
     /// # Panics
@@ -127,7 +127,7 @@ impl SyslogStandIn {
     }
 }
 
-impl Drop for SyslogStandIn {
+impl Drop for FakeSyslog {
     fn drop(&mut self) {
         self.task.abort();
     }

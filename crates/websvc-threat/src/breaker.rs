@@ -8,7 +8,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
 /// The condition of a scanner. The reasons name no URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Condition {
+pub enum ScannerHealth {
     /// It is asked.
     Ok,
     /// It failed too often and is not asked for a while.
@@ -43,7 +43,7 @@ struct State {
 
 /// Why nothing may be asked.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Refused {
+pub(crate) struct BreakerOpen {
     /// Until the next attempt; zero while one is under way.
     pub(crate) retry_after: Duration,
     /// The failure that opened the breaker.
@@ -57,12 +57,12 @@ impl Breaker {
 
     /// Lets a question through; after a pause only one, as a probe. Dropped without an end, the attempt says nothing about
     /// the scanner.
-    pub(crate) fn admit(&self, now: Instant) -> Result<Attempt<'_>, Refused> {
+    pub(crate) fn admit(&self, now: Instant) -> Result<Attempt<'_>, BreakerOpen> {
         let mut state = self.lock();
         if let Some(until) = state.open_until {
             if now < until || state.is_probing {
                 let retry_after = until.saturating_duration_since(now);
-                return Err(Refused { retry_after, reason: state.reason.clone() });
+                return Err(BreakerOpen { retry_after, reason: state.reason.clone() });
             }
             state.is_probing = true;
         }
@@ -70,15 +70,15 @@ impl Breaker {
     }
 
     /// Returns the condition to show.
-    pub(crate) fn condition(&self, now: Instant) -> Condition {
+    pub(crate) fn condition(&self, now: Instant) -> ScannerHealth {
         let state = self.lock();
         let reason = state.reason.clone();
         match state.open_until {
-            None => Condition::Ok,
-            Some(_) if state.is_probing => Condition::Probing { reason },
+            None => ScannerHealth::Ok,
+            Some(_) if state.is_probing => ScannerHealth::Probing { reason },
             Some(until) => {
                 let left = until.saturating_duration_since(now).as_millis();
-                Condition::Paused { retry_after_ms: u64::try_from(left).unwrap_or(u64::MAX), reason }
+                ScannerHealth::Paused { retry_after_ms: u64::try_from(left).unwrap_or(u64::MAX), reason }
             }
         }
     }
@@ -148,8 +148,8 @@ mod tests {
         assert!(!fail(&breaker, now));
         assert!(fail(&breaker, now));
         let refused = breaker.admit(now).unwrap_err();
-        assert_eq!(refused, Refused { retry_after: PAUSE, reason: "status 500".to_owned() });
-        let paused = Condition::Paused { retry_after_ms: 10_000, reason: "status 500".to_owned() };
+        assert_eq!(refused, BreakerOpen { retry_after: PAUSE, reason: "status 500".to_owned() });
+        let paused = ScannerHealth::Paused { retry_after_ms: 10_000, reason: "status 500".to_owned() };
         assert_eq!(breaker.condition(now), paused);
     }
 
@@ -160,13 +160,13 @@ mod tests {
         let later = now + PAUSE;
         let probe = breaker.admit(later).unwrap();
         assert!(breaker.admit(later).is_err(), "one probe at a time");
-        assert_eq!(breaker.condition(later), Condition::Probing { reason: "status 500".to_owned() });
+        assert_eq!(breaker.condition(later), ScannerHealth::Probing { reason: "status 500".to_owned() });
         drop(probe);
         let probe = breaker.admit(later).expect("one that was given up is made again");
         assert!(probe.fail(later, "again".to_owned(), None));
         assert!(breaker.admit(later).is_err());
         assert!(breaker.admit(later + PAUSE).unwrap().succeed());
-        assert_eq!(breaker.condition(later), Condition::Ok);
+        assert_eq!(breaker.condition(later), ScannerHealth::Ok);
         assert!(breaker.admit(later).is_ok());
     }
 

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
-use websvc_validate::Retention;
+use websvc_validate::RetentionMode;
 
-use crate::breaker::{Breaker, Condition, Refused};
+use crate::breaker::{Breaker, BreakerOpen, ScannerHealth};
 use crate::error::{Rule, ScanError};
-use crate::figures::{Counters, ThreatFigures};
+use crate::metrics::{Counters, ThreatMetrics};
 use crate::scanner::Scanner;
 use crate::verdicts::Verdicts;
 
@@ -43,18 +43,18 @@ impl Default for ClassifierConfig {
     }
 }
 
-/// What tells the risk of URLs, or says that nothing does. Cheap to clone.
+/// Classifier of URL risks, or none. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Classifier(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    asked: Option<Asked>,
+    asked: Option<ScanRequestGuard>,
     counters: Counters,
 }
 
 #[derive(Debug)]
-struct Asked {
+struct ScanRequestGuard {
     scanner: Scanner,
     timeout: Duration,
     room: Semaphore,
@@ -66,7 +66,7 @@ impl Classifier {
     /// Makes a classifier that asks `scanner`.
     #[must_use]
     pub fn new(scanner: Scanner, config: ClassifierConfig) -> Self {
-        let asked = Asked {
+        let asked = ScanRequestGuard {
             scanner,
             timeout: config.timeout,
             room: Semaphore::new(config.concurrency.max(1)),
@@ -90,13 +90,13 @@ impl Classifier {
 
     /// Returns whether the scanner is asked at present; `None` when there is none.
     #[must_use]
-    pub fn condition(&self) -> Option<Condition> {
+    pub fn condition(&self) -> Option<ScannerHealth> {
         self.0.asked.as_ref().map(|asked| asked.breaker.condition(Instant::now()))
     }
 
     /// Returns the figures.
     #[must_use]
-    pub fn figures(&self) -> ThreatFigures {
+    pub fn figures(&self) -> ThreatMetrics {
         let scanner = self.0.asked.as_ref().map_or("none", |asked| asked.scanner.name());
         self.0.counters.figures(scanner)
     }
@@ -106,12 +106,12 @@ impl Classifier {
     ///
     /// # Errors
     /// [`ScanError`]
-    pub async fn score(&self, url: &str, retention: Retention) -> Option<Result<u8, ScanError>> {
+    pub async fn score(&self, url: &str, retention: RetentionMode) -> Option<Result<u8, ScanError>> {
         let Inner { asked, counters } = &*self.0;
         let asked = asked.as_ref()?;
         let remembers = match retention {
-            Retention::Normal => true,
-            Retention::Anonymous | Retention::Zero => false,
+            RetentionMode::Normal => true,
+            RetentionMode::Anonymous | RetentionMode::Zero => false,
         };
         if remembers && let Some(score) = asked.verdicts.find(url, Instant::now()) {
             counters.remembered();
@@ -138,14 +138,14 @@ impl Classifier {
     }
 }
 
-impl Asked {
+impl ScanRequestGuard {
     async fn scan(&self, url: &str, counters: &Counters) -> Result<crate::Verdict, ScanError> {
         let started = Instant::now();
         let late = ScanError::Timeout { after: self.timeout };
         let Ok(Ok(_room)) = timeout(self.timeout, self.room.acquire()).await else { return Err(late) };
         let attempt = self.breaker.admit(Instant::now());
-        let attempt =
-            attempt.map_err(|Refused { retry_after, reason }| ScanError::Paused { retry_after, reason })?;
+        let attempt = attempt
+            .map_err(|BreakerOpen { retry_after, reason }| ScanError::Paused { retry_after, reason })?;
         let asked = Instant::now();
         let patience = self.timeout.saturating_sub(started.elapsed());
         let scanned = self.scanner.scan(url, patience).await;

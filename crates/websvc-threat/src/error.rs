@@ -68,7 +68,7 @@ pub enum ScanError {
     /// No connection, or one that broke.
     #[error("{text}")]
     Unreachable {
-        /// What the client says.
+        /// Error of the HTTP client.
         text: String,
     },
     /// Another status than success.
@@ -82,7 +82,7 @@ pub enum ScanError {
     /// An answer of another shape.
     #[error("its answer cannot be read: {what}")]
     Unreadable {
-        /// What is wrong with it.
+        /// Reason why the response is invalid.
         what: &'static str,
     },
     /// It failed too often and is left alone.

@@ -1,14 +1,14 @@
-//! What the lists say of a URL, by its host alone: no network, no clock.
+//! Decisions by lists, from the host of a URL alone: no network, no clock.
 //!
 //! The host is the one that a browser would connect to: `url` decodes escapes, foreign letters, wide dots and addresses
 //! written as numbers, and scheme, user, port and path are not looked at.
 
 use url::{Host, Url};
-use websvc_validate::Protection;
+use websvc_validate::ThreatRules;
 
-/// What a list says.
+/// Decision of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Listed {
+pub(crate) enum ListDecision {
     /// The host is on the whitelist, which wins over everything.
     Allowed,
     /// The host is on the blacklist.
@@ -18,17 +18,17 @@ pub(crate) enum Listed {
 }
 
 /// Returns what the lists say of a URL; `None` when it is on none of them.
-pub(crate) fn look_up(protection: &Protection, url: &Url) -> Option<Listed> {
+pub(crate) fn look_up(protection: &ThreatRules, url: &Url) -> Option<ListDecision> {
     let host = host(url)?;
     if contains(protection.whitelist(), &host) {
-        return Some(Listed::Allowed);
+        return Some(ListDecision::Allowed);
     }
     if contains(protection.blacklist(), &host) {
-        return Some(Listed::Blacklisted);
+        return Some(ListDecision::Blacklisted);
     }
     let tld = top_level(url, &host)?;
     let is_blocked = protection.blocked_tlds().iter().any(|blocked| blocked == tld);
-    is_blocked.then(|| Listed::BlockedTld(tld.to_owned()))
+    is_blocked.then(|| ListDecision::BlockedTld(tld.to_owned()))
 }
 
 /// Returns the host as lists spell it: lower case, ASCII, without the dot of the root.
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     /// Returns the protection of a request with these lists, read as requests are.
-    fn protection(whitelist: &[&str], blacklist: &[&str], tlds: &[&str]) -> Protection {
+    fn protection(whitelist: &[&str], blacklist: &[&str], tlds: &[&str]) -> ThreatRules {
         let list = |entries: &[&str]| Some(entries.iter().map(|&entry| entry.to_owned()).collect());
         let own = ThreatProtection {
             whitelist: list(whitelist),
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(protection: &Protection, url: &str, expected: Option<&Listed>) {
+    fn check(protection: &ThreatRules, url: &str, expected: Option<&ListDecision>) {
         assert_eq!(look_up(protection, &url.parse().unwrap()).as_ref(), expected, "{url}");
     }
 
@@ -101,7 +101,7 @@ mod tests {
             ("http://notevil.example/", false),
             ("http://x.notevil.example/", false),
         ] {
-            check(&lists, url, is_blocked.then_some(&Listed::Blacklisted));
+            check(&lists, url, is_blocked.then_some(&ListDecision::Blacklisted));
         }
     }
 
@@ -124,7 +124,7 @@ mod tests {
             "http://A.B\u{dc}CHER.example./",
             "http://a.xn--bcher-kva.example/",
         ] {
-            check(&lists, url, Some(&Listed::Blacklisted));
+            check(&lists, url, Some(&ListDecision::Blacklisted));
         }
         for url in
             ["http://bad.example@good.example/", "http://good.example/?bad.example", "data:,bad.example"]
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn top_level_domains_are_last_labels_of_names() {
         let lists = protection(&[], &[], &["zip", "\u{440}\u{444}"]);
-        let [zip, rf] = ["zip", "xn--p1ai"].map(|tld| Listed::BlockedTld(tld.to_owned()));
+        let [zip, rf] = ["zip", "xn--p1ai"].map(|tld| ListDecision::BlockedTld(tld.to_owned()));
         check(&lists, "http://a.zip/", Some(&zip));
         check(&lists, "http://a.b.ZIP.:81/", Some(&zip));
         check(&lists, "http://zip/", Some(&zip));
@@ -150,17 +150,17 @@ mod tests {
     #[test]
     fn the_whitelist_wins_over_every_other_list() {
         let lists = protection(&["good.zip", "*.good.example"], &["*.example", "good.zip"], &["zip"]);
-        check(&lists, "http://good.zip/", Some(&Listed::Allowed));
-        check(&lists, "http://www.good.zip/", Some(&Listed::Allowed));
-        check(&lists, "http://notgood.zip/", Some(&Listed::BlockedTld("zip".to_owned())));
-        check(&lists, "http://a.good.example/", Some(&Listed::Allowed));
-        check(&lists, "http://good.example/", Some(&Listed::Blacklisted));
+        check(&lists, "http://good.zip/", Some(&ListDecision::Allowed));
+        check(&lists, "http://www.good.zip/", Some(&ListDecision::Allowed));
+        check(&lists, "http://notgood.zip/", Some(&ListDecision::BlockedTld("zip".to_owned())));
+        check(&lists, "http://a.good.example/", Some(&ListDecision::Allowed));
+        check(&lists, "http://good.example/", Some(&ListDecision::Blacklisted));
     }
 
     #[test]
     fn the_blacklist_is_named_before_the_top_level_domain() {
         let lists = protection(&[], &["bad.zip"], &["zip"]);
-        check(&lists, "http://bad.zip/", Some(&Listed::Blacklisted));
+        check(&lists, "http://bad.zip/", Some(&ListDecision::Blacklisted));
     }
 
     #[test]

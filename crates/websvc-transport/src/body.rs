@@ -10,7 +10,7 @@ use thiserror::Error;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::mpsc;
 
-use crate::server::{Draining, Switch};
+use crate::server::{ShutdownSignal, UpgradeHandler};
 use crate::tunnel::Tunnel;
 
 /// How much of a file is in memory for one answer.
@@ -26,7 +26,7 @@ enum Inner {
     Channel(mpsc::Receiver<Result<Bytes, Aborted>>),
     Reader(Box<Reader>),
     /// Nothing: another protocol follows.
-    Switch(Switch),
+    Switch(UpgradeHandler),
 }
 
 /// Something that is read while it is sent, and how much of it is left.
@@ -75,11 +75,11 @@ impl Body {
     ///
     /// The answer is 500 when the request asked for no other protocol in HTTP/1.1, or the answer's status is not 101.
     #[must_use]
-    pub fn switch<F>(protocol: impl FnOnce(Tunnel, Draining) -> F + Send + 'static) -> Self
+    pub fn upgrade<F>(protocol: impl FnOnce(Tunnel, ShutdownSignal) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        Self(Inner::Switch(Switch::new(protocol)))
+        Self(Inner::Switch(UpgradeHandler::new(protocol)))
     }
 
     /// Returns the bytes, if they are at hand.
@@ -180,7 +180,7 @@ impl Body {
     }
 
     /// Returns what is to follow instead of a body.
-    pub(crate) fn into_switch(self) -> Option<Switch> {
+    pub(crate) fn into_switch(self) -> Option<UpgradeHandler> {
         match self.0 {
             Inner::Switch(switch) => Some(switch),
             Inner::Full(_) | Inner::Channel(_) | Inner::Reader(_) => None,

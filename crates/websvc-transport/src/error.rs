@@ -15,9 +15,9 @@ pub enum ServerError {
     /// The address is not usable: taken, not ours, or not an address.
     #[error("cannot listen on {listen}")]
     Bind {
-        /// What was asked for.
+        /// Configured address.
         listen: String,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The certificate or the key cannot be read or used.
@@ -27,7 +27,7 @@ pub enum ServerError {
         cert: PathBuf,
         /// The private key's file.
         key: PathBuf,
-        /// What is wrong with them.
+        /// Cause of the failure.
         source: Source,
     },
 }
@@ -51,13 +51,13 @@ pub enum BodyError {
 
 /// Why a client could not be made.
 #[derive(Debug, Error)]
-pub enum ClientError {
+pub enum ClientBuildError {
     /// The file of additional trust anchors cannot be read, or holds no certificate.
     #[error("cannot read certificates from {path}")]
     CaFile {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Cause of the failure.
         source: Source,
     },
     /// The URL is no proxy's address.
@@ -68,9 +68,9 @@ pub enum ClientError {
     },
 }
 
-/// What a fetch was doing when its time ran out.
+/// Phase of a fetch at its timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum FetchPhase {
     /// Waiting for a free connection to the host, or for its name.
     Resolve,
     /// Connecting, including the TLS handshake.
@@ -81,7 +81,7 @@ pub enum Stage {
     Body,
 }
 
-impl std::fmt::Display for Stage {
+impl std::fmt::Display for FetchPhase {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Resolve => "resolving the host",
@@ -121,7 +121,7 @@ pub enum FetchError {
     /// The URL, or a redirect's target, cannot be requested.
     #[error("not a URL that can be fetched: {reason}")]
     BadUrl {
-        /// What is wrong with it.
+        /// Reason of the failure.
         reason: String,
     },
     /// The host has no address.
@@ -129,7 +129,7 @@ pub enum FetchError {
     Dns {
         /// The host of the URL.
         host: String,
-        /// What the resolver said.
+        /// Error of the resolver.
         source: Option<io::Error>,
     },
     /// No address of the host accepted a connection.
@@ -137,15 +137,15 @@ pub enum FetchError {
     Connect {
         /// The host of the URL.
         host: String,
-        /// What the last attempt said.
+        /// Error of the last attempt.
         source: io::Error,
     },
     /// The proxy could not be used. Nothing was sent to the host.
     #[error("no connection through the proxy: {reason}")]
     Proxy {
-        /// What is wrong, without the proxy's name.
+        /// Reason of the failure, without the proxy's name.
         reason: String,
-        /// What the proxy answered, if it did.
+        /// Status of the proxy's response, if there was one.
         status: Option<StatusCode>,
         /// The same for the log.
         source: Source,
@@ -155,16 +155,16 @@ pub enum FetchError {
     Tls {
         /// The host of the URL.
         host: String,
-        /// What is wrong, in public words.
+        /// Reason of the failure, safe to show to API callers.
         reason: String,
-        /// What rustls or the system said.
+        /// Error of rustls or the operating system.
         source: io::Error,
     },
     /// The time given was used up.
     #[error("timed out after {} ms while {stage}", after.as_millis())]
     Timeout {
-        /// What was going on.
-        stage: Stage,
+        /// Phase of the fetch.
+        stage: FetchPhase,
         /// The time that was given to it.
         after: Duration,
     },
@@ -177,13 +177,13 @@ pub enum FetchError {
     /// The content coding is damaged, or expands like a bomb.
     #[error("the body cannot be decoded: {reason}")]
     Decode {
-        /// What is wrong.
+        /// Reason of the failure.
         reason: String,
     },
     /// The rule of the request refuses the target of a redirect; nothing was sent there.
     #[error("{reason}")]
     RefusedByRule {
-        /// What the rule says.
+        /// Reason of the policy.
         reason: String,
     },
     /// More redirects than the policy follows.
@@ -197,7 +197,7 @@ pub enum FetchError {
     Protocol {
         /// The host of the URL.
         host: String,
-        /// What hyper said.
+        /// Error of hyper.
         source: Source,
     },
 }

@@ -21,14 +21,14 @@ mod tunnel;
 
 pub use body::{Aborted, Body, BodySender};
 pub use client::{
-    Client, ClientConfig, CookieJar, ExcessPolicy, FetchRequest, Fetched, Proxy, RedirectPolicy, Resolve,
-    Resolving, SystemResolver, TlsPolicy, Upgrade, UpgradeRequest, UrlRule, Wanted, has_credentials,
-    is_forbidden_header, without_credentials,
+    BodyMode, Client, ClientConfig, CookieJar, FetchRequest, FetchResponse, OversizePolicy, Proxy,
+    RedirectPolicy, Resolve, ResolveFuture, SystemResolver, TlsPolicy, Upgrade, UpgradeRequest, UrlPolicy,
+    has_credentials, is_forbidden_header, without_credentials,
 };
-pub use error::{BodyError, ClientError, FetchError, REFUSED_ADDRESS, ServerError, Stage};
+pub use error::{BodyError, ClientBuildError, FetchError, FetchPhase, REFUSED_ADDRESS, ServerError};
 pub use future::BoxFuture;
 pub use guard::{AddressGuard, GuardError, IpNetwork, is_public};
 pub use server::{
-    BodyTimeout, DrainReport, Draining, ErrorReply, Server, ServerBody, ServerConfig, TlsFiles,
+    BodyTimeout, ErrorReply, Server, ServerBody, ServerConfig, ShutdownReport, ShutdownSignal, TlsFiles,
 };
 pub use tunnel::Tunnel;

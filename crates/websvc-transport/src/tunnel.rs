@@ -9,9 +9,9 @@ use tokio::net::TcpStream;
 
 /// An open connection: to a host, directly or through a proxy, or from a client with which another protocol than HTTP was
 /// agreed on.
-pub struct Tunnel(Way);
+pub struct Tunnel(TunnelStream);
 
-enum Way {
+enum TunnelStream {
     Direct(TcpStream),
     Through(AnyStream),
 }
@@ -26,11 +26,11 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 impl Tunnel {
     pub(crate) fn direct(stream: TcpStream) -> Self {
-        Self(Way::Direct(stream))
+        Self(TunnelStream::Direct(stream))
     }
 
     pub(crate) fn through(stream: AnyStream) -> Self {
-        Self(Way::Through(stream))
+        Self(TunnelStream::Through(stream))
     }
 }
 
@@ -41,8 +41,8 @@ impl AsyncRead for Tunnel {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         match &mut self.0 {
-            Way::Direct(stream) => Pin::new(stream).poll_read(cx, buffer),
-            Way::Through(stream) => Pin::new(stream).poll_read(cx, buffer),
+            TunnelStream::Direct(stream) => Pin::new(stream).poll_read(cx, buffer),
+            TunnelStream::Through(stream) => Pin::new(stream).poll_read(cx, buffer),
         }
     }
 }
@@ -50,22 +50,22 @@ impl AsyncRead for Tunnel {
 impl AsyncWrite for Tunnel {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match &mut self.0 {
-            Way::Direct(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Way::Through(stream) => Pin::new(stream).poll_write(cx, bytes),
+            TunnelStream::Direct(stream) => Pin::new(stream).poll_write(cx, bytes),
+            TunnelStream::Through(stream) => Pin::new(stream).poll_write(cx, bytes),
         }
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.0 {
-            Way::Direct(stream) => Pin::new(stream).poll_flush(cx),
-            Way::Through(stream) => Pin::new(stream).poll_flush(cx),
+            TunnelStream::Direct(stream) => Pin::new(stream).poll_flush(cx),
+            TunnelStream::Through(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.0 {
-            Way::Direct(stream) => Pin::new(stream).poll_shutdown(cx),
-            Way::Through(stream) => Pin::new(stream).poll_shutdown(cx),
+            TunnelStream::Direct(stream) => Pin::new(stream).poll_shutdown(cx),
+            TunnelStream::Through(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }
 }
@@ -73,8 +73,8 @@ impl AsyncWrite for Tunnel {
 impl std::fmt::Debug for Tunnel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let way = match &self.0 {
-            Way::Direct(_) => "direct",
-            Way::Through(_) => "through another stream",
+            TunnelStream::Direct(_) => "direct",
+            TunnelStream::Through(_) => "through another stream",
         };
         f.debug_tuple("Tunnel").field(&way).finish()
     }

@@ -21,7 +21,7 @@ pub const CODES: &[&str] = &[
     "VG", "VI", "VN", "VU", "WF", "WS", "YE", "YT", "ZA", "ZM", "ZW",
 ];
 
-/// What the specification's examples write for GB; it is accepted as such.
+/// Code that the specification's examples use for GB; accepted as such.
 pub const UNITED_KINGDOM: &str = "UK";
 
 /// Adds the pattern of a country in any case; the empty text is one that is not given.

@@ -7,7 +7,7 @@ use crate::limits::{CRAWL_HOST_MAX_CHARS, CRAWL_HOSTS_MAX, CRAWL_ID_MAX_CHARS, I
 
 /// Documents for the index: `POST /v2/index/documents`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct IndexUpload {
+pub struct IndexUploadRequest {
     /// The documents; each replaces the older one of its URL.
     pub documents: Vec<IndexDocument>,
 }
@@ -46,7 +46,7 @@ pub struct IndexDocument {
     /// The country that the page names as its own, ISO 3166-1 alpha-2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country: Option<String>,
-    /// Whether the page labels itself as explicit.
+    /// True if the page labels itself as explicit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub explicit: bool,
     /// The images of the page, in the order of the page.
@@ -55,7 +55,7 @@ pub struct IndexDocument {
     /// The links of the content to other pages, in the order of the page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<IndexLink>,
-    /// What makes the page a piece of news; without it it is none.
+    /// News properties of the page; absent for pages that are not news.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub news: Option<IndexNews>,
 }
@@ -94,7 +94,7 @@ pub struct IndexLink {
     pub text: String,
 }
 
-/// What makes a page a piece of news.
+/// News properties of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexNews {
@@ -105,12 +105,12 @@ pub struct IndexNews {
 
 /// The answer to an upload.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct IndexReply {
+pub struct IndexUploadResponse {
     /// True.
     pub success: bool,
     /// How many documents were taken. They are on the disk when the answer comes, and searchable within 2 seconds.
     pub accepted: usize,
-    /// What was ignored.
+    /// Values that were ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
@@ -121,17 +121,17 @@ pub struct IndexReply {
 pub struct IndexStats {
     /// True.
     pub success: bool,
-    /// How many documents can be found.
+    /// Number of searchable documents.
     pub documents: u64,
-    /// What they occupy on disk, in bytes.
+    /// Size of the index on disk, in bytes.
     pub bytes: u64,
-    /// In how many segments.
+    /// Number of segments.
     pub segments: u64,
 }
 
 /// How far a crawl is that fills the index from elsewhere: `POST /v2/index/progress`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CrawlProgress {
+pub struct CrawlProgressRequest {
     /// Names the crawl among those of its team: what is said later replaces what was said before.
     #[schemars(length(min = 1, max = CRAWL_ID_MAX_CHARS))]
     pub id: String,
@@ -164,11 +164,27 @@ pub struct CrawlProgress {
 
 /// The answer to word of a crawl.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ProgressReply {
+pub struct CrawlProgressResponse {
     /// True.
     pub success: bool,
-    /// What was ignored.
+    /// Values that were ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }
+
+/// Old name of [`IndexUploadResponse`].
+#[deprecated(note = "renamed to `IndexUploadResponse`")]
+pub type IndexReply = IndexUploadResponse;
+
+/// Old name of [`CrawlProgressResponse`].
+#[deprecated(note = "renamed to `CrawlProgressResponse`")]
+pub type ProgressReply = CrawlProgressResponse;
+
+/// Old name of [`IndexUploadRequest`].
+#[deprecated(note = "renamed to `IndexUploadRequest`")]
+pub type IndexUpload = IndexUploadRequest;
+
+/// Old name of [`CrawlProgressRequest`].
+#[deprecated(note = "renamed to `CrawlProgressRequest`")]
+pub type CrawlProgress = CrawlProgressRequest;

@@ -17,9 +17,10 @@
 #![deny(missing_docs)]
 
 pub mod action;
+mod bare_name;
+pub mod compat;
 pub mod country;
 mod error;
-pub mod foreign;
 pub mod format;
 pub mod index;
 pub mod job;
@@ -32,7 +33,7 @@ pub mod rerank;
 pub mod schema;
 pub mod scrape;
 pub mod search;
-mod short_form;
+mod sitemap_mode;
 pub mod status;
 mod tagged;
 pub mod usage;
@@ -40,7 +41,9 @@ pub mod usage;
 pub use action::Action;
 pub use error::{ErrorBody, ErrorCode, Violation, ViolationCode};
 pub use format::Format;
-pub use map::{MapLink, MapRequest, MapResponse, SitemapUse};
+#[expect(deprecated, reason = "old names stay for one release")]
+pub use map::SitemapUse;
+pub use map::{MapLink, MapRequest, MapResponse, SitemapMode};
 pub use metadata::{CacheState, Metadata, ProxyUsed};
 pub use scrape::{
     AuditMetadata, Location, ParseFormat, ParseFormatList, ParseFormats, ParseOptions, Parser, ParserKind,
@@ -48,7 +51,9 @@ pub use scrape::{
     ScrapeOptions, ScrapeRequest, ScrapeResponse, ThreatFailurePolicy, ThreatMode, ThreatProtection,
     Viewport,
 };
+#[expect(deprecated, reason = "old names stay for one release")]
+pub use search::Enterprise;
 pub use search::{
-    Category, Enterprise, ImageResult, NewsResult, PageContent, SearchData, SearchRequest, SearchResponse,
-    Source, SourceKind, WebResult,
+    Category, ImageResult, NewsResult, PageContent, RetentionOption, SearchData, SearchRequest,
+    SearchResponse, Source, SourceKind, WebResult,
 };

@@ -1,4 +1,4 @@
-//! What is known of a scraped page (specification, section 2.6, metadata object).
+//! Metadata of a scraped page (specification, section 2.6, metadata object).
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What is known of a scraped page. Beside the named keys, every meta tag of the page is there under its own name.
+/// Metadata of a scraped page. In addition to the named keys, every meta tag of the page is present under its own
+/// name.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Metadata {
@@ -53,7 +54,7 @@ pub struct Metadata {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "ProxyUsed")]
     pub proxy_used: Option<ProxyUsed>,
-    /// Whether the cache had the page.
+    /// Cache hit or miss.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "CacheState")]
     pub cache_state: Option<CacheState>,
@@ -65,7 +66,7 @@ pub struct Metadata {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub scrape_id: Option<String>,
-    /// What the page cost.
+    /// Credits charged for the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     pub credits_used: Option<u64>,
@@ -113,7 +114,7 @@ pub enum ProxyUsed {
     Stealth,
 }
 
-/// Whether the cache had a page.
+/// Cache hit or miss of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheState {

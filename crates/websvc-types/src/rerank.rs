@@ -9,7 +9,7 @@ use crate::pattern::NOT_BLANK;
 /// Texts to be ordered by how well they answer a query.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RerankRequest {
-    /// What is searched for.
+    /// Query that the texts are ranked for.
     #[schemars(length(min = 1, max = QUERY_RERANK_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub query: String,
     /// The texts.
@@ -22,7 +22,7 @@ pub struct RerankRequest {
     /// Any name; it is repeated in the answer. There is one way of ordering.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Whether the answer repeats the texts. Default: true.
+    /// Includes the texts in the response. Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub return_documents: Option<bool>,
@@ -50,17 +50,17 @@ pub struct RerankText {
 pub struct RerankResponse {
     /// The name that was given, or that of the one way of ordering.
     pub model: String,
-    /// What was read.
+    /// Amount of text that was ranked.
     pub usage: RerankUsage,
     /// The texts, the best first.
     pub results: Vec<RerankResult>,
-    /// What was ignored.
+    /// Values that were ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }
 
-/// What was read.
+/// Amount of text that was ranked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RerankUsage {
     /// How many words.
@@ -70,7 +70,7 @@ pub struct RerankUsage {
 /// A text with its place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RerankResult {
-    /// Where it stood in the request, from 0.
+    /// Index of the text in the request, from 0.
     pub index: usize,
     /// How well it answers, from 0 for not at all to below 1.
     pub relevance_score: f64,

@@ -4,14 +4,19 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-use crate::index::{CrawlProgress, IndexReply, IndexStats, IndexUpload, ProgressReply};
+use crate::index::{
+    CrawlProgressRequest, CrawlProgressResponse, IndexStats, IndexUploadRequest, IndexUploadResponse,
+};
 use crate::job::{
-    ActiveCrawls, BatchScrapeRequest, CrawlParamsRequest, CrawlParamsResponse, CrawlRequest, JobCancelled,
-    JobErrors, JobStarted, JobStatusResponse, WebhookDeadLetters, WebhookLetterDone,
+    ActiveCrawls, BatchScrapeRequest, CancelJobResponse, CrawlParamsRequest, CrawlParamsResponse,
+    CrawlRequest, DeadLetterActionResponse, DeadLettersResponse, JobErrorsResponse, JobStatusResponse,
+    StartJobResponse,
 };
 use crate::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
 use crate::rerank::{RerankRequest, RerankResponse};
-use crate::usage::{ConcurrencyCheck, CreditHistory, CreditUsage, QueueStatus, TokenHistory, TokenUsage};
+use crate::usage::{
+    ConcurrencyCheck, CreditHistory, CreditUsageResponse, QueueStatus, TokenHistory, TokenUsage,
+};
 use crate::{
     ErrorBody, ParseFormats, ParseOptions, ScrapeRequest, ScrapeResponse, SearchRequest, SearchResponse,
 };
@@ -44,12 +49,12 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("parse-formats", response::<ParseFormats>()),
         ("rerank-request", request::<RerankRequest>()),
         ("rerank-response", response::<RerankResponse>()),
-        ("index-upload", request::<IndexUpload>()),
-        ("index-reply", response::<IndexReply>()),
+        ("index-upload", request::<IndexUploadRequest>()),
+        ("index-reply", response::<IndexUploadResponse>()),
         ("index-stats", response::<IndexStats>()),
-        ("crawl-progress", request::<CrawlProgress>()),
-        ("progress-reply", response::<ProgressReply>()),
-        ("credit-usage", response::<CreditUsage>()),
+        ("crawl-progress", request::<CrawlProgressRequest>()),
+        ("progress-reply", response::<CrawlProgressResponse>()),
+        ("credit-usage", response::<CreditUsageResponse>()),
         ("credit-history", response::<CreditHistory>()),
         ("token-usage", response::<TokenUsage>()),
         ("token-history", response::<TokenHistory>()),
@@ -60,12 +65,12 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("crawl-params-request", request::<CrawlParamsRequest>()),
         ("crawl-params-response", response::<CrawlParamsResponse>()),
         ("active-crawls", response::<ActiveCrawls>()),
-        ("job-started", response::<JobStarted>()),
+        ("job-started", response::<StartJobResponse>()),
         ("job-status", response::<JobStatusResponse>()),
-        ("job-cancelled", response::<JobCancelled>()),
-        ("job-errors", response::<JobErrors>()),
-        ("webhook-dead-letters", response::<WebhookDeadLetters>()),
-        ("webhook-letter-done", response::<WebhookLetterDone>()),
+        ("job-cancelled", response::<CancelJobResponse>()),
+        ("job-errors", response::<JobErrorsResponse>()),
+        ("webhook-dead-letters", response::<DeadLettersResponse>()),
+        ("webhook-letter-done", response::<DeadLetterActionResponse>()),
         ("error", response::<ErrorBody>()),
     ]
 }

@@ -1,20 +1,20 @@
-//! What the service says of itself. Our own, not of the specification.
+//! State of the service. Our own, not of the specification.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether the process answers: `GET /health`.
+/// Liveness of the process: `GET /health`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Health {
+pub struct HealthResponse {
     /// The process answers, so this is always `ok`.
-    pub status: Condition,
+    pub status: ComponentStatus,
     /// The version of the service.
     pub version: String,
 }
 
-/// Whether requests can be served: `GET /ready`.
+/// Readiness of the service: `GET /ready`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Readiness {
+pub struct ReadinessResponse {
     /// The sum of the checks.
     pub status: ReadinessStatus,
     /// The parts that a request needs.
@@ -26,24 +26,24 @@ pub struct Readiness {
     /// The browser that draws pages. Without one it is the pages that need it which fail, so it takes no part in `status`.
     #[serde(default)]
     pub browser: BrowserReadiness,
-    /// Who tells the risk of URLs. While it is left alone, `failurePolicy` decides in its place, so it takes no part in
-    /// `status`.
+    /// State of the scanner of threat protection. While its circuit breaker is open, `failurePolicy` decides
+    /// instead, so it does not affect `status`.
     #[serde(default)]
     pub threat: ThreatReadiness,
-    /// What is less than it should be, by name: the checks above, `source:NAME`, `browser`, `threat`. Empty when all is
-    /// well; a service with something in it may be ready all the same.
+    /// Degraded components by name: the checks above, `source:NAME`, `browser`, `threat`. Empty when all is well;
+    /// the service may be ready although some are degraded.
     #[serde(default)]
     pub degraded: Vec<String>,
-    /// Where audit events go. One that takes none gets them later, so they take no part in `status`.
+    /// Sinks of audit events. A failing sink receives its events later, so it does not affect `status`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<AuditReadiness>,
 }
 
-/// Whether the scanner of threat protection is asked.
+/// State of the scanner of threat protection.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreatReadiness {
-    /// Whether it is asked.
+    /// State of its circuit breaker.
     pub state: ThreatState,
     /// Milliseconds until a paused scanner is tried again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub struct ThreatReadiness {
     pub reason: Option<String>,
 }
 
-/// Whether the scanner of threat protection is asked.
+/// State of the circuit breaker of the threat scanner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ThreatState {
@@ -68,13 +68,13 @@ pub enum ThreatState {
     Off,
 }
 
-/// Whether a place takes audit events.
+/// State of a sink of audit events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditReadiness {
     /// `file`, `syslog` or `webhook`.
     pub name: String,
-    /// Whether it takes events.
+    /// State of the deliveries.
     pub state: AuditState,
     /// Events that wait for it.
     pub backlog: u64,
@@ -85,7 +85,7 @@ pub struct AuditReadiness {
     pub reason: Option<String>,
 }
 
-/// Whether a place takes audit events.
+/// State of the deliveries to a sink of audit events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditState {
@@ -95,21 +95,21 @@ pub enum AuditState {
     Failing,
 }
 
-/// Whether pages can be drawn by a browser. Nothing is started for the answer.
+/// Availability of a browser for JavaScript rendering. The check does not start a browser.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BrowserReadiness {
-    /// Whether there is one.
+    /// State of the browser.
     pub state: BrowserState,
     /// Why a configured one cannot be had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What whoever runs the service should know.
+    /// Warnings for the operator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// Whether there is a browser.
+/// Availability of the browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BrowserState {
@@ -122,13 +122,13 @@ pub enum BrowserState {
     Off,
 }
 
-/// Whether a source of search results is asked.
+/// State of a search source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceReadiness {
     /// Its name in the configuration.
     pub name: String,
-    /// Whether it is asked.
+    /// State of its circuit breaker.
     pub state: SourceState,
     /// Milliseconds until a paused source is tried again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,7 +141,7 @@ pub struct SourceReadiness {
     pub warning: Option<String>,
 }
 
-/// Whether a source of search results is asked.
+/// State of the circuit breaker of a search source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceState {
@@ -153,7 +153,7 @@ pub enum SourceState {
     Probing,
 }
 
-/// Whether requests can be served.
+/// Readiness of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ReadinessStatus {
@@ -170,23 +170,23 @@ pub enum ReadinessStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadinessChecks {
     /// Keys, teams and page cache.
-    pub store: Condition,
+    pub store: ComponentStatus,
     /// The embedded index; a service that searches elsewhere has none and is ready all the same.
-    pub index: Condition,
-    /// Whether fetched pages are kept. When the disk is full they are served all the same, and nothing is stored for a
+    pub index: ComponentStatus,
+    /// Storage of fetched pages. When the disk is full, pages are still served, and nothing is stored for a
     /// minute.
     #[serde(default)]
-    pub cache: Condition,
-    /// Whether files such as screenshots are kept: as it was with the last one, in the directory or the bucket. One that
-    /// cannot be kept is told in the answer, which comes all the same.
+    pub cache: ComponentStatus,
+    /// Storage of files such as screenshots, in the directory or the bucket, as of the last one. A file that
+    /// cannot be stored is reported in the response, which succeeds.
     #[serde(default)]
-    pub artifacts: Condition,
+    pub artifacts: ComponentStatus,
 }
 
 /// The condition of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Condition {
+pub enum ComponentStatus {
     /// It answers.
     #[default]
     Ok,
@@ -196,8 +196,8 @@ pub enum Condition {
 
 /// A word for those who try the address in a browser: `GET /`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Welcome {
-    /// What this is and how to use it.
+pub struct RootResponse {
+    /// Name of the service and how to use it.
     pub message: String,
     /// The version of the service.
     pub version: String,
@@ -206,3 +206,19 @@ pub struct Welcome {
     /// Path of the OpenAPI document.
     pub openapi: String,
 }
+
+/// Old name of [`RootResponse`].
+#[deprecated(note = "renamed to `RootResponse`")]
+pub type Welcome = RootResponse;
+
+/// Old name of [`HealthResponse`].
+#[deprecated(note = "renamed to `HealthResponse`")]
+pub type Health = HealthResponse;
+
+/// Old name of [`ReadinessResponse`].
+#[deprecated(note = "renamed to `ReadinessResponse`")]
+pub type Readiness = ReadinessResponse;
+
+/// Old name of [`ComponentStatus`].
+#[deprecated(note = "renamed to `ComponentStatus`")]
+pub type Condition = ComponentStatus;

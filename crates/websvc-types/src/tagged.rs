@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 /// A type whose variants are told apart by `type`.
 pub(crate) trait Tagged<'de>: Sized {
-    /// What a person calls it.
+    /// Name of the type in error messages.
     const EXPECTED: &'static str;
 
     /// Reads the fields of the variant `tag`.

@@ -1,24 +1,24 @@
-//! What a team may use and has used: credits, requests in work. The shapes are those that official clients read.
+//! Usage of a team: credits, requests in flight. The shapes are those that official clients read.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a team can still spend: `GET /v2/team/credit-usage`.
+/// Remaining credits of a team: `GET /v2/team/credit-usage`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CreditUsage {
+pub struct CreditUsageResponse {
     /// True.
     pub success: bool,
     /// The figures.
     pub data: CreditBalance,
 }
 
-/// What a team can still spend.
+/// Remaining credits of a team.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreditBalance {
-    /// What is left; 2147483647 for a team without a budget.
+    /// Remaining credits; 2147483647 for a team without a budget.
     pub remaining_credits: u64,
-    /// What the team was given last; null for a team without a budget.
+    /// Credits of the team's last grant; null for a team without a budget.
     pub plan_credits: Option<u64>,
     /// When it was given, ISO 8601; null for a team without a budget.
     pub billing_period_start: Option<String>,
@@ -26,7 +26,7 @@ pub struct CreditBalance {
     pub billing_period_end: Option<String>,
 }
 
-/// What a team can still spend, in tokens: `GET /v2/team/token-usage`.
+/// Remaining tokens of a team: `GET /v2/team/token-usage`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenUsage {
     /// True.
@@ -35,13 +35,13 @@ pub struct TokenUsage {
     pub data: TokenBalance,
 }
 
-/// What a team can still spend, in tokens. This service counts credits alone: one token is one credit.
+/// Remaining tokens of a team. This service counts credits only: one token is one credit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenBalance {
-    /// What is left; 2147483647 for a team without a budget.
+    /// Remaining tokens; 2147483647 for a team without a budget.
     pub remaining_tokens: u64,
-    /// What the team was given last; null for a team without a budget.
+    /// Tokens of the team's last grant; null for a team without a budget.
     pub plan_tokens: Option<u64>,
     /// When it was given, ISO 8601; null for a team without a budget.
     pub billing_period_start: Option<String>,
@@ -49,7 +49,7 @@ pub struct TokenBalance {
     pub billing_period_end: Option<String>,
 }
 
-/// What a team has used by month: `GET /v2/team/credit-usage/historical`.
+/// Usage of a team by month: `GET /v2/team/credit-usage/historical`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CreditHistory {
     /// True.
@@ -58,7 +58,7 @@ pub struct CreditHistory {
     pub periods: Vec<CreditPeriod>,
 }
 
-/// What a team has used in a month (UTC).
+/// Usage of a team in one month (UTC).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreditPeriod {
@@ -70,11 +70,11 @@ pub struct CreditPeriod {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub api_key: Option<String>,
-    /// What was used.
+    /// Credits used.
     pub credits_used: u64,
 }
 
-/// What a team has used by month, in tokens: `GET /v2/team/token-usage/historical`.
+/// Usage of a team by month, in tokens: `GET /v2/team/token-usage/historical`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenHistory {
     /// True.
@@ -83,7 +83,7 @@ pub struct TokenHistory {
     pub periods: Vec<TokenPeriod>,
 }
 
-/// What a team has used in a month (UTC), in tokens. One token is one credit.
+/// Usage of a team in one month (UTC), in tokens. One token is one credit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenPeriod {
@@ -95,7 +95,7 @@ pub struct TokenPeriod {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub api_key: Option<String>,
-    /// What was used.
+    /// Tokens used.
     pub tokens_used: u64,
 }
 
@@ -128,3 +128,7 @@ pub struct ConcurrencyCheck {
     /// How many may be worked on at one time.
     pub max_concurrency: u32,
 }
+
+/// Old name of [`CreditUsageResponse`].
+#[deprecated(note = "renamed to `CreditUsageResponse`")]
+pub type CreditUsage = CreditUsageResponse;

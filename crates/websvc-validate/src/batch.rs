@@ -1,7 +1,7 @@
 //! The rules of a batch: request in, plan out.
 
 use url::Url;
-use websvc_types::job::{BatchScrapeRequest, WebhookKind};
+use websvc_types::job::{BatchScrapeRequest, WebhookJobType};
 use websvc_types::limits::{BATCH_URLS_MAX, BATCH_URLS_MIN};
 use websvc_types::{ScrapeOptions, ViolationCode};
 
@@ -124,7 +124,7 @@ pub(crate) fn check(report: &mut Report, request: BatchScrapeRequest, policy: &P
             )
         });
     }
-    let webhook = webhook::check(report, webhook, WebhookKind::Batch);
+    let webhook = webhook::check(report, webhook, WebhookJobType::Batch);
     let max_concurrency = job::check_concurrency(report, max_concurrency);
     let scrape = scrape::check_single(report, options.clone(), policy);
     let listed = urls.len() as u64;

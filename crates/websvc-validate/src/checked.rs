@@ -1,10 +1,10 @@
-//! What a successful check returns.
+//! Result of a successful validation.
 
 /// A plan, and what the caller should be told about the request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked<T> {
-    /// What will be done.
+    /// Validated plan.
     pub plan: T,
-    /// What was ignored or read differently than it was written, a sentence each, fit for the caller.
+    /// Values that were ignored or reinterpreted, one sentence each, for the caller.
     pub warnings: Vec<String>,
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use url::Url;
-use websvc_types::job::{CrawlRequest, SitemapMode, WebhookKind};
+use websvc_types::job::{CrawlRequest, SitemapMode, WebhookJobType};
 use websvc_types::limits::{
     CRAWL_DELAY_MAX_S, CRAWL_LIMIT_DEFAULT, CRAWL_LIMIT_MAX, CRAWL_LIMIT_MIN, CRAWL_PATTERN_MAX_BYTES,
     PROMPT_MAX_CHARS,
@@ -16,8 +16,8 @@ use crate::path::Path;
 use crate::path_filter::{self, PathFilter, PathLists};
 use crate::policy::Policy;
 use crate::report::Report;
-use crate::retention::Retention;
-use crate::scrape::{self, Setting};
+use crate::retention::RetentionMode;
+use crate::scrape::{self, ScrapeContext};
 use crate::scrape_plan::ScrapePlan;
 use crate::target::{self, Target};
 use crate::webhook::{self, WebhookPlan};
@@ -186,7 +186,8 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
     }
     let limit = limit.unwrap_or(CRAWL_LIMIT_DEFAULT);
     bounds::number(report, &body.key("limit"), limit, CRAWL_LIMIT_MIN, CRAWL_LIMIT_MAX);
-    let setting = Setting { policy, retention: Retention::demanded(policy), threat: None };
+    let setting =
+        ScrapeContext { policy, retention: RetentionMode::requested_retention(policy), threat: None };
     let mut plan = scrape::check(report, &place, options, setting);
     if plan.formats.is_empty() {
         plan.formats.push(Format::Markdown(websvc_types::format::Markdown {}));
@@ -210,7 +211,7 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
         ignores_query: ignore_query_parameters.unwrap_or(false),
         delay: check_delay(report, delay),
         max_concurrency: job::check_concurrency(report, max_concurrency),
-        webhook: webhook::check(report, webhook, WebhookKind::Crawl),
+        webhook: webhook::check(report, webhook, WebhookJobType::Crawl),
         scrape: plan,
         url: start?,
     })

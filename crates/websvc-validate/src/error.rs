@@ -14,30 +14,30 @@ pub enum Rejection {
         line: usize,
         /// The column, from 1; 0 before the first character of a line.
         column: usize,
-        /// What is wrong there.
+        /// Description of the violation.
         message: String,
     },
     /// The body breaks rules: 400 `BAD_REQUEST`. All of them are listed, in the order of their paths.
-    #[error("{}", Listed(.0))]
+    #[error("{}", ViolationList(.0))]
     Invalid(Vec<Violation>),
     /// The team may not use what the request asks for: 403 `FORBIDDEN`. Told before violations are.
     #[error("{message}")]
     Forbidden {
-        /// What the team may not use.
+        /// Permission that the team lacks.
         message: String,
     },
     /// There is no room for what the request needs while others run: 429 `RATE_LIMITED`. Told after violations are.
     #[error("{message}")]
     Exhausted {
-        /// What there is no room for, and what to do.
+        /// Limit that is exceeded, and the remedy.
         message: String,
     },
 }
 
 /// Violations as one line.
-struct Listed<'a>(&'a [Violation]);
+struct ViolationList<'a>(&'a [Violation]);
 
-impl fmt::Display for Listed<'_> {
+impl fmt::Display for ViolationList<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, violation) in self.0.iter().enumerate() {
             let separator = if position == 0 { "" } else { "; " };

@@ -10,8 +10,9 @@ use websvc_types::limits::HEADERS_MAX_BYTES;
 use crate::path::Path;
 use crate::report::{Report, quoted};
 
-/// What belongs to the connection and not to the caller (RFC 9110, section 7.6.1), or unlocks the metadata services
-/// of clouds. The client refuses them too; here the caller learns of it before anything is fetched.
+/// Headers that belong to the connection and not to the caller (RFC 9110, section 7.6.1), or that unlock the
+/// metadata services of clouds. The client rejects them too; here the caller gets the error before anything is
+/// fetched.
 const NOT_THE_CALLERS: &[&str] = &[
     "connection",
     "content-length",

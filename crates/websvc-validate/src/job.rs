@@ -5,9 +5,9 @@ use websvc_types::{ScrapeOptions, ViolationCode};
 
 use crate::bounds;
 use crate::path::Path;
-use crate::policy::{Allowance, Policy};
+use crate::policy::{FeaturePolicy, Policy};
 use crate::report::Report;
-use crate::retention::Retention;
+use crate::retention::RetentionMode;
 
 /// Checks what may be kept: the documents of a job are kept until they are fetched, so that nobody who may leave nothing
 /// can have one.
@@ -19,9 +19,9 @@ pub(crate) fn check_retention(
     policy: &Policy,
 ) {
     let asked = zero == Some(true);
-    if asked && policy.zdr == Allowance::Off {
+    if asked && policy.zdr == FeaturePolicy::Off {
         report.forbid("zeroDataRetention is not enabled for this team");
-    } else if asked || Retention::demanded(policy) != Retention::Normal {
+    } else if asked || RetentionMode::requested_retention(policy) != RetentionMode::Normal {
         report.forbid(
             "jobs are not available with zero data retention or anonymized requests: their results are kept until \
              they are fetched; use /v2/scrape, page by page",

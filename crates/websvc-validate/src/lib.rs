@@ -43,14 +43,12 @@ mod json_schema;
 mod language;
 mod map;
 mod map_plan;
-mod nearest;
 mod page;
 mod path;
 mod path_filter;
 mod path_pattern;
 mod path_patterns;
 mod policy;
-mod protection;
 mod read;
 mod report;
 mod retention;
@@ -60,8 +58,10 @@ mod search;
 mod search_plan;
 mod selector;
 mod shape;
+mod suggestion;
 mod target;
 mod threat;
+mod threat_rules;
 mod upload;
 mod webhook;
 
@@ -74,22 +74,22 @@ pub use error::Rejection;
 pub use json_schema::schema_parts;
 pub use map::check_map;
 pub use map_plan::MapPlan;
-pub use nearest::nearest;
 pub use page::{FilePlan, PagePlan, check_scrape};
 pub use path_filter::PathFilter;
 pub use path_patterns::{PathPatterns, PatternLimits, PatternUsage};
-pub use policy::{Allowance, Policy, ThreatOverride, ThreatPolicy};
-pub use protection::Protection;
+pub use policy::{FeaturePolicy, Policy, ThreatOverride, ThreatPolicy};
 pub use read::{
     read_batch, read_crawl, read_crawl_params, read_crawl_params_request, read_crawl_progress,
     read_crawl_request, read_index_upload, read_map, read_map_v1, read_object, read_parse_options,
     read_rerank, read_scrape, read_scrape_options, read_search,
 };
-pub use retention::Retention;
+pub use retention::RetentionMode;
 pub use scrape::check_scrape_options;
 pub use scrape_plan::{LocationPlan, ScrapePlan};
 pub use search::check_search;
 pub use search_plan::{SearchPlan, SourcePlan};
+pub use suggestion::suggest;
 pub use target::Target;
+pub use threat_rules::ThreatRules;
 pub use webhook::WebhookPlan;
 pub use websvc_types::SourceKind;

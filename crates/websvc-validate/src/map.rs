@@ -16,8 +16,8 @@ use crate::path::Path;
 use crate::path_filter::PathLists;
 use crate::policy::Policy;
 use crate::report::Report;
-use crate::retention::Retention;
-use crate::scrape::{self, Setting};
+use crate::retention::RetentionMode;
+use crate::scrape::{self, ScrapeContext};
 use crate::scrape_plan::ScrapePlan;
 use crate::{bounds, path_filter, target};
 
@@ -68,7 +68,7 @@ fn check(report: &mut Report, mut request: MapRequest, policy: &Policy) -> Optio
             format!("{name} counts as 1: a map follows no links, a crawl does")
         });
     }
-    let retention = Retention::demanded(policy);
+    let retention = RetentionMode::requested_retention(policy);
     let or = |given: Option<bool>, default: bool| given.unwrap_or(default);
     let sitemap = request.sitemap.unwrap_or_default();
     let subdomains = or(request.include_subdomains, true) || or(request.allow_subdomains, false);
@@ -113,7 +113,7 @@ fn manners(report: &mut Report, request: &MapRequest) {
 }
 
 /// Returns how what is fetched is fetched: as pages are, by the same rules.
-fn page(report: &mut Report, request: MapRequest, policy: &Policy, retention: Retention) -> ScrapePlan {
+fn page(report: &mut Report, request: MapRequest, policy: &Policy, retention: RetentionMode) -> ScrapePlan {
     let MapRequest { headers, location, threat_protection, audit_metadata, ignore_cache, .. } = request;
     let options = ScrapeOptions {
         headers,
@@ -123,5 +123,5 @@ fn page(report: &mut Report, request: MapRequest, policy: &Policy, retention: Re
         max_age: ignore_cache.unwrap_or(false).then_some(0),
         ..ScrapeOptions::default()
     };
-    scrape::check(report, &Path::Root, options, Setting { policy, retention, threat: None })
+    scrape::check(report, &Path::Root, options, ScrapeContext { policy, retention, threat: None })
 }

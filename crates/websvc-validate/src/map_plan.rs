@@ -1,12 +1,12 @@
-//! What a map will do.
+//! Plan of a map.
 
 use std::time::Duration;
 
 use url::Url;
-use websvc_types::SitemapUse;
+use websvc_types::SitemapMode;
 
 use crate::path_filter::PathFilter;
-use crate::retention::Retention;
+use crate::retention::RetentionMode;
 use crate::scrape_plan::ScrapePlan;
 
 /// A checked map with every default filled in.
@@ -14,7 +14,7 @@ use crate::scrape_plan::ScrapePlan;
 pub struct MapPlan {
     pub(crate) url: Url,
     pub(crate) search: Option<String>,
-    pub(crate) sitemap: SitemapUse,
+    pub(crate) sitemap: SitemapMode,
     pub(crate) subdomains: bool,
     pub(crate) other_sites: bool,
     pub(crate) queries: bool,
@@ -26,7 +26,7 @@ pub struct MapPlan {
     pub(crate) paths: PathFilter,
     pub(crate) links: bool,
     pub(crate) index: bool,
-    pub(crate) retention: Retention,
+    pub(crate) retention: RetentionMode,
     pub(crate) page: ScrapePlan,
     /// As `page`, without the headers of the caller.
     pub(crate) elsewhere: ScrapePlan,
@@ -47,7 +47,7 @@ impl MapPlan {
 
     /// Returns what sitemaps are used for.
     #[must_use]
-    pub fn sitemap(&self) -> SitemapUse {
+    pub fn sitemap(&self) -> SitemapMode {
         self.sitemap
     }
 
@@ -71,7 +71,7 @@ impl MapPlan {
 
     /// Returns whether every spelling of an address is listed.
     #[must_use]
-    pub fn every_spelling(&self) -> bool {
+    pub fn includes_url_variants(&self) -> bool {
         self.every_spelling
     }
 
@@ -108,18 +108,18 @@ impl MapPlan {
     /// Returns whether the links of the start page are listed.
     #[must_use]
     pub fn links(&self) -> bool {
-        self.links && self.sitemap != SitemapUse::Only
+        self.links && self.sitemap != SitemapMode::Only
     }
 
     /// Returns whether what the index knows of the site is listed.
     #[must_use]
     pub fn index(&self) -> bool {
-        self.index && self.sitemap != SitemapUse::Only
+        self.index && self.sitemap != SitemapMode::Only
     }
 
     /// Returns what may be kept of the map.
     #[must_use]
-    pub fn retention(&self) -> Retention {
+    pub fn retention(&self) -> RetentionMode {
         self.retention
     }
 

@@ -5,10 +5,10 @@ use websvc_types::{Format, ParseOptions, ScrapeRequest};
 use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::path::Path;
-use crate::policy::{Allowance, Policy};
+use crate::policy::{FeaturePolicy, Policy};
 use crate::report::Report;
-use crate::retention::Retention;
-use crate::scrape::{self, Setting};
+use crate::retention::RetentionMode;
+use crate::scrape::{self, ScrapeContext};
 use crate::scrape_plan::ScrapePlan;
 use crate::target::{self, Target};
 
@@ -16,7 +16,7 @@ use crate::target::{self, Target};
 #[derive(Debug, Clone, PartialEq)]
 pub struct PagePlan {
     pub(crate) target: Target,
-    pub(crate) retention: Retention,
+    pub(crate) retention: RetentionMode,
     pub(crate) scrape: ScrapePlan,
 }
 
@@ -29,7 +29,7 @@ impl PagePlan {
 
     /// Returns what may be kept of the request.
     #[must_use]
-    pub fn retention(&self) -> Retention {
+    pub fn retention(&self) -> RetentionMode {
         self.retention
     }
 
@@ -43,14 +43,14 @@ impl PagePlan {
 /// A checked request for an uploaded file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilePlan {
-    pub(crate) retention: Retention,
+    pub(crate) retention: RetentionMode,
     pub(crate) scrape: ScrapePlan,
 }
 
 impl FilePlan {
     /// Returns what may be kept of the request.
     #[must_use]
-    pub fn retention(&self) -> Retention {
+    pub fn retention(&self) -> RetentionMode {
         self.retention
     }
 
@@ -96,9 +96,10 @@ pub(crate) fn check_alone(
     report: &mut Report,
     options: websvc_types::ScrapeOptions,
     policy: &Policy,
-    retention: Retention,
+    retention: RetentionMode,
 ) -> ScrapePlan {
-    let mut plan = scrape::check(report, &Path::Root, options, Setting { policy, retention, threat: None });
+    let mut plan =
+        scrape::check(report, &Path::Root, options, ScrapeContext { policy, retention, threat: None });
     if plan.formats.is_empty() {
         plan.formats.push(Format::Markdown(websvc_types::format::Markdown {}));
     }
@@ -115,13 +116,13 @@ pub(crate) fn finish(report: Report, plan: Option<PagePlan>) -> Result<Checked<P
     Ok(Checked { plan, warnings })
 }
 
-fn retention_of(report: &mut Report, zero: Option<bool>, policy: &Policy) -> Retention {
-    let demanded = Retention::demanded(policy);
+fn retention_of(report: &mut Report, zero: Option<bool>, policy: &Policy) -> RetentionMode {
+    let demanded = RetentionMode::requested_retention(policy);
     if zero != Some(true) {
         return demanded;
     }
-    if policy.zdr == Allowance::Off {
+    if policy.zdr == FeaturePolicy::Off {
         report.forbid("zeroDataRetention is not enabled for this team");
     }
-    Retention::Zero
+    RetentionMode::Zero
 }

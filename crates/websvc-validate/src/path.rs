@@ -1,4 +1,4 @@
-//! Where in a body something is.
+//! Path of a value in a body.
 
 /// A place in a body, as a list that grows on the stack while the body is walked: a path costs nothing until
 /// [`Report`](crate::report::Report) writes it down.

@@ -1,4 +1,4 @@
-//! What a team may ask for.
+//! Permissions of a team.
 
 use std::sync::Arc;
 
@@ -6,16 +6,16 @@ use websvc_types::ThreatProtection;
 
 use crate::path_patterns::PathPatterns;
 
-/// What a team may ask for, and what is always done for it. The default allows none of the enterprise features.
+/// Permissions of a team, and features that always apply. The default allows no enterprise feature.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Policy {
     /// Zero data retention end to end (`enterprise: ["zdr"]`).
-    pub zdr: Allowance,
+    pub zdr: FeaturePolicy,
     /// Anonymized zero data retention (`enterprise: ["anon"]`).
-    pub anon: Allowance,
+    pub anon: FeaturePolicy,
     /// Threat protection (specification, section 2.3).
     pub threat: ThreatPolicy,
-    /// Whether a request may bring its own threat protection.
+    /// Permission to override threat protection in a request.
     pub threat_override: ThreatOverride,
     /// The team's own values of threat protection, as [`check_scrape_options`](crate::check_scrape_options) returns those
     /// of a request; `mode` is of no meaning there.
@@ -24,9 +24,9 @@ pub struct Policy {
     pub path_patterns: PathPatterns,
 }
 
-/// Whether requests may, or always do, use a feature.
+/// Permission to use a feature: never, on request, or always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Allowance {
+pub enum FeaturePolicy {
     /// A request that asks for it is refused.
     #[default]
     Off,
@@ -36,7 +36,7 @@ pub enum Allowance {
     Forced,
 }
 
-/// Whether URLs are checked for risks.
+/// Checks of URLs for risks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ThreatPolicy {
     /// Not enabled: a request with `threatProtection` is refused.
@@ -48,7 +48,7 @@ pub enum ThreatPolicy {
     Enforced,
 }
 
-/// Whether a request may bring its own threat protection, once that is enabled.
+/// Permission to override threat protection in a request, once it is enabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ThreatOverride {
     /// It may.

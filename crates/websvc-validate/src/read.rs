@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use url::Url;
-use websvc_types::index::{CrawlProgress, IndexUpload};
+use websvc_types::index::{CrawlProgressRequest, IndexUploadRequest};
 use websvc_types::job::{BatchScrapeRequest, CrawlParams, CrawlParamsRequest, CrawlRequest};
 use websvc_types::limits::{QUERY_RERANK_MAX_CHARS, RERANK_DOCUMENTS_MAX, RERANK_DOCUMENTS_MIN};
 use websvc_types::map::{MapRequest, MapRequestV1};
@@ -25,7 +25,7 @@ use crate::policy::Policy;
 use crate::report::Report;
 use crate::scrape_plan::ScrapePlan;
 use crate::search_plan::SearchPlan;
-use crate::shape::{Shape, Tree};
+use crate::shape::{BodyValue, Shape};
 use crate::{bounds, crawl_params, map, scrape, search, upload};
 
 static SEARCH: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<SearchRequest>().as_value()));
@@ -41,7 +41,8 @@ static CRAWL_PARAMS: LazyLock<Shape> =
 static PAGE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ScrapeRequest>().as_value()));
 static FILE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ParseOptions>().as_value()));
 static RERANK: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<RerankRequest>().as_value()));
-static UPLOAD: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<IndexUpload>().as_value()));
+static UPLOAD: LazyLock<Shape> =
+    LazyLock::new(|| Shape::of(schema::request::<IndexUploadRequest>().as_value()));
 static MAP: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<MapRequest>().as_value()));
 static MAP_V1: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<MapRequestV1>().as_value()));
 
@@ -65,15 +66,16 @@ pub fn read_map_v1(body: &[u8], policy: &Policy) -> Result<Checked<MapPlan>, Rej
     map::plan(report, request.into(), policy)
 }
 
-static PROGRESS: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<CrawlProgress>().as_value()));
+static PROGRESS: LazyLock<Shape> =
+    LazyLock::new(|| Shape::of(schema::request::<CrawlProgressRequest>().as_value()));
 
 /// Reads and checks how far a crawl is.
 ///
 /// # Errors
 /// The syntax error, or every rule that it breaks.
-pub fn read_crawl_progress(body: &[u8]) -> Result<Checked<CrawlProgress>, Rejection> {
+pub fn read_crawl_progress(body: &[u8]) -> Result<Checked<CrawlProgressRequest>, Rejection> {
     let mut report = Report::default();
-    let progress = read::<CrawlProgress>(&mut report, body, &PROGRESS)?;
+    let progress = read::<CrawlProgressRequest>(&mut report, body, &PROGRESS)?;
     upload::check_progress(&mut report, &progress);
     report.finish(progress)
 }
@@ -82,9 +84,9 @@ pub fn read_crawl_progress(body: &[u8]) -> Result<Checked<CrawlProgress>, Reject
 ///
 /// # Errors
 /// The syntax error, or every rule that the upload breaks.
-pub fn read_index_upload(body: &[u8]) -> Result<Checked<IndexUpload>, Rejection> {
+pub fn read_index_upload(body: &[u8]) -> Result<Checked<IndexUploadRequest>, Rejection> {
     let mut report = Report::default();
-    let upload = read::<IndexUpload>(&mut report, body, &UPLOAD)?;
+    let upload = read::<IndexUploadRequest>(&mut report, body, &UPLOAD)?;
     upload::check(&mut report, &upload);
     report.finish(upload)
 }
@@ -240,7 +242,7 @@ fn read<T: DeserializeOwned>(report: &mut Report, body: &[u8], shape: &Shape) ->
         Ok(text) => serde_json::from_str(text),
         Err(_) => serde_json::from_slice(body),
     };
-    let mut tree: Tree<'_> = parsed.map_err(|error| malformed(&error))?;
+    let mut tree: BodyValue<'_> = parsed.map_err(|error| malformed(&error))?;
     if !shape.prune(&mut tree, report) {
         return Err(report.rejection().expect("a body that is no object is a violation"));
     }

@@ -1,4 +1,4 @@
-//! What a check found, while it goes on.
+//! Violations and warnings collected during validation.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -11,7 +11,7 @@ use websvc_types::{Violation, ViolationCode};
 use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::path::Path;
-use crate::shape::Tree;
+use crate::shape::BodyValue;
 
 /// Longer values are cut where a sentence shows them, in characters.
 const SHOWN_CHARS: usize = 60;
@@ -33,7 +33,7 @@ pub(crate) struct Report {
 }
 
 /// A place as the sender sees it.
-struct Place {
+struct FieldLocation {
     pointer: String,
     name: String,
 }
@@ -50,7 +50,7 @@ impl Report {
             self.more_violations += 1;
             return;
         }
-        let Place { pointer, name } = self.place(path);
+        let FieldLocation { pointer, name } = self.place(path);
         self.violations.push(Violation { path: pointer, code, message: message(&name) });
     }
 
@@ -81,7 +81,7 @@ impl Report {
     }
 
     /// Notes which items of the array at `path` were taken out: their indexes in the body, in order.
-    pub(crate) fn take_out(&mut self, path: &Path<'_>, indexes: Vec<usize>) {
+    pub(crate) fn remove_field(&mut self, path: &Path<'_>, indexes: Vec<usize>) {
         let pointer = self.place(path).pointer;
         self.taken_out.insert(pointer, indexes);
     }
@@ -124,20 +124,20 @@ impl Report {
         Some(Rejection::Invalid(violations))
     }
 
-    fn place(&self, path: &Path<'_>) -> Place {
+    fn place(&self, path: &Path<'_>) -> FieldLocation {
         match path {
-            Path::Root => Place { pointer: String::new(), name: "the body".to_owned() },
+            Path::Root => FieldLocation { pointer: String::new(), name: "the body".to_owned() },
             Path::Key(parent, key) => {
                 let mut pointer = self.place(parent).pointer;
                 pointer.push('/');
                 pointer.push_str(&escaped(key));
-                Place { pointer, name: shortened(key).into_owned() }
+                FieldLocation { pointer, name: shortened(key).into_owned() }
             }
             Path::Index(list, index) => {
-                let Place { pointer, name } = self.place(list);
+                let FieldLocation { pointer, name } = self.place(list);
                 let taken_out = self.taken_out.get(&pointer).map_or(&[][..], Vec::as_slice);
                 let index = former(*index, taken_out);
-                Place { pointer: format!("{pointer}/{index}"), name: format!("{name}[{index}]") }
+                FieldLocation { pointer: format!("{pointer}/{index}"), name: format!("{name}[{index}]") }
             }
         }
     }
@@ -196,18 +196,18 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// Returns a value as a sentence shows it.
-pub(crate) fn shown(value: &Tree<'_>) -> String {
+pub(crate) fn shown(value: &BodyValue<'_>) -> String {
     match value {
-        Tree::Null => "null".to_owned(),
-        Tree::Bool(on) => on.to_string(),
-        Tree::Unsigned(number) => number.to_string(),
-        Tree::Signed(number) => number.to_string(),
-        Tree::Float(number) => {
+        BodyValue::Null => "null".to_owned(),
+        BodyValue::Bool(on) => on.to_string(),
+        BodyValue::Unsigned(number) => number.to_string(),
+        BodyValue::Signed(number) => number.to_string(),
+        BodyValue::Float(number) => {
             serde_json::Number::from_f64(*number).map_or_else(String::new, |n| n.to_string())
         }
-        Tree::Text(text) => quoted(text),
-        Tree::List(_) => "an array".to_owned(),
-        Tree::Object(_) => "an object".to_owned(),
+        BodyValue::Text(text) => quoted(text),
+        BodyValue::List(_) => "an array".to_owned(),
+        BodyValue::Object(_) => "an object".to_owned(),
     }
 }
 

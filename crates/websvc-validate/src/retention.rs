@@ -1,16 +1,16 @@
-//! What a search leaves behind.
+//! Retention of a search.
 
-use crate::policy::{Allowance, Policy};
+use crate::policy::{FeaturePolicy, Policy};
 
-/// What may be kept of a search, from `enterprise` and the team's policy; it decides the price.
+/// Retention of a search, from `enterprise` and the team's policy; it determines the price.
 ///
 /// `lockdown` counts as zero retention too where storage is concerned ([`ScrapePlan::store_in_cache`] is false then),
 /// but has prices of its own, so it does not show here. Ordered from the loosest to the strictest.
 ///
 /// [`ScrapePlan::store_in_cache`]: crate::ScrapePlan::store_in_cache
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Retention {
-    /// What the service keeps of any request.
+pub enum RetentionMode {
+    /// Standard retention.
     #[default]
     Normal,
     /// No content and nothing that tells who asked: that there was a request, and what it cost.
@@ -19,14 +19,16 @@ pub enum Retention {
     Zero,
 }
 
-impl Retention {
+impl RetentionMode {
     /// Returns what the policy demands of every request.
     #[must_use]
-    pub fn demanded(policy: &Policy) -> Self {
+    pub fn requested_retention(policy: &Policy) -> Self {
         match (policy.zdr, policy.anon) {
-            (Allowance::Forced, _) => Self::Zero,
-            (Allowance::Off | Allowance::Allowed, Allowance::Forced) => Self::Anonymous,
-            (Allowance::Off | Allowance::Allowed, Allowance::Off | Allowance::Allowed) => Self::Normal,
+            (FeaturePolicy::Forced, _) => Self::Zero,
+            (FeaturePolicy::Off | FeaturePolicy::Allowed, FeaturePolicy::Forced) => Self::Anonymous,
+            (FeaturePolicy::Off | FeaturePolicy::Allowed, FeaturePolicy::Off | FeaturePolicy::Allowed) => {
+                Self::Normal
+            }
         }
     }
 }

@@ -17,10 +17,10 @@ use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::path::Path;
 use crate::policy::Policy;
-use crate::protection::Protection;
 use crate::report::Report;
-use crate::retention::Retention;
+use crate::retention::RetentionMode;
 use crate::scrape_plan::{LocationPlan, ScrapePlan};
+use crate::threat_rules::ThreatRules;
 use crate::{action, bounds, country, format, header, language, page, selector, threat};
 
 /// The `maxAge` that the official Python client sends with every request that has scrape options, asked or not. Under
@@ -28,11 +28,11 @@ use crate::{action, bounds, country, format, header, language, page, selector, t
 /// there exactly this value counts as not given.
 const MAX_AGE_OF_PYTHON_CLIENT_MS: u64 = 14_400_000;
 
-/// What surrounds scrape options.
+/// Context of scrape options.
 #[derive(Clone, Copy)]
-pub(crate) struct Setting<'a> {
+pub(crate) struct ScrapeContext<'a> {
     pub(crate) policy: &'a Policy,
-    pub(crate) retention: Retention,
+    pub(crate) retention: RetentionMode,
     /// The threat protection of the search, in force where the options have none.
     pub(crate) threat: Option<&'a ThreatProtection>,
 }
@@ -52,7 +52,7 @@ pub fn check_scrape_options(
 
 /// Checks the options of a single scrape. The plan holds only if the report has no violation.
 pub(crate) fn check_single(report: &mut Report, options: ScrapeOptions, policy: &Policy) -> ScrapePlan {
-    page::check_alone(report, options, policy, Retention::demanded(policy))
+    page::check_alone(report, options, policy, RetentionMode::requested_retention(policy))
 }
 
 /// Checks scrape options; no formats stay none. The plan holds only if the report has no violation.
@@ -60,7 +60,7 @@ pub(crate) fn check(
     report: &mut Report,
     path: &Path<'_>,
     options: ScrapeOptions,
-    setting: Setting<'_>,
+    setting: ScrapeContext<'_>,
 ) -> ScrapePlan {
     let ScrapeOptions {
         formats,
@@ -92,7 +92,7 @@ pub(crate) fn check(
         origin: _,
     } = options;
     let lockdown = lockdown.unwrap_or(false);
-    let leaves_nothing = lockdown || setting.retention == Retention::Zero;
+    let leaves_nothing = lockdown || setting.retention == RetentionMode::Zero;
     let timeout_ms = timeout.unwrap_or(SCRAPE_TIMEOUT_DEFAULT_MS);
     bounds::number(report, &path.key("timeout"), timeout_ms, SCRAPE_TIMEOUT_MIN_MS, SCRAPE_TIMEOUT_MAX_MS);
     let wait_for_ms = wait_for.unwrap_or(0);
@@ -103,7 +103,7 @@ pub(crate) fn check(
     let profile =
         profile.map(|profile| check_profile(report, &path.key("profile"), profile, setting.retention));
     let threat = check_threat(report, &path.key("threatProtection"), threat_protection, &setting);
-    let kept = if leaves_nothing { Retention::Zero } else { setting.retention };
+    let kept = if leaves_nothing { RetentionMode::Zero } else { setting.retention };
     let is_private = !headers.is_empty() || !actions.is_empty() || profile.is_some();
     ScrapePlan {
         formats: format::check(report, &path.key("formats"), formats.unwrap_or_default()),
@@ -125,11 +125,11 @@ pub(crate) fn check(
         block_ads: block_ads.unwrap_or(true),
         proxy: proxy.unwrap_or(Proxy::Auto),
         // Anonymized retention keeps no content either: a page may tell who asked for it.
-        store_in_cache: store_in_cache.unwrap_or(true) && !is_private && kept == Retention::Normal,
+        store_in_cache: store_in_cache.unwrap_or(true) && !is_private && kept == RetentionMode::Normal,
         lockdown,
         redact_pii: redact(redact_pii),
         profile,
-        protection: Protection::of(setting.policy, threat.as_ref(), kept),
+        protection: ThreatRules::of(setting.policy, threat.as_ref(), kept),
         threat,
         audit: audit_metadata.map(|audit| check_audit(report, &path.key("auditMetadata"), audit)),
         leads: false,
@@ -154,7 +154,7 @@ fn check_threat(
     report: &mut Report,
     path: &Path<'_>,
     own: Option<ThreatProtection>,
-    setting: &Setting<'_>,
+    setting: &ScrapeContext<'_>,
 ) -> Option<ThreatProtection> {
     match own {
         Some(own) => Some(threat::check(report, path, own, setting.policy)),
@@ -244,9 +244,14 @@ fn redact(redact_pii: Option<RedactPii>) -> Option<RedactOptions> {
 }
 
 /// Checks a profile. What keeps no trace of its caller cannot use what is kept for the caller's team.
-fn check_profile(report: &mut Report, path: &Path<'_>, profile: Profile, retention: Retention) -> Profile {
+fn check_profile(
+    report: &mut Report,
+    path: &Path<'_>,
+    profile: Profile,
+    retention: RetentionMode,
+) -> Profile {
     let Profile { name, save_changes: _ } = &profile;
-    if retention != Retention::Normal {
+    if retention != RetentionMode::Normal {
         report.violation(path, ViolationCode::Conflict, |name| {
             format!("{name} is not supported with zero data retention or anonymized requests")
         });

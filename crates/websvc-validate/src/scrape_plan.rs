@@ -7,7 +7,7 @@ use std::time::Duration;
 use websvc_types::format::Markdown;
 use websvc_types::{Action, AuditMetadata, Format, Parser, Profile, Proxy, RedactOptions, ThreatProtection};
 
-use crate::protection::Protection;
+use crate::threat_rules::ThreatRules;
 
 /// Checked scrape options with every default filled in.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +35,7 @@ pub struct ScrapePlan {
     pub(crate) redact_pii: Option<RedactOptions>,
     pub(crate) profile: Option<Profile>,
     pub(crate) threat: Option<ThreatProtection>,
-    pub(crate) protection: Option<Protection>,
+    pub(crate) protection: Option<ThreatRules>,
     pub(crate) audit: Option<AuditMetadata>,
     pub(crate) leads: bool,
 }
@@ -53,7 +53,7 @@ impl ScrapePlan {
     /// Returns the plan by which a page is got of which something is written afterwards: the markdown in place of what is
     /// written of it.
     #[must_use]
-    pub fn for_reading(&self) -> Cow<'_, Self> {
+    pub fn without_generated_formats(&self) -> Cow<'_, Self> {
         let is_written = |format: &Format| {
             matches!(
                 format,
@@ -219,7 +219,7 @@ impl ScrapePlan {
 
     /// Returns the rules by which URLs of pages are checked; `None` when they are not.
     #[must_use]
-    pub fn protection(&self) -> Option<&Protection> {
+    pub fn protection(&self) -> Option<&ThreatRules> {
         self.protection.as_ref()
     }
 
@@ -236,7 +236,7 @@ impl ScrapePlan {
     }
 }
 
-/// Where a page is visited from.
+/// Location that a page is visited from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocationPlan {
     pub(crate) country: &'static str,

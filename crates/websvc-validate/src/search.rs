@@ -7,18 +7,18 @@ use websvc_types::limits::{
     COUNTRY_DEFAULT, LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, QUERY_MAX_CHARS, SEARCH_TIMEOUT_DEFAULT_MS,
     SEARCH_TIMEOUT_FLOOR_MS, SEARCH_TIMEOUT_MAX_MS, SEARCH_TIMEOUT_MIN_MS,
 };
-use websvc_types::{Category, Enterprise, SearchRequest, Source, SourceKind, ViolationCode};
+use websvc_types::{Category, RetentionOption, SearchRequest, Source, SourceKind, ViolationCode};
 
 use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::path::Path;
-use crate::policy::{Allowance, Policy};
-use crate::protection::Protection;
+use crate::policy::{FeaturePolicy, Policy};
 use crate::report::{Report, cut, quoted};
-use crate::retention::Retention;
-use crate::scrape::{self, Setting};
+use crate::retention::RetentionMode;
+use crate::scrape::{self, ScrapeContext};
 use crate::scrape_plan::ScrapePlan;
 use crate::search_plan::{SearchPlan, SourcePlan};
+use crate::threat_rules::ThreatRules;
 use crate::{bounds, country, domain, threat};
 
 /// Longer reasons are cut: they repeat the sender's words.
@@ -73,14 +73,14 @@ pub(crate) fn check(report: &mut Report, request: SearchRequest, policy: &Policy
     let threat = threat_protection
         .map(|protection| threat::check(report, &body.key("threatProtection"), protection, policy));
     let scrape = scrape_options.map(|options| {
-        let setting = Setting { policy, retention, threat: threat.as_ref() };
+        let setting = ScrapeContext { policy, retention, threat: threat.as_ref() };
         scrape::check(report, &body.key("scrapeOptions"), options, setting)
     });
     // Under lockdown of the pages nothing is kept of their URLs.
     let is_locked = scrape.as_ref().is_some_and(ScrapePlan::lockdown);
-    let kept = if is_locked { Retention::Zero } else { retention };
+    let kept = if is_locked { RetentionMode::Zero } else { retention };
     SearchPlan {
-        protection: Protection::of(policy, threat.as_ref(), kept),
+        protection: ThreatRules::of(policy, threat.as_ref(), kept),
         query,
         query_text,
         limit: limit as usize,
@@ -161,15 +161,15 @@ fn plan_sources(
 }
 
 /// Returns what may be kept: the strictest of what the request asks for and the policy demands.
-fn retention_of(report: &mut Report, asked: &[Enterprise], policy: &Policy) -> Retention {
-    let mut retention = Retention::demanded(policy);
+fn retention_of(report: &mut Report, asked: &[RetentionOption], policy: &Policy) -> RetentionMode {
+    let mut retention = RetentionMode::requested_retention(policy);
     for enterprise in asked {
         let (allowance, name, wanted) = match enterprise {
-            Enterprise::Default => continue,
-            Enterprise::Anon => (policy.anon, "anon", Retention::Anonymous),
-            Enterprise::Zdr => (policy.zdr, "zdr", Retention::Zero),
+            RetentionOption::Default => continue,
+            RetentionOption::Anon => (policy.anon, "anon", RetentionMode::Anonymous),
+            RetentionOption::Zdr => (policy.zdr, "zdr", RetentionMode::Zero),
         };
-        if allowance == Allowance::Off {
+        if allowance == FeaturePolicy::Off {
             report.forbid(&format!("enterprise {name} is not enabled for this team"));
         }
         retention = retention.max(wanted);

@@ -1,4 +1,4 @@
-//! What a search will do.
+//! Plan of a search.
 
 use std::time::Duration;
 
@@ -6,9 +6,9 @@ use websvc_query::{Query, Tbs};
 use websvc_types::{Category, SourceKind, ThreatProtection};
 
 use crate::domain::DomainFilter;
-use crate::protection::Protection;
-use crate::retention::Retention;
+use crate::retention::RetentionMode;
 use crate::scrape_plan::ScrapePlan;
+use crate::threat_rules::ThreatRules;
 
 /// A checked search with every default filled in.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,10 +26,10 @@ pub struct SearchPlan {
     pub(crate) timeout: Duration,
     pub(crate) ignore_invalid_urls: bool,
     pub(crate) highlights: bool,
-    pub(crate) retention: Retention,
+    pub(crate) retention: RetentionMode,
     pub(crate) scrape: Option<ScrapePlan>,
     pub(crate) threat: Option<ThreatProtection>,
-    pub(crate) protection: Option<Protection>,
+    pub(crate) protection: Option<ThreatRules>,
 }
 
 impl SearchPlan {
@@ -113,7 +113,7 @@ impl SearchPlan {
 
     /// Returns what may be kept of the search.
     #[must_use]
-    pub fn retention(&self) -> Retention {
+    pub fn retention(&self) -> RetentionMode {
         self.retention
     }
 
@@ -131,7 +131,7 @@ impl SearchPlan {
 
     /// Returns the rules by which the URLs of results are checked; `None` when they are not.
     #[must_use]
-    pub fn protection(&self) -> Option<&Protection> {
+    pub fn protection(&self) -> Option<&ThreatRules> {
         self.protection.as_ref()
     }
 }

@@ -56,20 +56,20 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, given: &str) -> Option
     let given = given.trim();
     match parse(given) {
         Ok(target) => Some(target),
-        Err(Fault::Protocol) => {
+        Err(TargetError::Protocol) => {
             report.violation(path, ViolationCode::InvalidFormat, |name| {
                 format!("{name}: URL uses unsupported protocol, not http or https: {}", quoted(given))
             });
             None
         }
-        Err(Fault::NoTopLevelDomain) => {
+        Err(TargetError::NoTopLevelDomain) => {
             report.violation(path, ViolationCode::InvalidFormat, |name| {
                 let expected = "an http or https URL, or a host with its domain such as example.com";
                 format!("{name} must be {expected}, not {}", quoted(given))
             });
             None
         }
-        Err(Fault::Syntax(error)) => {
+        Err(TargetError::Syntax(error)) => {
             report.violation(path, ViolationCode::InvalidFormat, |name| {
                 format!("{name} must be an http or https URL, not {}: {error}", quoted(given))
             });
@@ -86,24 +86,24 @@ pub(crate) fn read(given: &str) -> Option<Target> {
 }
 
 /// Why a text is no address of a page.
-enum Fault {
+enum TargetError {
     Protocol,
     /// A single word, which is rather a mistake than a host.
     NoTopLevelDomain,
     Syntax(url::ParseError),
 }
 
-fn parse(given: &str) -> Result<Target, Fault> {
+fn parse(given: &str) -> Result<Target, TargetError> {
     let is_whole = has_scheme(given);
     let text = if is_whole { given.to_owned() } else { format!("http://{given}") };
     match Url::parse(&text) {
-        Ok(url) if !is_whole && is_single_word(&url) => Err(Fault::NoTopLevelDomain),
+        Ok(url) if !is_whole && is_single_word(&url) => Err(TargetError::NoTopLevelDomain),
         Ok(mut url) if matches!(url.scheme(), "http" | "https") => {
             let credentials = take_credentials(&mut url);
             Ok(Target { text, url, credentials })
         }
-        Ok(_) => Err(Fault::Protocol),
-        Err(error) => Err(Fault::Syntax(error)),
+        Ok(_) => Err(TargetError::Protocol),
+        Err(error) => Err(TargetError::Syntax(error)),
     }
 }
 

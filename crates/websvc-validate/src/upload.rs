@@ -2,7 +2,7 @@
 
 use url::Url;
 use websvc_types::ViolationCode;
-use websvc_types::index::{CrawlProgress, IndexUpload};
+use websvc_types::index::{CrawlProgressRequest, IndexUploadRequest};
 use websvc_types::limits::{CRAWL_HOST_MAX_CHARS, CRAWL_HOSTS_MAX, CRAWL_ID_MAX_CHARS};
 
 use crate::bounds;
@@ -11,8 +11,8 @@ use crate::report::{Report, quoted};
 
 /// Checks that the index can take every document: were it left to the index, those before a mistaken one would be in
 /// it already.
-pub(crate) fn check(report: &mut Report, upload: &IndexUpload) {
-    let IndexUpload { documents } = upload;
+pub(crate) fn check(report: &mut Report, upload: &IndexUploadRequest) {
+    let IndexUploadRequest { documents } = upload;
     let body = Path::Root;
     let list = body.key("documents");
     for (index, document) in documents.iter().enumerate() {
@@ -29,8 +29,8 @@ pub(crate) fn check(report: &mut Report, upload: &IndexUpload) {
 }
 
 /// Checks what a crawl says of itself: the service keeps it in memory.
-pub(crate) fn check_progress(report: &mut Report, progress: &CrawlProgress) {
-    let CrawlProgress { id, hosts, pages: _, failed: _, skipped: _, waiting: _, ended: _ } = progress;
+pub(crate) fn check_progress(report: &mut Report, progress: &CrawlProgressRequest) {
+    let CrawlProgressRequest { id, hosts, pages: _, failed: _, skipped: _, waiting: _, ended: _ } = progress;
     let body = Path::Root;
     let path = body.key("id");
     if !report.has(&path) {

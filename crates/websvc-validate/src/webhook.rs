@@ -5,25 +5,25 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 use url::Url;
 use websvc_types::ViolationCode;
-use websvc_types::job::{JobMoment, Webhook, WebhookEvent, WebhookKind, WebhookOptions};
+use websvc_types::job::{JobEventKind, Webhook, WebhookEvent, WebhookJobType, WebhookOptions};
 use websvc_types::limits::WEBHOOK_METADATA_MAX_BYTES;
 
 use crate::path::Path;
 use crate::report::Report;
 use crate::{header, target};
 
-/// What says what a body is and who sent it: no header of the caller's takes its place.
+/// Headers that identify a body and its sender; headers of the caller cannot replace them.
 const OUR_OWN: &[&str] =
     &["content-type", "webhook-id", "webhook-signature", "webhook-timestamp", "x-firecrawl-signature"];
 
-/// Where the events of a job are sent, checked.
+/// Validated webhook of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WebhookPlan {
     url: Url,
     place: &'static str,
     headers: BTreeMap<String, String>,
     metadata: Map<String, Value>,
-    events: Vec<JobMoment>,
+    events: Vec<JobEventKind>,
 }
 
 impl WebhookPlan {
@@ -53,13 +53,17 @@ impl WebhookPlan {
 
     /// Returns the events that are wanted, each once.
     #[must_use]
-    pub fn events(&self) -> &[JobMoment] {
+    pub fn events(&self) -> &[JobEventKind] {
         &self.events
     }
 }
 
 /// Checks where the events of a job of a kind are sent. The plan holds only if the report has no violation.
-pub(crate) fn check(report: &mut Report, given: Option<Webhook>, kind: WebhookKind) -> Option<WebhookPlan> {
+pub(crate) fn check(
+    report: &mut Report,
+    given: Option<Webhook>,
+    kind: WebhookJobType,
+) -> Option<WebhookPlan> {
     let body = Path::Root;
     let path = body.key("webhook");
     match given? {
@@ -68,7 +72,7 @@ pub(crate) fn check(report: &mut Report, given: Option<Webhook>, kind: WebhookKi
             place: "/webhook",
             headers: BTreeMap::new(),
             metadata: Map::new(),
-            events: JobMoment::ALL.to_vec(),
+            events: JobEventKind::ALL.to_vec(),
         }),
         Webhook::Options(WebhookOptions { url, headers, metadata, events }) => {
             let headers = check_headers(report, &path.key("headers"), headers.unwrap_or_default());
@@ -108,9 +112,9 @@ fn check_events(
     report: &mut Report,
     path: &Path<'_>,
     given: Option<Vec<WebhookEvent>>,
-    kind: WebhookKind,
-) -> Vec<JobMoment> {
-    let Some(given) = given else { return JobMoment::ALL.to_vec() };
+    kind: WebhookJobType,
+) -> Vec<JobEventKind> {
+    let Some(given) = given else { return JobEventKind::ALL.to_vec() };
     if given.is_empty() && !report.has(path) {
         report.violation(path, ViolationCode::TooShort, |name| {
             format!("{name} must have at least 1 item: without webhook there are no events")

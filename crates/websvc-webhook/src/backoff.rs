@@ -7,7 +7,7 @@ const LONGEST_ASKED_FOR: Duration = Duration::from_secs(600);
 
 /// Pauses that grow with every failure in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Schedule {
+pub struct BackoffSchedule {
     /// The pause after the first failure.
     pub first: Duration,
     /// How many times longer each pause is than the one before.
@@ -16,7 +16,7 @@ pub struct Schedule {
     pub longest: Duration,
 }
 
-impl Schedule {
+impl BackoffSchedule {
     /// Returns the pause after so many failures in a row, at least one. It is between half of its length and the whole:
     /// receivers of many senders that failed together do not come back together. Who says when to come back is left alone
     /// until then, ten minutes at most.
@@ -32,14 +32,14 @@ impl Schedule {
 /// The pauses of one receiver.
 #[derive(Debug)]
 pub struct Backoff {
-    schedule: Schedule,
+    schedule: BackoffSchedule,
     failures: u32,
 }
 
 impl Backoff {
     /// Begins with no failure.
     #[must_use]
-    pub fn new(schedule: Schedule) -> Self {
+    pub fn new(schedule: BackoffSchedule) -> Self {
         Self { schedule, failures: 0 }
     }
 
@@ -68,8 +68,8 @@ fn fraction() -> f64 {
 mod tests {
     use super::*;
 
-    const SCHEDULE: Schedule =
-        Schedule { first: Duration::from_millis(250), factor: 2, longest: Duration::from_secs(60) };
+    const SCHEDULE: BackoffSchedule =
+        BackoffSchedule { first: Duration::from_millis(250), factor: 2, longest: Duration::from_secs(60) };
 
     #[test]
     fn pauses_grow_to_the_longest_and_begin_anew_after_a_success() {

@@ -7,10 +7,10 @@
 
 mod backoff;
 mod post;
+mod redacted_url;
 mod secret;
-mod shown;
 
-pub use backoff::{Backoff, Schedule};
-pub use post::{Message, PostError, post};
-pub use secret::{Secret, SecretError};
-pub use shown::public_url;
+pub use backoff::{Backoff, BackoffSchedule};
+pub use post::{PostError, WebhookRequest, post};
+pub use redacted_url::redact_url;
+pub use secret::{SecretError, SigningSecret};

@@ -7,17 +7,17 @@ use http::header::{ACCEPT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use jiff::Timestamp;
 use url::Url;
-use websvc_transport::{Client, FetchError, FetchRequest, RedirectPolicy, Wanted};
+use websvc_transport::{BodyMode, Client, FetchError, FetchRequest, RedirectPolicy};
 
-use crate::secret::Secret;
+use crate::secret::SigningSecret;
 
 const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// What is posted.
+/// Body to post, and its destination.
 #[derive(Debug, Clone)]
-pub struct Message {
+pub struct WebhookRequest {
     /// By which it is known when it comes again.
     pub id: String,
     /// JSON.
@@ -51,8 +51,13 @@ pub enum PostError {
 ///
 /// # Errors
 /// [`PostError`]
-pub async fn post(client: &Client, url: Url, secret: &Secret, message: Message) -> Result<u16, PostError> {
-    let Message { id, body, headers, patience } = message;
+pub async fn post(
+    client: &Client,
+    url: Url,
+    secret: &SigningSecret,
+    message: WebhookRequest,
+) -> Result<u16, PostError> {
+    let WebhookRequest { id, body, headers, patience } = message;
     let timestamp = Timestamp::now().as_second();
     let signature = secret.sign(&id, timestamp, &body);
     let value =
@@ -66,7 +71,7 @@ pub async fn post(client: &Client, url: Url, secret: &Secret, message: Message) 
     request.timeout = patience;
     request.connect_timeout = request.connect_timeout.min(patience);
     // Nothing in the body of an answer counts, so that nothing about it may undo the status.
-    request.wanted = Wanted::Head;
+    request.wanted = BodyMode::Head;
     request.headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static("identity"));
     request.redirects = RedirectPolicy::None;
     let answer = client.fetch(request).await.map_err(|error| unreachable(&error))?;

@@ -1,4 +1,4 @@
-//! What bodies are signed with.
+//! Secrets that sign bodies.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use ring::hmac;
 
-/// What a secret begins with that is written in base64, as Standard Webhooks writes them.
+/// Prefix of a secret that is encoded in base64, as in Standard Webhooks.
 const ENCODED: &str = "whsec_";
 /// Shorter secrets can be guessed.
 const SECRET_MIN_BYTES: usize = 16;
@@ -15,20 +15,20 @@ const SECRET_MIN_BYTES: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the secret of the webhook cannot be used: {reason}")]
 pub struct SecretError {
-    /// What is wrong with it.
+    /// Reason why the secret is invalid.
     pub reason: &'static str,
 }
 
-/// What bodies are signed with.
+/// Secret that signs bodies.
 #[derive(Clone)]
-pub struct Secret {
+pub struct SigningSecret {
     /// The bytes that the text stands for: the key of Standard Webhooks.
     decoded: hmac::Key,
     /// The text as it stands: the key of receivers that know nothing of an encoding.
     literal: hmac::Key,
 }
 
-impl Secret {
+impl SigningSecret {
     /// Reads a secret: base64 after `whsec_`, or as it stands.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for SigningSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Secret").finish_non_exhaustive()
     }
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn a_signature_is_that_of_the_published_example() {
         // From the test of the reference libraries of Standard Webhooks.
-        let secret = Secret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        let secret = SigningSecret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let signature =
             secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, br#"{"test": 2432232314}"#);
         assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
@@ -99,18 +99,18 @@ mod tests {
     #[test]
     fn a_body_alone_is_signed_by_the_text_of_the_secret() {
         // By `openssl dgst -sha256 -hmac sixteen--letters`.
-        let secret = Secret::new("sixteen--letters").unwrap();
+        let secret = SigningSecret::new("sixteen--letters").unwrap();
         let signature = secret.sign_body(b"what do ya want for nothing?");
         assert_eq!(signature, "fc0a0545c527861c004d6b9e1ccb87104b34862227bb0ccefcb3309f4f387f80");
     }
 
     #[test]
     fn secrets_that_can_be_guessed_are_refused() {
-        assert!(Secret::new("").is_err());
-        assert!(Secret::new("fifteen-letters").is_err());
-        assert!(Secret::new("sixteen--letters").is_ok());
-        assert!(Secret::new("whsec_AAAAAAAAAAAAAAAA").is_err(), "twelve bytes");
-        assert!(Secret::new("whsec_not base64, however long it is").is_err());
-        assert!(Secret::new(&Secret::encode(&[7; 32])).is_ok());
+        assert!(SigningSecret::new("").is_err());
+        assert!(SigningSecret::new("fifteen-letters").is_err());
+        assert!(SigningSecret::new("sixteen--letters").is_ok());
+        assert!(SigningSecret::new("whsec_AAAAAAAAAAAAAAAA").is_err(), "twelve bytes");
+        assert!(SigningSecret::new("whsec_not base64, however long it is").is_err());
+        assert!(SigningSecret::new(&SigningSecret::encode(&[7; 32])).is_ok());
     }
 }

@@ -21,8 +21,8 @@ use websvc::server::{EmbeddedServer, EmbeddedServerConfig};
 use websvc::transport::{
     AddressGuard, Body, Client as HttpClient, ClientConfig, FetchRequest, Server, ServerBody, ServerConfig,
 };
-use websvc::types::index::{IndexDocument, IndexUpload};
-use websvc::{Client, ClientError, Retry};
+use websvc::types::index::{IndexDocument, IndexUploadRequest};
+use websvc::{Client, ClientError, RetryPolicy};
 
 /// The service: made once, shared by all requests.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ impl Links {
         let search = Client::builder(base)
             .key(key)
             .timeout(Duration::from_secs(2))
-            .retry(Retry { attempts: 2, ..Retry::default() })
+            .retry(RetryPolicy { attempts: 2, ..RetryPolicy::default() })
             .user_agent("links/1.0")
             .build()?;
         Ok(Self { search })
@@ -46,7 +46,7 @@ impl Links {
         let Some(query) = query(&request) else {
             return reply(StatusCode::BAD_REQUEST, &json!({ "error": "ask by ?q=" }));
         };
-        match self.search.search_for(query).limit(3).send().await {
+        match self.search.search(query).limit(3).send().await {
             Ok(found) => {
                 let results = found.data.web.unwrap_or_default();
                 let links: Vec<_> = results
@@ -60,10 +60,10 @@ impl Links {
     }
 }
 
-/// What callers are told when the search fails: their fault, too much to do, or ours.
+/// Returns the response to a failed search: invalid request, overload, or internal error.
 fn excuse(error: &ClientError) -> Response<Body> {
     match error {
-        ClientError::Refused(refusal) if refusal.status == StatusCode::BAD_REQUEST => {
+        ClientError::Api(refusal) if refusal.status == StatusCode::BAD_REQUEST => {
             let rules: Vec<&str> =
                 refusal.details.iter().map(|violation| violation.message.as_str()).collect();
             reply(StatusCode::BAD_REQUEST, &json!({ "error": rules.join("; ") }))
@@ -145,7 +145,7 @@ async fn search_service() -> Result<(Url, String, TempDir), Box<dyn Error>> {
         body: "gather runs awaitables together and returns their results in order.".to_owned(),
         ..IndexDocument::default()
     };
-    search.add_documents(&IndexUpload { documents: vec![document] }).await?;
+    search.add_documents(&IndexUploadRequest { documents: vec![document] }).await?;
     while search.index_stats().await?.documents == 0 {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

@@ -12,7 +12,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
           "query": "brewing"
         }"#,
     )?;
-    let response = client.search(&request).await?;
+    let response = client.execute_search(&request).await?;
     println!("{:#?}", response.data);
     Ok(())
 }

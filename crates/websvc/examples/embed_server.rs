@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use websvc::Client;
 use websvc::server::{EmbeddedServer, EmbeddedServerConfig};
-use websvc::types::index::{IndexDocument, IndexUpload};
+use websvc::types::index::{IndexDocument, IndexUploadRequest};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }));
 
     index(&client).await?;
-    let found = client.search_for("run awaitables together").send().await?;
+    let found = client.search("run awaitables together").send().await?;
     for result in found.data.web.unwrap_or_default() {
         println!("found {} {}: {}", result.url, result.title, result.description);
     }
@@ -50,7 +50,7 @@ async fn index(client: &Client) -> Result<(), Box<dyn Error>> {
         body: "gather runs awaitables together and returns their results in order.".to_owned(),
         ..IndexDocument::default()
     };
-    client.add_documents(&IndexUpload { documents: vec![document] }).await?;
+    client.add_documents(&IndexUploadRequest { documents: vec![document] }).await?;
     while client.index_stats().await?.documents == 0 {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

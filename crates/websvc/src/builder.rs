@@ -9,10 +9,10 @@ use http::HeaderValue;
 use url::Url;
 use websvc_transport::{AddressGuard, ClientConfig, Proxy};
 
-use crate::call::Line;
+use crate::call::HttpTransport;
 use crate::client::Client;
 use crate::error::ClientError;
-use crate::retry::Retry;
+use crate::retry::RetryPolicy;
 
 /// Requests to the service at one time, and connections kept for later ones.
 const CONNECTIONS: usize = 256;
@@ -42,12 +42,12 @@ pub struct ClientBuilder {
     proxy: Option<Url>,
     ca_file: Option<PathBuf>,
     user_agent: String,
-    retry: Retry,
+    retry: RetryPolicy,
 }
 
 impl ClientBuilder {
     /// Starts from the defaults: no key, no proxy, the system's trust anchors, 10 seconds for a connection, and
-    /// [`Retry::default`].
+    /// [`RetryPolicy::default`].
     pub fn new(base: Url) -> Self {
         Self {
             base,
@@ -57,7 +57,7 @@ impl ClientBuilder {
             proxy: None,
             ca_file: None,
             user_agent: concat!("websvc/", env!("CARGO_PKG_VERSION")).to_owned(),
-            retry: Retry::default(),
+            retry: RetryPolicy::default(),
         }
     }
 
@@ -72,7 +72,7 @@ impl ClientBuilder {
     ///
     /// Without it a search has the time that its request gives the service (60 seconds if it does not say) and five
     /// seconds more, so that the service's own 408 arrives; other calls have 60 seconds. To have the service stop
-    /// working on a search, give the time to the request, by [`Search::timeout`](crate::Search::timeout).
+    /// working on a search, give the time to the request, by [`SearchBuilder::timeout`](crate::Search::timeout).
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -104,8 +104,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Sends requests that failed again by this policy. Default: [`Retry::default`].
-    pub fn retry(mut self, retry: Retry) -> Self {
+    /// Sends requests that failed again by this policy. Default: [`RetryPolicy::default`].
+    pub fn retry(mut self, retry: RetryPolicy) -> Self {
         self.retry = retry;
         self
     }
@@ -129,7 +129,7 @@ impl ClientBuilder {
             ..ClientConfig::new(AddressGuard::open())
         };
         let http = websvc_transport::Client::new(config)?;
-        let line = Line { base, authorization, proxy, connect_timeout, retry, http };
+        let line = HttpTransport { base, authorization, proxy, connect_timeout, retry, http };
         Ok(Client { line: Arc::new(line), timeout })
     }
 }

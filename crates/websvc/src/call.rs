@@ -10,52 +10,52 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 use url::Url;
-use websvc_transport::{FetchError, FetchRequest, Fetched, Proxy, RedirectPolicy};
+use websvc_transport::{FetchError, FetchRequest, FetchResponse, Proxy, RedirectPolicy};
 use websvc_types::ErrorBody;
 
-use crate::error::{ClientError, Prospect, Refusal};
-use crate::retry::Retry;
+use crate::error::{ApiError, ClientError, Retryability};
+use crate::retry::RetryPolicy;
 
 /// The largest answer: a hundred results may each bring a page in several formats.
 const ANSWER_MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Where and how the service is called.
+/// Address and connection settings of the service.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct HttpTransport {
     pub(crate) base: Url,
     pub(crate) authorization: Option<HeaderValue>,
     pub(crate) proxy: Option<Proxy>,
     pub(crate) connect_timeout: Duration,
-    pub(crate) retry: Retry,
+    pub(crate) retry: RetryPolicy,
     pub(crate) http: websvc_transport::Client,
 }
 
-/// What the service is asked.
+/// Request to the service.
 #[derive(Debug)]
-pub(crate) struct Call {
+pub(crate) struct ApiCall {
     method: Method,
     path: Cow<'static, str>,
     query: Option<String>,
     body: Option<Bytes>,
     /// The time for all attempts and the waits between them.
     time: Duration,
-    /// Whether doing it twice does no harm.
-    pub(crate) repetition: Repetition,
+    /// Idempotency of the request.
+    pub(crate) repetition: Idempotency,
 }
 
-/// What doing a thing twice does.
+/// Effect of sending a request twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Repetition {
+pub(crate) enum Idempotency {
     /// The same as doing it once.
     Harmless,
     /// More than doing it once.
-    Harmful,
+    NotIdempotent,
 }
 
-impl Call {
+impl ApiCall {
     pub(crate) fn get(path: impl Into<Cow<'static, str>>, time: Duration) -> Self {
         let (method, path) = (Method::GET, path.into());
-        Self { method, path, query: None, body: None, time, repetition: Repetition::Harmless }
+        Self { method, path, query: None, body: None, time, repetition: Idempotency::Harmless }
     }
 
     /// Asks for a part of what is there.
@@ -79,9 +79,9 @@ impl Call {
     }
 }
 
-impl Line {
+impl HttpTransport {
     /// Calls until there is an answer of status 200, or no attempt is left that could bring one in time.
-    pub(crate) async fn call<A: DeserializeOwned>(&self, call: &Call) -> Result<A, ClientError> {
+    pub(crate) async fn call<A: DeserializeOwned>(&self, call: &ApiCall) -> Result<A, ClientError> {
         let started = Instant::now();
         let mut failed = 0;
         loop {
@@ -102,25 +102,25 @@ impl Line {
     }
 
     /// Returns how long to wait before the next attempt, if there should be one.
-    fn wait(&self, call: &Call, failed: u32, failure: &ClientError) -> Option<Duration> {
+    fn wait(&self, call: &ApiCall, failed: u32, failure: &ClientError) -> Option<Duration> {
         match (failure.prospect(), call.repetition) {
-            (Prospect::None, _) | (Prospect::Again, Repetition::Harmful) => None,
-            (Prospect::First, _) | (Prospect::Again, Repetition::Harmless) => {
+            (Retryability::None, _) | (Retryability::Again, Idempotency::NotIdempotent) => None,
+            (Retryability::First, _) | (Retryability::Again, Idempotency::Harmless) => {
                 self.retry.wait(failed, failure.retry_after())
             }
         }
     }
 
-    async fn attempt(&self, call: &Call, time: Duration) -> Result<Fetched, ClientError> {
+    async fn attempt(&self, call: &ApiCall, time: Duration) -> Result<FetchResponse, ClientError> {
         let answer = self.ask(call, time).await?;
         if answer.status == StatusCode::OK {
             return Ok(answer);
         }
-        Err(ClientError::Refused(Box::new(Refusal::of(&answer))))
+        Err(ClientError::Api(Box::new(ApiError::of(&answer))))
     }
 
     /// Asks once, for an answer of any status.
-    async fn ask(&self, call: &Call, time: Duration) -> Result<Fetched, ClientError> {
+    async fn ask(&self, call: &ApiCall, time: Duration) -> Result<FetchResponse, ClientError> {
         let mut url = self.base.clone();
         url.set_path(&format!("{}/{}", self.base.path().trim_end_matches('/'), call.path));
         url.set_query(call.query.as_deref());
@@ -150,15 +150,15 @@ impl Line {
     }
 
     /// Asks once for how the service is, which it says with a status of 200 or 503.
-    pub(crate) async fn observe<A: DeserializeOwned>(&self, call: &Call) -> Result<A, ClientError> {
+    pub(crate) async fn call_once<A: DeserializeOwned>(&self, call: &ApiCall) -> Result<A, ClientError> {
         let answer = self.ask(call, call.time).await?;
         match answer.status {
             StatusCode::OK => read(&answer),
             StatusCode::SERVICE_UNAVAILABLE => {
-                let refused = |_other_body| ClientError::Refused(Box::new(Refusal::of(&answer)));
+                let refused = |_other_body| ClientError::Api(Box::new(ApiError::of(&answer)));
                 serde_json::from_slice(&answer.body).map_err(refused)
             }
-            _ => Err(ClientError::Refused(Box::new(Refusal::of(&answer)))),
+            _ => Err(ClientError::Api(Box::new(ApiError::of(&answer)))),
         }
     }
 
@@ -167,12 +167,12 @@ impl Line {
     }
 }
 
-fn read<A: DeserializeOwned>(answer: &Fetched) -> Result<A, ClientError> {
+fn read<A: DeserializeOwned>(answer: &FetchResponse) -> Result<A, ClientError> {
     serde_json::from_slice(&answer.body).map_err(|source| {
         // A page whose host was not found is answered with status 200 (docs/scraping.md).
         match serde_json::from_slice::<ErrorBody>(&answer.body) {
-            Ok(failure) if !failure.success => ClientError::Refused(Box::new(Refusal::of(answer))),
-            Ok(_) | Err(_) => ClientError::Unreadable { status: answer.status, source },
+            Ok(failure) if !failure.success => ClientError::Api(Box::new(ApiError::of(answer))),
+            Ok(_) | Err(_) => ClientError::Decode { status: answer.status, source },
         }
     })
 }

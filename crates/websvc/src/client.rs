@@ -4,19 +4,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use url::Url;
-use websvc_types::index::{CrawlProgress, IndexReply, IndexStats, IndexUpload, ProgressReply};
+use websvc_types::index::{
+    CrawlProgressRequest, CrawlProgressResponse, IndexStats, IndexUploadRequest, IndexUploadResponse,
+};
 use websvc_types::limits::{SCRAPE_TIMEOUT_DEFAULT_MS, SEARCH_TIMEOUT_DEFAULT_MS};
 use websvc_types::{
     MapRequest, MapResponse, ScrapeOptions, ScrapeRequest, ScrapeResponse, SearchRequest, SearchResponse,
 };
 
 use crate::builder::ClientBuilder;
-use crate::call::{Call, Line, Repetition};
+use crate::call::{ApiCall, HttpTransport, Idempotency};
 use crate::error::ClientError;
 use crate::health::{Health, Readiness};
-use crate::search::Search;
+use crate::search::SearchBuilder;
 
-/// What the client waits beyond the time the request itself has, so that the service's own 408 arrives.
+/// Time that the client waits beyond the request's own timeout, so that the service's 408 arrives.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// How long a request without a time of its own may take.
@@ -27,7 +29,7 @@ const TIMEOUT: Duration = Duration::from_millis(SEARCH_TIMEOUT_DEFAULT_MS);
 /// A call whose future is dropped is given up: its connection or HTTP/2 stream is closed, which tells the service.
 #[derive(Debug, Clone)]
 pub struct Client {
-    pub(crate) line: Arc<Line>,
+    pub(crate) line: Arc<HttpTransport>,
     pub(crate) timeout: Option<Duration>,
 }
 
@@ -60,19 +62,25 @@ impl Client {
         ClientBuilder::new(base)
     }
 
-    /// Starts a search for what a query asks. Nothing is sent before [`Search::send`].
+    /// Starts a search for what a query asks. Nothing is sent before [`SearchBuilder::send`].
     ///
     /// ```no_run
     /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
-    /// let found = client.search_for("asyncio gather").limit(5).markdown().send().await?;
+    /// let found = client.search("asyncio gather").limit(5).markdown().send().await?;
     /// for page in found.data.web.unwrap_or_default() {
     ///     println!("{}\n{}", page.url, page.content.markdown.unwrap_or_default());
     /// }
     /// # Ok(())
     /// # }
     /// ```
-    pub fn search_for(&self, query: impl Into<String>) -> Search {
-        Search::new(self.clone(), query.into())
+    pub fn search(&self, query: impl Into<String>) -> SearchBuilder {
+        SearchBuilder::new(self.clone(), query.into())
+    }
+
+    /// Starts a search, under its old name.
+    #[deprecated(note = "renamed to `search`; to send a `SearchRequest`, use `execute_search`")]
+    pub fn search_for(&self, query: impl Into<String>) -> SearchBuilder {
+        self.search(query)
     }
 
     /// Searches: `POST /v2/search` (specification, section 2). The request is sent as it is.
@@ -88,15 +96,15 @@ impl Client {
     /// use websvc::types::SearchRequest;
     ///
     /// let request = SearchRequest { query: "asyncio gather".to_owned(), limit: Some(5), ..Default::default() };
-    /// let found = client.search(&request).await?;
+    /// let found = client.execute_search(&request).await?;
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn search(&self, request: &SearchRequest) -> Result<SearchResponse, ClientError> {
-        let time = self.timeout.unwrap_or_else(|| time_for(request.timeout));
-        let mut call = Call::post("v2/search", request, time)?;
-        if request.scrape_options.as_ref().is_some_and(acts) {
-            call.repetition = Repetition::Harmful;
+    pub async fn execute_search(&self, request: &SearchRequest) -> Result<SearchResponse, ClientError> {
+        let time = self.timeout.unwrap_or_else(|| timeout_for(request.timeout));
+        let mut call = ApiCall::post("v2/search", request, time)?;
+        if request.scrape_options.as_ref().is_some_and(has_actions) {
+            call.repetition = Idempotency::NotIdempotent;
         }
         self.line.call(&call).await
     }
@@ -106,7 +114,7 @@ impl Client {
     /// A page that answers 400 and above is an answer: see the status in its metadata.
     ///
     /// # Errors
-    /// [`ClientError`]; a host that was not found is [`ClientError::Refused`] with status 200.
+    /// [`ClientError`]; a host that was not found is [`ClientError::Api`] with status 200.
     ///
     /// ```no_run
     /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
@@ -121,9 +129,9 @@ impl Client {
     pub async fn scrape(&self, request: &ScrapeRequest) -> Result<ScrapeResponse, ClientError> {
         let own = request.options.timeout.unwrap_or(SCRAPE_TIMEOUT_DEFAULT_MS);
         let time = self.timeout.unwrap_or(Duration::from_millis(own).saturating_add(GRACE));
-        let mut call = Call::post("v2/scrape", request, time)?;
-        if acts(&request.options) {
-            call.repetition = Repetition::Harmful;
+        let mut call = ApiCall::post("v2/scrape", request, time)?;
+        if has_actions(&request.options) {
+            call.repetition = Idempotency::NotIdempotent;
         }
         self.line.call(&call).await
     }
@@ -145,8 +153,8 @@ impl Client {
     /// # }
     /// ```
     pub async fn map(&self, request: &MapRequest) -> Result<MapResponse, ClientError> {
-        let time = self.timeout.unwrap_or_else(|| time_for(request.timeout));
-        self.line.call(&Call::post("v2/map", request, time)?).await
+        let time = self.timeout.unwrap_or_else(|| timeout_for(request.timeout));
+        self.line.call(&ApiCall::post("v2/map", request, time)?).await
     }
 
     /// Adds documents to the service's index: `POST /v2/index/documents`. They can be found within two seconds.
@@ -172,16 +180,22 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn add_documents(&self, upload: &IndexUpload) -> Result<IndexReply, ClientError> {
-        self.line.call(&Call::post("v2/index/documents", upload, self.time())?).await
+    pub async fn add_documents(
+        &self,
+        upload: &IndexUploadRequest,
+    ) -> Result<IndexUploadResponse, ClientError> {
+        self.line.call(&ApiCall::post("v2/index/documents", upload, self.time())?).await
     }
 
     /// Tells how far a crawl is whose pages go to the service: `POST /v2/index/progress`. Its dashboard shows it.
     ///
     /// # Errors
     /// [`ClientError`]
-    pub async fn crawl_progress(&self, progress: &CrawlProgress) -> Result<ProgressReply, ClientError> {
-        self.line.call(&Call::post("v2/index/progress", progress, self.time())?).await
+    pub async fn crawl_progress(
+        &self,
+        progress: &CrawlProgressRequest,
+    ) -> Result<CrawlProgressResponse, ClientError> {
+        self.line.call(&ApiCall::post("v2/index/progress", progress, self.time())?).await
     }
 
     /// Returns the figures of the service's index: `GET /v2/index/stats`.
@@ -196,7 +210,7 @@ impl Client {
     /// # }
     /// ```
     pub async fn index_stats(&self) -> Result<IndexStats, ClientError> {
-        self.line.call(&Call::get("v2/index/stats", self.time())).await
+        self.line.call(&ApiCall::get("v2/index/stats", self.time())).await
     }
 
     /// Asks whether the service runs: `GET /health`. Sent once whatever the policy, so that the answer is of now; no
@@ -212,7 +226,7 @@ impl Client {
     /// # }
     /// ```
     pub async fn health(&self) -> Result<Health, ClientError> {
-        self.line.observe(&Call::get("health", self.time())).await
+        self.line.call_once(&ApiCall::get("health", self.time())).await
     }
 
     /// Asks whether the service takes work: `GET /ready`. Sent once whatever the policy; no key is needed. A service
@@ -231,7 +245,7 @@ impl Client {
     /// # }
     /// ```
     pub async fn readiness(&self) -> Result<Readiness, ClientError> {
-        self.line.observe(&Call::get("ready", self.time())).await
+        self.line.call_once(&ApiCall::get("ready", self.time())).await
     }
 
     pub(crate) fn time(&self) -> Duration {
@@ -240,12 +254,12 @@ impl Client {
 }
 
 /// Returns whether something is done on the pages, which done twice may do harm.
-fn acts(options: &ScrapeOptions) -> bool {
+fn has_actions(options: &ScrapeOptions) -> bool {
     options.actions.as_ref().is_some_and(|actions| !actions.is_empty())
 }
 
 /// Returns how long a search or a map may take: as long as the service may, and the way.
-fn time_for(timeout_ms: Option<u64>) -> Duration {
+fn timeout_for(timeout_ms: Option<u64>) -> Duration {
     timeout_ms.map_or(TIMEOUT, Duration::from_millis).saturating_add(GRACE)
 }
 
@@ -256,7 +270,7 @@ mod tests {
     #[test]
     fn a_search_has_its_own_time_and_that_for_the_way() {
         let check = |timeout, expected| {
-            assert_eq!(time_for(timeout), Duration::from_millis(expected));
+            assert_eq!(timeout_for(timeout), Duration::from_millis(expected));
         };
         check(None, 65_000);
         check(Some(1), 5_001);

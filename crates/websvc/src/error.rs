@@ -7,12 +7,12 @@ use std::time::{Duration, SystemTime};
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::Value;
-use websvc_transport::{FetchError, Fetched, Stage};
+use websvc_transport::{FetchError, FetchPhase, FetchResponse};
 use websvc_types::{ErrorCode, Violation};
 
 use crate::retry::retry_after;
 
-/// Violations that the text of an error names; [`Refusal::details`] has all of them.
+/// Violations that the text of an error names; [`ApiError::details`] has all of them.
 const DETAILS_SHOWN: usize = 5;
 
 /// Why a call to the service failed. No text of it holds the key.
@@ -22,10 +22,10 @@ const DETAILS_SHOWN: usize = 5;
 /// use websvc::ClientError;
 /// use websvc::types::ErrorCode;
 ///
-/// match client.search_for("asyncio gather").send().await {
+/// match client.search("asyncio gather").send().await {
 ///     Ok(found) => println!("{} results", found.data.web.unwrap_or_default().len()),
 ///     Err(error) if error.code() == Some(ErrorCode::RateLimited) => println!("try later: {:?}", error.retry_after()),
-///     Err(ClientError::Refused(refusal)) => println!("{}: {:?}", refusal.message, refusal.details),
+///     Err(ClientError::Api(refusal)) => println!("{}: {:?}", refusal.message, refusal.details),
 ///     Err(error) => println!("{error}"),
 /// }
 /// # }
@@ -43,7 +43,7 @@ pub enum ClientError {
     },
     /// The HTTP client could not be made of its settings.
     #[error("the http client could not be made")]
-    Transport(#[from] websvc_transport::ClientError),
+    Transport(#[from] websvc_transport::ClientBuildError),
     /// The request could not be written as JSON.
     #[error("the request could not be written as json")]
     Encode(#[source] serde_json::Error),
@@ -57,13 +57,13 @@ pub enum ClientError {
     },
     /// The service, or what stands before it, answered with a status other than 200.
     #[error("the service answered {0}")]
-    Refused(Box<Refusal>),
+    Api(Box<ApiError>),
     /// The answer is not what the interface promises.
     #[error("the service answered {status} with what is no answer of websvc")]
-    Unreadable {
+    Decode {
         /// The HTTP status.
         status: StatusCode,
-        /// What is wrong with it.
+        /// Cause of the failure.
         source: serde_json::Error,
     },
 }
@@ -71,13 +71,13 @@ pub enum ClientError {
 /// An answer of a status other than 200.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Refusal {
+pub struct ApiError {
     /// The HTTP status.
     pub status: StatusCode,
-    /// What is wrong, for a program, as the service spelled it: see `docs/errors.md`. A 408 has none, nor has an
-    /// answer that is not the service's own.
+    /// Stable code for programs, see `docs/errors.md`. Responses with status 408 have none, nor do responses of
+    /// other services.
     pub code: Option<String>,
-    /// What is wrong, for a person.
+    /// Message for people.
     pub message: String,
     /// Every rule that the request breaks.
     pub details: Vec<Violation>,
@@ -90,9 +90,9 @@ pub struct Refusal {
 impl ClientError {
     /// Returns what was answered, if there was an answer of a status other than 200.
     #[must_use]
-    pub fn refusal(&self) -> Option<&Refusal> {
+    pub fn refusal(&self) -> Option<&ApiError> {
         match self {
-            Self::Refused(refusal) => Some(refusal),
+            Self::Api(refusal) => Some(refusal),
             _ => None,
         }
     }
@@ -101,13 +101,13 @@ impl ClientError {
     #[must_use]
     pub fn status(&self) -> Option<StatusCode> {
         match self {
-            Self::Refused(refusal) => Some(refusal.status),
-            Self::Unreadable { status, .. } => Some(*status),
+            Self::Api(refusal) => Some(refusal.status),
+            Self::Decode { status, .. } => Some(*status),
             _ => None,
         }
     }
 
-    /// Returns the service's code of what is wrong, if this crate knows it; [`Refusal::code`] has every code.
+    /// Returns the service's code of what is wrong, if this crate knows it; [`ApiError::code`] has every code.
     #[must_use]
     pub fn code(&self) -> Option<ErrorCode> {
         let code = self.refusal()?.code.as_deref()?;
@@ -145,8 +145,8 @@ impl ClientError {
                 | FetchError::Connect { .. }
                 | FetchError::Tls { .. }
                 | FetchError::Proxy { .. }
-                | FetchError::Timeout { stage: Stage::Resolve | Stage::Connect, .. } => true,
-                FetchError::Timeout { stage: Stage::Response | Stage::Body, .. }
+                | FetchError::Timeout { stage: FetchPhase::Resolve | FetchPhase::Connect, .. } => true,
+                FetchError::Timeout { stage: FetchPhase::Response | FetchPhase::Body, .. }
                 | FetchError::Forbidden
                 | FetchError::ForbiddenScheme { .. }
                 | FetchError::ForbiddenHeader { .. }
@@ -162,37 +162,41 @@ impl ClientError {
     }
 
     /// Tells what another attempt could do.
-    pub(crate) fn prospect(&self) -> Prospect {
+    pub(crate) fn prospect(&self) -> Retryability {
         match self {
             Self::Unreachable { source, .. } => match &**source {
                 // Whom one does not trust now one will not trust in a second; a handshake that broke off is another
                 // matter.
-                FetchError::Tls { source, .. } if source.kind() == ErrorKind::InvalidData => Prospect::None,
-                FetchError::Proxy { status: Some(status), .. } if !is_transient(*status) => Prospect::None,
-                FetchError::Protocol { .. } => Prospect::Again,
-                _ if self.is_connect() => Prospect::First,
-                _ => Prospect::None,
+                FetchError::Tls { source, .. } if source.kind() == ErrorKind::InvalidData => {
+                    Retryability::None
+                }
+                FetchError::Proxy { status: Some(status), .. } if !is_transient(*status) => {
+                    Retryability::None
+                }
+                FetchError::Protocol { .. } => Retryability::Again,
+                _ if self.is_connect() => Retryability::First,
+                _ => Retryability::None,
             },
-            Self::Refused(refusal) => match refusal.status {
-                StatusCode::TOO_MANY_REQUESTS => Prospect::First,
-                status if is_transient(status) => Prospect::Again,
-                _ => Prospect::None,
+            Self::Api(refusal) => match refusal.status {
+                StatusCode::TOO_MANY_REQUESTS => Retryability::First,
+                status if is_transient(status) => Retryability::Again,
+                _ => Retryability::None,
             },
-            Self::Config { .. } | Self::Transport(_) | Self::Encode(_) | Self::Unreadable { .. } => {
-                Prospect::None
+            Self::Config { .. } | Self::Transport(_) | Self::Encode(_) | Self::Decode { .. } => {
+                Retryability::None
             }
         }
     }
 }
 
-/// What another attempt could do.
+/// Effect of another attempt after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Prospect {
-    /// Nothing: it would fail as this one did.
+pub(crate) enum Retryability {
+    /// The attempt would fail in the same way.
     None,
-    /// What was asked for, for the first time.
+    /// The service would execute the request for the first time.
     First,
-    /// What was asked for, perhaps a second time.
+    /// The service might execute the request a second time.
     Again,
 }
 
@@ -200,7 +204,7 @@ fn is_transient(status: StatusCode) -> bool {
     matches!(status, StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE)
 }
 
-/// What an error body may have; one of another service may have anything.
+/// Fields of an error body; a body of another service may have any of them.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Body {
@@ -209,8 +213,8 @@ struct Body {
     details: Value,
 }
 
-impl Refusal {
-    pub(crate) fn of(answer: &Fetched) -> Self {
+impl ApiError {
+    pub(crate) fn of(answer: &FetchResponse) -> Self {
         let status = answer.status;
         let Body { error, code, details } = serde_json::from_slice(&answer.body).unwrap_or_default();
         let message = match error.as_str() {
@@ -244,7 +248,7 @@ fn without_first_detail(mut message: String, details: &[Violation]) -> String {
     message
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.status, self.message)?;
         for (place, Violation { path, code: _, message }) in

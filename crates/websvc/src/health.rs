@@ -1,4 +1,4 @@
-//! What a service says of itself.
+//! Health and readiness of a service.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ pub struct Health {
     pub version: String,
 }
 
-/// Whether a service takes work.
+/// Readiness of a service.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Readiness {
     /// `ready`, `not ready` or `stopping`.
     pub status: String,
-    /// What a request needs, each `ok` or `unavailable`.
+    /// Components that requests need, each `ok` or `unavailable`.
     #[serde(default)]
     pub checks: BTreeMap<String, String>,
 }

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use websvc_types::job::{
-    ActiveCrawls, BatchScrapeRequest, CrawlRequest, JobCancelled, JobDocument, JobErrors, JobPhase,
-    JobStarted, JobStatusResponse,
+    ActiveCrawls, BatchScrapeRequest, CancelJobResponse, CrawlRequest, JobDocument, JobErrorsResponse,
+    JobStatus, JobStatusResponse, StartJobResponse,
 };
 
-use crate::call::{Call, Repetition};
+use crate::call::{ApiCall, Idempotency};
 use crate::client::Client;
 use crate::error::ClientError;
 
@@ -18,7 +18,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// What a job does.
+/// Kinds of jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobKind {
     /// It gets the pages of a site: `/v2/crawl`.
@@ -65,9 +65,9 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn start_crawl(&self, request: &CrawlRequest) -> Result<JobStarted, ClientError> {
-        let mut call = Call::post(JobKind::Crawl.path(), request, self.time())?;
-        call.repetition = Repetition::Harmful;
+    pub async fn start_crawl(&self, request: &CrawlRequest) -> Result<StartJobResponse, ClientError> {
+        let mut call = ApiCall::post(JobKind::Crawl.path(), request, self.time())?;
+        call.repetition = Idempotency::NotIdempotent;
         self.line.call(&call).await
     }
 
@@ -75,9 +75,9 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`]
-    pub async fn start_batch(&self, request: &BatchScrapeRequest) -> Result<JobStarted, ClientError> {
-        let mut call = Call::post(JobKind::Batch.path(), request, self.time())?;
-        call.repetition = Repetition::Harmful;
+    pub async fn start_batch(&self, request: &BatchScrapeRequest) -> Result<StartJobResponse, ClientError> {
+        let mut call = ApiCall::post(JobKind::Batch.path(), request, self.time())?;
+        call.repetition = Idempotency::NotIdempotent;
         self.line.call(&call).await
     }
 
@@ -86,7 +86,7 @@ impl Client {
     /// # Errors
     /// [`ClientError`]
     pub async fn active_crawls(&self) -> Result<ActiveCrawls, ClientError> {
-        self.line.call(&Call::get("v2/crawl/active", self.time())).await
+        self.line.call(&ApiCall::get("v2/crawl/active", self.time())).await
     }
 
     /// Returns a job by its identifier. Nothing is sent.
@@ -108,7 +108,7 @@ impl Job {
     /// # Errors
     /// [`ClientError`]; a job that is not known, or not kept any more, is refused with 404.
     pub async fn status(&self, skip: u64) -> Result<JobStatusResponse, ClientError> {
-        let call = Call::get(self.path(""), self.client.time()).query(format!("skip={skip}"));
+        let call = ApiCall::get(self.path(""), self.client.time()).query(format!("skip={skip}"));
         self.client.line.call(&call).await
     }
 
@@ -116,22 +116,28 @@ impl Job {
     ///
     /// # Errors
     /// [`ClientError`]
-    pub async fn errors(&self) -> Result<JobErrors, ClientError> {
-        self.client.line.call(&Call::get(self.path("/errors"), self.client.time())).await
+    pub async fn errors(&self) -> Result<JobErrorsResponse, ClientError> {
+        self.client.line.call(&ApiCall::get(self.path("/errors"), self.client.time())).await
     }
 
     /// Cancels the job; what it has is kept.
     ///
     /// # Errors
     /// [`ClientError`]; a job that has ended is refused with 409.
-    pub async fn cancel(&self) -> Result<JobCancelled, ClientError> {
-        self.client.line.call(&Call::delete(self.path(""), self.client.time())).await
+    pub async fn cancel(&self) -> Result<CancelJobResponse, ClientError> {
+        self.client.line.call(&ApiCall::delete(self.path(""), self.client.time())).await
     }
 
     /// Follows the job from its first document to its end.
     #[must_use]
-    pub fn watch(&self) -> Watch {
-        Watch { job: self.clone(), skip: 0, documents: VecDeque::new(), state: None, pause: Duration::ZERO }
+    pub fn watch(&self) -> JobStream {
+        JobStream {
+            job: self.clone(),
+            skip: 0,
+            documents: VecDeque::new(),
+            state: None,
+            pause: Duration::ZERO,
+        }
     }
 
     fn path(&self, after: &str) -> String {
@@ -146,7 +152,7 @@ impl Job {
 /// The service is asked when there is something to know: at once for what is there, after a growing pause of at most two
 /// seconds for what is to come. It may be dropped at any time; the job goes on.
 #[derive(Debug)]
-pub struct Watch {
+pub struct JobStream {
     job: Job,
     skip: u64,
     documents: VecDeque<JobDocument>,
@@ -155,7 +161,7 @@ pub struct Watch {
     pause: Duration,
 }
 
-impl Watch {
+impl JobStream {
     /// Waits for the next document; `None` when the job has ended and all were returned.
     ///
     /// # Errors
@@ -204,8 +210,8 @@ impl Watch {
     /// A job that has ended gets no further documents, and its last answer says whether there are more to read.
     fn is_over(&self) -> bool {
         self.state.as_ref().is_some_and(|state| match state.status {
-            JobPhase::Scraping => false,
-            JobPhase::Completed | JobPhase::Failed | JobPhase::Cancelled => state.next.is_none(),
+            JobStatus::Scraping => false,
+            JobStatus::Completed | JobStatus::Failed | JobStatus::Cancelled => state.next.is_none(),
         })
     }
 }

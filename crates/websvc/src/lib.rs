@@ -9,7 +9,7 @@
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let client = websvc::Client::new("http://127.0.0.1:3002".parse()?, Some("fc-...".to_owned()))?;
-//! let found = client.search_for("asyncio gather").limit(5).send().await?;
+//! let found = client.search("asyncio gather").limit(5).send().await?;
 //! for result in found.data.web.unwrap_or_default() {
 //!     println!("{} {}", result.url, result.title);
 //! }
@@ -28,17 +28,20 @@ mod client;
 mod error;
 mod health;
 mod job;
+mod renamed;
 mod retry;
 mod search;
 
 pub use builder::ClientBuilder;
 pub use client::Client;
-pub use error::{ClientError, Refusal};
+pub use error::{ApiError, ClientError};
 pub use health::{Health, Readiness};
 pub use http::StatusCode;
-pub use job::{Job, JobKind, Watch};
-pub use retry::Retry;
-pub use search::Search;
+pub use job::{Job, JobKind, JobStream};
+#[expect(deprecated, reason = "old names stay for one release")]
+pub use renamed::{Refusal, Retry, Search, Watch};
+pub use retry::RetryPolicy;
+pub use search::SearchBuilder;
 #[cfg(feature = "server")]
 pub use websvc_server as server;
 pub use websvc_transport as transport;

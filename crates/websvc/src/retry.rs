@@ -25,7 +25,7 @@ use http::header::{DATE, RETRY_AFTER};
 /// assert_eq!(Retry::none().attempts, 1);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retry {
+pub struct RetryPolicy {
     /// How often a request is sent in all; 0 counts as 1. Default: 3.
     pub attempts: u32,
     /// The longest wait before the first repetition; it doubles with each. Default: 250 ms.
@@ -37,7 +37,7 @@ pub struct Retry {
     pub max_retry_after: Duration,
 }
 
-impl Retry {
+impl RetryPolicy {
     /// Returns the policy that sends every request once.
     #[must_use]
     pub fn none() -> Self {
@@ -65,7 +65,7 @@ impl Retry {
     }
 }
 
-impl Default for Retry {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             attempts: 3,
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn waits_double_up_to_the_longest() {
-        let retry = Retry { attempts: 100, base: ms(100), max: ms(1500), max_retry_after: ms(0) };
+        let retry = RetryPolicy { attempts: 100, base: ms(100), max: ms(1500), max_retry_after: ms(0) };
         let longest = |failed| retry.wait_by(failed, None, u64::MAX).map(|wait| wait.as_millis() + 1);
         let waits: Vec<_> = [1, 2, 3, 4, 5, 6, 40, 99].into_iter().map(longest).collect();
         assert_eq!(waits, [100, 200, 400, 800, 1500, 1500, 1500, 1500].map(Some));
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_random_number_takes_a_part_of_the_wait() {
-        let retry = Retry { base: ms(400), ..Retry::default() };
+        let retry = RetryPolicy { base: ms(400), ..RetryPolicy::default() };
         assert_eq!(retry.wait_by(1, None, 0), Some(ms(0)));
         assert_eq!(retry.wait_by(1, None, 1 << 62), Some(ms(100)));
         assert_eq!(retry.wait_by(1, None, 1 << 63), Some(ms(200)));
@@ -116,23 +116,23 @@ mod tests {
 
     #[test]
     fn random_numbers_differ() {
-        let retry = Retry { base: Duration::from_secs(10), ..Retry::default() };
+        let retry = RetryPolicy { base: Duration::from_secs(10), ..RetryPolicy::default() };
         let waits: std::collections::HashSet<_> = (0..32).map(|_| retry.wait(1, None)).collect();
         assert!(waits.len() > 30, "{waits:?}");
     }
 
     #[test]
     fn attempts_come_to_an_end() {
-        assert!(Retry::default().wait(2, None).is_some());
-        assert!(Retry::default().wait(3, None).is_none());
-        for retry in [Retry::none(), Retry { attempts: 0, ..Retry::default() }] {
+        assert!(RetryPolicy::default().wait(2, None).is_some());
+        assert!(RetryPolicy::default().wait(3, None).is_none());
+        for retry in [RetryPolicy::none(), RetryPolicy { attempts: 0, ..RetryPolicy::default() }] {
             assert!(retry.wait(1, None).is_none());
         }
     }
 
     #[test]
     fn the_wait_that_is_asked_for_is_a_lower_bound_and_has_its_own_limit() {
-        let retry = Retry { base: ms(400), max_retry_after: ms(5000), ..Retry::default() };
+        let retry = RetryPolicy { base: ms(400), max_retry_after: ms(5000), ..RetryPolicy::default() };
         assert_eq!(retry.wait_by(1, Some(ms(5000)), 1 << 63), Some(ms(5200)));
         assert_eq!(retry.wait_by(1, Some(ms(5001)), 0), None);
     }
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn extreme_policies_do_not_overflow() {
         let (base, max) = (Duration::MAX, Duration::MAX);
-        let retry = Retry { attempts: u32::MAX, base, max, max_retry_after: Duration::MAX };
+        let retry = RetryPolicy { attempts: u32::MAX, base, max, max_retry_after: Duration::MAX };
         assert_eq!(retry.wait_by(u32::MAX - 1, Some(Duration::MAX), u64::MAX), Some(Duration::MAX));
     }
 

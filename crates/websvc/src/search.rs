@@ -5,24 +5,24 @@ use std::time::Duration;
 use websvc_types::format::Markdown;
 use websvc_types::limits::{COUNTRY_DEFAULT, LIMIT_DEFAULT, SEARCH_TIMEOUT_DEFAULT_MS};
 use websvc_types::{
-    Category, Enterprise, Format, ScrapeOptions, SearchRequest, SearchResponse, Source, SourceKind,
+    Category, Format, RetentionOption, ScrapeOptions, SearchRequest, SearchResponse, Source, SourceKind,
     ThreatProtection,
 };
 
 use crate::client::Client;
 use crate::error::ClientError;
 
-/// A search in the making, by [`Client::search_for`]; the fields are those of [`SearchRequest`] (specification,
+/// A search in the making, by [`Client::search`]; the fields are those of [`SearchRequest`] (specification,
 /// section 2.1). Values are checked by the service.
 ///
-/// What is not set is not sent, and neither is a value that equals its documented default. To send a request as it is
-/// written, use [`Client::search`].
+/// Options that are not set are not sent, nor are values equal to their documented default. To send a request as
+/// it is, use [`Client::execute_search`].
 ///
 /// ```
 /// # fn example(client: websvc::Client) {
 /// use websvc::types::SourceKind;
 ///
-/// let search = client.search_for("asyncio gather").limit(5).sources([SourceKind::Web, SourceKind::News]);
+/// let search = client.search("asyncio gather").limit(5).sources([SourceKind::Web, SourceKind::News]);
 /// assert_eq!(search.request().limit, Some(5));
 /// assert_eq!(search.limit(10).request().limit, None);
 /// # }
@@ -30,12 +30,12 @@ use crate::error::ClientError;
 /// ```
 #[derive(Debug, Clone)]
 #[must_use = "a search does nothing until it is sent"]
-pub struct Search {
+pub struct SearchBuilder {
     client: Client,
     request: SearchRequest,
 }
 
-impl Search {
+impl SearchBuilder {
     pub(crate) fn new(client: Client, query: String) -> Self {
         Self { client, request: SearchRequest { query, ..SearchRequest::default() } }
     }
@@ -116,13 +116,13 @@ impl Search {
     }
 
     /// Describes each result by the source's own description, not by its passage about the query.
-    pub fn without_highlights(mut self) -> Self {
+    pub fn highlights(mut self) -> Self {
         self.request.highlights = Some(false);
         self
     }
 
     /// Asks for less retention of data; the team must be allowed to.
-    pub fn enterprise(mut self, kinds: impl IntoIterator<Item = Enterprise>) -> Self {
+    pub fn enterprise(mut self, kinds: impl IntoIterator<Item = RetentionOption>) -> Self {
         self.request.enterprise = filled(kinds);
         self
     }
@@ -169,12 +169,12 @@ impl Search {
         &self.request
     }
 
-    /// Sends the search, as [`Client::search`] does.
+    /// Sends the search, as [`Client::execute_search`] does.
     ///
     /// # Errors
     /// [`ClientError`]
     pub async fn send(self) -> Result<SearchResponse, ClientError> {
-        self.client.search(&self.request).await
+        self.client.execute_search(&self.request).await
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{npm, python};
 #[derive(Debug)]
 pub(super) struct Client {
     name: &'static str,
-    /// What runs the script, and the script; or why it cannot be run.
+    /// Interpreter and script, or the reason why the script cannot run.
     script: Result<(OsString, PathBuf), String>,
 }
 

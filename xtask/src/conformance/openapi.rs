@@ -12,7 +12,7 @@ use super::service::Service;
 use super::{Authentication, folder};
 use crate::{Result, python, root};
 
-/// What these checks go by.
+/// Name of these checks.
 pub(super) const NAME: &str = "schemathesis";
 
 /// The variable by which the hooks know the key.

@@ -1,4 +1,4 @@
-//! What the checks found: one line each, and the sum.
+//! Report of the checks: one line each, and the sum.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ impl Report {
     }
 }
 
-/// What a script of checks prints.
+/// Line of output of a check script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     /// `client NAME VERSION`: what is driven.

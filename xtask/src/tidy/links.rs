@@ -21,7 +21,7 @@ pub(super) fn check(root: &Path, name: &str, text: &str, violations: &mut Vec<St
     }
 }
 
-/// Whether the target has a scheme, such as `https:` or `mailto:`.
+/// Returns whether the target has a scheme, such as `https:` or `mailto:`.
 fn is_elsewhere(target: &str) -> bool {
     let scheme = target.split_once(':').map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c)))

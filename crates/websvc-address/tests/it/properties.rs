@@ -1,8 +1,8 @@
-//! What holds for every address.
+//! Properties of every URL.
 
 use proptest::prelude::*;
 use url::Url;
-use websvc_address::{Identity, without_visit};
+use websvc_address::{PageIdentity, strip_tracking_params};
 
 /// Addresses made of what matters here, mostly well formed.
 fn address() -> impl Strategy<Value = String> {
@@ -58,15 +58,15 @@ proptest! {
 
     #[test]
     fn no_text_makes_it_panic(text in "\\PC*") {
-        let identity = Identity::of(&text);
+        let identity = PageIdentity::of(&text);
         prop_assert!(identity.as_str().starts_with(identity.host()));
     }
 
     #[test]
     fn the_identity_of_an_identity_is_itself(address in address()) {
-        let identity = Identity::of(&address);
+        let identity = PageIdentity::of(&address);
         if !identity.host().is_empty() {
-            let again = Identity::of(&format!("https://{identity}"));
+            let again = PageIdentity::of(&format!("https://{identity}"));
             prop_assert_eq!(again, identity);
         }
     }
@@ -74,8 +74,8 @@ proptest! {
     #[test]
     fn to_forget_the_visit_twice_is_to_forget_it_once(address in address()) {
         if let Ok(url) = Url::parse(&address) {
-            let once = without_visit(url);
-            prop_assert_eq!(without_visit(once.clone()), once);
+            let once = strip_tracking_params(url);
+            prop_assert_eq!(strip_tracking_params(once.clone()), once);
         }
     }
 
@@ -85,7 +85,7 @@ proptest! {
             && url.scheme() != "ftp"
             && !url.fragment().unwrap_or_default().starts_with('!')
         {
-            prop_assert_eq!(Identity::of_url(&without_visit(url.clone())), Identity::of_url(&url));
+            prop_assert_eq!(PageIdentity::of_url(&strip_tracking_params(url.clone())), PageIdentity::of_url(&url));
         }
     }
 
@@ -94,7 +94,7 @@ proptest! {
     fn different_pages_stay_different(
         one in plain_parts(), other in plain_parts(),
     ) {
-        prop_assert_eq!(one == other, Identity::of(&written(&one)) == Identity::of(&written(&other)));
+        prop_assert_eq!(one == other, PageIdentity::of(&written(&one)) == PageIdentity::of(&written(&other)));
     }
 }
 

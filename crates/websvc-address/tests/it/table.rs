@@ -1,7 +1,7 @@
-//! What counts and what does not, case by case.
+//! Table of cases: spellings of the same page, and of different pages.
 
 use url::Url;
-use websvc_address::{Identity, without_visit};
+use websvc_address::{PageIdentity, strip_tracking_params};
 
 #[test]
 fn usual_spellings_of_an_address_are_one() {
@@ -36,7 +36,7 @@ fn usual_spellings_of_an_address_are_one() {
     ];
     for (expected, addresses) in table {
         for address in *addresses {
-            assert_eq!(Identity::of(address).as_str(), *expected, "{address}");
+            assert_eq!(PageIdentity::of(address).as_str(), *expected, "{address}");
         }
     }
 }
@@ -61,7 +61,7 @@ fn what_may_be_another_page_is_another() {
         ("file:///a/x", "https://a/x"),
     ];
     for (one, other) in table {
-        assert_ne!(Identity::of(one), Identity::of(other), "{one} {other}");
+        assert_ne!(PageIdentity::of(one), PageIdentity::of(other), "{one} {other}");
     }
 }
 
@@ -70,7 +70,7 @@ fn the_host_is_told_without_www() {
     for (address, host) in
         [("https://www.a.test:8443/x", "a.test"), ("http://[::1]/x", "[::1]"), ("file:///x", ""), ("x", "")]
     {
-        assert_eq!(Identity::of(address).host(), host, "{address}");
+        assert_eq!(PageIdentity::of(address).host(), host, "{address}");
     }
 }
 
@@ -90,6 +90,6 @@ fn a_visit_is_no_part_of_a_page() {
         ("http://www.a.test/x/index.html", "http://www.a.test/x/index.html"),
     ];
     for (given, expected) in cases {
-        assert_eq!(without_visit(Url::parse(given).unwrap()).as_str(), expected);
+        assert_eq!(strip_tracking_params(Url::parse(given).unwrap()).as_str(), expected);
     }
 }

@@ -4,10 +4,11 @@ use bytes::Bytes;
 use http::{Method, StatusCode};
 use url::Url;
 use websvc_artifacts::{
-    Artifact, ArtifactError, Artifacts, ArtifactsConfig, FindError, Found, Kind, Place, Retention, S3Config,
+    Artifact, ArtifactError, ArtifactKind, ArtifactSource, Artifacts, ArtifactsConfig, FindError, Retention,
+    S3Config, StorageLocation,
 };
-use websvc_testkit::S3StandIn;
-use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, Fetched};
+use websvc_testkit::FakeS3;
+use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, FetchResponse};
 
 use crate::support::{DAY, Site, link};
 
@@ -15,36 +16,36 @@ fn client() -> Client {
     Client::new(ClientConfig::new(AddressGuard::open())).unwrap()
 }
 
-fn s3(service: &S3StandIn, secret: &str) -> Place {
-    Place::S3(Box::new(S3Config {
+fn s3(service: &FakeS3, secret: &str) -> StorageLocation {
+    StorageLocation::S3(Box::new(S3Config {
         client: client(),
         endpoint: service.endpoint().parse().unwrap(),
-        region: S3StandIn::REGION.to_owned(),
-        bucket: S3StandIn::BUCKET.to_owned(),
+        region: FakeS3::REGION.to_owned(),
+        bucket: FakeS3::BUCKET.to_owned(),
         prefix: "websvc/shots".to_owned(),
-        access_key_id: S3StandIn::ACCESS_KEY_ID.to_owned(),
+        access_key_id: FakeS3::ACCESS_KEY_ID.to_owned(),
         secret_access_key: secret.to_owned(),
     }))
 }
 
-fn site(service: &S3StandIn) -> Site {
-    Site::with(|config| ArtifactsConfig { place: s3(service, S3StandIn::SECRET), max_bytes: 100, ..config })
+fn site(service: &FakeS3) -> Site {
+    Site::with(|config| ArtifactsConfig { place: s3(service, FakeS3::SECRET), max_bytes: 100, ..config })
 }
 
 async fn signed_url(artifacts: &Artifacts, artifact: &Artifact, method: &Method) -> Url {
-    match artifacts.find(&link(artifact), method, None).await {
-        Ok(Found::Elsewhere(url)) => url,
+    match artifacts.get(&link(artifact), method, None).await {
+        Ok(ArtifactSource::Elsewhere(url)) => url,
         other => panic!("{other:?}"),
     }
 }
 
-async fn fetch(method: Method, url: Url) -> Fetched {
+async fn fetch(method: Method, url: Url) -> FetchResponse {
     client().fetch(FetchRequest { method, ..FetchRequest::get(url) }).await.unwrap()
 }
 
 #[tokio::test]
 async fn an_artifact_is_stored_and_read_by_a_url_that_the_service_accepts() {
-    let service = S3StandIn::start().await;
+    let service = FakeS3::start().await;
     let site = site(&service);
     let artifact = site.put(b"picture").await;
     let objects = service.objects();
@@ -61,7 +62,7 @@ async fn an_artifact_is_stored_and_read_by_a_url_that_the_service_accepts() {
 
 #[tokio::test]
 async fn the_url_opens_one_object_for_one_method() {
-    let service = S3StandIn::start().await;
+    let service = FakeS3::start().await;
     let site = site(&service);
     let (first, second) = (site.put(b"first").await, site.put(b"second").await);
     let url = signed_url(&site.artifacts, &first, &Method::GET).await;
@@ -73,22 +74,22 @@ async fn the_url_opens_one_object_for_one_method() {
 
 #[tokio::test]
 async fn what_made_room_is_removed_from_the_bucket() {
-    let service = S3StandIn::start().await;
+    let service = FakeS3::start().await;
     let site = site(&service);
     let first = site.put(&[1; 60]).await;
     site.put(&[2; 60]).await;
     assert_eq!(service.objects().len(), 1);
-    let error = site.artifacts.find(&link(&first), &Method::GET, None).await.unwrap_err();
+    let error = site.artifacts.get(&link(&first), &Method::GET, None).await.unwrap_err();
     assert!(matches!(error, FindError::Gone), "{error}");
 }
 
 #[tokio::test]
 async fn a_wrong_secret_is_an_error_that_names_the_bucket_and_leaves_no_record() {
-    let service = S3StandIn::start().await;
+    let service = FakeS3::start().await;
     let site = Site::with(|config| ArtifactsConfig { place: s3(&service, "wrong"), ..config });
     let artifacts = site.artifacts.of("default", Retention::Stored);
-    let error = artifacts.put(Kind::Png, Bytes::from_static(b"picture"), DAY).await.unwrap_err();
-    assert!(matches!(&error, ArtifactError::Bucket { bucket, .. } if bucket == S3StandIn::BUCKET), "{error}");
+    let error = artifacts.put(ArtifactKind::Png, Bytes::from_static(b"picture"), DAY).await.unwrap_err();
+    assert!(matches!(&error, ArtifactError::Bucket { bucket, .. } if bucket == FakeS3::BUCKET), "{error}");
     assert!(!format!("{error:?}").contains("wrong"), "{error:?}");
     assert_eq!(service.objects().len(), 0);
     assert!(!service.refused().is_empty());
@@ -96,12 +97,12 @@ async fn a_wrong_secret_is_an_error_that_names_the_bucket_and_leaves_no_record()
 
 #[tokio::test]
 async fn a_bucket_without_room_is_an_error() {
-    let service = S3StandIn::start().await;
+    let service = FakeS3::start().await;
     let site = site(&service);
     site.put(b"first").await;
     service.fill();
     let artifacts = site.artifacts.of("default", Retention::Stored);
-    let error = artifacts.put(Kind::Png, Bytes::from_static(b"second"), DAY).await.unwrap_err();
+    let error = artifacts.put(ArtifactKind::Png, Bytes::from_static(b"second"), DAY).await.unwrap_err();
     assert!(matches!(error, ArtifactError::Bucket { .. }), "{error}");
     assert_eq!(service.objects().len(), 1);
     assert_eq!(site.store.artifact_totals().unwrap().artifacts, 1);
@@ -109,7 +110,7 @@ async fn a_bucket_without_room_is_an_error() {
 
 #[tokio::test]
 async fn a_service_that_is_busy_is_asked_again() {
-    let service = S3StandIn::start().await;
+    let service = FakeS3::start().await;
     let site = site(&service);
     service.be_busy(2);
     site.put(b"picture").await;
@@ -118,18 +119,18 @@ async fn a_service_that_is_busy_is_asked_again() {
 
 #[tokio::test]
 async fn an_error_says_what_the_service_said() {
-    let service = S3StandIn::start().await;
+    let service = FakeS3::start().await;
     let site = site(&service);
     service.fill();
     let artifacts = site.artifacts.of("default", Retention::Stored);
-    let error = artifacts.put(Kind::Png, Bytes::from_static(b"picture"), DAY).await.unwrap_err();
+    let error = artifacts.put(ArtifactKind::Png, Bytes::from_static(b"picture"), DAY).await.unwrap_err();
     let source = std::error::Error::source(&error).unwrap().to_string();
     assert!(source.contains("507") && source.contains("XMinioStorageFull"), "{source}");
 }
 
 #[tokio::test]
 async fn the_secret_is_not_in_what_is_printed() {
-    let service = S3StandIn::start().await;
-    let printed = format!("{:?} {:?}", s3(&service, S3StandIn::SECRET), site(&service).artifacts);
-    assert!(!printed.contains(S3StandIn::SECRET), "{printed}");
+    let service = FakeS3::start().await;
+    let printed = format!("{:?} {:?}", s3(&service, FakeS3::SECRET), site(&service).artifacts);
+    assert!(!printed.contains(FakeS3::SECRET), "{printed}");
 }

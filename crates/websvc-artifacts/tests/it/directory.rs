@@ -3,7 +3,7 @@
 use std::fs;
 
 use bytes::Bytes;
-use websvc_artifacts::{ArtifactError, ArtifactsConfig, Kind, Place, Retention};
+use websvc_artifacts::{ArtifactError, ArtifactKind, ArtifactsConfig, Retention, StorageLocation};
 use websvc_store::{ArtifactRecord, ReserveOutcome};
 
 use crate::support::{DAY, Seen, Site, read};
@@ -27,7 +27,7 @@ async fn what_is_larger_than_all_may_be_is_an_error_that_says_so() {
     let site = Site::with(|config| ArtifactsConfig { max_bytes: 100, ..config });
     let kept = site.put(&[1; 60]).await;
     let artifacts = site.artifacts.of("default", Retention::Stored);
-    let error = artifacts.put(Kind::Pdf, Bytes::from(vec![0; 101]), DAY).await.unwrap_err();
+    let error = artifacts.put(ArtifactKind::Pdf, Bytes::from(vec![0; 101]), DAY).await.unwrap_err();
     assert!(matches!(error, ArtifactError::NoRoom { bytes: 101, max_bytes: 100 }), "{error}");
     assert!(error.to_string().contains("artifacts.max_bytes"), "{error}");
     assert_eq!(read(&site.artifacts, &kept, None).await, Seen::Content(vec![1; 60]));
@@ -36,12 +36,12 @@ async fn what_is_larger_than_all_may_be_is_an_error_that_says_so() {
 #[tokio::test]
 async fn a_place_that_cannot_be_written_is_an_error_and_leaves_no_record() {
     let site = Site::with(|config| {
-        let Place::Directory(path) = &config.place else { panic!("{config:?}") };
+        let StorageLocation::Directory(path) = &config.place else { panic!("{config:?}") };
         fs::write(path, b"a file, where the directory is to be").unwrap();
         config
     });
     let artifacts = site.artifacts.of("default", Retention::Stored);
-    let error = artifacts.put(Kind::Png, Bytes::from_static(b"picture"), DAY).await.unwrap_err();
+    let error = artifacts.put(ArtifactKind::Png, Bytes::from_static(b"picture"), DAY).await.unwrap_err();
     assert!(matches!(error, ArtifactError::Io { .. }), "{error}");
     assert!(error.to_string().contains("artifacts"), "{error}");
     assert_eq!(site.store.artifact_totals().unwrap().artifacts, 0);

@@ -1,10 +1,12 @@
-//! Who may read what for how long, and what may be kept at all.
+//! Tests of access to artifacts, their lifetime, and what is never stored.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::Method;
-use websvc_artifacts::{ArtifactError, Artifacts, ArtifactsConfig, FindError, Kind, Link, Retention};
+use websvc_artifacts::{
+    ArtifactError, ArtifactKind, Artifacts, ArtifactsConfig, FindError, Retention, SignedUrl,
+};
 use websvc_store::Store;
 
 use crate::support::{DAY, Seen, Site, link, put, read};
@@ -30,8 +32,8 @@ async fn the_name_alone_opens_nothing() {
     let artifact = site.put(b"picture").await;
     let zeros = "0".repeat(64);
     let query = format!("expires={}&signature={zeros}", artifact.expires_at_s);
-    let guessed = Link::read(&format!("{}.png", artifact.id), Some(&query)).unwrap();
-    let error = site.artifacts.find(&guessed, &Method::GET, None).await.unwrap_err();
+    let guessed = SignedUrl::read(&format!("{}.png", artifact.id), Some(&query)).unwrap();
+    let error = site.artifacts.get(&guessed, &Method::GET, None).await.unwrap_err();
     assert!(matches!(error, FindError::NotFound), "{error}");
 }
 
@@ -71,7 +73,7 @@ async fn what_expired_is_gone_before_and_after_it_is_swept() {
 async fn nothing_is_kept_of_a_request_that_may_leave_nothing() {
     let site = Site::new();
     let artifacts = site.artifacts.of("default", Retention::Nothing);
-    let error = artifacts.put(Kind::Png, Bytes::from_static(b"picture"), DAY).await.unwrap_err();
+    let error = artifacts.put(ArtifactKind::Png, Bytes::from_static(b"picture"), DAY).await.unwrap_err();
     assert!(matches!(error, ArtifactError::NothingStored), "{error}");
     assert_eq!(site.files().len(), 0);
     assert_eq!(site.store.artifact_totals().unwrap().artifacts, 0);

@@ -5,9 +5,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Method, StatusCode};
 use url::Url;
-use websvc_artifacts::{Artifact, ArtifactError, ArtifactsConfig, Found, Kind, Place, Retention, S3Config};
-use websvc_testkit::{S3Fs, S3StandIn};
-use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, Fetched};
+use websvc_artifacts::{
+    Artifact, ArtifactError, ArtifactKind, ArtifactSource, ArtifactsConfig, Retention, S3Config,
+    StorageLocation,
+};
+use websvc_testkit::{FakeS3, S3Fs};
+use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, FetchResponse};
 
 use crate::support::{DAY, Site, link};
 
@@ -16,33 +19,33 @@ fn client() -> Client {
 }
 
 fn site(service: &S3Fs, secret: &str, prefix: &str) -> Site {
-    let place = Place::S3(Box::new(S3Config {
+    let place = StorageLocation::S3(Box::new(S3Config {
         client: client(),
         endpoint: service.endpoint().parse().unwrap(),
-        region: S3StandIn::REGION.to_owned(),
-        bucket: S3StandIn::BUCKET.to_owned(),
+        region: FakeS3::REGION.to_owned(),
+        bucket: FakeS3::BUCKET.to_owned(),
         prefix: prefix.to_owned(),
-        access_key_id: S3StandIn::ACCESS_KEY_ID.to_owned(),
+        access_key_id: FakeS3::ACCESS_KEY_ID.to_owned(),
         secret_access_key: secret.to_owned(),
     }));
     Site::with(|config| ArtifactsConfig { place, ..config })
 }
 
 async fn way(site: &Site, artifact: &Artifact, method: &Method) -> Url {
-    match site.artifacts.find(&link(artifact), method, None).await {
-        Ok(Found::Elsewhere(url)) => url,
+    match site.artifacts.get(&link(artifact), method, None).await {
+        Ok(ArtifactSource::Elsewhere(url)) => url,
         other => panic!("{other:?}"),
     }
 }
 
-async fn fetch(method: Method, url: Url) -> Fetched {
+async fn fetch(method: Method, url: Url) -> FetchResponse {
     client().fetch(FetchRequest { method, ..FetchRequest::get(url) }).await.unwrap()
 }
 
 #[tokio::test]
 async fn an_object_is_put_read_by_its_signed_url_and_removed() {
     let service = S3Fs::start().await;
-    let site = site(&service, S3StandIn::SECRET, "websvc/shots");
+    let site = site(&service, FakeS3::SECRET, "websvc/shots");
     let artifact = site.put(b"picture").await;
     let name = format!("websvc/shots/{}.png", artifact.id);
     assert_eq!(
@@ -62,9 +65,9 @@ async fn an_object_is_put_read_by_its_signed_url_and_removed() {
 #[tokio::test]
 async fn what_expired_is_removed_from_the_bucket() {
     let service = S3Fs::start().await;
-    let site = site(&service, S3StandIn::SECRET, "");
+    let site = site(&service, FakeS3::SECRET, "");
     let team = site.artifacts.of("default", Retention::Stored);
-    let artifact = team.put(Kind::Pdf, Bytes::from_static(b"print"), Duration::ZERO).await.unwrap();
+    let artifact = team.put(ArtifactKind::Pdf, Bytes::from_static(b"print"), Duration::ZERO).await.unwrap();
     let name = format!("{}.pdf", artifact.id);
     let is_there = || service.objects().iter().any(|(found, _)| *found == name);
     assert!(is_there());
@@ -77,7 +80,7 @@ async fn what_expired_is_removed_from_the_bucket() {
 #[tokio::test]
 async fn a_way_that_is_over_is_refused_by_the_service() {
     let service = S3Fs::start().await;
-    let site = site(&service, S3StandIn::SECRET, "");
+    let site = site(&service, FakeS3::SECRET, "");
     let artifact = site.put(b"picture").await;
     let url = way(&site, &artifact, &Method::GET).await;
     // The time of the signature is part of what is signed: an older one fails by that alone.
@@ -97,15 +100,15 @@ async fn a_wrong_secret_is_refused_by_the_service() {
     let service = S3Fs::start().await;
     let site = site(&service, "wrong", "");
     let team = site.artifacts.of("default", Retention::Stored);
-    let error = team.put(Kind::Png, Bytes::from_static(b"picture"), DAY).await.unwrap_err();
-    assert!(matches!(&error, ArtifactError::Bucket { bucket, .. } if bucket == S3StandIn::BUCKET), "{error}");
+    let error = team.put(ArtifactKind::Png, Bytes::from_static(b"picture"), DAY).await.unwrap_err();
+    assert!(matches!(&error, ArtifactError::Bucket { bucket, .. } if bucket == FakeS3::BUCKET), "{error}");
     assert_eq!(service.objects(), []);
 }
 
 #[tokio::test]
 async fn a_large_object_arrives_whole() {
     let service = S3Fs::start().await;
-    let site = site(&service, S3StandIn::SECRET, "");
+    let site = site(&service, FakeS3::SECRET, "");
     let content: Vec<u8> = (0..20_000_000_u32).map(|at| (at * 7 % 251) as u8).collect();
     let artifact = site.put(&content).await;
     let url = way(&site, &artifact, &Method::GET).await;

@@ -8,7 +8,8 @@ use http::Method;
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 use websvc_artifacts::{
-    Artifact, Artifacts, ArtifactsConfig, FindError, Found, Kind, Link, PREFIX, Retention,
+    Artifact, ArtifactKind, ArtifactSource, Artifacts, ArtifactsConfig, FindError, PREFIX, Retention,
+    SignedUrl,
 };
 use websvc_store::Store;
 
@@ -48,16 +49,16 @@ impl Site {
 
 pub(crate) async fn put(artifacts: &Artifacts, content: &[u8]) -> Artifact {
     let content = Bytes::copy_from_slice(content);
-    artifacts.of("default", Retention::Stored).put(Kind::Png, content, DAY).await.unwrap()
+    artifacts.of("default", Retention::Stored).put(ArtifactKind::Png, content, DAY).await.unwrap()
 }
 
-pub(crate) fn link(artifact: &Artifact) -> Link {
+pub(crate) fn link(artifact: &Artifact) -> SignedUrl {
     let url = artifact.url("");
     let (file, query) = url.strip_prefix(PREFIX).unwrap().split_once('?').unwrap();
-    Link::read(file, Some(query)).unwrap()
+    SignedUrl::read(file, Some(query)).unwrap()
 }
 
-/// What a reader sees of an artifact: its content, or why not.
+/// Result of a read: the content, or the reason why there is none.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     Content(Vec<u8>),
@@ -66,15 +67,15 @@ pub(crate) enum Seen {
 }
 
 pub(crate) async fn read(artifacts: &Artifacts, artifact: &Artifact, team: Option<&str>) -> Seen {
-    match artifacts.find(&link(artifact), &Method::GET, team).await {
-        Ok(Found::Here(content)) => {
+    match artifacts.get(&link(artifact), &Method::GET, team).await {
+        Ok(ArtifactSource::Here(content)) => {
             let bytes = content.bytes;
             let mut read = Vec::new();
             content.into_reader().read_to_end(&mut read).await.unwrap();
             assert_eq!(read.len() as u64, bytes);
             Seen::Content(read)
         }
-        Ok(Found::Elsewhere(url)) => panic!("{url}"),
+        Ok(ArtifactSource::Elsewhere(url)) => panic!("{url}"),
         Err(FindError::NotFound) => Seen::NotFound,
         Err(FindError::Gone) => Seen::Gone,
         Err(error) => panic!("{error}"),

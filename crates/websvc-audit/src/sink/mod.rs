@@ -1,4 +1,4 @@
-//! Where events go.
+//! Sinks that receive events.
 
 mod file;
 mod syslog;
@@ -16,9 +16,9 @@ use syslog::SyslogSink;
 use webhook::WebhookSink;
 
 pub use syslog::SyslogAddress;
-pub use websvc_webhook::Secret as WebhookSecret;
+pub use websvc_webhook::SigningSecret as WebhookSecret;
 
-/// Where events go.
+/// Sink that receives events.
 #[derive(Debug)]
 pub struct Sink(Kind);
 

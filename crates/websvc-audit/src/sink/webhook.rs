@@ -8,7 +8,7 @@ use http::HeaderMap;
 use sha2::{Digest, Sha256};
 use url::{Host, Url};
 use websvc_transport::Client;
-use websvc_webhook::{Message, PostError, Secret as WebhookSecret, post};
+use websvc_webhook::{PostError, SigningSecret as WebhookSecret, WebhookRequest, post};
 
 use crate::error::{AuditError, SinkError};
 use crate::spool::Batch;
@@ -59,7 +59,7 @@ impl WebhookSink {
     }
 
     async fn post(&self, body: &Bytes) -> Result<Answer, SinkError> {
-        let message = Message {
+        let message = WebhookRequest {
             // The same for the same events, so that a batch that comes again can be told.
             id: format!("msg_{}", hexadecimal(&Sha256::digest(body)[..16])),
             body: body.clone(),

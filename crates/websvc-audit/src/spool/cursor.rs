@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// What the names of these files begin with.
+/// Prefix of the names of cursor files.
 const PREFIX: &str = "cursor-";
 
 /// Reads a cursor; `None` when there is none yet, `Some(None)` when what is there cannot be read.

@@ -42,7 +42,7 @@ struct State {
     cursors: Vec<Cursor>,
     /// Files that are full and may not be on the disk yet.
     to_sync: Vec<File>,
-    /// Whether events were added to the last segment since it was last synced.
+    /// True if events were added to the last segment since its last sync.
     is_dirty: bool,
 }
 
@@ -51,7 +51,7 @@ struct Cursor {
     sink: &'static str,
     /// The number of the next event.
     next: u64,
-    /// Where that is: the segment, and the offset in it. Unknown until it was looked for.
+    /// Position of the cursor: segment and offset. Unknown until it has been searched.
     place: Option<(u64, u64)>,
     lost: u64,
 }
@@ -116,7 +116,7 @@ impl Spool {
         let mut state = State { segments, file: None, cursors, to_sync: Vec::new(), is_dirty: false };
         state.skip_what_is_gone();
         let spool = Self { dir: dir.to_owned(), max_bytes, state: Mutex::new(state) };
-        spool.clear_up(&mut spool.lock());
+        spool.remove_delivered(&mut spool.lock());
         Ok(spool)
     }
 
@@ -230,7 +230,7 @@ impl Spool {
             }
             cursor.lost += batch.damaged;
             let now = (cursor.sink, cursor.next);
-            self.clear_up(&mut state);
+            self.remove_delivered(&mut state);
             now
         };
         cursor::store(&self.dir, name, next)
@@ -285,7 +285,7 @@ impl Spool {
         if first > state.last().first {
             state.segments.push_back(Segment { first, end: first, bytes: 0 });
         }
-        self.clear_up(state);
+        self.remove_delivered(state);
     }
 
     /// Goes on in another file: this one ends in something that cannot be taken back.
@@ -305,7 +305,7 @@ impl Spool {
     }
 
     /// Removes the files that every sink is through with.
-    fn clear_up(&self, state: &mut State) {
+    fn remove_delivered(&self, state: &mut State) {
         while state.segments.len() > 1
             && state.cursors.iter().all(|cursor| cursor.next >= state.segments[0].end)
         {

@@ -44,7 +44,7 @@ pub(super) fn list(dir: &Path) -> io::Result<Vec<Segment>> {
     let mut segments = Vec::with_capacity(numbers.len());
     for (at, &first) in numbers.iter().enumerate() {
         let is_last = at + 1 == numbers.len();
-        let (lines, bytes) = if is_last { mend(&path(dir, first))? } else { (0, size(&path(dir, first))?) };
+        let (lines, bytes) = if is_last { repair(&path(dir, first))? } else { (0, size(&path(dir, first))?) };
         let end = numbers.get(at + 1).copied().unwrap_or(first + lines);
         segments.push(Segment { first, end, bytes });
     }
@@ -56,7 +56,7 @@ fn size(path: &Path) -> io::Result<u64> {
 }
 
 /// Cuts off what follows the last whole line, and returns the number of lines and bytes that are left.
-fn mend(path: &Path) -> io::Result<(u64, u64)> {
+fn repair(path: &Path) -> io::Result<(u64, u64)> {
     let file = OpenOptions::new().read(true).write(true).open(path)?;
     let (lines, bytes) = whole_lines(&file)?;
     if bytes < file.metadata()?.len() {

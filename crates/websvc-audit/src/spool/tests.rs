@@ -1,4 +1,4 @@
-//! What the spool keeps and what it loses, through every way of opening it.
+//! Tests of the spool: which events survive each way of opening it.
 
 use std::fs::OpenOptions;
 

@@ -1,4 +1,4 @@
-//! What the tests share: an installation with sinks, and events that can be told apart.
+//! Shared support of the tests: an installation with sinks, and distinguishable events.
 
 use std::path::Path;
 use std::time::Duration;

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
 use websvc_audit::{Sink, SyslogAddress};
-use websvc_testkit::{Authority, SyslogStandIn, until};
+use websvc_testkit::{Authority, FakeSyslog, until};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 
 use crate::support::{Delivering, client, distinct, number, record};
@@ -29,11 +29,11 @@ fn read(message: &str) -> u32 {
     number(&event)
 }
 
-fn numbers(stand_in: &SyslogStandIn) -> Vec<u32> {
+fn numbers(stand_in: &FakeSyslog) -> Vec<u32> {
     stand_in.messages().iter().map(|message| read(message)).collect()
 }
 
-async fn check(stand_in: SyslogStandIn, sink: Sink) {
+async fn check(stand_in: FakeSyslog, sink: Sink) {
     let delivering = Delivering::start(vec![sink]);
     record(&delivering.audit, 0..20);
     stand_in.received(20).await;
@@ -45,14 +45,14 @@ async fn check(stand_in: SyslogStandIn, sink: Sink) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn events_go_over_tcp_with_their_length_before_them() {
-    let stand_in = SyslogStandIn::tcp(0).await;
+    let stand_in = FakeSyslog::tcp(0).await;
     let sink = sink(&format!("tcp://127.0.0.1:{}", stand_in.port()));
     check(stand_in, sink).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn events_go_as_datagrams() {
-    let stand_in = SyslogStandIn::udp().await;
+    let stand_in = FakeSyslog::udp().await;
     let sink = sink(&format!("udp://127.0.0.1:{}", stand_in.port()));
     check(stand_in, sink).await;
 }
@@ -61,7 +61,7 @@ async fn events_go_as_datagrams() {
 async fn events_go_to_a_socket_of_this_machine() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log");
-    let stand_in = SyslogStandIn::unix(&path);
+    let stand_in = FakeSyslog::unix(&path);
     check(stand_in, sink(path.to_str().unwrap())).await;
 }
 
@@ -101,13 +101,13 @@ async fn events_go_over_tls_to_whom_the_certificate_is_for() {
     };
     let refused = sink("tls://other.test").check().await.unwrap_err();
     assert_eq!(refused.to_string(), "there is no secure connection to it");
-    check(SyslogStandIn::of(streams), sink("tls://siem.test")).await;
+    check(FakeSyslog::of(streams), sink("tls://siem.test")).await;
     accepting.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_collector_that_goes_and_comes_back_gets_everything_in_order() {
-    let stand_in = SyslogStandIn::tcp(0).await;
+    let stand_in = FakeSyslog::tcp(0).await;
     let port = stand_in.port();
     let delivering = Delivering::start(vec![sink(&format!("tcp://127.0.0.1:{port}"))]);
     record(&delivering.audit, 0..10);
@@ -116,7 +116,7 @@ async fn a_collector_that_goes_and_comes_back_gets_everything_in_order() {
     stand_in.end().await;
     record(&delivering.audit, 10..200);
     until("that was noticed", || delivering.audit.report().sinks[0].failure.is_some()).await;
-    let stand_in = SyslogStandIn::tcp(port).await;
+    let stand_in = FakeSyslog::tcp(port).await;
     until("everything was delivered", || delivering.audit.report().sinks[0].backlog == 0).await;
     let all = distinct(first.into_iter().chain(numbers(&stand_in)).collect());
     assert_eq!(all, Vec::from_iter(0..200));

@@ -6,19 +6,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 use websvc_audit::{Sink, WebhookSecret};
-use websvc_testkit::{Page, Seen, World, until};
+use websvc_testkit::{Page, ReceivedRequest, TestWeb, until};
 
 use crate::support::{Delivering, client, distinct, number, record};
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-fn sink(world: &World) -> Sink {
+fn sink(world: &TestWeb) -> Sink {
     let url = format!("http://127.0.0.1:{}/hook", world.http_addr().port());
     Sink::webhook(client(), url.parse().unwrap(), WebhookSecret::new(SECRET).unwrap()).unwrap()
 }
 
 /// Checks a batch as its receiver has to, with code of its own, and returns the numbers of its events.
-fn read(seen: &Seen) -> Vec<u32> {
+fn read(seen: &ReceivedRequest) -> Vec<u32> {
     use base64::Engine;
     use base64::prelude::BASE64_STANDARD;
     use ring::hmac;
@@ -34,15 +34,15 @@ fn read(seen: &Seen) -> Vec<u32> {
     body["events"].as_array().unwrap().iter().map(number).collect()
 }
 
-fn numbers(world: &World) -> Vec<u32> {
+fn numbers(world: &TestWeb) -> Vec<u32> {
     world.requests().iter().flat_map(read).collect()
 }
 
 /// A world whose hook answers the n-th request with what `answer` says.
-async fn world(answer: impl Fn(usize, &Seen) -> Page + Send + Sync + 'static) -> World {
+async fn world(answer: impl Fn(usize, &ReceivedRequest) -> Page + Send + Sync + 'static) -> TestWeb {
     let count = Arc::new(AtomicUsize::new(0));
-    let hook = move |seen: &Seen| answer(count.fetch_add(1, Ordering::Relaxed), seen);
-    World::builder().page_with("http://127.0.0.1/hook", hook).start().await
+    let hook = move |seen: &ReceivedRequest| answer(count.fetch_add(1, Ordering::Relaxed), seen);
+    TestWeb::builder().page_with("http://127.0.0.1/hook", hook).start().await
 }
 
 #[tokio::test(flavor = "multi_thread")]

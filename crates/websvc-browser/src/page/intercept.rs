@@ -100,7 +100,7 @@ mod tests {
 
     use http::HeaderValue;
     use tokio::time::Instant;
-    use websvc_transport::UrlRule;
+    use websvc_transport::UrlPolicy;
 
     use super::*;
 
@@ -120,7 +120,7 @@ mod tests {
     fn only_documents_of_the_page_itself_are_asked_about_and_not_its_first() {
         let mut request = RenderRequest::new("https://a.test/x".parse().unwrap(), Instant::now());
         assert!(Interception::new(&request).patterns().is_none());
-        request.navigation_rule = Some(UrlRule::new(|_| async { Ok(()) }));
+        request.navigation_rule = Some(UrlPolicy::new(|_| async { Ok(()) }));
         let interception = Interception::new(&request);
         assert_eq!(interception.patterns().unwrap()[0]["resourceType"], "Document");
         for (url, kind, frame, expected) in [

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::sleep;
 use url::Url;
-use websvc_transport::UrlRule;
+use websvc_transport::UrlPolicy;
 
 use super::Page;
 use super::events::PendingNavigation;
@@ -39,13 +39,13 @@ impl Page<'_> {
     }
 
     /// Asks the rule of the request about every document that the page goes to, for as long as it is open.
-    pub(super) async fn check_navigations(&self, rule: Option<&UrlRule>) -> Infallible {
+    pub(super) async fn check_navigations(&self, rule: Option<&UrlPolicy>) -> Infallible {
         let Some(rule) = rule else { return std::future::pending().await };
         loop {
             self.watch.wait_until(|state| !state.to_ask.is_empty()).await;
             let next = self.watch.lock().to_ask.pop_front();
             let Some(PendingNavigation { url, id, go_on }) = next else { continue };
-            let (method, answer) = match rule.admit(&url).await {
+            let (method, answer) = match rule.check(&url).await {
                 Ok(()) => go_on,
                 Err(reason) => {
                     self.watch.refuse(reason);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use websvc_browser::{BrowserError, Direction, Matches, Returned, Step};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::support::{stage, stage_of};
 
@@ -93,7 +93,7 @@ async fn click_all_clicks_what_matched_and_is_content_with_nothing() {
 
 #[tokio::test]
 async fn a_click_that_leads_to_another_page_is_followed() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::html("<a href='/next'>next</a>"))
         .page("http://a.test/next", Page::html("<h1>the next page</h1>").delay(Duration::from_millis(300)));
     let Some(stage) = stage(world).await else { return };
@@ -127,7 +127,7 @@ async fn write_without_a_focus_fails() {
 
 #[tokio::test]
 async fn press_presses_keys_and_combinations() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::html("<form action=/found><input name=q id=q></form>"))
         .page("http://a.test/found", Page::html("<p>found"));
     let Some(stage) = stage(world).await else { return };

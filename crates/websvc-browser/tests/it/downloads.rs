@@ -1,7 +1,7 @@
 //! Files that a page wants to save.
 
 use websvc_browser::{BrowserError, Cookie, DownloadCause, Matches, Step};
-use websvc_testkit::{Page, World, WorldBuilder};
+use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
 use crate::support::{request, stage};
 
@@ -10,10 +10,10 @@ const WAYS: &str = "<p>words of the page</p>
     <form method=post action='/file.pdf'><input></form>
     <a id=made download='b.csv' href='data:text/csv,a'>made</a>";
 
-fn world(home: &str) -> WorldBuilder {
+fn world(home: &str) -> TestWebBuilder {
     let pdf = Page::new("application/pdf", "%PDF-1.4 x");
     let named = pdf.clone().header("content-disposition", "attachment; filename=\"Report.pdf\"");
-    World::builder()
+    TestWeb::builder()
         .page("http://a.test/", Page::html(home).header("set-cookie", "session=1; HttpOnly"))
         .page("http://a.test/file.pdf", pdf)
         .page("http://a.test/table.csv", Page::new("text/csv", "a,b"))

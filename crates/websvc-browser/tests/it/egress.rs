@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 use websvc_browser::{BrowserError, Refusal, RenderRequest, RenderedPage, Step};
-use websvc_testkit::{Canary, Page, World, WorldBuilder};
+use websvc_testkit::{Canary, Page, TestWeb, TestWebBuilder};
 use websvc_transport::{Proxy, TlsPolicy};
 
 use crate::support::{Stage, request, stage};
@@ -143,8 +143,8 @@ const HOME: &str = "a.localhost";
 const SERVICE_WORKER: &str =
     "oninstall = () => fetch('http://' + location.search.slice(1), {mode: 'no-cors'}).catch(() => 0)";
 
-pub(crate) fn world(ways: &[(&str, &str)], host: &str) -> WorldBuilder {
-    let mut world = World::builder();
+pub(crate) fn world(ways: &[(&str, &str)], host: &str) -> TestWebBuilder {
+    let mut world = TestWeb::builder();
     for (place, (name, html)) in ways.iter().enumerate() {
         let html = format!(
             "<title>{name}</title><p>words of the page</p>{}",
@@ -268,7 +268,7 @@ async fn calls_and_other_transports_lead_nowhere() {
 async fn spellings_of_forbidden_addresses_are_refused() {
     let canary = Canary::start().await;
     let port = canary.addr().port();
-    let Some(stage) = stage(World::builder()).await else { return };
+    let Some(stage) = stage(TestWeb::builder()).await else { return };
     for host in ["127.1", "0x7f000001", "2130706433", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"] {
         let refused = stage.open(&request(&format!("http://{host}:{port}/"))).await;
         assert!(matches!(refused, Err(BrowserError::Forbidden)), "{host}: {refused:?}");
@@ -281,7 +281,7 @@ async fn spellings_of_forbidden_addresses_are_refused() {
 async fn a_redirect_to_a_forbidden_address_is_refused() {
     let canary = Canary::start().await;
     let target = format!("http://{}/", canary.addr());
-    let world = World::builder().page("http://a.test/", Page::redirect(302, &target));
+    let world = TestWeb::builder().page("http://a.test/", Page::redirect(302, &target));
     let Some(stage) = stage(world).await else { return };
     let refused = stage.open(&request("http://a.test/")).await;
     assert!(matches!(refused, Err(BrowserError::Forbidden)), "{refused:?}");
@@ -291,7 +291,7 @@ async fn a_redirect_to_a_forbidden_address_is_refused() {
 
 #[tokio::test]
 async fn scripts_of_the_caller_have_nothing_of_the_service() {
-    let Some(stage) = stage(World::builder().page("http://a.test/", Page::html("<p>x"))).await else {
+    let Some(stage) = stage(TestWeb::builder().page("http://a.test/", Page::html("<p>x"))).await else {
         return;
     };
     let script = "[typeof process, typeof require, typeof Deno, typeof window.chrome?.runtime?.connect,
@@ -309,7 +309,7 @@ async fn scripts_of_the_caller_have_nothing_of_the_service() {
 
 #[tokio::test]
 async fn a_proxy_of_the_operator_is_used_for_everything() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::html("<p>words</p><img src='http://b.test/i'>"))
         .page("http://b.test/i", Page::text("x"));
     let Some(stage) = stage(world).await else { return };

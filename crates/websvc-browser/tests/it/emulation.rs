@@ -3,7 +3,7 @@
 use http::HeaderValue;
 use serde_json::{Value, json};
 use websvc_browser::{Device, Geolocation, Locale, RenderRequest, Step, Viewport};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 use websvc_transport::TlsPolicy;
 
 use crate::support::{Stage, request, stage};
@@ -15,9 +15,9 @@ async fn tell(stage: &Stage, request: RenderRequest, expression: &str) -> Value 
     rendered.returns.into_iter().next().unwrap().value
 }
 
-fn world() -> websvc_testkit::WorldBuilder {
+fn world() -> websvc_testkit::TestWebBuilder {
     let html = "<meta name=viewport content='width=device-width'><p>words";
-    World::builder().page("http://a.test/", Page::html(html)).page("https://a.test/", Page::html(html))
+    TestWeb::builder().page("http://a.test/", Page::html(html)).page("https://a.test/", Page::html(html))
 }
 
 #[tokio::test]

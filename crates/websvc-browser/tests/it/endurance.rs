@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process_group};
 use tokio::task::JoinSet;
 use websvc_browser::{BrowserConfig, BrowserError};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::support::{Stage, config, request, stage_with};
 
@@ -34,7 +34,7 @@ async fn five_hundred_pages_stay_within_the_memory_and_leave_no_process() {
     let html = "<!DOCTYPE html><p>a page of some words, enough to be taken for one</p>
         <p id=more></p><script>setTimeout(() => { more.textContent = 'and ' + 'more' }, 100)</script>";
     let config = BrowserConfig { memory_bytes: LIMIT, concurrency: AT_ONCE, ..config };
-    let world = World::builder().page("http://a.test/", Page::html(html));
+    let world = TestWeb::builder().page("http://a.test/", Page::html(html));
     let stage = Arc::new(stage_with(world, config).await.unwrap());
     let opened = Arc::new(AtomicUsize::new(0));
     let mut workers = JoinSet::new();

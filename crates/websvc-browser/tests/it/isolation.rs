@@ -8,7 +8,7 @@ use http::HeaderValue;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use websvc_browser::{BrowserConfig, Cookie, RenderRequest, Step};
-use websvc_testkit::{Page, Seen, World, WorldBuilder};
+use websvc_testkit::{Page, ReceivedRequest, TestWeb, TestWebBuilder};
 
 use crate::support::{Stage, config, request, stage, wrapped};
 
@@ -44,11 +44,11 @@ const LOOK: &str = "(async () => {
         (await navigator.serviceWorker.getRegistrations()).length, navigator.serviceWorker.controller];
 })()";
 
-fn world() -> WorldBuilder {
+fn world() -> TestWebBuilder {
     let home = Page::html("<p>words of the page").header("set-cookie", "sent=1; max-age=86400; HttpOnly");
     let cached = Page::text("x").header("cache-control", "max-age=86400");
     let service = "onactivate = (event) => event.waitUntil(clients.claim())";
-    World::builder()
+    TestWeb::builder()
         .page(HOME, home)
         .page("http://app.localhost/cached", cached)
         .page("http://app.localhost/service.js", Page::new("text/javascript", service))
@@ -66,7 +66,8 @@ async fn what_a_page_keeps_is_gone_with_it() {
     assert_eq!(run(&stage, HOME, LEAVE).await, json!(true));
     let found = run(&stage, HOME, LOOK).await;
     assert_eq!(found, json!(["", 0, 0, [], [], [], 0, null]));
-    let homes: Vec<Seen> = stage.world.requests().into_iter().filter(|seen| seen.url == HOME).collect();
+    let homes: Vec<ReceivedRequest> =
+        stage.world.requests().into_iter().filter(|seen| seen.url == HOME).collect();
     assert_eq!(homes.len(), 2);
     assert!(homes.iter().all(|seen| seen.header("cookie").is_none()), "{homes:?}");
     stage.browser.stop().await;
@@ -99,12 +100,12 @@ async fn pages_that_are_open_together_do_not_hear_each_other() {
     let shared = "let pages = 0; onconnect = ({ports}) => ports[0].postMessage(++pages)";
     let meeting = || {
         let count = AtomicUsize::new(0);
-        move |seen: &Seen| {
+        move |seen: &ReceivedRequest| {
             let more = usize::from(seen.method == "POST");
             Page::text((count.fetch_add(more, Ordering::SeqCst) + more).to_string())
         }
     };
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::html(html))
         .page("http://a.test/shared.js", Page::new("text/javascript", shared))
         .page_with("http://a.test/here", meeting())
@@ -125,7 +126,7 @@ async fn pages_that_are_open_together_do_not_hear_each_other() {
 
 #[tokio::test]
 async fn a_password_of_a_page_is_not_sent_for_another() {
-    let world = World::builder().page_with("http://a.test/", |seen| match seen.header("authorization") {
+    let world = TestWeb::builder().page_with("http://a.test/", |seen| match seen.header("authorization") {
         Some(_) => Page::html("<p>let in</p>"),
         None => Page::html("<p>kept out</p>").status(401).header("www-authenticate", "Basic realm=\"a\""),
     });
@@ -140,7 +141,7 @@ async fn a_password_of_a_page_is_not_sent_for_another() {
 #[tokio::test]
 async fn a_host_that_wants_https_for_one_page_does_not_get_it_for_another() {
     let strict = Page::html("<p>secure</p>").header("strict-transport-security", "max-age=86400");
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("https://a.test/", strict)
         .page_with("http://a.test/plain", |seen| Page::html(format!("<p>{}</p>", seen.url)));
     let Some(config) = config() else { return };
@@ -158,7 +159,7 @@ async fn a_host_that_wants_https_for_one_page_does_not_get_it_for_another() {
 }
 
 /// Returns the digest of the world's public key, as Chromium wants it.
-fn key_digest(world: &World) -> String {
+fn key_digest(world: &TestWeb) -> String {
     let key = std::fs::read_to_string(world.ca_file().with_file_name("key.pem")).unwrap();
     let key = rcgen::KeyPair::from_pem(&key).unwrap();
     STANDARD.encode(Sha256::digest(rcgen::PublicKeyData::subject_public_key_info(&key)))

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use websvc_browser::{RenderRequest, Step};
-use websvc_testkit::{Page, World, WorldBuilder};
+use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
 use crate::support::{config, request, stage, stage_with};
 
@@ -20,7 +20,7 @@ fn page(script: &str) -> Page {
 
 /// Opens each script in a page of its own, and expects the texts that it shows last.
 async fn check(cases: &[(&str, &str)]) {
-    let mut world = World::builder()
+    let mut world = TestWeb::builder()
         .page("http://a.test/one", Page::text("one").delay(Duration::from_millis(60)))
         .page("http://a.test/two", Page::text("two").delay(Duration::from_millis(200)))
         .page("http://a.test/three", Page::text("three"))
@@ -90,7 +90,7 @@ async fn what_a_frame_writes_around_itself_is_there() {
     let heading = "<!DOCTYPE html><h1>A heading and a sentence that are there at once</h1>";
     let frame = "<script>fetch('/late').then((answer) => answer.text())
         .then((text) => parent.document.body.append(text))</script>";
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::html(format!("{heading}<iframe srcdoc=\"{frame}\"></iframe>")))
         .page("http://a.test/late", Page::text("words of the frame").delay(Duration::from_millis(400)));
     let Some(stage) = stage(world).await else { return };
@@ -110,7 +110,7 @@ async fn a_request_without_end_holds_no_timers() {
 
 #[tokio::test]
 async fn a_page_that_goes_on_by_a_timer_is_followed() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", page("setTimeout(() => { location = '/next' }, 400)"))
         .page("http://a.test/next", page("later(300).then(() => get('/two')).then(show)"))
         .page("http://a.test/two", Page::text("arrived").delay(Duration::from_millis(100)));
@@ -125,15 +125,17 @@ async fn a_page_that_goes_on_by_a_timer_is_followed() {
 async fn an_empty_page_is_given_more_time() {
     let html = "<!DOCTYPE html><div id=app></div><script>
         setTimeout(() => { app.textContent = 'the application has started at last, and shows this' }, 1700)</script>";
-    let Some(stage) = stage(World::builder().page("http://a.test/", Page::html(html))).await else { return };
+    let Some(stage) = stage(TestWeb::builder().page("http://a.test/", Page::html(html))).await else {
+        return;
+    };
     assert!(stage.render("http://a.test/").await.html.contains("started at last"));
     stage.browser.stop().await;
 }
 
-fn ticking() -> WorldBuilder {
+fn ticking() -> TestWebBuilder {
     let script =
         "setInterval(() => { show(1); fetch('/beat') }, 400); let n = 0; for (const e of [1, 2]) n += e";
-    World::builder().page("http://a.test/", page(script)).page("http://a.test/beat", Page::text("x"))
+    TestWeb::builder().page("http://a.test/", page(script)).page("http://a.test/beat", Page::text("x"))
 }
 
 #[tokio::test]
@@ -151,7 +153,7 @@ async fn a_page_that_asks_for_ever_is_not_hurried_for_ever() {
 async fn a_page_that_is_acted_on_goes_by_the_clock_of_everybody() {
     let Some(config) = config() else { return };
     let script = "const began = [Date.now(), performance.now()]; setTimeout(() => show('done'), 500)";
-    let stage = stage_with(World::builder().page("http://a.test/", page(script)), config).await.unwrap();
+    let stage = stage_with(TestWeb::builder().page("http://a.test/", page(script)), config).await.unwrap();
     let difference =
         "Math.abs((Date.now() - began[0]) - (performance.now() - began[1])) < 100 && late.textContent";
     let steps = vec![Step::Wait(Duration::from_millis(700)), Step::Script(difference.to_owned())];

@@ -6,12 +6,12 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process_group};
 use tokio::task::JoinSet;
 use websvc_browser::{BrowserConfig, BrowserError, BrowserStatus, RenderRequest};
-use websvc_testkit::{Page, World, WorldBuilder};
+use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
 use crate::support::{config, request, stage, stage_with, within, wrapped_in};
 
-fn world() -> WorldBuilder {
-    World::builder()
+fn world() -> TestWebBuilder {
+    TestWeb::builder()
         .page("http://a.test/", Page::html("<p>a page of some words, enough to be taken for one</p>"))
         .page("http://a.test/slow", Page::html("<p>slow</p>").delay(Duration::from_secs(3)))
         .page("http://a.test/never", Page::silence())
@@ -78,7 +78,7 @@ async fn dropping_the_browser_ends_everything() {
 
 #[tokio::test]
 async fn eight_pages_at_once_are_eight_pages() {
-    let mut world = World::builder();
+    let mut world = TestWeb::builder();
     for page in 0..8 {
         world =
             world.page(&format!("http://a.test/{page}"), Page::html(format!("<p>this is page {page}</p>")));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::task::JoinHandle;
 use websvc_browser::{BrowserConfig, BrowserError, BrowserStatus, RenderRequest, RenderedPage};
-use websvc_testkit::{Page, World, until};
+use websvc_testkit::{Page, TestWeb, until};
 
 use crate::support::{Stage, config, request, stage_with};
 
@@ -18,7 +18,7 @@ const BESIDE: &str = "http://beside.test/";
 const BEAT: &str = "http://beside.test/beat";
 
 /// Opens a page that takes memory beside one that takes none, and returns how the first one failed.
-async fn open_large(world: websvc_testkit::WorldBuilder, config: BrowserConfig) -> BrowserError {
+async fn open_large(world: websvc_testkit::TestWebBuilder, config: BrowserConfig) -> BrowserError {
     let beside = "<p>beside</p><script>setInterval(() => fetch('/beat'), 100)</script>";
     let config = BrowserConfig { page_memory_bytes: PAGE_BYTES, max_memory_bytes: MAX_BYTES, ..config };
     let world = world.page(BESIDE, Page::html(beside)).page(BEAT, Page::text(""));
@@ -56,7 +56,7 @@ fn open(stage: &Stage, url: &str) -> JoinHandle<Result<RenderedPage, BrowserErro
 
 async fn assert_ends(html: &str) {
     let Some(config) = config() else { return };
-    let world = World::builder().page(LARGE, Page::html(html)).page("http://large.test/image", image());
+    let world = TestWeb::builder().page(LARGE, Page::html(html)).page("http://large.test/image", image());
     let failure = open_large(world, config).await;
     assert!(
         matches!(failure, BrowserError::MemoryExceeded { limit_bytes: PAGE_BYTES, is_shared: false }),
@@ -160,7 +160,7 @@ async fn frame_of_another_site_ends_the_page_around_it() {
     let Some(config) = config() else { return };
     let frame =
         "<script>const kept = []; setInterval(() => kept.push(new Uint8Array(1e7).fill(1)), 10)</script>";
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page(LARGE, Page::html("<p>around</p><iframe src='http://frame.test/'></iframe>"))
         .page("http://frame.test/", Page::html(frame));
     let failure = open_large(world, config).await;
@@ -176,7 +176,7 @@ async fn frame_of_another_site_ends_the_page_around_it() {
 async fn many_frames_end_by_the_bound_of_the_browser_or_of_the_process_that_they_share() {
     let Some(config) = config() else { return };
     let mut html = "<p>many</p>".to_owned();
-    let mut world = World::builder();
+    let mut world = TestWeb::builder();
     for number in 0..12 {
         let url = format!("http://frame{number}.test/");
         html.push_str(&format!("<iframe src='{url}'></iframe>"));
@@ -195,7 +195,7 @@ async fn pages_within_their_bound_end_by_that_of_the_browser_until_it_is_enough(
     let Some(config) = config() else { return };
     let names: Vec<String> = (0..5).map(|number| format!("http://within{number}.test/")).collect();
     let html = "<p>within</p><script>kept = new Uint8Array(2.4e8).fill(1)</script>";
-    let world = names.iter().fold(World::builder(), |world, name| world.page(name, Page::html(html)));
+    let world = names.iter().fold(TestWeb::builder(), |world, name| world.page(name, Page::html(html)));
     let config = BrowserConfig {
         page_memory_bytes: PAGE_BYTES,
         max_memory_bytes: MAX_BYTES,
@@ -224,7 +224,7 @@ async fn page_within_its_memory_is_rendered() {
     let Some(config) = config() else { return };
     let html = "<script>kept = new Uint8Array(1e8).fill(1); document.write('<p>' + kept.length)</script>";
     let config = BrowserConfig { page_memory_bytes: PAGE_BYTES, max_memory_bytes: MAX_BYTES, ..config };
-    let stage = stage_with(World::builder().page(LARGE, Page::html(html)), config).await.unwrap();
+    let stage = stage_with(TestWeb::builder().page(LARGE, Page::html(html)), config).await.unwrap();
     assert!(stage.render(LARGE).await.html.contains("<p>100000000"));
     stage.browser.stop().await;
 }

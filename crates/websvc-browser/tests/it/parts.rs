@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::HeaderValue;
 use serde_json::{Value, json};
 use websvc_browser::{BlockRule, BrowserConfig, Device, Locale, RenderRequest, Step};
-use websvc_testkit::{Page, World, WorldBuilder};
+use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
 use crate::support::{Stage, config, request, stage, stage_with, wrapped};
 
@@ -40,7 +40,7 @@ fn script(name: &str, then: &str) -> Page {
     Page::new("text/javascript", code)
 }
 
-fn world() -> WorldBuilder {
+fn world() -> TestWebBuilder {
     let home = format!(
         "<p>words of the page</p><iframe src='http://b.test/frame'></iframe><script>{REPORT}
         const out = globalThis.out = [];
@@ -76,7 +76,7 @@ fn world() -> WorldBuilder {
         Page::new("text/javascript", code)
     };
     let open = |page: Page| page.header("access-control-allow-origin", "*");
-    let mut world = World::builder()
+    let mut world = TestWeb::builder()
         .page(HOME, Page::html(home))
         .page("http://app.localhost/worker.js", script("worker", worker))
         .page("http://app.localhost/nested.js", script("nested worker", "postMessage(what)"))
@@ -192,7 +192,7 @@ async fn a_window_asks_for_nothing_and_holds_nothing_up() {
         "document.querySelector('a').click()",
         "document.querySelector('form').submit()",
     ];
-    let mut world = World::builder().page("http://a.test/window", Page::text("x"));
+    let mut world = TestWeb::builder().page("http://a.test/window", Page::text("x"));
     for (place, way) in ways.iter().enumerate() {
         let html = format!(
             "<a href='/window' target=_blank></a><form action='/window' target=_blank></form>
@@ -213,7 +213,9 @@ async fn a_window_asks_for_nothing_and_holds_nothing_up() {
 async fn parts_beyond_number_do_not_run() {
     let html = "<p>words of the page</p><script>
         for (let i = 0; i < 130; i++) new Worker('data:text/javascript,')</script>";
-    let Some(stage) = stage(World::builder().page("http://a.test/", Page::html(html))).await else { return };
+    let Some(stage) = stage(TestWeb::builder().page("http://a.test/", Page::html(html))).await else {
+        return;
+    };
     let rendered = stage.render("http://a.test/").await;
     assert_eq!(rendered.warnings, ["the page has more workers and frames of other sites than are run"]);
     assert!(rendered.html.contains("words of the page"));
@@ -225,7 +227,7 @@ async fn a_page_is_settled_when_its_workers_are() {
     let html = "<p>words of the page that are long enough to be seen as some</p><i></i><script>
         new Worker('/worker.js').onmessage = ({data}) => document.querySelector('i').textContent = data</script>";
     let worker = "fetch('/slow').then((answer) => answer.text()).then((text) => postMessage(text))";
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::html(html))
         .page("http://a.test/worker.js", Page::new("text/javascript", worker))
         .page(

@@ -6,7 +6,7 @@ use websvc_browser::{
     BrowserConfig, Device, Extent, ImageKind, Orientation, Paper, Picture, Print, RenderRequest, Screenshot,
     Step, Viewport,
 };
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::support::{config, request, stage_of, stage_with};
 
@@ -117,7 +117,7 @@ async fn what_is_too_long_or_too_large_is_cut_with_a_warning() {
     let Some(config) = config() else { return };
     let config = BrowserConfig { picture_pixels: 1280 * 1000, ..config };
     let stage =
-        stage_with(World::builder().page("http://a.test/", Page::html(COLOURS)), config).await.unwrap();
+        stage_with(TestWeb::builder().page("http://a.test/", Page::html(COLOURS)), config).await.unwrap();
     let wide =
         Screenshot { viewport: Some(Viewport { width: 100_000, height: 10_000 }), ..Screenshot::default() };
     let rendered = stage.act(vec![Step::Screenshot(full_page()), Step::Screenshot(wide)]).await.unwrap();
@@ -218,7 +218,8 @@ async fn a_long_picture_of_too_many_bytes_is_lesser_and_then_cut() {
         let s = 1; for (let i = 0; i < d.data.length; i++) d.data[i] = i % 4 == 3 ? 255 : (s = s * 16807 % 2147483647) & 255;
         g.putImageData(d, 0, 0); document.body.style.background = `url(${c.toDataURL()})`</script><div></div>";
     let config = BrowserConfig { file_bytes: 3_000_000, ..config };
-    let stage = stage_with(World::builder().page("http://a.test/", Page::html(noise)), config).await.unwrap();
+    let stage =
+        stage_with(TestWeb::builder().page("http://a.test/", Page::html(noise)), config).await.unwrap();
     let rendered = stage.act(vec![Step::Screenshot(full_page())]).await.unwrap();
     let picture = &rendered.screenshots[0];
     assert!(picture.kind == ImageKind::Jpeg && picture.bytes.len() <= 3_000_000);
@@ -238,7 +239,8 @@ async fn a_picture_of_too_many_bytes_becomes_a_lesser_one() {
         let s = 1; for (let i = 0; i < d.data.length; i++) d.data[i] = (s = s * 16807 % 2147483647) & 255;
         g.putImageData(d, 0, 0)</script>";
     let config = BrowserConfig { file_bytes: 1_500_000, ..config };
-    let stage = stage_with(World::builder().page("http://a.test/", Page::html(noise)), config).await.unwrap();
+    let stage =
+        stage_with(TestWeb::builder().page("http://a.test/", Page::html(noise)), config).await.unwrap();
     let rendered = stage.act(vec![Step::Screenshot(Screenshot::default())]).await.unwrap();
     assert_eq!(rendered.screenshots[0].kind, ImageKind::Jpeg);
     assert!(rendered.warnings[0].contains("lesser quality"), "{:?}", rendered.warnings);

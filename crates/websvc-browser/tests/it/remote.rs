@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use websvc_browser::{
     Browser, BrowserConfig, BrowserError, Remote, RemoteError, RenderRequest, Screenshot, Step,
 };
-use websvc_testkit::{Canary, Page, World, WorldBuilder};
+use websvc_testkit::{Canary, Page, TestWeb, TestWebBuilder};
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest};
 
 use crate::egress;
@@ -106,16 +106,16 @@ fn remote(address: &str) -> Remote {
     Remote::new(address.parse().unwrap(), open_client())
 }
 
-async fn stage(world: WorldBuilder, remote: Remote) -> Stage {
+async fn stage(world: TestWebBuilder, remote: Remote) -> Stage {
     let world = world.start().await;
     let config = BrowserConfig { remote: Some(remote), ..BrowserConfig::default() };
     Stage::of(world, config)
 }
 
-fn world() -> WorldBuilder {
+fn world() -> TestWebBuilder {
     let page = "<body style='margin:0;background:#00f'><p id=p>words of a page</p>
         <script>p.onclick = () => p.textContent = 'clicked'</script>";
-    World::builder()
+    TestWeb::builder()
         .page("http://a.test/", Page::html(page))
         .page("http://a.test/alive", Page::html("<p>alive</p><script>fetch('/beat')</script>"))
         .page("http://a.test/cookie", Page::html("<p>x</p>").header("set-cookie", "name=value"))
@@ -300,7 +300,7 @@ async fn two_services_share_a_browser_and_nothing_else() {
     let Some(chromium) = Chromium::start(FLAGS) else { return };
     let one = stage(world(), remote(&chromium.socket)).await;
     let page = "<p>of the other</p><script>document.title = document.cookie + localStorage.length</script>";
-    let other = World::builder().page("http://a.test/", Page::html(page));
+    let other = TestWeb::builder().page("http://a.test/", Page::html(page));
     let other = stage(other, remote(&chromium.socket)).await;
     let waiting = RenderRequest { wait_for: Duration::from_secs(2), ..request("http://a.test/cookie") };
     let browser = one.browser.clone();
@@ -367,7 +367,7 @@ async fn a_browser_behind_another_address_comes_in_by_its_network() {
 #[tokio::test]
 async fn what_is_no_browser_is_named() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let world = World::builder().page("http://127.0.0.1/json/version", Page::html("hello")).start().await;
+    let world = TestWeb::builder().page("http://127.0.0.1/json/version", Page::html("hello")).start().await;
     let http = world.http_addr();
     for (address, expected) in [
         (format!("http://{closed}"), format!("http://{closed}/json/version cannot be reached")),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::HeaderValue;
 use websvc_browser::{BlockRule, BrowserError, Cookie, RenderRequest, WaitUntil};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 use websvc_transport::TlsPolicy;
 
 use crate::support::{request, stage, stage_of, within};
@@ -20,7 +20,7 @@ const LATE: &str = "<!DOCTYPE html><title>late</title><div id=app></div><script>
 #[tokio::test]
 async fn a_static_page_comes_back_as_it_is_with_status_and_headers() {
     let page = Page::html("<!DOCTYPE html><title>t</title><p>hello").header("x-name", "value");
-    let Some(stage) = stage(World::builder().page("http://a.test/", page)).await else { return };
+    let Some(stage) = stage(TestWeb::builder().page("http://a.test/", page)).await else { return };
     let rendered = stage.render("http://a.test/#part").await;
     assert_eq!(rendered.url, "http://a.test/#part");
     assert_eq!(rendered.status, Some(200));
@@ -33,7 +33,7 @@ async fn a_static_page_comes_back_as_it_is_with_status_and_headers() {
 
 #[tokio::test]
 async fn what_scripts_fetch_and_write_is_waited_for() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::html(LATE))
         .page("http://a.test/api", Page::text("the answer").delay(Duration::from_millis(400)));
     let Some(stage) = stage(world).await else { return };
@@ -51,7 +51,7 @@ async fn a_page_that_never_rests_is_taken_as_it_is() {
     let html = "<p>text that is long enough to be a page already</p><i></i><script>
         setInterval(() => document.querySelector('i').textContent = Math.random(), 20);
         new EventSource('/events')</script>";
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::html(html))
         .page("http://a.test/events", Page::silence());
     let Some(stage) = stage(world).await else { return };
@@ -87,7 +87,7 @@ async fn open_shadow_roots_are_part_of_the_document() {
 
 #[tokio::test]
 async fn redirects_and_errors_are_told_as_they_are() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/from", Page::redirect(302, "http://b.test/to"))
         .page("http://b.test/to", Page::html("arrived"))
         .page("http://a.test/gone", Page::html("<p>it is gone").status(410))
@@ -139,7 +139,7 @@ async fn a_page_cannot_lead_to_files_or_to_the_browser_itself() {
 
 #[tokio::test]
 async fn a_host_that_cannot_be_reached_is_told_in_words() {
-    let world = World::builder().page("http://a.test/", Page::html("x"));
+    let world = TestWeb::builder().page("http://a.test/", Page::html("x"));
     let Some(stage) = stage(world).await else { return };
     let failed = stage.open(&request("http://a.test:81/")).await;
     let Err(BrowserError::Navigation { reason, .. }) = &failed else { panic!("{failed:?}") };
@@ -152,7 +152,7 @@ async fn a_host_that_cannot_be_reached_is_told_in_words() {
 #[tokio::test]
 async fn a_download_is_no_page() {
     let file = Page::new("application/octet-stream", "bytes").header("content-disposition", "attachment");
-    let Some(stage) = stage(World::builder().page("http://a.test/f", file)).await else { return };
+    let Some(stage) = stage(TestWeb::builder().page("http://a.test/f", file)).await else { return };
     let download = stage.open(&request("http://a.test/f")).await;
     assert!(matches!(download, Err(BrowserError::Download)), "{download:?}");
     stage.browser.stop().await;
@@ -160,7 +160,7 @@ async fn a_download_is_no_page() {
 
 #[tokio::test]
 async fn a_page_that_hangs_or_never_comes_is_cut_at_the_deadline() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/hang", Page::html("<p>x</p><script>for (;;);</script>"))
         .page("http://a.test/silent", Page::silence())
         .page("http://a.test/", Page::html("fine"));
@@ -188,7 +188,7 @@ async fn questions_of_a_page_stop_nothing() {
 
 #[tokio::test]
 async fn windows_that_a_page_opens_are_closed() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::html("<p>the page itself</p><script>window.open('/pop')</script>"))
         .page("http://a.test/pop", Page::html("<script>setInterval(() => fetch('/alive'), 50)</script>"));
     let Some(stage) = stage(world).await else { return };
@@ -202,7 +202,7 @@ async fn windows_that_a_page_opens_are_closed() {
 async fn headers_and_cookies_go_to_the_own_origin_only() {
     let html =
         "<img src='http://b.test/i.png'><img src='/own.png'><script>document.cookie = 'made=here'</script>";
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::html(html).header("set-cookie", "served=there"))
         .page("http://a.test/own.png", Page::text("no picture"))
         .page("http://b.test/i.png", Page::text("no picture"));
@@ -238,7 +238,7 @@ async fn headers_and_cookies_go_to_the_own_origin_only() {
 #[tokio::test]
 async fn what_is_blocked_is_not_asked_for() {
     let html = "<script src='http://ads.test/ad.js'></script><script src='/own.js'></script>";
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::html(html))
         .page("http://a.test/own.js", Page::new("text/javascript", "document.write('own script')"))
         .page("http://ads.test/ad.js", Page::new("text/javascript", "document.write('advertisement')"));
@@ -256,7 +256,7 @@ async fn what_is_blocked_is_not_asked_for() {
 
 #[tokio::test]
 async fn certificates_are_verified_unless_that_is_skipped() {
-    let world = World::builder().page("https://a.test/", Page::html("<p>secret"));
+    let world = TestWeb::builder().page("https://a.test/", Page::html("<p>secret"));
     let Some(stage) = stage(world).await else { return };
     let failed = stage.open(&request("https://a.test/")).await;
     let Err(BrowserError::Navigation { reason, .. }) = &failed else { panic!("{failed:?}") };

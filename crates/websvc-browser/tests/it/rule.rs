@@ -1,8 +1,8 @@
 //! The rule about where a page goes: asked before anything is sent there, and its refusal ends the page.
 
 use websvc_browser::{BrowserError, Matches, RenderRequest, Step};
-use websvc_testkit::{Page, World};
-use websvc_transport::UrlRule;
+use websvc_testkit::{Page, TestWeb};
+use websvc_transport::UrlPolicy;
 
 use crate::support::{request, stage};
 
@@ -14,8 +14,8 @@ const WAYS: &[(&str, &str)] = &[
     ("two steps", "<script>location = 'http://b.test/'</script>"),
 ];
 
-fn rule() -> UrlRule {
-    UrlRule::new(|url| async move {
+fn rule() -> UrlPolicy {
+    UrlPolicy::new(|url| async move {
         if url.host_str() == Some("evil.test") { Err("refused: evil.test".to_owned()) } else { Ok(()) }
     })
 }
@@ -35,7 +35,7 @@ fn is_refused(error: &BrowserError) {
 #[tokio::test]
 async fn whatever_leads_a_page_to_a_refused_url_ends_it_there() {
     for (name, html) in WAYS {
-        let world = World::builder()
+        let world = TestWeb::builder()
             .page("http://a.test/", Page::html(*html))
             .page("http://b.test/", Page::redirect(302, "http://evil.test/x"))
             .page("http://evil.test/x", Page::html("<p>evil"));
@@ -48,7 +48,7 @@ async fn whatever_leads_a_page_to_a_refused_url_ends_it_there() {
 
 #[tokio::test]
 async fn a_refused_redirect_of_the_first_answer_and_of_an_action_end_the_page() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::redirect(302, "http://evil.test/x"))
         .page("http://link.test/", Page::html("<a href='http://evil.test/x'>go</a>"))
         .page("http://evil.test/x", Page::html("<p>evil"));
@@ -63,7 +63,7 @@ async fn a_refused_redirect_of_the_first_answer_and_of_an_action_end_the_page() 
 
 #[tokio::test]
 async fn what_the_rule_admits_goes_on_and_frames_are_not_its_concern() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::redirect(302, "http://b.test/"))
         .page("http://b.test/", Page::html("<p>there<iframe src='http://evil.test/x'></iframe>"))
         .page("http://evil.test/x", Page::html("<p>inner"));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use websvc_browser::{Changes, Cookie, RenderRequest, RenderedPage, Session, State, Step};
-use websvc_testkit::{Page, World, WorldBuilder};
+use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 use websvc_transport::TlsPolicy;
 
 use crate::support::{Stage, request, stage, within};
@@ -41,8 +41,8 @@ fn session(state: State, changes: Changes) -> Option<Session> {
     Some(Session { state: Arc::new(state), changes })
 }
 
-fn world() -> WorldBuilder {
-    World::builder().page("http://a.test/", Page::html(LOOK)).page("http://b.test/", Page::html(LOOK))
+fn world() -> TestWebBuilder {
+    TestWeb::builder().page("http://a.test/", Page::html(LOOK)).page("http://b.test/", Page::html(LOOK))
 }
 
 impl Stage {
@@ -379,7 +379,7 @@ async fn workers_of_a_page_neither_answer_for_it_nor_let_anything_out() {
         addEventListener('activate', (event) => event.waitUntil(clients.claim()));
         addEventListener('fetch', (event) => event.respondWith(fetch(event.request)));";
     // Workers need a host that is trusted, as this machine is.
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://shop.localhost/", Page::html(LOOK))
         .page("http://shop.localhost/worker.js", Page::new("text/javascript", worker));
     let Some(stage) = stage(world).await else { return };

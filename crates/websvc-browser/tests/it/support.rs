@@ -11,12 +11,12 @@ use url::Url;
 use websvc_browser::{
     Browser, BrowserConfig, BrowserError, BrowserStatus, RenderRequest, RenderedPage, Step,
 };
-use websvc_testkit::{Page, World, WorldBuilder};
+use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 
 /// A world and a browser that reaches it by name, and nothing else on this machine.
 pub(crate) struct Stage {
-    pub(crate) world: World,
+    pub(crate) world: TestWeb,
     pub(crate) browser: Browser,
     places: usize,
 }
@@ -37,11 +37,11 @@ pub(crate) fn config() -> Option<BrowserConfig> {
 }
 
 /// Starts a world and a browser, or returns `None` with a line when there is no Chromium.
-pub(crate) async fn stage(builder: WorldBuilder) -> Option<Stage> {
+pub(crate) async fn stage(builder: TestWebBuilder) -> Option<Stage> {
     stage_with(builder, config()?).await
 }
 
-pub(crate) async fn stage_with(builder: WorldBuilder, config: BrowserConfig) -> Option<Stage> {
+pub(crate) async fn stage_with(builder: TestWebBuilder, config: BrowserConfig) -> Option<Stage> {
     Some(Stage::of(builder.start().await, config))
 }
 
@@ -68,11 +68,11 @@ pub(crate) fn wrapped_in(
 
 /// Starts a world of one page, `http://a.test/`.
 pub(crate) async fn stage_of(html: &str) -> Option<Stage> {
-    stage(World::builder().page("http://a.test/", Page::html(html))).await
+    stage(TestWeb::builder().page("http://a.test/", Page::html(html))).await
 }
 
 impl Stage {
-    pub(crate) fn of(world: World, config: BrowserConfig) -> Self {
+    pub(crate) fn of(world: TestWeb, config: BrowserConfig) -> Self {
         let places = config.concurrency;
         let browser = Browser::new(config, world.client());
         Self { world, browser, places }

@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 
 use websvc_browser::{Browser, BrowserConfig, BrowserError, RenderRequest, RenderedPage};
-use websvc_testkit::{Authority, Page, World, WorldBuilder};
+use websvc_testkit::{Authority, Page, TestWeb, TestWebBuilder};
 use websvc_transport::{AddressGuard, Body, Client, ClientConfig, Server, ServerConfig, TlsFiles, TlsPolicy};
 
 use crate::support::{Stage, config, request, stage_with};
 
-fn world() -> WorldBuilder {
-    World::builder().page("https://a.test/", Page::html("<p>words of a secure page</p>"))
+fn world() -> TestWebBuilder {
+    TestWeb::builder().page("https://a.test/", Page::html("<p>words of a secure page</p>"))
 }
 
 /// Starts a world whose authority is the one of `ca_file`, or of its own file.
-async fn trusting(ca_file: impl FnOnce(&World) -> PathBuf) -> Option<Stage> {
+async fn trusting(ca_file: impl FnOnce(&TestWeb) -> PathBuf) -> Option<Stage> {
     let config = config()?;
     // Where the program looks for it.
     let folders = std::env::var_os("PATH").unwrap_or_default();
@@ -32,7 +32,7 @@ fn is_mistrusted(outcome: &Result<RenderedPage, BrowserError>) -> bool {
 
 #[tokio::test]
 async fn the_authority_of_the_operators_file_is_trusted() {
-    let Some(stage) = trusting(World::ca_file).await else { return };
+    let Some(stage) = trusting(TestWeb::ca_file).await else { return };
     let rendered = stage.render("https://a.test/").await;
     assert!(rendered.html.contains("words of a secure page") && !rendered.unverified, "{rendered:?}");
     assert_eq!(stage.browser.health().failure, None);
@@ -56,7 +56,7 @@ async fn another_authority_is_not_trusted_with_a_file_and_without() {
 
 #[tokio::test]
 async fn a_chain_that_only_shows_the_trusted_authority_is_not_trusted() {
-    let Some(stage) = trusting(World::ca_file).await else { return };
+    let Some(stage) = trusting(TestWeb::ca_file).await else { return };
     // A certificate of somebody else's, followed by that of the authority which is trusted.
     let (certificate, key) = Authority::new().issue(&["a.test".to_owned()]);
     let files = tempfile::tempdir().unwrap();

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use websvc_store::{Store, TeamChange};
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::crowd::{Answers, Crowd};
 use crate::load::{Load, Request};
@@ -16,7 +16,7 @@ const TEAMS: usize = 10_000;
 const DOCUMENTS: usize = 2_000;
 /// The connections of the overload.
 const CROWD: usize = 1_000;
-/// What is offered, in parts of what can be answered: too much, and so little that nobody is in another's way.
+/// Offered load relative to the capacity: an overload, and a load without contention.
 const OFFERED: f64 = 1.2;
 const CALM: f64 = 0.05;
 /// When the service is told to stop, in the last overload.
@@ -26,7 +26,7 @@ const OVERLOAD: Duration = Duration::from_secs(60);
 
 /// Measures searches of ten thousand teams, and an overload.
 pub(crate) async fn run(report: &mut Report) {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let data = tempfile::tempdir().unwrap();
     let keys = {
         let store = Store::open(data.path()).unwrap();

@@ -24,7 +24,7 @@ pub(crate) fn reading(report: &mut Report) {
     }
 }
 
-/// What most clients send.
+/// Returns the request that most clients send.
 fn usual() -> Value {
     json!({
         "query": "how do I gather coroutines with asyncio",

@@ -14,7 +14,7 @@ use crate::process::Process;
 /// Open connections.
 pub(crate) struct Crowd(Vec<Connection>);
 
-/// What a crowd was answered.
+/// Responses to a group of clients.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     /// The times of those answered with 200, sorted.

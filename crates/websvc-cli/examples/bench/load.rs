@@ -12,7 +12,7 @@ use crate::process::{KEY, Process};
 #[derive(Debug, Clone)]
 pub(crate) struct Request(pub(crate) Vec<u8>);
 
-/// What a load came to.
+/// Result of a load.
 #[derive(Debug)]
 pub(crate) struct Load {
     /// The time of every answer, sorted.

@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::load::{Load, Request};
 use crate::process::Process;
@@ -81,7 +81,7 @@ async fn parts_and_service() {
     pages::by_size(&corpus, &mut report);
     pdf::pages(&corpus, &mut report);
 
-    let world = World::builder().directory("docs.test", &corpus).start().await;
+    let world = TestWeb::builder().directory("docs.test", &corpus).start().await;
     let data = tempfile::tempdir().unwrap();
     idle(&world, &mut report).await;
     crawl(&world, &data, &mut report).await;
@@ -123,21 +123,21 @@ async fn bare_server(report: &mut Report) {
 }
 
 /// The service with an empty index: start and memory.
-async fn idle(world: &World, report: &mut Report) {
+async fn idle(world: &TestWeb, report: &mut Report) {
     let data = tempfile::tempdir().unwrap();
     let process = Process::service(world, data.path());
     report.figure("start to the first answer", process.first_answer.as_secs_f64() * 1e3, "ms", "under 50");
     report.figure("memory, idle, empty index", process.memory_mb(), "MB", "under 15");
 }
 
-async fn crawl(world: &World, data: &TempDir, report: &mut Report) {
+async fn crawl(world: &TestWeb, data: &TempDir, report: &mut Report) {
     let started = std::time::Instant::now();
     let pages = crawl_manual(world, data).await;
     report.figure("crawl into the index", pages / started.elapsed().as_secs_f64(), "pages/s", "");
 }
 
 /// Crawls the manual into the index, and returns the number of pages.
-async fn crawl_manual(world: &World, data: &TempDir) -> f64 {
+async fn crawl_manual(world: &TestWeb, data: &TempDir) -> f64 {
     let said =
         Process::run(world, data.path(), &["index", "crawl", "http://docs.test/index.html", "--json"]).await;
     let said: Value = serde_json::from_str(&said).unwrap();
@@ -145,7 +145,7 @@ async fn crawl_manual(world: &World, data: &TempDir) -> f64 {
 }
 
 /// The service with the corpus.
-async fn service(world: &World, data: &TempDir, corpus: &Path, queries: &[String], report: &mut Report) {
+async fn service(world: &TestWeb, data: &TempDir, corpus: &Path, queries: &[String], report: &mut Report) {
     let process = Process::service(world, data.path());
     let plain = requests(queries, |query| json!({ "query": query }));
     let load = Load::run(&process, CONNECTIONS, SPAN, &plain).await;

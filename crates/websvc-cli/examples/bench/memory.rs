@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tempfile::TempDir;
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::load::{Load, Request};
 use crate::process::Process;
@@ -27,7 +27,7 @@ const QUIET: Duration = Duration::from_secs(6);
 
 /// Measures the memory of a service whose index has the manual, after each kind of work.
 pub(crate) async fn run(corpus: &Path, report: &mut Report) {
-    let world = World::builder().directory("docs.test", corpus).start().await;
+    let world = TestWeb::builder().directory("docs.test", corpus).start().await;
     let data = tempfile::tempdir().unwrap();
     crawl_manual(&world, &data).await;
     let process = start(&world, &data);
@@ -46,7 +46,7 @@ pub(crate) async fn run(corpus: &Path, report: &mut Report) {
     memory(&process, "and 600 rendered pages", report);
 }
 
-fn start(world: &World, data: &TempDir) -> Process {
+fn start(world: &TestWeb, data: &TempDir) -> Process {
     let chromium = std::env::var(CHROMIUM).ok();
     let variables: Vec<_> = chromium.iter().map(|path| ("WEBSVC__BROWSER__PATH", path.as_str())).collect();
     Process::service_with(world, data.path(), &variables)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 /// The key of every service here.
 pub(crate) const KEY: &str = "fc-key-of-the-benchmark";
@@ -22,7 +22,7 @@ pub(crate) struct Process {
     pub(crate) first_answer: Duration,
 }
 
-/// What a GET by plain hyper costs.
+/// Cost of a GET with hyper alone.
 pub(crate) struct PlainGet {
     pub(crate) p50_ms: f64,
     pub(crate) cpu_ms: f64,
@@ -35,12 +35,12 @@ impl Process {
     }
 
     /// Starts the service.
-    pub(crate) fn service(world: &World, data_dir: &Path) -> Self {
+    pub(crate) fn service(world: &TestWeb, data_dir: &Path) -> Self {
         Self::service_with(world, data_dir, &[])
     }
 
     /// Starts the service with variables of its own.
-    pub(crate) fn service_with(world: &World, data_dir: &Path, variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn service_with(world: &TestWeb, data_dir: &Path, variables: &[(&str, &str)]) -> Self {
         let mut command = pinned(&release_dir().join("websvc"));
         command.args(["serve", "--listen", "127.0.0.1:0"]);
         configure(&mut command, world, data_dir);
@@ -49,7 +49,7 @@ impl Process {
     }
 
     /// Runs a command of the program to its end and returns what it printed.
-    pub(crate) async fn run(world: &World, data_dir: &Path, arguments: &[&str]) -> String {
+    pub(crate) async fn run(world: &TestWeb, data_dir: &Path, arguments: &[&str]) -> String {
         let mut command = Command::new(release_dir().join("websvc"));
         command.args(arguments);
         configure(&mut command, world, data_dir);
@@ -178,7 +178,7 @@ pub(crate) fn pinned(program: &Path) -> Command {
     command
 }
 
-fn configure(command: &mut Command, world: &World, data_dir: &Path) {
+fn configure(command: &mut Command, world: &TestWeb, data_dir: &Path) {
     let rules: Vec<String> =
         world.connect_to().into_iter().map(|(from, to)| format!("{from:?} = {to:?}")).collect();
     command

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::ask::Connection;
 use crate::process::Process;
@@ -22,7 +22,7 @@ const FOLDER: &str = "WEBSVC_IR";
 /// The longest question that a request may have, in characters.
 const QUESTION_CHARS: usize = 500;
 
-/// What is relevant to each question, and how much.
+/// Relevant documents of each query, with their grades.
 type Judgments = HashMap<String, HashMap<String, f64>>;
 
 /// Measures every collection that is there and prints a table.
@@ -35,7 +35,7 @@ pub(crate) async fn run() {
             println!("{set}: skipped, there is no folder {} ({FOLDER} names another)", folder.display());
             continue;
         }
-        let world = World::builder().start().await;
+        let world = TestWeb::builder().start().await;
         let data = tempfile::tempdir().unwrap();
         let process = Process::service(&world, data.path());
         let (ndcg, recall, questions) = measure(&process, set, &folder);

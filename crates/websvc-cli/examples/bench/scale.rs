@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::ask::Connection;
 use crate::load::{Load, Request};
@@ -76,7 +76,7 @@ pub(crate) async fn run() {
 
 /// Returns the row of an index of so many documents.
 async fn measure(documents: u64) -> String {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let data = tempfile::tempdir().unwrap();
     let process = Process::service(&world, data.path());
     let mut connection = Connection::to(&process);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use url::Url;
 use websvc_extract::{ContentOptions, Document, Source};
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::load::{Load, Request};
 use crate::parts::html_files;
@@ -44,7 +44,7 @@ pub(crate) async fn cached(process: &Process, corpus: &Path, report: &mut Report
 }
 
 /// Measures pages of about 22 kB, fetched each time.
-pub(crate) async fn fetched(process: &Process, world: &World, corpus: &Path, report: &mut Report) {
+pub(crate) async fn fetched(process: &Process, world: &TestWeb, corpus: &Path, report: &mut Report) {
     let pages = pages_of_22_kb(corpus);
     let requests: Vec<_> = pages.iter().map(|page| fetched_page(corpus, page)).collect();
     let many = Load::run(process, CONNECTIONS, SPAN, &requests).await;

@@ -12,7 +12,7 @@ use websvc_transport::IpNetwork;
 use websvc_types::format::Format;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Teams {
+pub(crate) enum TeamsCommand {
     /// Creates a team, or changes what is given; a running server knows within a second.
     Set(SetTeam),
     /// Lists the teams.
@@ -68,16 +68,16 @@ pub(crate) struct SetTeam {
     pub(crate) threat_override: Option<ThreatOverride>,
     /// The credits that may be spent, or unlimited.
     #[arg(long, value_name = "N", value_parser = amount::<u64>("unlimited"))]
-    pub(crate) credits: Option<Amount<u64>>,
+    pub(crate) credits: Option<Limit<u64>>,
     /// Requests per minute, or default: those of the configuration.
     #[arg(long, value_name = "N", value_parser = amount::<u32>("default"))]
-    pub(crate) requests_per_minute: Option<Amount<u32>>,
+    pub(crate) requests_per_minute: Option<Limit<u32>>,
     /// Requests at a time, or default: those of the configuration.
     #[arg(long, value_name = "N", value_parser = amount::<u32>("default"))]
-    pub(crate) concurrency: Option<Amount<u32>>,
+    pub(crate) concurrency: Option<Limit<u32>>,
     /// Audit events: on or off.
     #[arg(long, value_name = "WHETHER")]
-    pub(crate) audit: Option<Switch>,
+    pub(crate) audit: Option<OnOff>,
     /// Pages that the team gets, in the index and the cache: shared with all teams, seen by this team alone, or off, stored in
     /// neither.
     #[arg(long, value_name = "shared|team|off")]
@@ -89,9 +89,9 @@ pub(crate) struct SetTeam {
 
 /// A number, or the word for none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Amount<T>(Option<T>);
+pub(crate) struct Limit<T>(Option<T>);
 
-impl<T> Amount<T> {
+impl<T> Limit<T> {
     /// Returns the number.
     pub(crate) fn number(self) -> Option<T> {
         self.0
@@ -99,29 +99,29 @@ impl<T> Amount<T> {
 }
 
 /// Returns the parser of a number or of the word `none`.
-fn amount<T: FromStr>(none: &'static str) -> impl Fn(&str) -> Result<Amount<T>, String> + Clone {
+fn amount<T: FromStr>(none: &'static str) -> impl Fn(&str) -> Result<Limit<T>, String> + Clone {
     move |text| match text.parse() {
-        _ if text == none => Ok(Amount(None)),
-        Ok(number) => Ok(Amount(Some(number))),
+        _ if text == none => Ok(Limit(None)),
+        Ok(number) => Ok(Limit(Some(number))),
         Err(_) => Err(format!("it is neither a number nor {none}")),
     }
 }
 
 /// On or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Switch {
+pub(crate) enum OnOff {
     On,
     Off,
 }
 
-impl Switch {
+impl OnOff {
     pub(crate) fn is_on(self) -> bool {
         self == Self::On
     }
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Keys {
+pub(crate) enum KeysCommand {
     /// Makes a key and prints it, alone, on stdout. It cannot be shown again.
     Create(CreateKey),
     /// Lists the keys; the keys themselves are not stored.
@@ -145,7 +145,7 @@ pub(crate) struct CreateKey {
     /// The team whose key it is; made when it does not exist.
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub(crate) team: String,
-    /// What the key is for.
+    /// Purpose of the key
     #[arg(long = "name", value_name = "LABEL", default_value = "")]
     pub(crate) label: String,
     /// Lets the key administer the installation, beside its scopes.
@@ -279,8 +279,8 @@ mod tests {
     #[test]
     fn an_amount_is_a_number_or_its_word() {
         let parse = amount::<u32>("default");
-        assert_eq!(parse("5"), Ok(Amount(Some(5))));
-        assert_eq!(parse("default"), Ok(Amount(None)));
+        assert_eq!(parse("5"), Ok(Limit(Some(5))));
+        assert_eq!(parse("default"), Ok(Limit(None)));
         assert!(parse("unlimited").is_err() && parse("-1").is_err());
     }
 }

@@ -8,11 +8,11 @@ use websvc_types::format::Markdown;
 use websvc_types::{Format, ScrapeOptions};
 
 use super::{Remote, Sitemap};
-use crate::drawing::Pages;
+use crate::render_args::PageArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct CrawlSite {
-    /// Where to begin; pages below its directory are taken.
+    /// Start URL; the crawl stays below its directory
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub(crate) url: Option<String>,
     /// How many pages at most.
@@ -74,7 +74,7 @@ pub(crate) struct Batch {
     pub(crate) job: JobArguments,
 }
 
-/// What both take.
+/// Arguments of crawls and batches.
 #[derive(Debug, Args)]
 pub(crate) struct JobArguments {
     /// At most so many pages at one time [default: as many as the service allows].
@@ -84,17 +84,17 @@ pub(crate) struct JobArguments {
     #[arg(long, value_name = "ID")]
     pub(crate) resume: Option<String>,
     #[command(flatten)]
-    pub(crate) handing: Handing,
+    pub(crate) handing: OutputArgs,
     #[command(flatten)]
-    pub(crate) pages: Pages,
+    pub(crate) pages: PageArgs,
     #[command(flatten)]
     pub(crate) remote: Remote,
 }
 
-/// Where the pages go; without any of these their Markdown is printed.
+/// Output of the pages; without any of these, their Markdown is printed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Where pages go")]
-pub(crate) struct Handing {
+pub(crate) struct OutputArgs {
     /// Writes a Markdown file for each page into this directory, with other formats beside it.
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,

@@ -1,13 +1,13 @@
 //! The arguments of `websvc map`.
 
 use clap::{Args, ValueEnum};
-use websvc_types::SitemapUse;
+use websvc_types::SitemapMode;
 
 use super::Remote;
 
 #[derive(Debug, Args)]
 pub(crate) struct Map {
-    /// Where the site begins; with a path, only URLs below it are listed.
+    /// URL of the site; with a path, only URLs below it are listed
     pub(crate) url: String,
     /// Ranks the URLs by these words.
     #[arg(long, value_name = "WORDS")]
@@ -34,7 +34,7 @@ pub(crate) struct Map {
     pub(crate) remote: Remote,
 }
 
-/// What sitemaps are used for.
+/// Use of sitemaps
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Sitemap {
     Include,
@@ -42,7 +42,7 @@ pub(crate) enum Sitemap {
     Skip,
 }
 
-impl From<Sitemap> for SitemapUse {
+impl From<Sitemap> for SitemapMode {
     fn from(sitemap: Sitemap) -> Self {
         match sitemap {
             Sitemap::Include => Self::Include,

@@ -16,15 +16,15 @@ use websvc_engine::TeamIndexes;
 use websvc_index::{Index, IndexConfig};
 use websvc_store::Store;
 
-use crate::Setting;
+use crate::CommandContext;
 use crate::args::Backup;
 use crate::data_dir::{DataDir, INDEX_DIR};
-use crate::show;
+use crate::output;
 
 /// How much is handed to the disk at one time.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// What a backup came to.
+/// Result of a backup.
 #[derive(Debug, Serialize)]
 struct Report {
     files: u64,
@@ -33,7 +33,7 @@ struct Report {
 }
 
 /// Runs `websvc backup`.
-pub(crate) fn backup(setting: &Setting, arguments: &Backup) -> Result<()> {
+pub(crate) fn backup(setting: &CommandContext, arguments: &Backup) -> Result<()> {
     let Backup { file, json } = arguments;
     let started = Instant::now();
     ensure!(
@@ -54,10 +54,10 @@ pub(crate) fn backup(setting: &Setting, arguments: &Backup) -> Result<()> {
     draft.persist(file).with_context(cannot)?;
     let report = Report { files, bytes, elapsed_ms: started.elapsed().as_millis() };
     if *json {
-        return show::json(&report);
+        return output::json(&report);
     }
     let Report { files, bytes, elapsed_ms } = report;
-    show::line(&format!("{files} files, {} in {elapsed_ms} ms", HumanBytes(bytes)))
+    output::line(&format!("{files} files, {} in {elapsed_ms} ms", HumanBytes(bytes)))
 }
 
 /// The archive as far as it is written.

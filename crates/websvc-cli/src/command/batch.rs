@@ -9,18 +9,18 @@ use websvc::JobKind;
 use websvc::types::job::BatchScrapeRequest;
 use websvc::types::limits::BATCH_URLS_MAX;
 
-use super::job::{self, Asked};
-use crate::Setting;
+use super::job::{self, JobRequestKind};
+use crate::CommandContext;
 use crate::args::Batch;
 
 /// The largest list of URLs, in bytes: more than a job may have.
 const LIST_MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Runs `websvc batch`.
-pub(crate) async fn batch(setting: Setting, arguments: Batch) -> Result<()> {
+pub(crate) async fn batch(setting: CommandContext, arguments: Batch) -> Result<()> {
     let asked = match &arguments.job.resume {
-        Some(id) => Asked::Known(JobKind::Batch, id.clone()),
-        None => Asked::Batch(requests(&arguments)?),
+        Some(id) => JobRequestKind::Known(JobKind::Batch, id.clone()),
+        None => JobRequestKind::Batch(requests(&arguments)?),
     };
     Box::pin(job::run(&setting, &arguments.job.remote, &arguments.job.handing, asked)).await
 }

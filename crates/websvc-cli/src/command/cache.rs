@@ -6,27 +6,27 @@ use jiff::Timestamp;
 use serde_json::json;
 use websvc_store::{CacheSize, Store};
 
-use crate::Setting;
-use crate::args::{Cache, Purge};
-use crate::installation::cache_limits;
-use crate::show;
+use crate::CommandContext;
+use crate::app::cache_limits;
+use crate::args::{CacheCommand, Purge};
+use crate::output;
 
 /// Runs `websvc cache`.
-pub(crate) fn cache(setting: &Setting, cache: Cache) -> Result<()> {
+pub(crate) fn cache(setting: &CommandContext, cache: CacheCommand) -> Result<()> {
     let store = Store::open(setting.data_dir.path())?;
     match cache {
-        Cache::Stats { json } => stats(setting, store.cache_size()?, json),
-        Cache::Purge(purge) => {
+        CacheCommand::Stats { json } => stats(setting, store.cache_size()?, json),
+        CacheCommand::Purge(purge) => {
             let removed = remove(&store, setting, &purge)?;
             if purge.json {
-                return show::json(&json!({ "removed": removed }));
+                return output::json(&json!({ "removed": removed }));
             }
-            show::line(&format!("{removed} pages removed from the cache"))
+            output::line(&format!("{removed} pages removed from the cache"))
         }
     }
 }
 
-fn stats(setting: &Setting, size: CacheSize, as_json: bool) -> Result<()> {
+fn stats(setting: &CommandContext, size: CacheSize, as_json: bool) -> Result<()> {
     let CacheSize { pages, bytes } = size;
     let websvc_store::CacheLimits { max_bytes, max_age, .. } = cache_limits(&setting.config);
     let max_age_days = max_age.as_secs() / 86_400;
@@ -34,14 +34,14 @@ fn stats(setting: &Setting, size: CacheSize, as_json: bool) -> Result<()> {
         let figures = json!({
             "pages": pages, "bytes": bytes, "maxBytes": max_bytes, "maxAgeDays": max_age_days,
         });
-        return show::json(&figures);
+        return output::json(&figures);
     }
     let (used, most) = (HumanBytes(bytes), HumanBytes(max_bytes));
-    show::line(&format!("{pages} pages, {used} of at most {most}; kept for {max_age_days} days"))
+    output::line(&format!("{pages} pages, {used} of at most {most}; kept for {max_age_days} days"))
 }
 
 /// Removes what was asked for, and returns how many pages that were; variants of a page count one by one.
-fn remove(store: &Store, setting: &Setting, purge: &Purge) -> Result<u64> {
+fn remove(store: &Store, setting: &CommandContext, purge: &Purge) -> Result<u64> {
     let mut removed = 0;
     for url in &purge.urls {
         removed += store.purge_url(url.as_str())?;

@@ -4,15 +4,15 @@ use anyhow::Result;
 use websvc::JobKind;
 use websvc::types::job::{CrawlRequest, SitemapMode};
 
-use super::job::{self, Asked};
-use crate::Setting;
+use super::job::{self, JobRequestKind};
+use crate::CommandContext;
 use crate::args::{CrawlSite, Patterns, Sitemap};
 
 /// Runs `websvc crawl`.
-pub(crate) async fn crawl(setting: Setting, arguments: CrawlSite) -> Result<()> {
+pub(crate) async fn crawl(setting: CommandContext, arguments: CrawlSite) -> Result<()> {
     let asked = match &arguments.job.resume {
-        Some(id) => Asked::Known(JobKind::Crawl, id.clone()),
-        None => Asked::Crawl(Box::new(request(&arguments)?)),
+        Some(id) => JobRequestKind::Known(JobKind::Crawl, id.clone()),
+        None => JobRequestKind::Crawl(Box::new(request(&arguments)?)),
     };
     Box::pin(job::run(&setting, &arguments.job.remote, &arguments.job.handing, asked)).await
 }

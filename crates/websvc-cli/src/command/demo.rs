@@ -14,8 +14,8 @@ use crate::command::{Running, start, stop_signal};
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::manual::Manual;
+use crate::output::{self, Style, styled};
 use crate::progress::Progress;
-use crate::show::{self, Style, styled};
 
 const QUERY: &str = "how does a crawl stay polite";
 
@@ -35,9 +35,9 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
 
     let running = start(&config, &data_dir, None).await?;
     step(2, "The website is crawled into a fresh index")?;
-    fill(&running, &site).await?;
+    index_manual(&running, &site).await?;
 
-    let key = running.installation().store.create_key("default", "demo")?;
+    let key = running.app().store.create_key("default", "demo")?;
     let address = running.address();
     step(3, &format!("The service answers at {address}"))?;
     let (stop_service, service_stopped) = stopper();
@@ -53,10 +53,10 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
     show_answer(&ask(&address, &key).await?)?;
     step(5, "The same from elsewhere")?;
     show_calls(&address, &key)?;
-    show::line(&format!("\nThe tour took {:.1} s.", began.elapsed().as_secs_f64()))?;
+    output::line(&format!("\nThe tour took {:.1} s.", began.elapsed().as_secs_f64()))?;
 
     if !arguments.once {
-        show::line("The service and the website go on until Ctrl-C.")?;
+        output::line("The service and the website go on until Ctrl-C.")?;
         stop_signal()?.await;
     }
     drop((stop_service, stop_site));
@@ -83,18 +83,18 @@ fn stopper() -> (oneshot::Sender<()>, impl Future<Output = ()> + Send + 'static)
     })
 }
 
-async fn fill(running: &Running, site: &str) -> Result<()> {
-    let installation = running.installation();
-    let sink = IndexSink(installation.index.clone());
+async fn index_manual(running: &Running, site: &str) -> Result<()> {
+    let app = running.app();
+    let sink = IndexSink(app.index.clone());
     let mut progress = Progress::start("crawling");
     let options = CrawlOptions::new(vec![site.parse().context("the website's address")?]);
-    let scraper = installation.engine.scraper();
+    let scraper = app.engine.scraper();
     let report =
         crawl(scraper, &options, &sink, &mut |event| progress.event(&event), std::future::pending()).await?;
-    let index = installation.index.clone();
+    let index = app.index.clone();
     tokio::task::spawn_blocking(move || index.flush()).await??;
     progress.finish();
-    show::line(&format!("   {} pages in {} ms, {} errors", report.pages, report.elapsed_ms, report.errors))
+    output::line(&format!("   {} pages in {} ms, {} errors", report.pages, report.elapsed_ms, report.errors))
 }
 
 async fn ask(address: &str, key: &str) -> Result<SearchResponse> {
@@ -108,31 +108,31 @@ async fn ask(address: &str, key: &str) -> Result<SearchResponse> {
         }),
         ..SearchRequest::default()
     };
-    Ok(client.search(&request).await?)
+    Ok(client.execute_search(&request).await?)
 }
 
 fn show_answer(answer: &SearchResponse) -> Result<()> {
     let results = answer.data.web.as_deref().unwrap_or_default();
     for (position, result) in results.iter().enumerate() {
-        show::result(position + 1, &result.title, &result.url, &result.description)?;
+        output::result(position + 1, &result.title, &result.url, &result.description)?;
     }
     let first = results.first().context("the search found nothing in the manual")?;
     let markdown = first.content.markdown.as_deref().context("the first result has no markdown")?;
-    show::line(&format!("\n   {}", styled("The first result's markdown:", Style::Bold)))?;
+    output::line(&format!("\n   {}", styled("The first result's markdown:", Style::Bold)))?;
     const LINES: usize = 16;
     for line in markdown.lines().take(LINES) {
-        show::line(&format!("   | {line}"))?;
+        output::line(&format!("   | {line}"))?;
     }
     let more = markdown.lines().count().saturating_sub(LINES);
-    if more > 0 { show::line(&format!("   | ... {more} more lines")) } else { Ok(()) }
+    if more > 0 { output::line(&format!("   | ... {more} more lines")) } else { Ok(()) }
 }
 
 fn show_calls(address: &str, key: &str) -> Result<()> {
-    show::line(&format!(
+    output::line(&format!(
         "\ncurl {address}/v2/search -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\\n  \
          -d '{{\"query\": \"{QUERY}\", \"scrapeOptions\": {{\"formats\": [\"markdown\"]}}}}'"
     ))?;
-    show::line(&format!(
+    output::line(&format!(
         "\nfrom firecrawl import Firecrawl  # pip install firecrawl-py\n\
          app = Firecrawl(api_key=\"{key}\", api_url=\"{address}\")\n\
          for result in app.search(\"{QUERY}\").web:\n    print(result.url, result.title)"
@@ -140,5 +140,5 @@ fn show_calls(address: &str, key: &str) -> Result<()> {
 }
 
 fn step(number: u8, text: &str) -> Result<()> {
-    show::line(&format!("\n{} {}", styled(&format!("{number}."), Style::Bold), styled(text, Style::Bold)))
+    output::line(&format!("\n{} {}", styled(&format!("{number}."), Style::Bold), styled(text, Style::Bold)))
 }

@@ -7,9 +7,9 @@ mod access;
 mod audit;
 mod configuration;
 mod data;
-mod elsewhere;
+mod external_services;
 mod finding;
-mod listening;
+mod listener;
 mod llm;
 mod machine;
 mod programs;
@@ -23,12 +23,12 @@ use self::finding::{Finding, State};
 use crate::args::{Common, Doctor};
 use crate::config::Config;
 use crate::data_dir::DataDir;
-use crate::show::{self, Style, styled};
+use crate::output::{self, Style, styled};
 
 /// Runs `websvc doctor`; an error when there is a problem.
 pub(crate) async fn doctor(common: &Common, arguments: Doctor) -> Result<()> {
     let (mut findings, config) = configuration::check(common, arguments.listen.as_deref());
-    findings.extend(look(common, config.as_ref()).await);
+    findings.extend(run_checks(common, config.as_ref()).await);
     print(&findings, arguments.json)?;
     let problems = count(&findings, State::Problem);
     if problems > 0 {
@@ -39,7 +39,7 @@ pub(crate) async fn doctor(common: &Common, arguments: Doctor) -> Result<()> {
 
 /// Looks at all but the configuration itself. Without one, what it decides is left out: the defaults are not what
 /// the operator meant.
-async fn look(common: &Common, config: Option<&Config>) -> Vec<Finding> {
+async fn run_checks(common: &Common, config: Option<&Config>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let store = match DataDir::locate(common.data_dir.as_deref()) {
         Ok(path) => {
@@ -50,20 +50,20 @@ async fn look(common: &Common, config: Option<&Config>) -> Vec<Finding> {
         Err(error) => {
             findings.push(Finding::problem(
                 "data directory",
-                show::causes(error.as_ref()),
+                output::causes(error.as_ref()),
                 "set WEBSVC_DATA_DIR to a directory that this user may write to",
             ));
             None
         }
     };
     if let Some(config) = config {
-        findings.extend(listening::check(config).await);
+        findings.extend(listener::check(config).await);
         findings.push(access::keys(common, config, store.as_ref()));
-        findings.extend(elsewhere::check(config).await);
+        findings.extend(external_services::check(config).await);
         findings.extend(threat::check(config).await);
         findings.extend(llm::check(config).await);
         findings.extend(telemetry::check(config).await);
-        findings.extend(elsewhere::bucket(config).await);
+        findings.extend(external_services::bucket(config).await);
         findings.extend(audit::check(config, store.as_ref()).await);
     }
     findings.extend(machine::check(config));
@@ -74,16 +74,16 @@ async fn look(common: &Common, config: Option<&Config>) -> Vec<Finding> {
 fn print(findings: &[Finding], as_json: bool) -> Result<()> {
     let [problems, warnings] = [State::Problem, State::Warning].map(|state| count(findings, state));
     if as_json {
-        return show::json(&json!({
+        return output::json(&json!({
             "ok": problems == 0, "problems": problems, "warnings": warnings, "checks": findings,
         }));
     }
     let width = findings.iter().map(|finding| finding.check.len()).max().unwrap_or_default();
     for Finding { check, state, message, advice } in findings {
         let state = styled(&format!("{:<7}", state.word()), state.style());
-        show::line(&format!("{state}  {check:<width$}  {message}"))?;
+        output::line(&format!("{state}  {check:<width$}  {message}"))?;
         if let Some(advice) = advice {
-            show::line(&format!(
+            output::line(&format!(
                 "{:width$}  {}",
                 "",
                 styled(&format!("-> {advice}"), Style::Bold),
@@ -92,7 +92,7 @@ fn print(findings: &[Finding], as_json: bool) -> Result<()> {
         }
     }
     let good = count(findings, State::Ok);
-    show::line(&format!("\n{}, {}, {good} ok", number(problems, "problem"), number(warnings, "warning")))
+    output::line(&format!("\n{}, {}, {good} ok", number(problems, "problem"), number(warnings, "warning")))
 }
 
 fn count(findings: &[Finding], state: State) -> usize {

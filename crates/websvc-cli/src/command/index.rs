@@ -1,6 +1,7 @@
 //! `websvc index`: fills and shows the embedded index, here or on a server.
 
 mod archive;
+mod compressed;
 mod crawl;
 mod crawl_elsewhere;
 mod document;
@@ -11,7 +12,6 @@ mod json_lines;
 mod lines;
 mod maintain;
 mod message;
-mod packed;
 mod page;
 mod reader;
 mod sink;
@@ -22,23 +22,23 @@ use websvc::types::index::IndexStats;
 use websvc_index::{Index, IndexConfig};
 
 use super::search::remote;
-use crate::Setting;
+use crate::CommandContext;
 use crate::args::{self, Stats};
-use crate::show;
+use crate::output;
 
 /// Runs `websvc index`.
-pub(crate) async fn index(setting: Setting, arguments: args::Index) -> Result<()> {
+pub(crate) async fn index(setting: CommandContext, arguments: args::IndexCommand) -> Result<()> {
     match arguments {
-        args::Index::Crawl(arguments) => Box::pin(crawl::crawl(setting, arguments)).await,
-        args::Index::Import(arguments) => import::import(setting, arguments).await,
-        args::Index::Export(arguments) => export::export(setting, arguments).await,
-        args::Index::Stats(arguments) => stats(&setting, arguments).await,
-        args::Index::Delete(arguments) => maintain::delete(&setting, arguments),
-        args::Index::Optimize(arguments) => maintain::optimize(&setting, &arguments),
+        args::IndexCommand::Crawl(arguments) => Box::pin(crawl::crawl(setting, arguments)).await,
+        args::IndexCommand::Import(arguments) => import::import(setting, arguments).await,
+        args::IndexCommand::Export(arguments) => export::export(setting, arguments).await,
+        args::IndexCommand::Stats(arguments) => stats(&setting, arguments).await,
+        args::IndexCommand::Delete(arguments) => maintain::delete(&setting, arguments),
+        args::IndexCommand::Optimize(arguments) => maintain::optimize(&setting, &arguments),
     }
 }
 
-async fn stats(setting: &Setting, arguments: Stats) -> Result<()> {
+async fn stats(setting: &CommandContext, arguments: Stats) -> Result<()> {
     let stats = match arguments.remote.server {
         Some(_) => remote(&arguments.remote)?.index_stats().await?,
         None => stats_here(setting)?,
@@ -46,7 +46,7 @@ async fn stats(setting: &Setting, arguments: Stats) -> Result<()> {
     print_stats(&stats, arguments.json)
 }
 
-fn stats_here(setting: &Setting) -> Result<IndexStats> {
+fn stats_here(setting: &CommandContext) -> Result<IndexStats> {
     let stats = Index::open(&setting.data_dir.index(), IndexConfig::default())?.stats()?;
     Ok(IndexStats {
         success: true,
@@ -58,8 +58,8 @@ fn stats_here(setting: &Setting) -> Result<IndexStats> {
 
 fn print_stats(stats: &IndexStats, as_json: bool) -> Result<()> {
     if as_json {
-        return show::json(stats);
+        return output::json(stats);
     }
     let IndexStats { documents, bytes, segments, .. } = stats;
-    show::line(&format!("{documents} documents, {bytes} bytes on disk, {segments} segments"))
+    output::line(&format!("{documents} documents, {bytes} bytes on disk, {segments} segments"))
 }

@@ -1,8 +1,8 @@
 //! Jobs from the shell: begun or gone on with, here or at a server, their pages handed over as they come.
 
-mod ending;
-mod hand;
 mod local;
+mod outcome;
+mod page_writer;
 mod remote;
 
 use std::time::{Duration, Instant};
@@ -11,25 +11,25 @@ use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 use websvc::JobKind;
 use websvc::types::job::{
-    BatchScrapeRequest, CrawlRequest, JobDocument, JobErrors, JobPhase, JobStatusResponse,
+    BatchScrapeRequest, CrawlRequest, JobDocument, JobErrorsResponse, JobStatus, JobStatusResponse,
 };
 
-use crate::Setting;
-use crate::args::{Handing, Remote};
+use crate::CommandContext;
+use crate::args::{OutputArgs, Remote};
 use crate::command::stop_signal;
+use crate::output;
 use crate::progress::Progress;
-use crate::show;
-use ending::{Ending, Stop};
-use hand::Hand;
-use local::Local;
-use remote::AtServer;
+use local::LocalJob;
+use outcome::{DetachReason, JobOutcome};
+use page_writer::PageWriter;
+use remote::RemoteJob;
 
 /// How often is looked how many pages could not be had.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// What is asked for.
+/// Kind of the requested job.
 #[derive(Debug)]
-pub(super) enum Asked {
+pub(super) enum JobRequestKind {
     Crawl(Box<CrawlRequest>),
     /// The first begins the batch, the others add to it.
     Batch(Vec<BatchScrapeRequest>),
@@ -37,7 +37,7 @@ pub(super) enum Asked {
     Known(JobKind, String),
 }
 
-impl Asked {
+impl JobRequestKind {
     fn kind(&self) -> JobKind {
         match self {
             Self::Crawl(_) => JobKind::Crawl,
@@ -51,7 +51,7 @@ impl Asked {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct State {
-    status: JobPhase,
+    status: JobStatus,
     completed: u64,
     total: u64,
     credits_used: u64,
@@ -96,25 +96,25 @@ impl State {
     }
 }
 
-/// What is new of a job.
+/// New state and documents of a job.
 #[derive(Debug)]
 struct Part {
     state: State,
     documents: Vec<JobDocument>,
 }
 
-/// Where a job is worked on.
+/// Place where a job runs: this process or a server.
 #[derive(Debug)]
 enum Source {
-    Here(Box<Local>),
-    There(Box<AtServer>),
+    Here(Box<LocalJob>),
+    There(Box<RemoteJob>),
 }
 
 impl Source {
-    async fn begin(setting: &Setting, at: &Remote, asked: Asked) -> Result<Self> {
+    async fn begin(setting: &CommandContext, at: &Remote, asked: JobRequestKind) -> Result<Self> {
         Ok(match at.server {
-            Some(_) => Self::There(Box::new(AtServer::begin(at, asked).await?)),
-            None => Self::Here(Box::new(Box::pin(Local::begin(setting, asked)).await?)),
+            Some(_) => Self::There(Box::new(RemoteJob::begin(at, asked).await?)),
+            None => Self::Here(Box::new(Box::pin(LocalJob::begin(setting, asked)).await?)),
         })
     }
 
@@ -141,7 +141,7 @@ impl Source {
         }
     }
 
-    async fn errors(&self) -> Result<JobErrors> {
+    async fn errors(&self) -> Result<JobErrorsResponse> {
         match self {
             Self::Here(local) => local.errors().await,
             Self::There(server) => server.errors().await,
@@ -149,11 +149,11 @@ impl Source {
     }
 
     /// Ends the work on a job that goes on, and says what becomes of it.
-    async fn stop(&mut self) -> Result<Stop> {
+    async fn stop(&mut self) -> Result<DetachReason> {
         match self {
             Self::Here(local) => {
                 local.rest().await;
-                Ok(Stop::Resumable)
+                Ok(DetachReason::Resumable)
             }
             Self::There(server) => server.stop().await,
         }
@@ -168,14 +168,19 @@ impl Source {
 }
 
 /// Does a job to its end, or until it is told to stop.
-pub(super) async fn run(setting: &Setting, at: &Remote, handing: &Handing, asked: Asked) -> Result<()> {
+pub(super) async fn run(
+    setting: &CommandContext,
+    at: &Remote,
+    handing: &OutputArgs,
+    asked: JobRequestKind,
+) -> Result<()> {
     let kind = asked.kind();
     // Before anything is begun: what cannot be handed over need not be got.
-    let mut hand = Hand::open(handing)?;
+    let mut hand = PageWriter::open(handing)?;
     let stop = stop_signal()?;
     let mut source = Source::begin(setting, at, asked).await?;
-    let how = ending::how_to_go_on(kind, source.id(), at, &setting.common);
-    show::note(&format!("{} {}", ending::name(kind), source.id()));
+    let how = outcome::how_to_go_on(kind, source.id(), at, &setting.common);
+    output::note(&format!("{} {}", outcome::name(kind), source.id()));
     let handed = tokio::select! {
         handed = hand_over(kind, &mut source, &mut hand) => Some(handed),
         () = stop => None,
@@ -183,9 +188,9 @@ pub(super) async fn run(setting: &Setting, at: &Remote, handing: &Handing, asked
     let ending = match handed {
         None => {
             let stop = source.stop().await.context(how.clone())?;
-            Ending::Stopped(stop)
+            JobOutcome::Stopped(stop)
         }
-        Some(Ok(state)) => Ending::Ended(state),
+        Some(Ok(state)) => JobOutcome::Ended(state),
         Some(Err(error)) => {
             hand.finish()?;
             return Err(error.context(how));
@@ -196,12 +201,12 @@ pub(super) async fn run(setting: &Setting, at: &Remote, handing: &Handing, asked
     let invalid = source.invalid_urls().to_vec();
     let id = source.id().to_owned();
     source.close().await?;
-    ending::tell(&ending::Told { kind, id, ending, errors, invalid, how }, &hand, handing)
+    outcome::tell(&outcome::JobSummary { kind, id, ending, errors, invalid, how }, &hand, handing)
 }
 
 /// Hands over all pages of a job as they come, and returns how it stands at the end.
-async fn hand_over(kind: JobKind, source: &mut Source, hand: &mut Hand) -> Result<State> {
-    let mut progress = Progress::start(ending::name(kind));
+async fn hand_over(kind: JobKind, source: &mut Source, hand: &mut PageWriter) -> Result<State> {
+    let mut progress = Progress::start(outcome::name(kind));
     let (mut state, mut failed, mut looked) = (None, 0, Instant::now());
     let mut warned = None;
     while let Some(Part { state: now, documents }) = source.next_part().await? {
@@ -210,7 +215,7 @@ async fn hand_over(kind: JobKind, source: &mut Source, hand: &mut Hand) -> Resul
         }
         if warned != now.warning {
             warned.clone_from(&now.warning);
-            progress.beside(|| show::note(&format!("warning: {}", warned.as_deref().unwrap_or_default())));
+            progress.beside(|| output::note(&format!("warning: {}", warned.as_deref().unwrap_or_default())));
         }
         if looked.elapsed() >= LOOK_EVERY {
             looked = Instant::now();
@@ -221,6 +226,6 @@ async fn hand_over(kind: JobKind, source: &mut Source, hand: &mut Hand) -> Resul
     }
     progress.finish();
     let state = state.context("the job was never asked for")?;
-    ensure!(state.status != JobPhase::Scraping, "the job goes on and nobody waits for it");
+    ensure!(state.status != JobStatus::Scraping, "the job goes on and nobody waits for it");
     Ok(state)
 }

@@ -5,33 +5,33 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use websvc_store::{KeyRecord, KeyRights, Store};
 
-use crate::Setting;
-use crate::args::{CreateKey, Keys};
-use crate::show::{self, Table};
+use crate::CommandContext;
+use crate::args::{CreateKey, KeysCommand};
+use crate::output::{self, Table};
 
 /// Runs `websvc keys`.
-pub(crate) fn keys(setting: &Setting, keys: Keys) -> Result<()> {
+pub(crate) fn keys(setting: &CommandContext, keys: KeysCommand) -> Result<()> {
     let store = Store::open(setting.data_dir.path())?;
     match keys {
-        Keys::Create(arguments) => {
+        KeysCommand::Create(arguments) => {
             let (team, label, json) = (arguments.team.clone(), arguments.label.clone(), arguments.json);
             let now = Timestamp::now();
             let key = store.create_key_with(&team, &label, &rights(arguments, now)?)?;
             if !json {
-                return show::line(key.secret.expose());
+                return output::line(key.secret.expose());
             }
             let record = store.list_keys()?.into_iter().find(|record| record.id == key.id);
             let mut row = row(&record.context("the new key is not in the list")?, unix_ms(now)?);
             row["key"] = key.secret.expose().into();
-            show::json(&row)
+            output::json(&row)
         }
-        Keys::List { json } => list(&store.list_keys()?, Timestamp::now(), json),
-        Keys::Revoke { id, json } => {
+        KeysCommand::List { json } => list(&store.list_keys()?, Timestamp::now(), json),
+        KeysCommand::Revoke { id, json } => {
             let key = store.revoke_key(&id)?;
             if json {
-                return show::json(&row(&key, unix_ms(Timestamp::now())?));
+                return output::json(&row(&key, unix_ms(Timestamp::now())?));
             }
-            show::line(&format!("revoked {} of team {}", key.id, key.team))
+            output::line(&format!("revoked {} of team {}", key.id, key.team))
         }
     }
 }
@@ -63,7 +63,7 @@ fn rights(arguments: CreateKey, now: Timestamp) -> Result<KeyRights> {
 fn list(keys: &[KeyRecord], now: Timestamp, as_json: bool) -> Result<()> {
     let now_ms = unix_ms(now)?;
     if as_json {
-        return show::json(&keys.iter().map(|key| row(key, now_ms)).collect::<Vec<_>>());
+        return output::json(&keys.iter().map(|key| row(key, now_ms)).collect::<Vec<_>>());
     }
     let mut table = Table::new(["ID", "TEAM", "NAME", "MAY", "CREATED", "LAST USED", "EXPIRES", "STATE"]);
     for key in keys {

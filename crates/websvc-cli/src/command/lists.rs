@@ -6,41 +6,41 @@ use anyhow::{Context, Result, bail, ensure};
 use indicatif::HumanBytes;
 use serde_json::json;
 use url::Url;
-use websvc_blocklist::{LIST_MAX_BYTES, ListFile, Written};
+use websvc_blocklist::{LIST_MAX_BYTES, ListFile, WriteOutcome};
 use websvc_transport::{Client, FetchRequest};
 
-use crate::Setting;
-use crate::args::{Common, Lists};
-use crate::installation::client;
-use crate::show;
+use crate::CommandContext;
+use crate::app::client;
+use crate::args::{BlocklistCommand, Common};
+use crate::output;
 
 /// The time for one list.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs `websvc lists`.
-pub(crate) async fn lists(setting: Setting, lists: Lists) -> Result<()> {
+pub(crate) async fn lists(setting: CommandContext, lists: BlocklistCommand) -> Result<()> {
     let directory = setting.data_dir.lists();
     let files = setting.config.browser.lists.iter().map(|url| ListFile::new(&directory, url));
     let files: Vec<ListFile> = files.collect();
     match lists {
-        Lists::Update => update(&setting, &files).await,
-        Lists::Show { json } => show(&files, json, &setting.common),
+        BlocklistCommand::Update => update(&setting, &files).await,
+        BlocklistCommand::Show { json } => show(&files, json, &setting.common),
     }
 }
 
-async fn update(setting: &Setting, files: &[ListFile]) -> Result<()> {
+async fn update(setting: &CommandContext, files: &[ListFile]) -> Result<()> {
     ensure!(!files.is_empty(), "there are no lists to fetch: give their URLs in browser.lists");
     let client = client(&setting.config)?;
     let mut failed = 0;
     for file in files {
         match fetch(&client, file).await {
-            Ok(Written { filters, bytes }) => {
-                show::line(&format!("{}: {filters} filters, {}", file.url(), HumanBytes(bytes)))?;
+            Ok(WriteOutcome { filters, bytes }) => {
+                output::line(&format!("{}: {filters} filters, {}", file.url(), HumanBytes(bytes)))?;
             }
             // The others are wanted all the same, and the older content of this one stays.
             Err(error) => {
                 failed += 1;
-                show::error(&error.context(file.url().to_owned()));
+                output::error(&error.context(file.url().to_owned()));
             }
         }
     }
@@ -50,7 +50,7 @@ async fn update(setting: &Setting, files: &[ListFile]) -> Result<()> {
     Ok(())
 }
 
-async fn fetch(client: &Client, file: &ListFile) -> Result<Written> {
+async fn fetch(client: &Client, file: &ListFile) -> Result<WriteOutcome> {
     let url = file.url().parse::<Url>().context("browser.lists")?;
     let fetched = client
         .fetch(FetchRequest {
@@ -80,15 +80,15 @@ fn show(files: &[ListFile], as_json: bool, common: &Common) -> Result<()> {
         let rows = rows.iter().map(|(url, size)| {
             json!({ "url": url, "bytes": size.map(|(bytes, _)| bytes), "ageSeconds": size.map(|(_, age)| age) })
         });
-        return show::json(&rows.collect::<Vec<_>>());
+        return output::json(&rows.collect::<Vec<_>>());
     }
-    show::line("bundled: hosts of advertising and of questions about cookies")?;
+    output::line("bundled: hosts of advertising and of questions about cookies")?;
     for (url, size) in rows {
         let state = size.map_or_else(
             || format!("not fetched, `{}` does", common.command("lists update")),
             |(bytes, age_s)| format!("{}, {} days old", HumanBytes(bytes), age_s / 86_400),
         );
-        show::line(&format!("{url}: {state}"))?;
+        output::line(&format!("{url}: {state}"))?;
     }
     Ok(())
 }

@@ -7,20 +7,20 @@ use websvc::types::{MapRequest, MapResponse};
 use websvc_store::DEFAULT_TEAM;
 use websvc_validate::{Checked, Policy, check_map};
 
-use super::search::{refused, remote};
-use crate::Setting;
+use super::search::{print_api_error, remote};
+use crate::CommandContext;
+use crate::app::{self, IndexMode};
 use crate::args::Map;
-use crate::installation::{self, IndexAccess};
-use crate::show;
+use crate::output;
 
 /// Runs `websvc map`.
-pub(crate) async fn map(setting: Setting, arguments: Map) -> Result<()> {
+pub(crate) async fn map(setting: CommandContext, arguments: Map) -> Result<()> {
     let request = request(&arguments);
     let response = match arguments.remote.server {
         Some(_) => remote(&arguments.remote)?.map(&request).await?,
         None => local(&setting, request).await?,
     };
-    if arguments.json { show::json(&response) } else { print(&response) }
+    if arguments.json { output::json(&response) } else { print(&response) }
 }
 
 fn request(arguments: &Map) -> MapRequest {
@@ -38,12 +38,12 @@ fn request(arguments: &Map) -> MapRequest {
     }
 }
 
-async fn local(setting: &Setting, request: MapRequest) -> Result<MapResponse> {
-    let Checked { plan, warnings } = check_map(request, &Policy::default()).map_err(refused)?;
-    let access = setting.data_dir.try_lock()?.map_or(IndexAccess::Read, IndexAccess::Write);
-    let installation = installation::open(&setting.config, &setting.data_dir, access)?;
-    let outcome = installation.engine.map(&plan, DEFAULT_TEAM, Instant::now()).await;
-    installation.close().await?;
+async fn local(setting: &CommandContext, request: MapRequest) -> Result<MapResponse> {
+    let Checked { plan, warnings } = check_map(request, &Policy::default()).map_err(print_api_error)?;
+    let access = setting.data_dir.try_lock()?.map_or(IndexMode::Read, IndexMode::Write);
+    let app = app::open(&setting.config, &setting.data_dir, access)?;
+    let outcome = app.engine.map(&plan, DEFAULT_TEAM, Instant::now()).await;
+    app.close().await?;
     let mut mapped = outcome.result?;
     mapped.warnings.splice(..0, warnings);
     Ok(mapped.into_response(String::new(), outcome.bill.total()))
@@ -52,11 +52,11 @@ async fn local(setting: &Setting, request: MapRequest) -> Result<MapResponse> {
 /// Prints a URL a line, so that other programs can go on with them.
 fn print(response: &MapResponse) -> Result<()> {
     if let Some(warning) = &response.warning {
-        show::note(&format!("warning: {warning}"));
+        output::note(&format!("warning: {warning}"));
     }
     if response.links.is_empty() {
-        show::note("no URLs were found");
+        output::note("no URLs were found");
     }
     let urls: Vec<&str> = response.links.iter().map(|link| link.url.as_str()).collect();
-    if urls.is_empty() { Ok(()) } else { show::line(&urls.join("\n")) }
+    if urls.is_empty() { Ok(()) } else { output::line(&urls.join("\n")) }
 }

@@ -4,25 +4,21 @@ use anyhow::Result;
 use websvc_server::{AdmissionLimits, Authentication, Jobs, McpTools, Service, ServiceConfig};
 
 use super::serve::origin;
-use crate::Setting;
-use crate::installation::{self, IndexAccess};
+use crate::CommandContext;
+use crate::app::{self, IndexMode};
 
 /// Runs `websvc mcp` until the standard input ends.
-pub(crate) async fn mcp(setting: Setting) -> Result<()> {
+pub(crate) async fn mcp(setting: CommandContext) -> Result<()> {
     // It may run for days beside a server that starts later: that one is to write the index.
-    let installation = installation::open(&setting.config, &setting.data_dir, IndexAccess::Read)?;
+    let app = app::open(&setting.config, &setting.data_dir, IndexMode::Read)?;
     // The server works on jobs; no tool begins one.
-    let jobs = Jobs::new(
-        &installation.engine,
-        installation.store.clone(),
-        installation.artifacts.clone(),
-        installation::jobs_config(&setting.config),
-    );
+    let jobs =
+        Jobs::new(&app.engine, app.store.clone(), app.artifacts.clone(), app::jobs_config(&setting.config));
     let service = Service::new(ServiceConfig {
         jobs,
-        engine: installation.engine.clone(),
-        store: installation.store.clone(),
-        artifacts: installation.artifacts.clone(),
+        engine: app.engine.clone(),
+        store: app.store.clone(),
+        artifacts: app.artifacts.clone(),
         uploads: setting.data_dir.uploads(),
         origin: origin(&setting.config)?,
         // Whoever starts the program may read its data anyway.
@@ -34,6 +30,6 @@ pub(crate) async fn mcp(setting: Setting) -> Result<()> {
         audit: None,
     });
     McpTools::of(service).serve_standard_streams().await?;
-    installation.close().await?;
+    app.close().await?;
     Ok(())
 }

@@ -12,31 +12,32 @@ use websvc_scrape::{FileUpload, Page};
 use websvc_validate::{FilePlan, Policy, read_parse_options};
 
 use super::scrape::print;
-use super::search::refused;
-use crate::Setting;
+use super::search::print_api_error;
+use crate::CommandContext;
+use crate::app::{self, IndexMode};
 use crate::args::Parse;
-use crate::installation::{self, IndexAccess};
-use crate::page_files::front_matter;
+use crate::output;
+use crate::page_output::front_matter;
 use crate::progress::Progress;
-use crate::show;
 
 /// Runs `websvc parse`. A file that cannot be read is named, and the others are read all the same.
-pub(crate) async fn parse(setting: Setting, arguments: Parse) -> Result<()> {
+pub(crate) async fn parse(setting: CommandContext, arguments: Parse) -> Result<()> {
     let Parse { files, formats, full_page, output, jsonl } = arguments;
     let formats = if formats.is_empty() { vec!["markdown".to_owned()] } else { formats };
     let options = json!({ "formats": formats, "onlyMainContent": !full_page });
-    let plan = read_parse_options(options.to_string().as_bytes(), &Policy::default()).map_err(refused)?.plan;
+    let plan =
+        read_parse_options(options.to_string().as_bytes(), &Policy::default()).map_err(print_api_error)?.plan;
     if let Some(directory) = &output {
         std::fs::create_dir_all(directory)
             .with_context(|| format!("cannot make the directory {}", directory.display()))?;
     }
     // Nothing comes to the index, so it may be read beside a server.
-    let installation = installation::open(&setting.config, &setting.data_dir, IndexAccess::Read)?;
+    let app = app::open(&setting.config, &setting.data_dir, IndexMode::Read)?;
     let mut progress = Progress::start("parse");
     progress.expect(files.len() as u64);
     let (mut taken, mut failed) = (HashSet::new(), 0_usize);
     for file in &files {
-        let done = match read(&installation.engine, file, &plan).await {
+        let done = match read(&app.engine, file, &plan).await {
             Ok(page) => hand_over(page, file, output.as_deref(), jsonl, &mut taken),
             Err(error) => Err(error),
         };
@@ -44,12 +45,12 @@ pub(crate) async fn parse(setting: Setting, arguments: Parse) -> Result<()> {
             Ok(()) => progress.page(),
             Err(error) => {
                 failed += 1;
-                progress.failed(&file.display().to_string(), &show::causes(error.as_ref()));
+                progress.failed(&file.display().to_string(), &output::causes(error.as_ref()));
             }
         }
     }
     progress.finish();
-    installation.close().await?;
+    app.close().await?;
     ensure!(failed == 0, "{failed} of {} files could not be read", files.len());
     Ok(())
 }
@@ -63,7 +64,7 @@ async fn read(engine: &Engine, file: &Path, plan: &FilePlan) -> Result<Page> {
     let deadline = Instant::now() + scrape.timeout().max(Duration::from_secs(1));
     let mut page = engine.parse(upload, scrape, deadline).await.page?;
     for warning in std::mem::take(&mut page.warnings) {
-        show::note(&format!("warning: {}: {warning}", file.display()));
+        output::note(&format!("warning: {}: {warning}", file.display()));
     }
     Ok(page)
 }
@@ -84,7 +85,7 @@ fn hand_over(
         None if jsonl => {
             let mut line = serde_json::to_value(page_content(page))?;
             line["file"] = json!(file.to_string_lossy());
-            show::line(&line.to_string())
+            output::line(&line.to_string())
         }
         None => print(page, false),
     }

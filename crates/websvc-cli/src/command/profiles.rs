@@ -6,21 +6,21 @@ use serde_json::json;
 use websvc_store::{ProfileRecord, Store};
 
 use super::keys::time;
-use crate::Setting;
-use crate::args::Profiles;
-use crate::show::{self, Table};
+use crate::CommandContext;
+use crate::args::ProfilesCommand;
+use crate::output::{self, Table};
 
 /// Runs `websvc profiles`.
-pub(crate) fn profiles(setting: &Setting, profiles: Profiles) -> Result<()> {
+pub(crate) fn profiles(setting: &CommandContext, profiles: ProfilesCommand) -> Result<()> {
     let store = Store::open(setting.data_dir.path())?;
     match profiles {
-        Profiles::List { team, json } => list(&store.list_profiles(team.as_deref())?, json),
-        Profiles::Delete { name, team, json } => {
+        ProfilesCommand::List { team, json } => list(&store.list_profiles(team.as_deref())?, json),
+        ProfilesCommand::Delete { name, team, json } => {
             ensure!(store.delete_profile(&team, &name)?, "team {team} has no profile {name:?}");
             if json {
-                return show::json(&json!({ "team": team, "name": name, "deleted": true }));
+                return output::json(&json!({ "team": team, "name": name, "deleted": true }));
             }
-            show::line(&format!("deleted {name} of team {team}"))
+            output::line(&format!("deleted {name} of team {team}"))
         }
     }
 }
@@ -37,7 +37,7 @@ fn list(profiles: &[ProfileRecord], as_json: bool) -> Result<()> {
                 "leasedUntil": time(*leased_until_ms),
             })
         });
-        return show::json(&rows.collect::<Vec<_>>());
+        return output::json(&rows.collect::<Vec<_>>());
     }
     let mut table = Table::new(["TEAM", "NAME", "SIZE", "SAVED", "SAVER UNTIL"]);
     for profile in profiles {

@@ -11,34 +11,34 @@ use websvc_scrape::{FilePublisher, Page};
 use websvc_store::DEFAULT_TEAM;
 use websvc_validate::{Checked, Policy, check_scrape_options};
 
-use super::search::{format, refused};
-use crate::Setting;
+use super::search::{format, print_api_error};
+use crate::CommandContext;
+use crate::app::{self, IndexMode};
 use crate::args::Scrape;
-use crate::drawing::{FileNames, Pictures};
-use crate::installation::{self, IndexAccess};
-use crate::show;
+use crate::output;
+use crate::render_args::{CaptureArgs, FileNames};
 
 /// Runs `websvc scrape`.
-pub(crate) async fn scrape(setting: Setting, arguments: Scrape) -> Result<()> {
+pub(crate) async fn scrape(setting: CommandContext, arguments: Scrape) -> Result<()> {
     let options = options(&arguments)?;
-    let Checked { plan, warnings } = check_scrape_options(options, &Policy::default()).map_err(refused)?;
+    let Checked { plan, warnings } =
+        check_scrape_options(options, &Policy::default()).map_err(print_api_error)?;
     for warning in warnings {
-        show::note(&format!("warning: {warning}"));
+        output::note(&format!("warning: {warning}"));
     }
     let url = page_url(&arguments.url)?;
-    let access = setting.data_dir.try_lock()?.map_or(IndexAccess::Read, IndexAccess::Write);
-    let installation = installation::open(&setting.config, &setting.data_dir, access)?;
+    let access = setting.data_dir.try_lock()?.map_or(IndexMode::Read, IndexMode::Write);
+    let app = app::open(&setting.config, &setting.data_dir, access)?;
     let deadline = Instant::now() + plan.timeout().max(Duration::from_secs(1));
-    let outcome =
-        installation.engine.scrape(&url, &plan, DEFAULT_TEAM, &FilePublisher::inline(), deadline).await;
+    let outcome = app.engine.scrape(&url, &plan, DEFAULT_TEAM, &FilePublisher::inline(), deadline).await;
     let mut page = outcome.page?;
     for warning in std::mem::take(&mut page.warnings) {
-        show::note(&format!("warning: {warning}"));
+        output::note(&format!("warning: {warning}"));
     }
     write_files(&mut page, &arguments.pictures, &url)?;
     let has_picture = page.screenshot.is_some();
     print(page, arguments.json)?;
-    installation.close().await?;
+    app.close().await?;
     let is_lacking = arguments.pictures.format(&arguments.drawing)?.is_some() && !has_picture;
     ensure!(
         !is_lacking,
@@ -64,7 +64,7 @@ fn options(arguments: &Scrape) -> Result<ScrapeOptions> {
 }
 
 /// Writes the files of the page, in which their paths are then.
-fn write_files(page: &mut Page, pictures: &Pictures, url: &Url) -> Result<()> {
+fn write_files(page: &mut Page, pictures: &CaptureArgs, url: &Url) -> Result<()> {
     let names = FileNames::of(Path::new("."), None, url.as_str());
     if let Some(picture) = &mut page.screenshot {
         *picture = names.write("", pictures.picture_file(), picture)?;
@@ -102,16 +102,16 @@ pub(super) fn print(page: Page, as_json: bool) -> Result<()> {
             object.extend(value.map(|value| (name.to_owned(), value)));
         }
         object.insert("metadata".to_owned(), serde_json::to_value(metadata)?);
-        return show::json(&object);
+        return output::json(&object);
     }
     for text in [markdown, html, raw_html].into_iter().flatten() {
-        show::line(text.trim_end())?;
+        output::line(text.trim_end())?;
     }
     for url in [links, images].into_iter().flatten().flatten() {
-        show::line(&url)?;
+        output::line(&url)?;
     }
     for returned in actions.into_iter().flat_map(|actions| actions.javascript_returns) {
-        show::line(&returned.value.to_string())?;
+        output::line(&returned.value.to_string())?;
     }
     Ok(())
 }

@@ -9,21 +9,21 @@ use websvc_scrape::FilePublisher;
 use websvc_store::DEFAULT_TEAM;
 use websvc_validate::{Checked, Policy, Rejection, check_search};
 
-use crate::Setting;
+use crate::CommandContext;
+use crate::app::{self, IndexMode};
 use crate::args::{Remote, Search};
-use crate::drawing::FileNames;
-use crate::installation::{self, IndexAccess};
-use crate::show::{self, Style, styled};
+use crate::output::{self, Style, styled};
+use crate::render_args::FileNames;
 
 /// Runs `websvc search`.
-pub(crate) async fn search(setting: Setting, arguments: Search) -> Result<()> {
+pub(crate) async fn search(setting: CommandContext, arguments: Search) -> Result<()> {
     let request = request(&arguments)?;
     let mut response = match arguments.remote.server {
-        Some(_) => remote(&arguments.remote)?.search(&request).await?,
+        Some(_) => remote(&arguments.remote)?.execute_search(&request).await?,
         None => local(&setting, request).await?,
     };
     write_files(&mut response, &arguments.pictures.output_dir)?;
-    if arguments.json { show::json(&response) } else { print(&response) }
+    if arguments.json { output::json(&response) } else { print(&response) }
 }
 
 /// Writes the files of the results, in which their paths are then.
@@ -71,20 +71,20 @@ pub(crate) fn format(name: &str) -> Result<Format> {
     Ok(serde_json::from_value(serde_json::Value::String(name.to_owned()))?)
 }
 
-async fn local(setting: &Setting, request: SearchRequest) -> Result<SearchResponse> {
-    let access = setting.data_dir.try_lock()?.map_or(IndexAccess::Read, IndexAccess::Write);
-    let installation = installation::open(&setting.config, &setting.data_dir, access)?;
-    let Checked { plan, warnings } = check_search(request, &Policy::default()).map_err(refused)?;
+async fn local(setting: &CommandContext, request: SearchRequest) -> Result<SearchResponse> {
+    let access = setting.data_dir.try_lock()?.map_or(IndexMode::Read, IndexMode::Write);
+    let app = app::open(&setting.config, &setting.data_dir, access)?;
+    let Checked { plan, warnings } = check_search(request, &Policy::default()).map_err(print_api_error)?;
     let mut outcome =
-        installation.engine.search(&plan, DEFAULT_TEAM, &FilePublisher::inline(), Instant::now()).await?;
+        app.engine.search(&plan, DEFAULT_TEAM, &FilePublisher::inline(), Instant::now()).await?;
     outcome.warnings.splice(..0, warnings);
-    installation.close().await?;
+    app.close().await?;
     let credits = outcome.bill.total();
     Ok(outcome.into_response(String::new(), credits))
 }
 
 /// Returns a refusal as an error for the shell, every violation on its line.
-pub(crate) fn refused(rejection: Rejection) -> anyhow::Error {
+pub(crate) fn print_api_error(rejection: Rejection) -> anyhow::Error {
     match rejection {
         Rejection::Json { message, .. } => anyhow::anyhow!("{message}"),
         Rejection::Forbidden { message } | Rejection::Exhausted { message } => anyhow::anyhow!("{message}"),
@@ -97,26 +97,26 @@ pub(crate) fn refused(rejection: Rejection) -> anyhow::Error {
 
 fn print(response: &SearchResponse) -> Result<()> {
     if let Some(warning) = &response.warning {
-        show::note(&format!("warning: {warning}"));
+        output::note(&format!("warning: {warning}"));
     }
     let results = response.data.web.as_deref().unwrap_or_default();
     if results.is_empty() {
-        show::note("nothing was found");
+        output::note("nothing was found");
     }
     for (position, result) in results.iter().enumerate() {
-        show::result(position + 1, &result.title, &result.url, &result.description)?;
+        output::result(position + 1, &result.title, &result.url, &result.description)?;
         if let Some(markdown) = &result.content.markdown {
-            show::line("")?;
-            show::line(markdown)?;
+            output::line("")?;
+            output::line(markdown)?;
         }
         if let Some(picture) = &result.content.screenshot {
-            show::line(&styled(&format!("     picture: {picture}"), Style::Dim))?;
+            output::line(&styled(&format!("     picture: {picture}"), Style::Dim))?;
         }
         if result.content.markdown.is_some() {
             continue;
         }
         if let Some(error) = result.content.metadata.as_ref().and_then(|metadata| metadata.error.as_ref()) {
-            show::line(&styled(&format!("     not scraped: {error}"), Style::Dim))?;
+            output::line(&styled(&format!("     not scraped: {error}"), Style::Dim))?;
         }
     }
     Ok(())

@@ -17,12 +17,12 @@ use websvc_store::Store;
 use websvc_transport::{BoxFuture, Server, ServerConfig, TlsFiles};
 
 use crate::allocator;
+use crate::app::{self, App, IndexMode};
 use crate::args::{Common, KEY_VARIABLE, Serve, check_listen, variable};
 use crate::config::{self, Config};
 use crate::data_dir::DataDir;
-use crate::installation::{self, IndexAccess, Installation};
-use crate::show;
-use crate::{Setting, Tracing};
+use crate::output;
+use crate::{CommandContext, TraceExport};
 
 /// How long the end waits for the last audit events; what is left is delivered at the next start.
 const LAST_EVENTS_LIMIT: Duration = Duration::from_secs(10);
@@ -34,23 +34,27 @@ const METRICS_CONNECTIONS: usize = 64;
 const ADMIN_VARIABLE: &str = "WEBSVC_ADMIN_KEY";
 
 /// Runs `websvc serve`.
-pub(crate) async fn serve(setting: Setting, arguments: Serve, tracing: Option<Tracing>) -> Result<()> {
-    let Setting { mut config, data_dir, common } = setting;
+pub(crate) async fn serve(
+    setting: CommandContext,
+    arguments: Serve,
+    tracing: Option<TraceExport>,
+) -> Result<()> {
+    let CommandContext { mut config, data_dir, common } = setting;
     if let Some(listen) = arguments.listen {
         config.server.listen = listen;
     }
     let exporting = match tracing {
-        Some(Tracing { settings, exporter }) => Some((settings.destination(&config)?, exporter)),
+        Some(TraceExport { settings, exporter }) => Some((settings.destination(&config)?, exporter)),
         None => None,
     };
     let counters = exporting.as_ref().map(|(_, exporter)| exporter.counters());
     let running = start(&config, &data_dir, counters).await?;
-    refuse_open_door(&config, running.server.local_addr(), arguments.insecure)?;
+    require_auth_off_loopback(&config, running.server.local_addr(), arguments.insecure)?;
     announce_key(&config, running.store(), &running.address(), &common)?;
     running.evict_stale_pages(&config).await?;
     // Before the line: whoever reads it may send a signal at once.
     let stop = stop_signal()?;
-    show::line(&format!("websvc listening on {}", running.address()))?;
+    output::line(&format!("websvc listening on {}", running.address()))?;
     let Some((destination, exporter)) = exporting else { return running.run(Box::pin(stop)).await };
     // What is in work at the end has spans, too: they are sent when all is done.
     let (done, ended) = oneshot::channel();
@@ -72,7 +76,7 @@ pub(crate) struct Running {
     /// Separate listener for `/metrics`, if `server.metrics_listen` is set.
     metrics: Option<Server>,
     service: Service,
-    installation: Installation,
+    app: App,
     audit: Option<Audit>,
 }
 
@@ -83,12 +87,12 @@ pub(crate) async fn start(
     traces: Option<TraceCounters>,
 ) -> Result<Running> {
     check_listen(&config.server.listen)?;
-    let installation = installation::open(config, data_dir, IndexAccess::Write(data_dir.lock()?))?;
+    let app = app::open(config, data_dir, IndexMode::Write(data_dir.lock()?))?;
     // One that was killed has left its browser's directory, be there a browser now or not.
     tokio::spawn(Browser::remove_abandoned_directories());
     tokio::spawn(allocator::trim_when_quiet());
     // A browser is started when a page needs it; what is known before is said now.
-    for warning in installation
+    for warning in app
         .engine
         .scraper()
         .configured_browser()
@@ -98,17 +102,12 @@ pub(crate) async fn start(
     {
         tracing::warn!("{warning}");
     }
-    let audit = installation::audit(config, data_dir)?;
+    let audit = app::audit(config, data_dir)?;
     if audit.is_none() {
-        warn_of_unheard(&installation.store)?;
+        warn_unused_audit_sinks(&app.store)?;
     }
     let authentication = if config.auth.required { Authentication::Required } else { Authentication::Open };
-    let jobs = Jobs::new(
-        &installation.engine,
-        installation.store.clone(),
-        installation.artifacts.clone(),
-        installation::jobs_config(config),
-    );
+    let jobs = Jobs::new(&app.engine, app.store.clone(), app.artifacts.clone(), app::jobs_config(config));
     let server = Server::bind(server_config(config)).await?;
     let metrics = match &config.server.metrics_listen {
         Some(listen) => Some(Server::bind(metrics_config(config, listen)).await?),
@@ -116,9 +115,9 @@ pub(crate) async fn start(
     };
     let service = Service::new(ServiceConfig {
         jobs,
-        engine: installation.engine.clone(),
-        store: installation.store.clone(),
-        artifacts: installation.artifacts.clone(),
+        engine: app.engine.clone(),
+        store: app.store.clone(),
+        artifacts: app.artifacts.clone(),
         uploads: data_dir.uploads(),
         origin: origin(config)?,
         authentication,
@@ -127,24 +126,24 @@ pub(crate) async fn start(
         traces,
         audit: audit.clone(),
     });
-    Ok(Running { server, metrics, service, installation, audit })
+    Ok(Running { server, metrics, service, app, audit })
 }
 
 impl Running {
-    pub(crate) fn installation(&self) -> &Installation {
-        &self.installation
+    pub(crate) fn app(&self) -> &App {
+        &self.app
     }
 
     /// Removes the cached pages that became too old while nothing ran; later ones go when others come.
     async fn evict_stale_pages(&self, config: &Config) -> Result<()> {
-        let (store, limits) = (self.store().clone(), installation::cache_limits(config));
+        let (store, limits) = (self.store().clone(), app::cache_limits(config));
         let now_ms = u64::try_from(jiff::Timestamp::now().as_millisecond())?;
         tokio::task::spawn_blocking(move || store.evict_pages(&limits, now_ms)).await??;
         Ok(())
     }
 
     fn store(&self) -> &Store {
-        &self.installation.store
+        &self.app.store
     }
 
     /// Returns the address as a URL.
@@ -154,7 +153,7 @@ impl Running {
 
     /// Serves until `stop` is ready, finishes what is in work and closes the index.
     pub(crate) async fn run(self, stop: BoxFuture<'static, ()>) -> Result<()> {
-        let Self { server, metrics, service, installation, audit } = self;
+        let Self { server, metrics, service, app, audit } = self;
         let (told, counted) = (service.clone(), service.clone());
         let stop = async move {
             stop.await;
@@ -171,9 +170,9 @@ impl Running {
         let serving = async {
             let drained = tokio::select! {
                 drained = server.run(handler, stop) => drained,
-                never = installation.artifacts.keep_swept() => match never {},
+                never = app.artifacts.sweep_periodically() => match never {},
                 never = jobs.run() => match never {},
-                never = installation.engine.keep_teams_swept() => match never {},
+                never = app.engine.keep_teams_swept() => match never {},
                 never = serve_metrics(metrics, counted) => match never {},
             };
             drop(served);
@@ -188,7 +187,7 @@ impl Running {
         let (drained, ()) = tokio::join!(serving, delivering);
         let drained = drained?;
         tracing::info!(?drained, "stopped");
-        installation.close().await?;
+        app.close().await?;
         Ok(())
     }
 }
@@ -209,7 +208,7 @@ async fn serve_metrics(metrics: Option<Server>, service: Service) -> Infallible 
 }
 
 /// Says which teams want audit events that go nowhere.
-fn warn_of_unheard(store: &Store) -> Result<()> {
+fn warn_unused_audit_sinks(store: &Store) -> Result<()> {
     for team in store.list_teams()?.into_iter().filter(|team| team.audit) {
         tracing::warn!(team = team.name, "the team wants audit events, and [audit] names no place for them");
     }
@@ -278,7 +277,7 @@ pub(super) fn origin(config: &Config) -> Result<PublicUrlConfig> {
 }
 
 /// Refuses to serve everybody without a key on an address that others can reach.
-fn refuse_open_door(config: &Config, address: SocketAddr, insecure: bool) -> Result<()> {
+fn require_auth_off_loopback(config: &Config, address: SocketAddr, insecure: bool) -> Result<()> {
     if !config.auth.required && !address.ip().is_loopback() && !insecure {
         bail!(
             "auth.required is false and {address} is not a loopback address: anybody who reaches it could use \
@@ -318,7 +317,7 @@ fn announce_first_key(config: &Config, store: &Store, common: &Common) -> Result
         return Ok(());
     }
     if let Some(key) = store.ensure_default_key()? {
-        show::note(&format!(
+        output::note(&format!(
             "API key of team default, shown this once: {}\n  (`{}` makes more, `{}` lists them)",
             key.secret.expose(),
             common.command("keys create"),

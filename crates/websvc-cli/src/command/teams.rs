@@ -5,41 +5,45 @@ use serde_json::{Value, json};
 use websvc_engine::{TeamIndexes, remove_ownerless};
 use websvc_index::IndexConfig;
 use websvc_store::{DEFAULT_TEAM, Store, Team, TeamChange};
-use websvc_webhook::Secret;
+use websvc_webhook::SigningSecret;
 
 use super::keys::time;
-use crate::Setting;
-use crate::args::{Amount, SetTeam, Switch, Teams};
-use crate::show::{self, Table};
+use crate::CommandContext;
+use crate::args::{Limit, OnOff, SetTeam, TeamsCommand};
+use crate::output::{self, Table};
 
 /// Runs `websvc teams`.
-pub(crate) fn teams(setting: &Setting, teams: Teams) -> Result<()> {
+pub(crate) fn teams(setting: &CommandContext, teams: TeamsCommand) -> Result<()> {
     let store = Store::open(setting.data_dir.path())?;
     match teams {
-        Teams::Set(arguments) => {
+        TeamsCommand::Set(arguments) => {
             let team = store.set_team(&arguments.name, &change(&arguments))?;
             show(&team, arguments.json)
         }
-        Teams::List { json } => list(&store.list_teams()?, json),
-        Teams::Show { name, json } => {
+        TeamsCommand::List { json } => list(&store.list_teams()?, json),
+        TeamsCommand::Show { name, json } => {
             let team = store.team(&name)?.with_context(|| format!("there is no team {name:?}"))?;
             show(&team, json)
         }
-        Teams::WebhookSecret { name, rotate, json } => {
+        TeamsCommand::WebhookSecret { name, rotate, json } => {
             ensure!(name == DEFAULT_TEAM || store.team(&name)?.is_some(), "there is no team {name:?}");
             let secret =
                 if rotate { store.rotate_webhook_secret(&name)? } else { store.webhook_secret(&name)? };
-            let secret = Secret::encode(&secret);
-            if json { show::json(&json!({ "team": name, "secret": secret })) } else { show::line(&secret) }
+            let secret = SigningSecret::encode(&secret);
+            if json {
+                output::json(&json!({ "team": name, "secret": secret }))
+            } else {
+                output::line(&secret)
+            }
         }
-        Teams::Delete { name, json } => {
+        TeamsCommand::Delete { name, json } => {
             ensure!(store.delete_team(&name)?, "there is no team {name:?}");
             let indexes = TeamIndexes::new(&setting.data_dir.index(), IndexConfig::default(), false);
             remove_ownerless(&indexes, &store)?;
             if json {
-                return show::json(&json!({ "team": name, "deleted": true }));
+                return output::json(&json!({ "team": name, "deleted": true }));
             }
-            show::line(&format!("deleted team {name}"))
+            output::line(&format!("deleted team {name}"))
         }
     }
 }
@@ -63,17 +67,17 @@ fn change(arguments: &SetTeam) -> TeamChange {
         anon: *anon,
         threat_protection: *threat_protection,
         threat_override: *threat_override,
-        credits: credits.map(Amount::number),
-        requests_per_minute: requests_per_minute.map(Amount::number),
-        concurrency: concurrency.map(Amount::number),
-        audit: audit.map(Switch::is_on),
+        credits: credits.map(Limit::number),
+        requests_per_minute: requests_per_minute.map(Limit::number),
+        concurrency: concurrency.map(Limit::number),
+        audit: audit.map(OnOff::is_on),
         index: *index,
     }
 }
 
 fn list(teams: &[Team], as_json: bool) -> Result<()> {
     if as_json {
-        return show::json(&teams.iter().map(as_value).collect::<Vec<_>>());
+        return output::json(&teams.iter().map(as_value).collect::<Vec<_>>());
     }
     let header =
         ["NAME", "ZDR", "ANON", "THREATS", "CREDITS", "PER MINUTE", "AT A TIME", "AUDIT", "INDEX", "CREATED"];
@@ -97,7 +101,7 @@ fn list(teams: &[Team], as_json: bool) -> Result<()> {
 
 fn show(team: &Team, as_json: bool) -> Result<()> {
     if as_json {
-        return show::json(&as_value(team));
+        return output::json(&as_value(team));
     }
     // Destructured, so that a new field is thought of here.
     let Team {
@@ -114,17 +118,17 @@ fn show(team: &Team, as_json: bool) -> Result<()> {
         page_owner: _,
         created_at_ms,
     } = team;
-    show::line(&format!("team                 {name}"))?;
-    show::line(&format!("zdr                  {zdr}"))?;
-    show::line(&format!("anon                 {anon}"))?;
-    show::line(&format!("threat-protection    {threat_protection}"))?;
-    show::line(&format!("threat-override      {threat_override}"))?;
-    show::line(&format!("credits              {}", amount(*credits, "unlimited")))?;
-    show::line(&format!("requests-per-minute  {}", amount(*requests_per_minute, "default")))?;
-    show::line(&format!("concurrency          {}", amount(*concurrency, "default")))?;
-    show::line(&format!("audit                {}", on_or_off(*audit)))?;
-    show::line(&format!("index                {index}"))?;
-    show::line(&format!("created              {}", time(Some(*created_at_ms)).unwrap_or_default()))
+    output::line(&format!("team                 {name}"))?;
+    output::line(&format!("zdr                  {zdr}"))?;
+    output::line(&format!("anon                 {anon}"))?;
+    output::line(&format!("threat-protection    {threat_protection}"))?;
+    output::line(&format!("threat-override      {threat_override}"))?;
+    output::line(&format!("credits              {}", amount(*credits, "unlimited")))?;
+    output::line(&format!("requests-per-minute  {}", amount(*requests_per_minute, "default")))?;
+    output::line(&format!("concurrency          {}", amount(*concurrency, "default")))?;
+    output::line(&format!("audit                {}", on_or_off(*audit)))?;
+    output::line(&format!("index                {index}"))?;
+    output::line(&format!("created              {}", time(Some(*created_at_ms)).unwrap_or_default()))
 }
 
 fn as_value(team: &Team) -> Value {

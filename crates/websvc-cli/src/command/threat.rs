@@ -6,33 +6,33 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use url::Url;
 use websvc_store::Store;
-use websvc_threat::Inspection;
+use websvc_threat::UrlChecker;
 use websvc_types::{ScrapeOptions, ThreatProtection};
 use websvc_validate::{Policy, ScrapePlan, ThreatPolicy, check_scrape_options};
 
-use super::search::refused;
-use crate::Setting;
-use crate::args::{Common, Threat, ThreatValues};
-use crate::installation;
-use crate::show;
+use super::search::print_api_error;
+use crate::CommandContext;
+use crate::app;
+use crate::args::{Common, ThreatCommand, ThreatValues};
+use crate::output;
 
 /// Runs `websvc threat`.
-pub(crate) async fn threat(setting: Setting, threat: Threat) -> Result<()> {
+pub(crate) async fn threat(setting: CommandContext, threat: ThreatCommand) -> Result<()> {
     let store = Store::open(setting.data_dir.path())?;
     match threat {
-        Threat::Show { team, json: _always } => show::json(&stored(&store, &team)?),
-        Threat::Set { team, values, json: _always } => {
+        ThreatCommand::Show { team, json: _always } => output::json(&stored(&store, &team)?),
+        ThreatCommand::Set { team, values, json: _always } => {
             let before = if values.reset { ThreatProtection::default() } else { stored(&store, &team)? };
             let after = read(with(before, values)?, ThreatProtection::default())?;
             let after = after.threat().cloned().unwrap_or_default();
             let json = serde_json::to_string(&after)?;
             store.set_threat_values(&team, (after != ThreatProtection::default()).then_some(&json))?;
-            show::json(&after)
+            output::json(&after)
         }
-        Threat::Check { url, team, json } => {
+        ThreatCommand::Check { url, team, json } => {
             let plan = read(ThreatProtection::default(), stored(&store, &team)?)?;
             let rules = plan.protection().context("threat protection is off")?;
-            let inspection = Inspection::new(rules, &installation::classifier(&setting.config)?);
+            let inspection = UrlChecker::new(rules, &app::classifier(&setting.config)?);
             verdict(&inspection, &url, json, &setting.common).await
         }
     }
@@ -73,13 +73,13 @@ fn with(before: ThreatProtection, values: ThreatValues) -> Result<ThreatProtecti
 fn read(own: ThreatProtection, team: ThreatProtection) -> Result<ScrapePlan> {
     let policy = Policy { threat: ThreatPolicy::On, threat_values: Arc::new(team), ..Policy::default() };
     let options = ScrapeOptions { threat_protection: Some(own), ..ScrapeOptions::default() };
-    Ok(check_scrape_options(options, &policy).map_err(refused)?.plan)
+    Ok(check_scrape_options(options, &policy).map_err(print_api_error)?.plan)
 }
 
-async fn verdict(inspection: &Inspection, url: &Url, as_json: bool, common: &Common) -> Result<()> {
+async fn verdict(inspection: &UrlChecker, url: &Url, as_json: bool, common: &Common) -> Result<()> {
     let checked = inspection.check(url).await;
     if inspection.tally().unchecked > 0 {
-        show::note(&if inspection.has_scanner() {
+        output::note(&if inspection.has_scanner() {
             format!("the scanner gave no verdict: `{}` says why", common.command("doctor"))
         } else {
             "no scanner is configured: the lists alone decide".to_owned()
@@ -87,10 +87,10 @@ async fn verdict(inspection: &Inspection, url: &Url, as_json: bool, common: &Com
     }
     if as_json {
         let reason = checked.as_ref().err().map(ToString::to_string);
-        return show::json(&json!({ "url": url.as_str(), "allowed": checked.is_ok(), "reason": reason }));
+        return output::json(&json!({ "url": url.as_str(), "allowed": checked.is_ok(), "reason": reason }));
     }
     match checked {
-        Ok(()) => show::line("allowed"),
-        Err(blocked) => show::line(&format!("blocked: {blocked}")),
+        Ok(()) => output::line("allowed"),
+        Err(blocked) => output::line(&format!("blocked: {blocked}")),
     }
 }

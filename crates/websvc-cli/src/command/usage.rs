@@ -5,12 +5,12 @@ use serde_json::json;
 use websvc_store::{Budget, DailyUsage, Store, UsageFilter};
 
 use super::keys::time;
-use crate::Setting;
+use crate::CommandContext;
 use crate::args::Usage;
-use crate::show::{self, Table};
+use crate::output::{self, Table};
 
 /// Runs `websvc usage`.
-pub(crate) fn usage(setting: &Setting, arguments: &Usage) -> Result<()> {
+pub(crate) fn usage(setting: &CommandContext, arguments: &Usage) -> Result<()> {
     let Usage { team, days, json } = arguments;
     let store = Store::open(setting.data_dir.path())?;
     let team = team.as_deref();
@@ -40,7 +40,7 @@ fn print_json(used: &[DailyUsage], budgets: &[(String, Budget)]) -> Result<()> {
             "spent": spent, "remaining": remaining,
         })
     });
-    show::json(&json!({ "usage": used.collect::<Vec<_>>(), "budgets": budgets.collect::<Vec<_>>() }))
+    output::json(&json!({ "usage": used.collect::<Vec<_>>(), "budgets": budgets.collect::<Vec<_>>() }))
 }
 
 fn print(used: &[DailyUsage], budgets: &[(String, Budget)]) -> Result<()> {
@@ -60,7 +60,7 @@ fn print(used: &[DailyUsage], budgets: &[(String, Budget)]) -> Result<()> {
     table.print()?;
     for (team, Budget { granted, granted_at_ms, spent: _, remaining }) in budgets {
         let since = time(Some(*granted_at_ms)).unwrap_or_default();
-        show::line(&format!(
+        output::line(&format!(
             "team {team} has {remaining} of the {granted} credits left that it was given at {since}"
         ))?;
     }

@@ -7,18 +7,18 @@ use serde_json::json;
 use websvc::types::job::WebhookDeadLetter;
 use websvc_jobs::dead_letter;
 use websvc_store::{DeadLetter, DeadLetterFilter, Store};
-use websvc_webhook::public_url;
+use websvc_webhook::redact_url;
 
 use super::keys::time;
-use crate::Setting;
+use crate::CommandContext;
 use crate::args::Webhooks;
-use crate::show::{self, Table};
+use crate::output::{self, Table};
 
 /// More of them are not read at one time.
 const MOST: u64 = 10_000;
 
 /// Runs `websvc webhooks`.
-pub(crate) fn webhooks(setting: &Setting, webhooks: Webhooks) -> Result<()> {
+pub(crate) fn webhooks(setting: &CommandContext, webhooks: Webhooks) -> Result<()> {
     let store = Store::open(setting.data_dir.path())?;
     match webhooks {
         Webhooks::DeadLetters { team, json } => {
@@ -26,7 +26,7 @@ pub(crate) fn webhooks(setting: &Setting, webhooks: Webhooks) -> Result<()> {
             let found = store.dead_letters(&which, 0, MOST)?;
             list(&found.letters, json)?;
             if found.total > MOST {
-                show::note(&format!("{} more are not shown", found.total - MOST));
+                output::note(&format!("{} more are not shown", found.total - MOST));
             }
             Ok(())
         }
@@ -38,9 +38,9 @@ pub(crate) fn webhooks(setting: &Setting, webhooks: Webhooks) -> Result<()> {
                 ensure!(count > 0, "there is no dead letter {id:?}");
             }
             if json {
-                return show::json(&json!({ "retried": count }));
+                return output::json(&json!({ "retried": count }));
             }
-            show::line(&format!("{count} tried anew"))
+            output::line(&format!("{count} tried anew"))
         }
     }
 }
@@ -57,7 +57,7 @@ fn list(letters: &[DeadLetter], as_json: bool) -> Result<()> {
     if as_json {
         let rows =
             letters.iter().map(|letter| Row { team: &letter.team, letter: dead_letter(letter.clone()) });
-        return show::json(&rows.collect::<Vec<_>>());
+        return output::json(&rows.collect::<Vec<_>>());
     }
     let mut table = Table::new(["ID", "TEAM", "TYPE", "URL", "TRIES", "ERROR", "LAST TRY"]);
     for letter in letters {
@@ -65,7 +65,7 @@ fn list(letters: &[DeadLetter], as_json: bool) -> Result<()> {
             &letter.id,
             &letter.team,
             letter.event.full_name(letter.kind),
-            &public_url(&letter.url),
+            &redact_url(&letter.url),
             &letter.attempts.to_string(),
             &letter.error,
             &time(Some(letter.tried_at_ms)).unwrap_or_default(),

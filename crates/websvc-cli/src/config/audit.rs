@@ -13,9 +13,9 @@ pub(crate) struct Audit {
     pub(crate) file: Option<PathBuf>,
     /// `udp://`, `tcp://`, `tls://`, or the path of a socket.
     pub(crate) syslog: Option<String>,
-    /// Where batches are posted; its address may hold secrets.
+    /// URL that batches are posted to; it may contain secrets.
     pub(crate) webhook: Option<String>,
-    /// What batches are signed with.
+    /// Key that signs batches.
     pub(crate) webhook_secret: Option<String>,
     /// The most bytes of the spool.
     pub(crate) max_bytes: u64,

@@ -159,7 +159,7 @@ fn section_names() -> impl Iterator<Item = &'static str> {
 
 fn unknown(path: &str, known: impl Iterator<Item = &'static str>) -> UnknownKey {
     let last = path.rsplit('.').next().unwrap_or(path);
-    UnknownKey { key: path.to_owned(), nearest: websvc_validate::nearest(last, known) }
+    UnknownKey { key: path.to_owned(), nearest: websvc_validate::suggest(last, known) }
 }
 
 #[cfg(test)]

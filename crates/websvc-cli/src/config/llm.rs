@@ -11,9 +11,9 @@ pub(crate) struct Llm {
     /// Ends in `/v1`, usually.
     pub(crate) base_url: Option<String>,
     pub(crate) api_key: Option<String>,
-    /// What answers questions.
+    /// Model that generates text.
     pub(crate) model: Option<String>,
-    /// What orders texts.
+    /// Model that reranks texts.
     pub(crate) rerank_model: Option<String>,
     pub(crate) timeout_ms: u64,
     pub(crate) concurrency: usize,

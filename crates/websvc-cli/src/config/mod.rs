@@ -73,7 +73,7 @@ pub(crate) struct Server {
     pub(crate) listen: String,
     /// Separate `host:port` that answers `/metrics` without a key.
     pub(crate) metrics_listen: Option<String>,
-    /// Where callers reach the service, when that is not where it listens.
+    /// Base URL for callers, if it differs from the listen address.
     pub(crate) public_url: Option<String>,
     /// Networks whose `X-Forwarded-*` headers are believed.
     pub(crate) trusted_proxies: Vec<String>,
@@ -129,7 +129,7 @@ pub(crate) struct Browser {
     pub(crate) cdp_url: Option<String>,
     /// The address that the proxies of a remote browser's pages listen on.
     pub(crate) egress_listen: Option<String>,
-    /// What the remote browser calls that address.
+    /// Host name by which the remote browser reaches that address.
     pub(crate) egress_host: Option<String>,
     /// Networks that may use these proxies.
     pub(crate) egress_from: Vec<String>,

@@ -61,7 +61,7 @@ pub(crate) struct Elasticsearch {
 /// `[search.searxng]`: an instance of SearXNG.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Searxng {
-    /// Where it is, without `/search`.
+    /// Base URL without `/search`.
     pub(crate) url: String,
     #[serde(flatten)]
     pub(crate) endpoint: Endpoint,

@@ -1,4 +1,4 @@
-//! Where a configuration comes from: the file, then the environment over it.
+//! Sources of the configuration: the file, overridden by the environment.
 
 use std::path::{Path, PathBuf};
 
@@ -169,7 +169,7 @@ fn meant(name: &str) -> Option<String> {
         }
     }
     let others = OTHER_VARIABLES.iter().filter_map(|other| other.strip_prefix("WEBSVC_"));
-    websvc_validate::nearest(rest, others).map(|other| format!("WEBSVC_{other}"))
+    websvc_validate::suggest(rest, others).map(|other| format!("WEBSVC_{other}"))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use serde::Deserialize;
 pub(crate) struct Log {
     /// By whether stderr is a terminal, when it is not given.
     pub(crate) format: Option<LogFormat>,
-    /// What is in it, such as `info` or `websvc_server=debug,warn`.
+    /// Filter of log lines, such as `info` or `websvc_server=debug,warn`.
     pub(crate) filter: Option<String>,
 }
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Threat {
     pub(crate) scanner: ScannerKind,
-    /// Where it is asked.
+    /// URL of the scanner.
     pub(crate) url: Option<String>,
     pub(crate) api_key: Option<String>,
     pub(crate) timeout_ms: u64,

@@ -6,7 +6,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
 
-use crate::show;
+use crate::output;
 
 /// Stands for what is not told.
 const WITHHELD: &str = "withheld";
@@ -15,7 +15,7 @@ const WITHHELD: &str = "withheld";
 /// asked, where it led, or what was found.
 const OWN_WORDS: &[&str] = &["id", "method", "path", "source", "scanner", "kind", "rule"];
 
-/// What an event says.
+/// Fields of an event.
 #[derive(Default)]
 pub(super) struct Fields {
     pub(super) message: String,
@@ -24,7 +24,7 @@ pub(super) struct Fields {
 
 impl Fields {
     /// Takes out everything that may hold content: numbers stay, and the words of [`OWN_WORDS`].
-    pub(super) fn withhold(&mut self) {
+    pub(super) fn redact(&mut self) {
         for (name, value) in &mut self.others {
             if value.is_string() && !OWN_WORDS.contains(&name.as_str()) {
                 *value = WITHHELD.into();
@@ -64,7 +64,7 @@ impl Visit for Fields {
 
     /// Writes an error with its causes.
     fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
-        self.set(field, show::causes(value));
+        self.set(field, output::causes(value));
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {

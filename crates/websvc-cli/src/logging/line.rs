@@ -24,16 +24,16 @@ pub(super) struct Lines<O> {
     out: O,
 }
 
-/// What the span of a request says of its lines.
+/// Fields of a request span that its log lines repeat.
 #[derive(Default)]
-struct Identity {
+struct SpanIdentity {
     request_id: String,
     is_private: bool,
 }
 
 /// Whose line it is.
 #[derive(Default)]
-struct Whose {
+struct LineOwner {
     request_id: Option<String>,
     trace: Option<TraceContext>,
     is_private: bool,
@@ -53,24 +53,24 @@ where
 {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, ctx: Context<'_, S>) {
         let Some(span) = ctx.span(id) else { return };
-        let mut identity = Identity::default();
+        let mut identity = SpanIdentity::default();
         attributes.record(&mut identity);
         span.extensions_mut().insert(identity);
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, ctx: Context<'_, S>) {
         let Some(span) = ctx.span(id) else { return };
-        if let Some(identity) = span.extensions_mut().get_mut::<Identity>() {
+        if let Some(identity) = span.extensions_mut().get_mut::<SpanIdentity>() {
             values.record(identity);
         }
     }
 
     fn on_event(&self, event: &Event<'_>, ctx: Context<'_, S>) {
-        let mut whose = Whose::default();
+        let mut whose = LineOwner::default();
         // From within to without: a call of a tool is told under the request that it came with.
         for span in ctx.event_scope(event).into_iter().flatten() {
             let extensions = span.extensions();
-            if let Some(identity) = extensions.get::<Identity>() {
+            if let Some(identity) = extensions.get::<SpanIdentity>() {
                 whose.is_private |= identity.is_private;
                 whose.request_id = Some(identity.request_id.clone());
             }
@@ -79,7 +79,7 @@ where
         let mut fields = Fields::default();
         event.record(&mut fields);
         if whose.is_private {
-            fields.withhold();
+            fields.redact();
         }
         let (level, target) = (event.metadata().level(), event.metadata().target());
         let line = match self.format {
@@ -91,7 +91,7 @@ where
     }
 }
 
-impl Visit for Identity {
+impl Visit for SpanIdentity {
     fn record_str(&mut self, field: &Field, value: &str) {
         if field.name() == field::REQUEST_ID {
             value.clone_into(&mut self.request_id);
@@ -108,7 +108,7 @@ impl Visit for Identity {
 }
 
 /// The names are an interface: docs/observability.md has them.
-fn json(level: Level, target: &str, whose: Whose, fields: Fields) -> String {
+fn json(level: Level, target: &str, whose: LineOwner, fields: Fields) -> String {
     let mut line = Map::new();
     line.insert("timestamp".to_owned(), now().into());
     line.insert("level".to_owned(), level.as_str().into());
@@ -125,7 +125,7 @@ fn json(level: Level, target: &str, whose: Whose, fields: Fields) -> String {
     format!("{}\n", Value::Object(line))
 }
 
-fn pretty(level: Level, target: &str, whose: &Whose, fields: &Fields, colours: bool) -> String {
+fn pretty(level: Level, target: &str, whose: &LineOwner, fields: &Fields, colours: bool) -> String {
     let painted = |text: &str, code: u8| {
         if colours { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     };
@@ -182,9 +182,9 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Default)]
-    struct Written(Arc<Mutex<Vec<u8>>>);
+    struct FieldWriter(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Written {
+    impl Write for FieldWriter {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0.lock().unwrap().write(bytes)
         }
@@ -196,7 +196,7 @@ mod tests {
 
     /// Returns the lines that `work` writes.
     fn lines(format: LogFormat, work: impl FnOnce()) -> Vec<String> {
-        let written = Written::default();
+        let written = FieldWriter::default();
         let out = written.clone();
         let subscriber = Registry::default().with(Lines::new(format, false, move || out.clone()));
         tracing::subscriber::with_default(subscriber, work);

@@ -1,10 +1,10 @@
-//! Who may do what and how much, set by commands beside a running server.
+//! Tests of permissions and limits set by commands beside a running server.
 
 use std::time::{Duration, Instant};
 
 use http::Method;
 use serde_json::{Value, json};
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::harness::{Answer, KEY, Service, Site, tea_world};
 
@@ -42,7 +42,7 @@ fn header<'a>(answer: &'a Answer, name: &str) -> &'a str {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_team_is_created_changed_shown_and_deleted_beside_a_server() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let mut service = site.serve();
     use_key(&site, &mut service, &["--team", "red"]);
@@ -79,7 +79,7 @@ async fn a_team_is_created_changed_shown_and_deleted_beside_a_server() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_answer_says_how_far_one_has_come() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let mut service = site.serve();
     assert_eq!(header(&service.search(tea()).await, "ratelimit-limit"), "", "nothing is bounded by itself");
@@ -142,7 +142,7 @@ async fn a_key_may_do_what_it_was_made_for() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_ends_at_its_time() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let mut service = site.serve();
     use_key(&site, &mut service, &["--expires", "3s"]);
@@ -165,7 +165,7 @@ async fn a_key_ends_at_its_time() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_is_used_from_its_addresses_alone() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let from = async |service: &Service, client: &str| {
         let headers = [("content-type", "application/json"), ("x-forwarded-for", client)];
@@ -192,7 +192,7 @@ async fn a_key_is_used_from_its_addresses_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn limits_of_the_configuration_are_for_teams_that_have_none() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     site.succeed(&["teams", "set", "rich", "--requests-per-minute", "1000"]);
     let rich = site.succeed(&["keys", "create", "--team", "rich"]).trim().to_owned();

@@ -7,7 +7,7 @@ use crate::harness::{Service, Site, tea_world};
 
 const PAGE: &str = "http://tea.test/green.html";
 
-async fn filled() -> (websvc_testkit::World, Service) {
+async fn filled() -> (websvc_testkit::TestWeb, Service) {
     let world = tea_world().await;
     let service = Service::of(&world);
     service.list(&[("listed", PAGE)]).await;
@@ -146,11 +146,11 @@ async fn version_1_gets_lists_of_pages() {
     assert_eq!(service.post("/v1/batch/scrape", bad).await.status, 400);
 }
 
-/// What Dify sends when a key is entered (`services/auth/firecrawl`, before and after it came to version 2), with the base
-/// address written as people do; and what its tool sends when nothing but an address is given.
+/// Sends what Dify sends when a key is entered (`services/auth/firecrawl`, before and after it came to version 2),
+/// with the base address written as people do, and what its tool sends when it gets only an address.
 #[tokio::test(flavor = "multi_thread")]
 async fn dify_and_n8n_accept_the_service() {
-    let world = websvc_testkit::World::builder()
+    let world = websvc_testkit::TestWeb::builder()
         .page("https://example.com/", websvc_testkit::Page::html("<title>Example</title><p>An example."))
         .start()
         .await;

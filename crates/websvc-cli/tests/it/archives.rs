@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use websvc_testkit::{Coding, World};
+use websvc_testkit::{Coding, TestWeb};
 
 use crate::harness::Site;
 
@@ -46,7 +46,7 @@ struct Import {
 
 impl Import {
     async fn new() -> Self {
-        let world = World::builder().start().await;
+        let world = TestWeb::builder().start().await;
         Self { site: Site::new(&world), files: tempfile::tempdir().unwrap() }
     }
 

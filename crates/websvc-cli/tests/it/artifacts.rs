@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use http::StatusCode;
-use websvc_artifacts::{Artifacts, ArtifactsConfig, Kind, Place, Retention, S3Config};
+use websvc_artifacts::{ArtifactKind, Artifacts, ArtifactsConfig, Retention, S3Config, StorageLocation};
 use websvc_store::Store;
-use websvc_testkit::{S3StandIn, World};
-use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, Fetched, RedirectPolicy};
+use websvc_testkit::{FakeS3, TestWeb};
+use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, FetchResponse, RedirectPolicy};
 
 use crate::harness::{Service, Site};
 
@@ -21,16 +21,16 @@ async fn put(site: &Site, service: &Service, config: ArtifactsConfig) -> String 
     let artifacts = Artifacts::open(Store::open(site.data_dir()).unwrap(), config).unwrap();
     let picture = bytes::Bytes::from_static(b"picture");
     let team = artifacts.of("default", Retention::Stored);
-    team.put(Kind::Png, picture, DAY).await.unwrap().url(&service.address)
+    team.put(ArtifactKind::Png, picture, DAY).await.unwrap().url(&service.address)
 }
 
-async fn get(url: &str, redirects: RedirectPolicy) -> Fetched {
+async fn get(url: &str, redirects: RedirectPolicy) -> FetchResponse {
     client().fetch(FetchRequest { redirects, ..FetchRequest::get(url.parse().unwrap()) }).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn artifacts_are_in_the_data_directory_and_served() {
-    let site = Site::new(&World::builder().start().await);
+    let site = Site::new(&TestWeb::builder().start().await);
     let service = site.serve();
     let config = ArtifactsConfig::in_directory(site.data_dir().join("artifacts"));
     let url = put(&site, &service, config).await;
@@ -40,27 +40,27 @@ async fn artifacts_are_in_the_data_directory_and_served() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn artifacts_in_a_bucket_are_led_to() {
-    let site = Site::new(&World::builder().start().await);
-    let bucket = S3StandIn::start().await;
+    let site = Site::new(&TestWeb::builder().start().await);
+    let bucket = FakeS3::start().await;
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
     for (name, value) in [
         ("ENDPOINT", bucket.endpoint().as_str()),
-        ("REGION", S3StandIn::REGION),
-        ("BUCKET", S3StandIn::BUCKET),
-        ("ACCESS_KEY_ID", S3StandIn::ACCESS_KEY_ID),
-        ("SECRET_ACCESS_KEY", S3StandIn::SECRET),
+        ("REGION", FakeS3::REGION),
+        ("BUCKET", FakeS3::BUCKET),
+        ("ACCESS_KEY_ID", FakeS3::ACCESS_KEY_ID),
+        ("SECRET_ACCESS_KEY", FakeS3::SECRET),
     ] {
         command.env(format!("WEBSVC__ARTIFACTS__S3__{name}"), value);
     }
     let service = Service::start(&mut command);
-    let place = Place::S3(Box::new(S3Config {
+    let place = StorageLocation::S3(Box::new(S3Config {
         client: client(),
         endpoint: bucket.endpoint().parse().unwrap(),
-        region: S3StandIn::REGION.to_owned(),
-        bucket: S3StandIn::BUCKET.to_owned(),
+        region: FakeS3::REGION.to_owned(),
+        bucket: FakeS3::BUCKET.to_owned(),
         prefix: String::new(),
-        access_key_id: S3StandIn::ACCESS_KEY_ID.to_owned(),
-        secret_access_key: S3StandIn::SECRET.to_owned(),
+        access_key_id: FakeS3::ACCESS_KEY_ID.to_owned(),
+        secret_access_key: FakeS3::SECRET.to_owned(),
     }));
     let config = ArtifactsConfig { place, ..ArtifactsConfig::in_directory("unused") };
     let url = put(&site, &service, config).await;
@@ -74,7 +74,7 @@ async fn artifacts_in_a_bucket_are_led_to() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn settings_that_cannot_be_meant_are_refused() {
-    let site = Site::new(&World::builder().start().await);
+    let site = Site::new(&TestWeb::builder().start().await);
     for (name, value, said) in [
         ("SERVER__PUBLIC_URL", "ftp://a.test/", "server.public_url"),
         ("SERVER__TRUSTED_PROXIES", "[\"10.0.0.0/99\"]", "server.trusted_proxies"),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::Method;
 use serde_json::{Value, json};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{Answer, Service, Site};
 
@@ -15,8 +15,8 @@ const START: &str = "/v2/batch/scrape";
 const PATIENCE: Duration = Duration::from_secs(150);
 
 /// A site of so many pages, each of which takes its time.
-async fn site_of(pages: usize, answer_time: Duration) -> World {
-    let mut world = World::builder();
+async fn site_of(pages: usize, answer_time: Duration) -> TestWeb {
+    let mut world = TestWeb::builder();
     for number in 0..pages {
         let text =
             format!("<title>Page {number}</title><main><h1>Page {number}</h1><p>Text {number}.</p></main>");
@@ -169,7 +169,7 @@ async fn url_that_is_named_again_fails_as_its_page_and_is_added_without_another_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn url_that_is_named_again_fails_when_the_document_of_its_page_cannot_be_read() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://list.test/0", Page::html("<title>0</title><p>Page 0."))
         .page("http://slow.test/", Page::silence())
         .start()
@@ -261,7 +261,7 @@ async fn a_job_belongs_to_its_team() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_is_cancelled_and_what_it_has_is_kept() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://list.test/0", Page::html("<title>Quick</title><p>Quick."))
         .page("http://list.test/1", Page::silence())
         .start()
@@ -281,7 +281,7 @@ async fn a_batch_is_cancelled_and_what_it_has_is_kept() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_are_added_to_a_batch_that_runs_and_a_word_is_used_once() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://list.test/0", Page::html("<title>Slow</title><p>Slow.").delay(Duration::from_secs(2)))
         .page("http://more.test/1", Page::html("<title>More</title><p>More."))
         .start()
@@ -308,7 +308,7 @@ async fn pages_are_added_to_a_batch_that_runs_and_a_word_is_used_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_follows_next_without_a_pause_comes_to_an_end() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://list.test/0", Page::html("<title>0</title><p>Zero."))
         .page("http://list.test/1", Page::html("<title>1</title><p>One."))
         .page("http://list.test/2", Page::html("<title>2</title><p>Two."))
@@ -380,7 +380,7 @@ async fn a_job_without_credits_fails_and_says_so() {
 #[tokio::test(flavor = "multi_thread")]
 async fn credits_that_pages_under_way_hold_are_spent_before_a_job_fails() {
     const HOSTS: usize = 8;
-    let mut world = World::builder();
+    let mut world = TestWeb::builder();
     for number in 0..HOSTS {
         let text = "<title>Page</title><main><h1>Page</h1><p>Text.</p></main>";
         let page = Page::html(text).delay(Duration::from_millis(200));
@@ -400,7 +400,7 @@ async fn credits_that_pages_under_way_hold_are_spent_before_a_job_fails() {
 async fn pages_of_other_hosts_do_not_wait_behind_those_of_a_slow_one() {
     let text = "<title>Page</title><main><h1>Page</h1><p>Text.</p></main>";
     let mut urls: Vec<String> = (0..40).map(|number| format!("http://slow.test/{number}")).collect();
-    let mut world = World::builder();
+    let mut world = TestWeb::builder();
     for url in &urls {
         world = world.page(url, Page::html(text).delay(Duration::from_millis(100)));
     }

@@ -1,20 +1,20 @@
 //! Pages and documents made to cost much, given to the program itself: its memory stays bounded and it lives on.
 //!
-//! What is bounded is the memory in use, as the system counts it: the most that there was of it during a request
-//! (`VmHWM`, which is forgotten before) may be 256 MB above what there was before. What is asked for and not used is not
-//! part of that. `RLIMIT_DATA` bounds it besides, to four times as much above the idle service: a process that asks for more
-//! gets none and ends, which fails the test, before the machine suffers.
+//! The tests bound the memory in use as the system counts it: the peak during a request (`VmHWM`, which is reset
+//! before) may be 256 MB above the value before. Memory that is reserved and not used does not count.
+//! `RLIMIT_DATA` also limits it, to four times as much above the idle service: a process that allocates more fails
+//! and ends, which fails the test, before the machine suffers.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::{Value, json};
-use websvc_testkit::{Coding, Page, World};
+use websvc_testkit::{Coding, Page, TestWeb};
 
 use crate::harness::Service;
 
-/// What one request may cost.
+/// Memory that one request may add.
 const CEILING_BYTES: u64 = 256 * 1024 * 1024;
 /// Enough for every page to be read to its end.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const SHORT: Duration = Duration::from_secs(10);
 const MEBIBYTE: usize = 1024 * 1024;
 
-/// What a bomb ends with, in the answer: a part of the error of its result, or of the warning, or its text.
+/// Expected end of a bomb: a part of the error of its result, or of the warning, or its text.
 enum Ends {
     Error(&'static str),
     Warning(&'static str),
@@ -35,12 +35,12 @@ use Ends::{Any, Error, Text, Warning};
 /// A running service, with what its process had when it was idle.
 struct Arena {
     service: Service,
-    _world: World,
+    _world: TestWeb,
 }
 
 impl Arena {
     async fn new(bombs: &[(&'static str, Page, Ends)]) -> Self {
-        let mut world = World::builder();
+        let mut world = TestWeb::builder();
         for (name, page, _) in bombs {
             world = world.page(&format!("http://bombs.test/{name}"), page.clone());
         }

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use websvc_store::{PageKey, Store};
-use websvc_testkit::{ForwardProxy, Page, Rules, World};
+use websvc_testkit::{ForwardProxy, Page, Rules, TestWeb};
 
 use crate::harness::{KEY, Service, Site};
 
-fn world(pages: impl IntoIterator<Item = (&'static str, Page)>) -> websvc_testkit::WorldBuilder {
-    pages.into_iter().fold(World::builder(), |world, (url, page)| world.page(url, page))
+fn world(pages: impl IntoIterator<Item = (&'static str, Page)>) -> websvc_testkit::TestWebBuilder {
+    pages.into_iter().fold(TestWeb::builder(), |world, (url, page)| world.page(url, page))
 }
 
 fn article() -> Page {
@@ -91,7 +91,7 @@ async fn an_enhanced_retry_is_told_and_charged() {
 
 #[test]
 fn a_proxy_that_is_none_is_refused_without_its_password() {
-    let world = tokio::runtime::Runtime::new().unwrap().block_on(World::builder().start());
+    let world = tokio::runtime::Runtime::new().unwrap().block_on(TestWeb::builder().start());
     let site = Site::new(&world);
     for (key, value, told) in [
         ("BASIC", r#"["ftp://user:secret@p.test"]"#, "proxy.basic[0]"),
@@ -122,7 +122,7 @@ async fn a_service_killed_while_it_stores_leaves_whole_pages() {
     const KILLS: usize = 10;
     let url = |number: u32| format!("http://noise.test/{number}");
     let pages = (0..PAGES).map(|number| (url(number), Page::html(noise(number))));
-    let world = pages.fold(World::builder(), |world, (url, page)| world.page(&url, page)).start().await;
+    let world = pages.fold(TestWeb::builder(), |world, (url, page)| world.page(&url, page)).start().await;
     let site = Site::new(&world);
     let urls: Vec<String> = (0..PAGES).map(url).collect();
     let listed: Vec<(&str, &str)> = urls.iter().map(|url| ("noise", url.as_str())).collect();

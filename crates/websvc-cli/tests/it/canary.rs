@@ -5,7 +5,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use websvc_testkit::{Canary, Page, World};
+use websvc_testkit::{Canary, Page, TestWeb};
 
 use crate::batch::ended;
 use crate::harness::{Service, Site};
@@ -93,7 +93,7 @@ fn archive(files: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// A world whose pages and documents all name the canary.
-async fn bait(canary: &Canary) -> World {
+async fn bait(canary: &Canary) -> TestWeb {
     let named = |text: &str| {
         let host = canary.addr().to_string();
         text.replace("URL", &format!("http://{host}")).replace("HOST", &host)
@@ -111,7 +111,7 @@ async fn bait(canary: &Canary) -> World {
         let link = named("<URL/push>; rel=preload, <URL/css>; rel=stylesheet");
         page.header("link", &link).header("content-location", &named("URL/location"))
     };
-    World::builder()
+    TestWeb::builder()
         .page("http://bait.test/", headers(Page::html(named(PAGE))))
         .page(
             "http://bait.test/base",

@@ -1,7 +1,7 @@
 //! Real pages that nobody here wrote: Debian's Python manual, crawled over HTTP and searched.
 
 use serde_json::json;
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::harness::{Site, skip};
 
@@ -37,7 +37,7 @@ async fn the_right_page_is_among_the_first_three() {
             "WEBSVC_CORPUS_DIR is not set (cargo xtask corpus)",
         );
     };
-    let world = World::builder().directory("docs.test", &directory).start().await;
+    let world = TestWeb::builder().directory("docs.test", &directory).start().await;
     let site = Site::new(&world);
     site.succeed(&["index", "crawl", "http://docs.test/index.html", "--per-host", "8"]);
     let service = site.serve();

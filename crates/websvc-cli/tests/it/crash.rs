@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use websvc_index::{Index, IndexConfig, SearchOptions, Vertical};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{Site, signal, wait};
 
@@ -16,8 +16,8 @@ const PAGES: usize = 400;
 /// Slow enough that the crawl is far from its end at the first commit, on any machine.
 const ANSWER_TIME: Duration = Duration::from_millis(10);
 
-async fn chain(pages: usize, answer_time: Duration) -> World {
-    let mut world = World::builder();
+async fn chain(pages: usize, answer_time: Duration) -> TestWeb {
+    let mut world = TestWeb::builder();
     for number in 0..pages {
         let text = format!(
             "<title>Page {number}</title><main><h1>Page {number}</h1><p>marker{number} of a long chain.</p>\
@@ -67,7 +67,7 @@ async fn a_killed_crawl_loses_nothing_committed_and_goes_on() {
 }
 
 /// Counts the requests for pages: those for robots.txt and sitemaps are made anew by every crawl.
-fn page_fetches(world: &World) -> usize {
+fn page_fetches(world: &TestWeb) -> usize {
     let pages =
         world.requests().into_iter().filter(|seen| !seen.url.contains(".txt") && !seen.url.contains(".xml"));
     pages.count()
@@ -115,8 +115,8 @@ const GALLERY: usize = 100;
 const LATEST_MS: u64 = 3_000;
 
 /// Pages in a chain, each with a picture that does not say how large it is.
-async fn gallery() -> World {
-    let mut world = World::builder();
+async fn gallery() -> TestWeb {
+    let mut world = TestWeb::builder();
     for number in 0..GALLERY {
         let text = format!(
             "<title>Hall {number}</title><main><h1>Hall {number}</h1><p>marker{number} of a gallery.</p>\

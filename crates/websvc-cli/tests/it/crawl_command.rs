@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
-use websvc_testkit::{Page, Seen, World, until};
+use websvc_testkit::{Page, ReceivedRequest, TestWeb, until};
 use yaml_rust2::{Yaml, YamlLoader};
 
 use crate::harness::{KEY, Service, Site, signal, tea_world, wait};
@@ -172,20 +172,20 @@ async fn a_server_crawls_and_is_followed_to_the_end() {
 }
 
 /// A page that comes, and one that does not before it is let.
-async fn halting_world() -> (World, Arc<AtomicBool>) {
+async fn halting_world() -> (TestWeb, Arc<AtomicBool>) {
     let start = Page::html("<title>Start</title><p>Start. <a href=/slow>Slow</a>");
     let is_let = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&is_let);
-    let slow = move |_: &Seen| match asked.load(Ordering::SeqCst) {
+    let slow = move |_: &ReceivedRequest| match asked.load(Ordering::SeqCst) {
         true => Page::html("<title>Slow</title><p>Slow."),
         false => Page::silence(),
     };
-    let world = World::builder().page("http://halt.test/", start).page_with("http://halt.test/slow", slow);
+    let world = TestWeb::builder().page("http://halt.test/", start).page_with("http://halt.test/slow", slow);
     (world.start().await, is_let)
 }
 
 /// Begins a command, tells it to stop when the second page is asked for, and returns how it ended and what it said.
-async fn interrupted(site: &Site, world: &World, arguments: &[&str], name: &str) -> (ExitStatus, String) {
+async fn interrupted(site: &Site, world: &TestWeb, arguments: &[&str], name: &str) -> (ExitStatus, String) {
     let mut process: Child =
         site.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stderr = BufReader::new(process.stderr.take().unwrap());
@@ -268,7 +268,7 @@ async fn an_interrupted_crawl_of_a_server_is_cancelled_and_one_that_is_watched_g
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lines_come_as_pages_do() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://halt.test/", Page::html("<title>Start</title><p>Start. <a href=/never>Never</a>"))
         .page("http://halt.test/never", Page::silence())
         .start()

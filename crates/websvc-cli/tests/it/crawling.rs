@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use http::Method;
 use serde_json::{Value, json};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::batch::{ask_until, delete, ended, read_all, sources, start_at};
 use crate::harness::{KEY, Service, Site};
 
 const START: &str = "/v2/crawl";
 
-/// What a site of traps has: pages that are to be crawled, and others that are not.
+/// Site with traps: pages to be crawled, and others that must not be.
 struct Trapped {
-    world: World,
+    world: TestWeb,
     expected: BTreeSet<String>,
 }
 
@@ -26,7 +26,7 @@ fn page(title: &str, links: &[String]) -> Page {
 /// foreign pages.
 async fn trapped(pages: usize) -> Trapped {
     let at = |number: usize| format!("http://site.test/docs/{number}");
-    let mut world = World::builder();
+    let mut world = TestWeb::builder();
     for number in 0..pages {
         let mut links = vec![
             format!("/docs/{}", (number * 2 + 1) % pages),
@@ -101,7 +101,7 @@ async fn a_crawl_gets_every_page_of_a_trapped_site_once_and_none_beside() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn limit_depth_and_sitemaps_are_kept() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://site.test/", page("Start", &["/a".to_owned(), "/b".to_owned()]))
         .page("http://site.test/a", page("A", &["/c".to_owned()]))
         .page("http://site.test/b", page("B", &[]))
@@ -161,7 +161,7 @@ async fn crawled(service: &Service, body: Value) -> (Value, Vec<String>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_start_that_leads_elsewhere_on_its_site_takes_the_crawl_along() {
     let links = |links: &[&str]| page("Page", &links.iter().map(|&link| link.to_owned()).collect::<Vec<_>>());
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://site.test/docs", Page::redirect(302, "http://docs.site.test/en/"))
         .page("http://docs.site.test/en/", links(&["/en/a", "/fr/", "http://site.test/docs/b"]))
         .page("http://docs.site.test/en/a", links(&[]))
@@ -188,7 +188,7 @@ async fn a_start_that_leads_elsewhere_on_its_site_takes_the_crawl_along() {
 async fn a_limit_bounds_what_is_taken_from_sitemaps_and_the_total() {
     let urls: Vec<String> = (0..500).map(|number| format!("http://site.test/{number}")).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    let mut world = World::builder()
+    let mut world = TestWeb::builder()
         .page("http://site.test/", page("Start", &[]))
         .page("http://site.test/sitemap.xml", Page::sitemap(&urls));
     for number in 0..20 {
@@ -205,7 +205,7 @@ async fn a_limit_bounds_what_is_taken_from_sitemaps_and_the_total() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_robots_txt_forbids_is_not_had_by_a_redirect_and_is_told() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://site.test/robots.txt", Page::text("User-agent: *\nDisallow: /private/\n"))
         .page("http://site.test/", page("Start", &["/go", "/a", "/out"].map(str::to_owned)))
         .page("http://site.test/go", Page::redirect(302, "/private/1"))
@@ -229,7 +229,7 @@ async fn what_robots_txt_forbids_is_not_had_by_a_redirect_and_is_told() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn redirects_are_told_apart_by_why_they_are_not_followed() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://site.test/", page("Start", &["/mail", "/out"].map(str::to_owned)))
         .page("http://site.test/mail", Page::redirect(302, "mailto:somebody@site.test"))
         .page("http://site.test/out", Page::redirect(302, "http://other.test/x"))
@@ -258,7 +258,7 @@ async fn redirects_are_told_apart_by_why_they_are_not_followed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn crawl_that_cannot_start_fails_with_the_error_of_its_start() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://site.test/", page("Start", &[]))
         .page("http://closed.test/robots.txt", Page::text("User-agent: *\nDisallow: /\n"))
         .start()
@@ -298,7 +298,7 @@ async fn crawl_that_cannot_start_fails_with_the_error_of_its_start() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn crawls_that_run_are_listed_and_cancelled() {
-    let world = World::builder().page("http://slow.test/", Page::silence()).start().await;
+    let world = TestWeb::builder().page("http://slow.test/", Page::silence()).start().await;
     let service = Service::of(&world);
     let path = start_at(&service, START, json!({ "url": "http://slow.test/", "limit": 5 })).await;
     for list in ["/v2/crawl/active", "/v2/crawl/ongoing"] {
@@ -315,7 +315,7 @@ async fn crawls_that_run_are_listed_and_cancelled() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_come_one_after_the_other_with_a_delay() {
     let links: Vec<String> = (0..4).map(|number| format!("/{number}")).collect();
-    let mut world = World::builder().page("http://site.test/", page("Start", &links));
+    let mut world = TestWeb::builder().page("http://site.test/", page("Start", &links));
     for number in 0..4 {
         world = world.page(&format!("http://site.test/{number}"), page("Page", &[]));
     }
@@ -332,7 +332,7 @@ async fn pages_come_one_after_the_other_with_a_delay() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_crawl_cannot_do_is_refused() {
-    let world = World::builder().page("http://site.test/", page("Start", &[])).start().await;
+    let world = TestWeb::builder().page("http://site.test/", page("Start", &[])).start().await;
     let service = Service::of(&world);
     for (body, status, words) in [
         (json!({}), 400, "url is required"),

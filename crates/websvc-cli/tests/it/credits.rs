@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use websvc_store::{Retention, Store, TeamChange, ThreatPolicy};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{Answer, KEY, Service, Site, tea_world};
 
@@ -38,7 +38,7 @@ fn scraping(limit: u32) -> Value {
 }
 
 /// Starts a service in which a search for `listed` finds one page; looking for it has cost what [`LISTING`] says.
-async fn listed(world: &World, credits: Option<u64>) -> (Site, Service) {
+async fn listed(world: &TestWeb, credits: Option<u64>) -> (Site, Service) {
     let site = Site::new(world);
     give(&site, "default", credits);
     let service = site.serve();
@@ -73,7 +73,7 @@ async fn a_budget_is_spent_to_its_end_and_then_requests_are_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn charges_outlive_a_service_that_is_killed_and_what_it_held_is_free_again() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page(GREEN, Page::html("<title>Green</title><p>listed").delay(Duration::from_secs(60)))
         .start()
         .await;
@@ -232,7 +232,7 @@ async fn every_price_of_a_page_is_charged_and_said() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_search_that_ends_while_it_is_checked_pays_for_the_scans_that_were_done() {
     const SCANNER: &str = "http://scanner.test/scan";
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page_with(SCANNER, |seen| match String::from_utf8_lossy(&seen.body).contains("slow") {
             true => Page::silence(),
             false => Page::new("application/json", json!({ "score": 1 }).to_string()),

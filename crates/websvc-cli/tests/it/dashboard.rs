@@ -11,12 +11,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use websvc_browser::{Browser, BrowserConfig, Matches, RenderRequest, RenderedPage, Step, Viewport};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 
 use crate::harness::{Service, Site, skip};
 
-/// What a script of a page says when it could run where it should not.
+/// Marker that a script of a page sets if it runs where it must not.
 const MARK: &str = "window.stolen=1";
 
 /// Functions for the scripts of the tests: to wait for something, to press a button, to open a page.
@@ -37,7 +37,7 @@ struct Stage {
     service: Service,
     site: Site,
     key: String,
-    _world: World,
+    _world: TestWeb,
 }
 
 /// Starts a service with an admin key, a page whose title and text try to be markup, and a browser to look at it with.
@@ -55,7 +55,7 @@ async fn stage_with(test: &str, pages: usize) -> Option<Stage> {
         "<title>Tea &lt;img src=x onerror={MARK}&gt;</title><main><h1>Brewing tea</h1><p>Water of eighty degrees, \
          &lt;script&gt;{MARK}&lt;/script&gt; and two minutes of patience make a good cup of green tea.</p></main>"
     );
-    let world = World::builder().page("http://tea.test/", Page::html(html)).start().await;
+    let world = TestWeb::builder().page("http://tea.test/", Page::html(html)).start().await;
     let site = Site::new(&world);
     let key = site.succeed(&["keys", "create", "--team", "default", "--admin"]).trim().to_owned();
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);

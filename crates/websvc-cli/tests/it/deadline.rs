@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{KEY, Service, Site};
 
-/// What an answer may come after its deadline.
+/// Tolerance after a deadline.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// The time that every request here is given: long against what a busy machine takes to answer.
@@ -31,7 +31,7 @@ async fn the_deadline_holds_while_hosts_are_slow() {
     // Takes connections and says nothing.
     let mute = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let slowly = Page::html("<p>tea".repeat(1_000)).slow(1, Duration::from_millis(100));
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://slow.test/body", slowly)
         .page("http://slow.test/head", Page::silence())
         .page("http://slow.test/late", Page::html("<p>late").delay(Duration::from_secs(60)))
@@ -75,7 +75,7 @@ async fn the_deadline_holds_while_pages_are_read() {
         ("misnested", "<a><b><i><u><s>x</a></b></i></u>".repeat(100_000)),
         ("selected", "<div class=a><p class=b>x</p></div>".repeat(100_000)),
     ];
-    let mut world = World::builder();
+    let mut world = TestWeb::builder();
     for (name, page) in &pages {
         world = world.page(&format!("http://heavy.test/{name}"), Page::html(page.clone()));
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use websvc_testkit::{Authority, ForwardProxy, Page, Rules, World};
+use websvc_testkit::{Authority, ForwardProxy, Page, Rules, TestWeb};
 
 use crate::harness::{KEY, Service, Site, tea_world};
 
@@ -16,15 +16,15 @@ struct Case {
     variables: Vec<(&'static str, String)>,
 }
 
-/// What the doctor found, by the name of the check: state, message, advice.
+/// Findings of the doctor by the name of the check: state, message, advice.
 type Findings = BTreeMap<String, (String, String, String)>;
 
 impl Case {
     async fn new() -> Self {
-        Self::of(&World::builder().start().await)
+        Self::of(&TestWeb::builder().start().await)
     }
 
-    fn of(world: &World) -> Self {
+    fn of(world: &TestWeb) -> Self {
         let variables = vec![("WEBSVC__SERVER__LISTEN", "127.0.0.1:0".to_owned())];
         Self { site: Site::new(world), variables }
     }
@@ -236,7 +236,7 @@ async fn a_data_directory_that_is_no_directory_is_a_problem() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn proxies_are_connected_to_and_asked_for_nothing() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let proxy = ForwardProxy::start(Rules::new(|_| None)).await;
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let pool = |addresses: &[std::net::SocketAddr]| {
@@ -263,7 +263,7 @@ async fn proxies_are_connected_to_and_asked_for_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn providers_are_asked_one_question() {
     let page = Page::new("application/json", r#"{"results": [{"u": "http://a.test/", "t": "A"}]}"#);
-    let world = World::builder().page("http://own.test/search?q=web", page).start().await;
+    let world = TestWeb::builder().page("http://own.test/search?q=web", page).start().await;
     let source = |path: &str| {
         format!(
             "{{ kind = 'http-json', url = 'http://own.test/{path}?q={{query}}', results = '/results', \
@@ -287,7 +287,7 @@ async fn providers_are_asked_one_question() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_scanner_of_urls_is_asked() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://scanner.test/", Page::new("application/json", r#"{"score": 3}"#))
         .page("http://other.test/", Page::html("<p>a page"))
         .start()
@@ -306,7 +306,7 @@ async fn the_scanner_of_urls_is_asked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_collector_of_traces_is_sent_a_batch_without_spans() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://collector.test/v1/traces", Page::new("application/json", "{}"))
         .page("http://full.test/v1/traces", Page::text("no").status(503))
         .start()

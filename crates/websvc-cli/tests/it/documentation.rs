@@ -262,7 +262,7 @@ fn every_field_of_an_answer_is_documented() {
 
 #[tokio::test]
 async fn error_page_has_the_metadata_error_of_the_manual() {
-    let world = websvc_testkit::World::builder()
+    let world = websvc_testkit::TestWeb::builder()
         .page("http://tea.test/gone", websvc_testkit::Page::html("<h1>Gone</h1>").status(404))
         .start()
         .await;

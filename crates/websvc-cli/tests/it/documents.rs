@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use flate2::{Compress, Compression, FlushCompress};
 use serde_json::{Value, json};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{Service, Site};
 
@@ -88,12 +88,12 @@ fn bomb() -> Vec<u8> {
     pdf(&[("/Filter /FlateDecode", &content)], "")
 }
 
-async fn world() -> World {
+async fn world() -> TestWeb {
     let scan = b"q 600 0 0 800 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x00 EI Q".as_slice();
     let locked = "/ID [<00> <00>] /Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -44 \
         /O <0000000000000000000000000000000000000000000000000000000000000000> \
         /U <1111111111111111111111111111111111111111111111111111111111111111> >>";
-    World::builder()
+    TestWeb::builder()
         .page(PDF, Page::new("application/pdf", tea()))
         .page(BOMB, Page::new("application/pdf", bomb()))
         .page(SCAN, Page::new("application/pdf", pdf(&[("", scan)], "")))
@@ -110,7 +110,7 @@ async fn world() -> World {
         .await
 }
 
-async fn listing(world: &World, urls: &[&str]) -> Service {
+async fn listing(world: &TestWeb, urls: &[&str]) -> Service {
     let service = Service::of(world);
     let documents: Vec<Value> =
         urls.iter().map(|url| json!({"url": url, "title": "Listed", "body": "listed oolong"})).collect();
@@ -309,7 +309,7 @@ async fn where_tesseract_is_installed_pages_are_recognised() {
         return;
     }
     let picture = pdf(&[("", &drawn(&["LITTLE", "TEETH"]))], "");
-    let world = World::builder().page(SCAN, Page::new("application/pdf", picture)).start().await;
+    let world = TestWeb::builder().page(SCAN, Page::new("application/pdf", picture)).start().await;
     let service = listing(&world, &[SCAN]).await;
     let parsers = json!([{"type": "pdf", "mode": "ocr"}]);
     let hit = scraped(&service, json!({"formats": ["markdown"], "parsers": parsers}), SCAN).await;

@@ -1,7 +1,7 @@
 //! `kill -9` of a service: what it has acknowledged is searched when it runs again.
 
 use serde_json::{Value, json};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{Service, Site, wait};
 
@@ -24,7 +24,7 @@ async fn finds(service: &Service, word: &str, url: &str) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upload_that_was_acknowledged_survives_a_kill() {
-    let site = Site::new(&World::builder().start().await);
+    let site = Site::new(&TestWeb::builder().start().await);
     let mut service = site.serve();
     for round in 0..ROUNDS {
         let url = format!("http://upload.test/{round}");
@@ -50,7 +50,7 @@ async fn a_page_scraped_just_before_a_kill_is_searched_and_not_fetched_again() {
             "<title>Page {round}</title><main><h1>Page</h1><p>A page about word{round}.</p></main>"
         ))
     };
-    let world = (0..ROUNDS).fold(World::builder(), |world, round| world.page(&url(round), page(round)));
+    let world = (0..ROUNDS).fold(TestWeb::builder(), |world, round| world.page(&url(round), page(round)));
     let world = world.start().await;
     let site = Site::new(&world);
     let mut service = site.serve();
@@ -67,7 +67,7 @@ async fn a_page_scraped_just_before_a_kill_is_searched_and_not_fetched_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_only_reads_leaves_the_journal_to_the_next_writer() {
-    let site = Site::new(&World::builder().start().await);
+    let site = Site::new(&TestWeb::builder().start().await);
     let service = site.serve();
     let document = json!({ "url": "http://upload.test/", "title": "Upload", "body": "quince" });
     let answer = service.post("/v2/index/documents", json!({ "documents": [document] }).to_string()).await;

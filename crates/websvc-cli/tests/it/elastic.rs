@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use websvc_testkit::{ElasticStandIn, Page, World};
+use websvc_testkit::{FakeElasticsearch, Page, TestWeb};
 
 use crate::harness::{KEY, Service, Site};
 
@@ -30,8 +30,8 @@ fn serve(site: &Site, providers: &str) -> Service {
     Service::start(&mut command(site, &["serve", "--listen", "127.0.0.1:0"], providers))
 }
 
-fn server() -> ElasticStandIn {
-    ElasticStandIn::new("pages").open_to("ApiKey secret")
+fn server() -> FakeElasticsearch {
+    FakeElasticsearch::new("pages").open_to("ApiKey secret")
 }
 
 /// Writes pages to import, and returns where.
@@ -53,7 +53,7 @@ async fn metrics(service: &Service) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_imported_uploaded_and_scraped_is_found_there() {
     let es = server();
-    let world = es.serve(World::builder(), "http://es.test");
+    let world = es.serve(TestWeb::builder(), "http://es.test");
     let world = world
         .page(
             "http://tea.test/green",
@@ -117,7 +117,7 @@ async fn what_is_imported_uploaded_and_scraped_is_found_there() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_that_it_does_not_take_are_told() {
     let es = server();
-    let world = es.serve(World::builder(), "http://es.test").start().await;
+    let world = es.serve(TestWeb::builder(), "http://es.test").start().await;
     let site = Site::new(&world);
     let file = tea_pages(&site);
     es.refuse("black");
@@ -136,8 +136,8 @@ async fn pages_that_it_does_not_take_are_told() {
     assert!(!output.status.success() && errors.contains("could not be written to es"), "{errors}");
 }
 
-async fn both(es: &ElasticStandIn, searxng: Page) -> World {
-    let world = World::builder().page(SEARCH, searxng);
+async fn both(es: &FakeElasticsearch, searxng: Page) -> TestWeb {
+    let world = TestWeb::builder().page(SEARCH, searxng);
     es.serve(world, "http://es.test").start().await
 }
 
@@ -180,7 +180,7 @@ async fn one_source_that_fails_is_a_warning_and_all_empty_is_an_empty_answer() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_sources_alone_are_a_timeout() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page(SEARCH, Page::silence())
         .page("http://es.test/pages/_search", Page::silence())
         .start()

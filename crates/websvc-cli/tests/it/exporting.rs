@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::harness::{Site, signal, wait};
 
@@ -38,7 +38,7 @@ fn export(site: &Site, file: &Path) -> Value {
     serde_json::from_str(&said).unwrap()
 }
 
-fn filled(world: &World) -> Site {
+fn filled(world: &TestWeb) -> Site {
     let site = Site::new(world);
     let file = site.data_dir().join("in.jsonl");
     let lines: Vec<String> = documents().iter().map(Value::to_string).collect();
@@ -53,7 +53,7 @@ fn lines(text: &str) -> Vec<Value> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_export_is_imported_and_exported_again_byte_for_byte() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let (first, second) = (filled(&world), Site::new(&world));
     let (packed, again) = (first.data_dir().join("all.jsonl.zst"), second.data_dir().join("again.jsonl.zst"));
     let report = export(&first, &packed);
@@ -78,7 +78,7 @@ async fn an_export_is_imported_and_exported_again_byte_for_byte() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_site_goes_to_stdout_while_a_server_runs() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = filled(&world);
     let service = site.serve();
     let output = site.run(&["index", "export", "-", "--site", "A.test"]);
@@ -98,7 +98,7 @@ async fn a_site_goes_to_stdout_while_a_server_runs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broken_off_export_leaves_nothing_under_the_name() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = filled(&world);
     let error = |arguments: &[&str]| {
         let output = site.run(arguments);

@@ -9,7 +9,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, RedirectPolicy};
 
 /// The key that every service of these tests knows.
@@ -25,7 +25,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    pub(crate) fn new(world: &World) -> Self {
+    pub(crate) fn new(world: &TestWeb) -> Self {
         let rules = world.connect_to().into_iter().map(|(from, to)| format!("{from:?} = {to:?}"));
         let connect_to = format!("{{ {} }}", rules.collect::<Vec<_>>().join(", "));
         Self { directory: tempfile::tempdir().unwrap(), connect_to }
@@ -108,7 +108,7 @@ impl Service {
     }
 
     /// Starts a service with an empty index and a data directory of its own.
-    pub(crate) fn of(world: &World) -> Self {
+    pub(crate) fn of(world: &TestWeb) -> Self {
         let site = Site::new(world);
         let mut service = site.serve();
         service.site = Some(site);
@@ -265,9 +265,9 @@ pub(crate) fn skip(test: &str, reason: &str) {
 }
 
 /// A site of several hosts that link to each other.
-pub(crate) async fn tea_world() -> World {
+pub(crate) async fn tea_world() -> TestWeb {
     use websvc_testkit::Page;
-    World::builder()
+    TestWeb::builder()
         .page(
             "http://tea.test/",
             Page::html(

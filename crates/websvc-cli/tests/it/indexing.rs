@@ -1,7 +1,7 @@
 //! Crawling and importing, alone and beside a running server.
 
 use serde_json::{Value, json};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{KEY, Service, Site, tea_world};
 
@@ -142,7 +142,7 @@ async fn a_pdf_by_its_content_type_alone_has_the_category() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_host_whose_robots_txt_cannot_be_read_is_left_alone() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://shy.test/robots.txt", Page::text("").status(503))
         .page("http://shy.test/", Page::html("<p>Not to be read."))
         .start()
@@ -162,7 +162,7 @@ async fn a_host_whose_robots_txt_cannot_be_read_is_left_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn refused_address_is_reported_without_robots_txt() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let output = site.run(&["index", "crawl", "http://127.0.0.1:9/", "--json"]);
     let (said, result) =

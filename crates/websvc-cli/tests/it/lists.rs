@@ -1,13 +1,13 @@
 //! Lists of advertising, as their operator fetches them.
 
 use serde_json::Value;
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::Site;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lists_are_fetched_and_shown() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://lists.test/a.txt", Page::text("! Title: a\n||ads.example.net^\n##.advert\n"))
         .page("http://lists.test/page", Page::html("<title>no list</title>"))
         .start()

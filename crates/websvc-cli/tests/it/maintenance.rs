@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use websvc_index::{Index, IndexConfig};
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::harness::{Site, signal, wait};
 
@@ -26,7 +26,7 @@ fn parsed(text: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sites_and_pages_are_deleted_and_the_rest_stays() {
-    let site = Site::new(&World::builder().start().await);
+    let site = Site::new(&TestWeb::builder().start().await);
     import(
         &site,
         &[
@@ -55,7 +55,7 @@ async fn sites_and_pages_are_deleted_and_the_rest_stays() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn optimizing_leaves_one_segment_and_every_document() {
-    let site = Site::new(&World::builder().start().await);
+    let site = Site::new(&TestWeb::builder().start().await);
     import(&site, &["https://a.test/1", "https://a.test/2"]);
     import(&site, &["https://a.test/2", "https://a.test/3"]);
     let before = parsed(&site.succeed(&["index", "stats", "--json"]));
@@ -66,7 +66,7 @@ async fn optimizing_leaves_one_segment_and_every_document() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn upkeep_refuses_what_it_cannot_do() {
-    let site = Site::new(&World::builder().start().await);
+    let site = Site::new(&TestWeb::builder().start().await);
     let error = |arguments: &[&str]| {
         let output = site.run(arguments);
         assert!(!output.status.success(), "{arguments:?}");
@@ -123,7 +123,7 @@ fn committed(index: &Index) -> BTreeSet<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_import_loses_nothing_committed_and_doubles_nothing() {
-    let site = Site::new(&World::builder().start().await);
+    let site = Site::new(&TestWeb::builder().start().await);
     let file = site.data_dir().join("pages.jsonl");
     std::fs::write(&file, corpus()).unwrap();
     let arguments = ["index", "import", file.to_str().unwrap(), "--json"];

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 use websvc_store::{Store, TeamChange};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{Service, Site};
 
-async fn world() -> World {
-    World::builder()
+async fn world() -> TestWeb {
+    TestWeb::builder()
         .page("http://map.test/", Page::html("<title>Maps</title><a href='/green?x=1'>Green</a>"))
         .page("http://map.test/sitemap.xml", Page::sitemap(&["http://map.test/oolong", "http://other.test/"]))
         .start()
@@ -43,7 +43,7 @@ async fn a_map_is_answered_in_both_versions_and_costs_one_credit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn failures_have_their_codes_and_cost_nothing() {
-    let world = World::builder().page("http://slow.test/robots.txt", Page::silence()).start().await;
+    let world = TestWeb::builder().page("http://slow.test/robots.txt", Page::silence()).start().await;
     let site = Site::new(&world);
     let service = site.serve();
     for (body, status, code) in [

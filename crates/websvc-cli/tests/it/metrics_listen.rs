@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::harness::{KEY, Service, Site};
 
@@ -38,7 +38,7 @@ async fn get(address: &str, path: &str, headers: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn metrics_have_an_address_of_their_own_that_answers_nothing_else() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let log = site.data_dir().join("log");
     let mut command = site.command(&["serve", "--listen", "0.0.0.0:0"]);

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::crawl_command::{at, files, said};
 use crate::harness::{KEY, Service, Site, tea_world};
@@ -14,7 +14,7 @@ fn root() -> std::path::PathBuf {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hints_of_a_service_work_as_they_are_printed() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let data = site.data_dir().join("the data");
     let config = site.data_dir().join("websvc.toml");
@@ -45,7 +45,7 @@ async fn hints_of_a_service_work_as_they_are_printed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn commands_that_only_read_make_no_data_directory() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let missing = site.data_dir().join("mistyped");
     let named = missing.to_str().unwrap();
@@ -142,7 +142,7 @@ async fn patterns_mean_the_same_here_and_at_a_server() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mistakes_in_arguments_and_variables_are_named_with_what_was_meant() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let check = |words: &str, variables: &[(&str, &str)], code: i32, expected: &[&str]| {
         let words: Vec<&str> = words.split(' ').collect();
@@ -193,7 +193,7 @@ async fn mistakes_in_arguments_and_variables_are_named_with_what_was_meant() {
 
 #[tokio::test]
 async fn programs_read_what_commands_changed() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let read = |words: &[&str]| -> Value {
         let text = site.succeed(words);

@@ -6,14 +6,14 @@ use http::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{KEY, Service, Site};
 
 /// A page that takes a while, in the index of a service that does little at a time.
-async fn slow_world(delay: Duration) -> World {
+async fn slow_world(delay: Duration) -> TestWeb {
     let page = Page::html("<h1>Late</h1><p>A page that takes its time.").delay(delay);
-    World::builder().page("http://slow.test/", page).start().await
+    TestWeb::builder().page("http://slow.test/", page).start().await
 }
 
 async fn narrow(site: &Site, limits: &[(&str, &str)]) -> Service {
@@ -158,7 +158,7 @@ async fn far_too_many_connections_get_an_answer_or_are_told_when_to_come_again()
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_in_the_middle_of_an_overload_loses_no_answer() {
     const CONNECTIONS: usize = 48;
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let log = site.data_dir().join("log");
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);

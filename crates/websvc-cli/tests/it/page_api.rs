@@ -1,7 +1,7 @@
 //! `POST /v2/scrape` and `GET /v2/scrape/{id}`.
 
 use serde_json::{Value, json};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{Answer, KEY, Service, Site, tea_world};
 
@@ -66,7 +66,7 @@ async fn an_answer_can_be_asked_for_again_by_its_own_team() {
 
 #[tokio::test]
 async fn failures_have_the_statuses_that_official_clients_expect() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://tea.test/gone", Page::html("<p>Gone").status(410))
         .page("http://tea.test/picture.png", Page::new("image/png", b"\x89PNG\r\n\x1a\n\0\0".as_slice()))
         .start()

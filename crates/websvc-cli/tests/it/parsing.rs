@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::harness::{Answer, KEY, Service, Site};
 
@@ -37,8 +37,8 @@ async fn parse(service: &Service, file: &str, content: &[u8], options: &Value) -
     send(service, body(&[("name=\"options\"", options.as_bytes()), (file.as_str(), content)])).await
 }
 
-async fn service() -> (World, Service) {
-    let world = World::builder().start().await;
+async fn service() -> (TestWeb, Service) {
+    let world = TestWeb::builder().start().await;
     let service = Service::of(&world);
     (world, service)
 }
@@ -105,7 +105,7 @@ async fn redaction_is_charged_where_it_was_done_and_missed_where_it_was_not() {
 
 #[tokio::test]
 async fn who_cannot_pay_learns_it_before_the_file_is_sent() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     site.succeed(&["teams", "set", "default", "--credits", "0"]);
     let service = site.serve();
@@ -189,7 +189,7 @@ async fn the_kinds_of_files_are_listed() {
 
 #[tokio::test]
 async fn the_command_reads_files_into_a_directory_and_names_those_it_cannot() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, content: &[u8]| {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::batch::{delete, start_at};
 use crate::harness::Service;
@@ -20,10 +20,10 @@ fn crawl(patterns: &[String]) -> Value {
 }
 
 /// Starts a service and a site, which ends when it is dropped.
-async fn service() -> (World, Service) {
+async fn service() -> (TestWeb, Service) {
     // Robots.txt is asked for first, and its answer takes longer than the test.
     let slow = Page::text("User-agent: *\nAllow: /\n").delay(Duration::from_secs(20));
-    let world = World::builder().page("http://site.test/robots.txt", slow).start().await;
+    let world = TestWeb::builder().page("http://site.test/robots.txt", slow).start().await;
     let service = Service::of(&world);
     (world, service)
 }
@@ -102,7 +102,7 @@ async fn patterns_over_the_bound_of_a_request_or_team_are_refused() {
 async fn crawl_with_a_hundred_ordinary_patterns_keeps_to_them() {
     let links: String = (0..120).map(|number| format!("<a href=/s{number}/page-1.html>x</a> ")).collect();
     let start = format!("<title>Start</title><main><h1>Start</h1><p>About it.</p>{links}</main>");
-    let mut world = World::builder().page("http://site.test/", Page::html(start));
+    let mut world = TestWeb::builder().page("http://site.test/", Page::html(start));
     for number in 0..120 {
         let page = format!("<title>{number}</title><main><h1>{number}</h1><p>About {number}.</p></main>");
         world = world.page(&format!("http://site.test/s{number}/page-1.html"), Page::html(page));

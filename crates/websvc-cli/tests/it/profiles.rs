@@ -4,7 +4,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 use websvc_store::{LockProfileOutcome, ProfileRecord, Store};
-use websvc_testkit::{Page, Seen, World};
+use websvc_testkit::{Page, ReceivedRequest, TestWeb};
 
 use crate::browser::{Stage, provided, serve};
 use crate::harness::{Answer, Site};
@@ -43,11 +43,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A shop of two pages, and one that takes its time.
 async fn shop(test: &str) -> Option<Stage> {
     let chromium = provided("WEBSVC_TEST_CHROMIUM", test)?;
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://shop.test/", Page::html(SHOP))
         .page("http://two.shop.test/", Page::html(SHOP))
         .page("http://shop.test/slow", Page::html(SHOP).delay(Duration::from_secs(4)))
-        .page_with("http://shop.test/bill", |seen: &Seen| match seen.header("cookie") {
+        .page_with("http://shop.test/bill", |seen: &ReceivedRequest| match seen.header("cookie") {
             Some("canary=cookiecanary") => Page::text("The bill of a known guest: one pot of tea."),
             _ => Page::text("Log in first.").status(401),
         });
@@ -229,7 +229,7 @@ async fn files_are_fetched_with_the_cookies_of_the_profile() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn profiles_are_listed_and_deleted_beside_others_who_use_them() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let store = Store::open(site.data_dir()).unwrap();
     let locked = store.lock_profile("default", "shop", 1000, Duration::from_secs(60)).unwrap();

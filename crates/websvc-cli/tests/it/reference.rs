@@ -5,19 +5,19 @@ use http::header::{
     REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderName, HeaderValue, Method};
-use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, Fetched};
+use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, FetchResponse};
 
 use crate::harness::{Service, tea_world};
 
 /// Asks without a key.
-async fn ask(service: &Service, method: Method, path: &str, accept_encoding: &'static str) -> Fetched {
+async fn ask(service: &Service, method: Method, path: &str, accept_encoding: &'static str) -> FetchResponse {
     let mut request = FetchRequest::get(format!("{}{path}", service.address).parse().unwrap());
     request.method = method;
     request.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(accept_encoding));
     Client::new(ClientConfig::new(AddressGuard::open())).unwrap().fetch(request).await.unwrap()
 }
 
-fn header(answer: &Fetched, name: HeaderName) -> &str {
+fn header(answer: &FetchResponse, name: HeaderName) -> &str {
     answer.headers.get(name).map_or("", |value| value.to_str().unwrap())
 }
 
@@ -89,7 +89,7 @@ async fn the_renderer_is_sent_compressed_to_those_who_read_that() {
     let packed = ask(&service, Method::GET, &script, "br, gzip").await;
     let plain = ask(&service, Method::GET, &script, "identity").await;
     assert_eq!((header(&packed, CONTENT_ENCODING), header(&plain, CONTENT_ENCODING)), ("gzip", ""));
-    let length = |answer: &Fetched| header(answer, CONTENT_LENGTH).parse::<usize>().unwrap();
+    let length = |answer: &FetchResponse| header(answer, CONTENT_LENGTH).parse::<usize>().unwrap();
     assert!(length(&packed) * 3 < length(&plain), "{} of {} bytes", length(&packed), length(&plain));
     assert_eq!(packed.body, plain.body);
     assert_eq!(length(&plain), plain.body.len());

@@ -1,13 +1,13 @@
 //! Refused addresses: callers are told one text, the operator reads the address and the rule in the log.
 
 use serde_json::{Value, json};
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::harness::{KEY, Service, Site};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn refused_address_is_in_the_log_and_not_in_the_answer() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     site.succeed(&["teams", "set", "default", "--zdr", "allowed"]);
     let log = site.data_dir().join("log");

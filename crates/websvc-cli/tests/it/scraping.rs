@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{Service, Site, tea_world};
 
-async fn indexed(world: &World) -> Service {
+async fn indexed(world: &TestWeb) -> Service {
     let service = Service::of(world);
     let page = |url: &str, body: &str| json!({"url": url, "title": "Listed", "body": body});
     let documents = json!({"documents": [
@@ -111,7 +111,7 @@ async fn private_addresses_are_refused() {
 
 #[tokio::test]
 async fn late_pages_do_not_hold_the_answer_up() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://tea.test/slow.html", Page::html("<p>late").delay(Duration::from_secs(30)))
         .start()
         .await;
@@ -218,7 +218,7 @@ async fn redact_pii_removes_personal_data_from_the_markdown() {
     let html = "<title>Jane Doe</title><main><h1>Contact Jane Doe</h1>\
         <p>Mail <a href='mailto:jane@corp.test'>jane@corp.test</a> or call +49 30 901820 in Berlin, as many people \
         have done before. <code>user@host.test</code> stays, and so does <a href='/Berlin'>this</a>.</p></main>";
-    let world = World::builder().page("http://tea.test/contact.html", Page::html(html)).start().await;
+    let world = TestWeb::builder().page("http://tea.test/contact.html", Page::html(html)).start().await;
     let service = Service::of(&world);
     let document =
         json!({"documents": [{"url": "http://tea.test/contact.html", "title": "Listed", "body": "listed"}]});

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::{KEY, Site, skip, tea_world};
 
-/// What a user would write. Each step prints what the test looks for.
+/// Script as a user would write it. Each step prints what the test expects.
 const SCRIPT: &str = r##"
 import sys
 from firecrawl import Firecrawl

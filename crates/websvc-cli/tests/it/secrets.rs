@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use serde_json::json;
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{KEY, Service, Site};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_start_with_a_placeholder_for_a_key_is_refused() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     for key in [
         "changeme",
@@ -36,7 +36,7 @@ async fn a_start_with_a_placeholder_for_a_key_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_under_lockdown_is_not_in_the_log() {
     const URL: &str = "http://hush.test/very-private-path?token=very-private-query";
-    let world = World::builder().page(URL, Page::html("<main><p>Quiet words.</p></main>")).start().await;
+    let world = TestWeb::builder().page(URL, Page::html("<main><p>Quiet words.</p></main>")).start().await;
     let site = Site::new(&world);
     let log = site.data_dir().join("log.txt");
     let serve = || {
@@ -94,7 +94,7 @@ fn files_with(folder: &Path, text: &str) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn page_behind_credentials_of_a_url_is_neither_stored_nor_shared() {
     const URL: &str = "http://aladin:open-sesame-77@vault.test/treasure";
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page_with("http://vault.test/treasure", |seen| {
             match seen.header("authorization") {
                 // aladin:open-sesame-77

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::Method;
 use serde_json::json;
-use websvc_testkit::{Authority, Page, World};
+use websvc_testkit::{Authority, Page, TestWeb};
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest};
 
 use crate::harness::{KEY, Service, Site, tea_world};
@@ -54,7 +54,7 @@ async fn an_empty_index_without_another_source_says_so_until_it_has_a_page() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_finishes_what_is_in_work_and_ends_well() {
     let slow = Page::html("<h1>Late</h1><p>A page that takes its time.").delay(Duration::from_millis(1500));
-    let world = World::builder().page("http://slow.test/", slow).start().await;
+    let world = TestWeb::builder().page("http://slow.test/", slow).start().await;
     let site = Site::new(&world);
     let service = site.serve();
     let documents = json!({"documents": [{"url": "http://slow.test/", "title": "Slow", "body": "slow"}]});

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use websvc_testkit::{Page, SearxngStandIn, World};
+use websvc_testkit::{FakeSearxng, Page, TestWeb};
 
 use crate::harness::{KEY, Service, Site};
 
@@ -13,14 +13,14 @@ fn result(url: &str, title: &str) -> Value {
     json!({"url": url, "title": title, "content": format!("All about {title}."), "engine": "x"})
 }
 
-fn instance() -> SearxngStandIn {
+fn instance() -> FakeSearxng {
     let general =
         vec![result("https://www.tea.test/green/", "Green tea"), result("http://far.test/", "Far tea")];
-    SearxngStandIn::new().results("general", general)
+    FakeSearxng::new().results("general", general)
 }
 
-async fn world_of(instance: SearxngStandIn) -> World {
-    World::builder().page_with(SEARCH, move |seen| instance.answer(seen)).start().await
+async fn world_of(instance: FakeSearxng) -> TestWeb {
+    TestWeb::builder().page_with(SEARCH, move |seen| instance.answer(seen)).start().await
 }
 
 /// Starts a service with `[search] providers` and the stand-in as `[search.searxng]`.
@@ -79,7 +79,7 @@ async fn a_source_that_fails_is_named_and_alone_it_is_an_error() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_state_of_every_source_is_told() {
-    let world = world_of(SearxngStandIn::new().limited("60")).await;
+    let world = world_of(FakeSearxng::new().limited("60")).await;
     let site = Site::new(&world);
     let service = serve(&site, r#"["index", "searxng"]"#);
     let answer = service.get("/ready").await;
@@ -96,7 +96,7 @@ async fn the_state_of_every_source_is_told() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_found_is_an_empty_list() {
-    let world = world_of(SearxngStandIn::new()).await;
+    let world = world_of(FakeSearxng::new()).await;
     let site = Site::new(&world);
     let service = serve(&site, r#"["searxng"]"#);
     let answer = service.search(json!({"query": "tea", "sources": ["web", "news"]})).await;
@@ -107,7 +107,7 @@ async fn nothing_found_is_an_empty_list() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_source_does_not_hold_the_answer_and_alone_it_times_out() {
-    let world = World::builder().page(SEARCH, Page::silence()).start().await;
+    let world = TestWeb::builder().page(SEARCH, Page::silence()).start().await;
     let site = Site::new(&world);
     let service = serve(&site, r#"["index", "searxng"]"#);
     let answer = service.search(json!({"query": "tea", "timeout": 1000})).await;
@@ -122,8 +122,8 @@ async fn a_slow_source_does_not_hold_the_answer_and_alone_it_times_out() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_source_on_loopback_is_reached_and_its_neighbours_are_not() {
-    let instance = SearxngStandIn::new().results("general", vec![result("http://127.0.0.1:1/", "Tea")]);
-    let world = World::builder()
+    let instance = FakeSearxng::new().results("general", vec![result("http://127.0.0.1:1/", "Tea")]);
+    let world = TestWeb::builder()
         .page_with("http://127.0.0.1/search", move |seen| instance.answer(seen))
         .start()
         .await;
@@ -144,7 +144,7 @@ async fn a_source_on_loopback_is_reached_and_its_neighbours_are_not() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_a_source_ends_the_start() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let check = |variables: &[(&str, &str)], expected: &str| {
         let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
@@ -174,7 +174,7 @@ async fn check_declared(name: &str, asked: &str, header: Option<(&str, &str)>, f
             std::fs::read_to_string(format!("{fixtures}/{name}.xml")).unwrap(),
         ),
     };
-    let world = World::builder().page(asked, page).start().await;
+    let world = TestWeb::builder().page(asked, page).start().await;
     let site = Site::new(&world);
     let mut command =
         site.command(&["serve", "--listen", "127.0.0.1:0", "--config", &format!("{docs}/{name}.toml")]);

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::batch::{ended, start_at};
 use crate::harness::{Service, Site};
@@ -21,8 +21,8 @@ fn page(title: &str, words: &str) -> Page {
     Page::html(format!("<html lang=en><title>{title}</title><main><h1>{title}</h1><p>{words}</p></main>"))
 }
 
-async fn world() -> World {
-    World::builder()
+async fn world() -> TestWeb {
+    TestWeb::builder()
         .page(SECRET, page("Quarterly xylophone", "The xylophone sales of the quarter."))
         .page(COMMON, page("Common marimba", "What everybody may know of the marimba."))
         .page("http://files.test/", Page::html("<title>Files</title><main><p>Nothing to see.</p></main>"))
@@ -32,7 +32,7 @@ async fn world() -> World {
 
 /// A service with teams `red` and `blue`, each with a key.
 struct Stage {
-    world: World,
+    world: TestWeb,
     site: Site,
     service: Service,
     red: String,

@@ -1,4 +1,4 @@
-//! What the service tells of its work: lines of the log, spans, metrics, readiness.
+//! Tests of telemetry: log lines, spans, metrics, readiness.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use websvc_store::{Store, TeamChange, ThreatOverride, ThreatPolicy};
-use websvc_testkit::{Page, World, WorldBuilder, until};
+use websvc_testkit::{Page, TestWeb, TestWebBuilder, until};
 
 use crate::harness::{Answer, KEY, Service, Site};
 
@@ -21,7 +21,7 @@ const PAGE: &str = "http://tea.test/green.html";
 struct Collector(Arc<Mutex<Vec<Value>>>);
 
 impl Collector {
-    fn serve(&self, world: WorldBuilder) -> WorldBuilder {
+    fn serve(&self, world: TestWebBuilder) -> TestWebBuilder {
         let kept = Arc::clone(&self.0);
         world.page_with(COLLECTOR, move |seen| {
             assert_eq!(seen.header("content-type"), Some("application/json"));
@@ -45,8 +45,8 @@ impl Collector {
     }
 }
 
-fn web() -> WorldBuilder {
-    World::builder().page(
+fn web() -> TestWebBuilder {
+    TestWeb::builder().page(
         PAGE,
         Page::html("<html lang=en><title>Green</title><main><h1>Green tea</h1><p>Seventy degrees.</main>"),
     )

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use websvc_store::{Retention, Store, TeamChange, ThreatOverride, ThreatPolicy};
-use websvc_testkit::{Page, SearxngStandIn, Seen, World, WorldBuilder};
+use websvc_testkit::{FakeSearxng, Page, ReceivedRequest, TestWeb, TestWebBuilder};
 
 use crate::harness::{Answer, KEY, Service, Site};
 
@@ -35,7 +35,7 @@ impl StandIn {
         *self.0.lock().unwrap() = mood;
     }
 
-    fn serve(&self, world: WorldBuilder) -> WorldBuilder {
+    fn serve(&self, world: TestWebBuilder) -> TestWebBuilder {
         let mood = Arc::clone(&self.0);
         world.page_with(SCANNER, move |seen| match *mood.lock().unwrap() {
             Mood::Well => {
@@ -49,22 +49,22 @@ impl StandIn {
     }
 }
 
-fn asked(seen: &Seen) -> String {
+fn asked(seen: &ReceivedRequest) -> String {
     let body: Value = serde_json::from_slice(&seen.body).unwrap();
     body["url"].as_str().unwrap_or_default().to_owned()
 }
 
 /// Returns the URLs that the scanner was asked about since the last look.
-fn scans(world: &World) -> Vec<String> {
+fn scans(world: &TestWeb) -> Vec<String> {
     let mut urls: Vec<_> = world.requests().iter().filter(|seen| seen.url == SCANNER).map(asked).collect();
     urls.sort();
     world.forget();
     urls
 }
 
-fn web() -> WorldBuilder {
+fn web() -> TestWebBuilder {
     let article = |title: &str| Page::html(format!("<title>{title}</title><main><p>An article on {title}."));
-    World::builder()
+    TestWeb::builder()
         .page("http://fine.test/", article("fine"))
         .page("http://risky.test/", article("risky"))
         .page("http://listed.test/", article("listed"))
@@ -87,7 +87,7 @@ const LISTED: &[(&str, &str)] = &[
 
 /// A service with the stand-in as its scanner, its pages in the index, and a team of this policy.
 pub(crate) struct Stage {
-    world: World,
+    world: TestWeb,
     scanner: StandIn,
     service: Service,
     pub(crate) site: Site,
@@ -396,7 +396,7 @@ async fn a_request_of_zero_retention_leaves_no_verdict_and_no_trace() {
     let [fine, risky] = ["", "risky-"].map(|prefix| format!("http://{prefix}{MARKER}.test/"));
     let result =
         |url: &str| json!({ "url": url, "title": "A result", "content": "of a search", "engine": "x" });
-    let engine = SearxngStandIn::new().results("general", vec![result(&fine), result(&risky)]);
+    let engine = FakeSearxng::new().results("general", vec![result(&fine), result(&risky)]);
     let (scanner, logs) = (StandIn::new(), tempfile::tempdir().unwrap());
     let world = scanner.serve(web()).page_with("http://searx.test/search", move |seen| engine.answer(seen));
     let world = world.start().await;
@@ -445,7 +445,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 #[test]
 fn values_of_the_section_that_cannot_work_are_told() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let world = runtime.block_on(World::builder().start());
+    let world = runtime.block_on(TestWeb::builder().start());
     let site = Site::new(&world);
     for (settings, expected) in [
         (vec![("WEBSVC__THREAT__SCANNER", "http")], "threat.url is missing"),

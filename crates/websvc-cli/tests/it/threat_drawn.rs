@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use serde_json::{Value, json};
 use websvc_store::{Store, TeamChange, ThreatPolicy};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{KEY, Service, Site, skip};
 
@@ -21,7 +21,7 @@ async fn where_a_drawn_page_goes_is_checked_and_its_pictures_are_not_kept() {
     let link = "<title>Link</title><p>A page with a <a href='http://evil.test/'>link</a>.</p>";
     let file = "<title>File</title><p>A page with a <a href='/table.csv'>table</a>.</p>";
     let asked = AtomicU32::new(0);
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://file.test/", Page::html(file))
         .page_with("http://file.test/table.csv", move |_| match asked.fetch_add(1, Relaxed) {
             0 => Page::new("text/csv", "a,b").header("content-disposition", "attachment"),

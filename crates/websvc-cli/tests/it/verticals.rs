@@ -1,13 +1,13 @@
 //! Images, news, and what ranks and filters beside the query, over HTTP.
 
 use serde_json::{Value, json};
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::harness::Service;
 
 /// A service whose index has a comet: a page with images, two pieces of news, an explicit page, and two shops.
 async fn comet() -> Service {
-    let service = Service::of(&World::builder().start().await);
+    let service = Service::of(&TestWeb::builder().start().await);
     let documents = json!({"documents": [
         {
             "url": "https://sky.test/comet",

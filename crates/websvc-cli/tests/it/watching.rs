@@ -7,7 +7,7 @@ mod refusals;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use websvc_testkit::{Page, World, until};
+use websvc_testkit::{Page, TestWeb, until};
 
 use self::client::{Watch, watch};
 use crate::batch::{ask_until, delete, ended, read_all, sources, start_at};
@@ -16,8 +16,8 @@ use crate::harness::{Service, Site};
 pub(crate) const BATCH: &str = "/v2/batch/scrape";
 
 /// A site of so many pages, and one that never comes.
-async fn site_of(pages: usize, answer_time: Duration, text: &str) -> World {
-    let mut world = World::builder().page("http://slow.test/", Page::silence());
+async fn site_of(pages: usize, answer_time: Duration, text: &str) -> TestWeb {
+    let mut world = TestWeb::builder().page("http://slow.test/", Page::silence());
     for number in 0..pages {
         let page = Page::html(format!("<title>{number}</title><p>Page {number}. {text}</p>"));
         world = world.page(&format!("http://list.test/{number}"), page.delay(answer_time));

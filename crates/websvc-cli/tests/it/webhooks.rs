@@ -11,7 +11,7 @@ use base64::prelude::BASE64_STANDARD;
 use http::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use websvc_testkit::{Canary, Page, Seen, World, until};
+use websvc_testkit::{Canary, Page, ReceivedRequest, TestWeb, until};
 
 use crate::batch::{ask_until, ended, start_at};
 use crate::harness::{KEY, Service, Site};
@@ -25,9 +25,9 @@ const HOOK: &str = "http://hook.test/in";
 async fn world(
     pages: usize,
     answer_time: Duration,
-    answer: impl Fn(usize, &Seen) -> Page + Send + Sync + 'static,
-) -> World {
-    let mut world = World::builder();
+    answer: impl Fn(usize, &ReceivedRequest) -> Page + Send + Sync + 'static,
+) -> TestWeb {
+    let mut world = TestWeb::builder();
     for number in 0..pages {
         let links: String = (0..pages).map(|other| format!("<a href='/{other}'>x</a>")).collect();
         let page =
@@ -40,7 +40,7 @@ async fn world(
     world.page_with(HOOK, move |seen| answer(count.fetch_add(1, Ordering::SeqCst), seen)).start().await
 }
 
-fn taken(_at: usize, _seen: &Seen) -> Page {
+fn taken(_at: usize, _seen: &ReceivedRequest) -> Page {
     Page::text("")
 }
 
@@ -60,16 +60,16 @@ fn quick(site: &Site) -> Command {
 }
 
 /// Returns what the receiver got.
-fn received(world: &World) -> Vec<Seen> {
+fn received(world: &TestWeb) -> Vec<ReceivedRequest> {
     world.requests().into_iter().filter(|seen| seen.url.starts_with(HOOK)).collect()
 }
 
-fn body(seen: &Seen) -> Value {
+fn body(seen: &ReceivedRequest) -> Value {
     serde_json::from_slice(&seen.body).unwrap()
 }
 
 /// Returns the types of what the receiver got.
-fn types(world: &World) -> Vec<String> {
+fn types(world: &TestWeb) -> Vec<String> {
     received(world).iter().map(|seen| body(seen)["type"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -91,7 +91,7 @@ fn hmac(key: &[u8], message: &[u8]) -> Vec<u8> {
 
 /// Checks both signatures as a receiver does.
 #[track_caller]
-fn verify(seen: &Seen, secret: &str) {
+fn verify(seen: &ReceivedRequest, secret: &str) {
     let header = |name: &str| seen.header(name).unwrap();
     let hex: String = hmac(secret.as_bytes(), &seen.body).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(header("x-firecrawl-signature"), format!("sha256={hex}"));
@@ -224,8 +224,9 @@ async fn an_event_that_is_not_taken_comes_again_under_the_same_name() {
 async fn what_could_not_be_delivered_is_a_dead_letter_that_can_be_tried_anew() {
     let is_up = Arc::new(AtomicBool::new(false));
     let up = Arc::clone(&is_up);
-    let answer =
-        move |_: usize, _: &Seen| Page::text("").status(if up.load(Ordering::SeqCst) { 200 } else { 503 });
+    let answer = move |_: usize, _: &ReceivedRequest| {
+        Page::text("").status(if up.load(Ordering::SeqCst) { 200 } else { 503 })
+    };
     let world = world(2, Duration::ZERO, answer).await;
     let site = Site::new(&world);
     let log = site.data_dir().join("log");
@@ -304,7 +305,8 @@ async fn a_service_that_is_killed_loses_no_event() {
         service = site.serve();
     }
     ended(&service, &path).await;
-    let is_done = |events: &[Seen]| events.iter().any(|seen| body(seen)["type"] == "batch_scrape.completed");
+    let is_done =
+        |events: &[ReceivedRequest]| events.iter().any(|seen| body(seen)["type"] == "batch_scrape.completed");
     until("the last event is there", || is_done(&received(&world))).await;
     let (mut names, mut pages) = (BTreeMap::new(), BTreeMap::<String, BTreeSet<String>>::new());
     for event in received(&world).iter().map(body) {
@@ -389,7 +391,7 @@ async fn a_redirect_leads_nowhere() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_waits_for_a_receiver_that_hangs() {
-    let builder = World::builder().page("http://hang.test/in", Page::silence()).page(HOOK, Page::text(""));
+    let builder = TestWeb::builder().page("http://hang.test/in", Page::silence()).page(HOOK, Page::text(""));
     let builder = (0..12).fold(builder, |world, number| {
         world.page(
             &format!("http://list.test/{number}"),
@@ -409,7 +411,7 @@ async fn nobody_waits_for_a_receiver_that_hangs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_queue_of_a_team_has_the_pages_of_its_jobs() {
-    let builder = World::builder();
+    let builder = TestWeb::builder();
     let builder = (0..5)
         .fold(builder, |world, number| world.page(&format!("http://list.test/{number}"), Page::silence()));
     let world = builder.start().await;

@@ -3,9 +3,9 @@
 use super::columns::median;
 use super::content::Glyph;
 use super::font::Style;
-use super::geometry::Area;
+use super::geometry::Rect;
 use super::lines::Segment;
-use super::marker::{Marker, leading_marker};
+use super::list_marker::{ListMarker, leading_marker};
 use super::text::{Span, join, spans};
 
 /// A block of a column.
@@ -31,10 +31,10 @@ pub(super) struct Text {
     /// All its letters are bold.
     pub(super) bold: bool,
     pub(super) lines: usize,
-    /// Where its first line begins.
+    /// Left edge of the first line.
     pub(super) x0: f32,
     /// The sign before it, of an item of a list.
-    pub(super) marker: Option<Marker>,
+    pub(super) marker: Option<ListMarker>,
     /// It is the first of its column, so that it may go on with what was before.
     pub(super) is_first: bool,
     /// Its last line goes to the end of the column, so that it may go on.
@@ -45,7 +45,7 @@ pub(super) struct Text {
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub(super) glyphs: Vec<Glyph>,
-    pub(super) area: Area,
+    pub(super) area: Rect,
     pub(super) y: f32,
     pub(super) size: f32,
     pub(super) mono: bool,
@@ -56,7 +56,7 @@ impl Line {
     /// Joins the segments of a line.
     pub(super) fn new(segments: &[Segment]) -> Self {
         let mut glyphs: Vec<Glyph> = Vec::new();
-        let mut area = Area::EMPTY;
+        let mut area = Rect::EMPTY;
         for segment in segments {
             if let (Some(last), Some(next)) = (glyphs.last().copied(), segment.glyphs.first()) {
                 glyphs.push(Glyph { character: ' ', x0: last.x1, x1: next.x0, link: 0, ..last });
@@ -77,12 +77,12 @@ impl Line {
     }
 }
 
-/// What is known of the column that lines are read in.
+/// State of the column whose lines are being read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column {
     /// The number of the page's first link less 1.
     pub(super) links: u32,
-    pub(super) area: Area,
+    pub(super) area: Rect,
     /// The usual distance of baselines.
     pub(super) leading: f32,
     /// Most lines end at the right edge.
@@ -91,7 +91,7 @@ pub(super) struct Column {
 
 impl Column {
     pub(super) fn new(links: u32, lines: &[Line]) -> Self {
-        let mut area = Area::EMPTY;
+        let mut area = Rect::EMPTY;
         lines.iter().for_each(|line| area.unite(&line.area));
         let distances = lines.windows(2).filter_map(|pair| {
             let distance = pair[1].y - pair[0].y;
@@ -222,8 +222,8 @@ fn contents_entry(line: &Line, links: u32) -> Vec<Span> {
 /// A block of running text that grows line by line.
 struct Builder {
     spans: Vec<Span>,
-    marker: Option<Marker>,
-    /// Where the text of the first line begins, behind a marker.
+    marker: Option<ListMarker>,
+    /// Left edge of the first line's text, after a list marker.
     text_x0: f32,
     first: Line,
     last: Line,
@@ -275,7 +275,7 @@ impl Builder {
 
     /// Returns whether a sign at the start of a line begins an item and is not a number in running text.
     fn marker_may_begin(&self, line: &Line, column: &Column) -> bool {
-        let bullet = matches!(leading_marker(&line.glyphs).0, Some(Marker::Bullet));
+        let bullet = matches!(leading_marker(&line.glyphs).0, Some(ListMarker::Bullet));
         bullet
             || self.marker.is_some()
             || self.is_short(&self.last, column, 0.1)

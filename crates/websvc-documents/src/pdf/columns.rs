@@ -1,14 +1,14 @@
 //! The order of reading: columns are found by the white between them, lines across all columns part them.
 
-use super::geometry::Area;
-use super::graphics::Rule;
+use super::geometry::Rect;
+use super::graphics::StraightLine;
 use super::lines::Segment;
 
 /// Columns are parted by at least so much white, in ems.
 const MIN_GUTTER: f32 = 0.9;
 /// A column of text has at least so many lines.
 const MIN_LINES: usize = 4;
-/// Where columns are so long, they are columns.
+/// Number of lines from which a column is certain.
 const MIN_CERTAIN_LINES: usize = 7;
 /// Columns of short lines, such as an index, have at least so many.
 const MIN_SHORT_LINES: usize = 18;
@@ -16,13 +16,13 @@ const MIN_SHORT_LINES: usize = 18;
 const MAX_DEPTH: u32 = 4;
 
 /// Returns the segments in groups, each one column, in the order of reading.
-pub(super) fn in_order(segments: Vec<Segment>, rules: &[Rule]) -> Vec<Vec<Segment>> {
+pub(super) fn in_order(segments: Vec<Segment>, rules: &[StraightLine]) -> Vec<Vec<Segment>> {
     let mut columns = Vec::new();
     split(segments, rules, 0, &mut columns);
     columns
 }
 
-fn split(segments: Vec<Segment>, rules: &[Rule], depth: u32, columns: &mut Vec<Vec<Segment>>) {
+fn split(segments: Vec<Segment>, rules: &[StraightLine], depth: u32, columns: &mut Vec<Vec<Segment>>) {
     if segments.is_empty() {
         return;
     }
@@ -31,10 +31,10 @@ fn split(segments: Vec<Segment>, rules: &[Rule], depth: u32, columns: &mut Vec<V
         return;
     };
     let bands = bands(segments, &gutter);
-    for band in join_false(bands, &gutter, rules) {
+    for band in merge_false_columns(bands, &gutter, rules) {
         match band {
-            Band::Across(across) => columns.push(across),
-            Band::Parted(left, right) => {
+            PageBand::Across(across) => columns.push(across),
+            PageBand::Parted(left, right) => {
                 split(left, rules, depth + 1, columns);
                 split(right, rules, depth + 1, columns);
             }
@@ -50,19 +50,19 @@ struct Gutter {
 }
 
 impl Gutter {
-    fn is_crossed_by(&self, area: &Area) -> bool {
+    fn is_crossed_by(&self, area: &Rect) -> bool {
         let middle = (self.x0 + self.x1) / 2.0;
         area.x0 < middle && area.x1 > middle
     }
 
-    fn is_left(&self, area: &Area) -> bool {
+    fn is_left(&self, area: &Rect) -> bool {
         area.x1 <= (self.x0 + self.x1) / 2.0
     }
 }
 
 /// Finds the strip of white that parts most text on both sides.
 fn gutter(segments: &[Segment]) -> Option<Gutter> {
-    let mut area = Area::EMPTY;
+    let mut area = Rect::EMPTY;
     segments.iter().for_each(|segment| area.unite(&segment.area));
     let size = median(segments.iter().map(|segment| segment.size))?;
     let bins = (area.width().ceil() as usize + 1).min(5000);
@@ -124,26 +124,26 @@ fn score(segments: &[Segment], gutter: &Gutter, size: f32, total: f32) -> Option
 }
 
 /// A part of a page from one line across the gutter to the next.
-enum Band {
+enum PageBand {
     Across(Vec<Segment>),
     Parted(Vec<Segment>, Vec<Segment>),
 }
 
-fn bands(mut segments: Vec<Segment>, gutter: &Gutter) -> Vec<Band> {
+fn bands(mut segments: Vec<Segment>, gutter: &Gutter) -> Vec<PageBand> {
     segments.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.area.x0.total_cmp(&b.area.x0)));
     let mut bands = Vec::new();
     for segment in segments {
         if gutter.is_crossed_by(&segment.area) {
             match bands.last_mut() {
-                Some(Band::Across(across)) => across.push(segment),
-                _ => bands.push(Band::Across(vec![segment])),
+                Some(PageBand::Across(across)) => across.push(segment),
+                _ => bands.push(PageBand::Across(vec![segment])),
             }
             continue;
         }
-        if !matches!(bands.last(), Some(Band::Parted(..))) {
-            bands.push(Band::Parted(Vec::new(), Vec::new()));
+        if !matches!(bands.last(), Some(PageBand::Parted(..))) {
+            bands.push(PageBand::Parted(Vec::new(), Vec::new()));
         }
-        if let Some(Band::Parted(left, right)) = bands.last_mut() {
+        if let Some(PageBand::Parted(left, right)) = bands.last_mut() {
             if gutter.is_left(&segment.area) { left.push(segment) } else { right.push(segment) }
         }
     }
@@ -151,26 +151,26 @@ fn bands(mut segments: Vec<Segment>, gutter: &Gutter) -> Vec<Band> {
 }
 
 /// Turns bands that are no columns (tables, lines beside each other) into text across, joined with its neighbours.
-fn join_false(bands: Vec<Band>, gutter: &Gutter, rules: &[Rule]) -> Vec<Band> {
-    let mut joined: Vec<Band> = Vec::new();
+fn merge_false_columns(bands: Vec<PageBand>, gutter: &Gutter, rules: &[StraightLine]) -> Vec<PageBand> {
+    let mut joined: Vec<PageBand> = Vec::new();
     // A few lines beside each other are columns only where more are.
     let certain = bands.iter().any(|band| match band {
-        Band::Parted(left, right) => {
+        PageBand::Parted(left, right) => {
             rows(left).min(rows(right)) >= MIN_CERTAIN_LINES && are_columns(left, right, gutter, rules)
         }
-        Band::Across(_) => false,
+        PageBand::Across(_) => false,
     });
     for band in bands {
         let band = match band {
-            Band::Parted(left, right) if !certain || !are_columns(&left, &right, gutter, rules) => {
+            PageBand::Parted(left, right) if !certain || !are_columns(&left, &right, gutter, rules) => {
                 let mut across = left;
                 across.extend(right);
-                Band::Across(across)
+                PageBand::Across(across)
             }
             other => other,
         };
         match (joined.last_mut(), band) {
-            (Some(Band::Across(known)), Band::Across(more)) => known.extend(more),
+            (Some(PageBand::Across(known)), PageBand::Across(more)) => known.extend(more),
             (_, band) => joined.push(band),
         }
     }
@@ -178,12 +178,12 @@ fn join_false(bands: Vec<Band>, gutter: &Gutter, rules: &[Rule]) -> Vec<Band> {
 }
 
 /// Returns whether two sides are columns of text and not the cells of a table.
-fn are_columns(left: &[Segment], right: &[Segment], gutter: &Gutter, rules: &[Rule]) -> bool {
+fn are_columns(left: &[Segment], right: &[Segment], gutter: &Gutter, rules: &[StraightLine]) -> bool {
     let (lines_left, lines_right) = (rows(left), rows(right));
     if lines_left.min(lines_right) < 2 || lines_left.max(lines_right) < MIN_LINES {
         return false;
     }
-    let mut area = Area::EMPTY;
+    let mut area = Rect::EMPTY;
     left.iter().chain(right).for_each(|segment| area.unite(&segment.area));
     let crossing = rules.iter().filter(|rule| {
         let inside = rule.area.y0 > area.y0 && rule.area.y1 < area.y1;
@@ -200,7 +200,7 @@ fn are_columns(left: &[Segment], right: &[Segment], gutter: &Gutter, rules: &[Ru
 
 /// Returns whether most lines go from the left end of their column to near the right.
 fn fills(segments: &[Segment]) -> bool {
-    let mut area = Area::EMPTY;
+    let mut area = Rect::EMPTY;
     segments.iter().for_each(|segment| area.unite(&segment.area));
     let size = median(segments.iter().map(|segment| segment.size)).unwrap_or(1.0);
     let full = segments.iter().filter(|segment| segment.area.width() > area.width() * 0.6).count();

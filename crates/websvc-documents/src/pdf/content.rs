@@ -9,8 +9,8 @@ use hayro_syntax::object::{Dict, Name, Object, Stream};
 use hayro_syntax::page::{Page, Resources};
 
 use super::font::{Fonts, Style};
-use super::geometry::{Area, Matrix};
-use super::graphics::{Paths, Rule};
+use super::geometry::{Matrix, Rect};
+use super::graphics::{Paths, StraightLine};
 use super::strings;
 
 /// How deep forms may nest.
@@ -30,9 +30,9 @@ const ASK_EVERY: u64 = 8192;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Glyph {
     pub(super) character: char,
-    /// Where it begins.
+    /// Left edge.
     pub(super) x0: f32,
-    /// Where it ends.
+    /// Right edge.
     pub(super) x1: f32,
     /// The baseline.
     pub(super) y: f32,
@@ -47,11 +47,11 @@ pub(super) struct Glyph {
     pub(super) link: u16,
 }
 
-/// What is on a page.
+/// Text and images of a page.
 #[derive(Debug, Default)]
-pub(super) struct Content {
+pub(super) struct PageContent {
     pub(super) glyphs: Vec<Glyph>,
-    pub(super) rules: Vec<Rule>,
+    pub(super) rules: Vec<StraightLine>,
     /// How many characters have no text.
     pub(super) unmapped: usize,
     /// Which part of the page the pictures cover, 0 to about 1.
@@ -72,11 +72,11 @@ fn is_curve(instruction: &TypedInstruction<'_, '_>) -> bool {
 }
 
 /// Reads a page.
-pub(super) fn read<'a>(page: &Page<'a>, fonts: &mut Fonts<'a>, stop: &dyn Fn() -> bool) -> Content {
+pub(super) fn read<'a>(page: &Page<'a>, fonts: &mut Fonts<'a>, stop: &dyn Fn() -> bool) -> PageContent {
     let (width, height) = page.render_dimensions();
     let mut reader = Reader {
         fonts,
-        content: Content { width, height, ..Content::default() },
+        content: PageContent { width, height, ..PageContent::default() },
         stop,
         instructions: 0,
         ask_at: ASK_EVERY,
@@ -133,7 +133,7 @@ impl State {
 }
 
 /// A piece of marked content that has not ended.
-struct Mark {
+struct MarkedContent {
     artifact: bool,
     /// The text that stands for the glyphs from this one.
     actual: Option<(usize, String)>,
@@ -141,12 +141,12 @@ struct Mark {
 
 struct Reader<'a, 'r> {
     fonts: &'r mut Fonts<'a>,
-    content: Content,
+    content: PageContent,
     stop: &'r dyn Fn() -> bool,
     instructions: u64,
     ask_at: u64,
     depth: u32,
-    marks: Vec<Mark>,
+    marks: Vec<MarkedContent>,
     stopped: bool,
 }
 
@@ -293,7 +293,7 @@ impl<'a> Reader<'a, '_> {
             if code.text.is_empty() {
                 self.content.unmapped += 1;
             } else {
-                let placed = Placed { text: &code.text, advance, horizontal, style, em, artifact };
+                let placed = PlacedGlyph { text: &code.text, advance, horizontal, style, em, artifact };
                 place(&mut self.content, &placed, &state.ctm, text);
             }
             let (x, y) =
@@ -333,11 +333,11 @@ impl<'a> Reader<'a, '_> {
             let text = properties.get::<hayro_syntax::object::String<'_>>(b"ActualText")?;
             Some((self.content.glyphs.len(), strings::decoded(text.as_bytes())))
         });
-        self.marks.push(Mark { artifact: tag.as_str() == "Artifact", actual });
+        self.marks.push(MarkedContent { artifact: tag.as_str() == "Artifact", actual });
     }
 
     fn end_mark(&mut self) {
-        let Some(Mark { actual: Some((start, text)), .. }) = self.marks.pop() else { return };
+        let Some(MarkedContent { actual: Some((start, text)), .. }) = self.marks.pop() else { return };
         let glyphs = &mut self.content.glyphs;
         let Some(replaced) = glyphs.get(start..) else { return };
         let Some(first) = replaced.first().copied() else { return };
@@ -345,7 +345,7 @@ impl<'a> Reader<'a, '_> {
         if replaced.iter().any(|glyph| (glyph.y - first.y).abs() > first.size || glyph.turn != first.turn) {
             return;
         }
-        let mut area = Area::EMPTY;
+        let mut area = Rect::EMPTY;
         for glyph in replaced {
             area.include(glyph.x0, glyph.y);
             area.include(glyph.x1, glyph.y);
@@ -356,7 +356,7 @@ impl<'a> Reader<'a, '_> {
 }
 
 /// A code that is placed on the page.
-struct Placed<'t> {
+struct PlacedGlyph<'t> {
     text: &'t str,
     advance: f64,
     horizontal: bool,
@@ -365,7 +365,7 @@ struct Placed<'t> {
     artifact: bool,
 }
 
-fn place(content: &mut Content, placed: &Placed<'_>, ctm: &Matrix, text: &TextState) {
+fn place(content: &mut PageContent, placed: &PlacedGlyph<'_>, ctm: &Matrix, text: &TextState) {
     let matrix = ctm.after(&text.matrix);
     let (x, y) = matrix.apply(0.0, text.rise);
     let end =
@@ -404,7 +404,7 @@ fn place(content: &mut Content, placed: &Placed<'_>, ctm: &Matrix, text: &TextSt
     spread(&mut content.glyphs, placed.text, glyph);
 }
 
-fn turned(x: f64, y: f64, turn: u8, content: &Content) -> (f64, f64) {
+fn turned(x: f64, y: f64, turn: u8, content: &PageContent) -> (f64, f64) {
     let (width, height) = (f64::from(content.width), f64::from(content.height));
     match turn {
         0 => (x, y),

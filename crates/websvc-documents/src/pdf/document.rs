@@ -6,15 +6,15 @@ use crate::limits::Limits;
 
 use super::blocks::{Block, Text};
 use super::columns;
-use super::content::{self, Content, Glyph};
+use super::content::{self, Glyph, PageContent};
 use super::font::Fonts;
-use super::furniture::Furniture;
+use super::headers_footers::RunningElements;
 use super::lines::{Segment, segments};
 use super::links;
 use super::outline::Outline;
 use super::tables;
 use super::text::join;
-use super::write;
+use super::to_html;
 
 /// So many pages are in memory as characters at one time; furniture is known after as many.
 const PAGES_AT_ONCE: u32 = 24;
@@ -30,8 +30,8 @@ const SCAN_SHARE: f32 = 0.75;
 /// So many curves on a page without text are letters that are drawn.
 const MIN_CURVES: usize = 200;
 
-/// What was read of a document.
-pub(super) struct Read {
+/// Pages that were read from a document.
+pub(super) struct PageBatch {
     pub(super) html: String,
     pub(super) pages: u32,
     pub(super) without_text: Vec<u32>,
@@ -41,7 +41,7 @@ pub(super) struct Read {
 /// A page before its furniture is taken off.
 struct Page {
     number: u32,
-    content: Content,
+    content: PageContent,
     /// The segments by quarter turns in which they are written, the usual direction first.
     directions: Vec<Vec<Segment>>,
     height: f32,
@@ -49,13 +49,13 @@ struct Page {
 }
 
 /// Reads the pages within the limits.
-pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>) -> Read {
+pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>) -> PageBatch {
     let pages = pdf.pages();
     let total = (pages.len() as u32).min(limits.max_pages);
     let outline = Outline::read(pdf);
-    let mut reading = Reading::default();
+    let mut reading = DocumentReader::default();
     let mut fonts = Fonts::new();
-    let mut furniture = Furniture::default();
+    let mut furniture = RunningElements::default();
     let mut next = 0;
     // Text is at most a quarter of its markup's bound away from it, so that work ends with the output.
     while next < total && !(limits.stop)() && reading.text_bytes < limits.max_output_bytes {
@@ -84,7 +84,7 @@ pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>) -> Read {
 }
 
 impl Page {
-    fn new(number: u32, mut content: Content, links: u32) -> Self {
+    fn new(number: u32, mut content: PageContent, links: u32) -> Self {
         let glyphs = std::mem::take(&mut content.glyphs);
         let marked = glyphs.iter().any(|glyph| !glyph.artifact && glyph.character != ' ');
         let shown = |glyph: &&Glyph| !marked || !glyph.artifact;
@@ -108,7 +108,7 @@ impl Page {
     /// the area of the pictures.
     fn lacks_text(&self) -> bool {
         let glyphs: usize = self.directions.iter().flatten().map(|segment| segment.glyphs.len()).sum();
-        let Content { unmapped, picture_share, curves, .. } = self.content;
+        let PageContent { unmapped, picture_share, curves, .. } = self.content;
         if glyphs < MIN_GLYPHS.max(unmapped / 2) {
             return picture_share > ORNAMENT_SHARE || unmapped > MIN_GLYPHS || curves > MIN_CURVES;
         }
@@ -118,7 +118,7 @@ impl Page {
 }
 
 #[derive(Default)]
-struct Reading {
+struct DocumentReader {
     blocks: Vec<Block>,
     links: Vec<String>,
     without_text: Vec<u32>,
@@ -127,8 +127,8 @@ struct Reading {
     unmapped: bool,
 }
 
-impl Reading {
-    fn add(&mut self, mut page: Page, furniture: &Furniture, total: u32) {
+impl DocumentReader {
+    fn add(&mut self, mut page: Page, furniture: &RunningElements, total: u32) {
         let number = page.number + 1;
         if page.content.cut_off {
             self.cut_off.push(number);
@@ -182,7 +182,7 @@ impl Reading {
         }
     }
 
-    fn finish(self, pages: u32, outline: &Outline, limits: &Limits<'_>) -> Read {
+    fn finish(self, pages: u32, outline: &Outline, limits: &Limits<'_>) -> PageBatch {
         let mut warnings = Vec::new();
         if let Some(first) = self.cut_off.first() {
             warnings.push(format!("page {first} is more than can be read; it was cut off"));
@@ -190,11 +190,11 @@ impl Reading {
         if self.unmapped {
             warnings.push("some pages have fonts that do not tell their characters".to_owned());
         }
-        let (html, is_full) = write::html(&self.blocks, &self.links, outline, limits.max_output_bytes);
+        let (html, is_full) = to_html::html(&self.blocks, &self.links, outline, limits.max_output_bytes);
         if is_full {
             warnings.push("the text was cut off at the largest size of an answer".to_owned());
         }
-        Read { html, pages, without_text: self.without_text, warnings }
+        PageBatch { html, pages, without_text: self.without_text, warnings }
     }
 }
 

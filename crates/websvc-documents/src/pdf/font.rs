@@ -9,7 +9,7 @@ use hayro_font::{
 };
 use hayro_syntax::object::{Array, Dict, Name};
 
-/// What a font looks like.
+/// Style of a font.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub(super) struct Style {
     pub(super) bold: bool,
@@ -17,7 +17,7 @@ pub(super) struct Style {
     pub(super) mono: bool,
 }
 
-/// What one character code stands for.
+/// Meaning of one character code.
 #[derive(Debug, Clone)]
 pub(super) struct Code {
     /// Its text; empty when the font does not tell.

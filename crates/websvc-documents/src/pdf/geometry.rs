@@ -30,9 +30,9 @@ impl Matrix {
     }
 
     /// Returns the box around a rectangle that was transformed.
-    pub(super) fn apply_to_box(&self, x0: f64, y0: f64, x1: f64, y1: f64) -> Area {
+    pub(super) fn apply_to_box(&self, x0: f64, y0: f64, x1: f64, y1: f64) -> Rect {
         let corners = [self.apply(x0, y0), self.apply(x1, y0), self.apply(x0, y1), self.apply(x1, y1)];
-        let mut area = Area::EMPTY;
+        let mut area = Rect::EMPTY;
         for (x, y) in corners {
             area.include(x as f32, y as f32);
         }
@@ -42,14 +42,14 @@ impl Matrix {
 
 /// An upright box; `y` grows downwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Area {
+pub(super) struct Rect {
     pub(super) x0: f32,
     pub(super) y0: f32,
     pub(super) x1: f32,
     pub(super) y1: f32,
 }
 
-impl Area {
+impl Rect {
     pub(super) const EMPTY: Self =
         Self { x0: f32::INFINITY, y0: f32::INFINITY, x1: f32::NEG_INFINITY, y1: f32::NEG_INFINITY };
 

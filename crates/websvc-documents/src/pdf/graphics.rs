@@ -2,7 +2,7 @@
 
 use hayro_syntax::content::ops::TypedInstruction;
 
-use super::geometry::{Area, Matrix};
+use super::geometry::{Matrix, Rect};
 
 /// A line thinner than this is a rule, in points.
 const MAX_THICKNESS: f32 = 3.0;
@@ -15,16 +15,16 @@ const MAX_POINTS: usize = 4096;
 
 /// A straight line, across or upright.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Rule {
-    pub(super) area: Area,
+pub(super) struct StraightLine {
+    pub(super) area: Rect,
     pub(super) upright: bool,
 }
 
 /// The path that is being built.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
-    rectangles: Vec<Area>,
-    lines: Vec<Area>,
+    rectangles: Vec<Rect>,
+    lines: Vec<Rect>,
     at: Option<(f64, f64)>,
 }
 
@@ -34,7 +34,7 @@ impl Paths {
         &mut self,
         instruction: &TypedInstruction<'_, '_>,
         ctm: &Matrix,
-        rules: &mut Vec<Rule>,
+        rules: &mut Vec<StraightLine>,
     ) -> bool {
         match instruction {
             TypedInstruction::RectPath(r) if self.rectangles.len() < MAX_POINTS => {
@@ -45,7 +45,7 @@ impl Paths {
             TypedInstruction::LineTo(to) if self.lines.len() < MAX_POINTS => {
                 let end = ctm.apply(to.0.as_f64(), to.1.as_f64());
                 if let Some(start) = self.at.replace(end) {
-                    let mut area = Area::EMPTY;
+                    let mut area = Rect::EMPTY;
                     area.include(start.0 as f32, start.1 as f32);
                     area.include(end.0 as f32, end.1 as f32);
                     self.lines.push(area);
@@ -92,23 +92,23 @@ impl Paths {
 }
 
 /// Returns the four sides of a rectangle.
-fn edges(area: &Area) -> Vec<Area> {
+fn edges(area: &Rect) -> Vec<Rect> {
     if area.width() <= MAX_THICKNESS || area.height() <= MAX_THICKNESS {
         return vec![*area];
     }
     vec![
-        Area { y1: area.y0, ..*area },
-        Area { y0: area.y1, ..*area },
-        Area { x1: area.x0, ..*area },
-        Area { x0: area.x1, ..*area },
+        Rect { y1: area.y0, ..*area },
+        Rect { y0: area.y1, ..*area },
+        Rect { x1: area.x0, ..*area },
+        Rect { x0: area.x1, ..*area },
     ]
 }
 
-fn push(rules: &mut Vec<Rule>, area: Area) {
+fn push(rules: &mut Vec<StraightLine>, area: Rect) {
     let upright = area.height() > area.width();
     let (length, thickness) =
         if upright { (area.height(), area.width()) } else { (area.width(), area.height()) };
     if thickness <= MAX_THICKNESS && length >= MIN_LENGTH && rules.len() < MAX_RULES {
-        rules.push(Rule { area, upright });
+        rules.push(StraightLine { area, upright });
     }
 }

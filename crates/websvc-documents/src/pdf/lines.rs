@@ -1,7 +1,7 @@
 //! Characters to segments: pieces of lines without a wide gap in them.
 
 use super::content::Glyph;
-use super::geometry::Area;
+use super::geometry::Rect;
 
 /// A gap wider than this ends a segment, in ems.
 const SEGMENT_GAP: f32 = 1.15;
@@ -13,7 +13,7 @@ const WORD_GAP: f32 = 0.16;
 pub(super) struct Segment {
     /// The characters from left to right, spaces between words put in.
     pub(super) glyphs: Vec<Glyph>,
-    pub(super) area: Area,
+    pub(super) area: Rect,
     /// The baseline.
     pub(super) y: f32,
     /// The usual font size.
@@ -25,7 +25,7 @@ pub(super) struct Segment {
 impl Segment {
     fn new(glyphs: Vec<Glyph>) -> Self {
         let (y, size) = usual_line(&glyphs);
-        let mut area = Area::EMPTY;
+        let mut area = Rect::EMPTY;
         for glyph in glyphs.iter().filter(|glyph| glyph.character != ' ') {
             area.include(glyph.x0, y - size * 0.75);
             area.include(glyph.x1, y + size * 0.22);
@@ -34,7 +34,7 @@ impl Segment {
     }
 
     /// Makes what stands for a table in the order of reading.
-    pub(super) fn of_grid(grid: usize, area: Area) -> Self {
+    pub(super) fn of_grid(grid: usize, area: Rect) -> Self {
         Self { glyphs: Vec::new(), area, y: area.y0, size: 10.0, grid: Some(grid) }
     }
 
@@ -150,7 +150,7 @@ fn finish_row(row: &mut Vec<Segment>, segments: &mut Vec<Segment>) {
     let mut runs = std::mem::take(row);
     runs.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0));
     let mut joined: Vec<Glyph> = Vec::new();
-    let mut end = Area::EMPTY;
+    let mut end = Rect::EMPTY;
     for run in runs {
         let size = run.size.max(joined.last().map_or(0.0, |last| last.size));
         if !joined.is_empty() {
@@ -161,7 +161,7 @@ fn finish_row(row: &mut Vec<Segment>, segments: &mut Vec<Segment>) {
             }
             if gap > SEGMENT_GAP * size {
                 segments.push(finished(std::mem::take(&mut joined)));
-                end = Area::EMPTY;
+                end = Rect::EMPTY;
             }
         }
         end.unite(&run.area);

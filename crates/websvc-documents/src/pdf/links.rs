@@ -3,8 +3,8 @@
 use hayro_syntax::object::{Array, Dict, Name, String as PdfString};
 use hayro_syntax::page::Page;
 
-use super::content::Content;
-use super::geometry::{Area, Matrix};
+use super::content::PageContent;
+use super::geometry::{Matrix, Rect};
 use super::strings;
 
 /// At most so many links of a page are read.
@@ -13,7 +13,7 @@ const MAX_LINKS: usize = 500;
 const MAX_ADDRESS: usize = 2000;
 
 /// Marks the characters that are links, and returns the addresses.
-pub(super) fn mark(page: &Page<'_>, content: &mut Content) -> Vec<String> {
+pub(super) fn mark(page: &Page<'_>, content: &mut PageContent) -> Vec<String> {
     let mut addresses: Vec<String> = Vec::new();
     let Some(annotations) = page.raw().get::<Array<'_>>(b"Annots") else { return addresses };
     let matrix = Matrix(page.initial_transform(true).as_coeffs());
@@ -30,7 +30,7 @@ pub(super) fn mark(page: &Page<'_>, content: &mut Content) -> Vec<String> {
     addresses
 }
 
-fn mark_glyphs(content: &mut Content, area: &Area, number: u16) {
+fn mark_glyphs(content: &mut PageContent, area: &Rect, number: u16) {
     for glyph in content.glyphs.iter_mut().filter(|glyph| glyph.turn == 0) {
         if area.contains((glyph.x0 + glyph.x1) / 2.0, glyph.y - glyph.size * 0.25) {
             glyph.link = number;

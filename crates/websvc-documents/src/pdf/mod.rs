@@ -8,29 +8,29 @@ mod columns;
 mod content;
 mod document;
 mod font;
-mod furniture;
 mod geometry;
 mod graphics;
+mod headers_footers;
 mod lines;
 mod links;
-mod marker;
+mod list_marker;
 mod outline;
 mod strings;
 mod tables;
 mod text;
-mod write;
+mod to_html;
 
 use hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 
 use crate::error::DocumentError;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
-use crate::parsed::{About, Pages, Parsed};
+use crate::parsed_document::{DocumentMetadata, PageCounts, ParsedDocument};
 
 const KIND: DocumentKind = DocumentKind::Pdf;
 
 /// Reads a PDF.
-pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, DocumentError> {
+pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     // A file that is encrypted and has to be repaired is refused as a broken one by the reader.
     let names_encryption = bytes.windows(8).any(|window| window == b"/Encrypt");
     let pdf = Pdf::new(bytes).map_err(|error| match error {
@@ -53,15 +53,15 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, Docum
     if read.pages < total {
         warnings.push(format!("{} of {total} pages were read", read.pages));
     }
-    Ok(Parsed {
+    Ok(ParsedDocument {
         html: read.html,
         about: about(&pdf),
-        pages: Some(Pages { read: read.pages, total, without_text: read.without_text }),
+        pages: Some(PageCounts { read: read.pages, total, without_text: read.without_text }),
         warnings,
     })
 }
 
-fn about(pdf: &Pdf) -> About {
+fn about(pdf: &Pdf) -> DocumentMetadata {
     let metadata = pdf.metadata();
     let text = |value: &Option<Box<[u8]>>| {
         let text = strings::decoded(value.as_deref()?);
@@ -78,7 +78,7 @@ fn about(pdf: &Pdf) -> About {
         .and_then(|catalog| catalog.get::<hayro_syntax::object::String<'_>>(b"Lang"))
         .map(|language| strings::decoded(language.as_bytes()))
         .filter(|language| !language.is_empty() && language.len() < 36);
-    About {
+    DocumentMetadata {
         title: text(&metadata.title),
         author: text(&metadata.author),
         description: text(&metadata.subject),

@@ -2,10 +2,10 @@
 
 use super::blocks::{Block, Column, Line, blocks, has_leader};
 use super::content::Glyph;
-use super::geometry::Area;
-use super::graphics::Rule;
+use super::geometry::Rect;
+use super::graphics::StraightLine;
 use super::lines::Segment;
-use super::marker;
+use super::list_marker;
 use super::text::{Span, join, spans};
 
 /// Lines of a grid that are closer than this are one, in points.
@@ -22,7 +22,7 @@ const MAX_COLUMNS: usize = 40;
 /// Makes blocks of the segments of a column; `grids` are those of the page.
 pub(super) fn column_blocks(
     segments: Vec<Segment>,
-    rules: &[Rule],
+    rules: &[StraightLine],
     grids: &[Grid],
     links: u32,
     out: &mut Vec<Block>,
@@ -83,7 +83,7 @@ fn rows(mut segments: Vec<Segment>) -> Vec<Vec<Segment>> {
 fn join_marker(row: &mut Vec<Segment>) {
     let is_marker = row.len() >= 2 && {
         let word: Vec<char> = row[0].glyphs.iter().map(|glyph| glyph.character).collect();
-        marker::kind(&word).is_some() && row[1].area.x0 - row[0].area.x1 < row[0].size * 4.0
+        list_marker::kind(&word).is_some() && row[1].area.x0 - row[0].area.x1 < row[0].size * 4.0
     };
     if is_marker {
         let second = row.remove(1);
@@ -105,7 +105,7 @@ pub(super) struct Grid {
 }
 
 /// Finds the grids that are drawn on a page; one segment stands for those of each from here on.
-pub(super) fn cut_grids(segments: &mut Vec<Segment>, rules: &[Rule]) -> Vec<Grid> {
+pub(super) fn cut_grids(segments: &mut Vec<Segment>, rules: &[StraightLine]) -> Vec<Grid> {
     let mut found: Vec<Grid> = clusters(rules).iter().filter_map(|rules| grid(rules)).collect();
     if found.is_empty() {
         return found;
@@ -127,10 +127,10 @@ pub(super) fn cut_grids(segments: &mut Vec<Segment>, rules: &[Rule]) -> Vec<Grid
 }
 
 /// Groups the lines that touch.
-fn clusters(rules: &[Rule]) -> Vec<Vec<Rule>> {
-    let mut clusters: Vec<(Area, Vec<Rule>)> = Vec::new();
+fn clusters(rules: &[StraightLine]) -> Vec<Vec<StraightLine>> {
+    let mut clusters: Vec<(Rect, Vec<StraightLine>)> = Vec::new();
     for rule in rules.iter().take(MAX_RULES) {
-        let touches = |area: &Area| {
+        let touches = |area: &Rect| {
             rule.area.x0 <= area.x1 + SNAP
                 && rule.area.x1 >= area.x0 - SNAP
                 && rule.area.y0 <= area.y1 + SNAP
@@ -148,8 +148,9 @@ fn clusters(rules: &[Rule]) -> Vec<Vec<Rule>> {
     clusters.into_iter().map(|(_, rules)| rules).collect()
 }
 
-fn grid(rules: &[Rule]) -> Option<Grid> {
-    let (upright, across): (Vec<&Rule>, Vec<&Rule>) = rules.iter().partition(|rule| rule.upright);
+fn grid(rules: &[StraightLine]) -> Option<Grid> {
+    let (upright, across): (Vec<&StraightLine>, Vec<&StraightLine>) =
+        rules.iter().partition(|rule| rule.upright);
     // Many tables have no outer lines: the ends of the inner ones are where those would be.
     let ends_x = across.iter().flat_map(|rule| [rule.area.x0, rule.area.x1]);
     let ends_y = upright.iter().flat_map(|rule| [rule.area.y0, rule.area.y1]);
@@ -173,8 +174,8 @@ fn snapped(values: impl Iterator<Item = f32>) -> Vec<f32> {
 }
 
 impl Grid {
-    fn area(&self) -> Area {
-        let mut area = Area::EMPTY;
+    fn area(&self) -> Rect {
+        let mut area = Rect::EMPTY;
         for (x, y) in self.xs.iter().zip(&self.ys).chain(self.xs.last().zip(self.ys.last())) {
             area.include(*x, *y);
         }
@@ -246,7 +247,12 @@ fn trimmed(line: &[Glyph], links: u32) -> Vec<Span> {
 }
 
 /// Finds a table without upright lines that begins with the first row; returns how many rows it has.
-fn aligned(rows: &[Vec<Segment>], lines: &[Line], rules: &[Rule], column: &Column) -> Option<(usize, Block)> {
+fn aligned(
+    rows: &[Vec<Segment>],
+    lines: &[Line],
+    rules: &[StraightLine],
+    column: &Column,
+) -> Option<(usize, Block)> {
     if rows[0].len() < 2 || lines[0].mono || has_leader(&lines[0]) {
         return None;
     }

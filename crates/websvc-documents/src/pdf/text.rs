@@ -110,7 +110,7 @@ impl Words {
     }
 
     /// Puts the hyphens of broken words right: away, unless the document writes the word with one elsewhere.
-    pub(super) fn mend(&self, text: &mut String) {
+    pub(super) fn join_hyphenated(&self, text: &mut String) {
         while let Some(at) = text.find(LINE_HYPHEN) {
             let start = text[..at].rfind(char::is_whitespace).map_or(0, |space| space + 1);
             let after = at + LINE_HYPHEN.len_utf8();
@@ -134,7 +134,7 @@ mod tests {
             join(&mut spans, vec![Span { text: (*line).to_owned(), style: Style::default(), link: 0 }]);
         }
         let mut text: String = spans.into_iter().map(|span| span.text).collect();
-        words.mend(&mut text);
+        words.join_hyphenated(&mut text);
         text
     }
 

@@ -1,4 +1,4 @@
-//! What documents say, by format.
+//! Tests of the content of documents, by format.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
 

@@ -1,11 +1,11 @@
 //! Office files and books, honest and hostile.
 
 use proptest::prelude::*;
-use websvc_documents::{DocumentError, DocumentKind, Limits, Parsed, parse};
+use websvc_documents::{DocumentError, DocumentKind, Limits, ParsedDocument, parse};
 
 use crate::package_writer::{docx, package};
 
-fn read(kind: DocumentKind, bytes: Vec<u8>) -> Parsed {
+fn read(kind: DocumentKind, bytes: Vec<u8>) -> ParsedDocument {
     assert_eq!(DocumentKind::of(&bytes, None), Some(kind));
     parse(kind, bytes, &Limits::default()).unwrap()
 }

@@ -1,10 +1,10 @@
 //! Office files that are no ZIP archives of XML: of before 2007, binary, behind a password, damaged.
 
-use websvc_documents::{DocumentError, DocumentKind, Limits, Parsed, parse};
+use websvc_documents::{DocumentError, DocumentKind, Limits, ParsedDocument, parse};
 
 use crate::package_writer::package;
 
-fn read(kind: DocumentKind, bytes: Vec<u8>) -> Result<Parsed, DocumentError> {
+fn read(kind: DocumentKind, bytes: Vec<u8>) -> Result<ParsedDocument, DocumentError> {
     assert_eq!(DocumentKind::of(&bytes, None), Some(kind));
     parse(kind, bytes, &Limits::default())
 }

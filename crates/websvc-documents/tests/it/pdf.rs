@@ -1,6 +1,6 @@
 //! PDF: order, columns, headings, lists, tables, links, hyphens, furniture.
 
-use websvc_documents::{DocumentError, DocumentKind, Limits, Parsed, parse};
+use websvc_documents::{DocumentError, DocumentKind, Limits, ParsedDocument, parse};
 
 use crate::pdf_writer::{BOLD, MONO, Page, REGULAR, pdf, pdf_with, stream};
 
@@ -12,7 +12,7 @@ const WORDS: [&str; 5] = [
     "when they have never been shown how to do it right.",
 ];
 
-fn read(pages: &[Page]) -> Parsed {
+fn read(pages: &[Page]) -> ParsedDocument {
     parse(DocumentKind::Pdf, pdf(pages), &Limits::default()).unwrap()
 }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use url::Url;
-use websvc_address::without_visit;
+use websvc_address::strip_tracking_params;
 use websvc_scrape::{CrawlPage, FileResponse, ImageProbe, ScrapeError, Scraper};
 use websvc_sitemap::Item;
 use websvc_transport::{BoxFuture, TlsPolicy};
@@ -315,7 +315,7 @@ impl<'a> Crawl<'a> {
                 Item::Sitemap(url) if self.scope.takes_file(&url) => self.frontier.add_listing(url, now),
                 Item::Sitemap(_elsewhere) => {}
                 Item::Page(entry) => {
-                    let url = without_visit(entry.url.clone());
+                    let url = strip_tracking_params(entry.url.clone());
                     self.take(url.clone(), 1, now);
                     if let Some(told) = PageHints::of(*entry) {
                         self.add_hints(url, told);
@@ -339,7 +339,7 @@ impl<'a> Crawl<'a> {
     }
 
     fn take(&mut self, url: Url, depth: u32, now: Instant) {
-        let url = without_visit(url);
+        let url = strip_tracking_params(url);
         if self.scope.contains(&url) {
             self.frontier.add_page(url, depth, now);
         }
@@ -358,7 +358,7 @@ impl<'a> Crawl<'a> {
             }
         }
         for link in links {
-            let link = without_visit(link);
+            let link = strip_tracking_params(link);
             if self.frontier.knows(&link) || !self.scope.contains(&link) {
                 continue;
             }
@@ -390,7 +390,7 @@ impl<'a> Crawl<'a> {
     }
 
     fn accept(&mut self, task: &PageTask, survey: CrawlPage, now: Instant) {
-        let reached = without_visit(survey.url.clone());
+        let reached = strip_tracking_params(survey.url.clone());
         if survey.url != task.url && reached != task.url {
             if task.depth == 0 {
                 self.scope.add(&survey.url);

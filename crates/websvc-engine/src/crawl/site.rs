@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use url::Url;
-use websvc_address::{Identity, without_visit};
+use websvc_address::{PageIdentity, strip_tracking_params};
 use websvc_validate::CrawlPlan;
 
 use super::scope::{host_key, is_page};
@@ -68,13 +68,13 @@ impl CrawlScope {
         if self.plan.ignores_query() {
             url.set_query(None);
         }
-        if self.plan.deduplicates() { without_visit(url) } else { url }
+        if self.plan.deduplicates() { strip_tracking_params(url) } else { url }
     }
 
     /// Returns what tells an address, as it is fetched, from others.
     #[must_use]
     pub fn key(&self, url: &Url) -> String {
-        if self.plan.deduplicates() { Identity::of_url(url).as_str().to_owned() } else { url.to_string() }
+        if self.plan.deduplicates() { PageIdentity::of_url(url).as_str().to_owned() } else { url.to_string() }
     }
 
     /// Returns whether an address is one of a page of the crawl. Whether its like were met too often is asked apart.

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use url::Url;
 use websvc_scrape::Scraper;
 use websvc_sitemap::Item;
-use websvc_stage::carried;
+use websvc_stage::in_current_span;
 use websvc_transport::TlsPolicy;
 
 use super::robots::RobotsTxt;
@@ -67,8 +67,9 @@ impl SitemapReader<'_> {
             {
                 let (room, wants) = (most - pages.len(), Arc::clone(&wants));
                 // Megabytes hold nobody up there; a runtime that ends reads no more of it.
-                let reading =
-                    tokio::task::spawn_blocking(carried(move || read(&answer.body, &file, room, &*wants)));
+                let reading = tokio::task::spawn_blocking(in_current_span(move || {
+                    read(&answer.body, &file, room, &*wants)
+                }));
                 let Ok((listed, sitemaps)) = reading.await else { break };
                 pages.extend(listed);
                 files.extend(sitemaps);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use websvc_scrape::{ScrapeConfig, Scraper};
 use websvc_store::Store;
-use websvc_testkit::{Page, Seen, World, WorldBuilder};
+use websvc_testkit::{Page, ReceivedRequest, TestWeb, TestWebBuilder};
 use websvc_types::index::IndexDocument;
 
 use super::{CrawlEvent, CrawlOptions, CrawlReport, Sink, SinkFuture, crawl};
@@ -28,7 +28,7 @@ impl Sink for Shelf {
 
 /// A loopback web and what crawls it.
 struct Site {
-    world: World,
+    world: TestWeb,
     scraper: Scraper,
     _store: TempDir,
 }
@@ -49,7 +49,7 @@ impl Crawled {
 }
 
 impl Site {
-    async fn start(world: WorldBuilder) -> Self {
+    async fn start(world: TestWebBuilder) -> Self {
         let world = world.start().await;
         let store = tempfile::tempdir().unwrap();
         let scraper =
@@ -89,7 +89,7 @@ async fn what_a_feed_says_of_its_pages_reaches_the_index() {
     let feed = "<rss><channel><item><link>http://a.test/dated</link><pubDate>Fri, 02 Jan 2026 10:00:00 GMT</pubDate>\
         <enclosure url='/pot.jpg' type='image/jpeg'/></item><item><link>/undated</link></item>\
         <item><link>http://other.test/</link></item></channel></rss>";
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page(
             "http://a.test/",
             page("/", "<link rel=alternate type=application/rss+xml href=/rss><a href=/dated>x</a>"),
@@ -112,7 +112,7 @@ async fn sitemaps_come_first_in_whatever_form_they_are() {
     let index = "<sitemapindex><sitemap><loc>http://a.test/list.txt</loc></sitemap>\
         <sitemap><loc>http://a.test/feed.xml</loc></sitemap></sitemapindex>";
     let feed = "<feed><entry><link href='/3'/><updated>2026-01-03T00:00:00Z</updated></entry></feed>";
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/robots.txt", Page::text("Sitemap: http://a.test/index.xml"))
         .page("http://a.test/index.xml", Page::new("application/xml", index))
         .page("http://a.test/list.txt", Page::text("http://a.test/1\nhttp://a.test/2\n"))
@@ -129,7 +129,7 @@ async fn sitemaps_come_first_in_whatever_form_they_are() {
 
 #[tokio::test]
 async fn patterns_choose_what_is_fetched_and_seeds_are_only_followed() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page(
             "http://a.test/",
             page("/", "<a href=/docs/a>a</a> <a href=/blog/a>b</a> <a href=/docs/old/a>c</a>"),
@@ -152,13 +152,13 @@ async fn patterns_choose_what_is_fetched_and_seeds_are_only_followed() {
 
 #[tokio::test]
 async fn a_session_id_does_not_make_a_page_new() {
-    let visit = |seen: &Seen| {
+    let visit = |seen: &ReceivedRequest| {
         page(
             &seen.url,
             "<a href='/x?sid=5f2d8e1c9b7a4036e1d2'>x</a> <a href='/x?PHPSESSID=2&amp;utm_source=y'>x</a>",
         )
     };
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", page("/", "<a href='/x?sid=a81bc81bdead4e5dabff90865d1e13b1'>x</a>"))
         .page_with("http://a.test/x", visit);
     let site = Site::start(world).await;
@@ -169,11 +169,11 @@ async fn a_session_id_does_not_make_a_page_new() {
 
 #[tokio::test]
 async fn a_calendar_without_an_end_is_left() {
-    let month = |seen: &Seen| {
+    let month = |seen: &ReceivedRequest| {
         let number: u32 = seen.url.rsplit('=').next().unwrap().parse().unwrap();
         page(&seen.url, &format!("<a href='/calendar?month={}'>next</a>", number + 1))
     };
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", page("/", "<a href='/calendar?month=1'>calendar</a>"))
         .page_with("http://a.test/calendar", month);
     let site = Site::start(world).await;
@@ -186,16 +186,16 @@ async fn a_calendar_without_an_end_is_left() {
 
 #[tokio::test]
 async fn an_unchanged_page_is_not_sent_again() {
-    let tagged = |seen: &Seen| match seen.header("if-none-match") {
+    let tagged = |seen: &ReceivedRequest| match seen.header("if-none-match") {
         Some("\"1\"") => Page::text("").status(304),
         Some(_) | None => page("/", "<a href=/dated>x</a> <a href=/plain>x</a>").header("etag", "\"1\""),
     };
     let date = "Fri, 02 Jan 2026 10:00:00 GMT";
-    let dated = move |seen: &Seen| match seen.header("if-modified-since") {
+    let dated = move |seen: &ReceivedRequest| match seen.header("if-modified-since") {
         Some(since) if since == date => Page::text("").status(304),
         Some(_) | None => page("/dated", "").header("last-modified", date),
     };
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page_with("http://a.test/", tagged)
         .page_with("http://a.test/dated", dated)
         .page("http://a.test/plain", page("/plain", ""));
@@ -214,7 +214,7 @@ async fn an_unchanged_page_is_not_sent_again() {
 
 #[tokio::test]
 async fn a_crawl_that_goes_on_slowly_takes_from_the_cache_what_the_first_one_fetched() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::html("<p>Start.</p><a href=/slow>slow</a>"))
         .page(
             "http://a.test/slow",
@@ -241,7 +241,7 @@ async fn what_pages_and_headers_ask_of_robots_is_done() {
     let start: String =
         ["/header", "/named", "/other", "/meta", "/late", "/stop"].into_iter().map(link).collect();
     let leaf = |path: &'static str| page(path, "");
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", page("/", &start))
         .page("http://a.test/header", page("/header", &link("/1")).header("x-robots-tag", "noindex"))
         .page(
@@ -279,7 +279,7 @@ async fn what_sitemaps_say_of_images_and_news_reaches_the_index() {
         <image:caption>A pot</image:caption></image:image><image:image><image:loc>http://a.test/cup.jpg</image:loc>\
         </image:image></url><url><loc>http://a.test/news</loc><news:news>\
         <news:publication_date>2026-01-02T10:00:00+00:00</news:publication_date></news:news></url></urlset>";
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/sitemap.xml", Page::new("application/xml", map))
         .page("http://a.test/", page("/", "<img src=/cup.jpg alt=Cup width=640 height=480>"))
         .page("http://a.test/news", page("/news", ""));

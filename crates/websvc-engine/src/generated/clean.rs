@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
-use websvc_model::{Question, Shape};
+use websvc_model::{CompletionRequest, ResponseFormat};
 use websvc_stage::Stage;
 
 use super::passages::{Passages, SplitPolicy};
@@ -45,11 +45,11 @@ pub(super) async fn clean(desk: &mut ModelSession<'_>, markdown: String) -> Stri
         Ok(split) => split,
         Err(error) => return skip(desk, &format!("no passages could be told apart: {error}"), markdown),
     };
-    let question = Question {
+    let question = CompletionRequest {
         instructions: INSTRUCTIONS,
         wish: "Which passages are boilerplate?",
         content: Some(&content),
-        shape: Shape::Schema(&SCHEMA),
+        shape: ResponseFormat::Schema(&SCHEMA),
         max_tokens: MAX_TOKENS,
         deadline: desk.deadline,
     };

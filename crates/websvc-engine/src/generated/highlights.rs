@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use websvc_model::Shape;
+use websvc_model::ResponseFormat;
 use websvc_types::limits::QUERY_TERMS_MAX;
 
 use super::passages::{Passages, SplitPolicy};
@@ -81,8 +81,9 @@ async fn by_model(
 ) -> Option<Vec<usize>> {
     let content = content?;
     let wish = format!("The query: {query}");
-    let answer =
-        desk.ask(FORMAT, (INSTRUCTIONS, &wish), &content, Shape::Schema(&SCHEMA), MAX_TOKENS).await?;
+    let answer = desk
+        .ask(FORMAT, (INSTRUCTIONS, &wish), &content, ResponseFormat::Schema(&SCHEMA), MAX_TOKENS)
+        .await?;
     let places = places(&answer.into_json(), count);
     if places.is_none() {
         desk.warn(FORMAT, "the language model gave no numbers of passages");

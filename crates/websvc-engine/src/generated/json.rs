@@ -1,7 +1,7 @@
 //! The format `json`: data out of a page, by a schema, a wish, or both.
 
 use serde_json::Value;
-use websvc_model::Shape;
+use websvc_model::ResponseFormat;
 use websvc_types::format::Json;
 
 use super::schema_check::schema_violation;
@@ -36,7 +36,7 @@ pub(super) async fn extract(
 async fn extract_valid(desk: &mut ModelSession<'_>, options: &Json, content: &str) -> Option<Value> {
     let Json { schema, prompt } = options;
     let schema = schema.clone().map(Value::Object);
-    let shape = schema.as_ref().map_or(Shape::Json, Shape::Schema);
+    let shape = schema.as_ref().map_or(ResponseFormat::Json, ResponseFormat::Schema);
     let wish = match prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty()) {
         Some(prompt) => prompt,
         None if schema.is_some() => "Extract the data that the schema describes.",
@@ -58,7 +58,12 @@ async fn extract_valid(desk: &mut ModelSession<'_>, options: &Json, content: &st
     Some(value)
 }
 
-async fn ask(desk: &mut ModelSession<'_>, wish: &str, content: &str, shape: Shape<'_>) -> Option<Value> {
+async fn ask(
+    desk: &mut ModelSession<'_>,
+    wish: &str,
+    content: &str,
+    shape: ResponseFormat<'_>,
+) -> Option<Value> {
     let answer = desk.ask(FORMAT, (INSTRUCTIONS, wish), content, shape, MAX_TOKENS).await?;
     Some(answer.into_json())
 }

@@ -135,8 +135,9 @@ async fn text(
     content: &str,
     max_tokens: u32,
 ) -> Option<String> {
-    let answer =
-        desk.ask(format, (instructions, wish), content, websvc_model::Shape::Text, max_tokens).await?;
+    let answer = desk
+        .ask(format, (instructions, wish), content, websvc_model::ResponseFormat::Text, max_tokens)
+        .await?;
     Some(answer.into_text())
 }
 

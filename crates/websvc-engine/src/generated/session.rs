@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use websvc_model::{Answer, Model, ModelError, Question, Shape};
+use websvc_model::{CompletionContent, CompletionRequest, Model, ModelError, ResponseFormat};
 use websvc_stage::{Stage, StageTimes};
 
 /// What is asked with, and what the caller is told.
@@ -21,12 +21,12 @@ impl ModelSession<'_> {
         format: &str,
         (instructions, wish): (&str, &str),
         content: &str,
-        shape: Shape<'_>,
+        shape: ResponseFormat<'_>,
         max_tokens: u32,
-    ) -> Option<Answer> {
+    ) -> Option<CompletionContent> {
         let model = self.model?;
         let (content, deadline) = (Some(content), self.deadline);
-        let question = Question { instructions, wish, content, shape, max_tokens, deadline };
+        let question = CompletionRequest { instructions, wish, content, shape, max_tokens, deadline };
         match self.stages.run(Stage::Model, model.complete(&question)).await {
             Ok(completion) => {
                 if completion.is_content_cut {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use url::Url;
-use websvc_sitemap::{Item, Reading};
+use websvc_sitemap::{Item, ReadSummary};
 
 use super::site::MapScope;
 use super::url_collector::UrlCollector;
@@ -110,7 +110,7 @@ impl SitemapQueue {
 #[derive(Debug)]
 pub(super) struct SitemapContents {
     pub(super) found: UrlCollector,
-    pub(super) reading: Reading,
+    pub(super) reading: ReadSummary,
     /// Further files, which may be fetched.
     pub(super) sitemaps: Vec<Url>,
     /// Further files of other hosts, or too deep.

@@ -8,10 +8,10 @@ use futures_util::stream::FuturesOrdered;
 use url::{Position, Url};
 use websvc_index::Index;
 use websvc_scrape::{FileResponse, MapPage, ScrapeError, Scraper};
-use websvc_threat::Inspection;
+use websvc_threat::UrlChecker;
 use websvc_transport::BoxFuture;
 use websvc_types::limits::MAP_LIMIT_MAX;
-use websvc_types::{ErrorCode, MapLink, SitemapUse};
+use websvc_types::{ErrorCode, MapLink, SitemapMode};
 use websvc_validate::MapPlan;
 
 use super::SiteUrls;
@@ -40,7 +40,7 @@ type Fetching<'a> = BoxFuture<'a, (SitemapFile, Result<FileResponse, ScrapeError
 pub(super) struct MapRun<'a> {
     plan: &'a MapPlan,
     scraper: Scraper,
-    inspection: Option<Inspection>,
+    inspection: Option<UrlChecker>,
     deadline: Instant,
     site: Arc<MapScope>,
     found: UrlCollector,
@@ -56,7 +56,7 @@ impl<'a> MapRun<'a> {
     pub(super) fn new(
         plan: &'a MapPlan,
         scraper: Scraper,
-        inspection: Option<Inspection>,
+        inspection: Option<UrlChecker>,
         deadline: Instant,
     ) -> Self {
         // What is ranked has to be found first.
@@ -67,7 +67,7 @@ impl<'a> MapRun<'a> {
             inspection,
             deadline,
             site: Arc::new(MapScope::of(plan)),
-            found: UrlCollector::new(most, plan.every_spelling()),
+            found: UrlCollector::new(most, plan.includes_url_variants()),
             hosts: RobotsCache::default(),
             listings: SitemapQueue::default(),
             notes: MapWarnings::default(),
@@ -89,7 +89,7 @@ impl<'a> MapRun<'a> {
                 .map_err(|blocked| EngineError::Page(ScrapeError::Unsafe { reason: blocked.to_string() }))?;
         }
         self.read_robots(plan.url()).await;
-        if plan.sitemap() != SitemapUse::Skip {
+        if plan.sitemap() != SitemapMode::Skip {
             self.listings.add_default_sitemap(plan.url());
         }
         if plan.links() {
@@ -130,7 +130,7 @@ impl<'a> MapRun<'a> {
                 RobotsTxt::Unavailable
             }
         };
-        if self.site.is_of_host(url) && self.plan.sitemap() != SitemapUse::Skip {
+        if self.site.is_of_host(url) && self.plan.sitemap() != SitemapMode::Skip {
             for text in rules.sitemaps() {
                 if let Ok(named) = place.join(text.trim())
                     && matches!(named.scheme(), "http" | "https")
@@ -165,7 +165,7 @@ impl<'a> MapRun<'a> {
             self.notes.add(format!("the start page answered {}", status.as_u16()));
             return;
         }
-        if site::host(&url) != site::host(self.plan.url()) && self.plan.sitemap() != SitemapUse::Skip {
+        if site::host(&url) != site::host(self.plan.url()) && self.plan.sitemap() != SitemapMode::Skip {
             self.listings.add_default_sitemap(&url);
         }
         Arc::make_mut(&mut self.site).follow_start_redirect(&url);
@@ -188,7 +188,7 @@ impl<'a> MapRun<'a> {
     async fn read_listings(&mut self) -> Result<(), EngineError> {
         let at_once = if self.plan.delay().is_zero() { AT_ONCE } else { 1 };
         let mut running = FuturesOrdered::new();
-        let mut has_guessed = self.plan.sitemap() == SitemapUse::Skip;
+        let mut has_guessed = self.plan.sitemap() == SitemapMode::Skip;
         let mut pages = 0;
         loop {
             self.is_late |= self.time_left().is_zero();
@@ -450,7 +450,7 @@ fn add_known(
     Ok(())
 }
 
-fn is_shown(inspection: &Inspection, link: &MapLink) -> bool {
+fn is_shown(inspection: &UrlChecker, link: &MapLink) -> bool {
     Url::parse(&link.url).is_ok_and(|url| inspection.check_lists(&url).is_ok())
 }
 

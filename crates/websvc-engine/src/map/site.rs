@@ -1,7 +1,7 @@
 //! Which URLs belong to a map, and how they are written.
 
 use url::{Host, Url};
-use websvc_address::{Identity, without_visit};
+use websvc_address::{PageIdentity, strip_tracking_params};
 use websvc_types::limits::URL_MAX_CHARS;
 use websvc_validate::{MapPlan, PathFilter};
 
@@ -92,7 +92,7 @@ impl MapScope {
     }
 
     fn written(&self, url: Url) -> Url {
-        let mut url = without_visit(url);
+        let mut url = strip_tracking_params(url);
         if !self.queries {
             url.set_query(None);
         }
@@ -105,7 +105,7 @@ impl MapScope {
 
 /// Returns the host without `www.`, with its port when that is not the usual one.
 pub(super) fn host(url: &Url) -> String {
-    let host = Identity::of_url(url).host().to_owned();
+    let host = PageIdentity::of_url(url).host().to_owned();
     match url.port() {
         Some(port) if !matches!(port, 80 | 443) => format!("{host}:{port}"),
         Some(_) | None => host,

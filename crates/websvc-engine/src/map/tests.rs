@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use websvc_index::{Document, Index, IndexConfig};
 use websvc_scrape::{ScrapeConfig, Scraper};
 use websvc_store::Store;
-use websvc_testkit::{Page, World, WorldBuilder};
+use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 use websvc_threat::Classifier;
 use websvc_types::ErrorCode;
 use websvc_validate::{Policy, ThreatPolicy, read_map};
@@ -21,18 +21,18 @@ use crate::pricing::Pricing;
 
 /// A loopback web and what maps it.
 struct Site {
-    world: World,
+    world: TestWeb,
     engine: Engine,
     _data: TempDir,
 }
 
 impl Site {
-    async fn start(world: WorldBuilder) -> Self {
+    async fn start(world: TestWebBuilder) -> Self {
         Self::with_index(world, &[]).await
     }
 
     /// Starts with an index that knows pages by URL and title.
-    async fn with_index(world: WorldBuilder, known: &[(&str, &str)]) -> Self {
+    async fn with_index(world: TestWebBuilder, known: &[(&str, &str)]) -> Self {
         let world = world.start().await;
         let data = tempfile::tempdir().unwrap();
         let store = Store::open(data.path()).unwrap();
@@ -82,8 +82,8 @@ fn paths(mapped: SiteUrls) -> Vec<String> {
     mapped.links.into_iter().map(|link| path(link.url)).collect()
 }
 
-fn robots(text: &str) -> WorldBuilder {
-    World::builder().page("http://a.test/robots.txt", Page::text(text))
+fn robots(text: &str) -> TestWebBuilder {
+    TestWeb::builder().page("http://a.test/robots.txt", Page::text(text))
 }
 
 fn index_of(urls: &[&str]) -> Page {
@@ -243,7 +243,7 @@ async fn what_is_no_sitemap_is_told_where_it_was_named() {
 
 #[tokio::test]
 async fn usual_places_are_looked_at_when_nothing_is_named() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/docs/sitemap.xml", Page::sitemap(&["http://a.test/docs/x", "http://a.test/y"]));
     let site = Site::start(world).await;
     let mapped = site.map(json!({ "url": "http://a.test/docs/", "ignoreCache": true })).await;
@@ -265,7 +265,7 @@ async fn robots_txt_is_obeyed_in_what_is_fetched() {
     assert_eq!(mapped.warnings[0], "robots.txt does not allow the start page: its links are left out");
     assert_eq!(paths(mapped), ["/known"]);
     let broken =
-        Site::start(World::builder().page("http://a.test/robots.txt", Page::text("Allow: /").status(503)))
+        Site::start(TestWeb::builder().page("http://a.test/robots.txt", Page::text("Allow: /").status(503)))
             .await;
     let mapped = broken.map(json!({ "url": "http://a.test/" })).await;
     assert_eq!(broken.asked(), ["/robots.txt"]);
@@ -290,7 +290,7 @@ async fn other_hosts_are_asked_only_when_robots_txt_names_their_sitemaps() {
 
 #[tokio::test]
 async fn where_the_start_page_leads_is_the_site() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::redirect(302, "http://www.moved.test/en/"))
         .page("http://www.moved.test/robots.txt", Page::text("Sitemap: http://www.moved.test/map.xml"))
         .page("http://www.moved.test/map.xml", Page::sitemap(&["http://www.moved.test/mapped"]))
@@ -347,7 +347,7 @@ async fn when_time_is_over_what_was_found_is_the_answer() {
 
 #[tokio::test]
 async fn a_site_that_cannot_be_had_is_a_failure_with_its_reason() {
-    let Site { world, engine, _data } = Site::start(World::builder()).await;
+    let Site { world, engine, _data } = Site::start(TestWeb::builder()).await;
     let plan =
         |url: &str| read_map(json!({ "url": url }).to_string().as_bytes(), &Policy::default()).unwrap().plan;
     let outcome = engine.map(&plan("http://127.0.0.1/"), "default", Instant::now()).await;
@@ -361,7 +361,7 @@ async fn a_site_that_cannot_be_had_is_a_failure_with_its_reason() {
 
 #[tokio::test]
 async fn threat_protection_takes_urls_out() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::html("<a href='http://bad.a.test/'>x</a><a href=/fine>y</a>"));
     let site = Site::start(world).await;
     let policy = Policy { threat: ThreatPolicy::On, ..Policy::default() };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use url::Url;
-use websvc_address::Identity;
+use websvc_address::PageIdentity;
 use websvc_types::MapLink;
 
 /// Longer titles and descriptions are cut, in characters.
@@ -34,7 +34,7 @@ impl UrlCollector {
         title: Option<&str>,
         description: Option<&str>,
     ) -> ControlFlow<()> {
-        let key = if self.every_spelling { url.to_string() } else { Identity::of_url(&url).into() };
+        let key = if self.every_spelling { url.to_string() } else { PageIdentity::of_url(&url).into() };
         match self.places.get(&key).copied() {
             Some(place) => {
                 let known = &mut self.links[place];

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use url::Url;
-use websvc_model::{Model, ModelError, Question, Shape};
+use websvc_model::{CompletionRequest, Model, ModelError, ResponseFormat};
 use websvc_stage::{Stage, StageTimes};
 use websvc_types::job::CrawlParams;
 use websvc_types::schema;
@@ -67,11 +67,11 @@ async fn ask(
     wish: &str,
     deadline: Instant,
 ) -> Result<Result<PromptOptions, Rejection>, NotUnderstood> {
-    let question = Question {
+    let question = CompletionRequest {
         instructions: INSTRUCTIONS,
         wish,
         content: None,
-        shape: Shape::Schema(&SCHEMA),
+        shape: ResponseFormat::Schema(&SCHEMA),
         max_tokens: MAX_TOKENS,
         deadline,
     };
@@ -106,16 +106,16 @@ mod tests {
     use std::time::Duration;
 
     use serde_json::json;
-    use websvc_model::{Answer, Fixed};
+    use websvc_model::{CompletionContent, FakeModel};
 
     use super::*;
 
     async fn check(answers: Vec<Value>, expected: Option<CrawlParams>) {
         let asked = AtomicUsize::new(0);
-        let model = Fixed::new(move |question| {
+        let model = FakeModel::new(move |question| {
             let turn = asked.fetch_add(1, Ordering::Relaxed);
             assert_eq!(turn > 0, question.wish.contains("broke these rules"), "{}", question.wish);
-            Ok(Answer::Json(answers[turn].clone()))
+            Ok(CompletionContent::Json(answers[turn].clone()))
         });
         let url = "http://a.test/".parse().unwrap();
         let deadline = Instant::now() + Duration::from_secs(60);

@@ -5,7 +5,7 @@
 
 use websvc_scrape::{Page, ProxyConfig};
 use websvc_types::{Proxy, ProxyUsed, SourceKind};
-use websvc_validate::{Retention, ScrapePlan, SearchPlan};
+use websvc_validate::{RetentionMode, ScrapePlan, SearchPlan};
 
 use super::find::SearchHits;
 use super::gather::{PageResult, PageResults};
@@ -70,11 +70,11 @@ fn scans_ceiling(plan: &SearchPlan, results: u64, pages: u64) -> u64 {
     if plan.scrape().is_some_and(|scrape| scrape.protection().is_some()) { pages } else { 0 }
 }
 
-fn per_ten(pricing: &Pricing, retention: Retention) -> (ChargeKind, u64) {
+fn per_ten(pricing: &Pricing, retention: RetentionMode) -> (ChargeKind, u64) {
     match retention {
-        Retention::Normal => (ChargeKind::Results, pricing.search_per_ten),
-        Retention::Anonymous => (ChargeKind::ResultsAnon, pricing.search_anon_per_ten),
-        Retention::Zero => (ChargeKind::ResultsZdr, pricing.search_zdr_per_ten),
+        RetentionMode::Normal => (ChargeKind::Results, pricing.search_per_ten),
+        RetentionMode::Anonymous => (ChargeKind::ResultsAnon, pricing.search_anon_per_ten),
+        RetentionMode::Zero => (ChargeKind::ResultsZdr, pricing.search_zdr_per_ten),
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
     use serde_json::{Value, json};
     use websvc_scrape::ScrapeError;
     use websvc_types::Metadata;
-    use websvc_validate::{Allowance, Policy, read_search};
+    use websvc_validate::{FeaturePolicy, Policy, read_search};
 
     use super::*;
     use crate::search::find::VerticalHits;
@@ -217,8 +217,8 @@ mod tests {
     fn plan(mut body: Value) -> SearchPlan {
         body["query"] = json!("q");
         let policy = Policy {
-            zdr: Allowance::Allowed,
-            anon: Allowance::Allowed,
+            zdr: FeaturePolicy::Allowed,
+            anon: FeaturePolicy::Allowed,
             threat: websvc_validate::ThreatPolicy::On,
             ..Policy::default()
         };

@@ -36,7 +36,7 @@ pub(crate) struct GatherContext<'a> {
 impl GatherContext<'_> {
     /// Returns how many pages are got at one time: one, where each finds what the one before has left.
     fn pages_at_once(self) -> usize {
-        if self.profile.is_some_and(OpenProfile::saves) { 1 } else { PAGES_AT_ONCE }
+        if self.profile.is_some_and(OpenProfile::can_save) { 1 } else { PAGES_AT_ONCE }
     }
 }
 
@@ -97,7 +97,7 @@ async fn scrape_hit(means: GatherContext<'_>, url: &str, plan: &ScrapePlan) -> P
     let Ok(url) = Url::parse(url) else {
         return PageResult::Failed(ScrapeError::BadUrl { url: url.to_owned() });
     };
-    let reading = plan.for_reading();
+    let reading = plan.without_generated_formats();
     let scraping = scraper.scrape_with(&url, &reading, profile, deadline);
     match tokio::time::timeout_at(deadline.into(), scraping).await {
         Ok(Ok(mut page)) => {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use websvc_address::Identity;
+use websvc_address::PageIdentity;
 use websvc_query::Sort;
 use websvc_validate::SourceKind;
 
@@ -112,7 +112,7 @@ fn key(kind: SourceKind, hit: &Hit) -> String {
 
 /// Returns what is the same for all spellings of the address of one page.
 pub(crate) fn canonical(url: &str) -> String {
-    Identity::of(url).into()
+    PageIdentity::of(url).into()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::time::Instant;
 use futures_util::future::join_all;
 use url::Url;
 use websvc_scrape::Scraper;
-use websvc_threat::{Classifier, Inspection, Tally};
+use websvc_threat::{CheckSummary, Classifier, UrlChecker};
 use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 
 use super::find::SearchHits;
@@ -15,24 +15,24 @@ use crate::source::Hit;
 
 /// What the URLs of a search are checked by: its results and its pages may have rules of their own.
 pub(crate) struct UrlCheckers {
-    results: Option<Inspection>,
-    pages: Option<Inspection>,
+    results: Option<UrlChecker>,
+    pages: Option<UrlChecker>,
 }
 
 impl UrlCheckers {
     /// Returns those of a search; none where threat protection is off.
     pub(crate) fn of(plan: &SearchPlan, classifier: &Classifier) -> Self {
-        let results = plan.protection().map(|rules| Inspection::new(rules, classifier));
+        let results = plan.protection().map(|rules| UrlChecker::new(rules, classifier));
         let pages = plan.scrape().and_then(ScrapePlan::protection).map(|rules| match &results {
-            Some(results) => results.by(rules),
-            None => Inspection::new(rules, classifier),
+            Some(results) => results.with_classifier(rules),
+            None => UrlChecker::new(rules, classifier),
         });
         Self { results, pages }
     }
 
     /// Returns those of a page that is asked for alone.
     pub(crate) fn of_page(plan: &ScrapePlan, classifier: &Classifier) -> Self {
-        let pages = plan.protection().map(|rules| Inspection::new(rules, classifier));
+        let pages = plan.protection().map(|rules| UrlChecker::new(rules, classifier));
         Self { results: None, pages }
     }
 
@@ -68,7 +68,7 @@ impl UrlCheckers {
     }
 
     /// Returns what pages are checked by, and what they lead to.
-    pub(crate) fn pages(&self) -> Option<&Inspection> {
+    pub(crate) fn pages(&self) -> Option<&UrlChecker> {
         self.pages.as_ref()
     }
 
@@ -83,7 +83,7 @@ impl UrlCheckers {
     /// Says what was not checked, and returns how many unique URLs were scanned.
     pub(crate) fn finish(self, warnings: &mut Vec<String>) -> u64 {
         let Some(inspection) = self.results.or(self.pages) else { return 0 };
-        let Tally { scanned, unchecked } = inspection.tally();
+        let CheckSummary { scanned, unchecked } = inspection.tally();
         if unchecked > 0 && inspection.has_scanner() {
             let urls = if unchecked == 1 { "URL" } else { "URLs" };
             warnings.push(format!(
@@ -99,7 +99,7 @@ impl UrlCheckers {
 }
 
 /// Returns whether a result is shown. What is no URL leads nowhere.
-async fn is_allowed(inspection: &Inspection, kind: SourceKind, hit: &Hit) -> bool {
+async fn is_allowed(inspection: &UrlChecker, kind: SourceKind, hit: &Hit) -> bool {
     // Of an image, the picture is what is loaded; it may be elsewhere than its page.
     let picture = match kind {
         SourceKind::Images => hit.image.as_ref().map(|image| image.url.as_str()),
@@ -116,7 +116,7 @@ async fn is_allowed(inspection: &Inspection, kind: SourceKind, hit: &Hit) -> boo
 }
 
 /// Takes away the picture beside a result when the lists block it: the result itself may be shown.
-fn drop_thumbnail(inspection: &Inspection, kind: SourceKind, hit: &mut Hit) {
+fn drop_thumbnail(inspection: &UrlChecker, kind: SourceKind, hit: &mut Hit) {
     let is_beside = matches!(kind, SourceKind::Web | SourceKind::News);
     let is_blocked = hit.image.as_ref().and_then(|image| Url::parse(&image.url).ok());
     if is_beside && is_blocked.is_some_and(|url| inspection.check_lists(&url).is_err()) {

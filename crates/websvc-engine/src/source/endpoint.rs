@@ -7,7 +7,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::Value;
 use url::Url;
-use websvc_transport::{Client, FetchError, FetchRequest, Fetched, RedirectPolicy};
+use websvc_transport::{Client, FetchError, FetchRequest, FetchResponse, RedirectPolicy};
 
 use super::SourceHealth;
 use super::breaker::{Breaker, BreakerTransition};
@@ -105,7 +105,7 @@ impl Endpoint {
         &self,
         mut request: FetchRequest,
         until: Option<Instant>,
-        read: impl FnOnce(&Fetched) -> Result<T, SourceError>,
+        read: impl FnOnce(&FetchResponse) -> Result<T, SourceError>,
     ) -> Result<T, SourceError> {
         let started = Instant::now();
         let patience =
@@ -247,7 +247,7 @@ fn public_message(error: &SourceError) -> String {
 }
 
 /// Reads an answer that has to be JSON.
-pub(super) fn read_json(fetched: &Fetched) -> Result<Value, SourceError> {
+pub(super) fn read_json(fetched: &FetchResponse) -> Result<Value, SourceError> {
     check_status(fetched)?;
     let content_type = content_type(fetched);
     if !content_type.to_ascii_lowercase().contains("json") {
@@ -258,7 +258,7 @@ pub(super) fn read_json(fetched: &Fetched) -> Result<Value, SourceError> {
 }
 
 /// Checks that an answer is a whole one that succeeded.
-pub(super) fn check_status(fetched: &Fetched) -> Result<(), SourceError> {
+pub(super) fn check_status(fetched: &FetchResponse) -> Result<(), SourceError> {
     let status = fetched.status;
     if status == StatusCode::TOO_MANY_REQUESTS {
         return Err(SourceError::Limited { retry_after: retry_after(&fetched.headers) });
@@ -278,7 +278,7 @@ pub(super) fn check_status(fetched: &Fetched) -> Result<(), SourceError> {
 }
 
 /// Returns the type of an answer; empty when it has none.
-pub(super) fn content_type(fetched: &Fetched) -> String {
+pub(super) fn content_type(fetched: &FetchResponse) -> String {
     text_of(&fetched.headers, CONTENT_TYPE.as_str())
 }
 

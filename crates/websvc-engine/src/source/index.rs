@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use websvc_index::{Index, IndexError, Safe, SearchOptions, SnippetMode, Vertical};
-use websvc_stage::carried;
+use websvc_stage::in_current_span;
 use websvc_validate::{DomainFilter, SourceKind};
 
 use super::location::{country_meant, unknown_place};
@@ -47,7 +47,7 @@ impl SearchSource for IndexSource {
             // Never on this thread: whatever arrives meanwhile would wait in the system's buffers, where nobody can say how
             // much there is and whose turn it is.
             let (index, query) = (Arc::clone(&self.index), ask.query.clone());
-            let searching = carried(move || index.search(&query, &options));
+            let searching = in_current_span(move || index.search(&query, &options));
             let Ok(outcome) = tokio::task::spawn_blocking(searching).await else {
                 return unavailable("the service is stopping");
             };

@@ -115,7 +115,7 @@ impl SearchSource for InstrumentedSource {
         Box::pin(async move {
             let mut question = SourceCallGuard { counted: self, asked: Instant::now(), is_answered: false };
             let asking = self.source.search(ask);
-            let answer = self.stages.run_of_source(Stage::Source, self.source.name(), asking).await;
+            let answer = self.stages.run_source(Stage::Source, self.source.name(), asking).await;
             question.is_answered = true;
             self.count(&answer);
             answer

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use websvc_engine::{Hit, SearchSource, SourceRequest, SourceResponse};
 use websvc_query::{Query, Tbs, parse, parse_tbs};
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 use websvc_transport::{Client, ClientConfig};
 use websvc_validate::{DomainFilter, SourceKind};
 
@@ -80,7 +80,7 @@ pub(crate) fn urls(hits: &[Hit]) -> Vec<&str> {
 }
 
 /// Returns a client that sees every host in the loopback web.
-pub(crate) fn client(world: &World) -> Client {
+pub(crate) fn client(world: &TestWeb) -> Client {
     let mut config = ClientConfig::new(world.guard());
     config.ca_file = Some(world.ca_file());
     Client::new(config).unwrap()

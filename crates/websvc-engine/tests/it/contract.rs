@@ -10,7 +10,7 @@ use websvc_engine::{
     SourceHealth, SourceResponse,
 };
 use websvc_index::{Document, Index, IndexConfig};
-use websvc_testkit::{ElasticStandIn, Page, SearxngStandIn, World};
+use websvc_testkit::{FakeElasticsearch, FakeSearxng, Page, TestWeb};
 use websvc_validate::{DomainFilter, SourceKind};
 
 use crate::asking::{Question, client};
@@ -37,13 +37,13 @@ fn results() -> Vec<Value> {
     documents().into_iter().map(result).collect()
 }
 
-fn searxng(world: &World) -> Arc<dyn SearchSource> {
+fn searxng(world: &TestWeb) -> Arc<dyn SearchSource> {
     let endpoint = EndpointConfig { timeout: Duration::from_secs(5), ..EndpointConfig::default() };
     let config = SearxngConfig { url: HOST.parse().unwrap(), name: "searxng".to_owned(), endpoint };
     Arc::new(Searxng::new(config, client(world)))
 }
 
-fn declared(world: &World) -> Arc<dyn SearchSource> {
+fn declared(world: &TestWeb) -> Arc<dyn SearchSource> {
     let declared = json!({
         "url": format!("{HOST}/api?q={{query}}&n={{limit}}&p={{page}}"),
         "results": "/results",
@@ -61,7 +61,7 @@ fn elastic_config() -> ElasticsearchConfig {
     ElasticsearchConfig::new("es".to_owned(), &declared, EndpointConfig::default(), |_| None).unwrap()
 }
 
-fn elastic(world: &World) -> Arc<dyn SearchSource> {
+fn elastic(world: &TestWeb) -> Arc<dyn SearchSource> {
     Arc::new(Elasticsearch::new(elastic_config(), client(world)))
 }
 
@@ -122,13 +122,13 @@ async fn every_source_keeps_it() {
     index.flush().unwrap();
     check(&IndexSource::new(index)).await;
 
-    let instance = SearxngStandIn::new().results("general", results());
-    let world = World::builder().page_with(&format!("{HOST}/search"), move |seen| {
+    let instance = FakeSearxng::new().results("general", results());
+    let world = TestWeb::builder().page_with(&format!("{HOST}/search"), move |seen| {
         // It finds nothing of what it does not know.
-        if seen.url.contains("zzz") { SearxngStandIn::new().answer(seen) } else { instance.answer(seen) }
+        if seen.url.contains("zzz") { FakeSearxng::new().answer(seen) } else { instance.answer(seen) }
     });
     let world = world.page_with(&format!("{HOST}/api"), |seen| api(&seen.url));
-    let world = ElasticStandIn::new("pages").serve(world, HOST).start().await;
+    let world = FakeElasticsearch::new("pages").serve(world, HOST).start().await;
     let written = ElasticsearchWriter::new(elastic_config(), client(&world)).write(documents()).await;
     assert_eq!(written.written, 24);
     for source in [searxng(&world), declared(&world), elastic(&world)] {
@@ -139,7 +139,7 @@ async fn every_source_keeps_it() {
 #[tokio::test]
 async fn a_failure_is_no_empty_answer_and_names_no_address() {
     let broken = || Page::new("application/json", r#"{"error": "internal"}"#).status(500);
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page(&format!("{HOST}/search"), broken())
         .page(&format!("{HOST}/api"), broken())
         .page(&format!("{HOST}/pages/_search"), broken())

@@ -9,7 +9,7 @@ use websvc_engine::{
     EndpointConfig, FailureKind, Mirror, SearchSource, SourceHealth, SourceResponse,
 };
 use websvc_index::{Document, Image, News};
-use websvc_testkit::{ElasticStandIn, Page, World};
+use websvc_testkit::{FakeElasticsearch, Page, TestWeb};
 use websvc_types::index::IndexDocument;
 use websvc_validate::{DomainFilter, SourceKind};
 
@@ -25,11 +25,11 @@ fn config(base: &str, endpoint: EndpointConfig) -> ElasticsearchConfig {
     ElasticsearchConfig::new("es".to_owned(), &declared, endpoint, variable).unwrap()
 }
 
-fn source(world: &World, base: &str) -> Elasticsearch {
+fn source(world: &TestWeb, base: &str) -> Elasticsearch {
     Elasticsearch::new(config(base, EndpointConfig::default()), client(world))
 }
 
-fn writer(world: &World, base: &str) -> ElasticsearchWriter {
+fn writer(world: &TestWeb, base: &str) -> ElasticsearchWriter {
     ElasticsearchWriter::new(config(base, EndpointConfig::default()), client(world))
         .with_first_pause(Duration::from_millis(1))
 }
@@ -96,8 +96,8 @@ fn pages() -> Vec<Document> {
 }
 
 /// Returns a server that holds the pages, and where it is.
-async fn filled(server: ElasticStandIn, base: &str) -> World {
-    let world = server.serve(World::builder(), base).start().await;
+async fn filled(server: FakeElasticsearch, base: &str) -> TestWeb {
+    let world = server.serve(TestWeb::builder(), base).start().await;
     let written = writer(&world, base).write(pages()).await;
     assert_eq!(written, BulkReport { written: 6, ..BulkReport::default() });
     world.forget();
@@ -129,7 +129,7 @@ async fn every_operator_and_filter_finds_what_it_says_on_all_servers() {
         ("&&&", &[]),
     ];
     for (base, server) in
-        [(ELASTIC, ElasticStandIn::new("pages")), (QUICKWIT, ElasticStandIn::new("pages").quickwit())]
+        [(ELASTIC, FakeElasticsearch::new("pages")), (QUICKWIT, FakeElasticsearch::new("pages").quickwit())]
     {
         let world = filled(server, base).await;
         let source = source(&world, base);
@@ -147,7 +147,7 @@ async fn every_operator_and_filter_finds_what_it_says_on_all_servers() {
 
 #[tokio::test]
 async fn what_stands_beside_the_query_is_applied() {
-    let world = filled(ElasticStandIn::new("pages"), ELASTIC).await;
+    let world = filled(FakeElasticsearch::new("pages"), ELASTIC).await;
     let source = source(&world, ELASTIC);
     let ask = |question: Question| {
         let source = &source;
@@ -177,7 +177,7 @@ async fn what_stands_beside_the_query_is_applied() {
 
 #[tokio::test]
 async fn pages_with_all_words_come_before_those_with_some() {
-    let world = filled(ElasticStandIn::new("pages"), ELASTIC).await;
+    let world = filled(FakeElasticsearch::new("pages"), ELASTIC).await;
     let (hits, _) = Question::new(SourceKind::Web, "black water").hits(&source(&world, ELASTIC)).await;
     assert_eq!(hits[0].url, "http://tea.test/black");
     assert!(hits.len() > 1);
@@ -185,20 +185,20 @@ async fn pages_with_all_words_come_before_those_with_some() {
 
 #[tokio::test]
 async fn a_passage_is_shown_or_the_pages_description() {
-    let world = filled(ElasticStandIn::new("pages"), ELASTIC).await;
-    let source_of = |world: &World, base| source(world, base);
+    let world = filled(FakeElasticsearch::new("pages"), ELASTIC).await;
+    let source_of = |world: &TestWeb, base| source(world, base);
     let question = Question::new(SourceKind::Web, "intitle:green hot");
     let (hits, _) = question.hits(&source_of(&world, ELASTIC)).await;
     assert_eq!(hits[0].description, "Green tea wants hot water.");
     assert_eq!(hits[0].date, "2024-05-09T00:00:00Z".parse().ok());
-    let world = filled(ElasticStandIn::new("pages").quickwit(), QUICKWIT).await;
+    let world = filled(FakeElasticsearch::new("pages").quickwit(), QUICKWIT).await;
     let (hits, _) = question.hits(&source_of(&world, QUICKWIT)).await;
     assert_eq!(hits[0].description, "The guide.", "it has no passages");
 }
 
 #[tokio::test]
 async fn images_and_news_are_found() {
-    let world = filled(ElasticStandIn::new("pages"), ELASTIC).await;
+    let world = filled(FakeElasticsearch::new("pages"), ELASTIC).await;
     let source = source(&world, ELASTIC);
     let images = async |query: &str| {
         let (hits, _) = Question::new(SourceKind::Images, query).hits(&source).await;
@@ -218,7 +218,7 @@ async fn images_and_news_are_found() {
 
 #[tokio::test]
 async fn what_it_cannot_apply_is_told() {
-    let world = filled(ElasticStandIn::new("pages"), ELASTIC).await;
+    let world = filled(FakeElasticsearch::new("pages"), ELASTIC).await;
     let question = Question::new(SourceKind::Web, "tea related:a.test larger:10x10");
     let (hits, warnings) = question.hits(&source(&world, ELASTIC)).await;
     assert_eq!(hits.len(), 6);
@@ -233,8 +233,8 @@ async fn what_it_cannot_apply_is_told() {
 
 #[tokio::test]
 async fn further_pages_are_asked_for_until_there_are_enough() {
-    let server = ElasticStandIn::new("pages");
-    let world = server.serve(World::builder(), ELASTIC).start().await;
+    let server = FakeElasticsearch::new("pages");
+    let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let many = (0..250).map(|at| page(&format!("http://a.test/{at}"), "Tea", "Tea.", "2024-05-01T00:00:00Z"));
     writer(&world, ELASTIC).write(many.collect()).await;
     world.forget();
@@ -250,7 +250,7 @@ async fn further_pages_are_asked_for_until_there_are_enough() {
 
 #[tokio::test]
 async fn an_answer_of_some_shards_is_told_and_none_is_no_answer() {
-    let server = ElasticStandIn::new("pages");
+    let server = FakeElasticsearch::new("pages");
     let world = filled(server.clone(), ELASTIC).await;
     let source = source(&world, ELASTIC);
     server.fail_shards(2);
@@ -267,8 +267,8 @@ async fn an_answer_of_some_shards_is_told_and_none_is_no_answer() {
 
 #[tokio::test]
 async fn failures_are_told_apart_without_secrets() {
-    let server = ElasticStandIn::new("pages").open_to("Basic someone-else");
-    let world = server.serve(World::builder(), ELASTIC).start().await;
+    let server = FakeElasticsearch::new("pages").open_to("Basic someone-else");
+    let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let tea = Question::new(SourceKind::Web, "tea");
     let reason = tea.reason(&source(&world, ELASTIC)).await;
     let expected = "it answered with status 401: its username and password or its api_key do not open it";
@@ -276,8 +276,8 @@ async fn failures_are_told_apart_without_secrets() {
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!((written.lost, written.first_failure.as_deref()), (6, Some(expected)));
 
-    let server = ElasticStandIn::new("pages").open_to("Basic cmVhZGVyOmxlYWY=");
-    let world = server.serve(World::builder(), ELASTIC).start().await;
+    let server = FakeElasticsearch::new("pages").open_to("Basic cmVhZGVyOmxlYWY=");
+    let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let source_ = source(&world, ELASTIC);
     let reason = tea.reason(&source_).await;
     assert_eq!(reason, "it answered with status 404: it has no index \"pages\"");
@@ -300,7 +300,7 @@ async fn failures_are_told_apart_without_secrets() {
 
 #[tokio::test]
 async fn a_silent_server_is_given_up_after_its_time() {
-    let world = World::builder().page("http://es.test/pages/_search", Page::silence()).start().await;
+    let world = TestWeb::builder().page("http://es.test/pages/_search", Page::silence()).start().await;
     let endpoint = EndpointConfig { timeout: Duration::from_millis(50), ..EndpointConfig::default() };
     let source = Elasticsearch::new(config(ELASTIC, endpoint), client(&world));
     let answer = Question::new(SourceKind::Web, "tea").ask(&source).await;
@@ -313,7 +313,7 @@ async fn a_silent_server_is_given_up_after_its_time() {
 
 #[tokio::test]
 async fn a_page_is_there_once_however_often_it_is_written() {
-    let server = ElasticStandIn::new("pages");
+    let server = FakeElasticsearch::new("pages");
     let world = filled(server.clone(), ELASTIC).await;
     let again =
         page("http://tea.test/black/?utm_source=x", "Black tea again", "Text.", "2024-05-01T00:00:00Z");
@@ -326,8 +326,8 @@ async fn a_page_is_there_once_however_often_it_is_written() {
 
 #[tokio::test]
 async fn documents_without_room_are_sent_again_and_refused_ones_counted() {
-    let server = ElasticStandIn::new("pages");
-    let world = server.serve(World::builder(), ELASTIC).start().await;
+    let server = FakeElasticsearch::new("pages");
+    let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     server.be_busy_for(8);
     server.refuse("coffee");
     server.fail_next("_bulk", Page::text("down").status(503));
@@ -340,8 +340,8 @@ async fn documents_without_room_are_sent_again_and_refused_ones_counted() {
 
 #[tokio::test]
 async fn what_stays_without_room_is_told_as_lost() {
-    let server = ElasticStandIn::new("pages");
-    let world = server.serve(World::builder(), ELASTIC).start().await;
+    let server = FakeElasticsearch::new("pages");
+    let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     server.be_busy_for(1_000);
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!((written.written, written.refused, written.lost), (0, 0, 6));
@@ -350,8 +350,8 @@ async fn what_stays_without_room_is_told_as_lost() {
 
 #[tokio::test]
 async fn a_batch_that_is_too_large_is_halved() {
-    let server = ElasticStandIn::new("pages");
-    let world = server.serve(World::builder(), ELASTIC).start().await;
+    let server = FakeElasticsearch::new("pages");
+    let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     server.take_at_most(1_500);
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!((written.written, written.lost), (6, 0));
@@ -360,8 +360,8 @@ async fn a_batch_that_is_too_large_is_halved() {
 
 #[tokio::test]
 async fn an_index_of_another_mapping_is_not_written_to() {
-    let server = ElasticStandIn::new("pages");
-    let world = server.serve(World::builder(), ELASTIC).start().await;
+    let server = FakeElasticsearch::new("pages");
+    let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let mapping = json!({"pages": {"mappings": {"properties": {"body": {"type": "keyword"}}}}}).to_string();
     server.fail_next("_mapping", Page::new("application/json", mapping));
     let written = writer(&world, ELASTIC).write(pages()).await;
@@ -373,7 +373,7 @@ async fn an_index_of_another_mapping_is_not_written_to() {
 
 #[tokio::test]
 async fn a_mirror_that_is_silent_loses_pages_aloud_at_the_end() {
-    let world = World::builder().page("http://es.test/pages/_mapping", Page::silence()).start().await;
+    let world = TestWeb::builder().page("http://es.test/pages/_mapping", Page::silence()).start().await;
     let mirror = Mirror::new(writer(&world, ELASTIC));
     let page = IndexDocument { url: "http://a.test/".to_owned(), ..IndexDocument::default() };
     mirror.enqueue(&[page.clone(), page]);
@@ -385,8 +385,8 @@ async fn a_mirror_that_is_silent_loses_pages_aloud_at_the_end() {
 
 #[tokio::test]
 async fn a_mirror_writes_what_is_handed_over_before_it_closes() {
-    let server = ElasticStandIn::new("pages");
-    let world = server.serve(World::builder(), ELASTIC).start().await;
+    let server = FakeElasticsearch::new("pages");
+    let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let mirror = Mirror::new(writer(&world, ELASTIC));
     let page = |at: usize| IndexDocument { url: format!("http://a.test/{at}"), ..IndexDocument::default() };
     let pages: Vec<IndexDocument> = (0..1_005).map(page).collect();

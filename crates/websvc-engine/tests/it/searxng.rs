@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use websvc_engine::{EndpointConfig, Hit, SearchSource, Searxng, SearxngConfig, SourceHealth};
-use websvc_testkit::{Page, SearxngStandIn, World};
+use websvc_testkit::{FakeSearxng, Page, TestWeb};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 use websvc_validate::{DomainFilter, SourceKind};
 
@@ -21,34 +21,34 @@ fn fixture(category: &str) -> Vec<Value> {
     serde_json::from_str(text).unwrap()
 }
 
-fn instance() -> SearxngStandIn {
+fn instance() -> FakeSearxng {
     ["general", "images", "news"]
         .into_iter()
-        .fold(SearxngStandIn::new(), |instance, category| instance.results(category, fixture(category)))
+        .fold(FakeSearxng::new(), |instance, category| instance.results(category, fixture(category)))
 }
 
-async fn serve(instance: SearxngStandIn) -> World {
-    World::builder().page_with(SEARCH, move |seen| instance.answer(seen)).start().await
+async fn serve(instance: FakeSearxng) -> TestWeb {
+    TestWeb::builder().page_with(SEARCH, move |seen| instance.answer(seen)).start().await
 }
 
-fn source_with(world: &World, endpoint: EndpointConfig) -> Searxng {
+fn source_with(world: &TestWeb, endpoint: EndpointConfig) -> Searxng {
     let url = "http://searx.test/base/".parse().unwrap();
     Searxng::new(SearxngConfig { url, name: "searxng".to_owned(), endpoint }, client(world))
 }
 
-fn source(world: &World) -> Searxng {
+fn source(world: &TestWeb) -> Searxng {
     source_with(world, EndpointConfig::default())
 }
 
 /// Returns the parameters of the only request so far.
-fn asked(world: &World) -> Vec<(String, String)> {
+fn asked(world: &TestWeb) -> Vec<(String, String)> {
     let requests = world.requests();
     assert_eq!(requests.len(), 1);
     url::Url::parse(&requests[0].url).unwrap().query_pairs().into_owned().collect()
 }
 
 async fn reason(page: Page) -> String {
-    let world = World::builder().page(SEARCH, page).start().await;
+    let world = TestWeb::builder().page(SEARCH, page).start().await;
     Question::new(SourceKind::Web, "tea").reason(&source(&world)).await
 }
 
@@ -133,7 +133,7 @@ async fn pages_are_asked_for_until_enough_hits_pass_the_filters() {
         let host = if at.is_multiple_of(2) { "even.test" } else { "odd.test" };
         json!({"url": format!("https://{host}/{at}"), "title": "Tea", "engine": "x"})
     };
-    let world = serve(SearxngStandIn::new().results("general", (0..100).map(result).collect())).await;
+    let world = serve(FakeSearxng::new().results("general", (0..100).map(result).collect())).await;
     let mut question = Question::new(SourceKind::Web, "tea site:even.test");
     question.limit = 12;
     let (hits, warnings) = question.hits(&source(&world)).await;
@@ -171,25 +171,25 @@ async fn engines_that_do_not_answer_are_named() {
 
 #[tokio::test]
 async fn nothing_found_is_an_answer_only_when_all_engines_answered() {
-    let world = serve(SearxngStandIn::new()).await;
+    let world = serve(FakeSearxng::new()).await;
     let (hits, warnings) = Question::new(SourceKind::Web, "tea").hits(&source(&world)).await;
     assert_eq!((hits, warnings), (Vec::new(), Vec::new()));
     assert_eq!(asked(&world)[0].1, "tea");
-    let world = serve(SearxngStandIn::new().silent_engine("google", "timeout")).await;
+    let world = serve(FakeSearxng::new().silent_engine("google", "timeout")).await;
     let reason = Question::new(SourceKind::Web, "tea").reason(&source(&world)).await;
     assert_eq!(reason, "it has no results, and engines did not answer: google (timeout)");
 }
 
 #[tokio::test]
 async fn an_instance_without_json_says_what_to_change() {
-    let world = serve(SearxngStandIn::new().without_json()).await;
+    let world = serve(FakeSearxng::new().without_json()).await;
     let reason = Question::new(SourceKind::Web, "tea").reason(&source(&world)).await;
     assert_eq!(reason, "it refuses JSON (403): add `json` to `search.formats` in its settings.yml");
 }
 
 #[tokio::test]
 async fn a_limiter_is_left_alone_for_as_long_as_it_says() {
-    let world = serve(SearxngStandIn::new().limited("120")).await;
+    let world = serve(FakeSearxng::new().limited("120")).await;
     let source = source(&world);
     let question = Question::new(SourceKind::Web, "tea");
     let reason = question.reason(&source).await;
@@ -220,7 +220,7 @@ async fn answers_that_are_none_are_told_apart() {
 
 #[tokio::test]
 async fn a_silent_instance_is_given_up_after_its_time() {
-    let world = World::builder().page(SEARCH, Page::silence()).start().await;
+    let world = TestWeb::builder().page(SEARCH, Page::silence()).start().await;
     let endpoint = EndpointConfig { timeout: Duration::from_millis(50), ..EndpointConfig::default() };
     let reason = Question::new(SourceKind::Web, "tea").reason(&source_with(&world, endpoint)).await;
     assert_eq!(reason, "it did not answer within 50 ms");
@@ -229,8 +229,8 @@ async fn a_silent_instance_is_given_up_after_its_time() {
 #[tokio::test]
 async fn pages_that_came_before_a_failure_are_kept() {
     let results = (0..30).map(|at| json!({"url": format!("https://tea.test/{at}"), "title": "Tea"}));
-    let instance = SearxngStandIn::new().results("general", results.collect());
-    let world = World::builder()
+    let instance = FakeSearxng::new().results("general", results.collect());
+    let world = TestWeb::builder()
         .page_with(SEARCH, move |seen| match seen.url.contains("pageno=2") {
             true => Page::text("the question again").status(500),
             false => instance.answer(seen),
@@ -262,7 +262,7 @@ async fn an_instance_that_is_down_is_told_without_its_address() {
 async fn failures_in_a_row_pause_it_and_a_probe_brings_it_back() {
     let answers = std::sync::atomic::AtomicUsize::new(0);
     let instance = instance();
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page_with(SEARCH, move |seen| match answers.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
             0 | 1 => Page::text("down").status(503),
             _ => instance.answer(seen),

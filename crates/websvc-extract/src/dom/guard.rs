@@ -16,7 +16,7 @@ use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Toke
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use std::cell::{Cell, RefCell};
 
-/// Where the tree builder is cut off if it nests deeper than our estimate says it can.
+/// Depth at which the tree builder is stopped if it nests deeper than our estimate allows.
 const HARD_DEPTH: usize = 2 * MAX_DEPTH;
 
 /// How much the tokenizer is given at once: after each piece it is looked whether it stands in a tag without end.

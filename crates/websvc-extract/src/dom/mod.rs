@@ -11,7 +11,7 @@ mod tag;
 mod tags;
 
 pub(crate) use guard::parse;
-pub(crate) use select::{Extent, SelectorSet};
+pub(crate) use select::{MatchScope, SelectorSet};
 pub(crate) use tag::Tag;
 
 use html5ever::LocalName;
@@ -36,7 +36,7 @@ impl NodeId {
     }
 }
 
-/// What a node is.
+/// Kinds of DOM nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NodeKind {
     Document,
@@ -191,8 +191,8 @@ impl Dom {
     }
 
     /// Walks a subtree in document order, `top` first.
-    pub(crate) fn descendants(&self, top: NodeId) -> Walk<'_> {
-        Walk { dom: self, top, next: Some(top) }
+    pub(crate) fn descendants(&self, top: NodeId) -> Descendants<'_> {
+        Descendants { dom: self, top, next: Some(top) }
     }
 
     /// Returns the node after `id` and all its descendants in document order, within `top`.
@@ -219,20 +219,20 @@ impl Dom {
 }
 
 /// A walk over a subtree in document order that can skip what is below a node.
-pub(crate) struct Walk<'a> {
+pub(crate) struct Descendants<'a> {
     dom: &'a Dom,
     top: NodeId,
     next: Option<NodeId>,
 }
 
-impl Walk<'_> {
+impl Descendants<'_> {
     /// Leaves out the descendants of the node returned last.
     pub(crate) fn skip_children(&mut self, last: NodeId) {
         self.next = self.dom.after(last, self.top);
     }
 }
 
-impl Iterator for Walk<'_> {
+impl Iterator for Descendants<'_> {
     type Item = NodeId;
 
     fn next(&mut self) -> Option<NodeId> {

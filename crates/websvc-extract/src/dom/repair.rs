@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 impl Dom {
     /// Moves streamed parts to their places: React sends `<template id="B:1">` first and `<div hidden id="S:1">` later.
-    pub(super) fn place_streamed_parts(&mut self) {
+    pub(super) fn move_streamed_fragments(&mut self) {
         let places: HashMap<String, NodeId> = self
             .descendants(NodeId::ROOT)
             .filter(|&id| self.is(id, Tag::Template))

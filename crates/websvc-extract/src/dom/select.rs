@@ -30,9 +30,9 @@ impl SelectorSet {
 
     /// Returns the elements of `top`'s subtree that match any selector, in document order, and whether these are all: on
     /// a page of very many siblings some selectors cost too much.
-    pub(crate) fn matches(&self, dom: &Dom, top: NodeId) -> (Vec<NodeId>, Extent) {
+    pub(crate) fn matches(&self, dom: &Dom, top: NodeId) -> (Vec<NodeId>, MatchScope) {
         if self.is_empty() {
-            return (Vec::new(), Extent::All);
+            return (Vec::new(), MatchScope::All);
         }
         let steps = &Cell::new(MAX_SIBLING_STEPS);
         let mut caches = SelectorCaches::default();
@@ -47,38 +47,40 @@ impl SelectorSet {
         );
         let elements = dom.descendants(top).filter(|&id| matches!(dom.kind(id), NodeKind::Element(_)));
         let matching = elements.take_while(|_| steps.get() > 0).filter(|&id| {
-            self.0.iter().any(|one| matches_selector_list(one.list(), Item { dom, id, steps }, &mut context))
+            self.0.iter().any(|one| {
+                matches_selector_list(one.list(), SelectorElement { dom, id, steps }, &mut context)
+            })
         });
         let found = matching.collect();
-        (found, if steps.get() > 0 { Extent::All } else { Extent::Beginning })
+        (found, if steps.get() > 0 { MatchScope::All } else { MatchScope::Beginning })
     }
 }
 
 /// How much of a page was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub(crate) enum MatchScope {
     All,
     Beginning,
 }
 
 /// An element with its tree, as `selectors` wants it.
 #[derive(Clone, Copy)]
-struct Item<'a> {
+struct SelectorElement<'a> {
     dom: &'a Dom,
     id: NodeId,
     /// How many steps between siblings are left.
     steps: &'a Cell<u32>,
 }
 
-impl fmt::Debug for Item<'_> {
+impl fmt::Debug for SelectorElement<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}#{}", self.dom.name(self.id), self.id.0)
     }
 }
 
-impl Item<'_> {
+impl SelectorElement<'_> {
     fn at(self, id: NodeId) -> Self {
-        Item { id, ..self }
+        SelectorElement { id, ..self }
     }
 
     /// Returns the first element of a row of siblings.
@@ -105,7 +107,7 @@ impl Item<'_> {
     }
 }
 
-impl Element for Item<'_> {
+impl Element for SelectorElement<'_> {
     type Impl = Css;
 
     fn opaque(&self) -> OpaqueElement {

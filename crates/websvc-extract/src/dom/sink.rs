@@ -94,7 +94,7 @@ impl TreeSink for Sink {
         if dom.styles.contains("/*") {
             dom.styles = without_comments(&dom.styles);
         }
-        dom.place_streamed_parts();
+        dom.move_streamed_fragments();
         dom.flatten(crate::limits::MAX_DEPTH);
         dom
     }

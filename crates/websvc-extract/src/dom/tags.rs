@@ -8,7 +8,7 @@
 
 use crate::limits::MAX_ATTRIBUTES;
 
-/// Where a reader of a tag stands (HTML standard, section "Tokenization").
+/// State of the tag tokenizer (HTML standard, section "Tokenization").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Name,
@@ -72,7 +72,7 @@ impl State {
     }
 }
 
-/// What a tag may be that the tokenizer has not come to the end of.
+/// Tag that the tokenizer has not completed.
 #[derive(Debug, Default)]
 pub(super) struct OpenTag {
     /// For every state the most attributes of the tags that may stand in it.

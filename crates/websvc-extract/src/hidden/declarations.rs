@@ -1,4 +1,4 @@
-//! What the declarations of a style do to what is seen of an element.
+//! Effects of CSS declarations on the visibility of an element.
 
 use crate::text::starts_with_ignore_case;
 
@@ -10,23 +10,23 @@ const NOTHING: f32 = 1.0;
 
 /// The statements of one style; `None` where it says nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct StyleDeclarations {
     /// `display`: whether it is `none`.
     pub(super) undisplayed: Option<bool>,
     /// `visibility`: whether it hides.
     pub(super) invisible: Option<bool>,
-    /// Whether it is transparent, off the screen, cut to nothing or of the colour it stands on.
+    /// True if the element is transparent, off screen, clipped to nothing, or has the color of its background.
     pub(super) unseen: Option<bool>,
-    /// Whether it is folded to a size of nothing, as what can be opened is.
+    /// True if the element is collapsed to zero size, as expandable content is.
     pub(super) folded: bool,
-    /// Whether letters standing directly in it have no size; elements in it may give them one again.
+    /// True if text directly in the element has size zero; child elements may have a size of their own.
     pub(super) tiny: bool,
 }
 
-impl Look {
+impl StyleDeclarations {
     /// Tells whether it says anything at all.
     pub(super) fn is_silent(self) -> bool {
-        self == Look::default()
+        self == StyleDeclarations::default()
     }
 
     /// Tells whether it says something by which the element does not show.
@@ -40,8 +40,8 @@ impl Look {
     }
 
     /// Returns what holds when `weaker` is said, too.
-    pub(super) fn over(self, weaker: Look) -> Look {
-        Look {
+    pub(super) fn over(self, weaker: StyleDeclarations) -> StyleDeclarations {
+        StyleDeclarations {
             undisplayed: self.undisplayed.or(weaker.undisplayed),
             invisible: self.invisible.or(weaker.invisible),
             unseen: self.unseen.or(weaker.unseen),
@@ -51,8 +51,8 @@ impl Look {
     }
 
     /// Reads declarations as they stand in a `style` attribute or between the braces of a rule.
-    pub(super) fn read(declarations: &str) -> Look {
-        let mut seen = Seen::default();
+    pub(super) fn read(declarations: &str) -> StyleDeclarations {
+        let mut seen = DeclarationState::default();
         for declaration in declarations.split(';') {
             if let Some((property, value)) = declaration.split_once(':') {
                 seen.declare(property.trim(), bare(value));
@@ -68,12 +68,12 @@ fn bare(value: &str) -> &str {
     value.split_once('!').map_or(value, |(value, _)| value.trim_end())
 }
 
-/// What matters of the declarations read so far.
+/// Relevant values of the declarations read so far.
 #[derive(Debug, Default)]
-struct Seen<'a> {
-    look: Look,
+struct DeclarationState<'a> {
+    look: StyleDeclarations,
     opacity: Option<f32>,
-    /// Whether it moves, so that being transparent or small is where it starts.
+    /// True if the element is animated, so that transparent or small is only its initial state.
     moves: bool,
     positioned: bool,
     away: bool,
@@ -84,11 +84,11 @@ struct Seen<'a> {
     small: bool,
     color: Option<&'a str>,
     background: Option<&'a str>,
-    /// Whether the background shows through the letters.
+    /// True if the background shows through the letters.
     through: bool,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> DeclarationState<'a> {
     fn declare(&mut self, property: &str, value: &'a str) {
         let is = |name: &str| property.eq_ignore_ascii_case(name);
         let says = |word: &str| value.eq_ignore_ascii_case(word);
@@ -135,7 +135,7 @@ impl<'a> Seen<'a> {
         }
     }
 
-    fn look(&self) -> Look {
+    fn look(&self) -> StyleDeclarations {
         let mut look = self.look;
         let transparent = self.opacity.is_some_and(|opacity| opacity < 0.02);
         let tricks = [

@@ -1,4 +1,5 @@
-//! What browsers do not show: by tag, attribute, inline style, or a rule in a `<style>` of the page.
+//! Content that browsers do not show: hidden by tag, attribute, inline style, or a rule in a `<style>` of the
+//! page.
 //!
 //! Text that no reader sees is what injected instructions are made of (security.md, S21). What a reader can open, such
 //! as a folded answer, counts as shown, and so does the bulk of a page that waits for a script.
@@ -7,7 +8,7 @@ mod declarations;
 mod sheet;
 
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
-use declarations::Look;
+use declarations::StyleDeclarations;
 use html5ever::local_name;
 use sheet::Sheet;
 use std::collections::HashSet;
@@ -39,9 +40,9 @@ const OPENS: [&str; 20] = [
 /// Words in such names.
 const OPENING_WORDS: [&str; 3] = ["tab", "tabs", "more"];
 
-/// Whether an element shows.
+/// Visibility of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sight {
+pub(crate) enum Visibility {
     Shown,
     /// Shown, but not what is inside of it: a video that is linked to.
     Empty,
@@ -65,44 +66,48 @@ impl<'a> Rules<'a> {
     }
 
     /// Tells whether a node shows, what is around it aside.
-    pub(crate) fn sight(&self, id: NodeId) -> Sight {
+    pub(crate) fn sight(&self, id: NodeId) -> Visibility {
         let dom = self.dom;
         let NodeKind::Element(tag) = dom.kind(id) else {
-            return if dom.kind(id) == NodeKind::Nothing { Sight::Hidden } else { Sight::Shown };
+            return if dom.kind(id) == NodeKind::Nothing { Visibility::Hidden } else { Visibility::Shown };
         };
         if tag == Tag::Script && dom.attribute(id, "type").is_some_and(|kind| kind.starts_with("math/tex")) {
-            return Sight::Shown;
+            return Visibility::Shown;
         }
         if tag.is_invisible() {
-            return if crate::embed::address(dom, id).is_some() { Sight::Empty } else { Sight::Hidden };
+            return if crate::embed::address(dom, id).is_some() {
+                Visibility::Empty
+            } else {
+                Visibility::Hidden
+            };
         }
         if tag == Tag::Dialog && dom.attribute(id, "open").is_none() {
-            return Sight::Hidden;
+            return Visibility::Hidden;
         }
-        let marks = Marks::of(dom, id, &self.controlled);
+        let marks = HidingAttributes::of(dom, id, &self.controlled);
         // Authors put aria-hidden on whole pages behind dialogs; only an empty element or an icon is safe to drop.
         if marks.is_furniture
             || (tag == Tag::Button && is_copy_button(dom, id))
             || (marks.class.starts_with("MathJax") && is_drawn_formula(dom, id, marks.class))
             || (marks.aria_hidden && is_icon(dom, id, tag))
         {
-            return Sight::Hidden;
+            return Visibility::Hidden;
         }
         if marks.reachable || matches!(tag, Tag::Html | Tag::Body | Tag::Math) {
-            return Sight::Shown;
+            return Visibility::Shown;
         }
-        let own = marks.style.map(Look::read).unwrap_or_default();
+        let own = marks.style.map(StyleDeclarations::read).unwrap_or_default();
         if marks.hidden || own.undisplayed == Some(true) || own.invisible == Some(true) {
-            return Sight::Hidden;
+            return Visibility::Hidden;
         }
         let mut look = own;
         if !self.sheet.is_empty() {
             look = own.over(self.sheet.look(dom, id, marks.class, marks.id));
         }
-        if self.is_unseen(id, look) && !self.may_open(id) { Sight::Doubtful } else { Sight::Shown }
+        if self.is_unseen(id, look) && !self.may_open(id) { Visibility::Doubtful } else { Visibility::Shown }
     }
 
-    fn is_unseen(&self, id: NodeId, look: Look) -> bool {
+    fn is_unseen(&self, id: NodeId, look: StyleDeclarations) -> bool {
         let hidden = [look.undisplayed, look.invisible, look.unseen].contains(&Some(true)) || look.folded;
         (hidden && !holds_formula(self.dom, id)) || (look.tiny && has_letters_of_its_own(self.dom, id))
     }
@@ -122,9 +127,9 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// What the attributes of an element say.
+/// Attributes of an element that can hide it.
 #[derive(Debug, Default)]
-struct Marks<'a> {
+struct HidingAttributes<'a> {
     class: &'a str,
     id: &'a str,
     style: Option<&'a str>,
@@ -134,9 +139,9 @@ struct Marks<'a> {
     is_furniture: bool,
 }
 
-impl<'a> Marks<'a> {
-    fn of(dom: &'a Dom, id: NodeId, controlled: &HashSet<&str>) -> Marks<'a> {
-        let mut marks = Marks::default();
+impl<'a> HidingAttributes<'a> {
+    fn of(dom: &'a Dom, id: NodeId, controlled: &HashSet<&str>) -> HidingAttributes<'a> {
+        let mut marks = HidingAttributes::default();
         for (name, value) in dom.named_attributes(id) {
             match *name {
                 local_name!("class") => {

@@ -2,7 +2,7 @@
 //!
 //! Not a cascade of CSS: rules with other selectors count only in that they tell what a script may show.
 
-use super::declarations::Look;
+use super::declarations::StyleDeclarations;
 use crate::dom::{Dom, NodeId};
 use std::collections::{HashMap, HashSet};
 
@@ -74,7 +74,7 @@ struct Rule<'a> {
     /// The compounds, that of the element itself last.
     compounds: Vec<Compound<'a>>,
     specificity: u32,
-    look: Look,
+    look: StyleDeclarations,
 }
 
 /// A tag, classes and an id that one element must have.
@@ -83,16 +83,16 @@ struct Compound<'a> {
     tag: Option<&'a str>,
     id: Option<&'a str>,
     classes: Vec<&'a str>,
-    /// Whether the element of the compound before is the parent, not only an ancestor.
+    /// True if the previous compound matches the parent only, not any ancestor.
     is_child: bool,
 }
 
 impl<'a> Sheet<'a> {
     /// Reads the styles of a page.
     pub(super) fn read(css: &'a str) -> Sheet<'a> {
-        let mut reader = Reader::default();
-        reader.block(css, Counts::All, 0);
-        let Reader { rules, revealed } = reader;
+        let mut reader = SheetParser::default();
+        reader.block(css, RuleScope::All, 0);
+        let SheetParser { rules, revealed } = reader;
         let mut sheet = Sheet::default();
         for rule in rules {
             let Some(own) = rule.compounds.last() else { continue };
@@ -115,8 +115,8 @@ impl<'a> Sheet<'a> {
 
     /// Returns what the rules say of an element with these classes and this id, if one hides it: the strongest for each
     /// property.
-    pub(super) fn look(&self, dom: &Dom, element: NodeId, class: &str, id: &str) -> Look {
-        let mut look = Look::default();
+    pub(super) fn look(&self, dom: &Dom, element: NodeId, class: &str, id: &str) -> StyleDeclarations {
+        let mut look = StyleDeclarations::default();
         let tag = dom.name(element);
         let mut found: Vec<usize> = Vec::new();
         self.hiding.find(tag, class, id, &mut found);
@@ -204,22 +204,22 @@ impl<'a> Compound<'a> {
 
 /// Which rules of a block count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Counts {
+enum RuleScope {
     All,
     /// Only in that they show: rules for some screens.
     Shown,
 }
 
 #[derive(Debug, Default)]
-struct Reader<'a> {
+struct SheetParser<'a> {
     rules: Vec<Rule<'a>>,
     /// Classes and ids that some rule shows in some state.
     revealed: HashSet<&'a str>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> SheetParser<'a> {
     /// Reads the rules of a block.
-    fn block(&mut self, css: &'a str, counts: Counts, depth: usize) {
+    fn block(&mut self, css: &'a str, counts: RuleScope, depth: usize) {
         let mut rest = css;
         while let Some(open) = rest.find('{') {
             let head = prelude(&rest[..open]);
@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
                 "supports" | "layer" | "scope" => Some(counts),
                 "media" if condition.contains("print") => None,
                 "media" if !condition.contains('(') => Some(counts),
-                "media" | "container" => Some(Counts::Shown),
+                "media" | "container" => Some(RuleScope::Shown),
                 _ => None,
             };
             if let Some(counts) = inner.filter(|_| depth < 4) {
@@ -247,11 +247,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn rule(&mut self, head: &'a str, body: &'a str, counts: Counts) {
+    fn rule(&mut self, head: &'a str, body: &'a str, counts: RuleScope) {
         if self.rules.len() >= MAX_RULES || !is_of_interest(body) {
             return;
         }
-        let look = Look::read(body);
+        let look = StyleDeclarations::read(body);
         if look.is_silent() {
             return;
         }
@@ -260,7 +260,7 @@ impl<'a> Reader<'a> {
             if look.shows() {
                 self.reveal(selector, compounds.as_deref(), counts);
             }
-            let Some(compounds) = compounds.filter(|_| counts == Counts::All) else { continue };
+            let Some(compounds) = compounds.filter(|_| counts == RuleScope::All) else { continue };
             let names = || compounds.iter().flat_map(|compound| compound.classes.iter().chain(&compound.id));
             let skipped = |name: &&str| {
                 TEMPORARY.iter().chain(&SPOKEN).any(|part| name.to_ascii_lowercase().contains(part))
@@ -281,9 +281,9 @@ impl<'a> Reader<'a> {
 
     /// Notes what a selector shows in some state: with another class, inside another element, when pointed at, on some
     /// screens.
-    fn reveal(&mut self, selector: &'a str, compounds: Option<&[Compound<'a>]>, counts: Counts) {
+    fn reveal(&mut self, selector: &'a str, compounds: Option<&[Compound<'a>]>, counts: RuleScope) {
         if let Some([Compound { classes, id, .. }]) = compounds
-            && counts == Counts::All
+            && counts == RuleScope::All
             && classes.len() + usize::from(id.is_some()) < 2
         {
             return;

@@ -2,7 +2,7 @@
 //!
 //! One pass: the text of the page is written down block by block, and each image remembers its place in it.
 
-use super::beside::{Place, Surroundings};
+use super::text_context::{TextContext, TextPosition};
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 use crate::limits::{MAX_CAPTION_CHARS, MAX_IMAGES};
 use crate::links::{candidates, image_source, resolve_image};
@@ -38,7 +38,8 @@ pub struct ImageDetail {
 
 /// Returns the images of a page, each once, in document order.
 pub(crate) fn details(dom: &Dom, base: &Url) -> Vec<ImageDetail> {
-    let mut found = Found { dom, base, at: HashMap::new(), list: Vec::new(), text: Surroundings::default() };
+    let mut found =
+        ImageDraft { dom, base, at: HashMap::new(), list: Vec::new(), text: TextContext::default() };
     let mut walk = dom.descendants(NodeId::ROOT);
     let mut meta_image = None;
     let mut elements = 0;
@@ -62,20 +63,20 @@ pub(crate) fn details(dom: &Dom, base: &Url) -> Vec<ImageDetail> {
 }
 
 /// An image and its place in the text.
-struct Item {
+struct PositionedImage {
     image: ImageDetail,
-    place: Option<Place>,
+    place: Option<TextPosition>,
 }
 
-struct Found<'a> {
+struct ImageDraft<'a> {
     dom: &'a Dom,
     base: &'a Url,
     at: HashMap<String, usize>,
-    list: Vec<Item>,
-    text: Surroundings,
+    list: Vec<PositionedImage>,
+    text: TextContext,
 }
 
-impl Found<'_> {
+impl ImageDraft<'_> {
     fn image(&mut self, id: NodeId) {
         let Some((url, width, height)) = best_source(self.dom, id, self.base) else { return };
         let named = |name: &str| self.dom.attribute(id, name).map(collapsed).filter(|text| !text.is_empty());
@@ -116,7 +117,7 @@ impl Found<'_> {
     }
 
     /// Adds an image, or what is new about one that was met before. Returns its place in the list.
-    fn add(&mut self, image: ImageDetail, place: Option<Place>) -> Option<usize> {
+    fn add(&mut self, image: ImageDetail, place: Option<TextPosition>) -> Option<usize> {
         if image.url.starts_with("data:") || is_furniture_name(&image.url) {
             return None;
         }
@@ -126,13 +127,13 @@ impl Found<'_> {
         }
         let at = self.list.len();
         self.at.insert(image.url.clone(), at);
-        self.list.push(Item { image, place });
+        self.list.push(PositionedImage { image, place });
         Some(at)
     }
 
     fn finish(self) -> Vec<ImageDetail> {
-        let Found { list, text, .. } = self;
-        let described = list.into_iter().map(|Item { mut image, place }| {
+        let ImageDraft { list, text, .. } = self;
+        let described = list.into_iter().map(|PositionedImage { mut image, place }| {
             image.context = place.map(|place| text.around(place)).unwrap_or_default();
             image
         });
@@ -140,9 +141,9 @@ impl Found<'_> {
     }
 }
 
-impl Item {
+impl PositionedImage {
     /// Fills what is not known yet. The two lengths belong together, so they are taken together.
-    fn complete(&mut self, other: ImageDetail, place: Option<Place>) {
+    fn complete(&mut self, other: ImageDetail, place: Option<TextPosition>) {
         let image = &mut self.image;
         if image.alt.is_empty() {
             image.alt = other.alt;
@@ -174,17 +175,17 @@ fn best_source(dom: &Dom, img: NodeId, base: &Url) -> Option<(String, Option<u32
 }
 
 /// One entry of a `srcset` with its width.
-struct Form<'a> {
+struct SrcsetCandidate<'a> {
     element: NodeId,
     source: &'a str,
     width: u32,
 }
 
-fn widest(dom: &Dom, img: NodeId) -> Option<Form<'_>> {
+fn widest(dom: &Dom, img: NodeId) -> Option<SrcsetCandidate<'_>> {
     let picture = dom.parent(img).filter(|&parent| dom.is(parent, Tag::Picture));
     let sources = picture.into_iter().flat_map(|picture| dom.children(picture).take(MAX_CHILDREN));
     let elements = std::iter::once(img).chain(sources.filter(|&id| dom.is(id, Tag::Source)));
-    let mut best: Option<Form<'_>> = None;
+    let mut best: Option<SrcsetCandidate<'_>> = None;
     for element in elements {
         for set in ["srcset", "data-srcset"].iter().filter_map(|name| dom.attribute(element, name)) {
             for (source, descriptor) in candidates(set) {
@@ -192,7 +193,7 @@ fn widest(dom: &Dom, img: NodeId) -> Option<Form<'_>> {
                     continue;
                 };
                 if best.as_ref().is_none_or(|best| width > best.width) {
-                    best = Some(Form { element, source, width });
+                    best = Some(SrcsetCandidate { element, source, width });
                 }
             }
         }

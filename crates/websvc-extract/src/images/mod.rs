@@ -1,8 +1,8 @@
 //! The images of a page: in its content, its metadata and its inline styles.
 
-mod beside;
 mod detail;
 mod size;
+mod text_context;
 
 pub use detail::ImageDetail;
 pub(crate) use detail::details;
@@ -10,13 +10,13 @@ pub use size::image_size;
 
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 use crate::limits::MAX_LIST_BYTES;
-use crate::links::{image_source, largest, resolve_image};
+use crate::links::{image_source, largest_srcset_candidate, resolve_image};
 use std::collections::HashSet;
 use url::Url;
 
 /// Returns the absolute URLs of all images, each once, in document order.
 pub(crate) fn all(dom: &Dom, base: &Url) -> Vec<String> {
-    let mut found = Found { base, seen: HashSet::new(), list: Vec::new(), bytes: 0 };
+    let mut found = ImageCollector { base, seen: HashSet::new(), list: Vec::new(), bytes: 0 };
     for id in dom.descendants(NodeId::ROOT) {
         let NodeKind::Element(tag) = dom.kind(id) else { continue };
         match tag {
@@ -55,14 +55,14 @@ pub(crate) fn all(dom: &Dom, base: &Url) -> Vec<String> {
     found.list
 }
 
-struct Found<'a> {
+struct ImageCollector<'a> {
     base: &'a Url,
     seen: HashSet<String>,
     list: Vec<String>,
     bytes: usize,
 }
 
-impl Found<'_> {
+impl ImageCollector<'_> {
     fn add(&mut self, source: String) {
         let is_room = self.bytes + source.len() <= MAX_LIST_BYTES;
         if is_room && !source.starts_with("data:") && self.seen.insert(source.clone()) {
@@ -85,7 +85,7 @@ impl Found<'_> {
 
     fn set(&mut self, dom: &Dom, id: NodeId) {
         for set in ["srcset", "data-srcset"].iter().filter_map(|name| dom.attribute(id, name)) {
-            if let Some(source) = largest(set) {
+            if let Some(source) = largest_srcset_candidate(set) {
                 self.source(source);
             }
         }

@@ -2,9 +2,9 @@
 
 use super::tokens::{self, Hints};
 use super::topics::{Topics, Words};
+use crate::content_view::ContentView;
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 use crate::text::{is_dropped, is_space};
-use crate::view::View;
 
 /// A run of text that no block boundary interrupts: a paragraph, a heading, a list item, a table cell.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +23,7 @@ pub(super) struct Block {
     pub(super) last: char,
     /// A hash of its letters, for finding repetitions.
     pub(super) hash: u64,
-    /// What its words are about.
+    /// Topics of the block's words.
     pub(super) topics: Topics,
     /// Words that have a topic: they name what a page does rather than what it says.
     pub(super) topical: u32,
@@ -66,12 +66,12 @@ impl Size {
 #[derive(Debug, Clone)]
 pub(super) struct Element {
     pub(super) tag: Tag,
-    /// Index of the parent in `Outline::elements`; the first element is its own.
+    /// Index of the parent in `BlockTree::elements`; the first element is its own.
     pub(super) parent: usize,
     pub(super) depth: u16,
-    /// What its own names hint at.
+    /// Hints from the element's own names.
     pub(super) own: Hints,
-    /// What its names and those of all its ancestors hint at.
+    /// Hints from the names of the element and all its ancestors.
     pub(super) all: Hints,
     pub(super) size: Size,
     /// How many siblings in a row look the same: same tag, and names that hint at the same.
@@ -83,14 +83,15 @@ pub(super) struct Element {
 
 /// A page as blocks and the elements around them.
 #[derive(Debug)]
-pub(super) struct Outline {
+pub(super) struct BlockTree {
     pub(super) elements: Vec<Element>,
     pub(super) blocks: Vec<Block>,
 }
 
 /// Cuts the view into blocks.
-pub(super) fn outline(dom: &Dom, view: &View) -> Outline {
-    let mut cutter = Cutter { dom, elements: Vec::new(), blocks: Vec::new(), current: Block::default() };
+pub(super) fn outline(dom: &Dom, view: &ContentView) -> BlockTree {
+    let mut cutter =
+        BlockBuilder { dom, elements: Vec::new(), blocks: Vec::new(), current: Block::default() };
     cutter.elements.push(Element {
         tag: Tag::Other,
         parent: 0,
@@ -104,7 +105,7 @@ pub(super) fn outline(dom: &Dom, view: &View) -> Outline {
     });
     cutter.children(view, NodeId::ROOT, 0, 0);
     cutter.end_block();
-    let Cutter { mut elements, blocks, .. } = cutter;
+    let BlockBuilder { mut elements, blocks, .. } = cutter;
     for block in &blocks {
         elements[block.owner].size.add(&block.size);
     }
@@ -112,7 +113,7 @@ pub(super) fn outline(dom: &Dom, view: &View) -> Outline {
         let (size, parent) = (elements[index].size, elements[index].parent);
         elements[parent].size.add(&size);
     }
-    Outline { elements, blocks }
+    BlockTree { elements, blocks }
 }
 
 /// Returns the hash a block with this text has.
@@ -124,16 +125,16 @@ fn hashed(hash: u64, c: char) -> u64 {
     (hash ^ u64::from(u32::from(c.to_ascii_lowercase()))).wrapping_mul(0x0100_0000_01b3)
 }
 
-struct Cutter<'a> {
+struct BlockBuilder<'a> {
     dom: &'a Dom,
     elements: Vec<Element>,
     blocks: Vec<Block>,
     current: Block,
 }
 
-impl Cutter<'_> {
+impl BlockBuilder<'_> {
     /// Walks the children of a node. `here` is its element, `owner` that of the block it is part of.
-    fn children(&mut self, view: &View, id: NodeId, here: usize, owner: usize) {
+    fn children(&mut self, view: &ContentView, id: NodeId, here: usize, owner: usize) {
         let mut elements = Vec::new();
         for child in view.children(self.dom, id) {
             match self.dom.kind(child) {
@@ -146,7 +147,7 @@ impl Cutter<'_> {
         self.count_twins(&elements);
     }
 
-    fn element(&mut self, view: &View, id: NodeId, tag: Tag, parent: usize, owner: usize) -> usize {
+    fn element(&mut self, view: &ContentView, id: NodeId, tag: Tag, parent: usize, owner: usize) -> usize {
         let (own, look) = tokens::of_element(self.dom, id);
         let above = &self.elements[parent];
         let (all, depth) = (own | above.all, above.depth + 1);

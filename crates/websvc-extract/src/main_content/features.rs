@@ -1,8 +1,8 @@
 //! The signals a block is judged by, as numbers: its own text, its neighbours, the elements around it, its page.
 
-use super::blocks::{Block, Element, Outline, Size};
+use super::blocks::{Block, BlockTree, Element, Size};
 use super::groups::Groups;
-use super::signs::Sign;
+use super::page_type::PageTypeSignal;
 use super::tokens::{self, Hints};
 use super::topics::{self, Topics};
 use crate::dom::Tag;
@@ -11,11 +11,11 @@ use crate::dom::Tag;
 pub(super) const COUNT: usize = 286;
 
 /// The signals of one block.
-pub(super) type Row = [f32; COUNT];
+pub(super) type FeatureVector = [f32; COUNT];
 
-/// What the whole page contributes to the judgement of each of its blocks.
-struct Page<'a> {
-    outline: &'a Outline,
+/// Features of the whole page that the score of each block uses.
+struct PageFeatures<'a> {
+    outline: &'a BlockTree,
     total: Size,
     /// Words before each block.
     before: Vec<f32>,
@@ -35,7 +35,7 @@ struct Page<'a> {
     prices: f32,
     /// The share of the words in elements with these names.
     named: [f32; PAGE_NAMES.len()],
-    signs: &'a [Sign],
+    signs: &'a [PageTypeSignal],
 }
 
 /// The names whose share of the page tells what kind of page it is.
@@ -51,14 +51,19 @@ const PAGE_NAMES: [Hints; 8] = [
 ];
 
 /// Computes the signals of every block.
-pub(super) fn rows(outline: &Outline, groups: &Groups, title_hashes: &[u64], signs: &[Sign]) -> Vec<Row> {
-    let page = Page::new(outline, groups, title_hashes, signs);
+pub(super) fn rows(
+    outline: &BlockTree,
+    groups: &Groups,
+    title_hashes: &[u64],
+    signs: &[PageTypeSignal],
+) -> Vec<FeatureVector> {
+    let page = PageFeatures::new(outline, groups, title_hashes, signs);
     (0..outline.blocks.len()).map(|index| page.row(index)).collect()
 }
 
 /// Collects the numbers of one row in order.
 struct Builder {
-    row: Row,
+    row: FeatureVector,
     used: usize,
 }
 
@@ -89,8 +94,13 @@ impl Builder {
     }
 }
 
-impl<'a> Page<'a> {
-    fn new(outline: &'a Outline, groups: &'a Groups, title_hashes: &[u64], signs: &'a [Sign]) -> Page<'a> {
+impl<'a> PageFeatures<'a> {
+    fn new(
+        outline: &'a BlockTree,
+        groups: &'a Groups,
+        title_hashes: &[u64],
+        signs: &'a [PageTypeSignal],
+    ) -> PageFeatures<'a> {
         let blocks = &outline.blocks;
         let total = outline.elements[0].size;
         let running = blocks.iter().scan(0.0, |sum, block| {
@@ -103,7 +113,7 @@ impl<'a> Page<'a> {
         let is_title: Vec<bool> = blocks.iter().map(|block| title_hashes.contains(&block.hash)).collect();
         let articles =
             outline.elements.iter().filter(|e| e.tag == Tag::Article && e.size.words > 5.0).count();
-        Page {
+        PageFeatures {
             outline,
             total,
             before,
@@ -124,7 +134,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn row(&self, index: usize) -> Row {
+    fn row(&self, index: usize) -> FeatureVector {
         let mut out = Builder { row: [0.0; COUNT], used: 0 };
         self.own_text(&mut out, index);
         self.place(&mut out, index);
@@ -138,7 +148,7 @@ impl<'a> Page<'a> {
         out.row
     }
 
-    /// What the block itself says. 26 signals.
+    /// Adds the block's own text. 26 signals.
     fn own_text(&self, out: &mut Builder, index: usize) {
         let block = &self.outline.blocks[index];
         let size = &block.size;
@@ -173,7 +183,7 @@ impl<'a> Page<'a> {
         out.log(block.prices as f32);
     }
 
-    /// Where on the page it stands. 10 signals.
+    /// Adds the block's position on the page. 10 signals.
     fn place(&self, out: &mut Builder, index: usize) {
         let count = self.outline.blocks.len() as f32;
         out.push(index as f32 / count);
@@ -190,7 +200,7 @@ impl<'a> Page<'a> {
         out.flag(index > 0 && self.headings[index - 1] > 0);
     }
 
-    /// What stands before and after it. 28 signals.
+    /// Adds the blocks before and after it. 28 signals.
     fn neighbours(&self, out: &mut Builder, index: usize) {
         let blocks = &self.outline.blocks;
         let owner = |block: &Block| &self.outline.elements[block.owner];
@@ -260,7 +270,7 @@ impl<'a> Page<'a> {
         out.push(size.words / self.total.words.max(1.0));
     }
 
-    /// What the names around it hint at: any ancestor's, and those of the nearest. 69 signals.
+    /// Adds hints from the names around it: those of any ancestor and of the nearest. 69 signals.
     fn names(&self, out: &mut Builder, index: usize) {
         let elements = &self.outline.elements;
         let owner = self.outline.blocks[index].owner;
@@ -293,7 +303,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// What its words are about, those of its neighbours and of the heading above. 54 signals.
+    /// Adds the topics of its words, of its neighbors and of the heading above. 54 signals.
     fn topics(&self, out: &mut Builder, index: usize) {
         let blocks = &self.outline.blocks;
         let around = [-2_isize, -1, 1, 2];
@@ -309,7 +319,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// What the blocks hold that stand in the same place of a repeated pattern. 9 signals.
+    /// Adds the blocks at the same position of a repeated pattern. 9 signals.
     fn alike(&self, out: &mut Builder, index: usize) {
         for size in [self.groups.path(index), self.groups.look(index)] {
             out.log(size.blocks);
@@ -330,7 +340,7 @@ impl<'a> Page<'a> {
         out.flag(self.has_main);
         out.push(self.prices);
         out.log(self.outline.blocks.len() as f32);
-        for sign in Sign::ALL {
+        for sign in PageTypeSignal::ALL {
             out.flag(self.signs.contains(&sign));
         }
         for share in self.named.iter().chain(&self.groups.mentions) {
@@ -340,7 +350,7 @@ impl<'a> Page<'a> {
 }
 
 /// Returns the share of the page's words that stand in elements with these names.
-fn share(outline: &Outline, names: Hints) -> f32 {
+fn share(outline: &BlockTree, names: Hints) -> f32 {
     let named = outline.blocks.iter().filter(|block| outline.elements[block.owner].all & names != 0);
     named.map(|block| block.size.words).sum::<f32>() / outline.elements[0].size.words.max(1.0)
 }
@@ -351,13 +361,13 @@ pub(super) fn chain(elements: &[Element], from: usize) -> impl Iterator<Item = u
 }
 
 /// Returns the level of the heading a block is, or 0.
-pub(super) fn heading_level(outline: &Outline, block: &Block) -> u8 {
+pub(super) fn heading_level(outline: &BlockTree, block: &Block) -> u8 {
     let mut nearest = chain(&outline.elements, block.owner).take(3);
     nearest.find_map(|i| outline.elements[i].tag.heading_level()).map_or(0, |level| level as u8)
 }
 
 /// Finds the deepest element that still holds this share of the page.
-fn deepest(outline: &Outline, share: f32, amount: fn(&Size) -> f32) -> usize {
+fn deepest(outline: &BlockTree, share: f32, amount: fn(&Size) -> f32) -> usize {
     let wanted = amount(&outline.elements[0].size) * share;
     let mut found = 0;
     if wanted > 0.0 {

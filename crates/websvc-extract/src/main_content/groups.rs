@@ -1,11 +1,11 @@
-//! What a block has in common with others: the same text, the same place in a repeated pattern, the same heading.
+//! Groups of blocks: the same text, the same position in a repeated pattern, the same heading.
 
-use super::blocks::{Block, Outline, Size};
+use super::blocks::{Block, BlockTree, Size};
 use super::features::heading_level;
 use super::topics::{self, Topics};
 use std::collections::HashMap;
 
-/// What the blocks of one page have in common.
+/// Groups of the blocks of one page.
 #[derive(Debug)]
 pub(super) struct Groups {
     /// For each block its group by the path of elements to it, and by the two nearest elements.
@@ -24,7 +24,7 @@ pub(super) struct Groups {
 
 impl Groups {
     /// Compares the blocks of a page with each other.
-    pub(super) fn of(outline: &Outline) -> Groups {
+    pub(super) fn of(outline: &BlockTree) -> Groups {
         let mut sizes = Vec::new();
         let of_path = group(outline, &mut sizes, |block| outline.elements[block.owner].path);
         let of_look = group(outline, &mut sizes, |block| {
@@ -60,7 +60,7 @@ impl Groups {
         (self.sizes.len(), &self.of_path)
     }
 
-    fn read_topics(&mut self, outline: &Outline) {
+    fn read_topics(&mut self, outline: &BlockTree) {
         let mut heading = 0;
         for (index, block) in outline.blocks.iter().enumerate() {
             let is_heading = heading_level(outline, block) > 0;
@@ -78,7 +78,7 @@ impl Groups {
     }
 }
 
-fn group(outline: &Outline, sizes: &mut Vec<Size>, key: impl Fn(&Block) -> u64) -> Vec<usize> {
+fn group(outline: &BlockTree, sizes: &mut Vec<Size>, key: impl Fn(&Block) -> u64) -> Vec<usize> {
     let mut known = HashMap::new();
     let groups = outline.blocks.iter().map(|block| {
         let group = *known.entry(key(block)).or_insert_with(|| {

@@ -10,22 +10,22 @@ mod blocks;
 mod features;
 mod groups;
 mod model;
+mod page_type;
 mod select;
-mod signs;
 mod tokens;
 mod topics;
 
+use crate::content_view::ContentView;
 use crate::document::Document;
 use crate::dom::{Dom, NodeId};
-use crate::view::View;
 use url::Url;
 
 /// Returns the view of the main content, or nothing if there is none.
-pub(crate) fn find(document: &Document, view: &View) -> Option<View> {
+pub(crate) fn find(document: &Document, view: &ContentView) -> Option<ContentView> {
     let dom = &document.dom;
     let outline = blocks::outline(dom, view);
     let groups = groups::Groups::of(&outline);
-    let rows = features::rows(&outline, &groups, &title_hashes(dom), &signs::read(dom, &document.base));
+    let rows = features::rows(&outline, &groups, &title_hashes(dom), &page_type::read(dom, &document.base));
     let scores = model::scores(&rows);
     let mut kept = select::choose(&outline, &scores);
     if let Some(stated) = document.stated {
@@ -58,11 +58,11 @@ pub struct BlockReport {
 }
 
 /// Returns every block of a page.
-pub(crate) fn describe(dom: &Dom, view: &View, base: &Url) -> Vec<BlockReport> {
+pub(crate) fn describe(dom: &Dom, view: &ContentView, base: &Url) -> Vec<BlockReport> {
     let outline = blocks::outline(dom, view);
     let groups = groups::Groups::of(&outline);
-    let rows = features::rows(&outline, &groups, &title_hashes(dom), &signs::read(dom, base));
-    let report = |((block, row), &group): ((&blocks::Block, &features::Row), &usize)| {
+    let rows = features::rows(&outline, &groups, &title_hashes(dom), &page_type::read(dom, base));
+    let report = |((block, row), &group): ((&blocks::Block, &features::FeatureVector), &usize)| {
         let mut text = String::new();
         for &id in &block.nodes {
             crate::text::push_collapsed(&mut text, dom.text(id));

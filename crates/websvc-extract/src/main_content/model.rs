@@ -8,7 +8,7 @@
 //! on its other side, and the first leaf of a tree that is left is its answer. Several blocks are asked at once, which the
 //! compiler turns into operations on vectors.
 
-use super::features::{COUNT, Row};
+use super::features::{COUNT, FeatureVector};
 use std::sync::LazyLock;
 
 static MODEL: LazyLock<Model> = LazyLock::new(|| Model::read(include_str!("../../model/model.txt")));
@@ -20,10 +20,10 @@ const MAX_LEAVES: usize = 32;
 const LANES: usize = 8;
 
 /// For each tree the leaves that are left, for each of the blocks that are asked together.
-type Left = [u32; LANES];
+type LeafMask = [u32; LANES];
 
 /// Returns for each row of signals the probability that its block is main content.
-pub(super) fn scores(rows: &[Row]) -> Vec<f32> {
+pub(super) fn scores(rows: &[FeatureVector]) -> Vec<f32> {
     let model = &*MODEL;
     let mut left = vec![[u32::MAX; LANES]; model.trees.len()];
     let sums = rows.chunks(LANES).flat_map(|rows| model.sums(rows, &mut left).into_iter().take(rows.len()));
@@ -32,14 +32,14 @@ pub(super) fn scores(rows: &[Row]) -> Vec<f32> {
 
 struct Model {
     /// The questions about each signal, by rising threshold.
-    questions: Vec<Vec<Question>>,
-    /// Where the values of each tree's leaves begin.
+    questions: Vec<Vec<Split>>,
+    /// Offset of the first leaf value of each tree.
     trees: Vec<usize>,
     leaves: Vec<f32>,
 }
 
-/// Whether a signal is above a threshold.
-struct Question {
+/// Test whether a signal is above a threshold.
+struct Split {
     threshold: f32,
     tree: usize,
     /// The leaves that are left if it is.
@@ -48,7 +48,7 @@ struct Question {
 
 impl Model {
     /// Returns the sum of the trees for each of up to `LANES` rows.
-    fn sums(&self, rows: &[Row], left: &mut [Left]) -> [f32; LANES] {
+    fn sums(&self, rows: &[FeatureVector], left: &mut [LeafMask]) -> [f32; LANES] {
         left.fill([u32::MAX; LANES]);
         for (signal, questions) in self.questions.iter().enumerate() {
             // A lane without a row answers every question with "not above".
@@ -100,7 +100,7 @@ impl Model {
                 if let Some((signal, threshold, from)) = open.pop() {
                     let below = (1_u64 << (leaf + 1)) - (1_u64 << from);
                     let left = !u32::try_from(below).expect("there are at most 32 leaves");
-                    model.questions[signal].push(Question { threshold, tree, left });
+                    model.questions[signal].push(Split { threshold, tree, left });
                 }
             }
         }

@@ -1,16 +1,17 @@
 //! From scores to a view: which blocks are kept, and which images and rules between them.
 
-use super::blocks::{Block, Outline};
+use super::blocks::{Block, BlockTree};
 use super::features::{chain, heading_level};
 use super::tokens::{self, Hints};
+use crate::content_view::ContentView;
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
-use crate::view::View;
 
 /// The bounds of the expected threshold.
 const LOWEST: f32 = 0.12;
 const HIGHEST: f32 = 0.5;
 
-/// What the threshold exceeds this by counts twice: what is doubtful beside a clear article is rarely part of it.
+/// Threshold part above which the excess counts twice: uncertain blocks beside a clear article rarely belong to
+/// it.
 const CERTAIN: f32 = 0.4;
 
 /// The part of the threshold that is enough between two kept blocks.
@@ -19,7 +20,7 @@ const GAP: f32 = 0.4;
 /// Up to this many words a page is small: too little for the signals to mean much.
 const SMALL_PAGE_WORDS: f32 = 200.0;
 
-/// What names the parts of a small page that are not its content.
+/// Names of the parts of a small page that are not its content.
 const AROUND: Hints = tokens::IN_NAV
     | tokens::IN_FOOTER
     | tokens::IN_ASIDE
@@ -36,7 +37,7 @@ const AROUND: Hints = tokens::IN_NAV
 ///
 /// If scores are probabilities, the selection with the best F1 to expect keeps what scores above half of that F1: on a page
 /// where little is certain, less certainty is asked for.
-fn threshold(outline: &Outline, scores: &[f32]) -> f32 {
+fn threshold(outline: &BlockTree, scores: &[f32]) -> f32 {
     let mut ranked: Vec<(f32, f32)> = scores
         .iter()
         .zip(&outline.blocks)
@@ -55,7 +56,7 @@ fn threshold(outline: &Outline, scores: &[f32]) -> f32 {
 }
 
 /// Decides which blocks are kept: those that score above the threshold, and those that belong to them.
-pub(super) fn choose(outline: &Outline, scores: &[f32]) -> Vec<bool> {
+pub(super) fn choose(outline: &BlockTree, scores: &[f32]) -> Vec<bool> {
     let threshold = threshold(outline, scores);
     let mut kept: Vec<bool> = scores.iter().map(|&score| score > threshold).collect();
     keep_wholes(outline, scores, threshold, &mut kept);
@@ -66,7 +67,7 @@ pub(super) fn choose(outline: &Outline, scores: &[f32]) -> Vec<bool> {
 }
 
 /// A small page is kept but for what it names as something around its content: all of `main` where there is one.
-fn keep_small_page(outline: &Outline, kept: &mut [bool]) {
+fn keep_small_page(outline: &BlockTree, kept: &mut [bool]) {
     if outline.elements[0].size.words > SMALL_PAGE_WORDS {
         return;
     }
@@ -82,7 +83,7 @@ fn keep_small_page(outline: &Outline, kept: &mut [bool]) {
 }
 
 /// A list, a table or a piece of code is kept as a whole if on average it is worth keeping.
-fn keep_wholes(outline: &Outline, scores: &[f32], threshold: f32, kept: &mut [bool]) {
+fn keep_wholes(outline: &BlockTree, scores: &[f32], threshold: f32, kept: &mut [bool]) {
     let wholes: Vec<Option<usize>> =
         outline.blocks.iter().map(|block| whole_of(outline, block.owner)).collect();
     let mut sums = vec![(0.0_f32, 0.0_f32); outline.elements.len()];
@@ -99,14 +100,14 @@ fn keep_wholes(outline: &Outline, scores: &[f32], threshold: f32, kept: &mut [bo
 }
 
 /// Returns the innermost list, table or code that an element is part of.
-fn whole_of(outline: &Outline, owner: usize) -> Option<usize> {
+fn whole_of(outline: &BlockTree, owner: usize) -> Option<usize> {
     let near = chain(&outline.elements, owner).take(5);
     let is_whole = |tag| matches!(tag, Tag::Ul | Tag::Ol | Tag::Dl | Tag::Table | Tag::Pre);
     near.into_iter().find(|&index| is_whole(outline.elements[index].tag))
 }
 
 /// A block between two kept ones, with the same parent, needs less to be kept itself.
-fn close_gaps(outline: &Outline, scores: &[f32], threshold: f32, kept: &mut [bool]) {
+fn close_gaps(outline: &BlockTree, scores: &[f32], threshold: f32, kept: &mut [bool]) {
     let parent = |index: usize| outline.elements[outline.blocks[index].owner].parent;
     for index in 1..kept.len().saturating_sub(1) {
         let between = kept[index - 1] && kept[index + 1];
@@ -116,14 +117,14 @@ fn close_gaps(outline: &Outline, scores: &[f32], threshold: f32, kept: &mut [boo
 }
 
 /// A heading is kept if what it stands over is.
-fn keep_headings(outline: &Outline, kept: &mut [bool]) {
+fn keep_headings(outline: &BlockTree, kept: &mut [bool]) {
     for index in (0..kept.len().saturating_sub(1)).rev() {
         kept[index] |= kept[index + 1] && heading_level(outline, &outline.blocks[index]) > 0;
     }
 }
 
 /// Leaves out of the view all text that is not kept, and every element that then holds nothing.
-pub(super) fn narrow(dom: &Dom, view: &mut View, outline: &Outline, kept: &[bool]) {
+pub(super) fn narrow(dom: &Dom, view: &mut ContentView, outline: &BlockTree, kept: &[bool]) {
     let mut text = vec![false; dom.len()];
     for (block, _) in outline.blocks.iter().zip(kept).filter(|(_, kept)| **kept) {
         for &id in &block.nodes {

@@ -1,4 +1,4 @@
-//! What the names of an element hint at: its tag, its role, and the words in its class and id.
+//! Hints in the names of an element: its tag, its role, and the words of its class and ID.
 //!
 //! Names are split into words (`post-content`, `postContent` and `post_content` are the words *post* and *content*) and only
 //! whole words count, so that `shadow` never means an advertisement.

@@ -1,4 +1,4 @@
-//! What the words of a block's text are about, where they name what a page does rather than what it says.
+//! Topics of a block's words that describe the function of the page rather than its subject.
 //!
 //! A word alone is a weak sign; under a heading, in a short block or on every card it tells a menu, a byline, a list of
 //! related articles or a shop's controls from content.

@@ -1,4 +1,4 @@
-//! What pages say about themselves, in the many ways they do; and the lists of links and images.
+//! Tests of page metadata in its many forms, and of the lists of links and images.
 
 use crate::page::{full, parse};
 use websvc_extract::{MetaValue, PageMetadata};

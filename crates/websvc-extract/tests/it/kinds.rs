@@ -1,9 +1,9 @@
 //! Kinds and charsets.
 
 use crate::page::{full, parse_bytes};
-use websvc_extract::{Document, ExtractError, Kind, Source};
+use websvc_extract::{ContentKind, Document, ExtractError, Source};
 
-fn kind_of(bytes: &[u8], content_type: Option<&str>) -> Result<Kind, String> {
+fn kind_of(bytes: &[u8], content_type: Option<&str>) -> Result<ContentKind, String> {
     let url = "https://example.com/".parse().unwrap();
     match Document::parse(Source { bytes, content_type, url: &url }) {
         Ok(page) => Ok(page.kind()),
@@ -21,15 +21,15 @@ fn kinds_are_told_by_bytes_and_by_declaration() {
         (b"anything", Some("application/pdf"), Err("pdf")),
         (b"anything", Some("image/webp"), Err("webp")),
         (b"a\0b", None, Err("binary")),
-        (b"<!DOCTYPE html><p>x", None, Ok(Kind::Html)),
-        (b"<!-- c --><div>x", Some("application/octet-stream"), Ok(Kind::Html)),
-        (b"<html", Some("application/xhtml+xml"), Ok(Kind::Xhtml)),
-        (b"{\"a\": 1}", None, Ok(Kind::Json)),
-        (b"x", Some("application/ld+json; charset=utf-8"), Ok(Kind::Json)),
-        (b"<p>x", Some("text/plain"), Ok(Kind::Text)),
-        (b"<?xml version='1.0'?><rss/>", Some("text/xml"), Ok(Kind::Xml)),
-        (b"<feed>", None, Ok(Kind::Xml)),
-        (b"", None, Ok(Kind::Text)),
+        (b"<!DOCTYPE html><p>x", None, Ok(ContentKind::Html)),
+        (b"<!-- c --><div>x", Some("application/octet-stream"), Ok(ContentKind::Html)),
+        (b"<html", Some("application/xhtml+xml"), Ok(ContentKind::Xhtml)),
+        (b"{\"a\": 1}", None, Ok(ContentKind::Json)),
+        (b"x", Some("application/ld+json; charset=utf-8"), Ok(ContentKind::Json)),
+        (b"<p>x", Some("text/plain"), Ok(ContentKind::Text)),
+        (b"<?xml version='1.0'?><rss/>", Some("text/xml"), Ok(ContentKind::Xml)),
+        (b"<feed>", None, Ok(ContentKind::Xml)),
+        (b"", None, Ok(ContentKind::Text)),
     ] {
         let found = kind_of(bytes, declared);
         assert_eq!(
@@ -62,9 +62,9 @@ fn binary_bytes_that_begin_like_text_are_binary() {
         }
     }
     let japanese = b"<p>\x1b$B$3$s$K$A$O\x1b(B</p>".repeat(20);
-    assert_eq!(kind_of(&japanese, Some("text/html; charset=iso-2022-jp")), Ok(Kind::Html));
+    assert_eq!(kind_of(&japanese, Some("text/html; charset=iso-2022-jp")), Ok(ContentKind::Html));
     let formatted = "\x1b[1mA log\x1b[0m\t1\r\n\x0c".repeat(100);
-    assert_eq!(kind_of(formatted.as_bytes(), Some("text/plain")), Ok(Kind::Text));
+    assert_eq!(kind_of(formatted.as_bytes(), Some("text/plain")), Ok(ContentKind::Text));
 }
 
 #[test]

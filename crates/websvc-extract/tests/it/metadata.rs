@@ -1,4 +1,4 @@
-//! What a page says about itself.
+//! Tests of page metadata.
 
 use crate::page::parse;
 use websvc_extract::{Anchor, MetaValue, Robots};

@@ -1,7 +1,7 @@
 //! Short ways to get from markup to what a test compares.
 
 use url::Url;
-use websvc_extract::{ContentOptions, Document, Scope, Source};
+use websvc_extract::{ContentOptions, ContentScope, Document, Source};
 
 /// Parses a page of `https://example.com/dir/page`.
 pub(crate) fn parse(html: &str) -> Document {
@@ -16,5 +16,5 @@ pub(crate) fn parse_bytes(bytes: &[u8], content_type: &str) -> Document {
 
 /// Returns options that ask for the whole page.
 pub(crate) fn full() -> ContentOptions {
-    ContentOptions { scope: Scope::Full, ..ContentOptions::default() }
+    ContentOptions { scope: ContentScope::Full, ..ContentOptions::default() }
 }

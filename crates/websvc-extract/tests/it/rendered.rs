@@ -121,7 +121,7 @@ fn development_pages_read_back_as_the_text_of_the_page() {
     assert!(far.is_empty(), "{} of {count} pages differ: {far:#?}", far.len());
 }
 
-/// What the reference parser sees of the structure of a text.
+/// Structure of a text as the reference parser sees it.
 #[derive(Default)]
 struct Structure {
     /// The number of rows of each table, its head among them.

@@ -54,8 +54,8 @@ fn to_outcome(mut page: Page, bill: Bill, took: Duration, entry: Option<&ListEnt
         _ => HostSignal::Healthy,
     };
     // Where it was not measured apart, all of the time counts.
-    let elapsed = if page.took.is_zero() { took } else { page.took };
-    let leads = page.leads.take();
+    let elapsed = if page.elapsed.is_zero() { took } else { page.elapsed };
+    let leads = page.out_links.take();
     let reached = page.metadata.url.as_deref().and_then(|url| Url::parse(url).ok());
     let warnings = std::mem::take(&mut page.warnings);
     let warning = (!warnings.is_empty()).then(|| warnings.join("; "));

@@ -15,7 +15,7 @@ pub(crate) use scheduler::deliver;
 
 use std::time::Duration;
 
-use websvc_webhook::Schedule;
+use websvc_webhook::BackoffSchedule;
 
 /// How events are delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct WebhookConfig {
     /// Tries of one event, the first among them; after the last one it is a dead letter.
     pub attempts: u32,
     /// The pauses between them.
-    pub pauses: Schedule,
+    pub pauses: BackoffSchedule,
     /// How long a receiver may take to acknowledge.
     pub patience: Duration,
     /// Events of all teams that are sent at one time; one team has at most half of these.
@@ -40,7 +40,7 @@ impl Default for WebhookConfig {
     fn default() -> Self {
         Self {
             attempts: 8,
-            pauses: Schedule {
+            pauses: BackoffSchedule {
                 first: Duration::from_secs(5),
                 factor: 4,
                 longest: Duration::from_secs(4 * 3_600),

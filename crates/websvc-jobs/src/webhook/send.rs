@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 use websvc_store::{DeliveryOutcome, StoreError, WebhookDelivery};
-use websvc_webhook::{Message, PostError, Secret, post};
+use websvc_webhook::{PostError, SigningSecret, WebhookRequest, post};
 
 use super::body::body;
 use crate::jobs::{Jobs, JobsError, now_ms};
@@ -70,15 +70,15 @@ async fn attempt_within(jobs: &Jobs, number: i64) -> Result<(), JobsError> {
 
 async fn send(jobs: &Jobs, delivery: &WebhookDelivery, secret: &[u8]) -> Result<(), DeliveryError> {
     let url = Url::parse(&delivery.url).map_err(|_| DeliveryError::permanent("its address is no URL"))?;
-    let secret =
-        Secret::new(&Secret::encode(secret)).map_err(|error| DeliveryError::permanent(error.to_string()))?;
+    let secret = SigningSecret::new(&SigningSecret::encode(secret))
+        .map_err(|error| DeliveryError::permanent(error.to_string()))?;
     let body = body(delivery).map_err(|error| DeliveryError::permanent(error.to_string()))?;
     let mut headers = headers(&delivery.headers).map_err(DeliveryError::permanent)?;
     let signature = format!("sha256={}", secret.sign_body(&body));
     let signature =
         HeaderValue::from_str(&signature).map_err(|error| DeliveryError::permanent(error.to_string()))?;
     headers.insert(BODY_SIGNATURE, signature);
-    let message = Message {
+    let message = WebhookRequest {
         id: delivery.id.clone(),
         body: body.into(),
         headers,

@@ -1,9 +1,9 @@
-//! What is in the answers of the endpoint.
+//! Bodies of the endpoint's responses.
 
 use serde_json::Value;
 
 use crate::error::ModelError;
-use crate::model::{Answer, Completion, Ordered, Ordering, Usage};
+use crate::model::{Completion, CompletionContent, RankedText, Ranking, Usage};
 
 /// Between these a model that thinks aloud does so.
 const THOUGHTS_BEGIN: &str = "<think>";
@@ -27,9 +27,9 @@ pub(super) fn of_completion(
         return Err(bad("it was cut off at its greatest length"));
     }
     let answer_of = if wants_json {
-        Answer::Json(json_in(text)?)
+        CompletionContent::Json(json_in(text)?)
     } else {
-        Answer::Text(without_thoughts(text)?.to_owned())
+        CompletionContent::Text(without_thoughts(text)?.to_owned())
     };
     let count = |name: &str| answer["usage"][name].as_u64().unwrap_or_default();
     let usage = Usage { input_tokens: count("prompt_tokens"), output_tokens: count("completion_tokens") };
@@ -75,7 +75,7 @@ fn json_in(text: &str) -> Result<Value, ModelError> {
 }
 
 /// Reads the order of texts, in the shape of Jina's.
-pub(super) fn of_ranking(answer: &Value, texts: usize, most: usize) -> Result<Ordering, ModelError> {
+pub(super) fn of_ranking(answer: &Value, texts: usize, most: usize) -> Result<Ranking, ModelError> {
     let results = answer["results"].as_array().ok_or_else(|| bad("no list `results`"))?;
     let mut seen = vec![false; texts];
     let mut ordered = Vec::with_capacity(results.len().min(texts));
@@ -86,14 +86,14 @@ pub(super) fn of_ranking(answer: &Value, texts: usize, most: usize) -> Result<Or
         if std::mem::replace(&mut seen[index], true) {
             return Err(bad("a text twice"));
         }
-        ordered.push(Ordered { index, score });
+        ordered.push(RankedText { index, score });
     }
     if ordered.len() < most.min(texts) {
         return Err(bad("texts are missing"));
     }
     ordered.sort_by(|a, b| b.score.total_cmp(&a.score));
     ordered.truncate(most);
-    Ok(Ordering { texts: ordered, total_tokens: answer["usage"]["total_tokens"].as_u64() })
+    Ok(Ranking { texts: ordered, total_tokens: answer["usage"]["total_tokens"].as_u64() })
 }
 
 /// Reads the names of models.
@@ -158,7 +158,10 @@ mod tests {
             assert!(cut.to_string().contains("cut off"), "{cut}");
         }
         let parts = completion(&json!([{ "type": "text", "text": "a" }, { "text": "b" }]), "stop");
-        assert_eq!(of_completion(&parts, false, false).unwrap().answer, Answer::Text("ab".to_owned()));
+        assert_eq!(
+            of_completion(&parts, false, false).unwrap().answer,
+            CompletionContent::Text("ab".to_owned())
+        );
     }
 
     #[test]
@@ -170,7 +173,7 @@ mod tests {
             ("Write <think> before it.", "Write <think> before it."),
         ] {
             let found = of_completion(&completion(&json!(text), "stop"), false, false).unwrap();
-            assert_eq!(found.answer, Answer::Text(expected.to_owned()), "{text}");
+            assert_eq!(found.answer, CompletionContent::Text(expected.to_owned()), "{text}");
         }
     }
 

@@ -6,9 +6,9 @@ use http::HeaderValue;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use serde_json::Value;
 use url::Url;
-use websvc_transport::{FetchError, FetchRequest, Fetched, RedirectPolicy};
+use websvc_transport::{FetchError, FetchRequest, FetchResponse, RedirectPolicy};
 
-use super::{OpenAi, Time};
+use super::{AttemptBudget, OpenAi};
 use crate::error::ModelError;
 
 /// The largest answer that is read.
@@ -25,30 +25,35 @@ const REFUSAL_BYTES: usize = 2_048;
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub(super) enum CallFailure {
     /// The server may not know the form of the question; this is what it says, in lower case.
     Form { status: u16, said: String },
     /// Anything else.
     Failed(ModelError),
 }
 
-impl From<ModelError> for Refusal {
+impl From<ModelError> for CallFailure {
     fn from(error: ModelError) -> Self {
         Self::Failed(error)
     }
 }
 
 /// Gets what is at a path.
-pub(super) async fn get(model: &OpenAi, path: &str, time: Time) -> Result<Value, ModelError> {
+pub(super) async fn get(model: &OpenAi, path: &str, time: AttemptBudget) -> Result<Value, ModelError> {
     match send(model, FetchRequest::get(address(&model.base_url, path)), time).await {
         Ok(answer) => Ok(answer),
-        Err(Refusal::Form { status, said: _ }) => Err(ModelError::Refused { status }),
-        Err(Refusal::Failed(error)) => Err(error),
+        Err(CallFailure::Form { status, said: _ }) => Err(ModelError::Refused { status }),
+        Err(CallFailure::Failed(error)) => Err(error),
     }
 }
 
 /// Sends JSON to a path.
-pub(super) async fn post(model: &OpenAi, path: &str, body: &Value, time: Time) -> Result<Value, Refusal> {
+pub(super) async fn post(
+    model: &OpenAi,
+    path: &str,
+    body: &Value,
+    time: AttemptBudget,
+) -> Result<Value, CallFailure> {
     let mut request = FetchRequest::post(address(&model.base_url, path), body.to_string());
     request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     send(model, request, time).await
@@ -60,7 +65,7 @@ fn address(base: &Url, path: &str) -> Url {
     url
 }
 
-async fn send(model: &OpenAi, mut request: FetchRequest, time: Time) -> Result<Value, Refusal> {
+async fn send(model: &OpenAi, mut request: FetchRequest, time: AttemptBudget) -> Result<Value, CallFailure> {
     request.headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     if let Some(key) = &model.key {
         request.headers.insert(AUTHORIZATION, key.clone());
@@ -76,7 +81,7 @@ async fn send(model: &OpenAi, mut request: FetchRequest, time: Time) -> Result<V
             return Err(time.late().into());
         }
         let (error, wait) = match model.client.fetch(request.clone()).await {
-            Ok(fetched) if fetched.status.is_success() => return read(&fetched).map_err(Refusal::from),
+            Ok(fetched) if fetched.status.is_success() => return read(&fetched).map_err(CallFailure::from),
             Ok(fetched) if is_passing(&fetched) => {
                 (ModelError::Refused { status: fetched.status.as_u16() }, retry_after(&fetched))
             }
@@ -94,7 +99,7 @@ async fn send(model: &OpenAi, mut request: FetchRequest, time: Time) -> Result<V
 }
 
 /// Tells whether a status may be another one soon.
-fn is_passing(fetched: &Fetched) -> bool {
+fn is_passing(fetched: &FetchResponse) -> bool {
     matches!(fetched.status.as_u16(), 429 | 500 | 502 | 503 | 504)
 }
 
@@ -108,17 +113,17 @@ fn is_worth_repeating(error: &ModelError) -> bool {
     }
 }
 
-fn retry_after(fetched: &Fetched) -> Option<Duration> {
+fn retry_after(fetched: &FetchResponse) -> Option<Duration> {
     let seconds = fetched.headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))
 }
 
-fn refused(fetched: &Fetched) -> Refusal {
+fn refused(fetched: &FetchResponse) -> CallFailure {
     let status = fetched.status.as_u16();
     match status {
         400 | 415 | 422 | 501 => {
             let said = &fetched.body[..fetched.body.len().min(REFUSAL_BYTES)];
-            Refusal::Form { status, said: String::from_utf8_lossy(said).to_lowercase() }
+            CallFailure::Form { status, said: String::from_utf8_lossy(said).to_lowercase() }
         }
         413 => ModelError::TooLarge { what: "the question" }.into(),
         _ => ModelError::Refused { status }.into(),
@@ -126,7 +131,7 @@ fn refused(fetched: &Fetched) -> Refusal {
 }
 
 /// Tells what went wrong without the host and without any source.
-fn failed(error: &FetchError, time: Time) -> ModelError {
+fn failed(error: &FetchError, time: AttemptBudget) -> ModelError {
     let what = match error {
         FetchError::Timeout { .. } => return time.late(),
         FetchError::TooLarge { .. } | FetchError::Decode { .. } => {
@@ -140,7 +145,7 @@ fn failed(error: &FetchError, time: Time) -> ModelError {
     ModelError::Unreachable { what }
 }
 
-fn read(fetched: &Fetched) -> Result<Value, ModelError> {
+fn read(fetched: &FetchResponse) -> Result<Value, ModelError> {
     if fetched.truncated {
         return Err(ModelError::BadAnswer { what: "it broke off" });
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::model::{Question, Shape};
+use crate::model::{CompletionRequest, ResponseFormat};
 
 /// How the form of the answer is asked for beyond the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,20 +17,20 @@ enum Answering {
 
 /// A form of a question. Servers refuse what they do not know, each something else; what they may refuse goes, one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Form {
+pub(super) struct RequestForm {
     answering: Answering,
     has_temperature: bool,
     /// Newer models know the longest answer by another name.
     has_new_limit: bool,
 }
 
-impl Form {
+impl RequestForm {
     /// Returns the form that is tried first.
-    pub(super) fn first(shape: Shape<'_>) -> Self {
+    pub(super) fn first(shape: ResponseFormat<'_>) -> Self {
         let answering = match shape {
-            Shape::Text => Answering::Words,
-            Shape::Json => Answering::Object,
-            Shape::Schema(_) => Answering::Schema,
+            ResponseFormat::Text => Answering::Words,
+            ResponseFormat::Json => Answering::Object,
+            ResponseFormat::Schema(_) => Answering::Schema,
         };
         Self { answering, has_temperature: true, has_new_limit: false }
     }
@@ -52,14 +52,14 @@ impl Form {
     }
 
     /// Writes the form into the body of a question.
-    pub(super) fn write(self, body: &mut Value, question: &Question<'_>) {
+    pub(super) fn write(self, body: &mut Value, question: &CompletionRequest<'_>) {
         let limit = if self.has_new_limit { "max_completion_tokens" } else { "max_tokens" };
         body[limit] = json!(question.max_tokens);
         if self.has_temperature {
             body["temperature"] = json!(0);
         }
         match (self.answering, question.shape) {
-            (Answering::Schema, Shape::Schema(schema)) => {
+            (Answering::Schema, ResponseFormat::Schema(schema)) => {
                 // Not strict: that refuses schemas which leave anything open, and the answer is validated all the same.
                 let schema = json!({ "name": "answer", "schema": schema, "strict": false });
                 body["response_format"] = json!({ "type": "json_schema", "json_schema": schema });
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn what_is_refused_goes_one_by_one() {
         let schema = json!({});
-        let mut form = Form::first(Shape::Schema(&schema));
+        let mut form = RequestForm::first(ResponseFormat::Schema(&schema));
         let mut left = Vec::new();
         for said in
             ["unsupported: temperature", "use max_completion_tokens, not max_tokens", "no", "temperature"]

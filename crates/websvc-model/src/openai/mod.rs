@@ -15,11 +15,11 @@ use url::Url;
 use websvc_transport::Client;
 
 use crate::error::ModelError;
-use crate::framing::{self, Framed};
-use crate::model::{Asking, Completion, Model, Ordering, Question, Shape};
-use crate::share::place;
+use crate::limited::place;
+use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking, ResponseFormat};
+use crate::prompt::{self, PromptMessages};
 use answer::{names, of_completion, of_ranking};
-use form::Form;
+use form::RequestForm;
 
 /// Longer texts are cut before they are ordered: no model of this kind reads more.
 const RERANK_TEXT_CHARS: usize = 8_000;
@@ -35,12 +35,12 @@ pub enum OpenAiError {
     Address,
 }
 
-/// What an endpoint is told once.
+/// Configuration of an endpoint.
 #[derive(Clone)]
 pub struct OpenAiConfig {
     /// Reaches the address wherever it is: it is the operator's own choice.
     pub client: Client,
-    /// Where `chat/completions` is; usually it ends in `/v1`.
+    /// Base URL of `chat/completions`; usually it ends in `/v1`.
     pub base_url: Url,
     /// Sent as a bearer token.
     pub api_key: Option<String>,
@@ -132,31 +132,31 @@ impl OpenAi {
         names(&answer)
     }
 
-    fn time(&self, deadline: Instant) -> Time {
+    fn time(&self, deadline: Instant) -> AttemptBudget {
         let started = Instant::now();
-        Time { started, ends: deadline.min(started + self.timeout) }
+        AttemptBudget { started, ends: deadline.min(started + self.timeout) }
     }
 
     /// Waits for a place among the questions that are asked.
-    async fn place(&self, time: Time) -> Result<SemaphorePermit<'_>, ModelError> {
+    async fn place(&self, time: AttemptBudget) -> Result<SemaphorePermit<'_>, ModelError> {
         place(&self.places, time.started, time.ends).await
     }
 
-    async fn answer(&self, question: &Question<'_>) -> Result<Completion, ModelError> {
+    async fn answer(&self, question: &CompletionRequest<'_>) -> Result<Completion, ModelError> {
         let model = self.model.as_deref().ok_or(ModelError::Missing)?;
-        let framed = framing::frame(question, self.max_input_chars)?;
+        let framed = prompt::frame(question, self.max_input_chars)?;
         let time = self.time(question.deadline);
         let _place = self.place(time).await?;
-        let mut form = Form::first(question.shape);
-        let wants_json = question.shape != Shape::Text;
+        let mut form = RequestForm::first(question.shape);
+        let wants_json = question.shape != ResponseFormat::Text;
         loop {
             let body = body(model, &framed, question, form);
             match ask::post(self, "chat/completions", &body, time).await {
                 Ok(answer) => return of_completion(&answer, wants_json, framed.is_content_cut),
-                Err(ask::Refusal::Form { status, said }) => {
+                Err(ask::CallFailure::Form { status, said }) => {
                     form = form.next(&said).ok_or(ModelError::Refused { status })?;
                 }
-                Err(ask::Refusal::Failed(error)) => return Err(error),
+                Err(ask::CallFailure::Failed(error)) => return Err(error),
             }
         }
     }
@@ -167,10 +167,10 @@ impl OpenAi {
         texts: &[&str],
         most: usize,
         deadline: Instant,
-    ) -> Result<Ordering, ModelError> {
+    ) -> Result<Ranking, ModelError> {
         let model = self.rerank_model.as_deref().ok_or(ModelError::Missing)?;
-        let documents: Vec<&str> = texts.iter().map(|text| framing::cut(text, RERANK_TEXT_CHARS).0).collect();
-        let (query, _) = framing::cut(query, RERANK_TEXT_CHARS);
+        let documents: Vec<&str> = texts.iter().map(|text| prompt::cut(text, RERANK_TEXT_CHARS).0).collect();
+        let (query, _) = prompt::cut(query, RERANK_TEXT_CHARS);
         let body = json!({
             "model": model, "query": query, "documents": documents, "top_n": most, "return_documents": false,
         });
@@ -178,13 +178,18 @@ impl OpenAi {
         let _place = self.place(time).await?;
         match ask::post(self, "rerank", &body, time).await {
             Ok(answer) => of_ranking(&answer, texts.len(), most),
-            Err(ask::Refusal::Form { status, said: _ }) => Err(ModelError::Refused { status }),
-            Err(ask::Refusal::Failed(error)) => Err(error),
+            Err(ask::CallFailure::Form { status, said: _ }) => Err(ModelError::Refused { status }),
+            Err(ask::CallFailure::Failed(error)) => Err(error),
         }
     }
 }
 
-fn body(model: &str, framed: &Framed, question: &Question<'_>, form: Form) -> serde_json::Value {
+fn body(
+    model: &str,
+    framed: &PromptMessages,
+    question: &CompletionRequest<'_>,
+    form: RequestForm,
+) -> serde_json::Value {
     let mut body = json!({
         "model": model,
         "messages": [
@@ -205,12 +210,12 @@ fn secret(key: &str) -> Result<HeaderValue, OpenAiError> {
 
 /// The time of a question.
 #[derive(Debug, Clone, Copy)]
-struct Time {
+struct AttemptBudget {
     started: Instant,
     ends: Instant,
 }
 
-impl Time {
+impl AttemptBudget {
     fn left(self) -> Duration {
         self.ends.saturating_duration_since(Instant::now())
     }
@@ -240,7 +245,7 @@ impl Model for OpenAi {
         self.concurrency
     }
 
-    fn complete<'a>(&'a self, question: &'a Question<'a>) -> Asking<'a, Completion> {
+    fn complete<'a>(&'a self, question: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
         Box::pin(self.answer(question))
     }
 
@@ -250,7 +255,7 @@ impl Model for OpenAi {
         texts: &'a [&'a str],
         most: usize,
         deadline: Instant,
-    ) -> Asking<'a, Ordering> {
+    ) -> ModelFuture<'a, Ranking> {
         Box::pin(self.order(query, texts, most, deadline))
     }
 }

@@ -5,15 +5,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use websvc_model::{
-    Answer, Completion, Model, ModelError, OpenAi, OpenAiConfig, Question, Shape, Share, Usage,
+    Completion, CompletionContent, CompletionRequest, LimitedModel, Model, ModelError, OpenAi, OpenAiConfig,
+    ResponseFormat, Usage,
 };
-use websvc_testkit::{ModelStandIn, Page, World};
+use websvc_testkit::{FakeModel, Page, TestWeb};
 
 const BASE: &str = "http://model.test/v1";
 const CHAT: &str = "http://model.test/v1/chat/completions";
 
 struct Stage {
-    world: World,
+    world: TestWeb,
     model: OpenAi,
 }
 
@@ -23,7 +24,7 @@ impl Stage {
     }
 
     async fn with(turns: impl IntoIterator<Item = Page>, change: impl FnOnce(&mut OpenAiConfig)) -> Self {
-        let world = ModelStandIn::scripted(turns).serve(World::builder(), BASE).start().await;
+        let world = FakeModel::scripted(turns).serve(TestWeb::builder(), BASE).start().await;
         let mut config = OpenAiConfig::new(world.client(), BASE.parse().unwrap());
         config.api_key = Some("sk-very-secret".to_owned());
         config.model = Some("tiny".to_owned());
@@ -32,17 +33,17 @@ impl Stage {
         Self { world, model: OpenAi::new(config).unwrap() }
     }
 
-    async fn ask(&self, shape: Shape<'_>) -> Result<Completion, ModelError> {
+    async fn ask(&self, shape: ResponseFormat<'_>) -> Result<Completion, ModelError> {
         self.ask_about(shape, "a page about tea", Duration::from_secs(20)).await
     }
 
     async fn ask_about(
         &self,
-        shape: Shape<'_>,
+        shape: ResponseFormat<'_>,
         content: &str,
         time: Duration,
     ) -> Result<Completion, ModelError> {
-        let question = Question {
+        let question = CompletionRequest {
             instructions: "Extract.",
             wish: "the tea",
             content: Some(content),
@@ -67,22 +68,22 @@ impl Stage {
 }
 
 fn tea() -> Page {
-    ModelStandIn::json(&json!({ "tea": "sencha" }))
+    FakeModel::json(&json!({ "tea": "sencha" }))
 }
 
 #[tokio::test]
 async fn a_schema_is_asked_for_by_its_form_and_in_words() {
     let stage = Stage::new([tea()]).await;
     let schema = json!({ "type": "object", "properties": { "tea": { "type": "string" } } });
-    let found = stage.ask(Shape::Schema(&schema)).await.unwrap();
-    assert_eq!(found.answer, Answer::Json(json!({ "tea": "sencha" })));
+    let found = stage.ask(ResponseFormat::Schema(&schema)).await.unwrap();
+    assert_eq!(found.answer, CompletionContent::Json(json!({ "tea": "sencha" })));
     assert_eq!(found.usage, Usage { input_tokens: 11, output_tokens: 7 });
     assert!(!found.is_content_cut);
     let body = &stage.asked()[0];
     assert_eq!(body["model"], "tiny");
     assert_eq!(body["response_format"]["json_schema"]["schema"], schema);
     assert_eq!((&body["max_tokens"], &body["temperature"]), (&json!(99), &json!(0)));
-    let words = ModelStandIn::words(body);
+    let words = FakeModel::words(body);
     assert!(words.contains("<web-content>\na page about tea\n</web-content>"), "{words}");
     let requests = stage.world.requests();
     assert_eq!(requests[0].header("authorization"), Some("Bearer sk-very-secret"));
@@ -90,11 +91,11 @@ async fn a_schema_is_asked_for_by_its_form_and_in_words() {
 
 #[tokio::test]
 async fn a_server_that_refuses_forms_is_asked_in_words() {
-    let refusal = || ModelStandIn::refusal("response_format is not supported");
-    let spoken = ModelStandIn::text("Sure! ```json\n{\"tea\": \"sencha\"}\n```");
+    let refusal = || FakeModel::refusal("response_format is not supported");
+    let spoken = FakeModel::text("Sure! ```json\n{\"tea\": \"sencha\"}\n```");
     let stage = Stage::new([refusal(), refusal(), spoken]).await;
     let schema = json!({ "type": "object" });
-    let found = stage.ask(Shape::Schema(&schema)).await.unwrap();
+    let found = stage.ask(ResponseFormat::Schema(&schema)).await.unwrap();
     assert_eq!(found.answer.into_json(), json!({ "tea": "sencha" }));
     assert_eq!(stage.formats(), ["json_schema", "json_object", "none"]);
 }
@@ -102,12 +103,12 @@ async fn a_server_that_refuses_forms_is_asked_in_words() {
 #[tokio::test]
 async fn what_else_is_refused_is_left_out() {
     let turns = [
-        ModelStandIn::refusal("Unsupported value: 'temperature' does not support 0"),
-        ModelStandIn::refusal("'max_tokens' is not supported, use 'max_completion_tokens'"),
+        FakeModel::refusal("Unsupported value: 'temperature' does not support 0"),
+        FakeModel::refusal("'max_tokens' is not supported, use 'max_completion_tokens'"),
         tea(),
     ];
     let stage = Stage::new(turns).await;
-    stage.ask(Shape::Json).await.unwrap();
+    stage.ask(ResponseFormat::Json).await.unwrap();
     let asked = stage.asked();
     assert_eq!((asked[2].get("temperature"), &asked[2]["max_completion_tokens"]), (None, &json!(99)));
     assert_eq!(stage.formats(), ["json_object"; 3]);
@@ -115,19 +116,22 @@ async fn what_else_is_refused_is_left_out() {
 
 #[tokio::test]
 async fn a_refusal_that_stays_is_an_error() {
-    let refusal = || ModelStandIn::refusal("the model has no such context");
+    let refusal = || FakeModel::refusal("the model has no such context");
     let stage = Stage::new([refusal(), refusal()]).await;
-    assert_eq!(stage.ask(Shape::Json).await, Err(ModelError::Refused { status: 400 }));
+    assert_eq!(stage.ask(ResponseFormat::Json).await, Err(ModelError::Refused { status: 400 }));
     let stage = Stage::new([Page::text("who?").status(401)]).await;
-    assert_eq!(stage.ask(Shape::Text).await, Err(ModelError::Refused { status: 401 }));
+    assert_eq!(stage.ask(ResponseFormat::Text).await, Err(ModelError::Refused { status: 401 }));
     assert_eq!(stage.world.count(CHAT), 1);
 }
 
 #[tokio::test]
 async fn a_busy_server_is_asked_again() {
     let busy = Page::text("slow down").status(429).header("retry-after", "0");
-    let stage = Stage::new([busy, Page::text("down").status(503), ModelStandIn::text("ok")]).await;
-    assert_eq!(stage.ask(Shape::Text).await.unwrap().answer, Answer::Text("ok".to_owned()));
+    let stage = Stage::new([busy, Page::text("down").status(503), FakeModel::text("ok")]).await;
+    assert_eq!(
+        stage.ask(ResponseFormat::Text).await.unwrap().answer,
+        CompletionContent::Text("ok".to_owned())
+    );
     assert_eq!(stage.world.count(CHAT), 3);
 }
 
@@ -136,46 +140,45 @@ async fn a_server_that_is_busy_for_longer_than_there_is_time_is_not_waited_for()
     let busy = Page::text("slow down").status(429).header("retry-after", "3600");
     let stage = Stage::new([busy]).await;
     let started = Instant::now();
-    assert_eq!(stage.ask(Shape::Text).await, Err(ModelError::Refused { status: 429 }));
+    assert_eq!(stage.ask(ResponseFormat::Text).await, Err(ModelError::Refused { status: 429 }));
     assert!(started.elapsed() < Duration::from_secs(10));
 }
 
 #[tokio::test]
 async fn a_slow_server_is_given_up_at_the_deadline() {
     let stage = Stage::new([Page::silence()]).await;
-    let found = stage.ask_about(Shape::Text, "x", Duration::from_millis(200)).await;
+    let found = stage.ask_about(ResponseFormat::Text, "x", Duration::from_millis(200)).await;
     assert!(matches!(found, Err(ModelError::Late { .. })), "{found:?}");
     let stage = Stage::with([Page::silence()], |config| config.timeout = Duration::from_millis(200)).await;
-    let found = stage.ask(Shape::Text).await;
+    let found = stage.ask(ResponseFormat::Text).await;
     assert!(matches!(found, Err(ModelError::Late { .. })), "{found:?}");
 }
 
 #[tokio::test]
 async fn more_questions_than_places_wait_for_their_turn() {
-    let stage =
-        Stage::with([Page::silence(), ModelStandIn::text("ok")], |config| config.concurrency = 1).await;
+    let stage = Stage::with([Page::silence(), FakeModel::text("ok")], |config| config.concurrency = 1).await;
     let patience = |ms: u64| Duration::from_millis(ms);
-    let hanging = stage.ask_about(Shape::Text, "x", patience(400));
-    let waiting = stage.ask_about(Shape::Text, "y", patience(100));
+    let hanging = stage.ask_about(ResponseFormat::Text, "x", patience(400));
+    let waiting = stage.ask_about(ResponseFormat::Text, "y", patience(100));
     let (hanging, waiting) = tokio::join!(hanging, waiting);
     assert!(matches!(hanging, Err(ModelError::Late { .. })), "{hanging:?}");
     assert!(matches!(waiting, Err(ModelError::Late { .. })), "{waiting:?}");
     assert_eq!(stage.world.count(CHAT), 1, "the second was never sent");
-    assert!(stage.ask(Shape::Text).await.is_ok(), "the place is free again");
+    assert!(stage.ask(ResponseFormat::Text).await.is_ok(), "the place is free again");
 }
 
 #[tokio::test]
 async fn a_share_takes_half_of_the_places() {
-    let turns = [Page::silence(), ModelStandIn::text("ok")];
+    let turns = [Page::silence(), FakeModel::text("ok")];
     let Stage { world, model } = Stage::with(turns, |config| config.concurrency = 2).await;
     let model: Arc<dyn Model> = Arc::new(model);
-    let share = Share::half_of(Arc::clone(&model));
+    let share = LimitedModel::half_of(Arc::clone(&model));
     assert_eq!((model.places(), share.places(), share.completes()), (2, 1, true));
-    let question = |ms: u64| Question {
+    let question = |ms: u64| CompletionRequest {
         instructions: "",
         wish: "",
         content: None,
-        shape: Shape::Text,
+        shape: ResponseFormat::Text,
         max_tokens: 9,
         deadline: Instant::now() + Duration::from_millis(ms),
     };
@@ -189,18 +192,19 @@ async fn a_share_takes_half_of_the_places() {
     let (hanging, (waiting, other)) = tokio::join!(hanging, more);
     assert!(matches!(hanging, Err(ModelError::Late { .. })), "{hanging:?}");
     assert!(matches!(waiting, Err(ModelError::Late { .. })), "{waiting:?}");
-    assert_eq!(other.unwrap().answer, Answer::Text("ok".to_owned()), "half is left for others");
+    assert_eq!(other.unwrap().answer, CompletionContent::Text("ok".to_owned()), "half is left for others");
     assert_eq!(world.count(CHAT), 2, "the second was never sent");
 }
 
 #[tokio::test]
 async fn garbage_and_floods_are_errors() {
-    let bad = |page: Page| async move { Stage::new([page]).await.ask(Shape::Json).await.unwrap_err() };
+    let bad =
+        |page: Page| async move { Stage::new([page]).await.ask(ResponseFormat::Json).await.unwrap_err() };
     for page in [
         Page::html("<p>welcome"),
         Page::new("application/json", "{}"),
-        ModelStandIn::text("I would rather not."),
-        ModelStandIn::text(""),
+        FakeModel::text("I would rather not."),
+        FakeModel::text(""),
     ] {
         let error = bad(page).await;
         assert!(matches!(error, ModelError::BadAnswer { .. }), "{error}");
@@ -213,17 +217,17 @@ async fn garbage_and_floods_are_errors() {
 
 #[tokio::test]
 async fn content_beyond_the_budget_is_cut() {
-    let stage = Stage::with([ModelStandIn::text("ok")], |config| config.max_input_chars = 2_000).await;
+    let stage = Stage::with([FakeModel::text("ok")], |config| config.max_input_chars = 2_000).await;
     let content = "x".repeat(100_000);
-    let found = stage.ask_about(Shape::Text, &content, Duration::from_secs(20)).await.unwrap();
+    let found = stage.ask_about(ResponseFormat::Text, &content, Duration::from_secs(20)).await.unwrap();
     assert!(found.is_content_cut);
-    assert!(ModelStandIn::words(&stage.asked()[0]).chars().count() <= 2_002);
+    assert!(FakeModel::words(&stage.asked()[0]).chars().count() <= 2_002);
 }
 
 #[tokio::test]
 async fn nothing_of_a_question_is_in_what_is_shown() {
     let stage = Stage::new([Page::text("echo: a page about tea, sk-very-secret").status(403)]).await;
-    let error = stage.ask(Shape::Text).await.unwrap_err();
+    let error = stage.ask(ResponseFormat::Text).await.unwrap_err();
     let shown = format!("{error} {error:?} {:?}", stage.model);
     for secret in ["sk-very-secret", "tea,", "model.test"] {
         assert!(!shown.contains(secret), "{shown}");
@@ -232,11 +236,11 @@ async fn nothing_of_a_question_is_in_what_is_shown() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_unreachable() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let mut config = OpenAiConfig::new(world.client(), "http://127.0.0.1:9/v1".parse().unwrap());
     config.model = Some("tiny".to_owned());
     let stage = Stage { world, model: OpenAi::new(config).unwrap() };
-    let found = stage.ask_about(Shape::Text, "x", Duration::from_millis(600)).await;
+    let found = stage.ask_about(ResponseFormat::Text, "x", Duration::from_millis(600)).await;
     assert!(matches!(found, Err(ModelError::Unreachable { .. })), "{found:?}");
 }
 
@@ -259,7 +263,7 @@ async fn texts_are_ordered_by_the_model_of_that_kind() {
 #[tokio::test]
 async fn a_model_that_is_not_configured_is_missing() {
     let stage = Stage::with([], |config| (config.model, config.rerank_model) = (None, None)).await;
-    assert_eq!(stage.ask(Shape::Text).await, Err(ModelError::Missing));
+    assert_eq!(stage.ask(ResponseFormat::Text).await, Err(ModelError::Missing));
     assert!(!stage.model.completes() && !stage.model.reranks());
     let deadline = Instant::now() + Duration::from_secs(20);
     assert_eq!(stage.model.rerank("q", &["a"], 1, deadline).await, Err(ModelError::Missing));
@@ -268,7 +272,7 @@ async fn a_model_that_is_not_configured_is_missing() {
 
 #[tokio::test]
 async fn an_address_that_paths_cannot_be_added_to_is_refused() {
-    let client = World::builder().start().await.client();
+    let client = TestWeb::builder().start().await.client();
     for (address, is_fine) in [
         ("http://127.0.0.1:8000/v1", true),
         ("https://model.test/v1/", true),

@@ -82,7 +82,7 @@ fn term() -> impl Strategy<Value = Term> {
     prop_oneof![word().prop_map(Term::Word), phrase().prop_map(Term::Phrase)]
 }
 
-/// What may touch the colon.
+/// Generates the terms that may touch the colon.
 fn first_term() -> impl Strategy<Value = Term> {
     prop_oneof![4 => term(), 1 => "-[a-z]{0,2}|OR|[|]|:+|site:[a-z.]{0,3}".prop_map(Term::Word)]
 }

@@ -1,6 +1,6 @@
 //! The formats of keys and tokens that those who issue them document.
 
-/// What the body of a token is made of.
+/// Characters of a token's body.
 #[derive(Debug, Clone, Copy)]
 enum Body {
     /// Letters, digits, `_` and `-`.
@@ -151,7 +151,7 @@ pub(super) fn find(bytes: &[u8]) -> Option<usize> {
     })
 }
 
-/// Whether a text begins with a prefix of at least two letters; most differ in the second.
+/// Returns whether the text begins with a prefix of at least two letters; most differ in the second.
 fn begins(bytes: &[u8], prefix: &[u8]) -> bool {
     bytes.get(1) == prefix.get(1) && bytes.starts_with(prefix)
 }
@@ -168,14 +168,14 @@ fn fits(body: Body, b: u8) -> bool {
     }
 }
 
-/// Whether a body has digits and letters, as what is random has: `sk-cube-grid-with-a-long-name` has not.
+/// Returns whether the body has digits and letters, as random text does; `sk-cube-grid-with-a-long-name` does not.
 fn varied(body: &[u8]) -> bool {
     let digits = body.iter().filter(|b| b.is_ascii_digit()).count();
     let letters = body.iter().filter(|b| b.is_ascii_alphabetic()).count();
     digits >= 1 && letters >= 2 && body.iter().any(|b| *b != body[0])
 }
 
-/// Whether header, payload and signature are there (RFC 7519); the payload is an object.
+/// Returns whether header, payload and signature are present (RFC 7519); the payload is an object.
 fn is_jwt(body: &[u8]) -> bool {
     let parts: Vec<&[u8]> = body.split(|&b| b == b'.').take(4).collect();
     matches!(parts.as_slice(), [_, payload, ..] if payload.starts_with(b"ey") && payload.len() >= 8)

@@ -4,10 +4,10 @@
 mod format;
 mod random;
 
-use crate::context::said_before;
+use crate::context::word_before;
 use crate::kind::Kind;
-use crate::scan::{Part, Scan};
-use crate::zone::Class;
+use crate::scan::{Scan, TextPart};
+use crate::zone::ZoneClass;
 
 use random::{is_placeholder, is_random, is_strong};
 
@@ -15,7 +15,7 @@ use random::{is_placeholder, is_random, is_strong};
 const LONGEST_VALUE: usize = 512;
 const SHORTEST_PASSWORD: usize = 6;
 
-/// What announces a key.
+/// Words before a key.
 const WORDS: &[&str] =
     &["key", "apikey", "token", "secret", "bearer", "authorization", "credential", "credentials"];
 
@@ -64,7 +64,7 @@ const KEYS: &[&str] = &[
 ];
 
 /// Looks at the token that begins at `at`; returns its end when it is a secret, else `at`.
-pub(crate) fn token(scan: &mut Scan<'_>, part: Part, at: usize) -> usize {
+pub(crate) fn token(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
     if at < scan.token_end || !scan.wants(Kind::Secret) {
         return at;
     }
@@ -90,9 +90,9 @@ pub(crate) fn token(scan: &mut Scan<'_>, part: Part, at: usize) -> usize {
         return at + end;
     }
     let token = &scan.text[at..at + length];
-    let announced = length >= 20 && is_random(token) && said_before(scan, at, WORDS);
-    let hex = matches!(length, 32 | 40 | 48 | 64) && random::is_hex(token) && said_before(scan, at, WORDS);
-    let suspect = scan.is_aggressive() && part.class == Class::Text && length >= 24 && is_random(token);
+    let announced = length >= 20 && is_random(token) && word_before(scan, at, WORDS);
+    let hex = matches!(length, 32 | 40 | 48 | 64) && random::is_hex(token) && word_before(scan, at, WORDS);
+    let suspect = scan.is_aggressive() && part.class == ZoneClass::Text && length >= 24 && is_random(token);
     if (announced || hex || suspect) && !is_placeholder(token) {
         scan.find(Kind::Secret, at..at + length);
         return at + length;
@@ -105,7 +105,7 @@ fn is_token(b: u8) -> bool {
 }
 
 /// Looks for a value behind a `:` or `=` whose name says that it is secret.
-pub(crate) fn assignment(scan: &mut Scan<'_>, part: Part, at: usize) {
+pub(crate) fn assignment(scan: &mut Scan<'_>, part: TextPart, at: usize) {
     if !scan.wants(Kind::Secret) {
         return;
     }
@@ -116,16 +116,16 @@ pub(crate) fn assignment(scan: &mut Scan<'_>, part: Part, at: usize) {
         return;
     }
     // A password in prose may have any mark in it; of what stands in code or in a URL, marks are the syntax.
-    let stops = if password && part.class == Class::Text { ends_password } else { ends_token };
+    let stops = if password && part.class == ZoneClass::Text { ends_password } else { ends_token };
     let Some((start, end)) = value(scan, part, at + 1, stops) else { return };
     let value = &scan.text[start..end];
     if is_placeholder(value) || value.contains("://") {
         return;
     }
     let fits = match part.class {
-        Class::Text if password => value.chars().count() >= SHORTEST_PASSWORD && is_strong(value),
-        Class::Text | Class::Url => value.len() >= 12 && (is_random(value) || random::is_hex(value)),
-        Class::Code | Class::Mail | Class::Tel => {
+        ZoneClass::Text if password => value.chars().count() >= SHORTEST_PASSWORD && is_strong(value),
+        ZoneClass::Text | ZoneClass::Url => value.len() >= 12 && (is_random(value) || random::is_hex(value)),
+        ZoneClass::Code | ZoneClass::Mail | ZoneClass::Tel => {
             value.len() >= 16 && (is_random(value) || random::is_hex(value))
         }
     };
@@ -135,7 +135,7 @@ pub(crate) fn assignment(scan: &mut Scan<'_>, part: Part, at: usize) {
 }
 
 /// Returns the name before an assignment in lower case, without quotes, spaces and what joins words.
-fn name_before(scan: &mut Scan<'_>, part: Part, at: usize) -> String {
+fn name_before(scan: &mut Scan<'_>, part: TextPart, at: usize) -> String {
     let head = &scan.text[part.start..at];
     let mut name: Vec<char> = Vec::with_capacity(24);
     let mut looked = 0;
@@ -152,8 +152,8 @@ fn name_before(scan: &mut Scan<'_>, part: Part, at: usize) -> String {
 }
 
 /// Returns where the value behind an assignment is: in quotes or code marks, or up to a space.
-fn value(scan: &mut Scan<'_>, part: Part, at: usize, ends: fn(char) -> bool) -> Option<(usize, usize)> {
-    let last = if part.class == Class::Text { scan.text.len() } else { part.end };
+fn value(scan: &mut Scan<'_>, part: TextPart, at: usize, ends: fn(char) -> bool) -> Option<(usize, usize)> {
+    let last = if part.class == ZoneClass::Text { scan.text.len() } else { part.end };
     let rest = scan.text.get(at..last)?;
     let lead = rest.bytes().take(4).take_while(|b| matches!(b, b' ' | b'=' | b'>' | b'*')).count();
     let rest = &rest[lead..];
@@ -190,7 +190,7 @@ fn ends_password(c: char) -> bool {
 }
 
 /// Looks for a password in a URL: `scheme://user:password@host`.
-pub(crate) fn user_info(scan: &mut Scan<'_>, part: Part) {
+pub(crate) fn user_info(scan: &mut Scan<'_>, part: TextPart) {
     let text = &scan.text[part.start..part.end];
     let Some((scheme, rest)) = text.split_once("://") else { return };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
@@ -204,7 +204,7 @@ pub(crate) fn user_info(scan: &mut Scan<'_>, part: Part) {
 }
 
 /// Reads a private key in PEM (RFC 7468) from its first line; returns where to go on.
-pub(crate) fn pem(scan: &mut Scan<'_>, part: Part, at: usize) -> usize {
+pub(crate) fn pem(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
     const BEGIN: usize = "-----BEGIN ".len();
     let text = &scan.text[at..part.end];
     let label = text.as_bytes()[BEGIN..].iter().take(48).position(|&b| b == b'-');

@@ -1,6 +1,6 @@
-//! Whether a text is random rather than a name or a sentence.
+//! Detection of random text, as opposed to names and sentences.
 
-/// Whether a token is too mixed to be a name: letters of both cases and digits that take turns.
+/// Returns whether the token is too mixed to be a name: letters of both cases and digits that alternate.
 pub(super) fn is_random(token: &str) -> bool {
     let (mut lower, mut upper, mut digits, mut turns) = (0, 0, 0, 0);
     let mut last = 0;
@@ -28,7 +28,7 @@ pub(super) fn is_random(token: &str) -> bool {
     mixed && digits >= 2 && turns * 7 >= token.len() * 2 && !is_uuid(token) && entropy(token) >= 3.0
 }
 
-/// Whether a token is hexadecimal digits of one case, and both digits and letters.
+/// Returns whether the token consists of hexadecimal digits of one case, with both digits and letters.
 pub(super) fn is_hex(token: &str) -> bool {
     let lower = token.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     let upper = token.bytes().all(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F'));
@@ -38,7 +38,7 @@ pub(super) fn is_hex(token: &str) -> bool {
         && token.bytes().any(|b| b.is_ascii_alphabetic())
 }
 
-/// Whether a value has what people put into passwords: letters, and digits or marks that no prose has there.
+/// Returns whether the value looks like a password: letters, and digits or marks that prose does not have there.
 pub(super) fn is_strong(value: &str) -> bool {
     let letters = value.chars().any(char::is_alphabetic);
     let digits = value.bytes().any(|b| b.is_ascii_digit());
@@ -46,14 +46,15 @@ pub(super) fn is_strong(value: &str) -> bool {
     !is_call(value) && ((letters && (digits || marks)) || (digits && marks))
 }
 
-/// Whether a value is an expression: `getpass(...)`, `config["x"]`, `{name}`. Passwords have brackets anywhere.
+/// Returns whether the value is an expression: `getpass(...)`, `config["x"]`, `{name}`. Passwords have brackets
+/// anywhere.
 fn is_call(value: &str) -> bool {
     let Some((name, _)) = value.split_once(['(', '[', '{']) else { return false };
     name.is_empty()
         || name.len() > 2 && name.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'.'))
 }
 
-/// Whether a value only stands for one.
+/// Returns whether the value is a placeholder.
 pub(super) fn is_placeholder(value: &str) -> bool {
     let low = value.to_ascii_lowercase();
     let begins =

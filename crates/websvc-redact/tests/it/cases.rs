@@ -1,11 +1,11 @@
-//! What is found and what is not, one line per case: what is to be found stands in `‹` and `›`.
+//! Test cases, one line each: expected findings are between `‹` and `›`.
 
-use websvc_redact::{Effort, Kind, Kinds, Options, Style, Syntax, redact};
+use websvc_redact::{Kind, Kinds, Options, RedactMode, ReplacementStyle, Syntax, redact};
 
 #[track_caller]
-pub(crate) fn check(kind: Kind, effort: Effort, marked: &str) {
+pub(crate) fn check(kind: Kind, mode: RedactMode, marked: &str) {
     let text = marked.replace(['‹', '›'], "");
-    let options = Options { effort, kinds: Kinds::NONE.with(kind), style: Style::Tag };
+    let options = Options { mode, kinds: Kinds::NONE.with(kind), style: ReplacementStyle::Tag };
     let redaction = redact(&text, Syntax::Markdown, &options);
     let mut found = String::new();
     let mut at = 0;
@@ -23,7 +23,7 @@ pub(crate) fn check(kind: Kind, effort: Effort, marked: &str) {
 #[track_caller]
 fn all(kind: Kind, cases: &[&str]) {
     for case in cases {
-        check(kind, Effort::Fast, case);
+        check(kind, RedactMode::Fast, case);
     }
 }
 
@@ -121,8 +121,8 @@ fn secrets_are_found_by_format_name_and_randomness() {
         ],
     );
     let pem = "‹-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq9\nabcd==\n-----END RSA PRIVATE KEY-----›\nafter";
-    check(Kind::Secret, Effort::Fast, pem);
-    check(Kind::Secret, Effort::Fast, &format!("```\n{pem}\n```\n"));
+    check(Kind::Secret, RedactMode::Fast, pem);
+    check(Kind::Secret, RedactMode::Fast, &format!("```\n{pem}\n```\n"));
 }
 
 #[test]
@@ -201,9 +201,9 @@ fn things_named_after_people_and_words_are_no_names() {
 fn aggressive_finds_more() {
     for case in ["Only ‹Priyanka› came.", "‹Zyxwv Sharma› spoke", "‹Smith, John›", "by ‹Q. Zyxwvut›"]
     {
-        check(Kind::Person, Effort::Aggressive, case);
+        check(Kind::Person, RedactMode::Aggressive, case);
     }
-    check(Kind::Location, Effort::Aggressive, "‹Nice› weather");
-    check(Kind::Email, Effort::Aggressive, "`‹git@github.com›:a/b.git` https://a.test/?u=‹x@a.test›");
-    check(Kind::Phone, Effort::Aggressive, "‹0301234567› or ‹612 345 678›");
+    check(Kind::Location, RedactMode::Aggressive, "‹Nice› weather");
+    check(Kind::Email, RedactMode::Aggressive, "`‹git@github.com›:a/b.git` https://a.test/?u=‹x@a.test›");
+    check(Kind::Phone, RedactMode::Aggressive, "‹0301234567› or ‹612 345 678›");
 }

@@ -1,17 +1,21 @@
-//! What holds for every text: tested on random ones, and on those that are made to hurt.
+//! Properties of every text: tested on random texts and on adversarial ones.
 
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
-use websvc_redact::{Effort, Kind, Kinds, Options, Style, Syntax, redact};
+use websvc_redact::{Kind, Kinds, Options, RedactMode, ReplacementStyle, Syntax, redact};
 
 use crate::generators::{Dice, harmless, make};
 
 fn options() -> impl Strategy<Value = Options> {
-    let effort = prop_oneof![Just(Effort::Fast), Just(Effort::Aggressive)];
-    let style = prop_oneof![Just(Style::Tag), Just(Style::Mask), Just(Style::Remove)];
-    (effort, style, proptest::sample::subsequence(Kind::ALL.to_vec(), 1..=6))
-        .prop_map(|(effort, style, kinds)| Options { effort, kinds: kinds.into_iter().collect(), style })
+    let mode = prop_oneof![Just(RedactMode::Fast), Just(RedactMode::Aggressive)];
+    let style = prop_oneof![
+        Just(ReplacementStyle::Tag),
+        Just(ReplacementStyle::Mask),
+        Just(ReplacementStyle::Remove)
+    ];
+    (mode, style, proptest::sample::subsequence(Kind::ALL.to_vec(), 1..=6))
+        .prop_map(|(mode, style, kinds)| Options { mode, kinds: kinds.into_iter().collect(), style })
 }
 
 /// Pieces of markdown and of personal data in any order.
@@ -80,7 +84,7 @@ proptest! {
         }
         if redaction.findings.is_empty() {
             prop_assert_eq!(&*redaction.text, text.as_str());
-        } else if options.style == Style::Mask {
+        } else if options.style == ReplacementStyle::Mask {
             prop_assert_eq!(redaction.text.chars().count(), text.chars().count());
         }
     }
@@ -163,8 +167,8 @@ fn the_work_is_linear_whatever_the_text_is() {
         "a'",
     ];
     for piece in pieces {
-        for effort in [Effort::Fast, Effort::Aggressive] {
-            let options = Options { effort, kinds: Kinds::ALL, style: Style::Tag };
+        for mode in [RedactMode::Fast, RedactMode::Aggressive] {
+            let options = Options { mode, kinds: Kinds::ALL, style: ReplacementStyle::Tag };
             let work = |bytes: usize| {
                 let text = piece.repeat(bytes / piece.len());
                 redact(&text, Syntax::Markdown, &options).work

@@ -1,6 +1,6 @@
 //! Markdown keeps its structure.
 
-use websvc_redact::{Options, Style, Syntax, redact};
+use websvc_redact::{Options, ReplacementStyle, Syntax, redact};
 
 #[track_caller]
 fn check(text: &str, expected: &str) {
@@ -59,9 +59,9 @@ fn plain_text_has_no_code() {
 fn styles_are_a_tag_as_many_stars_or_nothing() {
     let text = "Ask Jürgen Müller: j@a.test!";
     for (style, expected) in [
-        (Style::Tag, "Ask <PERSON>: <EMAIL>!"),
-        (Style::Mask, "Ask *************: ********!"),
-        (Style::Remove, "Ask : !"),
+        (ReplacementStyle::Tag, "Ask <PERSON>: <EMAIL>!"),
+        (ReplacementStyle::Mask, "Ask *************: ********!"),
+        (ReplacementStyle::Remove, "Ask : !"),
     ] {
         let options = Options { style, ..Options::default() };
         assert_eq!(redact(text, Syntax::Markdown, &options).text, expected);

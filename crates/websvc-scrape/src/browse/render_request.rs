@@ -139,19 +139,19 @@ fn print(pdf: &Pdf) -> Print {
     }
 }
 
-fn paper(paper: action::Paper) -> Paper {
+fn paper(paper: action::PaperFormat) -> Paper {
     match paper {
-        action::Paper::A0 => Paper::A0,
-        action::Paper::A1 => Paper::A1,
-        action::Paper::A2 => Paper::A2,
-        action::Paper::A3 => Paper::A3,
-        action::Paper::A4 => Paper::A4,
-        action::Paper::A5 => Paper::A5,
-        action::Paper::A6 => Paper::A6,
-        action::Paper::Letter => Paper::Letter,
-        action::Paper::Legal => Paper::Legal,
-        action::Paper::Tabloid => Paper::Tabloid,
-        action::Paper::Ledger => Paper::Ledger,
+        action::PaperFormat::A0 => Paper::A0,
+        action::PaperFormat::A1 => Paper::A1,
+        action::PaperFormat::A2 => Paper::A2,
+        action::PaperFormat::A3 => Paper::A3,
+        action::PaperFormat::A4 => Paper::A4,
+        action::PaperFormat::A5 => Paper::A5,
+        action::PaperFormat::A6 => Paper::A6,
+        action::PaperFormat::Letter => Paper::Letter,
+        action::PaperFormat::Legal => Paper::Legal,
+        action::PaperFormat::Tabloid => Paper::Tabloid,
+        action::PaperFormat::Ledger => Paper::Ledger,
     }
 }
 

@@ -7,7 +7,7 @@ use url::Url;
 use websvc_blocklist::Blocklist;
 use websvc_browser::{Browser, BrowserError, Session};
 use websvc_stage::{Stage, StageTimes};
-use websvc_transport::{FetchRequest, Proxy, UrlRule};
+use websvc_transport::{FetchRequest, Proxy, UrlPolicy};
 use websvc_types::ProxyUsed;
 use websvc_validate::ScrapePlan;
 
@@ -40,7 +40,7 @@ pub(crate) struct FetchContext<'a> {
     /// The maximum size of a file.
     pub(crate) max_bytes: u64,
     /// The rule for redirect targets.
-    pub(crate) rule: Option<UrlRule>,
+    pub(crate) rule: Option<UrlPolicy>,
     /// The metrics of how long the stages take.
     pub(crate) stages: &'a StageTimes,
 }

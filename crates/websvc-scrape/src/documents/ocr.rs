@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
-use websvc_documents::{Parsed, page_mark};
+use websvc_documents::{ParsedDocument, page_mark};
 
 use super::error::ReadError;
 use super::reader::{DocumentWorkers, ReadMode};
@@ -21,7 +21,7 @@ const PIXELS: &str = "2339";
 /// Puts recognised text in the place of the pages without, or of all, as the mode says.
 pub(super) async fn add_recognized_text(
     workers: &DocumentWorkers,
-    parsed: &mut Parsed,
+    parsed: &mut ParsedDocument,
     document: &[u8],
     mode: ReadMode,
 ) -> Result<(), ReadError> {

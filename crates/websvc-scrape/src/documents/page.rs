@@ -1,6 +1,6 @@
 //! A document as a page: what the formats are written from.
 
-use websvc_documents::{About, DocumentKind, Parsed};
+use websvc_documents::{DocumentKind, DocumentMetadata, ParsedDocument};
 use websvc_types::{Parser, ParserKind, ParserMode};
 use websvc_validate::ScrapePlan;
 
@@ -18,8 +18,8 @@ pub(crate) struct ConvertedDocument {
 }
 
 impl ConvertedDocument {
-    pub(crate) fn new(kind: DocumentKind, parsed: Parsed) -> Self {
-        let Parsed { html, about, pages, warnings } = parsed;
+    pub(crate) fn new(kind: DocumentKind, parsed: ParsedDocument) -> Self {
+        let ParsedDocument { html, about, pages, warnings } = parsed;
         let pages = pages.filter(|_| kind == DocumentKind::Pdf).map(|pages| (pages.read, pages.total));
         Self { html: whole_page(&about, &html), pages, warnings }
     }
@@ -47,8 +47,8 @@ pub(crate) fn options_of(plan: &ScrapePlan) -> Option<ReadOptions> {
 }
 
 /// Puts a head with what the file says about itself around its content.
-fn whole_page(about: &About, body: &str) -> String {
-    let About { title, author, description, keywords, language, created, modified } = about;
+fn whole_page(about: &DocumentMetadata, body: &str) -> String {
+    let DocumentMetadata { title, author, description, keywords, language, created, modified } = about;
     let mut page = String::with_capacity(body.len() + 512);
     page.push_str("<!DOCTYPE html>\n<html");
     if let Some(language) = language {

@@ -6,7 +6,7 @@
 use std::io::{self, Read, Write};
 
 use serde::{Deserialize, Serialize};
-use websvc_documents::{DocumentError, DocumentKind, Parsed};
+use websvc_documents::{DocumentError, DocumentKind, ParsedDocument};
 
 /// A longer header is none.
 const MAX_HEADER_BYTES: u32 = 64 * 1024;
@@ -23,7 +23,7 @@ pub(super) struct WorkerRequest {
 }
 
 /// What a worker answers.
-pub(super) type WorkerResponse = Result<Parsed, DocumentError>;
+pub(super) type WorkerResponse = Result<ParsedDocument, DocumentError>;
 
 /// Returns what is sent before the document.
 pub(super) fn header(question: &WorkerRequest) -> io::Result<Vec<u8>> {

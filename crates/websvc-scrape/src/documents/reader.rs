@@ -9,7 +9,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
-use websvc_documents::{DocumentError, DocumentKind, Parsed};
+use websvc_documents::{DocumentError, DocumentKind, ParsedDocument};
 
 use super::error::ReadError;
 use super::ocr;
@@ -123,7 +123,7 @@ impl DocumentReader {
         document: Bytes,
         options: &ReadOptions,
         deadline: Instant,
-    ) -> Result<Parsed, ReadError> {
+    ) -> Result<ParsedDocument, ReadError> {
         let workers = self.workers.as_deref().ok_or(ReadError::NoWorkers)?;
         let deadline = deadline.min(Instant::now() + workers.timeout);
         let reading = async {
@@ -145,7 +145,7 @@ async fn ask(
     document: &Bytes,
     options: &ReadOptions,
     deadline: Instant,
-) -> Result<Parsed, ReadError> {
+) -> Result<ParsedDocument, ReadError> {
     let left = deadline.saturating_duration_since(Instant::now());
     let soft = left.saturating_sub((left / SOFT_SHARE).max(Duration::from_millis(50)));
     let question = WorkerRequest {

@@ -1,7 +1,7 @@
 //! Questions about cookies are no content, and what only sounds like one is.
 
 use serde_json::json;
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::support::Bench;
 
@@ -60,7 +60,7 @@ async fn markdown(bench: &Bench, place: usize, options: serde_json::Value) -> St
 }
 
 async fn bench(pages: impl Iterator<Item = String>) -> Bench {
-    let mut world = World::builder();
+    let mut world = TestWeb::builder();
     for (place, html) in pages.enumerate() {
         world = world.page(&format!("http://a.test/{place}"), Page::html(html));
     }

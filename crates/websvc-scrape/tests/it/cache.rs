@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use websvc_scrape::{CacheState, ScrapeError};
 use websvc_store::CacheLimits;
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 use websvc_transport::{Client, ClientConfig};
 use websvc_types::ErrorCode;
 
@@ -15,8 +15,8 @@ const URL: &str = "http://a.test/x";
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(86_400);
 
-async fn world() -> World {
-    World::builder().page(URL, Page::html("<main><h1>Tea</h1><p>Three minutes.</p></main>")).start().await
+async fn world() -> TestWeb {
+    TestWeb::builder().page(URL, Page::html("<main><h1>Tea</h1><p>Three minutes.</p></main>")).start().await
 }
 
 use Outcome::{Hit, LockdownMiss, Miss, NoCachedData};
@@ -132,7 +132,7 @@ async fn a_fragment_is_no_other_page() {
 
 #[tokio::test]
 async fn an_old_copy_is_asked_about_with_its_validator() {
-    let world = World::builder().page_with(URL, |seen| match seen.header("if-none-match") {
+    let world = TestWeb::builder().page_with(URL, |seen| match seen.header("if-none-match") {
         Some("\"1\"") => Page::text("").status(304).header("etag", "\"1\""),
         _ => Page::html("<main><p>Three minutes.</p></main>").header("etag", "\"1\""),
     });
@@ -154,7 +154,7 @@ async fn an_old_copy_is_asked_about_with_its_validator() {
 
 #[tokio::test]
 async fn what_somebody_between_may_have_written_is_not_stored() {
-    let world = World::builder().page("https://a.test/", Page::html("<p>Three minutes.</p>")).start().await;
+    let world = TestWeb::builder().page("https://a.test/", Page::html("<p>Three minutes.</p>")).start().await;
     // A client that does not know the authority of the world.
     let client = Client::new(ClientConfig::new(world.guard())).unwrap();
     let bench = Bench::asking(world, client);
@@ -170,7 +170,7 @@ async fn what_somebody_between_may_have_written_is_not_stored() {
 
 #[tokio::test]
 async fn failures_are_not_stored() {
-    let world = World::builder().page(URL, Page::html("<p>gone</p>").status(410)).start().await;
+    let world = TestWeb::builder().page(URL, Page::html("<p>gone</p>").status(410)).start().await;
     let bench = Bench::new(world);
     for requests in 1..=2 {
         let page = bench.get(URL, json!({})).await.unwrap();
@@ -181,7 +181,7 @@ async fn failures_are_not_stored() {
 #[tokio::test(flavor = "multi_thread")]
 async fn fifty_at_once_make_one_fetch() {
     let slow = Page::html("<main><p>Three minutes.</p></main>").delay(Duration::from_millis(200));
-    let bench = std::sync::Arc::new(Bench::new(World::builder().page(URL, slow).start().await));
+    let bench = std::sync::Arc::new(Bench::new(TestWeb::builder().page(URL, slow).start().await));
     for (round, options) in [json!({}), json!({ "maxAge": 0, "storeInCache": false })].into_iter().enumerate()
     {
         let tasks: Vec<_> = (0..50)
@@ -199,7 +199,7 @@ async fn fifty_at_once_make_one_fetch() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn all_who_wait_learn_of_the_failure_of_one_fetch() {
-    let bench = std::sync::Arc::new(Bench::new(World::builder().start().await));
+    let bench = std::sync::Arc::new(Bench::new(TestWeb::builder().start().await));
     let tasks: Vec<_> = (0..20)
         .map(|_| {
             let bench = bench.clone();
@@ -214,7 +214,7 @@ async fn all_who_wait_learn_of_the_failure_of_one_fetch() {
 
 #[tokio::test]
 async fn the_cache_is_bounded_in_bytes_and_the_oldest_leaves() {
-    let mut world = World::builder();
+    let mut world = TestWeb::builder();
     // Random words do not pack.
     for number in 0..20 {
         let words: String =

@@ -7,18 +7,18 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use websvc_blocklist::Blocklist;
 use websvc_browser::{Browser, BrowserConfig};
-use websvc_testkit::{Page, Seen, World, WorldBuilder};
+use websvc_testkit::{Page, ReceivedRequest, TestWeb, TestWebBuilder};
 use websvc_types::ErrorCode;
 
 use crate::banners::{CONTENT, QUESTIONS, STORY};
 use crate::support::Bench;
 
 /// Starts a world and a scraper with a browser, or returns `None` with a line when there is no Chromium.
-async fn bench(world: WorldBuilder) -> Option<Bench> {
+async fn bench(world: TestWebBuilder) -> Option<Bench> {
     bench_with(world, Blocklist::bundled()).await
 }
 
-async fn bench_with(world: WorldBuilder, lists: Blocklist) -> Option<Bench> {
+async fn bench_with(world: TestWebBuilder, lists: Blocklist) -> Option<Bench> {
     let world = world.start().await;
     let path = std::env::var_os("WEBSVC_TEST_CHROMIUM").map(Into::into);
     let browser = Browser::new(BrowserConfig { path, ..BrowserConfig::default() }, world.client());
@@ -45,7 +45,7 @@ fn filling(text: &str) -> Page {
 
 #[tokio::test]
 async fn rendering_is_decided_per_page_not_per_host() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/app", application("app.js"))
         .page("http://a.test/app.js", filling(&"Kettles of copper and of steel. ".repeat(20)))
         .page("http://a.test/login", application("login.js"))
@@ -73,7 +73,7 @@ async fn rendering_is_decided_per_page_not_per_host() {
 
 #[tokio::test]
 async fn network_errors_have_one_code_with_and_without_browser() {
-    let Some(bench) = bench(World::builder().page("http://a.test/", Page::html("<p>x"))).await else {
+    let Some(bench) = bench(TestWeb::builder().page("http://a.test/", Page::html("<p>x"))).await else {
         return;
     };
     // Longer than a label of a name may be, so that no name server is asked for it.
@@ -93,13 +93,13 @@ async fn network_errors_have_one_code_with_and_without_browser() {
 
 const PDF: &str = "%PDF-1.4 a report";
 
-fn office(home: &str) -> WorldBuilder {
-    let report = |seen: &Seen| match seen.header("cookie") {
+fn office(home: &str) -> TestWebBuilder {
+    let report = |seen: &ReceivedRequest| match seen.header("cookie") {
         Some("session=1") => Page::new("application/pdf", PDF)
             .header("content-disposition", "attachment; filename=\"Report.pdf\""),
         _ => Page::html("<p>Log in first.</p>").status(403),
     };
-    World::builder()
+    TestWeb::builder()
         .page("http://a.test/", Page::html(home).header("set-cookie", "session=1; HttpOnly"))
         .page_with("http://a.test/report", report)
         .page("http://a.test/notes", Page::text("Plain notes.").header("content-disposition", "attachment"))
@@ -183,7 +183,7 @@ async fn run(bench: &Bench, url: &str, script: &str) -> Value {
 
 #[tokio::test]
 async fn the_browser_shows_no_questions_about_cookies_and_all_content() {
-    let mut world = World::builder();
+    let mut world = TestWeb::builder();
     let questions = QUESTIONS.iter().map(|(name, html)| (name, format!("{html}{STORY}"), false));
     let content = CONTENT.iter().map(|(name, html)| (name, (*html).to_owned(), true));
     let cases: Vec<_> = questions.chain(content).collect();
@@ -206,7 +206,9 @@ async fn a_page_that_waits_for_an_answer_scrolls() {
     let html = "<!doctype html><style>html, body { height: 100%; margin: 0 } .locked { overflow: hidden; position: fixed; width: 100% }
         main { height: 3000px }</style><body class=locked style='position: fixed; top: -10px'>
         <div class=cookie-banner>We value your privacy</div><main>The tide</main>";
-    let Some(bench) = bench(World::builder().page("http://a.test/", Page::html(html))).await else { return };
+    let Some(bench) = bench(TestWeb::builder().page("http://a.test/", Page::html(html))).await else {
+        return;
+    };
     let scroll =
         "(() => { scrollTo(0, 1000); return [scrollY, document.documentElement.scrollHeight >= 2900] })()";
     assert_eq!(run(&bench, "http://a.test/", scroll).await, json!([1000, true]));
@@ -220,7 +222,7 @@ async fn what_a_list_hides_by_its_class_or_id_is_hidden_whenever_it_comes() {
     let directory = tempfile::tempdir().unwrap();
     let lists = Blocklist::with_lists(directory.path(), ["https://lists.example.com/a.txt"]);
     lists.files()[0].replace(b"[Adblock Plus 2.0]\n##.promo-slot\n###late-ad\n").unwrap();
-    let world = World::builder().page("http://a.test/", Page::html(html));
+    let world = TestWeb::builder().page("http://a.test/", Page::html(html));
     let Some(bench) = bench_with(world, lists).await else { return };
     let shown = "['.promo-slot', '#late-ad', 'p'].map((name) => document.querySelector(name)?.getClientRects().length)";
     assert_eq!(run(&bench, "http://a.test/", shown).await, json!([0, null, 1]));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use websvc_scrape::CacheState;
 use websvc_store::{CachedPage, PageKey, Store};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::support::Bench;
 
@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_secs(61);
 const DISK_BYTES: u64 = 256 * 1024 + 128 * 1024;
 
 async fn bench() -> Bench {
-    let mut world = World::builder();
+    let mut world = TestWeb::builder();
     for number in 0..60_u32 {
         // Random words do not pack.
         let words: String =
@@ -89,7 +89,7 @@ async fn storing_goes_on_when_there_is_room_again() {
 async fn a_page_that_broke_off_says_so_from_the_cache_too() {
     const URL: &str = "http://a.test/cut";
     let page = Page::html("<main><p>The beginning and the end.</p></main>").truncated_at(25);
-    let bench = Bench::new(World::builder().page(URL, page).start().await);
+    let bench = Bench::new(TestWeb::builder().page(URL, page).start().await);
     let fetched = bench.get(URL, json!({})).await.unwrap();
     assert!(fetched.warnings[0].starts_with("the body broke off"), "{:?}", fetched.warnings);
     bench.pass(Duration::from_secs(2));

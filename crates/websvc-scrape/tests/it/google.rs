@@ -1,13 +1,13 @@
 //! Documents of Google, read through their exports.
 
 use serde_json::json;
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::support::Bench;
 
 #[tokio::test]
 async fn a_shared_document_is_read_through_its_export_and_keeps_its_address() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page(
             "http://docs.google.com/document/d/1a/export?format=docx",
             Page::redirect(307, "http://files.test/1a"),
@@ -31,7 +31,7 @@ async fn a_shared_document_is_read_through_its_export_and_keeps_its_address() {
 async fn sheets_of_one_document_are_different_pages() {
     let sheet =
         |number: u32| format!("http://docs.google.com/spreadsheets/d/1a/export?format=csv&gid={number}");
-    let world = World::builder().page(&sheet(1), Page::text("first")).page(&sheet(2), Page::text("second"));
+    let world = TestWeb::builder().page(&sheet(1), Page::text("first")).page(&sheet(2), Page::text("second"));
     let bench = Bench::new(world.start().await);
     for (number, expected) in [(1, "first"), (2, "second"), (1, "first")] {
         let address = format!("http://docs.google.com/spreadsheets/d/1a/edit#gid={number}");
@@ -43,7 +43,7 @@ async fn sheets_of_one_document_are_different_pages() {
 
 #[tokio::test]
 async fn a_document_that_is_not_shared_says_so_and_is_not_kept() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page(
             "http://drive.google.com/uc?export=download&id=1a",
             Page::redirect(302, "http://accounts.google.com/signin"),

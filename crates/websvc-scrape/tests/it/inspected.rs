@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use websvc_scrape::{BackgroundLimits, Page as Scraped, ScrapeError, Scraper};
-use websvc_testkit::{Page, World};
-use websvc_threat::{Classifier, Inspection};
-use websvc_transport::UrlRule;
+use websvc_testkit::{Page, TestWeb};
+use websvc_threat::{Classifier, UrlChecker};
+use websvc_transport::UrlPolicy;
 use websvc_types::ErrorCode;
 use websvc_validate::{Policy, ThreatPolicy, read_scrape_options};
 
@@ -21,7 +21,7 @@ async fn get(bench: &Bench, url: &str, mut options: Value) -> Result<Scraped, Sc
     options["threatProtection"] = json!({ "blacklist": ["evil.test"] });
     let policy = Policy { threat: ThreatPolicy::On, threat_values: Arc::default(), ..Policy::default() };
     let plan = read_scrape_options(options.to_string().as_bytes(), &policy).unwrap().plan;
-    let inspection = Inspection::new(plan.protection().unwrap(), &Classifier::none());
+    let inspection = UrlChecker::new(plan.protection().unwrap(), &Classifier::none());
     let scraper = bench.scraper.with_url_checker(inspection);
     let deadline = Instant::now() + Duration::from_secs(20);
     scraper.scrape(&url.parse().unwrap(), &plan, deadline).await
@@ -33,8 +33,8 @@ fn is_blocked(outcome: Result<Scraped, ScrapeError>) {
     assert_eq!((error.code(), error.to_string().as_str()), (ErrorCode::UnsafeDomainBlocked, BLOCKED));
 }
 
-fn world() -> websvc_testkit::WorldBuilder {
-    World::builder()
+fn world() -> websvc_testkit::TestWebBuilder {
+    TestWeb::builder()
         .page("http://evil.test/", Page::html("<p>evil"))
         .page("http://good.test/", Page::html("<p>good"))
         .page("http://redirect.test/", Page::redirect(302, "http://evil.test/"))
@@ -97,7 +97,7 @@ async fn requests_of_the_same_rules_share_a_fetch() {
     assert_eq!(bench.world.count("http://slow.test/"), 1);
 
     let jobs = bench.scraper.with_background_limits(BackgroundLimits::default());
-    let crawl = || jobs.with_redirect_rule("any", UrlRule::new(|_| async { Ok(()) }));
+    let crawl = || jobs.with_redirect_rule("any", UrlPolicy::new(|_| async { Ok(()) }));
     let (one, other, stricter) = (crawl(), crawl(), jobs.with_redirect_rule("none", refusing()));
     let get_by = |scraper: &Scraper| {
         let (scraper, plan) = (scraper.clone(), plan(json!({})));
@@ -122,7 +122,7 @@ async fn a_refusal_is_told_to_each_request_by_its_own_rule() {
     let asked = [Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0))];
     let get_by = |asked: &Arc<AtomicUsize>| {
         let asked = Arc::clone(asked);
-        let rule = UrlRule::new(move |_| {
+        let rule = UrlPolicy::new(move |_| {
             asked.fetch_add(1, SeqCst);
             async { Err("not there".to_owned()) }
         });
@@ -140,8 +140,8 @@ async fn a_refusal_is_told_to_each_request_by_its_own_rule() {
     assert_eq!(bench.world.count("http://evil.test/"), 0);
 }
 
-fn refusing() -> UrlRule {
-    UrlRule::new(|_| async { Err("not there".to_owned()) })
+fn refusing() -> UrlPolicy {
+    UrlPolicy::new(|_| async { Err("not there".to_owned()) })
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Pages that lead on by themselves, and what goes along with them.
 
 use serde_json::json;
-use websvc_testkit::{Canary, Page, World};
+use websvc_testkit::{Canary, Page, TestWeb};
 use websvc_types::ErrorCode;
 
 use crate::support::Bench;
@@ -12,7 +12,7 @@ fn leads_to(url: &str) -> Page {
 
 #[tokio::test]
 async fn a_page_that_leads_on_is_gone_on_from_with_its_cookies() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", leads_to("/check").header("set-cookie", "seen=1"))
         .page("http://a.test/check", Page::redirect(302, "/again"))
         .page("http://a.test/again", Page::html("").header("refresh", "1; url=http://b.test/end"))
@@ -34,7 +34,7 @@ async fn a_page_that_leads_on_is_gone_on_from_with_its_cookies() {
 #[tokio::test]
 async fn pages_that_lead_on_forever_are_an_error() {
     let world =
-        World::builder().page("http://a.test/", leads_to("/b")).page("http://a.test/b", leads_to("/"));
+        TestWeb::builder().page("http://a.test/", leads_to("/b")).page("http://a.test/b", leads_to("/"));
     let bench = Bench::new(world.start().await);
     let error = bench.get("http://a.test/", json!({})).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::ScrapeSiteError, "{error}");
@@ -45,7 +45,7 @@ async fn pages_that_lead_on_forever_are_an_error() {
 async fn no_page_leads_on_to_a_forbidden_address() {
     let canary = Canary::start().await;
     let forbidden = format!("http://{}/", canary.addr());
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/meta", leads_to(&forbidden))
         .page("http://a.test/header", Page::html("").header("refresh", &format!("0; url={forbidden}")))
         .page("http://a.test/then", leads_to("/redirect"))
@@ -63,7 +63,7 @@ async fn no_page_leads_on_to_a_forbidden_address() {
 
 #[tokio::test]
 async fn a_crawl_takes_where_a_page_leads_as_a_link() {
-    let bench = Bench::new(World::builder().page("http://a.test/", leads_to("/next")).start().await);
+    let bench = Bench::new(TestWeb::builder().page("http://a.test/", leads_to("/next")).start().await);
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
     let (url, age) = ("http://a.test/".parse().unwrap(), std::time::Duration::ZERO);
     let survey = bench.scraper.scrape_for_crawl(&url, age, deadline).await.unwrap();

@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use url::Url;
 use websvc_scrape::CacheState;
-use websvc_testkit::{Page, World, WorldBuilder};
+use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
 use crate::support::Bench;
 
 const SECRET: &str = "http://user:hunter2@a.test/own";
 
-fn world() -> WorldBuilder {
+fn world() -> TestWebBuilder {
     let text = |words: &str| Page::html(format!("<main><h1>Own</h1><p>{words}</p></main>"));
-    World::builder()
+    TestWeb::builder()
         .page_with("http://a.test/own", move |seen| match seen.header("authorization") {
             Some(_) => text("Words after the login."),
             None => text("Words for everybody."),

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use websvc_scrape::{OpenProfile, ScrapeError};
 use websvc_store::{LockProfileOutcome, ProfileRecord};
-use websvc_testkit::{World, until};
+use websvc_testkit::{TestWeb, until};
 use websvc_types::{ErrorCode, Profile};
 
 use crate::support::Bench;
 
 async fn bench() -> Bench {
-    Bench::new(World::builder().start().await)
+    Bench::new(TestWeb::builder().start().await)
 }
 
 impl Bench {

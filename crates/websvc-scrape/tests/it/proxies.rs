@@ -5,20 +5,20 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use tokio::net::TcpListener;
 use websvc_scrape::ProxyConfig;
-use websvc_testkit::{ForwardProxy, Page, Rules, World};
+use websvc_testkit::{ForwardProxy, Page, Rules, TestWeb};
 use websvc_types::ErrorCode;
 
 use crate::support::{Bench, pools, proxy};
 
-async fn world() -> World {
-    let mut world = World::builder();
+async fn world() -> TestWeb {
+    let mut world = TestWeb::builder();
     for number in 0..20 {
         world = world.page(&format!("http://{number}.test/"), Page::html("<p>Three minutes.</p>"));
     }
     world.start().await
 }
 
-async fn forward(world: &World) -> ForwardProxy {
+async fn forward(world: &TestWeb) -> ForwardProxy {
     let addr = world.http_addr();
     ForwardProxy::start(Rules::new(move |_| Some(addr))).await
 }

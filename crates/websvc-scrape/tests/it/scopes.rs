@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use websvc_scrape::{CacheState, Page, ScrapeError};
 use websvc_store::{IndexPolicy, PageScope, TeamChange};
-use websvc_testkit::{Page as Served, World};
+use websvc_testkit::{Page as Served, TestWeb};
 
 use crate::support::{Bench, plan};
 
@@ -16,7 +16,7 @@ async fn bench() -> Bench {
     // Slow enough that requests that are sent together are on their way together.
     let page =
         Served::html("<main><h1>Tea</h1><p>Three minutes.</p></main>").delay(Duration::from_millis(200));
-    Bench::new(World::builder().page(URL, page).start().await)
+    Bench::new(TestWeb::builder().page(URL, page).start().await)
 }
 
 fn team(bench: &Bench, name: &str) -> PageScope {

@@ -9,12 +9,12 @@ use serde_json::Value;
 use tempfile::TempDir;
 use websvc_scrape::{Clock, Page, ProxyConfig, ScrapeConfig, ScrapeError, Scraper};
 use websvc_store::Store;
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 use websvc_transport::{Client, Proxy};
 use websvc_validate::{Policy, ScrapePlan, check_scrape_options};
 
 pub(crate) struct Bench {
-    pub(crate) world: World,
+    pub(crate) world: TestWeb,
     pub(crate) scraper: Scraper,
     pub(crate) store: Store,
     now_ms: Arc<AtomicI64>,
@@ -22,21 +22,21 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    pub(crate) fn new(world: World) -> Self {
+    pub(crate) fn new(world: TestWeb) -> Self {
         Self::with(world, |_| {})
     }
 
-    pub(crate) fn with(world: World, change: impl FnOnce(&mut ScrapeConfig)) -> Self {
+    pub(crate) fn with(world: TestWeb, change: impl FnOnce(&mut ScrapeConfig)) -> Self {
         let client = world.client();
         Self::made(world, client, change)
     }
 
     /// Takes this client instead of one that trusts the world.
-    pub(crate) fn asking(world: World, client: Client) -> Self {
+    pub(crate) fn asking(world: TestWeb, client: Client) -> Self {
         Self::made(world, client, |_| {})
     }
 
-    fn made(world: World, client: Client, change: impl FnOnce(&mut ScrapeConfig)) -> Self {
+    fn made(world: TestWeb, client: Client, change: impl FnOnce(&mut ScrapeConfig)) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(directory.path()).unwrap();
         let now_ms = Arc::new(AtomicI64::new(1_700_000_000_000));

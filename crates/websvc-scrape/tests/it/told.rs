@@ -1,14 +1,14 @@
 //! What a caller is told about a page, and only when it matters to what was asked for.
 
 use serde_json::json;
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::support::Bench;
 
 #[tokio::test]
 async fn how_the_content_was_chosen_is_told_to_those_who_see_it() {
     let only_a_picture = "<body><img src=/a.png alt=A></body>";
-    let world = World::builder().page("http://a.test/", Page::html(only_a_picture)).start().await;
+    let world = TestWeb::builder().page("http://a.test/", Page::html(only_a_picture)).start().await;
     let bench = Bench::new(world);
     for (format, is_told) in [("markdown", true), ("html", true), ("links", true), ("rawHtml", false)] {
         let page = bench.get("http://a.test/", json!({ "formats": [format] })).await.unwrap();

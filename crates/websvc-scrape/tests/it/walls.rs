@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use websvc_scrape::ScrapeError;
-use websvc_testkit::{ForwardProxy, Page, Rules, World};
+use websvc_testkit::{ForwardProxy, Page, Rules, TestWeb};
 use websvc_types::{ErrorCode, ProxyUsed};
 
 use crate::support::{Bench, pools, proxy};
@@ -20,7 +20,7 @@ fn article() -> Page {
 
 #[tokio::test]
 async fn a_wall_is_an_error_that_names_it_and_is_not_stored() {
-    let bench = Bench::new(World::builder().page(URL, wall()).start().await);
+    let bench = Bench::new(TestWeb::builder().page(URL, wall()).start().await);
     for _ in 0..2 {
         let error = bench.get(URL, json!({})).await.unwrap_err();
         let text = "the site answered 403 Forbidden with a challenge or block page of Cloudflare instead of the page";
@@ -32,7 +32,7 @@ async fn a_wall_is_an_error_that_names_it_and_is_not_stored() {
 
 #[tokio::test]
 async fn a_crawl_keeps_no_wall() {
-    let bench = Bench::new(World::builder().page(URL, wall().status(200)).start().await);
+    let bench = Bench::new(TestWeb::builder().page(URL, wall().status(200)).start().await);
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
     let survey = bench
         .scraper
@@ -44,9 +44,9 @@ async fn a_crawl_keeps_no_wall() {
 }
 
 /// A host that answers the basic proxy so, and the enhanced one so.
-async fn two_ways(basic: Page, enhanced: Page) -> (Bench, ForwardProxy, ForwardProxy, World) {
-    let first = World::builder().page(URL, basic).start().await;
-    let second = World::builder().page(URL, enhanced).start().await;
+async fn two_ways(basic: Page, enhanced: Page) -> (Bench, ForwardProxy, ForwardProxy, TestWeb) {
+    let first = TestWeb::builder().page(URL, basic).start().await;
+    let second = TestWeb::builder().page(URL, enhanced).start().await;
     let (near, far) = (first.http_addr(), second.http_addr());
     let basic = ForwardProxy::start(Rules::new(move |_| Some(near))).await;
     let enhanced = ForwardProxy::start(Rules::new(move |_| Some(far))).await;

@@ -1,4 +1,4 @@
-//! What is a selector and what is not.
+//! Tests of valid and invalid selectors.
 
 #![allow(clippy::unwrap_used, reason = "a test ends where something fails")]
 

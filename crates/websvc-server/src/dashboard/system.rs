@@ -8,9 +8,9 @@ use url::Url;
 use websvc_browser::BrowserMetrics;
 use websvc_engine::{LATENCY_BOUNDS_MS, SourceMetrics};
 use websvc_store::{CacheSize, JobOverview, JobState, Retention};
-use websvc_threat::ThreatFigures;
-use websvc_types::index::CrawlProgress;
-use websvc_types::status::Readiness;
+use websvc_threat::ThreatMetrics;
+use websvc_types::index::CrawlProgressRequest;
+use websvc_types::status::ReadinessResponse;
 
 use super::stored;
 use crate::admission::AdmissionMetrics;
@@ -26,7 +26,7 @@ struct System {
     /// Milliseconds since the Unix epoch, as the time below.
     started_at: u64,
     now: u64,
-    readiness: Readiness,
+    readiness: ReadinessResponse,
     requests: RequestState,
     sources: Vec<SourceHealth>,
     index: Option<IndexSize>,
@@ -83,7 +83,7 @@ struct CrawlState {
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'static str>,
     #[serde(flatten)]
-    progress: CrawlProgress,
+    progress: CrawlProgressRequest,
     elapsed_ms: u64,
     silent_ms: u64,
 }
@@ -239,7 +239,7 @@ fn of_job(job: JobOverview, is_anonymous: bool, now_ms: u64) -> CrawlState {
         state: Some(state.as_str()),
         elapsed_ms: finished_at_ms.unwrap_or(now_ms).saturating_sub(created_at_ms),
         silent_ms: 0,
-        progress: CrawlProgress {
+        progress: CrawlProgressRequest {
             id,
             hosts,
             pages: documents,
@@ -297,7 +297,7 @@ async fn browser(context: &RequestContext<'_>) -> Option<BrowserState> {
     })
 }
 
-fn threat(figures: &ThreatFigures) -> ThreatState {
+fn threat(figures: &ThreatMetrics) -> ThreatState {
     let sum = |counts: &[(&'static str, u64)]| counts.iter().map(|(_, count)| count).sum();
     ThreatState {
         scanner: Some(figures.scanner).filter(|name| *name != "none"),

@@ -9,7 +9,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use url::Url;
-use websvc_artifacts::{Content, Disposition, FindError, Found, Link};
+use websvc_artifacts::{ArtifactSource, Content, Disposition, FindError, SignedUrl};
 use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
 
@@ -30,15 +30,15 @@ pub(crate) async fn artifact(
 ) -> Result<HttpResponse, ApiError> {
     let (uri, headers) = (request.uri(), request.headers());
     let file = uri.path().rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
-    let link = Link::read(file, uri.query()).ok_or_else(not_found)?;
+    let link = SignedUrl::read(file, uri.query()).ok_or_else(not_found)?;
     let address = context.origin.client_ip(request.body().peer_addr().ip(), headers);
     let caller =
         authenticate_optional(context.authentication, context.store, headers, address, context.trail)?;
     let team = caller.as_ref().map(|caller| caller.team.name.as_str());
-    let found = context.artifacts.find(&link, request.method(), team).await.map_err(failure)?;
+    let found = context.artifacts.get(&link, request.method(), team).await.map_err(failure)?;
     match found {
-        Found::Here(content) => here(content, request.method(), headers).await,
-        Found::Elsewhere(url) => elsewhere(&url),
+        ArtifactSource::Here(content) => here(content, request.method(), headers).await,
+        ArtifactSource::Elsewhere(url) => elsewhere(&url),
     }
 }
 

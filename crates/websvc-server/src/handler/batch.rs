@@ -5,8 +5,8 @@ use websvc_jobs::{JobRequest, batch_url};
 use websvc_stage::Stage;
 use websvc_store::{JobKind, JobState, JobUrl, NewJob};
 use websvc_types::ErrorCode;
-use websvc_types::job::JobStarted;
-use websvc_validate::{BatchPage, BatchPlan, Checked, Retention, read_batch};
+use websvc_types::job::StartJobResponse;
+use websvc_validate::{BatchPage, BatchPlan, Checked, RetentionMode, read_batch};
 
 use super::job::{self, JobStart};
 use super::search::{policy, team};
@@ -18,7 +18,7 @@ use crate::service::RequestContext;
 pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Result<HttpResponse, ApiError> {
     let JobStart { version, base_url, idempotency, body } = start;
     let policy = policy(context.store, context.caller.as_ref())?;
-    let retention = Retention::demanded(&policy);
+    let retention = RetentionMode::requested_retention(&policy);
     let decoding = context.admission.decode_body(body, move |body| read_batch(body, &policy));
     let Checked { plan, warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
     let addresses: Vec<&str> = plan.pages().iter().map(BatchPage::given).collect();
@@ -53,7 +53,7 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
     };
     let url = job::url(base_url.as_deref(), version, JobKind::Batch, &id);
     let invalid_urls = plan.invalid_urls().map(|invalid| [invalid, &blocked].concat());
-    let answer = JobStarted {
+    let answer = StartJobResponse {
         success: true,
         url,
         id,

@@ -6,8 +6,8 @@ use websvc_jobs::{JobRequest, timestamp};
 use websvc_stage::Stage;
 use websvc_store::{JobKind, JobRecord, JobUrl, NewJob};
 use websvc_types::ErrorCode;
-use websvc_types::job::{ActiveCrawl, ActiveCrawls, CrawlRequest, JobStarted};
-use websvc_validate::{Checked, Retention, crawl_params_of, read_crawl_request};
+use websvc_types::job::{ActiveCrawl, ActiveCrawls, CrawlRequest, StartJobResponse};
+use websvc_validate::{Checked, RetentionMode, crawl_params_of, read_crawl_request};
 
 use super::job::{self, JobStart};
 use super::search::{policy_with_patterns, team};
@@ -19,7 +19,7 @@ use crate::service::RequestContext;
 pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Result<HttpResponse, ApiError> {
     let JobStart { version, base_url, idempotency, body } = start;
     let policy = policy_with_patterns(&context)?;
-    let retention = Retention::demanded(&policy);
+    let retention = RetentionMode::requested_retention(&policy);
     let rules = policy.clone();
     let decoding = context.admission.decode_with_patterns(body, move |body| read_crawl_request(body, &rules));
     let Checked { plan: (request, plan), mut warnings } =
@@ -58,7 +58,7 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
         webhook,
     };
     let id = job::create(&context, new).await?;
-    let answer = JobStarted {
+    let answer = StartJobResponse {
         success: true,
         url: job::url(base_url.as_deref(), version, JobKind::Crawl, &id),
         id,

@@ -10,7 +10,7 @@ use websvc_transport::ServerBody;
 use websvc_types::job::{CrawlParams, CrawlParamsData, CrawlParamsResponse, CrawlRequest};
 use websvc_types::{ErrorCode, Violation, ViolationCode};
 use websvc_validate::{
-    Checked, CrawlPlan, Policy, Retention, check_crawl, read_crawl_params_request, with_crawl_params,
+    Checked, CrawlPlan, Policy, RetentionMode, check_crawl, read_crawl_params_request, with_crawl_params,
 };
 
 use super::search::policy;
@@ -60,7 +60,7 @@ pub(super) async fn preview(
     let decoding = context.admission.decode_body(body, read_crawl_params_request);
     let Checked { plan: (asked, url), mut warnings } =
         context.engine.stages().run(Stage::Decode, decoding).await?;
-    let kept = context.retention(Retention::demanded(&policy), false);
+    let kept = context.retention(RetentionMode::requested_retention(&policy), false);
     context.trail.set_request(kept, &AuditedRequest { username: None, query: None, urls: &[url.as_str()] });
     let PromptOptions { params, warnings: said } = params(&context, &url, asked.prompt.trim()).await?;
     warnings.extend(said);

@@ -7,7 +7,7 @@ use websvc_engine::{BulkReport, ingest_durably};
 use websvc_store::{PageOwner, PageScope, Retention};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
-use websvc_types::index::{IndexDocument, IndexReply, IndexStats, ProgressReply};
+use websvc_types::index::{CrawlProgressResponse, IndexDocument, IndexStats, IndexUploadResponse};
 use websvc_validate::{Checked, read_crawl_progress, read_index_upload};
 
 use super::body;
@@ -30,7 +30,7 @@ pub(crate) async fn add_documents(
         PageScope::Shared => add_to_shared(&context, upload.documents, &mut warnings).await?,
     };
     let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
-    Ok(json(StatusCode::OK, &IndexReply { success: true, accepted, warning }))
+    Ok(json(StatusCode::OK, &IndexUploadResponse { success: true, accepted, warning }))
 }
 
 /// Adds documents to the index of a team alone: its mirrors are searched by all teams.
@@ -120,7 +120,7 @@ pub(crate) async fn crawl_progress(
         }
     }
     let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
-    Ok(json(StatusCode::OK, &ProgressReply { success: true, warning }))
+    Ok(json(StatusCode::OK, &CrawlProgressResponse { success: true, warning }))
 }
 
 /// `GET /v2/index/stats`: of what the team's searches read.

@@ -9,10 +9,10 @@ use websvc_jobs::{JobsError, job_errors, job_status};
 use websvc_stage::Stage;
 use websvc_store::{CancelJobOutcome, CreateJobOutcome, JobKind, JobRecord, NewJob};
 use websvc_transport::ServerBody;
-use websvc_types::job::{JobCancelled, JobDocument, JobPhase, JobStatusResponse};
+use websvc_types::job::{CancelJobResponse, JobDocument, JobStatus, JobStatusResponse};
 use websvc_types::limits::{IDEMPOTENCY_KEY_MAX_CHARS, JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_types::{ErrorCode, Violation, ViolationCode};
-use websvc_validate::{Retention, ScrapePlan};
+use websvc_validate::{RetentionMode, ScrapePlan};
 
 use super::search::team;
 use super::{batch, crawl, crawl_prompt};
@@ -186,7 +186,7 @@ async fn cancel(
     context.trail.set_target(|| format!("job {id}"));
     match context.jobs.cancel(team(context), kind, &id).await? {
         CancelJobOutcome::Cancelled => {
-            Ok(json(StatusCode::OK, &JobCancelled { success: true, status: JobPhase::Cancelled }))
+            Ok(json(StatusCode::OK, &CancelJobResponse { success: true, status: JobStatus::Cancelled }))
         }
         CancelJobOutcome::Ended(state) => {
             let text = format!("{} is already {}", name(kind), state.as_str());
@@ -253,7 +253,12 @@ pub(super) async fn create(context: &RequestContext<'_>, job: NewJob) -> Result<
 }
 
 /// Notes what is asked for. A plan of a job keeps everything: who may leave nothing has none.
-pub(super) fn note(context: &RequestContext<'_>, demanded: Retention, scrape: &ScrapePlan, urls: &[&str]) {
+pub(super) fn note(
+    context: &RequestContext<'_>,
+    demanded: RetentionMode,
+    scrape: &ScrapePlan,
+    urls: &[&str],
+) {
     let kept = context.retention(demanded, scrape.lockdown());
     let username = scrape.audit().map(|audit| audit.username.as_str());
     context.trail.set_request(kept, &AuditedRequest { username, query: None, urls });

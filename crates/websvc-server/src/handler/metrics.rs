@@ -6,12 +6,12 @@ mod lines;
 mod work;
 
 use http::StatusCode;
-use websvc_audit::{AuditReport, SinkReport};
+use websvc_audit::{AuditMetrics, SinkMetrics};
 use websvc_browser::{BrowserMetrics, WAIT_BOUNDS_MS};
 use websvc_engine::{LATENCY_BOUNDS_MS, MirrorMetrics, SourceHealth, SourceMetrics};
 use websvc_scrape::CacheMetrics;
 use websvc_store::JobKind;
-use websvc_threat::ThreatFigures;
+use websvc_threat::ThreatMetrics;
 use websvc_transport::Body;
 
 use self::lines::{PrometheusText, histogram};
@@ -76,8 +76,7 @@ fn text(sources: &[SourceMetrics], mirrors: &[MirrorMetrics]) -> String {
 }
 
 fn cache(report: CacheMetrics) -> String {
-    let CacheMetrics { stored, failed, skipped, is_full, hits_in_memory, hits, hit_bytes, misses } =
-        report;
+    let CacheMetrics { stored, failed, skipped, is_full, hits_in_memory, hits, hit_bytes, misses } = report;
     let mut out = PrometheusText::default();
     let name = "websvc_page_cache_pages_total";
     out.begin(
@@ -102,8 +101,8 @@ fn cache(report: CacheMetrics) -> String {
     out.0
 }
 
-fn threat(figures: &ThreatFigures) -> String {
-    let ThreatFigures { scanner, scanned, remembered, failed, blocked, took, total_us } = figures;
+fn threat(figures: &ThreatMetrics) -> String {
+    let ThreatMetrics { scanner, scanned, remembered, failed, blocked, took, total_us } = figures;
     let mut out = PrometheusText::default();
     let name = "websvc_threat_scans_total";
     out.begin(
@@ -171,13 +170,13 @@ fn admission(figures: AdmissionMetrics) -> String {
     out.0
 }
 
-fn audit(report: &AuditReport) -> String {
-    let AuditReport { recorded, unwritten, spool_bytes, sinks } = report;
+fn audit(report: &AuditMetrics) -> String {
+    let AuditMetrics { recorded, unwritten, spool_bytes, sinks } = report;
     let mut out = PrometheusText::default();
     let name = "websvc_audit_events_total";
     out.begin(name, "counter", "Audit events that were to be written.");
     out.line(name, &[], &recorded.to_string());
-    type MetricFn = fn(&SinkReport) -> u64;
+    type MetricFn = fn(&SinkMetrics) -> u64;
     let of_sinks: [(&str, &str, &str, MetricFn); 4] = [
         ("websvc_audit_events_delivered_total", "counter", "Audit events that a sink took.", |sink| {
             sink.delivered
@@ -305,7 +304,7 @@ mod tests {
 
     #[test]
     fn figures_of_threat_protection_are_written_without_any_url() {
-        let figures = ThreatFigures {
+        let figures = ThreatMetrics {
             scanner: "http",
             scanned: 4,
             remembered: 1,

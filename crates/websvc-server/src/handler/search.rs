@@ -8,7 +8,7 @@ use websvc_stage::Stage;
 use websvc_store::{Caller, DEFAULT_TEAM, Store, Team, UsageRetention};
 use websvc_transport::ServerBody;
 use websvc_types::SearchResponse;
-use websvc_validate::{Checked, Policy, Retention, ScrapePlan, SearchPlan, read_search};
+use websvc_validate::{Checked, Policy, RetentionMode, ScrapePlan, SearchPlan, read_search};
 
 use super::body;
 use crate::admission::{ComputePermit, PermitScope};
@@ -105,7 +105,7 @@ fn done(
 impl RequestContext<'_> {
     /// Decides what may be kept of a request, before anything is done for it: the one place that does, for the usage log,
     /// audit events, the log and traces.
-    pub(super) fn retention(&self, retention: Retention, lockdown: bool) -> UsageRetention {
+    pub(super) fn retention(&self, retention: RetentionMode, lockdown: bool) -> UsageRetention {
         let kept = charge::kept(retention, lockdown);
         if kept == UsageRetention::Zero || lockdown {
             self.span.is_private();
@@ -118,14 +118,14 @@ impl RequestContext<'_> {
 /// under which URL the service is reached.
 pub(super) fn files(
     context: &RequestContext<'_>,
-    retention: Retention,
+    retention: RetentionMode,
     origin: Option<String>,
 ) -> FilePublisher {
     let team = context.caller.as_ref().map_or("", |caller| caller.team.name.as_str());
     match (retention, origin) {
         // What is kept has an owner, which an anonymous request has not.
-        (Retention::Zero | Retention::Anonymous, _) | (_, None) => FilePublisher::inline(),
-        (Retention::Normal, Some(origin)) => {
+        (RetentionMode::Zero | RetentionMode::Anonymous, _) | (_, None) => FilePublisher::inline(),
+        (RetentionMode::Normal, Some(origin)) => {
             FilePublisher::storing(context.artifacts.of(team, websvc_artifacts::Retention::Stored), origin)
         }
     }

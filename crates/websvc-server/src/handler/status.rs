@@ -2,13 +2,14 @@
 
 use http::header::ACCEPT;
 use http::{HeaderMap, StatusCode};
-use websvc_audit::{Audit, AuditReport, SinkReport};
+use websvc_audit::{Audit, AuditMetrics, SinkMetrics};
 use websvc_browser::{Browser, BrowserHealth};
 use websvc_engine::{NO_PAGES, SearchSource, SourceHealth as SourceCondition};
-use websvc_threat::Condition as ScannerCondition;
+use websvc_threat::ScannerHealth as ScannerCondition;
 use websvc_types::status::{
-    AuditReadiness, AuditState, BrowserReadiness, BrowserState, Condition, Health, Readiness,
-    ReadinessChecks, ReadinessStatus, SourceReadiness, SourceState, ThreatReadiness, ThreatState, Welcome,
+    AuditReadiness, AuditState, BrowserReadiness, BrowserState, ComponentStatus, HealthResponse,
+    ReadinessChecks, ReadinessResponse, ReadinessStatus, RootResponse, SourceReadiness, SourceState,
+    ThreatReadiness, ThreatState,
 };
 
 use super::compressed::{Compressed, compressed};
@@ -22,7 +23,10 @@ static OPENAPI: Compressed = compressed!("openapi.json");
 
 /// `GET /health`: the process answers.
 pub(crate) fn health() -> HttpResponse {
-    json(StatusCode::OK, &Health { status: Condition::Ok, version: env!("CARGO_PKG_VERSION").to_owned() })
+    json(
+        StatusCode::OK,
+        &HealthResponse { status: ComponentStatus::Ok, version: env!("CARGO_PKG_VERSION").to_owned() },
+    )
 }
 
 /// `GET /ready`: the parts that a request needs answer too, and the service is not stopping.
@@ -32,7 +36,7 @@ pub(crate) async fn ready(context: &RequestContext<'_>) -> HttpResponse {
 }
 
 /// Returns whether requests can be served, and the status that says so.
-pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, Readiness) {
+pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, ReadinessResponse) {
     let store = context.store.clone();
     let store = matches!(tokio::task::spawn_blocking(move || store.list_teams()).await, Ok(Ok(_)));
     let (code, status) = match (context.stopping, store) {
@@ -40,12 +44,12 @@ pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, Read
         (false, false) => (StatusCode::SERVICE_UNAVAILABLE, ReadinessStatus::NotReady),
         (false, true) => (StatusCode::OK, ReadinessStatus::Ready),
     };
-    let condition = |good: bool| if good { Condition::Ok } else { Condition::Unavailable };
+    let condition = |good: bool| if good { ComponentStatus::Ok } else { ComponentStatus::Unavailable };
     let checks = ReadinessChecks {
         store: condition(store),
         index: condition(context.engine.index().is_some()),
         cache: condition(!context.engine.scraper().cache_metrics().is_full),
-        artifacts: condition(context.artifacts.is_kept()),
+        artifacts: condition(context.artifacts.may_store()),
     };
     let sources = context.engine.sources();
     let none_has_pages = sources.iter().all(|source| source.is_empty());
@@ -56,7 +60,7 @@ pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, Read
     let threat = threat(context.engine.threat().condition());
     let degraded = degraded(&checks, &sources, &browser, &threat);
     let audit = context.audit.map_or_else(Vec::new, audit);
-    (code, Readiness { status, checks, sources, browser, threat, degraded, audit })
+    (code, ReadinessResponse { status, checks, sources, browser, threat, degraded, audit })
 }
 
 /// Returns the names of what is less than it should be.
@@ -68,7 +72,7 @@ fn degraded(
 ) -> Vec<String> {
     let ReadinessChecks { store, index, cache, artifacts } = checks;
     let checks = [("store", store), ("index", index), ("cache", cache), ("artifacts", artifacts)];
-    let checks = checks.into_iter().filter(|(_, condition)| **condition != Condition::Ok);
+    let checks = checks.into_iter().filter(|(_, condition)| **condition != ComponentStatus::Ok);
     let sources = sources.iter().filter(|source| source.state != SourceState::Ok);
     let browser = (browser.state == BrowserState::Degraded).then_some("browser");
     let threat = matches!(threat.state, ThreatState::Paused | ThreatState::Probing).then_some("threat");
@@ -93,8 +97,8 @@ fn threat(condition: Option<ScannerCondition>) -> ThreatReadiness {
 }
 
 fn audit(audit: &Audit) -> Vec<AuditReadiness> {
-    let AuditReport { unwritten, sinks, .. } = audit.report();
-    let readiness = |SinkReport { name, lost, backlog, failure, .. }: SinkReport| AuditReadiness {
+    let AuditMetrics { unwritten, sinks, .. } = audit.report();
+    let readiness = |SinkMetrics { name, lost, backlog, failure, .. }: SinkMetrics| AuditReadiness {
         name: name.to_owned(),
         state: if failure.is_some() { AuditState::Failing } else { AuditState::Ok },
         backlog,
@@ -141,7 +145,7 @@ pub(crate) fn root(headers: &HeaderMap) -> HttpResponse {
     }
     json(
         StatusCode::OK,
-        &Welcome {
+        &RootResponse {
             message: "websvc is running. Send POST /v2/search with a bearer key.".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             docs: "/docs".to_owned(),

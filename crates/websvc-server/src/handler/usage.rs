@@ -4,8 +4,8 @@ use http::StatusCode;
 use jiff::Timestamp;
 use websvc_store::{Budget, DEFAULT_TEAM, MonthlyUsage, Store, StoreError};
 use websvc_types::usage::{
-    ConcurrencyCheck, CreditBalance, CreditHistory, CreditPeriod, CreditUsage, QueueStatus, TokenBalance,
-    TokenHistory, TokenPeriod, TokenUsage,
+    ConcurrencyCheck, CreditBalance, CreditHistory, CreditPeriod, CreditUsageResponse, QueueStatus,
+    TokenBalance, TokenHistory, TokenPeriod, TokenUsage,
 };
 use websvc_types::{ErrorCode, Violation, ViolationCode};
 
@@ -21,7 +21,7 @@ pub(crate) async fn credit_usage(context: &RequestContext<'_>) -> Result<HttpRes
     let (remaining_credits, plan_credits, billing_period_start) = balance(context).await?;
     let data =
         CreditBalance { remaining_credits, plan_credits, billing_period_start, billing_period_end: None };
-    Ok(json(StatusCode::OK, &CreditUsage { success: true, data }))
+    Ok(json(StatusCode::OK, &CreditUsageResponse { success: true, data }))
 }
 
 /// `GET /v2/team/token-usage`: the same under the name of an older unit.

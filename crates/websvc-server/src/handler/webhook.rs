@@ -5,7 +5,7 @@ use url::Url;
 use websvc_jobs::dead_letter;
 use websvc_store::{DeadLetterFilter, DeadLetterPage, JobEvent, JobKind, KeyScope, NewWebhook};
 use websvc_transport::ServerBody;
-use websvc_types::job::{JobMoment, WebhookDeadLetters, WebhookLetterDone};
+use websvc_types::job::{DeadLetterActionResponse, DeadLettersResponse, JobEventKind};
 use websvc_types::limits::{DEAD_LETTERS_DEFAULT, DEAD_LETTERS_MAX};
 use websvc_types::{ErrorCode, Violation, ViolationCode};
 use websvc_validate::WebhookPlan;
@@ -60,7 +60,7 @@ pub(crate) async fn webhook(
             };
             match count {
                 0 => Err(ApiError::new(ErrorCode::NotFound, "Dead letter not found")),
-                _ => Ok(json(StatusCode::OK, &WebhookLetterDone { success: true, id })),
+                _ => Ok(json(StatusCode::OK, &DeadLetterActionResponse { success: true, id })),
             }
         }
     }
@@ -90,7 +90,7 @@ async fn list(
     let most = range.limit.unwrap_or(DEAD_LETTERS_DEFAULT).min(DEAD_LETTERS_MAX);
     let DeadLetterPage { letters, total } = context.jobs.dead_letters(which, range.skip, most).await?;
     let dead_letters = letters.into_iter().map(dead_letter).collect();
-    Ok(json(StatusCode::OK, &WebhookDeadLetters { success: true, dead_letters, total }))
+    Ok(json(StatusCode::OK, &DeadLettersResponse { success: true, dead_letters, total }))
 }
 
 /// Returns the identifier in the path: `/v2/webhooks/dead-letters/{id}`.
@@ -138,11 +138,11 @@ fn host(url: &Url) -> String {
     url.host_str().unwrap_or_default().to_ascii_lowercase()
 }
 
-fn event(moment: JobMoment) -> JobEvent {
+fn event(moment: JobEventKind) -> JobEvent {
     match moment {
-        JobMoment::Started => JobEvent::Started,
-        JobMoment::Page => JobEvent::Page,
-        JobMoment::Completed => JobEvent::Completed,
-        JobMoment::Failed => JobEvent::Failed,
+        JobEventKind::Started => JobEvent::Started,
+        JobEventKind::Page => JobEvent::Page,
+        JobEventKind::Completed => JobEvent::Completed,
+        JobEventKind::Failed => JobEvent::Failed,
     }
 }

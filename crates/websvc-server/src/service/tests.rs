@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use websvc_store::{KeyRights, KeyScope, Store};
-use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, Fetched, ServerConfig};
+use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, FetchResponse, ServerConfig};
 
 use crate::embedded::{EmbeddedServer, EmbeddedServerConfig};
 use crate::route::{AccessLevel, ROUTES, Route};
@@ -48,7 +48,7 @@ impl Site {
         (key.secret.expose().to_owned(), key.id.to_string())
     }
 
-    async fn ask(&self, route: &Route, authorization: Option<&str>) -> Fetched {
+    async fn ask(&self, route: &Route, authorization: Option<&str>) -> FetchResponse {
         let path = route.path.replace("{file}", "a.png");
         let mut request = FetchRequest::get(format!("{}{path}", self.address).parse().unwrap());
         request.method = route.method.clone();

@@ -8,10 +8,10 @@ use http::{HeaderValue, Method, StatusCode};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use websvc_artifacts::{Artifacts, ArtifactsConfig, Kind, Retention};
+use websvc_artifacts::{ArtifactKind, Artifacts, ArtifactsConfig, Retention};
 use websvc_server::{EmbeddedServer, EmbeddedServerConfig};
 use websvc_store::Store;
-use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, Fetched};
+use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, FetchResponse};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// More than one piece of what is read while it is sent.
@@ -42,14 +42,14 @@ impl Site {
     }
 
     /// Puts something on the shelf of the running service, as another process would.
-    async fn put(&self, kind: Kind, content: Vec<u8>, max_age: Duration) -> String {
+    async fn put(&self, kind: ArtifactKind, content: Vec<u8>, max_age: Duration) -> String {
         let config = ArtifactsConfig::in_directory(self.directory.path().join("artifacts"));
         let artifacts = Artifacts::open(self.store(), ArtifactsConfig { max_age, ..config }).unwrap();
         let team = artifacts.of("default", Retention::Stored);
         team.put(kind, Bytes::from(content), DAY).await.unwrap().url(&self.address)
     }
 
-    async fn ask(&self, method: Method, url: &str, headers: &[(HeaderName, &str)]) -> Fetched {
+    async fn ask(&self, method: Method, url: &str, headers: &[(HeaderName, &str)]) -> FetchResponse {
         let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
         let mut request = FetchRequest { method, ..FetchRequest::get(url.parse().unwrap()) };
         for (name, value) in headers {
@@ -58,7 +58,7 @@ impl Site {
         client.fetch(request).await.unwrap()
     }
 
-    async fn get(&self, url: &str) -> Fetched {
+    async fn get(&self, url: &str) -> FetchResponse {
         self.ask(Method::GET, url, &[]).await
     }
 
@@ -68,7 +68,7 @@ impl Site {
     }
 }
 
-fn header<'a>(answer: &'a Fetched, name: &str) -> &'a str {
+fn header<'a>(answer: &'a FetchResponse, name: &str) -> &'a str {
     answer.headers.get(name).map_or("", |value| value.to_str().unwrap())
 }
 
@@ -79,7 +79,7 @@ fn picture() -> Vec<u8> {
 #[tokio::test]
 async fn an_artifact_comes_with_its_type_and_may_be_kept_until_it_expires() {
     let site = Site::start().await;
-    let url = site.put(Kind::Png, picture(), DAY).await;
+    let url = site.put(ArtifactKind::Png, picture(), DAY).await;
     let answer = site.get(&url).await;
     assert_eq!((answer.status, answer.headers[CONTENT_TYPE].as_bytes()), (StatusCode::OK, &b"image/png"[..]));
     assert_eq!(answer.body, picture());
@@ -100,7 +100,7 @@ async fn an_artifact_comes_with_its_type_and_may_be_kept_until_it_expires() {
 #[tokio::test]
 async fn head_and_ranges_are_answered() {
     let site = Site::start().await;
-    let url = site.put(Kind::Mp4, picture(), DAY).await;
+    let url = site.put(ArtifactKind::Mp4, picture(), DAY).await;
     let head = site.ask(Method::HEAD, &url, &[]).await;
     assert_eq!((head.status, head.body.len()), (StatusCode::OK, 0));
     assert_eq!(header(&head, "content-length"), LARGE.to_string());
@@ -119,7 +119,7 @@ async fn head_and_ranges_are_answered() {
 #[tokio::test]
 async fn markup_is_saved_and_runs_nothing() {
     let site = Site::start().await;
-    let url = site.put(Kind::Html, b"<script>alert(1)</script>".to_vec(), DAY).await;
+    let url = site.put(ArtifactKind::Html, b"<script>alert(1)</script>".to_vec(), DAY).await;
     let answer = site.get(&url).await;
     assert!(header(&answer, "content-security-policy").contains("sandbox"));
     assert!(header(&answer, "content-disposition").starts_with("attachment;"));
@@ -129,7 +129,7 @@ async fn markup_is_saved_and_runs_nothing() {
 #[tokio::test]
 async fn a_key_opens_what_is_of_its_team_alone() {
     let site = Site::start().await;
-    let url = site.put(Kind::Png, picture(), DAY).await;
+    let url = site.put(ArtifactKind::Png, picture(), DAY).await;
     let (store, ask) = (site.store(), |key: String| {
         let (site, url) = (&site, &url);
         async move { site.ask(Method::GET, url, &[(AUTHORIZATION, &format!("Bearer {key}"))]).await.status }
@@ -144,7 +144,7 @@ async fn a_key_opens_what_is_of_its_team_alone() {
 #[tokio::test]
 async fn what_expired_is_gone() {
     let site = Site::start().await;
-    let url = site.put(Kind::Png, picture(), Duration::ZERO).await;
+    let url = site.put(ArtifactKind::Png, picture(), Duration::ZERO).await;
     let mut answer = site.get(&url).await;
     while answer.status == StatusCode::OK {
         answer = site.get(&url).await;
@@ -158,7 +158,7 @@ async fn what_expired_is_gone() {
 #[tokio::test]
 async fn nothing_else_can_be_read() {
     let site = Site::start().await;
-    let url = site.put(Kind::Png, picture(), DAY).await;
+    let url = site.put(ArtifactKind::Png, picture(), DAY).await;
     let (path, query) = url.split_once('?').unwrap();
     let (base, file) = path.rsplit_once('/').unwrap();
     let id = file.strip_suffix(".png").unwrap();

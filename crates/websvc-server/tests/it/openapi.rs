@@ -3,13 +3,15 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use websvc_types::index::{IndexReply, IndexStats, IndexUpload};
-use websvc_types::job::{ActiveCrawls, JobCancelled, JobErrors, JobStarted, JobStatusResponse};
+use websvc_types::index::{IndexStats, IndexUploadRequest, IndexUploadResponse};
+use websvc_types::job::{
+    ActiveCrawls, CancelJobResponse, JobErrorsResponse, JobStatusResponse, StartJobResponse,
+};
 use websvc_types::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
 use websvc_types::rerank::{RerankRequest, RerankResponse};
-use websvc_types::status::{Health, Readiness, Welcome};
+use websvc_types::status::{HealthResponse, ReadinessResponse, RootResponse};
 use websvc_types::usage::{
-    ConcurrencyCheck, CreditHistory, CreditUsage, QueueStatus, TokenHistory, TokenUsage,
+    ConcurrencyCheck, CreditHistory, CreditUsageResponse, QueueStatus, TokenHistory, TokenUsage,
 };
 use websvc_types::{
     ErrorBody, ErrorCode, ParseFormats, ScrapeRequest, ScrapeResponse, SearchRequest, SearchResponse, openapi,
@@ -83,23 +85,23 @@ fn answers_have_the_form_of_their_types() {
     check::<RerankRequest>(&document["paths"]["/v1/rerank"]["post"]["requestBody"]);
     check::<RerankResponse>(answer("/v1/rerank", "post", "200"));
     check::<ActiveCrawls>(answer("/v2/crawl/active", "get", "200"));
-    check::<JobStarted>(answer("/v2/batch/scrape", "post", "200"));
+    check::<StartJobResponse>(answer("/v2/batch/scrape", "post", "200"));
     check::<JobStatusResponse>(answer("/v2/batch/scrape/{id}", "get", "200"));
-    check::<JobCancelled>(answer("/v2/batch/scrape/{id}", "delete", "200"));
-    check::<JobErrors>(answer("/v2/batch/scrape/{id}/errors", "get", "200"));
-    check::<IndexUpload>(&document["paths"]["/v2/index/documents"]["post"]["requestBody"]);
-    check::<IndexReply>(answer("/v2/index/documents", "post", "200"));
+    check::<CancelJobResponse>(answer("/v2/batch/scrape/{id}", "delete", "200"));
+    check::<JobErrorsResponse>(answer("/v2/batch/scrape/{id}/errors", "get", "200"));
+    check::<IndexUploadRequest>(&document["paths"]["/v2/index/documents"]["post"]["requestBody"]);
+    check::<IndexUploadResponse>(answer("/v2/index/documents", "post", "200"));
     check::<IndexStats>(answer("/v2/index/stats", "get", "200"));
-    check::<CreditUsage>(answer("/v2/team/credit-usage", "get", "200"));
+    check::<CreditUsageResponse>(answer("/v2/team/credit-usage", "get", "200"));
     check::<CreditHistory>(answer("/v2/team/credit-usage/historical", "get", "200"));
     check::<TokenUsage>(answer("/v2/team/token-usage", "get", "200"));
     check::<TokenHistory>(answer("/v2/team/token-usage/historical", "get", "200"));
     check::<QueueStatus>(answer("/v2/team/queue-status", "get", "200"));
     check::<ConcurrencyCheck>(answer("/v2/concurrency-check", "get", "200"));
-    check::<Health>(answer("/health", "get", "200"));
-    check::<Readiness>(answer("/ready", "get", "200"));
-    check::<Readiness>(answer("/ready", "get", "503"));
-    check::<Welcome>(answer("/", "get", "200"));
+    check::<HealthResponse>(answer("/health", "get", "200"));
+    check::<ReadinessResponse>(answer("/ready", "get", "200"));
+    check::<ReadinessResponse>(answer("/ready", "get", "503"));
+    check::<RootResponse>(answer("/", "get", "200"));
 }
 
 #[test]

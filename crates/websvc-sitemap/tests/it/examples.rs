@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use websvc_sitemap::{Fault, Item, MAX_BYTES, MAX_ENTRIES, read};
+use websvc_sitemap::{IncompleteReason, Item, MAX_BYTES, MAX_ENTRIES, read};
 
 use crate::{gzip, items, urls};
 
@@ -20,7 +20,7 @@ fn told(file: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn fault(file: &[u8], expected: Option<Fault>) {
+fn fault(file: &[u8], expected: Option<IncompleteReason>) {
     assert_eq!(items(file).1.fault, expected, "{}", String::from_utf8_lossy(&file[..file.len().min(200)]));
 }
 
@@ -116,7 +116,7 @@ fn what_comes_before_a_break_counts() {
     ] {
         assert_eq!(urls(cut.as_bytes()), ["http://a.test/1"], "{cut}");
     }
-    fault(b"<urlset><url><loc>http://a.test/1</loc></url><url", Some(Fault::Broken));
+    fault(b"<urlset><url><loc>http://a.test/1</loc></url><url", Some(IncompleteReason::Broken));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn packed_files_are_unpacked_as_far_as_they_go() {
     assert_eq!(urls(&packed), ["http://a.test/1"]);
     fault(&packed, None);
     assert_eq!(urls(&packed[..packed.len() - 4]), ["http://a.test/1"]);
-    fault(&packed[..packed.len() - 4], Some(Fault::Broken));
+    fault(&packed[..packed.len() - 4], Some(IncompleteReason::Broken));
     let members = [packed, gzip(b"http://a.test/2\n")].concat();
     assert_eq!(urls(&members), ["http://a.test/1", "http://a.test/2"]);
 }
@@ -177,7 +177,7 @@ fn what_is_no_list_is_told() {
         "<error><code>AccessDenied</code></error>",
     ] {
         assert_eq!(urls(file.as_bytes()), [""; 0], "{file}");
-        fault(file.as_bytes(), Some(Fault::NotAList));
+        fault(file.as_bytes(), Some(IncompleteReason::NotAList));
     }
     fault(b"<urlset></urlset>", None);
 }
@@ -187,13 +187,13 @@ fn files_without_end_are_bounded() {
     let line = "http://a.test/0123456789\n";
     let many = line.repeat(MAX_ENTRIES + 1);
     assert_eq!(items(many.as_bytes()).1.items, MAX_ENTRIES);
-    fault(many.as_bytes(), Some(Fault::TooMany));
+    fault(many.as_bytes(), Some(IncompleteReason::TooMany));
     let mut bomb = b"<urlset><url><loc>http://a.test/1</loc></url>".to_vec();
     bomb.resize(usize::try_from(MAX_BYTES).unwrap() + 100, b' ');
     let packed = gzip(&bomb);
     assert!(packed.len() < 1_000_000);
     assert_eq!(urls(&packed), ["http://a.test/1"]);
-    fault(&packed, Some(Fault::TooLong));
+    fault(&packed, Some(IncompleteReason::TooLong));
     let text = format!("<urlset><url><loc>http://a.test/{}</loc></url></urlset>", "x".repeat(1_000_000));
     assert!(urls(text.as_bytes()).iter().all(|url| url.len() < 10_000));
 }

@@ -1,4 +1,4 @@
-//! What is read of sitemaps and feeds, whole, strange and broken.
+//! Tests of sitemaps and feeds: valid, unusual and damaged.
 
 #![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
 
@@ -10,10 +10,10 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use url::Url;
-use websvc_sitemap::{Item, Reading, read};
+use websvc_sitemap::{Item, ReadSummary, read};
 
 /// Returns what a file at `http://a.test/dir/map.xml` lists.
-fn items(file: &[u8]) -> (Vec<Item>, Reading) {
+fn items(file: &[u8]) -> (Vec<Item>, ReadSummary) {
     let base = Url::parse("http://a.test/dir/map.xml").unwrap();
     let mut items = Vec::new();
     let reading = read(file, &base, &mut |item| {

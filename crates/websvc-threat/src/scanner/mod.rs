@@ -10,17 +10,17 @@ use http::header::{ACCEPT, RETRY_AFTER};
 use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 use url::Url;
-use websvc_transport::{Client, FetchError, Fetched, RedirectPolicy};
+use websvc_transport::{Client, FetchError, FetchResponse, RedirectPolicy};
 
 use crate::error::{ScanError, ScannerError};
 
-/// Where Google Web Risk answers questions about single URLs.
+/// Endpoint of Google Web Risk for single URLs.
 pub const WEB_RISK_URL: &str = "https://webrisk.googleapis.com/v1/uris:search";
 
 /// The largest answer that is read.
 const MAX_BODY_BYTES: u64 = 64 * 1024;
 
-/// What a scanner says of a URL.
+/// Verdict of a scanner about a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
     /// The risk, 0 to 100.
@@ -134,7 +134,7 @@ fn unreachable(error: &FetchError, patience: Duration) -> ScanError {
     ScanError::Unreachable { text: text.to_owned() }
 }
 
-fn read_json(fetched: &Fetched) -> Result<Value, ScanError> {
+fn read_json(fetched: &FetchResponse) -> Result<Value, ScanError> {
     if !fetched.status.is_success() {
         let retry_after =
             fetched.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use websvc_testkit::Page;
-use websvc_threat::{Classifier, Inspection, Tally};
+use websvc_threat::{CheckSummary, Classifier, UrlChecker};
 
 use crate::support::{asked, by_host, classifier, config, inspection, protection, scanner, why};
 
@@ -54,7 +54,7 @@ async fn every_rule_has_its_place() {
     }
     let scanned: Vec<_> = world.requests().iter().map(asked).collect();
     assert_eq!(scanned, ["http://s80.test/", "http://s10.test/"], "the lists need no scan");
-    assert_eq!(inspection.tally(), Tally { scanned: 2, unchecked: 0 });
+    assert_eq!(inspection.tally(), CheckSummary { scanned: 2, unchecked: 0 });
     let blocked = classifier.figures().blocked;
     assert_eq!(blocked, [("blacklist", 2), ("tld", 1), ("score", 1), ("unchecked", 0)]);
 }
@@ -65,7 +65,7 @@ async fn a_url_is_scanned_once_for_a_request_however_often_it_is_asked_about() {
     let classifier = classifier(&world, config());
     let first = inspection(&classifier, &json!({}));
     // Other rules of the same request share what was found out.
-    let second = first.by(&protection(&json!({ "riskScoreThreshold": 10 }), json!({})));
+    let second = first.with_classifier(&protection(&json!({ "riskScoreThreshold": 10 }), json!({})));
     let asks = [
         "http://s50.test/x",
         "http://s50.test/x#part",
@@ -81,7 +81,7 @@ async fn a_url_is_scanned_once_for_a_request_however_often_it_is_asked_about() {
     assert!(a.is_ok() && b.is_err());
     let scanned: Vec<_> = world.requests().iter().map(asked).collect();
     assert_eq!(scanned, ["http://s50.test/x", "http://s50.test/y"], "without user and fragment");
-    assert_eq!(second.tally(), Tally { scanned: 2, unchecked: 0 });
+    assert_eq!(second.tally(), CheckSummary { scanned: 2, unchecked: 0 });
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn the_failure_policy_decides_when_the_scanner_has_no_verdict() {
         let why = why(&inspection, "http://a.test/").await;
         let expected = is_blocked.then_some("it could not be checked, and failurePolicy is closed");
         assert_eq!(why.as_deref(), expected, "{own}");
-        assert_eq!(inspection.tally(), Tally { scanned: 0, unchecked: 1 });
+        assert_eq!(inspection.tally(), CheckSummary { scanned: 0, unchecked: 1 });
         assert_eq!(inspection.check(&"http://a.test/".parse().unwrap()).await.is_err(), is_blocked);
     }
     assert_eq!(world.requests().len(), 3, "a failure is not tried again for the same request");
@@ -124,8 +124,8 @@ async fn the_rule_of_pages_says_which_host_is_blocked_and_why() {
     let world = scanner(by_host).await;
     let classifier = classifier(&world, config());
     let rule = inspection(&classifier, &json!({})).rule();
-    assert_eq!(rule.admit(&"http://s1.test/".parse().unwrap()).await, Ok(()));
-    let refused = rule.admit(&"http://s80.test/x".parse().unwrap()).await.unwrap_err();
+    assert_eq!(rule.check(&"http://s1.test/".parse().unwrap()).await, Ok(()));
+    let refused = rule.check(&"http://s80.test/x".parse().unwrap()).await.unwrap_err();
     assert_eq!(refused, format!("threat protection blocks s80.test: {SCORE_80} 75"));
 }
 
@@ -133,7 +133,7 @@ async fn the_rule_of_pages_says_which_host_is_blocked_and_why() {
 async fn what_is_shown_alone_is_checked_by_the_lists_alone() {
     let world = scanner(by_host).await;
     let classifier = classifier(&world, config());
-    let inspection: Inspection = inspection(&classifier, &json!({ "blacklist": ["bad.test"] }));
+    let inspection: UrlChecker = inspection(&classifier, &json!({ "blacklist": ["bad.test"] }));
     assert!(inspection.check_lists(&"http://bad.test/a.png".parse().unwrap()).is_err());
     assert!(inspection.check_lists(&"http://s100.test/a.png".parse().unwrap()).is_ok());
     assert!(world.requests().is_empty());

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use http::Method;
 use serde_json::json;
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 use websvc_threat::{Classifier, ClassifierConfig, ScanError, Scanner};
-use websvc_validate::Retention;
+use websvc_validate::RetentionMode;
 
 use crate::support::{SCANNER, asked, by_host, classifier, config, scanner, scored};
 
@@ -19,7 +19,7 @@ async fn a_question_is_posted_with_the_key_and_nothing_shows_it() {
     let world = scanner(by_host).await;
     let scanner = Scanner::http(world.client(), SCANNER.parse().unwrap(), Some("s3cret-key")).unwrap();
     let classifier = Classifier::new(scanner, config());
-    assert_eq!(classifier.score(URL, Retention::Normal).await, Some(Ok(80)));
+    assert_eq!(classifier.score(URL, RetentionMode::Normal).await, Some(Ok(80)));
     let [seen] = &world.requests()[..] else { panic!("one question") };
     assert_eq!((&seen.method, asked(seen).as_str()), (&Method::POST, URL));
     assert_eq!(seen.header("content-type"), Some("application/json"));
@@ -30,7 +30,7 @@ async fn a_question_is_posted_with_the_key_and_nothing_shows_it() {
 #[tokio::test]
 async fn web_risk_is_asked_as_google_documents_it() {
     let service = "http://risk.test/v1/uris:search";
-    let answer = |seen: &websvc_testkit::Seen| {
+    let answer = |seen: &websvc_testkit::ReceivedRequest| {
         let is_bad = seen.url.contains("uri=http%3A%2F%2Fbad.test%2F");
         let body = if is_bad { json!({"threat": {"threatTypes": ["UNWANTED_SOFTWARE"]}}) } else { json!({}) };
         Page::new("application/json; charset=UTF-8", body.to_string())
@@ -42,11 +42,11 @@ async fn web_risk_is_asked_as_google_documents_it() {
         )
     };
     let (bad, good) = (asked_for("http%3A%2F%2Fbad.test%2F"), asked_for("http%3A%2F%2Fgood.test%2F"));
-    let world = World::builder().page_with(&bad, answer).page_with(&good, answer).start().await;
+    let world = TestWeb::builder().page_with(&bad, answer).page_with(&good, answer).start().await;
     let scanner = Scanner::web_risk(world.client(), service.parse().unwrap(), "AIza-key").unwrap();
     let classifier = Classifier::new(scanner, config());
-    assert_eq!(classifier.score("http://bad.test/", Retention::Normal).await, Some(Ok(80)));
-    assert_eq!(classifier.score("http://good.test/", Retention::Normal).await, Some(Ok(0)));
+    assert_eq!(classifier.score("http://bad.test/", RetentionMode::Normal).await, Some(Ok(80)));
+    assert_eq!(classifier.score("http://good.test/", RetentionMode::Normal).await, Some(Ok(0)));
     let seen = &world.requests()[0];
     assert_eq!((&seen.method, seen.header("x-goog-api-key")), (&Method::GET, Some("AIza-key")));
     assert!(!seen.url.contains("AIza"), "a query ends in logs");
@@ -64,9 +64,9 @@ async fn what_is_no_answer_is_told_apart() {
         (Page::text("x".repeat(70_000)), ScanError::Unreadable { what: "too large or damaged" }),
         (Page::silence(), ScanError::Timeout { after: Duration::from_millis(300) }),
     ] {
-        let world = World::builder().page(SCANNER, page).start().await;
+        let world = TestWeb::builder().page(SCANNER, page).start().await;
         let classifier = classifier(&world, impatient);
-        let found = classifier.score(URL, Retention::Normal).await.unwrap().unwrap_err();
+        let found = classifier.score(URL, RetentionMode::Normal).await.unwrap().unwrap_err();
         match (&found, &expected) {
             (ScanError::Timeout { .. }, ScanError::Timeout { .. }) => {}
             _ => assert_eq!(found, expected),
@@ -83,8 +83,11 @@ async fn a_scanner_that_fails_again_and_again_is_left_alone() {
     let pause = Duration::from_secs(3600);
     let classifier = classifier(&world, ClassifierConfig { failures: 3, pause, ..config() });
     for at in 0..5 {
-        let error =
-            classifier.score(&format!("http://{at}.test/"), Retention::Normal).await.unwrap().unwrap_err();
+        let error = classifier
+            .score(&format!("http://{at}.test/"), RetentionMode::Normal)
+            .await
+            .unwrap()
+            .unwrap_err();
         assert_eq!(matches!(error, ScanError::Paused { .. }), at >= 3, "{error:?}");
     }
     assert_eq!(world.requests().len(), 3);
@@ -96,13 +99,13 @@ async fn one_bad_url_says_nothing_about_the_scanner_and_a_limit_pauses_at_once()
     let breaking = ClassifierConfig { failures: 1, ..config() };
     let refusing = classifier(&world, breaking);
     for _ in 0..3 {
-        let error = refusing.score(URL, Retention::Normal).await.unwrap().unwrap_err();
+        let error = refusing.score(URL, RetentionMode::Normal).await.unwrap().unwrap_err();
         assert_eq!(error, ScanError::Status { status: 400, retry_after: None });
     }
     let world = scanner(|_| Page::text("slow down").status(429).header("retry-after", "60")).await;
     let limited = classifier(&world, ClassifierConfig { failures: 1000, ..config() });
-    limited.score(URL, Retention::Normal).await.unwrap().unwrap_err();
-    let error = limited.score(URL, Retention::Normal).await.unwrap().unwrap_err();
+    limited.score(URL, RetentionMode::Normal).await.unwrap().unwrap_err();
+    let error = limited.score(URL, RetentionMode::Normal).await.unwrap().unwrap_err();
     assert!(matches!(error, ScanError::Paused { .. }), "{error:?}");
     assert_eq!(world.requests().len(), 1);
 }
@@ -116,13 +119,13 @@ async fn verdicts_are_remembered_except_for_requests_of_zero_retention() {
     let (risky, clean) = (URL, "http://s0.test/");
     for url in [risky, clean] {
         // Nothing is left behind by zero retention, for itself or for others.
-        for retention in [Retention::Zero, Retention::Zero, Retention::Normal] {
+        for retention in [RetentionMode::Zero, RetentionMode::Zero, RetentionMode::Normal] {
             classifier.score(url, retention).await.unwrap().unwrap();
         }
         assert_eq!(world.requests().len(), 3, "{url}");
-        classifier.score(url, Retention::Normal).await.unwrap().unwrap();
+        classifier.score(url, RetentionMode::Normal).await.unwrap().unwrap();
         assert_eq!(world.requests().len(), 3, "{url} is remembered");
-        for retention in [Retention::Anonymous, Retention::Zero] {
+        for retention in [RetentionMode::Anonymous, RetentionMode::Zero] {
             classifier.score(url, retention).await.unwrap().unwrap();
         }
         assert_eq!(world.requests().len(), 5, "{url}: who leaves nothing behind does not even look");
@@ -144,21 +147,21 @@ async fn no_failure_is_remembered() {
     let day = Duration::from_secs(86_400);
     let classifier =
         classifier(&world, ClassifierConfig { remember_risky: day, remember_clean: day, ..config() });
-    assert!(classifier.score(URL, Retention::Normal).await.unwrap().is_err());
-    assert_eq!(classifier.score(URL, Retention::Normal).await, Some(Ok(80)));
+    assert!(classifier.score(URL, RetentionMode::Normal).await.unwrap().is_err());
+    assert_eq!(classifier.score(URL, RetentionMode::Normal).await, Some(Ok(80)));
 }
 
 #[tokio::test]
 async fn so_many_questions_are_asked_at_a_time() {
     let delay = Duration::from_millis(20);
-    let world = World::builder().page(SCANNER, scored(1).delay(delay)).start().await;
+    let world = TestWeb::builder().page(SCANNER, scored(1).delay(delay)).start().await;
     let classifier = classifier(&world, ClassifierConfig { concurrency: 1, ..config() });
     let mut asking = tokio::task::JoinSet::new();
     let started = std::time::Instant::now();
     for at in 0..4 {
         let classifier = classifier.clone();
         asking.spawn(async move {
-            classifier.score(&format!("http://{at}.test/"), Retention::Normal).await.unwrap().unwrap()
+            classifier.score(&format!("http://{at}.test/"), RetentionMode::Normal).await.unwrap().unwrap()
         });
     }
     assert_eq!(asking.join_all().await, [1, 1, 1, 1]);

@@ -1,4 +1,4 @@
-//! What a client can be told once.
+//! Configuration of a client.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use http::HeaderValue;
 use super::resolve::{Resolve, SystemResolver};
 use crate::guard::AddressGuard;
 
-/// What holds for every fetch of a client.
+/// Settings that apply to every fetch of a client.
 #[derive(Clone)]
 pub struct ClientConfig {
     /// Which addresses may be connected to.

@@ -13,12 +13,12 @@ use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 use url::{Host, Url};
 
-use super::connection::{Connection, Facts, Sender};
+use super::connection::{Connection, ConnectionInfo, Sender};
 use super::proxy::Proxy;
 use super::request::TlsPolicy;
 use super::resolve::Resolve;
-use crate::error::{FetchError, Stage};
-use crate::guard::{AddressGuard, Target};
+use crate::error::{FetchError, FetchPhase};
+use crate::guard::{AddressGuard, ConnectTarget};
 use crate::tls::{TrustStore, public_reason};
 use crate::tunnel::AnyStream;
 
@@ -37,13 +37,13 @@ pub(super) struct Connector {
     pub(super) trust: TrustStore,
 }
 
-/// What a connection is made for.
+/// Destination of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Endpoint {
     pub(super) security: Security,
     pub(super) host: Host,
     pub(super) port: u16,
-    pub(super) route: Route,
+    pub(super) route: ConnectRoute,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,7 +54,7 @@ pub(super) enum Security {
 
 /// The way to an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Route {
+pub(super) enum ConnectRoute {
     Direct,
     Through(Proxy),
 }
@@ -73,7 +73,7 @@ impl Endpoint {
             .port_or_known_default()
             .filter(|&port| port > 0)
             .ok_or_else(|| bad("it has no usable port"))?;
-        let route = proxy.map_or(Route::Direct, |proxy| Route::Through(proxy.clone()));
+        let route = proxy.map_or(ConnectRoute::Direct, |proxy| ConnectRoute::Through(proxy.clone()));
         Ok(Self { security, host, port, route })
     }
 }
@@ -84,30 +84,30 @@ impl Connector {
         &self,
         endpoint: &Endpoint,
         limit: Duration,
-        at: impl Fn(Stage),
+        at: impl Fn(FetchPhase),
     ) -> Result<Connection, FetchError> {
         let deadline = Instant::now() + limit;
         let late = |stage| move |_| FetchError::Timeout { stage, after: limit };
-        at(Stage::Resolve);
+        at(FetchPhase::Resolve);
         match &endpoint.route {
-            Route::Direct => {
+            ConnectRoute::Direct => {
                 let found = timeout_at(deadline, self.addresses(endpoint)).await;
-                let addresses = found.map_err(late(Stage::Resolve))??;
-                at(Stage::Connect);
+                let addresses = found.map_err(late(FetchPhase::Resolve))??;
+                at(FetchPhase::Connect);
                 let failed = |source| failed_to_connect(endpoint.host.to_string(), source, limit);
                 let opening = async {
                     let stream = dial(&addresses, deadline).await.map_err(failed)?;
                     let remote_addr = stream.peer_addr().map_err(failed)?;
                     self.open(endpoint, Box::new(stream), remote_addr).await
                 };
-                timeout_at(deadline, opening).await.map_err(late(Stage::Connect))?
+                timeout_at(deadline, opening).await.map_err(late(FetchPhase::Connect))?
             }
-            Route::Through(proxy) => {
-                let planned = timeout_at(deadline, self.plan_detour(endpoint, proxy)).await;
-                let detour = planned.map_err(late(Stage::Resolve))??;
-                at(Stage::Connect);
-                let opening = self.open_through(endpoint, detour, deadline);
-                timeout_at(deadline, opening).await.map_err(late(Stage::Connect))?
+            ConnectRoute::Through(proxy) => {
+                let planned = timeout_at(deadline, self.plan_proxy(endpoint, proxy)).await;
+                let plan = planned.map_err(late(FetchPhase::Resolve))??;
+                at(FetchPhase::Connect);
+                let opening = self.open_through(endpoint, plan, deadline);
+                timeout_at(deadline, opening).await.map_err(late(FetchPhase::Connect))?
             }
         }
     }
@@ -119,8 +119,8 @@ impl Connector {
         let host = endpoint.host.to_string();
         if let Some(target) = self.guard.target(&host, endpoint.port) {
             return match target {
-                Target::Address(address) => Ok(vec![*address]),
-                Target::Name { host, port } => {
+                ConnectTarget::Address(address) => Ok(vec![*address]),
+                ConnectTarget::Name { host, port } => {
                     let found =
                         self.resolve(host).await.map_err(|source| not_found(&endpoint.host, source))?;
                     Ok(found.into_iter().map(|ip| SocketAddr::new(ip, *port)).collect())
@@ -128,7 +128,7 @@ impl Connector {
             };
         }
         let found = self.lookup(&endpoint.host).await.map_err(|source| not_found(&endpoint.host, source))?;
-        let permitted = found.iter().map(IpAddr::to_canonical).filter(|&ip| self.guard.permits(ip));
+        let permitted = found.iter().map(IpAddr::to_canonical).filter(|&ip| self.guard.allows(ip));
         let permitted: Vec<_> = permitted.map(|ip| SocketAddr::new(ip, endpoint.port)).collect();
         if permitted.is_empty() {
             self.log_refusal(&endpoint.host, &found);
@@ -185,7 +185,7 @@ impl Connector {
         let policy = match endpoint.security {
             Security::Plain => {
                 let sender = start_http1(stream).await.map_err(broken)?;
-                let facts = Facts { remote_addr, certificate_problem: None, forwarder: None };
+                let facts = ConnectionInfo { remote_addr, certificate_problem: None, forwarder: None };
                 return Ok(Connection { sender, facts });
             }
             Security::Tls(policy) => policy,
@@ -196,9 +196,9 @@ impl Connector {
             source,
         };
         let (config, problem) = match policy {
-            TlsPolicy::Verify => (self.trust.verifying().await.map_err(insecure)?, None),
+            TlsPolicy::Verify => (self.trust.verified_config().await.map_err(insecure)?, None),
             TlsPolicy::SkipVerification => {
-                let (config, problem) = self.trust.skipping().await.map_err(insecure)?;
+                let (config, problem) = self.trust.insecure_config().await.map_err(insecure)?;
                 (config, Some(problem))
             }
         };
@@ -208,7 +208,7 @@ impl Connector {
         let speaks_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         let stream: AnyStream = Box::new(stream);
         let started = if speaks_http2 { start_http2(stream).await } else { start_http1(stream).await };
-        let facts = Facts { remote_addr, certificate_problem, forwarder: None };
+        let facts = ConnectionInfo { remote_addr, certificate_problem, forwarder: None };
         Ok(Connection { sender: started.map_err(broken)?, facts })
     }
 }
@@ -287,7 +287,7 @@ fn not_found(host: &Host, source: Option<io::Error>) -> FetchError {
 
 pub(super) fn failed_to_connect(host: String, source: io::Error, after: Duration) -> FetchError {
     if source.kind() == io::ErrorKind::TimedOut {
-        FetchError::Timeout { stage: Stage::Connect, after }
+        FetchError::Timeout { stage: FetchPhase::Connect, after }
     } else {
         FetchError::Connect { host, source }
     }

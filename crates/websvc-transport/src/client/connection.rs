@@ -22,12 +22,12 @@ const READY: std::time::Duration = std::time::Duration::from_millis(50);
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) sender: Sender,
-    pub(super) facts: Facts,
+    pub(super) facts: ConnectionInfo,
 }
 
-/// What stays true of a connection.
+/// Properties of a connection that do not change.
 #[derive(Debug, Clone)]
-pub(super) struct Facts {
+pub(super) struct ConnectionInfo {
     pub(super) remote_addr: SocketAddr,
     /// Why the certificate would have been refused, if verification is skipped.
     pub(super) certificate_problem: Option<String>,

@@ -34,7 +34,7 @@ struct Cookie {
     is_secure: bool,
 }
 
-/// Who gets a cookie beside the host that set it.
+/// Hosts that receive a cookie in addition to the host that set it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
     Host,

@@ -10,7 +10,7 @@ use zstd::stream::raw::{DParameter, Operation};
 
 use crate::error::FetchError;
 
-/// What `Accept-Encoding` says.
+/// Value of `Accept-Encoding`.
 pub(super) const ACCEPTED: &str = "gzip, deflate, br, zstd";
 
 /// Codings applied to one body, at most.
@@ -28,7 +28,7 @@ const GZIP_MAGIC: u8 = 0x1f;
 
 /// A body on its way through its codings, outermost first.
 pub(super) struct Decoder {
-    stages: Vec<Stage>,
+    stages: Vec<DecoderStage>,
     output: Output,
 }
 
@@ -39,7 +39,7 @@ struct Output {
     wire_bytes: u64,
 }
 
-struct Stage {
+struct DecoderStage {
     coding: Coding,
     buffer: Vec<u8>,
     is_ended: bool,
@@ -54,7 +54,7 @@ enum Coding {
     Zstd(Box<zstd::stream::raw::Decoder<'static>>),
 }
 
-/// What one step of a coding did.
+/// Result of one decoding step.
 struct Step {
     consumed: usize,
     produced: usize,
@@ -64,7 +64,7 @@ struct Step {
 /// A decoded body.
 pub(super) struct Decoded {
     pub(super) bytes: Bytes,
-    /// Whether every coding reached its end mark.
+    /// True if every coding reached its end mark.
     pub(super) is_complete: bool,
 }
 
@@ -76,7 +76,7 @@ impl Decoder {
         let mut unknown = None;
         for name in coding_names(headers).into_iter().rev() {
             match Coding::named(&name)? {
-                Some(coding) => stages.push(Stage { coding, buffer: Vec::new(), is_ended: false }),
+                Some(coding) => stages.push(DecoderStage { coding, buffer: Vec::new(), is_ended: false }),
                 None => unknown = Some(name),
             }
             if stages.len() > MAX_CODINGS {
@@ -125,7 +125,7 @@ fn coding_names(headers: &HeaderMap) -> Vec<String> {
 }
 
 /// Moves `input` through the first of `stages`, and what comes out of it through the rest.
-fn pass(stages: &mut [Stage], output: &mut Output, mut input: &[u8]) -> Result<(), FetchError> {
+fn pass(stages: &mut [DecoderStage], output: &mut Output, mut input: &[u8]) -> Result<(), FetchError> {
     let Some((stage, rest)) = stages.split_first_mut() else { return output.append(input) };
     if stage.buffer.is_empty() {
         stage.buffer = vec![0; STEP_BYTES];

@@ -13,26 +13,27 @@ use url::Url;
 use super::Shared;
 use super::cookies::CookieJar;
 use super::decode::{ACCEPTED, Decoder};
-use super::exchange::{Answer, exchange};
+use super::exchange::{PendingResponse, exchange};
 use super::headers;
 use super::proxy::Proxy;
-use super::receive::{Received, discard, receive};
+use super::receive::{ReceivedBody, discard, receive};
 use super::redirect::{Hop, target};
-use super::request::{ExcessPolicy, FetchRequest, Fetched, RedirectPolicy, TlsPolicy, Wanted};
-use crate::error::{FetchError, Stage};
+use super::request::{BodyMode, FetchRequest, FetchResponse, OversizePolicy, RedirectPolicy, TlsPolicy};
+use crate::error::{FetchError, FetchPhase};
 
-/// What bounds every hop of a fetch, and where it is.
+/// Limits and addresses that apply to every hop of a fetch.
 pub(super) struct Limits {
     pub(super) connect_timeout: Duration,
     pub(super) max_body_bytes: u64,
     pub(super) max_decoded_bytes: u64,
-    pub(super) excess: ExcessPolicy,
+    pub(super) excess: OversizePolicy,
     pub(super) tls: TlsPolicy,
     pub(super) proxy: Option<Proxy>,
     stage: AtomicU8,
 }
 
-const STAGES: [Stage; 4] = [Stage::Resolve, Stage::Connect, Stage::Response, Stage::Body];
+const STAGES: [FetchPhase; 4] =
+    [FetchPhase::Resolve, FetchPhase::Connect, FetchPhase::Response, FetchPhase::Body];
 
 impl Limits {
     fn of(request: &FetchRequest) -> Self {
@@ -48,16 +49,16 @@ impl Limits {
     }
 
     /// Notes what is going on, for the text of a timeout.
-    pub(super) fn enter(&self, stage: Stage) {
+    pub(super) fn set_phase(&self, stage: FetchPhase) {
         self.stage.store(stage as u8, Relaxed);
     }
 
-    fn stage(&self) -> Stage {
+    fn stage(&self) -> FetchPhase {
         STAGES[usize::from(self.stage.load(Relaxed))]
     }
 }
 
-pub(super) async fn fetch(shared: &Shared, request: FetchRequest) -> Result<Fetched, FetchError> {
+pub(super) async fn fetch(shared: &Shared, request: FetchRequest) -> Result<FetchResponse, FetchError> {
     headers::check(&request.headers)?;
     if request.method == Method::CONNECT {
         return Err(FetchError::Forbidden);
@@ -67,26 +68,30 @@ pub(super) async fn fetch(shared: &Shared, request: FetchRequest) -> Result<Fetc
     let late = |_elapsed| FetchError::Timeout { stage: limits.stage(), after };
     let reached = tokio::time::timeout(after, follow(shared, request, &limits)).await.map_err(late)??;
     match wanted {
-        Wanted::Body => {
+        BodyMode::Body => {
             let left = after.saturating_sub(started.elapsed());
             tokio::time::timeout(left, finish(shared, reached, &limits)).await.map_err(late)?
         }
         // What was asked for is here, whatever the time: the rest has a bound of its own.
-        Wanted::Head => Ok(leave(shared, reached).await),
+        BodyMode::Head => Ok(discard_body(shared, reached).await),
     }
 }
 
 /// The last answer, its body still on the wire.
-struct Reached {
-    answer: Answer,
+struct FinalResponse {
+    answer: PendingResponse,
     url: Url,
-    trail: Trail,
+    trail: RedirectHistory,
 }
 
-async fn follow(shared: &Shared, request: FetchRequest, limits: &Limits) -> Result<Reached, FetchError> {
+async fn follow(
+    shared: &Shared,
+    request: FetchRequest,
+    limits: &Limits,
+) -> Result<FinalResponse, FetchError> {
     let (policy, rule) = (request.redirects, request.redirect_rule.clone());
     let mut jar = request.cookies.clone();
-    let mut trail = Trail::default();
+    let mut trail = RedirectHistory::default();
     let mut hop = first_hop(shared, request, &mut trail);
     loop {
         let mut sent = hop.clone();
@@ -102,7 +107,7 @@ async fn follow(shared: &Shared, request: FetchRequest, limits: &Limits) -> Resu
         let Some(next) = next else {
             trail.sent_set_cookies = sent.headers.get(COOKIE) != hop.headers.get(COOKIE);
             trail.cookies = jar;
-            return Ok(Reached { answer, url: hop.url, trail });
+            return Ok(FinalResponse { answer, url: hop.url, trail });
         };
         if let RedirectPolicy::Follow(most) = policy
             && trail.redirects.len() >= most
@@ -110,10 +115,10 @@ async fn follow(shared: &Shared, request: FetchRequest, limits: &Limits) -> Resu
             return Err(FetchError::TooManyRedirects { limit: most });
         }
         if discard(answer.response.into_body()).await {
-            answer.lease.give_back(shared);
+            answer.lease.release(shared);
         }
         if let Some(rule) = &rule {
-            rule.admit(&next).await.map_err(|reason| FetchError::RefusedByRule { reason })?;
+            rule.check(&next).await.map_err(|reason| FetchError::RefusedByRule { reason })?;
         }
         trail.redirects.push(hop.url.clone());
         hop.follow(status, next);
@@ -121,7 +126,7 @@ async fn follow(shared: &Shared, request: FetchRequest, limits: &Limits) -> Resu
     }
 }
 
-fn first_hop(shared: &Shared, request: FetchRequest, trail: &mut Trail) -> Hop {
+fn first_hop(shared: &Shared, request: FetchRequest, trail: &mut RedirectHistory) -> Hop {
     let FetchRequest { method, mut url, mut headers, body, .. } = request;
     headers.entry(ACCEPT).or_insert(HeaderValue::from_static("*/*"));
     headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static(ACCEPTED));
@@ -132,9 +137,9 @@ fn first_hop(shared: &Shared, request: FetchRequest, trail: &mut Trail) -> Hop {
     Hop { method, url, headers, body }
 }
 
-/// What a chain of redirects leaves behind.
+/// Cookies, warnings and URLs collected along a chain of redirects.
 #[derive(Default)]
-struct Trail {
+struct RedirectHistory {
     redirects: Vec<Url>,
     warnings: Vec<String>,
     cookies: CookieJar,
@@ -143,8 +148,8 @@ struct Trail {
     sent_set_cookies: bool,
 }
 
-impl Trail {
-    fn note_certificate(&mut self, url: &Url, answer: &Answer) {
+impl RedirectHistory {
+    fn note_certificate(&mut self, url: &Url, answer: &PendingResponse) {
         if let Some(problem) = &answer.lease.connection.facts.certificate_problem {
             self.unverified = true;
             let host = url.host_str().unwrap_or_default();
@@ -156,9 +161,13 @@ impl Trail {
     }
 }
 
-async fn finish(shared: &Shared, reached: Reached, limits: &Limits) -> Result<Fetched, FetchError> {
-    limits.enter(Stage::Body);
-    let Reached { answer: Answer { response, lease }, url, mut trail } = reached;
+async fn finish(
+    shared: &Shared,
+    reached: FinalResponse,
+    limits: &Limits,
+) -> Result<FetchResponse, FetchError> {
+    limits.set_phase(FetchPhase::Body);
+    let FinalResponse { answer: PendingResponse { response, lease }, url, mut trail } = reached;
     let (parts, incoming) = response.into_parts();
     let (decoder, unknown) = Decoder::new(&parts.headers, limits.max_decoded_bytes)?;
     if let Some(coding) = unknown {
@@ -171,7 +180,7 @@ async fn finish(shared: &Shared, reached: Reached, limits: &Limits) -> Result<Fe
     if received.is_cut {
         trail.warnings.push(format!("the body broke off after {} bytes", received.wire_bytes));
     } else {
-        lease.give_back(shared);
+        lease.release(shared);
         if received.is_unfinished {
             trail.warnings.push("the end of the compressed body is missing".to_owned());
         }
@@ -180,20 +189,27 @@ async fn finish(shared: &Shared, reached: Reached, limits: &Limits) -> Result<Fe
 }
 
 /// Lets go of a body that nobody wants.
-async fn leave(shared: &Shared, reached: Reached) -> Fetched {
-    let Reached { answer: Answer { response, lease }, url, trail } = reached;
+async fn discard_body(shared: &Shared, reached: FinalResponse) -> FetchResponse {
+    let FinalResponse { answer: PendingResponse { response, lease }, url, trail } = reached;
     let (parts, incoming) = response.into_parts();
     let remote_addr = lease.connection.facts.remote_addr;
     if discard(incoming).await {
-        lease.give_back(shared);
+        lease.release(shared);
     }
-    let nothing = Received { bytes: Bytes::new(), wire_bytes: 0, is_cut: false, is_unfinished: false };
+    let nothing = ReceivedBody { bytes: Bytes::new(), wire_bytes: 0, is_cut: false, is_unfinished: false };
     fetched(parts, url, trail, remote_addr, nothing)
 }
 
-fn fetched(parts: Parts, url: Url, trail: Trail, remote_addr: SocketAddr, received: Received) -> Fetched {
-    let Trail { redirects, warnings, cookies, unverified, sent_credentials, sent_set_cookies } = trail;
-    Fetched {
+fn fetched(
+    parts: Parts,
+    url: Url,
+    trail: RedirectHistory,
+    remote_addr: SocketAddr,
+    received: ReceivedBody,
+) -> FetchResponse {
+    let RedirectHistory { redirects, warnings, cookies, unverified, sent_credentials, sent_set_cookies } =
+        trail;
+    FetchResponse {
         status: parts.status,
         url,
         headers: parts.headers,

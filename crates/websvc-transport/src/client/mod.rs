@@ -5,20 +5,20 @@ mod connect;
 mod connection;
 mod cookies;
 mod decode;
-mod detour;
 mod exchange;
 mod fetch;
 mod headers;
 mod pool;
 mod proxy;
-mod reach;
+mod proxy_connect;
+mod proxy_probe;
 mod receive;
 mod redirect;
 mod request;
 mod resolve;
-mod rule;
 mod tunnel;
 mod upgrade;
+mod url_policy;
 
 use crate::BoxFuture;
 use std::fmt;
@@ -31,12 +31,12 @@ pub use config::ClientConfig;
 pub use cookies::CookieJar;
 pub use headers::{has_credentials, is_forbidden_header, without_credentials};
 pub use proxy::Proxy;
-pub use request::{ExcessPolicy, FetchRequest, Fetched, RedirectPolicy, TlsPolicy, Wanted};
-pub use resolve::{Resolve, Resolving, SystemResolver};
-pub use rule::UrlRule;
+pub use request::{BodyMode, FetchRequest, FetchResponse, OversizePolicy, RedirectPolicy, TlsPolicy};
+pub use resolve::{Resolve, ResolveFuture, SystemResolver};
 pub use upgrade::{Upgrade, UpgradeRequest};
+pub use url_policy::UrlPolicy;
 
-use crate::error::{ClientError, FetchError};
+use crate::error::{ClientBuildError, FetchError};
 use crate::tls::TrustStore;
 use connect::Connector;
 use pool::Pool;
@@ -45,7 +45,7 @@ use pool::Pool;
 #[derive(Clone)]
 pub struct Client(Arc<Shared>);
 
-/// What the clones of a client share.
+/// State shared by the clones of a client.
 struct Shared {
     connector: Connector,
     pool: Arc<Pool>,
@@ -56,8 +56,8 @@ impl Client {
     /// Makes a client. The system's trust anchors are read when the first `https` URL needs them.
     ///
     /// # Errors
-    /// [`ClientError`] when the file of additional trust anchors cannot be used.
-    pub fn new(config: ClientConfig) -> Result<Self, ClientError> {
+    /// [`ClientBuildError`] when the file of additional trust anchors cannot be used.
+    pub fn new(config: ClientConfig) -> Result<Self, ClientBuildError> {
         let trust = TrustStore::load(config.ca_file.as_deref())?;
         let pool = Pool::new(config.connections_per_host, config.idle_per_host, config.idle_timeout);
         let connector = Connector { guard: config.guard, resolver: config.resolver, trust };
@@ -70,7 +70,7 @@ impl Client {
     ///
     /// # Errors
     /// [`FetchError`], whose text may be shown to whoever gave the URL.
-    pub fn fetch<'a>(&'a self, request: FetchRequest) -> BoxFuture<'a, Result<Fetched, FetchError>> {
+    pub fn fetch<'a>(&'a self, request: FetchRequest) -> BoxFuture<'a, Result<FetchResponse, FetchError>> {
         Box::pin(async move { fetch::fetch(&self.0, request).await })
     }
 
@@ -87,7 +87,7 @@ impl Client {
         let (host, port) =
             (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
         let guard = &self.0.connector.guard;
-        guard.target(host, port).is_none() && !guard.permits(address)
+        guard.target(host, port).is_none() && !guard.allows(address)
     }
 }
 
@@ -102,7 +102,7 @@ impl Client {
             return;
         }
         if let Ok(found) = connector.lookup(&host).await
-            && !found.iter().any(|ip| connector.guard.permits(*ip))
+            && !found.iter().any(|ip| connector.guard.allows(*ip))
         {
             connector.log_refusal(&host, &found);
         }

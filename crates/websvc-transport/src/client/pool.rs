@@ -37,7 +37,7 @@ struct Host {
 }
 
 /// The right to have one request in flight to an endpoint.
-pub(super) type Place = OwnedSemaphorePermit;
+pub(super) type HostPermit = OwnedSemaphorePermit;
 
 impl Pool {
     pub(super) fn new(connections_per_host: usize, idle_per_host: usize, idle_timeout: Duration) -> Self {
@@ -46,7 +46,7 @@ impl Pool {
     }
 
     /// Waits until fewer requests than allowed are in flight to the endpoint.
-    pub(super) async fn place(&self, endpoint: &Endpoint) -> Place {
+    pub(super) async fn acquire_host_permit(&self, endpoint: &Endpoint) -> HostPermit {
         let places = {
             let mut hosts = self.lock();
             match hosts.by_endpoint.get(endpoint) {
@@ -63,7 +63,7 @@ impl Pool {
     }
 
     /// Returns a connection that was opened before and still seems alive.
-    pub(super) async fn take(&self, endpoint: &Endpoint) -> Option<Connection> {
+    pub(super) async fn checkout(&self, endpoint: &Endpoint) -> Option<Connection> {
         loop {
             let mut connection = self.pick(endpoint)?;
             if connection.is_usable().await {
@@ -92,7 +92,7 @@ impl Pool {
     }
 
     /// Keeps a new connection for others too, if they can share it.
-    pub(super) fn offer(self: &Arc<Self>, endpoint: &Endpoint, connection: &Connection) {
+    pub(super) fn share(self: &Arc<Self>, endpoint: &Endpoint, connection: &Connection) {
         let Some(shared) = connection.share() else { return };
         let mut hosts = self.lock();
         if let Some(host) = hosts.by_endpoint.get_mut(endpoint) {
@@ -102,7 +102,7 @@ impl Pool {
     }
 
     /// Takes back a connection whose answer was read to its end.
-    pub(super) fn put(self: &Arc<Self>, endpoint: &Endpoint, connection: Connection) {
+    pub(super) fn checkin(self: &Arc<Self>, endpoint: &Endpoint, connection: Connection) {
         if connection.is_closed() || connection.share().is_some() {
             return;
         }

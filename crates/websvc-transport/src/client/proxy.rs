@@ -14,7 +14,7 @@ use tokio_socks::tcp::Socks5Stream;
 use url::{Host, Url};
 
 use super::headers::{basic_credentials, credentials};
-use crate::error::{ClientError, FetchError};
+use crate::error::{ClientBuildError, FetchError};
 use crate::tunnel::AnyStream;
 
 /// A forward proxy that speaks HTTP, in the clear or over TLS, or SOCKS5 (RFC 1928). Cheap to clone.
@@ -57,9 +57,9 @@ impl Proxy {
     /// `Proxy-Authorization`, or as SOCKS has them.
     ///
     /// # Errors
-    /// [`ClientError::Proxy`] when the scheme is another, or the URL has more than a host, a port and credentials.
-    pub fn new(url: &Url) -> Result<Self, ClientError> {
-        let refused = |reason| Err(ClientError::Proxy { reason });
+    /// [`ClientBuildError::Proxy`] when the scheme is another, or the URL has more than a host, a port and credentials.
+    pub fn new(url: &Url) -> Result<Self, ClientBuildError> {
+        let refused = |reason| Err(ClientBuildError::Proxy { reason });
         let scheme = match url.scheme() {
             "http" => ProxyScheme::Http,
             "https" => ProxyScheme::Https,

@@ -8,7 +8,7 @@ use hyper::body::{Body as _, Incoming};
 
 use super::decode::Decoder;
 use super::fetch::Limits;
-use super::request::ExcessPolicy;
+use super::request::OversizePolicy;
 use crate::error::FetchError;
 
 /// How much is decoded between two chances for other tasks.
@@ -19,7 +19,7 @@ const SMALL_REST: usize = 64 * 1024;
 const SMALL_REST_TIME: Duration = Duration::from_millis(500);
 
 /// A body and how it ended.
-pub(super) struct Received {
+pub(super) struct ReceivedBody {
     pub(super) bytes: Bytes,
     pub(super) wire_bytes: u64,
     /// Broke off: the connection is of no use any more.
@@ -33,10 +33,10 @@ pub(super) async fn receive(
     mut incoming: Incoming,
     mut decoder: Decoder,
     limits: &Limits,
-) -> Result<Received, FetchError> {
+) -> Result<ReceivedBody, FetchError> {
     let too_large = || FetchError::TooLarge { limit: limits.max_body_bytes };
     if let Some(length) = incoming.size_hint().exact() {
-        if length > limits.max_body_bytes && limits.excess == ExcessPolicy::Fail {
+        if length > limits.max_body_bytes && limits.excess == OversizePolicy::Fail {
             return Err(too_large());
         }
         decoder.expect(length.min(limits.max_body_bytes));
@@ -52,8 +52,8 @@ pub(super) async fn receive(
         let room = limits.max_body_bytes - wire_bytes;
         if data.len() as u64 > room {
             match limits.excess {
-                ExcessPolicy::Fail => return Err(too_large()),
-                ExcessPolicy::Cut => is_cut = true,
+                OversizePolicy::Fail => return Err(too_large()),
+                OversizePolicy::Cut => is_cut = true,
             }
             data.truncate(usize::try_from(room).unwrap_or(usize::MAX));
         }
@@ -64,7 +64,7 @@ pub(super) async fn receive(
         }
     }
     let decoded = decoder.finish();
-    Ok(Received { bytes: decoded.bytes, wire_bytes, is_cut, is_unfinished: !decoded.is_complete })
+    Ok(ReceivedBody { bytes: decoded.bytes, wire_bytes, is_cut, is_unfinished: !decoded.is_complete })
 }
 
 async fn decode(decoder: &mut Decoder, data: &[u8]) -> Result<(), FetchError> {

@@ -1,4 +1,4 @@
-//! What the next request of a redirect chain is.
+//! Builds the next request of a redirect chain.
 
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};

@@ -1,4 +1,4 @@
-//! What a fetch is told, and what it brings back.
+//! Requests and responses of fetches.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use url::Url;
 
 use super::cookies::CookieJar;
 use super::proxy::Proxy;
-use super::rule::UrlRule;
+use super::url_policy::UrlPolicy;
 
 /// One fetch. The fields are public: start from [`FetchRequest::get`] and change what differs.
 #[derive(Debug, Clone)]
@@ -30,15 +30,15 @@ pub struct FetchRequest {
     pub max_body_bytes: u64,
     /// The largest body after decoding.
     pub max_decoded_bytes: u64,
-    /// What to do about a body larger than `max_body_bytes`.
-    pub excess: ExcessPolicy,
-    /// What of the answer is wanted.
-    pub wanted: Wanted,
-    /// What to do about redirects.
+    /// Policy for a body larger than `max_body_bytes`.
+    pub excess: OversizePolicy,
+    /// Part of the response that the caller reads.
+    pub wanted: BodyMode,
+    /// Policy for redirects.
     pub redirects: RedirectPolicy,
     /// Asked about the target of each redirect before it is followed.
-    pub redirect_rule: Option<UrlRule>,
-    /// What to do about bad certificates.
+    pub redirect_rule: Option<UrlPolicy>,
+    /// Policy for certificates that cannot be verified.
     pub tls: TlsPolicy,
     /// The way to the host; directly when there is none.
     pub proxy: Option<Proxy>,
@@ -46,18 +46,18 @@ pub struct FetchRequest {
     pub cookies: CookieJar,
 }
 
-/// What to do about a body that is larger than it may be on the wire.
+/// Policy for a body that exceeds the size limit on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExcessPolicy {
+pub enum OversizePolicy {
     /// Fail.
     Fail,
-    /// Bring back its beginning, marked as [`Fetched::truncated`], and hang up.
+    /// Bring back its beginning, marked as [`FetchResponse::truncated`], and hang up.
     Cut,
 }
 
-/// What of an answer is wanted.
+/// Part of a response that the caller reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum BodyMode {
     /// The head and the body, which is waited for.
     Body,
     /// The head alone. Nothing about the body can fail the fetch, neither its time, its size nor its coding: a small one
@@ -65,7 +65,7 @@ pub enum Wanted {
     Head,
 }
 
-/// What to do about redirects.
+/// Policy for redirects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedirectPolicy {
     /// Follow at most this many.
@@ -74,12 +74,12 @@ pub enum RedirectPolicy {
     None,
 }
 
-/// What to do about certificates that cannot be verified.
+/// Policy for certificates that cannot be verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TlsPolicy {
     /// Fail.
     Verify,
-    /// Go on, and report the problem in [`Fetched::warnings`].
+    /// Go on, and report the problem in [`FetchResponse::warnings`].
     SkipVerification,
 }
 
@@ -96,8 +96,8 @@ impl FetchRequest {
             connect_timeout: Duration::from_secs(10),
             max_body_bytes: 50 * 1024 * 1024,
             max_decoded_bytes: 50 * 1024 * 1024,
-            excess: ExcessPolicy::Fail,
-            wanted: Wanted::Body,
+            excess: OversizePolicy::Fail,
+            wanted: BodyMode::Body,
             redirects: RedirectPolicy::Follow(10),
             redirect_rule: None,
             tls: TlsPolicy::Verify,
@@ -115,10 +115,10 @@ impl FetchRequest {
 
 /// The answer to a fetch.
 #[derive(Debug, Clone)]
-pub struct Fetched {
+pub struct FetchResponse {
     /// The status of the last answer.
     pub status: StatusCode,
-    /// Where the last answer came from.
+    /// URL of the final response, after all redirects.
     pub url: Url,
     /// As received, so `Content-Encoding` and `Content-Length` speak of the body on the wire.
     pub headers: HeaderMap,
@@ -130,13 +130,13 @@ pub struct Fetched {
     pub remote_addr: SocketAddr,
     /// The body broke off before its end.
     pub truncated: bool,
-    /// What went wrong without failing, in words for whoever gave the URL.
+    /// Problems that did not fail the fetch, as text for API callers.
     pub warnings: Vec<String>,
     /// The size of the body on the wire.
     pub wire_bytes: u64,
     /// A certificate on the way could not be verified: whoever stands between may have written all of this.
     pub unverified: bool,
-    /// What was set on the way, beside the cookies of the request.
+    /// Cookies set by the responses, including redirects; without the cookies of the request.
     pub cookies: CookieJar,
     /// A URL of the chain carried a user or a password: the answer may be for that user alone.
     pub sent_credentials: bool,

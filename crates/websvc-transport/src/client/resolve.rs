@@ -16,13 +16,13 @@ use tokio::sync::watch;
 use crate::BoxFuture;
 
 /// The addresses of a host, on their way.
-pub type Resolving<'a> = BoxFuture<'a, io::Result<Vec<IpAddr>>>;
+pub type ResolveFuture<'a> = BoxFuture<'a, io::Result<Vec<IpAddr>>>;
 
 /// Finds the addresses of a host. What it answers is checked by the guard and then connected to; it is asked once
 /// per connection.
 pub trait Resolve: Send + Sync {
     /// Returns the addresses in the order in which to try them.
-    fn resolve<'a>(&'a self, host: &'a str) -> Resolving<'a>;
+    fn resolve<'a>(&'a self, host: &'a str) -> ResolveFuture<'a>;
 }
 
 /// The most names that are looked up at one time. A thread waits for name servers, so it costs little but its stack.
@@ -46,7 +46,7 @@ pub struct SystemResolver {
 }
 
 impl Resolve for SystemResolver {
-    fn resolve<'a>(&'a self, host: &'a str) -> Resolving<'a> {
+    fn resolve<'a>(&'a self, host: &'a str) -> ResolveFuture<'a> {
         Box::pin(async move {
             let mut answer = match self.threads.pool.ask(host)? {
                 Asked::Known(addresses) => return Ok(addresses.to_vec()),

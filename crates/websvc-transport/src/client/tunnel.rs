@@ -10,9 +10,9 @@ use tokio_rustls::TlsConnector;
 use url::Host;
 
 use super::Client;
-use super::connect::{Connector, Endpoint, Route, Security, dial, failed_to_connect, server_name};
+use super::connect::{ConnectRoute, Connector, Endpoint, Security, dial, failed_to_connect, server_name};
 use super::proxy::Proxy;
-use crate::error::{FetchError, Stage};
+use crate::error::{FetchError, FetchPhase};
 use crate::tls::public_reason;
 use crate::tunnel::Tunnel;
 
@@ -31,7 +31,7 @@ impl Client {
         proxy: Option<&Proxy>,
         limit: Duration,
     ) -> Result<Tunnel, FetchError> {
-        let route = proxy.map_or(Route::Direct, |proxy| Route::Through(proxy.clone()));
+        let route = proxy.map_or(ConnectRoute::Direct, |proxy| ConnectRoute::Through(proxy.clone()));
         self.0.connector.tunnel(&endpoint(host, port, route)?, limit).await
     }
 
@@ -43,15 +43,15 @@ impl Client {
     pub async fn secure_tunnel(&self, host: &Host, port: u16, limit: Duration) -> Result<Tunnel, FetchError> {
         let deadline = Instant::now() + limit;
         let connector = &self.0.connector;
-        let stream = connector.tunnel(&endpoint(host, port, Route::Direct)?, limit).await?;
-        let late = |_| FetchError::Timeout { stage: Stage::Connect, after: limit };
+        let stream = connector.tunnel(&endpoint(host, port, ConnectRoute::Direct)?, limit).await?;
+        let late = |_| FetchError::Timeout { stage: FetchPhase::Connect, after: limit };
         let insecure = |source: io::Error| FetchError::Tls {
             host: host.to_string(),
             reason: public_reason(&source),
             source,
         };
         let securing = async {
-            let config = connector.trust.for_others().await?;
+            let config = connector.trust.config_without_alpn().await?;
             TlsConnector::from(config).connect(server_name(host)?, stream).await
         };
         let stream = timeout_at(deadline, securing).await.map_err(late)?.map_err(insecure)?;
@@ -64,9 +64,9 @@ impl Client {
     /// # Errors
     /// [`FetchError`] as of a fetch.
     pub async fn datagrams(&self, host: &Host, port: u16, limit: Duration) -> Result<UdpSocket, FetchError> {
-        let endpoint = endpoint(host, port, Route::Direct)?;
+        let endpoint = endpoint(host, port, ConnectRoute::Direct)?;
         let deadline = Instant::now() + limit;
-        let late = |_| FetchError::Timeout { stage: Stage::Resolve, after: limit };
+        let late = |_| FetchError::Timeout { stage: FetchPhase::Resolve, after: limit };
         let found = timeout_at(deadline, self.0.connector.addresses(&endpoint)).await;
         let addresses = found.map_err(late)??;
         let failed = |source| failed_to_connect(host.to_string(), source, limit);
@@ -82,7 +82,7 @@ impl Client {
     }
 }
 
-fn endpoint(host: &Host, port: u16, route: Route) -> Result<Endpoint, FetchError> {
+fn endpoint(host: &Host, port: u16, route: ConnectRoute) -> Result<Endpoint, FetchError> {
     if port == 0 {
         return Err(FetchError::BadUrl { reason: "it has no usable port".to_owned() });
     }
@@ -94,15 +94,15 @@ impl Connector {
         let deadline = Instant::now() + limit;
         let late = |stage| move |_| FetchError::Timeout { stage, after: limit };
         match &endpoint.route {
-            Route::Direct => {
+            ConnectRoute::Direct => {
                 let found = timeout_at(deadline, self.addresses(endpoint)).await;
-                let addresses = found.map_err(late(Stage::Resolve))??;
+                let addresses = found.map_err(late(FetchPhase::Resolve))??;
                 let failed = |source| failed_to_connect(endpoint.host.to_string(), source, limit);
                 Ok(Tunnel::direct(dial(&addresses, deadline).await.map_err(failed)?))
             }
-            Route::Through(proxy) => {
+            ConnectRoute::Through(proxy) => {
                 let opening = self.tunnel_through(endpoint, proxy, deadline);
-                timeout_at(deadline, opening).await.map_err(late(Stage::Connect))?
+                timeout_at(deadline, opening).await.map_err(late(FetchPhase::Connect))?
             }
         }
     }

@@ -19,11 +19,11 @@ use super::Client;
 use super::connect::{Connector, Endpoint, Security, dial, failed_to_connect, server_name};
 use super::headers::basic_credentials;
 use super::request::TlsPolicy;
-use crate::error::{FetchError, Stage};
+use crate::error::{FetchError, FetchPhase};
 use crate::tls::public_reason;
 use crate::tunnel::{AnyStream, Tunnel};
 
-/// What a server is asked to go on with.
+/// Request to switch a connection to another protocol.
 #[derive(Debug, Clone)]
 pub struct UpgradeRequest {
     /// `http` or `https`. A user and password in it become an `Authorization` header.
@@ -36,14 +36,14 @@ pub struct UpgradeRequest {
     pub timeout: Duration,
 }
 
-/// What came of it.
+/// Outcome of an upgrade request.
 #[derive(Debug)]
 pub enum Upgrade {
     /// The server goes on with the other protocol.
     Switched {
         /// The headers of the server's answer.
         headers: HeaderMap,
-        /// What follows it, both ways.
+        /// Stream of the new protocol, both directions.
         tunnel: Tunnel,
         /// This end of the connection.
         local_addr: SocketAddr,
@@ -71,11 +71,11 @@ impl Client {
         let connector = &self.0.connector;
         let endpoint = Endpoint::of(&request.url, TlsPolicy::Verify, None)?;
         let found = timeout_at(deadline, connector.addresses(&endpoint)).await;
-        let addresses = found.map_err(late(Stage::Resolve))??;
+        let addresses = found.map_err(late(FetchPhase::Resolve))??;
         let failed = |source| failed_to_connect(endpoint.host.to_string(), source, limit);
         let stream = dial(&addresses, deadline).await.map_err(failed)?;
         let asking = connector.ask(&endpoint, stream, &request);
-        timeout_at(deadline, asking).await.map_err(late(Stage::Response))?
+        timeout_at(deadline, asking).await.map_err(late(FetchPhase::Response))?
     }
 }
 

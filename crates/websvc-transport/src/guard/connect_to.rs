@@ -4,9 +4,9 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use super::GuardError;
 
-/// Where a mapped host is connected to.
+/// Replacement address of a mapped host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum ConnectTarget {
     Address(SocketAddr),
     Name { host: String, port: u16 },
 }
@@ -16,7 +16,7 @@ pub(crate) enum Target {
 pub(super) struct Rule {
     pattern: Pattern,
     port: u16,
-    target: Target,
+    target: ConnectTarget,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,8 +47,8 @@ impl Rule {
         };
         let (host, target_port) = split(to).ok_or_else(no_target)?;
         let target = match literal(host) {
-            Some(address) => Target::Address(SocketAddr::new(address, target_port)),
-            None if is_host(host) => Target::Name { host: normalised(host), port: target_port },
+            Some(address) => ConnectTarget::Address(SocketAddr::new(address, target_port)),
+            None if is_host(host) => ConnectTarget::Name { host: normalised(host), port: target_port },
             None => return Err(no_target()),
         };
         Ok(Self { pattern, port, target })
@@ -85,7 +85,7 @@ impl ConnectTo {
         Ok(())
     }
 
-    pub(super) fn find(&self, host: &str, port: u16) -> Option<&Target> {
+    pub(super) fn find(&self, host: &str, port: u16) -> Option<&ConnectTarget> {
         if self.0.is_empty() {
             return None;
         }

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 use thiserror::Error;
 
-pub(crate) use connect_to::Target;
+pub(crate) use connect_to::ConnectTarget;
 use connect_to::{ConnectTo, Rule};
 pub use network::IpNetwork;
 pub use special::is_public;
@@ -38,13 +38,13 @@ pub enum GuardError {
     /// Not an address with an optional prefix length.
     #[error("{text:?} is not a network such as 10.0.0.0/8 or fd00::/8")]
     Network {
-        /// What was given.
+        /// Invalid value.
         text: String,
     },
     /// The address has bits beyond its prefix.
     #[error("{text:?} has bits outside its prefix; the network is {network}")]
     HostBits {
-        /// What was given.
+        /// Invalid value.
         text: String,
         /// The network with these bits cleared.
         network: IpNetwork,
@@ -52,13 +52,13 @@ pub enum GuardError {
     /// Not `host:port`, `*.suffix:port` or `*:port`.
     #[error("{text:?} is not host:port, *.suffix:port or *:port")]
     Pattern {
-        /// What was given.
+        /// Invalid value.
         text: String,
     },
     /// Not `address:port` or `host:port`.
     #[error("{text:?} is not address:port or host:port")]
     Target {
-        /// What was given.
+        /// Invalid value.
         text: String,
     },
     /// Two rules for one pattern.
@@ -105,7 +105,7 @@ impl AddressGuard {
 
     /// Tells whether a connection to `address` is allowed by this guard's networks.
     #[must_use]
-    pub fn permits(&self, address: IpAddr) -> bool {
+    pub fn allows(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.scope == Scope::Everything
             || self.allowed.iter().any(|network| network.contains(address))
@@ -115,18 +115,18 @@ impl AddressGuard {
     /// Returns the rule by which `address` is refused, for the log of the operator: its network in the registries of IANA
     /// and what that is for. `None` when it is permitted.
     pub(crate) fn rule_against(&self, address: IpAddr) -> Option<String> {
-        if self.permits(address) {
+        if self.allows(address) {
             return None;
         }
         special::special_purpose(address).map(|(network, purpose)| format!("{network}, {purpose}"))
     }
 
     /// Tells whether nothing is left to decide about this host's addresses, so that they need not even be known.
-    pub(crate) fn is_indifferent_to(&self, host: &str, port: u16) -> bool {
+    pub(crate) fn skips_address_check(&self, host: &str, port: u16) -> bool {
         self.scope == Scope::Everything && self.target(host, port).is_none()
     }
 
-    pub(crate) fn target(&self, host: &str, port: u16) -> Option<&Target> {
+    pub(crate) fn target(&self, host: &str, port: u16) -> Option<&ConnectTarget> {
         self.connect_to.find(host, port)
     }
 }

@@ -1,5 +1,5 @@
-//! What a connection is doing, in a form that costs a request next to nothing: the driver reads it to find out
-//! until when the connection may go on.
+//! State of a connection, which costs a request almost nothing to update: the connection driver reads it to
+//! compute its next deadline.
 //!
 //! One timer per connection, armed for the nearest deadline, replaces a timer per request.
 
@@ -15,7 +15,7 @@ const LINGER: Duration = Duration::from_secs(10);
 
 /// Why a connection must end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Expiry {
+pub(super) enum TimeoutKind {
     /// The head of a request took too long.
     Head,
     /// No request came.
@@ -26,7 +26,7 @@ pub(super) enum Expiry {
 
 /// The state of one connection. Times are milliseconds since its start, plus one; 0 means "not so".
 #[derive(Debug)]
-pub(super) struct Activity {
+pub(super) struct ConnectionActivity {
     start: Instant,
     header_timeout: Duration,
     idle_timeout: Duration,
@@ -42,7 +42,7 @@ pub(super) struct Activity {
     leaves_unread: AtomicBool,
 }
 
-impl Activity {
+impl ConnectionActivity {
     pub(super) fn new(config: &ServerConfig) -> Self {
         Self {
             start: Instant::now(),
@@ -133,18 +133,18 @@ impl Activity {
     }
 
     /// Returns until when the client may take nothing of what is written, or go on sending after the end.
-    pub(super) fn stalls(&self) -> Option<(Instant, Expiry)> {
+    pub(super) fn stalls(&self) -> Option<(Instant, TimeoutKind)> {
         let lingering = self.lingering_since.load(Relaxed);
         if lingering != 0 {
-            return Some((self.after(lingering, LINGER), Expiry::Stalled));
+            return Some((self.after(lingering, LINGER), TimeoutKind::Stalled));
         }
         let blocked = self.blocked_since.load(Relaxed);
-        (blocked != 0).then(|| (self.after(blocked, self.write_stall_timeout), Expiry::Stalled))
+        (blocked != 0).then(|| (self.after(blocked, self.write_stall_timeout), TimeoutKind::Stalled))
     }
 
     /// Returns until when the connection may go on as it is, and what it will have failed at; `None` while a handler
     /// works, which has limits of its own.
-    pub(super) fn due(&self) -> Option<(Instant, Expiry)> {
+    pub(super) fn due(&self) -> Option<(Instant, TimeoutKind)> {
         if let Some(stalls) = self.stalls() {
             return Some(stalls);
         }
@@ -156,13 +156,13 @@ impl Activity {
         }
         let head = self.head_since.load(Relaxed);
         if head != 0 {
-            return Some((self.after(head, self.header_timeout), Expiry::Head));
+            return Some((self.after(head, self.header_timeout), TimeoutKind::Head));
         }
-        Some((self.after(self.idle_since.load(Relaxed).max(1), self.idle_timeout), Expiry::Idle))
+        Some((self.after(self.idle_since.load(Relaxed).max(1), self.idle_timeout), TimeoutKind::Idle))
     }
 
     /// Returns when to look again if nothing is due.
-    pub(super) fn later(&self) -> Instant {
+    pub(super) fn next_check(&self) -> Instant {
         Instant::now() + self.idle_timeout
     }
 }

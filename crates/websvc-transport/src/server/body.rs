@@ -34,23 +34,23 @@ impl Default for BodyTimeout {
 #[derive(Debug)]
 pub struct ServerBody {
     incoming: Option<Incoming>,
-    leftover: Option<Leftover>,
+    leftover: Option<UnreadIncoming>,
     peer: SocketAddr,
 }
 
-/// Where a body that was not read to its end goes back to; empty bodies have none.
+/// Slot that takes back a body that was not read to its end; empty bodies have none.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Leftover(Arc<Mutex<Option<Incoming>>>);
+pub(super) struct UnreadIncoming(Arc<Mutex<Option<Incoming>>>);
 
-impl Leftover {
+impl UnreadIncoming {
     pub(super) fn take(&self) -> Option<Incoming> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 impl ServerBody {
-    pub(super) fn new(incoming: Incoming, peer: SocketAddr) -> (Self, Option<Leftover>) {
-        let leftover = (!incoming.is_end_stream()).then(Leftover::default);
+    pub(super) fn new(incoming: Incoming, peer: SocketAddr) -> (Self, Option<UnreadIncoming>) {
+        let leftover = (!incoming.is_end_stream()).then(UnreadIncoming::default);
         (Self { incoming: Some(incoming), leftover: leftover.clone(), peer }, leftover)
     }
 

@@ -1,4 +1,4 @@
-//! What a server can be told.
+//! Configuration of a server.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub struct TlsFiles {
 /// Makes the body and headers of an answer that the server gives by itself.
 pub type ErrorReply = Arc<dyn Fn(StatusCode) -> Response<Body> + Send + Sync>;
 
-/// What a server listens on and the limits it enforces. The defaults suit the public internet.
+/// Addresses and limits of a server. The defaults suit the public internet.
 #[derive(Clone)]
 pub struct ServerConfig {
     /// `host:port`; port 0 lets the system choose.
@@ -51,8 +51,8 @@ pub struct ServerConfig {
     pub max_concurrent_streams: u32,
     /// How often a silent HTTP/2 client is pinged; one that does not answer within 20 s is dropped.
     pub h2_ping_interval: Duration,
-    /// What a client gets when a handler panics (500), when it is too slow with a request's head (408), or when it
-    /// does not name one host (400). The server sets the status.
+    /// Response when a handler panics (500), when the head of a request is too slow (408), or when a request does
+    /// not name exactly one host (400). The server sets the status.
     pub error_reply: ErrorReply,
 }
 

@@ -19,23 +19,23 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 
-use super::activity::{Activity, Expiry};
-use super::dispatch::{Origin, Outgoing, SwitchSlot, dispatch};
+use super::activity::{ConnectionActivity, TimeoutKind};
+use super::dispatch::{ConnectionShared, ResponseBody, UpgradeSlot, dispatch};
 use super::stream::{Stream, Transport};
 use super::{Handler, ServerConfig, prepare};
 use crate::tls::ReloadingAcceptor;
 
-/// What an HTTP/2 client sends first.
+/// Connection preface of an HTTP/2 client.
 const H2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Hyper's own limit; asking for it explicitly would cost every request two cleared arrays.
 const HYPER_MAX_HEADERS: usize = 100;
 /// How long a connection that was told to end may take to do so.
-pub(super) const FAREWELL: Duration = Duration::from_secs(2);
+pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long an HTTP/2 client may leave a ping unanswered.
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A connection as it comes from the listener.
-pub(super) struct Accepted {
+pub(super) struct AcceptedStream {
     pub(super) stream: TcpStream,
     pub(super) peer: SocketAddr,
     pub(super) tls: Option<Arc<ReloadingAcceptor>>,
@@ -49,10 +49,10 @@ enum Protocol {
 }
 
 /// Serves one connection until it ends or, once `draining` is true, until its requests in flight are done.
-pub(super) async fn serve(accepted: Accepted, handler: Handler, draining: watch::Receiver<bool>) {
-    let Accepted { stream, peer, tls, config } = accepted;
+pub(super) async fn serve(accepted: AcceptedStream, handler: Handler, draining: watch::Receiver<bool>) {
+    let AcceptedStream { stream, peer, tls, config } = accepted;
     prepare(&stream);
-    let activity = Activity::new(&config);
+    let activity = ConnectionActivity::new(&config);
     let opening = async {
         match tls {
             Some(tls) => open_tls(stream, &tls, &config).await,
@@ -69,7 +69,7 @@ pub(super) async fn serve(accepted: Accepted, handler: Handler, draining: watch:
         Ok(opened) => opened,
         Err(error) => return tracing::debug!(%peer, %error, "a connection ended before its first request"),
     };
-    let origin = Arc::new(Origin { peer, activity, config, switch: SwitchSlot::default() });
+    let origin = Arc::new(ConnectionShared { peer, activity, config, switch: UpgradeSlot::default() });
     let io = TokioIo::new(Stream::new(transport, prefix, Arc::clone(&origin)));
     let ended = match protocol {
         Protocol::Http1 => serve_http1(io, handler, &origin, draining).await,
@@ -118,7 +118,7 @@ async fn open_plain(mut stream: TcpStream, limit: Duration) -> io::Result<(Trans
 async fn serve_http1(
     io: TokioIo<Stream>,
     handler: Handler,
-    origin: &Arc<Origin>,
+    origin: &Arc<ConnectionShared>,
     draining: watch::Receiver<bool>,
 ) -> hyper::Result<()> {
     let config = &origin.config;
@@ -139,18 +139,18 @@ async fn serve_http1(
             let mut stream = parts.io.into_inner();
             match origin.switch.take() {
                 Some(switch) => {
-                    stream.unread(&parts.read_buf);
-                    switch.go_on(stream, origin, draining).await;
+                    stream.push_back(&parts.read_buf);
+                    switch.run_upgraded(stream, origin, draining).await;
                 }
                 // Hyper leaves that to others once a request wanted an upgrade, whatever it got; else it is done already.
-                None => drop(timeout(FAREWELL, stream.shutdown()).await),
+                None => drop(timeout(CLOSE_TIMEOUT, stream.shutdown()).await),
             }
             Ok(())
         }
-        Outcome::Expired(Expiry::Head) if origin.activity.has_partial_head() => {
+        Outcome::Expired(TimeoutKind::Head) if origin.activity.has_partial_head() => {
             let stream = connection.into_parts().io.into_inner();
             // The client is at fault and may be gone: nobody is waiting for this result.
-            let _ = timeout(FAREWELL, refuse_slow_head(stream, config)).await;
+            let _ = timeout(CLOSE_TIMEOUT, refuse_slow_head(stream, config)).await;
             Ok(())
         }
         Outcome::Expired(_) => Ok(()),
@@ -175,7 +175,7 @@ async fn refuse_slow_head(mut stream: Stream, config: &ServerConfig) -> io::Resu
 async fn serve_http2(
     io: TokioIo<Stream>,
     handler: Handler,
-    origin: &Arc<Origin>,
+    origin: &Arc<ConnectionShared>,
     draining: watch::Receiver<bool>,
 ) -> hyper::Result<()> {
     let config = &origin.config;
@@ -205,7 +205,7 @@ trait Connection: Future<Output = hyper::Result<()>> {
 
 impl<S> Connection for http1::Connection<TokioIo<Stream>, S>
 where
-    S: HttpService<Incoming, ResBody = Outgoing>,
+    S: HttpService<Incoming, ResBody = ResponseBody>,
     S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     fn finish(self: Pin<&mut Self>) {
@@ -215,7 +215,7 @@ where
 
 impl<S> Connection for http2::Connection<TokioIo<Stream>, S, TokioExecutor>
 where
-    S: HttpService<Incoming, ResBody = Outgoing>,
+    S: HttpService<Incoming, ResBody = ResponseBody>,
     S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     S::Future: Send + 'static,
 {
@@ -226,7 +226,7 @@ where
 
 enum Outcome {
     Ended(hyper::Result<()>),
-    Expired(Expiry),
+    Expired(TimeoutKind),
 }
 
 /// Runs a connection until it ends or one of its deadlines passes.
@@ -235,7 +235,7 @@ enum Outcome {
 /// they have something to say, or when the waker that they hold is not this task's any more.
 async fn drive<C: Connection>(
     mut connection: Pin<&mut C>,
-    activity: &Activity,
+    activity: &ConnectionActivity,
     mut draining: watch::Receiver<bool>,
 ) -> Outcome {
     let signal = draining.clone();
@@ -243,8 +243,8 @@ async fn drive<C: Connection>(
         // An error means that the server itself is gone, which aborts this task too.
         let _ = draining.wait_for(|draining| *draining).await;
     });
-    let timer = pin!(sleep_until(activity.later()));
-    let mut alarm = Alarm::new(timer);
+    let timer = pin!(sleep_until(activity.next_check()));
+    let mut alarm = DeadlineTimer::new(timer);
     let mut known = None;
     let mut is_draining = false;
     let mut farewell = None;
@@ -263,11 +263,11 @@ async fn drive<C: Connection>(
             if let Poll::Ready(result) = connection.as_mut().poll(cx) {
                 return Poll::Ready(Outcome::Ended(result));
             }
-            let due = farewell.map(|at| (at, Expiry::Idle)).or_else(|| activity.due());
+            let due = farewell.map(|at| (at, TimeoutKind::Idle)).or_else(|| activity.due());
             match alarm.check(due, activity, cx) {
                 None => return Poll::Pending,
-                Some(Expiry::Idle) if farewell.is_none() => {
-                    farewell = Some(Instant::now() + FAREWELL);
+                Some(TimeoutKind::Idle) if farewell.is_none() => {
+                    farewell = Some(Instant::now() + CLOSE_TIMEOUT);
                     connection.as_mut().finish();
                 }
                 Some(expiry) => return Poll::Ready(Outcome::Expired(expiry)),
@@ -278,13 +278,13 @@ async fn drive<C: Connection>(
 }
 
 /// The one timer of a connection.
-pub(super) struct Alarm<'a> {
+pub(super) struct DeadlineTimer<'a> {
     timer: Pin<&'a mut Sleep>,
     /// It will wake the task that runs the connection.
     is_armed: bool,
 }
 
-impl<'a> Alarm<'a> {
+impl<'a> DeadlineTimer<'a> {
     pub(super) fn new(timer: Pin<&'a mut Sleep>) -> Self {
         Self { timer, is_armed: false }
     }
@@ -294,10 +294,10 @@ impl<'a> Alarm<'a> {
     /// A deadline that has moved on since the timer was armed is armed again only when the timer fires.
     pub(super) fn check(
         &mut self,
-        due: Option<(Instant, Expiry)>,
-        activity: &Activity,
+        due: Option<(Instant, TimeoutKind)>,
+        activity: &ConnectionActivity,
         cx: &mut Context<'_>,
-    ) -> Option<Expiry> {
+    ) -> Option<TimeoutKind> {
         if let Some((at, _)) = due
             && at < self.timer.deadline()
         {
@@ -314,7 +314,7 @@ impl<'a> Alarm<'a> {
             match due {
                 Some((at, expiry)) if at <= Instant::now() => return Some(expiry),
                 Some((at, _)) => self.rearm(at),
-                None => self.rearm(activity.later()),
+                None => self.rearm(activity.next_check()),
             }
         }
     }

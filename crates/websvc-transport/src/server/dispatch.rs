@@ -19,9 +19,9 @@ use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use hyper::upgrade::OnUpgrade;
 
-use super::activity::Activity;
-use super::body::{Leftover, ServerBody};
-use super::switch::Switch;
+use super::activity::ConnectionActivity;
+use super::body::{ServerBody, UnreadIncoming};
+use super::upgrade::UpgradeHandler;
 use super::{Answer, Handler, ServerConfig};
 use crate::body::{Aborted, Body};
 
@@ -30,35 +30,35 @@ const SMALL_BODY: u64 = 64 * 1024;
 /// How long that may take.
 const SMALL_BODY_TIME: Duration = Duration::from_millis(500);
 
-/// What the requests of one connection share.
+/// State shared by the requests of one connection.
 #[derive(Debug)]
-pub(super) struct Origin {
+pub(super) struct ConnectionShared {
     pub(super) peer: SocketAddr,
-    pub(super) activity: Activity,
+    pub(super) activity: ConnectionActivity,
     pub(super) config: Arc<ServerConfig>,
-    pub(super) switch: SwitchSlot,
+    pub(super) switch: UpgradeSlot,
 }
 
-/// What the connection goes on with when HTTP is over.
+/// Handler that takes over the connection after an upgrade.
 #[derive(Debug, Default)]
-pub(super) struct SwitchSlot(Mutex<Option<Switch>>);
+pub(super) struct UpgradeSlot(Mutex<Option<UpgradeHandler>>);
 
-impl SwitchSlot {
-    pub(super) fn take(&self) -> Option<Switch> {
+impl UpgradeSlot {
+    pub(super) fn take(&self) -> Option<UpgradeHandler> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn put(&self, switch: Switch) {
+    fn put(&self, switch: UpgradeHandler) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(switch);
     }
 }
 
 /// A request in flight; it ends when this is dropped, which is after its body was handed to the connection.
 #[derive(Debug)]
-struct InFlight(Arc<Origin>);
+struct InFlight(Arc<ConnectionShared>);
 
 impl InFlight {
-    fn begin(origin: &Arc<Origin>) -> Self {
+    fn begin(origin: &Arc<ConnectionShared>) -> Self {
         origin.activity.request_begins();
         Self(Arc::clone(origin))
     }
@@ -72,13 +72,17 @@ impl Drop for InFlight {
 
 /// A body on its way out; holds the request in flight until the connection has taken all of it.
 #[derive(Debug)]
-pub(super) struct Outgoing {
+pub(super) struct ResponseBody {
     body: Body,
     _in_flight: InFlight,
 }
 
 /// Calls the handler for one request.
-pub(super) fn dispatch(handler: &Handler, origin: &Arc<Origin>, request: Request<Incoming>) -> Answering {
+pub(super) fn dispatch(
+    handler: &Handler,
+    origin: &Arc<ConnectionShared>,
+    request: Request<Incoming>,
+) -> ResponseFuture {
     let in_flight = InFlight::begin(origin);
     let config = &origin.config;
     let (mut parts, incoming) = request.into_parts();
@@ -86,24 +90,24 @@ pub(super) fn dispatch(handler: &Handler, origin: &Arc<Origin>, request: Request
     let may_switch = parts.extensions.remove::<OnUpgrade>().is_some();
     if !names_one_host(&parts) {
         let refused = Step::answered(config.reply(StatusCode::BAD_REQUEST));
-        return Answering::with(in_flight, refused, None, may_switch);
+        return ResponseFuture::new(in_flight, refused, None, may_switch);
     }
-    let unread = Unread::of(&parts, &incoming);
+    let unread = UnreadBody::of(&parts, &incoming);
     let (body, leftover) = ServerBody::new(incoming, origin.peer);
     let rest = leftover.map(|leftover| (leftover, unread));
     let request = Request::from_parts(parts, body);
     let step = match catch_unwind(AssertUnwindSafe(|| handler(request))) {
         Ok(call) => Step::Handling(call),
-        Err(panic) => Step::answered(excuse(&*panic, config)),
+        Err(panic) => Step::answered(panic_response(&*panic, config)),
     };
-    Answering::with(in_flight, step, rest, may_switch)
+    ResponseFuture::new(in_flight, step, rest, may_switch)
 }
 
 /// The answer to one request on its way.
-pub(super) struct Answering {
+pub(super) struct ResponseFuture {
     step: Step,
     in_flight: Option<InFlight>,
-    rest: Option<(Leftover, Unread)>,
+    rest: Option<(UnreadIncoming, UnreadBody)>,
     may_switch: bool,
 }
 
@@ -115,8 +119,13 @@ enum Step {
     Settling(Answer),
 }
 
-impl Answering {
-    fn with(in_flight: InFlight, step: Step, rest: Option<(Leftover, Unread)>, may_switch: bool) -> Self {
+impl ResponseFuture {
+    fn new(
+        in_flight: InFlight,
+        step: Step,
+        rest: Option<(UnreadIncoming, UnreadBody)>,
+        may_switch: bool,
+    ) -> Self {
         Self { step, in_flight: Some(in_flight), rest, may_switch }
     }
 }
@@ -127,8 +136,8 @@ impl Step {
     }
 }
 
-impl Future for Answering {
-    type Output = Result<Response<Outgoing>, Infallible>;
+impl Future for ResponseFuture {
+    type Output = Result<Response<ResponseBody>, Infallible>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
@@ -140,19 +149,19 @@ impl Future for Answering {
                 // The future is not polled again after a panic, so no broken state can be seen.
                 Step::Handling(call) => match catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(cx))) {
                     Ok(polled) => ready!(polled),
-                    Err(panic) => excuse(&*panic, &in_flight.0.config),
+                    Err(panic) => panic_response(&*panic, &in_flight.0.config),
                 },
             };
             // Leaving the step drops the handler's future, and with it a body that it has not read.
             this.step = Step::Answered(None);
             let unread = this.rest.take().and_then(|(leftover, unread)| Some((leftover.take()?, unread)));
             let Some((incoming, unread)) = unread else { break response };
-            let settled = settle(incoming, unread, Arc::clone(&in_flight.0), response);
+            let settled = drain_unread_body(incoming, unread, Arc::clone(&in_flight.0), response);
             this.step = Step::Settling(Box::pin(settled));
         };
         let in_flight = this.in_flight.take().expect("it was there above");
-        let response = switching(response, &in_flight.0, this.may_switch);
-        Poll::Ready(Ok(response.map(|body| Outgoing { body, _in_flight: in_flight })))
+        let response = take_upgrade(response, &in_flight.0, this.may_switch);
+        Poll::Ready(Ok(response.map(|body| ResponseBody { body, _in_flight: in_flight })))
     }
 }
 
@@ -187,7 +196,7 @@ fn names_one_host(parts: &Parts) -> bool {
 }
 
 /// Keeps what is to follow an answer 101 for the connection.
-fn switching(response: Response<Body>, origin: &Origin, may_switch: bool) -> Response<Body> {
+fn take_upgrade(response: Response<Body>, origin: &ConnectionShared, may_switch: bool) -> Response<Body> {
     if !response.body().is_switch() {
         return response;
     }
@@ -204,19 +213,19 @@ fn switching(response: Response<Body>, origin: &Origin, may_switch: bool) -> Res
     }
 }
 
-fn excuse(panic: &(dyn Any + Send), config: &ServerConfig) -> Response<Body> {
+fn panic_response(panic: &(dyn Any + Send), config: &ServerConfig) -> Response<Body> {
     tracing::error!(panic = message(panic), "a handler panicked");
     config.reply(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-/// What is known of a body in case nobody reads it.
-struct Unread {
+/// State of a request body that the handler may leave unread.
+struct UnreadBody {
     is_http1: bool,
     awaits_continue: bool,
     is_small: bool,
 }
 
-impl Unread {
+impl UnreadBody {
     fn of(parts: &Parts, incoming: &Incoming) -> Self {
         Self {
             is_http1: parts.version < Version::HTTP_2,
@@ -230,10 +239,10 @@ impl Unread {
 ///
 /// HTTP/2 resets the one stream. HTTP/1.1 has to read the rest or give up the connection: a small rest is read; else
 /// the answer announces the end, and the stream reads on after it so that the answer is not destroyed.
-async fn settle(
+async fn drain_unread_body(
     mut incoming: Incoming,
-    unread: Unread,
-    origin: Arc<Origin>,
+    unread: UnreadBody,
+    origin: Arc<ConnectionShared>,
     mut response: Response<Body>,
 ) -> Response<Body> {
     if !unread.is_http1 {
@@ -260,7 +269,7 @@ pub(super) fn message(panic: &(dyn Any + Send)) -> &str {
         .unwrap_or("its message may have content of the request and is not told")
 }
 
-impl HttpBody for Outgoing {
+impl HttpBody for ResponseBody {
     type Data = Bytes;
     type Error = Aborted;
 

@@ -6,7 +6,7 @@ mod config;
 mod connection;
 mod dispatch;
 mod stream;
-mod switch;
+mod upgrade;
 
 use std::future::Future;
 use std::io;
@@ -25,9 +25,9 @@ use crate::error::ServerError;
 use crate::tls::ReloadingAcceptor;
 pub use body::{BodyTimeout, ServerBody};
 pub use config::{ErrorReply, ServerConfig, TlsFiles};
-use connection::Accepted;
-pub use switch::Draining;
-pub(crate) use switch::Switch;
+use connection::AcceptedStream;
+pub use upgrade::ShutdownSignal;
+pub(crate) use upgrade::UpgradeHandler;
 
 /// How long accepting pauses when the system is out of file descriptors or memory.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -49,7 +49,7 @@ pub struct Server {
 
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DrainReport {
+pub struct ShutdownReport {
     /// Connections that finished by themselves while draining.
     pub finished: usize,
     /// Connections that were cut when the drain time was over.
@@ -93,7 +93,7 @@ impl Server {
     ///
     /// # Errors
     /// None today; failures to accept are logged and outlived.
-    pub async fn run<H, F, S>(self, handler: H, shutdown: S) -> Result<DrainReport, ServerError>
+    pub async fn run<H, F, S>(self, handler: H, shutdown: S) -> Result<ShutdownReport, ServerError>
     where
         H: Fn(Request<ServerBody>) -> F + Send + Sync + 'static,
         F: Future<Output = Response<Body>> + Send + 'static,
@@ -104,7 +104,7 @@ impl Server {
     }
 
     /// Accepts connections until `shutdown` completes, and drains.
-    fn accept(self, handler: Handler, mut shutdown: BoxFuture<'_, ()>) -> BoxFuture<'_, DrainReport> {
+    fn accept(self, handler: Handler, mut shutdown: BoxFuture<'_, ()>) -> BoxFuture<'_, ShutdownReport> {
         Box::pin(async move {
             let Self { listener, local_addr: _, tls, config } = self;
             let config = Arc::new(config);
@@ -119,7 +119,7 @@ impl Server {
                     Some(ended) = connections.join_next(), if !connections.is_empty() => note_end(ended),
                     accepted = listener.accept(), if has_room => match accepted {
                         Ok((stream, peer)) => {
-                            let accepted = Accepted { stream, peer, tls: tls.clone(), config: Arc::clone(&config) };
+                            let accepted = AcceptedStream { stream, peer, tls: tls.clone(), config: Arc::clone(&config) };
                             connections.spawn(connection::serve(accepted, Arc::clone(&handler), draining.clone()));
                         }
                         Err(error) => outlive(&error).await,
@@ -133,7 +133,7 @@ impl Server {
     }
 }
 
-async fn finish(mut connections: JoinSet<()>, limit: Duration) -> DrainReport {
+async fn finish(mut connections: JoinSet<()>, limit: Duration) -> ShutdownReport {
     let open = connections.len();
     let all_ended = async {
         while let Some(ended) = connections.join_next().await {
@@ -144,7 +144,7 @@ async fn finish(mut connections: JoinSet<()>, limit: Duration) -> DrainReport {
     let _ = tokio::time::timeout(limit, all_ended).await;
     let aborted = connections.len();
     connections.shutdown().await;
-    DrainReport { finished: open - aborted, aborted }
+    ShutdownReport { finished: open - aborted, aborted }
 }
 
 fn note_end(ended: Result<(), JoinError>) {

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-use super::dispatch::Origin;
+use super::dispatch::ConnectionShared;
 
 /// How much of what a client still sends after its answer is read and thrown away.
 const LINGER_BYTES: usize = 64 * 1024 * 1024;
@@ -28,7 +28,7 @@ pub(super) struct Stream {
     transport: Transport,
     /// Bytes that were read to find out the protocol.
     prefix: Bytes,
-    origin: Arc<Origin>,
+    origin: Arc<ConnectionShared>,
     end: End,
 }
 
@@ -41,12 +41,12 @@ enum End {
 }
 
 impl Stream {
-    pub(super) fn new(transport: Transport, prefix: Bytes, origin: Arc<Origin>) -> Self {
+    pub(super) fn new(transport: Transport, prefix: Bytes, origin: Arc<ConnectionShared>) -> Self {
         Self { transport, prefix, origin, end: End::Open }
     }
 
     /// Puts back bytes that were read too far.
-    pub(super) fn unread(&mut self, bytes: &Bytes) {
+    pub(super) fn push_back(&mut self, bytes: &Bytes) {
         if self.prefix.is_empty() {
             self.prefix = bytes.clone();
         } else {

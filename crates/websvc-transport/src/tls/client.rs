@@ -12,7 +12,7 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStor
 use tokio::sync::OnceCell;
 
 use super::provider;
-use crate::error::ClientError;
+use crate::error::ClientBuildError;
 
 /// The trust anchors: the system's, read when the first secure connection needs them, and those of a file.
 #[derive(Debug, Default)]
@@ -32,9 +32,9 @@ pub(crate) type CertificateProblem = Arc<OnceLock<String>>;
 
 impl TrustStore {
     /// Reads the additional trust anchors.
-    pub(crate) fn load(ca_file: Option<&Path>) -> Result<Self, ClientError> {
+    pub(crate) fn load(ca_file: Option<&Path>) -> Result<Self, ClientBuildError> {
         let Some(path) = ca_file else { return Ok(Self::default()) };
-        let failed = |source| ClientError::CaFile { path: path.to_owned(), source };
+        let failed = |source| ClientBuildError::CaFile { path: path.to_owned(), source };
         let extra = CertificateDer::pem_file_iter(path)
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
             .map_err(|error| failed(error.into()))?;
@@ -50,7 +50,7 @@ impl TrustStore {
     }
 
     /// Returns the configuration that verifies certificates.
-    pub(crate) async fn verifying(&self) -> io::Result<Arc<ClientConfig>> {
+    pub(crate) async fn verified_config(&self) -> io::Result<Arc<ClientConfig>> {
         Ok(Arc::clone(&self.ready().await?.verifying))
     }
 
@@ -60,7 +60,7 @@ impl TrustStore {
     }
 
     /// Returns the configuration that verifies the certificates of those who speak no HTTP, and agrees on nothing.
-    pub(crate) async fn for_others(&self) -> io::Result<Arc<ClientConfig>> {
+    pub(crate) async fn config_without_alpn(&self) -> io::Result<Arc<ClientConfig>> {
         self.for_protocols(Vec::new()).await
     }
 
@@ -71,13 +71,13 @@ impl TrustStore {
     }
 
     /// Returns a configuration for one connection that accepts any certificate, and where it notes what is wrong.
-    pub(crate) async fn skipping(&self) -> io::Result<(Arc<ClientConfig>, CertificateProblem)> {
+    pub(crate) async fn insecure_config(&self) -> io::Result<(Arc<ClientConfig>, CertificateProblem)> {
         let ready = self.ready().await?;
         let problem = CertificateProblem::default();
         let roots = Arc::clone(&ready.roots);
         // Without any anchor there is no verifier to ask; then no certificate can be verified.
         let verifier = WebPkiServerVerifier::builder_with_provider(roots, provider()).build().ok();
-        let recorder = Recorder { verifier, problem: Arc::clone(&problem) };
+        let recorder = AcceptAnyVerifier { verifier, problem: Arc::clone(&problem) };
         let mut config = ClientConfig::clone(&ready.verifying);
         config.dangerous().set_certificate_verifier(Arc::new(recorder));
         // A resumed session shows no certificate, so its problem could not be reported.
@@ -113,12 +113,12 @@ impl TrustStore {
 
 /// Accepts every certificate and notes why it should not have.
 #[derive(Debug)]
-struct Recorder {
+struct AcceptAnyVerifier {
     verifier: Option<Arc<WebPkiServerVerifier>>,
     problem: CertificateProblem,
 }
 
-impl ServerCertVerifier for Recorder {
+impl ServerCertVerifier for AcceptAnyVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,

@@ -25,15 +25,15 @@ pub(crate) struct ReloadingAcceptor {
 
 struct State {
     acceptor: TlsAcceptor,
-    seen: Stamp,
+    seen: FileStamp,
     checked: Instant,
 }
 
-/// What tells one version of the files from another.
+/// Modification times and sizes that identify one version of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp([Option<(SystemTime, u64)>; 2]);
+struct FileStamp([Option<(SystemTime, u64)>; 2]);
 
-impl Stamp {
+impl FileStamp {
     fn of(files: &TlsFiles) -> Self {
         let stamp = |path: &Path| {
             let metadata = std::fs::metadata(path).ok()?;
@@ -46,7 +46,7 @@ impl Stamp {
 impl ReloadingAcceptor {
     /// Reads the files.
     pub(crate) fn load(files: TlsFiles) -> Result<Self, ServerError> {
-        let seen = Stamp::of(&files);
+        let seen = FileStamp::of(&files);
         let acceptor = read(&files)?;
         let state = Mutex::new(State { acceptor, seen, checked: Instant::now() });
         Ok(Self { files, state })
@@ -71,7 +71,7 @@ impl ReloadingAcceptor {
     }
 
     fn check(&self) -> TlsAcceptor {
-        let now = Stamp::of(&self.files);
+        let now = FileStamp::of(&self.files);
         if self.lock().seen == now {
             return self.lock().acceptor.clone();
         }

@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use websvc_testkit::{Coding, Page, World};
-use websvc_transport::{FetchError, FetchRequest, Fetched};
+use websvc_testkit::{Coding, Page, TestWeb};
+use websvc_transport::{FetchError, FetchRequest, FetchResponse};
 
 use crate::support::{client_of, get};
 
 const ALL: [Coding; 5] = [Coding::Gzip, Coding::Deflate, Coding::RawDeflate, Coding::Brotli, Coding::Zstd];
 
-async fn fetch(page: Page) -> Result<Fetched, FetchError> {
-    let world = World::builder().page("http://a.test/", page).start().await;
+async fn fetch(page: Page) -> Result<FetchResponse, FetchError> {
+    let world = TestWeb::builder().page("http://a.test/", page).start().await;
     client_of(&world).fetch(get("http://a.test/")).await
 }
 
@@ -112,7 +112,7 @@ async fn bombs_stop_at_the_decoded_limit() {
     let zeros = vec![0; 10 * 1024 * 1024];
     for coding in [Coding::Gzip, Coding::Brotli, Coding::Zstd] {
         let page = Page::new("text/html", zeros.clone()).encoded(coding);
-        let world = World::builder().page("http://a.test/", page).start().await;
+        let world = TestWeb::builder().page("http://a.test/", page).start().await;
         let request = FetchRequest { max_decoded_bytes: 1024 * 1024, ..get("http://a.test/") };
         let started = Instant::now();
         let error = client_of(&world).fetch(request).await.unwrap_err();

@@ -1,12 +1,12 @@
 //! The rules that connect hosts elsewhere.
 
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchError, GuardError};
 
 use crate::support::get;
 
-async fn world(name: &str) -> World {
-    World::builder()
+async fn world(name: &str) -> TestWeb {
+    TestWeb::builder()
         .page_with("http://any.test/", {
             let name = name.to_owned();
             move |_| Page::text(name.clone())
@@ -20,7 +20,7 @@ async fn the_most_specific_rule_wins_whatever_the_order() {
     let hosts = ["any.test", "a.example.test", "b.a.example.test", "exact.example.test"];
     let mut worlds = Vec::new();
     for answer in ["every", "suffix", "longer suffix", "exact"] {
-        let builder = hosts.iter().fold(World::builder(), |builder, host| {
+        let builder = hosts.iter().fold(TestWeb::builder(), |builder, host| {
             builder.page(&format!("http://{host}/"), Page::text(answer))
         });
         worlds.push(builder.start().await);

@@ -1,4 +1,4 @@
-//! What a fetch sends, brings back and refuses to wait for.
+//! Tests of fetches: requests, responses and timeouts.
 
 use std::time::{Duration, Instant};
 
@@ -6,14 +6,14 @@ use http::header::{ACCEPT_ENCODING, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
-use websvc_testkit::{Page, World};
-use websvc_transport::{Client, ClientConfig, ExcessPolicy, FetchError, FetchRequest, Stage};
+use websvc_testkit::{Page, TestWeb};
+use websvc_transport::{Client, ClientConfig, FetchError, FetchPhase, FetchRequest, OversizePolicy};
 
 use crate::support::{client_of, get, open_client, url};
 
 #[tokio::test]
 async fn an_error_status_is_an_answer() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/gone", Page::html("gone").status(410).header("x-extra", "1"))
         .start()
         .await;
@@ -25,7 +25,7 @@ async fn an_error_status_is_an_answer() {
 
 #[tokio::test]
 async fn a_request_carries_what_it_was_given() {
-    let world = World::builder().page("http://a.test/p", Page::text("ok")).start().await;
+    let world = TestWeb::builder().page("http://a.test/p", Page::text("ok")).start().await;
     let config = ClientConfig {
         user_agent: Some(HeaderValue::from_static("websvc-test")),
         ..ClientConfig::new(world.guard())
@@ -44,7 +44,7 @@ async fn a_request_carries_what_it_was_given() {
 
 #[tokio::test]
 async fn an_announced_length_above_the_limit_is_refused_at_once() {
-    let world = World::builder().page("http://a.test/", Page::text("x".repeat(5000))).start().await;
+    let world = TestWeb::builder().page("http://a.test/", Page::text("x".repeat(5000))).start().await;
     let request = FetchRequest { max_body_bytes: 4999, ..get("http://a.test/") };
     let error = client_of(&world).fetch(request).await.unwrap_err();
     assert!(matches!(error, FetchError::TooLarge { limit: 4999 }), "{error:?}");
@@ -55,7 +55,7 @@ async fn an_announced_length_above_the_limit_is_refused_at_once() {
 #[tokio::test]
 async fn an_endless_body_ends_at_the_limit() {
     let page = Page::endless("text/html", vec![b'x'; 16 * 1024]);
-    let world = World::builder().page("http://a.test/", page).start().await;
+    let world = TestWeb::builder().page("http://a.test/", page).start().await;
     let request = FetchRequest { max_body_bytes: 1_000_000, ..get("http://a.test/") };
     let error = client_of(&world).fetch(request).await.unwrap_err();
     assert!(matches!(error, FetchError::TooLarge { limit: 1_000_000 }), "{error:?}");
@@ -63,7 +63,7 @@ async fn an_endless_body_ends_at_the_limit() {
 
 #[tokio::test]
 async fn a_body_that_is_too_large_may_be_cut() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/endless", Page::endless("text/html", vec![b'x'; 16 * 1024]))
         .page("http://a.test/announced", Page::text("x".repeat(50_000)))
         .page("http://a.test/exact", Page::text("x".repeat(4999)))
@@ -72,7 +72,7 @@ async fn a_body_that_is_too_large_may_be_cut() {
     let client = client_of(&world);
     for (path, truncated) in [("endless", true), ("announced", true), ("exact", false), ("endless", true)] {
         let mut request = get(&format!("http://a.test/{path}"));
-        (request.max_body_bytes, request.excess) = (4999, ExcessPolicy::Cut);
+        (request.max_body_bytes, request.excess) = (4999, OversizePolicy::Cut);
         let fetched = client.fetch(request).await.unwrap();
         assert_eq!(
             (fetched.body.len(), fetched.wire_bytes, fetched.truncated),
@@ -85,17 +85,17 @@ async fn a_body_that_is_too_large_may_be_cut() {
 #[tokio::test]
 async fn a_slow_body_ends_at_the_time_limit() {
     let page = Page::html("x".repeat(1000)).slow(1, Duration::from_millis(40));
-    let world = World::builder().page("http://a.test/", page).start().await;
-    assert_times_out(&world, "http://a.test/", Stage::Body).await;
+    let world = TestWeb::builder().page("http://a.test/", page).start().await;
+    assert_times_out(&world, "http://a.test/", FetchPhase::Body).await;
 }
 
 #[tokio::test]
 async fn a_silent_server_ends_at_the_time_limit() {
-    let world = World::builder().page("http://a.test/", Page::silence()).start().await;
-    assert_times_out(&world, "http://a.test/", Stage::Response).await;
+    let world = TestWeb::builder().page("http://a.test/", Page::silence()).start().await;
+    assert_times_out(&world, "http://a.test/", FetchPhase::Response).await;
 }
 
-async fn assert_times_out(world: &World, text: &str, expected: Stage) {
+async fn assert_times_out(world: &TestWeb, text: &str, expected: FetchPhase) {
     let request = FetchRequest { timeout: Duration::from_millis(300), ..get(text) };
     let started = Instant::now();
     let error = client_of(world).fetch(request).await.unwrap_err();
@@ -109,13 +109,13 @@ async fn a_tls_handshake_that_never_ends_is_a_connect_timeout() {
     let address = format!("https://{}/", listener.local_addr().unwrap());
     let request = FetchRequest { connect_timeout: Duration::from_millis(200), ..get(&address) };
     let error = open_client().fetch(request).await.unwrap_err();
-    assert!(matches!(error, FetchError::Timeout { stage: Stage::Connect, .. }), "{error:?}");
+    assert!(matches!(error, FetchError::Timeout { stage: FetchPhase::Connect, .. }), "{error:?}");
 }
 
 #[tokio::test]
 async fn a_truncated_body_is_kept_and_marked() {
     let page = Page::html("0123456789".repeat(1000)).truncated_at(5000);
-    let world = World::builder().page("http://a.test/", page).start().await;
+    let world = TestWeb::builder().page("http://a.test/", page).start().await;
     for scheme in ["http", "https"] {
         let fetched = client_of(&world).fetch(get(&format!("{scheme}://a.test/"))).await.unwrap();
         assert_eq!(fetched.body.len(), 5000, "{scheme}");
@@ -175,7 +175,7 @@ async fn a_directory_is_served_with_types_and_never_left() {
     std::fs::write(root.join("sub dir/index.html"), "sub").unwrap();
     std::fs::write(root.join("style.css"), "css").unwrap();
     std::fs::write(dir.path().join("secret.txt"), "secret").unwrap();
-    let world = World::builder().directory("files.test", &root).start().await;
+    let world = TestWeb::builder().directory("files.test", &root).start().await;
     let client = client_of(&world);
     let home = client.fetch(get("http://files.test/")).await.unwrap();
     assert_eq!(

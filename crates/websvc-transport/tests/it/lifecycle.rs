@@ -8,7 +8,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::time::timeout;
-use websvc_transport::{Body, DrainReport, Server, ServerBody, ServerConfig, ServerError};
+use websvc_transport::{Body, Server, ServerBody, ServerConfig, ServerError, ShutdownReport};
 
 use crate::support::{get, hello, loopback, open_client, read_until, serve};
 
@@ -69,14 +69,14 @@ async fn draining_ends_at_its_limit() {
     stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
     gate.entered.notified().await;
     let report = timeout(SOON, server.stop()).await.unwrap().unwrap();
-    assert_eq!(report, DrainReport { finished: 0, aborted: 1 });
+    assert_eq!(report, ShutdownReport { finished: 0, aborted: 1 });
 }
 
 #[tokio::test]
 async fn draining_an_unused_server_is_immediate() {
     let server = serve(loopback(), hello).await;
     let started = Instant::now();
-    assert_eq!(server.stop().await.unwrap(), DrainReport { finished: 0, aborted: 0 });
+    assert_eq!(server.stop().await.unwrap(), ShutdownReport { finished: 0, aborted: 0 });
     assert!(started.elapsed() < Duration::from_secs(1));
 }
 

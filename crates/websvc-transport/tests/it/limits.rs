@@ -1,4 +1,4 @@
-//! What the server does to clients that are slow, large, many or rude.
+//! Tests of the server with clients that are slow, large, many or malformed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

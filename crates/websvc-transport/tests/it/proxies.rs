@@ -6,14 +6,14 @@ use std::sync::Arc;
 use rustls::pki_types::pem::PemObject;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchError, FetchRequest, Proxy};
 
 use crate::support::{get, url};
 use websvc_testkit::{ForwardProxy, Rules, SocksProxy};
 
-async fn world() -> World {
-    World::builder()
+async fn world() -> TestWeb {
+    TestWeb::builder()
         .page("http://a.test/x", Page::text("plain"))
         .page("https://a.test/y", Page::text("secret"))
         .page("http://proxy.test/", Page::text("only for its certificate"))
@@ -22,7 +22,7 @@ async fn world() -> World {
 }
 
 /// Leads the names of the world to it.
-fn rules(world: &World) -> Rules {
+fn rules(world: &TestWeb) -> Rules {
     let (http, https) = (world.http_addr(), world.https_addr());
     Rules::new(move |host| match host {
         "a.test" | "a.test:80" => Some(http),
@@ -31,11 +31,11 @@ fn rules(world: &World) -> Rules {
     })
 }
 
-fn open(world: &World) -> Client {
+fn open(world: &TestWeb) -> Client {
     client(world, AddressGuard::open())
 }
 
-fn client(world: &World, guard: AddressGuard) -> Client {
+fn client(world: &TestWeb, guard: AddressGuard) -> Client {
     Client::new(ClientConfig { ca_file: Some(world.ca_file()), ..ClientConfig::new(guard) }).unwrap()
 }
 
@@ -203,7 +203,7 @@ fn an_address_that_is_no_proxy_is_refused() {
     Proxy::new(&url("socks5h://user:pass@[::1]")).unwrap();
 }
 
-fn socks_routes(world: &World) -> impl Fn(&str) -> Option<SocketAddr> + Send + Sync + use<> {
+fn socks_routes(world: &TestWeb) -> impl Fn(&str) -> Option<SocketAddr> + Send + Sync + use<> {
     let (http, https) = (world.http_addr(), world.https_addr());
     move |target| match target {
         "a.test:80" => Some(http),
@@ -278,7 +278,7 @@ async fn a_proxy_is_reached_without_being_asked_for_anything() {
     let client = client(&world, AddressGuard::public());
     let patience = std::time::Duration::from_secs(5);
     let proxy = ForwardProxy::start(rules(&world)).await;
-    let reach = async |text: String| client.reach(&Proxy::new(&url(&text)).unwrap(), patience).await;
+    let reach = async |text: String| client.probe_proxy(&Proxy::new(&url(&text)).unwrap(), patience).await;
     reach(format!("http://{}", proxy.addr)).await.unwrap();
     reach(format!("socks5://{}", proxy.addr)).await.unwrap();
     assert!(proxy.asked().is_empty());

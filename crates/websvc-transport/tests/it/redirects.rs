@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use websvc_testkit::{Page, World};
-use websvc_transport::{FetchError, FetchRequest, RedirectPolicy, UrlRule};
+use websvc_testkit::{Page, TestWeb};
+use websvc_transport::{FetchError, FetchRequest, RedirectPolicy, UrlPolicy};
 
 use crate::support::{client_of, get};
 
@@ -14,7 +14,7 @@ fn headers(pairs: &[(HeaderName, &'static str)]) -> HeaderMap {
 
 #[tokio::test]
 async fn the_chain_is_followed_and_reported() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::redirect(301, "https://b.test/x?y=1"))
         .page("https://b.test/x?y=1", Page::redirect(302, "z"))
         .page("https://b.test/z", Page::text("end"))
@@ -42,7 +42,7 @@ async fn methods_change_as_browsers_change_them() {
         (Method::GET, 302, Method::GET),
     ];
     for (method, status, expected) in table {
-        let world = World::builder()
+        let world = TestWeb::builder()
             .page("http://a.test/", Page::redirect(status, "/next"))
             .page("http://a.test/next", Page::text("end"))
             .start()
@@ -62,7 +62,7 @@ async fn methods_change_as_browsers_change_them() {
 
 #[tokio::test]
 async fn credentials_stay_with_their_origin() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::redirect(302, "/same"))
         .page("http://a.test/same", Page::redirect(302, "http://b.test/"))
         .page("http://b.test/", Page::redirect(302, "http://a.test/back"))
@@ -81,7 +81,7 @@ async fn credentials_stay_with_their_origin() {
 
 #[tokio::test]
 async fn another_scheme_or_port_is_another_origin() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::redirect(302, "https://a.test/secure"))
         .page("http://a.test/secure", Page::text("end"))
         .start()
@@ -103,7 +103,7 @@ async fn cookies_come_back_along_the_chain() {
         .header("set-cookie", "top=1; Domain=test")
         .header("set-cookie", "gone=1")
         .header("set-cookie", "gone=1; Max-Age=0");
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://www.example.test/", set)
         .page("http://www.example.test/check", Page::redirect(302, "http://sub.www.example.test/"))
         .page("http://sub.www.example.test/", Page::redirect(302, "http://example.test/"))
@@ -120,7 +120,7 @@ async fn cookies_come_back_along_the_chain() {
 #[tokio::test]
 async fn cookies_do_not_outlive_their_fetch() {
     let world =
-        World::builder().page("http://a.test/", Page::text("x").header("set-cookie", "a=1")).start().await;
+        TestWeb::builder().page("http://a.test/", Page::text("x").header("set-cookie", "a=1")).start().await;
     let client = client_of(&world);
     client.fetch(get("http://a.test/")).await.unwrap();
     client.fetch(get("http://a.test/")).await.unwrap();
@@ -129,7 +129,7 @@ async fn cookies_do_not_outlive_their_fetch() {
 
 #[tokio::test]
 async fn a_loop_ends_at_the_limit() {
-    let world = World::builder().page("http://a.test/", Page::redirect(302, "/")).start().await;
+    let world = TestWeb::builder().page("http://a.test/", Page::redirect(302, "/")).start().await;
     let request = FetchRequest { redirects: RedirectPolicy::Follow(3), ..get("http://a.test/") };
     let error = client_of(&world).fetch(request).await.unwrap_err();
     assert!(matches!(error, FetchError::TooManyRedirects { limit: 3 }), "{error:?}");
@@ -138,13 +138,13 @@ async fn a_loop_ends_at_the_limit() {
 
 #[tokio::test]
 async fn a_redirect_that_the_rule_refuses_is_not_followed() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::redirect(302, "http://b.test/"))
         .page("http://b.test/", Page::redirect(302, "http://c.test/x"))
         .page("http://c.test/x", Page::text("never sent"))
         .start()
         .await;
-    let rule = UrlRule::new(|url| async move {
+    let rule = UrlPolicy::new(|url| async move {
         if url.host_str() == Some("c.test") { Err(format!("not {url}")) } else { Ok(()) }
     });
     let request = FetchRequest { redirect_rule: Some(rule), ..get("http://a.test/") };
@@ -156,7 +156,7 @@ async fn a_redirect_that_the_rule_refuses_is_not_followed() {
 
 #[tokio::test]
 async fn a_redirect_is_an_answer_when_none_are_followed_or_none_is_named() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::redirect(302, "/next"))
         .page("http://a.test/nowhere", Page::text("?").status(302))
         .page("http://a.test/choices", Page::redirect(300, "/next"))
@@ -171,14 +171,14 @@ async fn a_redirect_is_an_answer_when_none_are_followed_or_none_is_named() {
 
 #[tokio::test]
 async fn a_redirect_to_nonsense_is_an_error() {
-    let world = World::builder().page("http://a.test/", Page::redirect(302, "http://[")).start().await;
+    let world = TestWeb::builder().page("http://a.test/", Page::redirect(302, "http://[")).start().await;
     let error = client_of(&world).fetch(get("http://a.test/")).await.unwrap_err();
     assert!(matches!(error, FetchError::BadUrl { .. }), "{error:?}");
 }
 
 #[tokio::test]
 async fn user_and_password_of_a_url_become_a_header_and_leave_the_url() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/", Page::redirect(302, "http://b.test/"))
         .page("http://b.test/", Page::text("end"))
         .start()

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use websvc_testkit::{Canary, Page, World};
+use websvc_testkit::{Canary, Page, TestWeb};
 use websvc_transport::{
-    AddressGuard, Client, ClientConfig, FetchError, FetchRequest, Resolve, Resolving, is_forbidden_header,
+    AddressGuard, Client, ClientConfig, FetchError, FetchRequest, Resolve, ResolveFuture, is_forbidden_header,
 };
 
 use crate::support::{client_of, get, url};
@@ -31,7 +31,7 @@ impl Scripted {
 }
 
 impl Resolve for Scripted {
-    fn resolve<'a>(&'a self, host: &'a str) -> Resolving<'a> {
+    fn resolve<'a>(&'a self, host: &'a str) -> ResolveFuture<'a> {
         self.total.fetch_add(1, Ordering::SeqCst);
         let answer = self.answers.get(host).map(|answers| {
             let mut asked = self.asked.lock().unwrap();
@@ -113,7 +113,7 @@ async fn names_are_refused_by_the_address_they_resolve_to() {
 #[tokio::test]
 async fn of_mixed_answers_only_the_permitted_addresses_are_tried() {
     let canary = Canary::start().await;
-    let world = World::builder().page("http://mixed.test/", Page::text("fine")).start().await;
+    let world = TestWeb::builder().page("http://mixed.test/", Page::text("fine")).start().await;
     // The canary listens on 127.0.0.1; the rule opens another loopback address, where nobody listens.
     let guard = AddressGuard::public().allow("127.9.9.9".parse().unwrap());
     let resolver = Arc::new(Scripted::default().with("mixed.test", &[&["127.0.0.1", "127.9.9.9"]]));
@@ -145,7 +145,7 @@ async fn a_name_that_rebinds_is_connected_to_the_checked_address_only() {
 
 #[tokio::test]
 async fn a_kept_connection_is_not_used_for_another_name() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://one.test/", Page::text("one"))
         .page("http://two.test/", Page::text("two"))
         .start()
@@ -177,7 +177,7 @@ async fn redirects_of_every_kind_to_internal_addresses_are_refused() {
     ];
     for status in [301, 302, 303, 307, 308] {
         for target in &targets {
-            let world = World::builder()
+            let world = TestWeb::builder()
                 .page("http://site.test/", Page::redirect(302, "/again"))
                 .page("http://site.test/again", Page::redirect(status, target))
                 .start()
@@ -214,7 +214,7 @@ async fn only_http_and_https_are_fetched() {
 #[tokio::test]
 async fn redirects_to_other_schemes_are_refused() {
     for target in ["file:///etc/passwd", "ftp://a.test/", "data:text/plain,x", "javascript:alert(1)"] {
-        let world = World::builder().page("http://a.test/", Page::redirect(302, target)).start().await;
+        let world = TestWeb::builder().page("http://a.test/", Page::redirect(302, target)).start().await;
         let error = client_of(&world).fetch(get("http://a.test/")).await.unwrap_err();
         assert!(matches!(error, FetchError::ForbiddenScheme { .. }), "{target}: {error:?}");
     }
@@ -228,7 +228,7 @@ fn zone_ids_are_not_urls() {
 
 #[tokio::test]
 async fn framing_and_metadata_headers_may_not_be_given() {
-    let world = World::builder().page("http://a.test/", Page::text("x")).start().await;
+    let world = TestWeb::builder().page("http://a.test/", Page::text("x")).start().await;
     let client = client_of(&world);
     for name in [
         "host",

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use http::{Request, Response};
-use websvc_testkit::{Authority, Canary, ForwardProxy, Page, Rules, SocksProxy, World};
+use websvc_testkit::{Authority, Canary, ForwardProxy, Page, Rules, SocksProxy, TestWeb};
 use websvc_transport::{
     AddressGuard, Body, Client, ClientConfig, FetchError, FetchRequest, Proxy, ServerBody, ServerConfig,
     TlsFiles,
@@ -13,7 +13,7 @@ use websvc_transport::{
 use crate::ssrf::{Scripted, assert_forbidden};
 use crate::support::{get, loopback, serve, url};
 
-/// Where internal things are, each as a redirect names it.
+/// Returns URLs of internal addresses as redirects name them.
 fn internal(canary: &Canary) -> [String; 5] {
     [
         format!("http://{}/", canary.addr()),
@@ -64,7 +64,7 @@ async fn redirects_to_internal_addresses_are_refused_through_proxies_too() {
         for status in [301, 302, 303, 307, 308] {
             for target in internal(&canary) {
                 let redirect = Page::redirect(status, &target);
-                let world = World::builder().page("http://site.test/", redirect).start().await;
+                let world = TestWeb::builder().page("http://site.test/", redirect).start().await;
                 let client = Client::new(ClientConfig::new(world.guard())).unwrap();
                 let error = client.fetch(way.request("http://site.test/")).await.unwrap_err();
                 assert_forbidden(&error, &target);
@@ -166,7 +166,7 @@ async fn a_server_cannot_send_the_client_elsewhere_by_alt_svc() {
         .header("alt-svc", &hint)
         .header("link", &format!("<http://{}/>; rel=preload", canary.addr()));
     let world =
-        World::builder().page("http://a.test/", page.clone()).page("https://a.test/", page).start().await;
+        TestWeb::builder().page("http://a.test/", page.clone()).page("https://a.test/", page).start().await;
     let client = crate::support::client_of(&world);
     for address in ["http://a.test/", "https://a.test/", "http://a.test/", "https://a.test/"] {
         assert_eq!(client.fetch(get(address)).await.unwrap().body, "fine");
@@ -187,7 +187,7 @@ async fn all_refusals_read_the_same() {
         "http://169.254.169.254/".to_owned(),
     ];
     for target in &refused {
-        let world = World::builder().page("http://a.test/", Page::redirect(302, target)).start().await;
+        let world = TestWeb::builder().page("http://a.test/", Page::redirect(302, target)).start().await;
         let resolver = Arc::new(Scripted::default().with("inside.test", &[&["10.1.2.3"]]));
         let public =
             Client::new(ClientConfig { resolver, ..ClientConfig::new(AddressGuard::public()) }).unwrap();

@@ -1,4 +1,4 @@
-//! What the tests share: a running server, raw conversations, clients of a world.
+//! Shared support of the tests: a running server, raw connections, clients of a test web.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -10,17 +10,17 @@ use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use url::Url;
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 use websvc_transport::{
-    AddressGuard, Body, BodyError, BodyTimeout, Client, ClientConfig, DrainReport, FetchRequest, Server,
-    ServerBody, ServerConfig,
+    AddressGuard, Body, BodyError, BodyTimeout, Client, ClientConfig, FetchRequest, Server, ServerBody,
+    ServerConfig, ShutdownReport,
 };
 
 /// A server under test.
 pub(crate) struct Running {
     pub(crate) addr: SocketAddr,
     stop: oneshot::Sender<()>,
-    task: JoinHandle<DrainReport>,
+    task: JoinHandle<ShutdownReport>,
 }
 
 impl Running {
@@ -29,7 +29,7 @@ impl Running {
     }
 
     /// Tells the server to drain and returns how it ended.
-    pub(crate) fn stop(self) -> JoinHandle<DrainReport> {
+    pub(crate) fn stop(self) -> JoinHandle<ShutdownReport> {
         self.stop.send(()).unwrap();
         self.task
     }
@@ -101,7 +101,7 @@ pub(crate) fn get(text: &str) -> FetchRequest {
     FetchRequest { timeout: Duration::from_secs(5), ..FetchRequest::get(url(text)) }
 }
 
-pub(crate) fn client_of(world: &World) -> Client {
+pub(crate) fn client_of(world: &TestWeb) -> Client {
     Client::new(ClientConfig { ca_file: Some(world.ca_file()), ..ClientConfig::new(world.guard()) }).unwrap()
 }
 

@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 use websvc_transport::{
-    AddressGuard, Body, Client, ClientConfig, Draining, ServerBody, ServerConfig, Tunnel, Upgrade,
+    AddressGuard, Body, Client, ClientConfig, ServerBody, ServerConfig, ShutdownSignal, Tunnel, Upgrade,
     UpgradeRequest,
 };
 
@@ -18,7 +18,7 @@ use crate::support::{Running, converse, loopback, read_until, serve};
 const ASK: &str = "GET / HTTP/1.1\r\nhost: a.test\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n";
 
 /// Echoes until the client is done or the server stops, of which it tells.
-async fn echo(mut tunnel: Tunnel, mut draining: Draining) {
+async fn echo(mut tunnel: Tunnel, mut draining: ShutdownSignal) {
     let mut buffer = [0; 1024];
     loop {
         tokio::select! {
@@ -41,7 +41,7 @@ fn answer(body: Body) -> Response<Body> {
 }
 
 async fn echoing(config: ServerConfig) -> Running {
-    serve(config, |_request: Request<ServerBody>| async { answer(Body::switch(echo)) }).await
+    serve(config, |_request: Request<ServerBody>| async { answer(Body::upgrade(echo)) }).await
 }
 
 async fn switched(running: &Running) -> TcpStream {
@@ -134,7 +134,7 @@ async fn a_stop_is_told_and_waited_for_a_little_while() {
 #[tokio::test]
 async fn who_does_not_hear_of_a_stop_is_cut() {
     let deaf = |_request: Request<ServerBody>| async {
-        answer(Body::switch(|tunnel, _draining| async move {
+        answer(Body::upgrade(|tunnel, _draining| async move {
             let _open = tunnel;
             std::future::pending::<()>().await;
         }))
@@ -156,7 +156,7 @@ async fn a_client_that_takes_nothing_is_cut() {
     let running = serve(config, move |_request: Request<ServerBody>| {
         let told = told.lock().unwrap().take();
         async {
-            answer(Body::switch(|mut tunnel, _draining| async move {
+            answer(Body::upgrade(|mut tunnel, _draining| async move {
                 // It is dropped where it waits, which drops the sender.
                 let _told = told;
                 while tunnel.write_all(&[0; 65536]).await.is_ok() {}
@@ -185,7 +185,7 @@ async fn a_panic_ends_its_connection_alone() {
     let running = serve(loopback(), |request: Request<ServerBody>| async move {
         match request.uri().path() {
             "/ok" => Response::new(Body::from("fine")),
-            _ => answer(Body::switch(|_tunnel, _draining| async { panic!("on purpose") })),
+            _ => answer(Body::upgrade(|_tunnel, _draining| async { panic!("on purpose") })),
         }
     })
     .await;

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
-use websvc_testkit::{Authority, Page, World};
+use websvc_testkit::{Authority, Page, TestWeb};
 use websvc_transport::{
-    AddressGuard, Client, ClientConfig, ClientError, FetchError, FetchRequest, Server, ServerConfig,
+    AddressGuard, Client, ClientBuildError, ClientConfig, FetchError, FetchRequest, Server, ServerConfig,
     ServerError, TlsFiles, TlsPolicy,
 };
 
@@ -17,8 +17,8 @@ fn skipping(text: &str) -> FetchRequest {
     FetchRequest { tls: TlsPolicy::SkipVerification, ..get(text) }
 }
 
-async fn world() -> World {
-    World::builder().page("https://a.test/", Page::text("secret")).start().await
+async fn world() -> TestWeb {
+    TestWeb::builder().page("https://a.test/", Page::text("secret")).start().await
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ fn a_ca_file_without_certificates_is_an_error() {
         let config =
             ClientConfig { ca_file: Some(path.clone()), ..ClientConfig::new(AddressGuard::public()) };
         let error = Client::new(config).unwrap_err();
-        let ClientError::CaFile { path: named, .. } = error else { panic!("{error}") };
+        let ClientBuildError::CaFile { path: named, .. } = error else { panic!("{error}") };
         assert_eq!(named, path);
     }
 }

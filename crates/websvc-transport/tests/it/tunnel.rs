@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use url::Host;
-use websvc_testkit::{Canary, ForwardProxy, Page, Rules, SocksProxy, World};
+use websvc_testkit::{Canary, ForwardProxy, Page, Rules, SocksProxy, TestWeb};
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchError, Proxy, Tunnel};
 
 use crate::support::url;
 
 const LIMIT: Duration = Duration::from_secs(10);
 
-async fn world() -> World {
-    World::builder().page("http://a.test/x", Page::text("plain")).start().await
+async fn world() -> TestWeb {
+    TestWeb::builder().page("http://a.test/x", Page::text("plain")).start().await
 }
 
 fn host(text: &str) -> Host {
@@ -93,7 +93,7 @@ async fn datagrams_go_where_the_guard_lets_them() {
 
 #[tokio::test]
 async fn a_secure_tunnel_is_one_to_whom_the_certificate_is_for() {
-    let world = World::builder().page("https://a.test/x", Page::text("secret")).start().await;
+    let world = TestWeb::builder().page("https://a.test/x", Page::text("secret")).start().await;
     let mut config = ClientConfig::new(world.guard());
     let strict = Client::new(config.clone()).unwrap();
     let refused = strict.secure_tunnel(&host("a.test"), 443, LIMIT).await;

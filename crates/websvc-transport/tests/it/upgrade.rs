@@ -9,7 +9,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
-use websvc_testkit::{Authority, Canary, Page, World};
+use websvc_testkit::{Authority, Canary, Page, TestWeb};
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchError, Tunnel, Upgrade, UpgradeRequest};
 
 use crate::support::url;
@@ -104,7 +104,7 @@ async fn over_tls_it_is_the_same() {
 
 #[tokio::test]
 async fn another_answer_is_a_refusal_with_its_status() {
-    let world = World::builder().page("http://a.test/x", Page::text("plain")).start().await;
+    let world = TestWeb::builder().page("http://a.test/x", Page::text("plain")).start().await;
     for (path, expected) in [("x", StatusCode::OK), ("y", StatusCode::NOT_FOUND)] {
         let answer = world.client().upgrade(asking(&format!("http://a.test/{path}"))).await.unwrap();
         let Upgrade::Refused { status, remote_addr } = answer else { panic!("{answer:?}") };

@@ -1,4 +1,4 @@
-//! What a browser does on a page before its content is taken (specification, section 2.2.2), one file each.
+//! Actions of a browser on a page before its content is read (specification, section 2.2.2), one file each.
 
 mod click;
 mod execute_javascript;
@@ -16,7 +16,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 pub use click::Click;
 pub use execute_javascript::ExecuteJavascript;
-pub use pdf::{Paper, Pdf};
+#[expect(deprecated, reason = "old names stay for one release")]
+pub use pdf::Paper;
+pub use pdf::{PaperFormat, Pdf};
 pub use press::Press;
 pub use results::{ActionResults, ActionScrape, JavascriptReturn};
 pub use scrape::Scrape;

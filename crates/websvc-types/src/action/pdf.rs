@@ -10,7 +10,7 @@ pub struct Pdf {
     /// The paper. Default: Letter.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "Letter"))]
-    pub format: Option<Paper>,
+    pub format: Option<PaperFormat>,
     /// Wide instead of high. Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
@@ -24,7 +24,7 @@ pub struct Pdf {
 /// A size of paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the meaning")]
-pub enum Paper {
+pub enum PaperFormat {
     A0,
     A1,
     A2,
@@ -37,3 +37,7 @@ pub enum Paper {
     Tabloid,
     Ledger,
 }
+
+/// Old name of [`PaperFormat`].
+#[deprecated(note = "renamed to `PaperFormat`")]
+pub type Paper = PaperFormat;

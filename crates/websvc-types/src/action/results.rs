@@ -1,4 +1,4 @@
-//! What actions leave in a result (specification, section 2.6).
+//! Results of actions (specification, section 2.6).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub struct ActionResults {
     /// The page as it was at each `scrape`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scrapes: Vec<ActionScrape>,
-    /// What each script returned.
+    /// Return values of the scripts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub javascript_returns: Vec<JavascriptReturn>,
     /// URLs of the PDFs; they expire after 24 hours.
@@ -31,10 +31,10 @@ pub struct ActionScrape {
     pub html: String,
 }
 
-/// What a script returned.
+/// Return value of a script.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JavascriptReturn {
-    /// What JavaScript calls its type: `string`, `number`, `boolean`, `object`, `undefined`.
+    /// JavaScript type of the value: `string`, `number`, `boolean`, `object`, `undefined`.
     #[serde(rename = "type")]
     pub kind: String,
     /// The value; null where JSON has no such value.

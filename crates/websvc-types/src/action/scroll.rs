@@ -10,7 +10,7 @@ use crate::pattern::NOT_BLANK;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Scroll {
-    /// Where to. Default: down.
+    /// Direction. Default: down.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "down"))]
     pub direction: Option<Direction>,

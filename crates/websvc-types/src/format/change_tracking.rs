@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::limits::PROMPT_MAX_CHARS;
 
-/// What changed since the page was scraped before.
+/// Changes of the page since its previous scrape.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ChangeTracking {

@@ -13,7 +13,7 @@ pub struct Json {
     /// A JSON Schema that the data keeps to. References may only point inside it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Map<String, Value>>,
-    /// What to extract, in words.
+    /// Description of the data to extract.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = PROMPT_MAX_CHARS))]
     pub prompt: Option<String>,

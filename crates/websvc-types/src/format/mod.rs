@@ -38,8 +38,8 @@ pub use screenshot::Screenshot;
 pub use summary::Summary;
 pub use video::Video;
 
-use crate::foreign;
-use crate::short_form::{self, ShortForm, with_names};
+use crate::bare_name::{self, BareName, with_names};
+use crate::compat;
 use crate::tagged::{self, Tagged};
 
 /// A format: an object with `type` and the options of that type, or the bare name where it needs none.
@@ -63,7 +63,7 @@ pub enum Format {
     Screenshot(Screenshot),
     /// Data extracted by a language model.
     Json(Json),
-    /// What changed since the last scrape.
+    /// Changes since the last scrape.
     ChangeTracking(ChangeTracking),
     /// Colours, fonts and logos of the site.
     Branding(Branding),
@@ -101,7 +101,7 @@ const BARE_NAMES: &[&str] = &[
 
 fn add_names(schema: &mut Schema) {
     with_names(schema, BARE_NAMES, &[]);
-    foreign::add_formats(schema);
+    compat::add_formats(schema);
 }
 
 impl Format {
@@ -151,11 +151,11 @@ impl Format {
 
 impl<'de> Deserialize<'de> for Format {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        short_form::deserialize(deserializer)
+        bare_name::deserialize(deserializer)
     }
 }
 
-impl<'de> ShortForm<'de> for Format {
+impl<'de> BareName<'de> for Format {
     const EXPECTED: &'static str = "the name of a format, or an object with its type";
 
     fn from_name<E: Error>(name: &str) -> Result<Self, E> {
@@ -168,7 +168,7 @@ impl<'de> ShortForm<'de> for Format {
 }
 
 impl<'de> Tagged<'de> for Format {
-    const EXPECTED: &'static str = <Self as ShortForm>::EXPECTED;
+    const EXPECTED: &'static str = <Self as BareName>::EXPECTED;
 
     fn from_tag<D: Deserializer<'de>>(tag: &str, fields: D) -> Result<Self, D::Error> {
         match tag {

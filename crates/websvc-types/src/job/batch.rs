@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::webhook::Webhook;
-use crate::foreign::{self, IGNORE_INVALID_URLS};
+use crate::compat::{self, IGNORE_INVALID_URLS};
 use crate::limits::{BATCH_URLS_MAX, BATCH_URLS_MIN, JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN};
 use crate::scrape::ScrapeOptions;
 
@@ -34,7 +34,7 @@ pub struct BatchScrapeRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub zero_data_retention: Option<bool>,
-    /// Where the events of the job are sent.
+    /// Webhook that receives the events of the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Webhook>,
     /// How each page is scraped.
@@ -46,5 +46,5 @@ pub struct BatchScrapeRequest {
 fn add_rules(schema: &mut Schema) {
     let description = "Another spelling of ignoreInvalidURLs, which wins.";
     let property = json!({ "type": ["boolean", "null"], "deprecated": true, "description": description });
-    foreign::add_property(schema, IGNORE_INVALID_URLS, property);
+    compat::add_property(schema, IGNORE_INVALID_URLS, property);
 }

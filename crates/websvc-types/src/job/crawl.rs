@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::webhook::Webhook;
+use crate::SitemapMode;
 use crate::limits::{
     CRAWL_DELAY_MAX_S, CRAWL_LIMIT_DEFAULT, CRAWL_LIMIT_MAX, CRAWL_LIMIT_MIN, CRAWL_PATTERNS_MAX,
     JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN, PROMPT_MAX_CHARS, URL_MAX_CHARS,
@@ -11,24 +12,11 @@ use crate::limits::{
 use crate::pattern::NOT_BLANK;
 use crate::scrape::ScrapeOptions;
 
-/// What becomes of the sitemaps of a site.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum SitemapMode {
-    /// They are not read.
-    Skip,
-    /// Their pages are crawled beside those that are linked.
-    #[default]
-    Include,
-    /// Only their pages are crawled, and the start.
-    Only,
-}
-
 /// A request for the pages of a site: `POST /v2/crawl`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrawlRequest {
-    /// Where to begin, http or https; without a scheme it is read as if it began with `http://`.
+    /// Start URL, http or https; without a scheme, `http://` is added.
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: String,
     /// Which pages are wanted, in words, at most 10000 characters. They become options, of which those of the request win.
@@ -70,7 +58,7 @@ pub struct CrawlRequest {
     /// Refused: robots.txt is asked as the service that this is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub robots_user_agent: Option<String>,
-    /// What becomes of the sitemaps of the site. Default: include.
+    /// Use of the site's sitemaps. Default: include.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "include"))]
     pub sitemap: Option<SitemapMode>,
@@ -94,7 +82,7 @@ pub struct CrawlRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = JOB_CONCURRENCY_MIN, max = JOB_CONCURRENCY_MAX))]
     pub max_concurrency: Option<u32>,
-    /// Where the events of the job are sent.
+    /// Webhook that receives the events of the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Webhook>,
     /// How each page is scraped; no formats are markdown.
@@ -129,10 +117,10 @@ pub struct ActiveCrawl {
     /// The team.
     #[serde(rename = "teamId")]
     pub team_id: String,
-    /// Where it began.
+    /// Start URL.
     pub url: String,
     /// When it began, ISO 8601.
     pub created_at: String,
-    /// What was asked for.
+    /// Options of the crawl.
     pub options: CrawlRequest,
 }

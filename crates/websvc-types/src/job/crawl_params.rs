@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::crawl::SitemapMode;
+use crate::SitemapMode;
 use crate::limits::{
     CRAWL_DELAY_MAX_S, CRAWL_LIMIT_MAX, CRAWL_LIMIT_MIN, CRAWL_PATTERNS_MAX, PROMPT_MAX_CHARS,
     PROMPT_MIN_CHARS, URL_MAX_CHARS,
@@ -14,7 +14,7 @@ use crate::pattern::NOT_BLANK;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrawlParamsRequest {
-    /// Where the crawl would begin, http or https; without a scheme it is read as if it began with `http://`.
+    /// Start URL of the crawl, http or https; without a scheme, `http://` is added.
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: String,
     /// Which pages are wanted, in words.
@@ -56,7 +56,7 @@ pub struct CrawlParams {
     /// Takes pages of subdomains, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allow_subdomains: Option<bool>,
-    /// What becomes of the sitemaps of the site: skip, include or only.
+    /// Use of the site's sitemaps: skip, include or only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sitemap: Option<SitemapMode>,
     /// Leaves out the query of addresses.
@@ -84,7 +84,7 @@ pub struct CrawlParamsResponse {
 /// A request for a crawl, as far as its prompt says it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrawlParamsData {
-    /// Where the crawl would begin, as it was given.
+    /// Start URL of the crawl, as given.
     pub url: String,
     /// The options.
     #[serde(flatten)]

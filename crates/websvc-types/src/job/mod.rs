@@ -7,10 +7,20 @@ mod status;
 mod webhook;
 
 pub use batch::BatchScrapeRequest;
-pub use crawl::{ActiveCrawl, ActiveCrawls, CrawlRequest, SitemapMode};
+pub use crawl::{ActiveCrawl, ActiveCrawls, CrawlRequest};
 pub use crawl_params::{CrawlParams, CrawlParamsData, CrawlParamsRequest, CrawlParamsResponse};
-pub use status::{JobCancelled, JobDocument, JobErrors, JobFailure, JobPhase, JobStarted, JobStatusResponse};
-pub use webhook::{
-    JobMoment, Webhook, WebhookDeadLetter, WebhookDeadLetters, WebhookEvent, WebhookKind, WebhookLetterDone,
-    WebhookOptions,
+pub use status::{
+    CancelJobResponse, JobDocument, JobErrorsResponse, JobFailure, JobStatus, JobStatusResponse,
+    StartJobResponse,
 };
+pub use webhook::{
+    DeadLetterActionResponse, DeadLettersResponse, JobEventKind, Webhook, WebhookDeadLetter, WebhookEvent,
+    WebhookJobType, WebhookOptions,
+};
+#[expect(deprecated, reason = "old names stay for one release")]
+pub use {
+    status::{JobCancelled, JobErrors, JobPhase, JobStarted},
+    webhook::{JobMoment, WebhookDeadLetters, WebhookKind, WebhookLetterDone},
+};
+
+pub use crate::sitemap_mode::SitemapMode;

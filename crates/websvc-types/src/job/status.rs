@@ -1,4 +1,4 @@
-//! What is said of a job.
+//! State of jobs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,14 +8,14 @@ use crate::search::PageContent;
 
 /// The answer to a request that begins a job.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct JobStarted {
+pub struct StartJobResponse {
     /// True.
     pub success: bool,
     /// Identifier of the job.
     pub id: String,
-    /// Where its state and its documents are.
+    /// URL of the job's state and documents.
     pub url: String,
-    /// What is no address of a page and was left out.
+    /// URLs that are invalid and were skipped.
     #[serde(rename = "invalidURLs", default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>")]
     pub invalid_urls: Option<Vec<String>>,
@@ -27,24 +27,26 @@ pub struct JobStarted {
     #[serde(rename = "finalCrawlerOptions", default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "CrawlParams")]
     pub final_crawler_options: Option<CrawlParams>,
-    /// What went wrong without failing.
+    /// Problems that did not fail the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }
 
-/// How a job stands.
+/// State of a job, in the field `status`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum JobPhase {
-    /// Pages wait or are worked on.
+// The component `JobStatus` of the OpenAPI document is the response with this field.
+#[schemars(rename = "JobPhase")]
+pub enum JobStatus {
+    /// Pages are queued or in flight.
     #[default]
     Scraping,
-    /// All is done.
+    /// All pages are done.
     Completed,
-    /// It could not go on; `error` says why.
+    /// The job failed; `error` has the reason.
     Failed,
-    /// It was cancelled.
+    /// The job was cancelled.
     Cancelled,
 }
 
@@ -55,16 +57,16 @@ pub struct JobStatusResponse {
     /// True, also for a job that failed.
     pub success: bool,
     /// How it stands.
-    pub status: JobPhase,
+    pub status: JobStatus,
     /// The documents so far.
     pub completed: u64,
     /// The pages so far, those that failed among them.
     pub total: u64,
-    /// What it has cost so far.
+    /// Credits charged so far.
     pub credits_used: u64,
     /// When it is forgotten, ISO 8601.
     pub expires_at: String,
-    /// Where there are further documents; absent when there are none by now.
+    /// URL of the next documents; absent if there are none yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub next: Option<String>,
@@ -80,7 +82,7 @@ pub struct JobStatusResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub duration: Option<f64>,
-    /// What the caller should be told.
+    /// Problems that did not fail the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
@@ -96,7 +98,7 @@ pub struct JobDocument {
     /// The page in the formats that were asked for.
     #[serde(flatten)]
     pub content: PageContent,
-    /// What the caller should be told about this page.
+    /// Problems with this page that did not fail it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
@@ -104,17 +106,17 @@ pub struct JobDocument {
 
 /// The answer to a request that cancels a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct JobCancelled {
+pub struct CancelJobResponse {
     /// True.
     pub success: bool,
     /// `cancelled`.
-    pub status: JobPhase,
+    pub status: JobStatus,
 }
 
 /// The pages of a job of which there is no document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct JobErrors {
+pub struct JobErrorsResponse {
     /// True: the asynchronous Python client asks for it.
     pub success: bool,
     /// Those that could not be had, in the order in which they were met, at most 10000.
@@ -137,3 +139,19 @@ pub struct JobFailure {
     /// Why, for a person.
     pub error: String,
 }
+
+/// Old name of [`JobStatus`].
+#[deprecated(note = "renamed to `JobStatus`")]
+pub type JobPhase = JobStatus;
+
+/// Old name of [`StartJobResponse`].
+#[deprecated(note = "renamed to `StartJobResponse`")]
+pub type JobStarted = StartJobResponse;
+
+/// Old name of [`CancelJobResponse`].
+#[deprecated(note = "renamed to `CancelJobResponse`")]
+pub type JobCancelled = CancelJobResponse;
+
+/// Old name of [`JobErrorsResponse`].
+#[deprecated(note = "renamed to `JobErrorsResponse`")]
+pub type JobErrors = JobErrorsResponse;

@@ -1,4 +1,4 @@
-//! Where the events of a job are sent (clients.md, section 2.8), and what could not be delivered.
+//! Webhooks of jobs (clients.md, section 2.8), and events that could not be delivered.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
 use crate::scrape::add_header_patterns;
 
-/// Where the events of a job are sent: a URL, or an object that says more.
+/// Webhook of a job: a URL, or an object with options.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Webhook {
     /// All events go to this URL.
@@ -23,7 +23,7 @@ pub enum Webhook {
     Options(WebhookOptions),
 }
 
-/// Where the events of a job are sent, and which.
+/// URL of a webhook, and its events.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WebhookOptions {
     /// The address, http or https.
@@ -33,7 +33,7 @@ pub struct WebhookOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns)]
     pub headers: Option<BTreeMap<String, String>>,
-    /// What every event repeats, at most 16384 bytes of JSON.
+    /// Values repeated in every event, at most 16384 bytes of JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
     /// The events that are wanted, by short name or in full. Default: all of them.
@@ -83,9 +83,9 @@ pub enum WebhookEvent {
     BatchFailed,
 }
 
-/// What can happen to a job.
+/// Kinds of job events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum JobMoment {
+pub enum JobEventKind {
     /// It began.
     Started,
     /// There is a document.
@@ -98,19 +98,19 @@ pub enum JobMoment {
 
 /// A kind of job, as the names of its events begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum WebhookKind {
+pub enum WebhookJobType {
     /// `crawl`.
     Crawl,
     /// `batch_scrape`.
     Batch,
 }
 
-impl JobMoment {
+impl JobEventKind {
     /// All of them, in the order in which they may happen.
     pub const ALL: [Self; 4] = [Self::Started, Self::Page, Self::Completed, Self::Failed];
 }
 
-impl WebhookKind {
+impl WebhookJobType {
     /// Returns how the names of its events begin.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -124,25 +124,25 @@ impl WebhookKind {
 impl WebhookEvent {
     /// Returns what happens.
     #[must_use]
-    pub fn moment(self) -> JobMoment {
+    pub fn moment(self) -> JobEventKind {
         match self {
-            Self::Started | Self::CrawlStarted | Self::BatchStarted => JobMoment::Started,
-            Self::Page | Self::CrawlPage | Self::BatchPage => JobMoment::Page,
-            Self::Completed | Self::CrawlCompleted | Self::BatchCompleted => JobMoment::Completed,
-            Self::Failed | Self::CrawlFailed | Self::BatchFailed => JobMoment::Failed,
+            Self::Started | Self::CrawlStarted | Self::BatchStarted => JobEventKind::Started,
+            Self::Page | Self::CrawlPage | Self::BatchPage => JobEventKind::Page,
+            Self::Completed | Self::CrawlCompleted | Self::BatchCompleted => JobEventKind::Completed,
+            Self::Failed | Self::CrawlFailed | Self::BatchFailed => JobEventKind::Failed,
         }
     }
 
     /// Returns the only kind of job that it can happen to, if its name says one.
     #[must_use]
-    pub fn kind(self) -> Option<WebhookKind> {
+    pub fn kind(self) -> Option<WebhookJobType> {
         match self {
             Self::Started | Self::Page | Self::Completed | Self::Failed => None,
             Self::CrawlStarted | Self::CrawlPage | Self::CrawlCompleted | Self::CrawlFailed => {
-                Some(WebhookKind::Crawl)
+                Some(WebhookJobType::Crawl)
             }
             Self::BatchStarted | Self::BatchPage | Self::BatchCompleted | Self::BatchFailed => {
-                Some(WebhookKind::Batch)
+                Some(WebhookJobType::Batch)
             }
         }
     }
@@ -198,7 +198,7 @@ impl JsonSchema for Webhook {
 /// The events of a team that could not be delivered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct WebhookDeadLetters {
+pub struct DeadLettersResponse {
     /// True.
     pub success: bool,
     /// The events, in the order in which they happened.
@@ -211,14 +211,14 @@ pub struct WebhookDeadLetters {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookDeadLetter {
-    /// What the receiver would know it by: `webhookId`, and the header `webhook-id`.
+    /// ID of the event at the receiver: `webhookId`, and the header `webhook-id`.
     pub id: String,
     /// Identifier of the job.
     pub job_id: String,
     /// The event in full, such as `crawl.page`.
     #[serde(rename = "type")]
     pub event: String,
-    /// Where it was to go, without user, password, query and fragment.
+    /// URL of the webhook, without user, password, query and fragment.
     pub url: String,
     /// How often it was tried.
     pub attempts: u32,
@@ -238,9 +238,25 @@ pub struct WebhookDeadLetter {
 
 /// The answer to a request that has dead letters tried anew, or forgotten.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct WebhookLetterDone {
+pub struct DeadLetterActionResponse {
     /// True.
     pub success: bool,
     /// Which one.
     pub id: String,
 }
+
+/// Old name of [`JobEventKind`].
+#[deprecated(note = "renamed to `JobEventKind`")]
+pub type JobMoment = JobEventKind;
+
+/// Old name of [`WebhookJobType`].
+#[deprecated(note = "renamed to `WebhookJobType`")]
+pub type WebhookKind = WebhookJobType;
+
+/// Old name of [`DeadLetterActionResponse`].
+#[deprecated(note = "renamed to `DeadLetterActionResponse`")]
+pub type WebhookLetterDone = DeadLetterActionResponse;
+
+/// Old name of [`DeadLettersResponse`].
+#[deprecated(note = "renamed to `DeadLettersResponse`")]
+pub type WebhookDeadLetters = DeadLettersResponse;

@@ -1,9 +1,13 @@
 //! The map: the URLs of a site.
 
-mod first_version;
 mod request;
 mod response;
+mod v1;
 
-pub use first_version::{MapRequestV1, MapResponseV1};
-pub use request::{MapRequest, SitemapUse};
+pub use request::MapRequest;
 pub use response::{MapLink, MapResponse};
+pub use v1::{MapRequestV1, MapResponseV1};
+
+pub use crate::sitemap_mode::SitemapMode;
+#[expect(deprecated, reason = "old names stay for one release")]
+pub use crate::sitemap_mode::SitemapUse;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::SitemapMode;
 use crate::limits::{
     MAP_DELAY_MAX_S, MAP_LIMIT_DEFAULT, MAP_LIMIT_MAX, MAP_LIMIT_MIN, PATH_PATTERNS_MAX, QUERY_MAX_CHARS,
     SEARCH_TIMEOUT_DEFAULT_MS, SEARCH_TIMEOUT_MAX_MS, SEARCH_TIMEOUT_MIN_MS, URL_MAX_CHARS,
@@ -12,34 +13,22 @@ use crate::limits::{
 use crate::pattern::NOT_BLANK;
 use crate::scrape::{AuditMetadata, Location, ThreatProtection, add_header_patterns};
 
-/// What sitemaps are used for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum SitemapUse {
-    /// Their URLs are among the others.
-    #[default]
-    Include,
-    /// Their URLs alone are listed.
-    Only,
-    /// They are not read.
-    Skip,
-}
-
 /// Lists the URLs of a site.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MapRequest {
-    /// Where the site begins, http or https; without a scheme it is http. With a path, only URLs below it are listed.
+    /// URL of the site, http or https; without a scheme, `http://` is added. With a path, only URLs below it are
+    /// listed.
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: String,
     /// Ranks the URLs by these words, at most 500 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = QUERY_MAX_CHARS))]
     pub search: Option<String>,
-    /// Whether URLs of sitemaps are listed beside others, alone, or not. Default: include.
+    /// Use of the site's sitemaps: their URLs are listed with others, alone, or not at all. Default: include.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "include"))]
-    pub sitemap: Option<SitemapUse>,
+    pub sitemap: Option<SitemapMode>,
     /// Lists URLs of subdomains, too. Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
@@ -56,7 +45,7 @@ pub struct MapRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = SEARCH_TIMEOUT_MIN_MS, max = SEARCH_TIMEOUT_MAX_MS), extend("default" = SEARCH_TIMEOUT_DEFAULT_MS))]
     pub timeout: Option<u64>,
-    /// Where the site is visited from.
+    /// Location that the site is visited from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
     /// Headers for the site.
@@ -121,7 +110,7 @@ pub struct MapRequest {
     /// Overrides the organization's threat protection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threat_protection: Option<ThreatProtection>,
-    /// Who the request is made for.
+    /// End user of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit_metadata: Option<AuditMetadata>,
     /// Which client sent the request; any text, only logged.

@@ -11,13 +11,13 @@ pub struct MapResponse {
     pub success: bool,
     /// The URLs of the site, the best first when words to rank by were given.
     pub links: Vec<MapLink>,
-    /// What went wrong without failing.
+    /// Problems that did not fail the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
     /// Identifier of the map.
     pub id: String,
-    /// What the map cost.
+    /// Credits charged for the map.
     pub credits_used: u64,
 }
 
@@ -30,7 +30,7 @@ pub struct MapLink {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub title: Option<String>,
-    /// What the page is about, where the site or the index says so.
+    /// Description of the page, if the site or the index has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub description: Option<String>,

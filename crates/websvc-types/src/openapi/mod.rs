@@ -10,13 +10,15 @@ mod response;
 mod usage;
 mod webhook;
 
+use std::collections::BTreeSet;
+
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 
 use crate::schema;
-use crate::status::{Health, Readiness, Welcome};
+use crate::status::{HealthResponse, ReadinessResponse, RootResponse};
 
-/// What the document says in front of the operations, in Markdown.
+/// Introduction of the document, in Markdown.
 const DESCRIPTION: &str = "\
 Search the web and get the content of the results.
 
@@ -79,24 +81,44 @@ pub fn text() -> String {
     schema::text(document())
 }
 
-/// Returns the schemas by name, with the definitions of each beside it.
+/// Returns the schemas by name, with the definitions of each.
+///
+/// # Panics
+/// When two different schemas have one name, see [`insert_component`].
 fn schemas() -> Map<String, Value> {
     let mut definitions = Map::new();
     let own: [(&str, Schema); 3] = [
-        ("health", schema::response::<Health>()),
-        ("readiness", schema::response::<Readiness>()),
-        ("welcome", schema::response::<Welcome>()),
+        ("health", schema::response::<HealthResponse>()),
+        ("readiness", schema::response::<ReadinessResponse>()),
+        ("welcome", schema::response::<RootResponse>()),
     ];
     for (name, schema) in schema::roots().into_iter().chain(own) {
         let Value::Object(mut schema) = schema.to_value() else { continue };
         schema.remove("$schema");
         let inner = schema.remove("$defs");
-        definitions.insert(pascal(name), Value::Object(schema));
+        insert_component(&mut definitions, pascal(name), Value::Object(schema));
         if let Some(Value::Object(inner)) = inner {
-            definitions.extend(inner);
+            inner.into_iter().for_each(|(name, schema)| insert_component(&mut definitions, name, schema));
         }
     }
     definitions
+}
+
+/// Adds a component, or replaces one with the same fields: the form of a type that is read and the form that is written
+/// may differ in their details.
+///
+/// # Panics
+/// When a component with other fields has the name: one of the two types needs `#[schemars(rename)]`.
+fn insert_component(components: &mut Map<String, Value>, name: String, schema: Value) {
+    if let Some(former) = components.get(&name) {
+        assert_eq!(fields(former), fields(&schema), "two components are named {name}");
+    }
+    components.insert(name, schema);
+}
+
+/// Returns the names of the properties of an object's schema, sorted.
+fn fields(schema: &Value) -> BTreeSet<&str> {
+    schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect()
 }
 
 /// Turns references into a root schema's own definitions into references to the document's components.

@@ -1,4 +1,4 @@
-//! Who a request is made for.
+//! End user of a request.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Where a page is visited from.
+//! Location that a page is visited from.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

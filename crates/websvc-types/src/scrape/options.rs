@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{AuditMetadata, Location, Parser, Profile, Proxy, RedactPii, ThreatProtection};
 use crate::action::Action;
-use crate::foreign::{self, JSON_OPTIONS};
+use crate::compat::{self, JSON_OPTIONS};
 use crate::format::Format;
 use crate::limits::{
     ACTIONS_MAX, AGE_MAX_MS, MAX_AGE_DEFAULT_MS, SCRAPE_TIMEOUT_DEFAULT_MS, SCRAPE_TIMEOUT_MAX_MS,
@@ -21,7 +21,7 @@ use crate::pattern::{HEADER_NAME, HEADER_VALUE, NOT_BLANK};
 #[serde(rename_all = "camelCase", default)]
 #[schemars(transform = add_rules)]
 pub struct ScrapeOptions {
-    /// What each page is wanted as. Default in a search: nothing, so no page is scraped; else markdown.
+    /// Formats of each page. Default in a search: none, so no page is scraped; else markdown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub formats: Option<Vec<Format>>,
     /// Leaves out headers, navigation, footers and the like, by rules and without a model. Default: true.
@@ -75,11 +75,11 @@ pub struct ScrapeOptions {
     /// Files that are turned into text. Default: pdf; an empty list returns a PDF as base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parsers: Option<Vec<Parser>>,
-    /// What a browser does on the page before its content is taken, at most 50 actions.
+    /// Actions of a browser on the page before its content is read, at most 50.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = ACTIONS_MAX))]
     pub actions: Option<Vec<Action>>,
-    /// Where the page is visited from.
+    /// Location that the page is visited from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
     /// Replaces images embedded as base64 in the markdown by a placeholder; the alternative text stays.
@@ -114,7 +114,7 @@ pub struct ScrapeOptions {
     /// Overrides the organization's threat protection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threat_protection: Option<ThreatProtection>,
-    /// Who the request is made for.
+    /// End user of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_metadata: Option<AuditMetadata>,
     /// Which integration sent the request; any text, only logged.
@@ -139,7 +139,7 @@ fn add_rules(schema: &mut Schema) {
     let description = "The options of the format json, where formats has its bare name.";
     let options = json!([{ "$ref": "#/$defs/Json" }, { "type": "null" }]);
     let property = json!({ "anyOf": options, "deprecated": true, "description": description });
-    foreign::add_property(schema, JSON_OPTIONS, property);
+    compat::add_property(schema, JSON_OPTIONS, property);
 }
 
 pub(crate) fn add_header_patterns(schema: &mut Schema) {

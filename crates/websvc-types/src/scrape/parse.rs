@@ -12,7 +12,7 @@ pub struct ParseOptions {
     /// Keeps nothing of the request; the team must be allowed to. Default: what the team has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zero_data_retention: Option<bool>,
-    /// What is made of the file, as of a page.
+    /// Options for the content of the file, as for a page.
     #[serde(flatten)]
     pub options: ScrapeOptions,
 }
@@ -39,12 +39,12 @@ pub struct ParseFormatList {
 pub struct ParseFormat {
     /// Its name, such as `docx`.
     pub format: String,
-    /// What it belongs to: `document`, `spreadsheet`, `presentation`, `book`, `page` or `text`.
+    /// Kind of the file: `document`, `spreadsheet`, `presentation`, `book`, `page` or `text`.
     pub kind: String,
     /// The endings of such files, without the dot.
     pub extensions: Vec<String>,
     /// The media types that name it.
     pub mime_types: Vec<String>,
-    /// Whether this installation reads it.
+    /// True if this installation can read the type.
     pub available: bool,
 }

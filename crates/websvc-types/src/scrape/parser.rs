@@ -5,9 +5,9 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, IntoDeserializer, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::foreign;
+use crate::bare_name::{self, BareName, with_names};
+use crate::compat;
 use crate::limits::{MAX_PAGES_MAX, MAX_PAGES_MIN};
-use crate::short_form::{self, ShortForm, with_names};
 
 /// A parser of files: an object with `type`, or the bare name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -56,7 +56,7 @@ impl Parser {
 }
 
 fn add_names(schema: &mut Schema) {
-    foreign::add_parser_options(schema);
+    compat::add_parser_options(schema);
     with_names(schema, &["pdf"], &[]);
 }
 
@@ -68,11 +68,11 @@ impl Serialize for Parser {
 
 impl<'de> Deserialize<'de> for Parser {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        short_form::deserialize(deserializer)
+        bare_name::deserialize(deserializer)
     }
 }
 
-impl<'de> ShortForm<'de> for Parser {
+impl<'de> BareName<'de> for Parser {
     const EXPECTED: &'static str = "the name of a parser, or an object with its type";
 
     fn from_name<E: Error>(name: &str) -> Result<Self, E> {

@@ -7,7 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Whether and how personal data is removed: true for the defaults, an object to tune it.
+/// Removal of personal data: true for the defaults, an object to configure it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum RedactPii {
     /// It is not.
@@ -25,10 +25,10 @@ pub struct RedactOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "accurate"))]
     pub mode: Option<RedactMode>,
-    /// What is removed. Default: all of them.
+    /// Entities that are removed. Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entities: Option<Vec<RedactEntity>>,
-    /// What takes its place. Default: tag.
+    /// Replacement of removed data. Default: tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "tag"))]
     pub replace_style: Option<ReplaceStyle>,
@@ -64,7 +64,7 @@ pub enum RedactEntity {
     Secret,
 }
 
-/// What takes the place of personal data.
+/// Replacement of personal data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ReplaceStyle {

@@ -11,7 +11,7 @@ use crate::limits::{RISK_SCORE_MAX, RISK_SCORE_MIN, THREAT_LIST_MAX};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ThreatProtection {
-    /// Whether URLs are checked. May not be `off` when protection is enforced for the team.
+    /// Checks of URLs. `off` is an error when protection is enforced for the team.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<ThreatMode>,
     /// A verdict at or above this score, 0 to 100, blocks the URL: lower is stricter.
@@ -30,12 +30,12 @@ pub struct ThreatProtection {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = THREAT_LIST_MAX))]
     pub blocked_tlds: Option<Vec<String>>,
-    /// What happens when the classifier cannot be reached.
+    /// Policy when the scanner cannot be reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_policy: Option<ThreatFailurePolicy>,
 }
 
-/// Whether URLs are checked.
+/// Checks of URLs for risks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ThreatMode {
@@ -45,7 +45,7 @@ pub enum ThreatMode {
     Normal,
 }
 
-/// What happens when the classifier cannot be reached.
+/// Policy when the scanner cannot be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ThreatFailurePolicy {

@@ -4,8 +4,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, IgnoredAny, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::foreign;
-use crate::short_form::{self, ShortForm};
+use crate::bare_name::{self, BareName};
+use crate::compat;
 use crate::tagged::{self, Tagged};
 
 /// A kind of page: its bare name, or an object with it as `type`. Written as the name.
@@ -22,11 +22,11 @@ pub enum Category {
 
 impl<'de> Deserialize<'de> for Category {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        short_form::deserialize(deserializer)
+        bare_name::deserialize(deserializer)
     }
 }
 
-impl<'de> ShortForm<'de> for Category {
+impl<'de> BareName<'de> for Category {
     const EXPECTED: &'static str = "the name of a category, or an object with its type";
 
     fn from_name<E: Error>(name: &str) -> Result<Self, E> {
@@ -39,7 +39,7 @@ impl<'de> ShortForm<'de> for Category {
 }
 
 impl<'de> Tagged<'de> for Category {
-    const EXPECTED: &'static str = <Self as ShortForm>::EXPECTED;
+    const EXPECTED: &'static str = <Self as BareName>::EXPECTED;
 
     fn from_tag<D: Deserializer<'de>>(tag: &str, fields: D) -> Result<Self, D::Error> {
         IgnoredAny::deserialize(fields)?;
@@ -73,7 +73,7 @@ impl JsonSchema for Category {
             "anyOf": [
                 names,
                 { "type": "object", "properties": { "type": names }, "required": ["type"] },
-                foreign::left_out(foreign::CATEGORIES),
+                compat::ignored_values_schema(compat::CATEGORIES),
             ],
         })
     }

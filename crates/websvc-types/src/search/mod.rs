@@ -7,7 +7,9 @@ mod response;
 mod source;
 
 pub use category::Category;
+#[expect(deprecated, reason = "old names stay for one release")]
 pub use enterprise::Enterprise;
+pub use enterprise::RetentionOption;
 pub use request::SearchRequest;
 pub use response::{ImageResult, NewsResult, PageContent, SearchData, SearchResponse, WebResult};
 pub use source::{Source, SourceKind};

@@ -4,9 +4,9 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Category, Enterprise, Source};
+use super::{Category, RetentionOption, Source};
+use crate::compat::{self, IGNORE_INVALID_URLS};
 use crate::country::add_pattern;
-use crate::foreign::{self, IGNORE_INVALID_URLS};
 use crate::limits::{
     COUNTRY_DEFAULT, DOMAINS_MAX, LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, QUERY_MAX_CHARS,
     SEARCH_TIMEOUT_DEFAULT_MS, SEARCH_TIMEOUT_MAX_MS, SEARCH_TIMEOUT_MIN_MS,
@@ -19,14 +19,14 @@ use crate::scrape::{ScrapeOptions, ThreatProtection};
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = add_rules)]
 pub struct SearchRequest {
-    /// What is searched for, at most 500 characters; may contain query operators such as `site:` and `"phrases"`.
+    /// Search query, at most 500 characters; may contain query operators such as `site:` and `"phrases"`.
     #[schemars(length(min = 1, max = QUERY_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub query: String,
     /// How many results at most, per source, 1 to 100. Default: 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = LIMIT_MIN, max = LIMIT_MAX), extend("default" = LIMIT_DEFAULT))]
     pub limit: Option<u32>,
-    /// What is searched; the answer has one array for each. Default: web.
+    /// Sources to search; the response has one array for each. Default: web.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = [{"type": "web"}]))]
     pub sources: Option<Vec<Source>>,
@@ -71,7 +71,7 @@ pub struct SearchRequest {
     pub highlights: Option<bool>,
     /// `zdr` for zero data retention end to end, `anon` for the anonymized kind. Must be enabled for the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub enterprise: Option<Vec<Enterprise>>,
+    pub enterprise: Option<Vec<RetentionOption>>,
     /// How the results are scraped; with formats, each result carries its content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrape_options: Option<ScrapeOptions>,
@@ -98,5 +98,5 @@ fn add_rules(schema: &mut Schema) {
     );
     let description = "Another spelling of ignoreInvalidURLs, which wins.";
     let property = json!({ "type": ["boolean", "null"], "deprecated": true, "description": description });
-    foreign::add_property(schema, IGNORE_INVALID_URLS, property);
+    compat::add_property(schema, IGNORE_INVALID_URLS, property);
 }

@@ -19,12 +19,12 @@ pub struct SearchResponse {
     pub success: bool,
     /// The results, by source.
     pub data: SearchData,
-    /// What went wrong without failing.
+    /// Problems that did not fail the search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     /// Identifier of the search.
     pub id: String,
-    /// What the search cost.
+    /// Credits charged for the search.
     pub credits_used: u64,
 }
 
@@ -61,7 +61,7 @@ pub struct WebResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Category")]
     pub category: Option<Category>,
-    /// What was scraped.
+    /// Scraped content.
     #[serde(flatten)]
     pub content: PageContent,
 }
@@ -116,12 +116,12 @@ pub struct NewsResult {
     /// Place in the list, from 1.
     #[serde(default)]
     pub position: u32,
-    /// What was scraped.
+    /// Scraped content.
     #[serde(flatten)]
     pub content: PageContent,
 }
 
-/// What was scraped of a page: the formats that were asked for, and what is known of the page.
+/// Scraped content of a page: the requested formats, and metadata.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PageContent {
@@ -163,7 +163,7 @@ pub struct PageContent {
     /// The text that the query is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highlights: Option<String>,
-    /// What changed since the last scrape.
+    /// Changes since the last scrape.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change_tracking: Option<Value>,
     /// Colours, fonts and logos of the site.
@@ -179,7 +179,7 @@ pub struct PageContent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "ActionResults")]
     pub actions: Option<ActionResults>,
-    /// What is known of the page.
+    /// Metadata of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Metadata")]
     pub metadata: Option<Metadata>,

@@ -1,20 +1,20 @@
-//! What is searched.
+//! Search sources.
 
 use schemars::{JsonSchema, Schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, IntoDeserializer, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::foreign;
+use crate::bare_name::{self, BareName, with_names};
+use crate::compat;
 use crate::pattern::TBS;
-use crate::short_form::{self, ShortForm, with_names};
 
 /// A source: an object with `type`, or the bare name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 #[schemars(transform = add_names)]
 pub struct Source {
-    /// What is searched.
+    /// Kind of the source.
     #[serde(rename = "type")]
     pub kind: SourceKind,
     /// Time filter of this source, in place of the request's own.
@@ -26,7 +26,7 @@ pub struct Source {
     pub location: Option<String>,
 }
 
-/// What is searched.
+/// Kinds of search sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceKind {
@@ -39,7 +39,7 @@ pub enum SourceKind {
 }
 
 fn add_names(schema: &mut Schema) {
-    with_names(schema, &["web", "images", "news"], foreign::SOURCES);
+    with_names(schema, &["web", "images", "news"], compat::SOURCES);
 }
 
 impl Source {
@@ -58,11 +58,11 @@ impl Serialize for Source {
 
 impl<'de> Deserialize<'de> for Source {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        short_form::deserialize(deserializer)
+        bare_name::deserialize(deserializer)
     }
 }
 
-impl<'de> ShortForm<'de> for Source {
+impl<'de> BareName<'de> for Source {
     const EXPECTED: &'static str = "the name of a source, or an object with its type";
 
     fn from_name<E: Error>(name: &str) -> Result<Self, E> {

@@ -5,8 +5,8 @@ use proptest::option::of;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use websvc_types::{
-    Action, AuditMetadata, Category, Enterprise, Format, Location, Parser, ParserKind, ParserMode, Profile,
-    Proxy, RedactEntity, RedactMode, RedactOptions, RedactPii, ReplaceStyle, ScrapeOptions, Source,
+    Action, AuditMetadata, Category, Format, Location, Parser, ParserKind, ParserMode, Profile, Proxy,
+    RedactEntity, RedactMode, RedactOptions, RedactPii, ReplaceStyle, RetentionOption, ScrapeOptions, Source,
     SourceKind, ThreatFailurePolicy, ThreatMode, ThreatProtection, Viewport,
 };
 use websvc_types::{SearchRequest, action, format};
@@ -99,7 +99,7 @@ fn any_format() -> impl Strategy<Value = Format> {
 
 fn any_action() -> impl Strategy<Value = Action> {
     let direction = prop::sample::select(vec![action::Direction::Up, action::Direction::Down]);
-    let paper = prop::sample::select(vec![action::Paper::A4, action::Paper::Letter]);
+    let paper = prop::sample::select(vec![action::PaperFormat::A4, action::PaperFormat::Letter]);
     prop_oneof![
         (of(any::<u64>()), of(text()))
             .prop_map(|(milliseconds, selector)| Action::Wait(action::Wait { milliseconds, selector })),
@@ -227,7 +227,8 @@ fn search_request() -> impl Strategy<Value = SearchRequest> {
     let source =
         (kind, of(text()), of(text())).prop_map(|(kind, tbs, location)| Source { kind, tbs, location });
     let category = prop::sample::select(vec![Category::Github, Category::Research, Category::Pdf]);
-    let enterprise = prop::sample::select(vec![Enterprise::Anon, Enterprise::Zdr, Enterprise::Default]);
+    let enterprise =
+        prop::sample::select(vec![RetentionOption::Anon, RetentionOption::Zdr, RetentionOption::Default]);
     let lists =
         (of(vec(source, 0..3)), of(vec(category, 0..3)), of(vec(enterprise, 0..3)), of(texts()), of(texts()));
     let words = (of(text()), of(text()), of(text()), of(text()), of(text()));

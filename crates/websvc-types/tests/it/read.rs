@@ -1,4 +1,4 @@
-//! What is read from JSON, and what is refused with which words.
+//! Tests of reading JSON, and of the error messages.
 
 use serde_json::{Value, json};
 use websvc_types::{Action, Format, RedactPii, SearchRequest};

@@ -218,7 +218,7 @@ fn names_of_values_are_those_of_the_specification() {
     let request = root("search-request");
     for (definition, expected) in [
         ("SourceKind", "web images news"),
-        ("Enterprise", "anon zdr default"),
+        ("RetentionOption", "anon zdr default"),
         ("Proxy", "basic enhanced auto stealth"),
         ("ParserMode", "fast auto ocr"),
         ("ChangeMode", "git-diff json"),
@@ -228,7 +228,7 @@ fn names_of_values_are_those_of_the_specification() {
         ("ReplaceStyle", "tag mask remove"),
         ("ThreatMode", "off normal"),
         ("ThreatFailurePolicy", "open closed"),
-        ("Paper", "A0 A1 A2 A3 A4 A5 A6 Letter Legal Tabloid Ledger"),
+        ("PaperFormat", "A0 A1 A2 A3 A4 A5 A6 Letter Legal Tabloid Ledger"),
     ] {
         let schema = &request["$defs"][definition];
         let consts = schema["oneOf"].as_array().into_iter().flatten().map(|one| &one["const"]);

@@ -1,4 +1,4 @@
-//! What is written: which keys, in which order, and never a null for content that was not asked for.
+//! Tests of writing JSON: keys, their order, and no null for content that was not requested.
 
 use serde_json::{Value, json};
 use websvc_types::{

@@ -13,9 +13,9 @@ mod size;
 use serde_json::{Map, Value};
 use websvc_types::ViolationCode;
 
-use crate::nearest::nearest;
 use crate::path::Path;
 use crate::report::{Report, quoted, shown_json};
+use crate::suggestion::suggest;
 use keyword::{Form, TYPES};
 use reference::Document;
 
@@ -170,7 +170,7 @@ impl Walk<'_, '_> {
             return;
         }
         self.report.violation(path, ViolationCode::UnknownValue, |name| {
-            let meant = nearest(text, TYPES.iter().copied());
+            let meant = suggest(text, TYPES.iter().copied());
             let meant = meant.map_or_else(String::new, |name| format!("; did you mean {name}?"));
             format!("{name} must be one of {}, not {}{meant}", TYPES.join(", "), quoted(text))
         });

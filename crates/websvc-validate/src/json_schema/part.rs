@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use websvc_types::limits::{SCHEMA_PARTS_MAX, SCHEMA_PATTERNS_MAX, SCHEMA_REFERENCED_MAX};
 
 use super::reference::Document;
-use super::size::Excess;
+use super::size::SizeLimit;
 
 /// Deeper parts are reported by the check of the schema.
 const MAX_LEVELS: u64 = 128;
@@ -27,7 +27,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    fn add(&mut self, parts: u64, stand: Stand) {
+    fn add(&mut self, parts: u64, stand: PartCursor) {
         self.parts = self.parts.saturating_add(parts);
         if stand.is_of_same_value {
             self.parts_of_same_value = self.parts_of_same_value.saturating_add(parts);
@@ -35,7 +35,7 @@ impl Part {
     }
 }
 
-/// Where a part leads.
+/// Target of a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reference {
     /// The number of the part.
@@ -47,7 +47,7 @@ pub(super) struct Reference {
 }
 
 /// Finds the parts that are applied when a schema is: itself, the first, and what references lead to.
-pub(super) fn collect(root: &Map<String, Value>) -> Result<Vec<Part>, Excess> {
+pub(super) fn collect(root: &Map<String, Value>) -> Result<Vec<Part>, SizeLimit> {
     let mut walk = Walk {
         document: Document::new(root),
         found: vec![root],
@@ -58,15 +58,15 @@ pub(super) fn collect(root: &Map<String, Value>) -> Result<Vec<Part>, Excess> {
     let mut parts = Vec::new();
     while let Some(schema) = walk.found.get(parts.len()).copied() {
         let mut part = Part { parts: 0, parts_of_same_value: 0, levels: 0, references: Vec::new() };
-        walk.schema(&mut part, schema, Stand { times: 1, is_of_same_value: true, level: 1 })?;
+        walk.schema(&mut part, schema, PartCursor { times: 1, is_of_same_value: true, level: 1 })?;
         parts.push(part);
     }
     Ok(parts)
 }
 
-/// Where in a part one is.
+/// Position within a part.
 #[derive(Debug, Clone, Copy)]
-struct Stand {
+struct PartCursor {
     times: u64,
     is_of_same_value: bool,
     level: u64,
@@ -86,23 +86,23 @@ impl<'d> Walk<'d> {
         &mut self,
         part: &mut Part,
         schema: &'d Map<String, Value>,
-        stand: Stand,
-    ) -> Result<(), Excess> {
+        stand: PartCursor,
+    ) -> Result<(), SizeLimit> {
         self.steps += 1;
         part.add(stand.times, stand);
         part.levels = part.levels.max(stand.level);
         if self.steps > STEPS || part.parts > SCHEMA_PARTS_MAX {
-            return Err(Excess::Parts);
+            return Err(SizeLimit::Parts);
         }
         if stand.level > MAX_LEVELS {
-            return Err(Excess::Levels);
+            return Err(SizeLimit::Levels);
         }
         // To know what is not evaluated, what is applied to the same value is applied again.
         let is_twice =
             schema.contains_key("unevaluatedProperties") || schema.contains_key("unevaluatedItems");
         let times = if is_twice { stand.times.saturating_mul(2) } else { stand.times };
-        let same = Stand { times, level: stand.level + 1, ..stand };
-        let below = Stand { is_of_same_value: false, level: stand.level + 1, ..stand };
+        let same = PartCursor { times, level: stand.level + 1, ..stand };
+        let below = PartCursor { is_of_same_value: false, level: stand.level + 1, ..stand };
         for (key, value) in schema {
             match key.as_str() {
                 "$ref" | "$dynamicRef" | "$recursiveRef" => self.reference(part, value, same)?,
@@ -135,11 +135,11 @@ impl<'d> Walk<'d> {
                 _ => {}
             }
         }
-        if self.patterns.len() > SCHEMA_PATTERNS_MAX { Err(Excess::Patterns) } else { Ok(()) }
+        if self.patterns.len() > SCHEMA_PATTERNS_MAX { Err(SizeLimit::Patterns) } else { Ok(()) }
     }
 
     /// Walks a schema, or a list of them.
-    fn any(&mut self, part: &mut Part, value: &'d Value, stand: Stand) -> Result<(), Excess> {
+    fn any(&mut self, part: &mut Part, value: &'d Value, stand: PartCursor) -> Result<(), SizeLimit> {
         match value {
             Value::Object(schema) => self.schema(part, schema, stand),
             Value::Array(schemas) => schemas
@@ -150,12 +150,12 @@ impl<'d> Walk<'d> {
         }
     }
 
-    fn named(&mut self, part: &mut Part, value: &'d Value, stand: Stand) -> Result<(), Excess> {
+    fn named(&mut self, part: &mut Part, value: &'d Value, stand: PartCursor) -> Result<(), SizeLimit> {
         let mut schemas = value.as_object().into_iter().flat_map(Map::values).filter_map(Value::as_object);
         schemas.try_for_each(|schema| self.schema(part, schema, stand))
     }
 
-    fn reference(&mut self, part: &mut Part, target: &Value, stand: Stand) -> Result<(), Excess> {
+    fn reference(&mut self, part: &mut Part, target: &Value, stand: PartCursor) -> Result<(), SizeLimit> {
         let Some(target) = target.as_str() else { return Ok(()) };
         for schema in self.document.targets(target) {
             let to = *self.numbers.entry(std::ptr::from_ref(schema)).or_insert_with(|| {
@@ -163,9 +163,9 @@ impl<'d> Walk<'d> {
                 self.found.len() - 1
             });
             if self.found.len() > SCHEMA_REFERENCED_MAX {
-                return Err(Excess::Referenced);
+                return Err(SizeLimit::Referenced);
             }
-            let Stand { times, is_of_same_value, level: _ } = stand;
+            let PartCursor { times, is_of_same_value, level: _ } = stand;
             let known = part
                 .references
                 .iter_mut()

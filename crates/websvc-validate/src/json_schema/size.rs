@@ -11,9 +11,9 @@ use websvc_types::limits::{
 
 use super::part::{Part, Reference, collect};
 
-/// What a schema has too much of.
+/// Size limit that a schema exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Excess {
+pub(super) enum SizeLimit {
     /// Parts, counted as often as references lead to them.
     Parts,
     /// Levels, with references followed.
@@ -24,7 +24,7 @@ pub(super) enum Excess {
     Patterns,
 }
 
-impl Excess {
+impl SizeLimit {
     /// Returns the rule that it breaks.
     pub(super) fn rule(self) -> String {
         match self {
@@ -50,25 +50,25 @@ impl Excess {
 ///
 /// # Errors
 /// What it has too much of.
-pub(super) fn parts_of(root: &Map<String, Value>) -> Result<u64, Excess> {
+pub(super) fn parts_of(root: &Map<String, Value>) -> Result<u64, SizeLimit> {
     let parts = collect(root)?;
-    let reach = Reach::of(&parts);
+    let reach = RefClosure::of(&parts);
     let levels = Levels { parts: &parts, reach: &reach, known: vec![None; parts.len()] }.of(0);
     if levels > SCHEMA_FOLLOWED_LEVELS_MAX {
-        return Err(Excess::Levels);
+        return Err(SizeLimit::Levels);
     }
-    let scalar = Weighing::new(&parts, &reach, Way::Scalar).all()?;
-    let mut weighing = Weighing::new(&parts, &reach, Way::Any(scalar));
+    let scalar = CostSum::new(&parts, &reach, AppliesTo::Scalar).all()?;
+    let mut weighing = CostSum::new(&parts, &reach, AppliesTo::Any(scalar));
     weighing.entered(0)
 }
 
 /// Which part leads to which, over any number of references.
-struct Reach {
+struct RefClosure {
     /// A row of bits for each part.
     rows: Vec<Vec<u64>>,
 }
 
-impl Reach {
+impl RefClosure {
     fn of(parts: &[Part]) -> Self {
         let mut rows = vec![vec![0_u64; parts.len().div_ceil(64)]; parts.len()];
         for (row, part) in rows.iter_mut().zip(parts) {
@@ -103,7 +103,7 @@ impl Reach {
 /// How deep parts are nested, with references followed; those of a circle one in the other.
 struct Levels<'p> {
     parts: &'p [Part],
-    reach: &'p Reach,
+    reach: &'p RefClosure,
     known: Vec<Option<u64>>,
 }
 
@@ -127,42 +127,42 @@ impl Levels<'_> {
     }
 }
 
-/// What is applied to which value.
-enum Way {
-    /// What is applied to the value itself: all there is when it is neither a list nor an object.
+/// Values that a keyword applies to.
+enum AppliesTo {
+    /// The keyword applies to the value itself, which is neither a list nor an object.
     Scalar,
     /// All, with what each part is for such a value.
     Any(Vec<u64>),
 }
 
 /// The sum of the parts that are applied when one is.
-struct Weighing<'p> {
+struct CostSum<'p> {
     parts: &'p [Part],
-    reach: &'p Reach,
-    way: Way,
+    reach: &'p RefClosure,
+    way: AppliesTo,
     known: Vec<Option<u64>>,
-    /// What it is to be led into the circle of a part.
+    /// Cost of entering the cycle of a part.
     circles: Vec<Option<u64>>,
-    /// What is being followed for the same value.
+    /// References followed so far for the same value.
     path: Vec<usize>,
     /// The place in the path of the first part that was come back to.
     cut: usize,
     steps: u64,
 }
 
-impl<'p> Weighing<'p> {
-    fn new(parts: &'p [Part], reach: &'p Reach, way: Way) -> Self {
+impl<'p> CostSum<'p> {
+    fn new(parts: &'p [Part], reach: &'p RefClosure, way: AppliesTo) -> Self {
         let (known, circles) = (vec![None; parts.len()], vec![None; parts.len()]);
         Self { parts, reach, way, known, circles, path: Vec::new(), cut: usize::MAX, steps: 0 }
     }
 
     /// Weighs every part.
-    fn all(mut self) -> Result<Vec<u64>, Excess> {
+    fn all(mut self) -> Result<Vec<u64>, SizeLimit> {
         (0..self.parts.len()).map(|part| self.weight(part)).collect()
     }
 
     /// Returns what it is to be led into a circle of parts: each of them.
-    fn entered(&mut self, part: usize) -> Result<u64, Excess> {
+    fn entered(&mut self, part: usize) -> Result<u64, SizeLimit> {
         if let Some(known) = self.circles[part] {
             return Ok(known);
         }
@@ -180,15 +180,15 @@ impl<'p> Weighing<'p> {
     fn step(&self, from: usize, reference: Reference) -> Step {
         let Reference { to, times: _, is_of_same_value } = reference;
         match &self.way {
-            Way::Scalar if is_of_same_value => Step::Weight,
-            Way::Scalar => Step::None,
-            Way::Any(_) if !self.reach.are_one(from, to) => Step::Enter,
-            Way::Any(_) if is_of_same_value => Step::Weight,
-            Way::Any(scalar) => Step::Known(scalar[to]),
+            AppliesTo::Scalar if is_of_same_value => Step::Weight,
+            AppliesTo::Scalar => Step::None,
+            AppliesTo::Any(_) if !self.reach.are_one(from, to) => Step::Enter,
+            AppliesTo::Any(_) if is_of_same_value => Step::Weight,
+            AppliesTo::Any(scalar) => Step::Known(scalar[to]),
         }
     }
 
-    fn weight(&mut self, part: usize) -> Result<u64, Excess> {
+    fn weight(&mut self, part: usize) -> Result<u64, SizeLimit> {
         if let Some(known) = self.known[part] {
             return Ok(known);
         }
@@ -201,8 +201,8 @@ impl<'p> Weighing<'p> {
         self.path.push(part);
         let parts = self.parts;
         let mut sum = match &self.way {
-            Way::Scalar => parts[part].parts_of_same_value,
-            Way::Any(_) => parts[part].parts,
+            AppliesTo::Scalar => parts[part].parts_of_same_value,
+            AppliesTo::Any(_) => parts[part].parts,
         };
         for reference in &parts[part].references {
             let weight = match self.step(part, *reference) {
@@ -223,7 +223,7 @@ impl<'p> Weighing<'p> {
     }
 }
 
-/// What a reference is.
+/// Kind of a reference.
 enum Step {
     None,
     Weight,
@@ -231,6 +231,6 @@ enum Step {
     Known(u64),
 }
 
-fn within(parts: u64) -> Result<u64, Excess> {
-    if parts <= SCHEMA_PARTS_MAX { Ok(parts) } else { Err(Excess::Parts) }
+fn within(parts: u64) -> Result<u64, SizeLimit> {
+    if parts <= SCHEMA_PARTS_MAX { Ok(parts) } else { Err(SizeLimit::Parts) }
 }

@@ -1,4 +1,4 @@
-//! What patterns cost, and what is refused.
+//! Tests of the cost of patterns, and of rejected ones.
 
 use super::*;
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::foreign::Foreign;
+use super::client_compat::ClientCompat;
 use super::object::by_length;
 use super::{Field, Object, Shape};
 
@@ -36,7 +36,7 @@ struct Parts<'a> {
     properties: BTreeMap<&'a str, &'a Value>,
     required: Vec<&'a str>,
     closed: bool,
-    foreign: Foreign,
+    foreign: ClientCompat,
 }
 
 impl<'a> Compiler<'a> {
@@ -53,7 +53,7 @@ impl<'a> Compiler<'a> {
         }
         if let Some((name, target)) = self.target(keywords) {
             let named = |shape| match shape {
-                Shape::Object(object) => Shape::Object(Object { foreign: Foreign::of(name), ..object }),
+                Shape::Object(object) => Shape::Object(Object { foreign: ClientCompat::of(name), ..object }),
                 other => other,
             };
             return match self.shape(target) {
@@ -94,7 +94,7 @@ impl<'a> Compiler<'a> {
             return Shape::Tagged(tagged.map(|(tag, object)| (tag.to_owned(), object)).collect());
         }
         let mut shapes: Vec<Shape> = Vec::new();
-        // What is deprecated here is what official clients send and `Foreign` leaves out.
+        // What is deprecated here is what official clients send and `ClientCompat` leaves out.
         for alternative in
             alternatives.iter().filter(|schema| schema["type"] != "null" && !is_deprecated(schema))
         {
@@ -139,7 +139,7 @@ impl<'a> Compiler<'a> {
         let closes = |keyword| keywords.get(keyword) == Some(&Value::Bool(false));
         parts.closed |= closes("additionalProperties") || closes("unevaluatedProperties");
         if let Some(title) = keywords.get("title").and_then(Value::as_str) {
-            parts.foreign = Foreign::of(title);
+            parts.foreign = ClientCompat::of(title);
         }
     }
 

@@ -5,18 +5,18 @@
 //! mistaken, so that serde can read the rest and the rules can be checked on it. What the schema says about ranges and
 //! lengths is left to the rules, except where a number would not fit its Rust type.
 
+mod client_compat;
 mod compile;
-mod foreign;
 mod object;
 mod prune;
 mod tree;
 
 use std::fmt;
 
-use foreign::Foreign;
-pub(crate) use tree::Tree;
+use client_compat::ClientCompat;
+pub(crate) use tree::BodyValue;
 
-/// What a place of a body may hold.
+/// Shape of a value in a body.
 #[derive(Debug)]
 pub(crate) enum Shape {
     /// Anything.
@@ -48,10 +48,10 @@ pub(crate) enum Shape {
 pub(crate) struct Object {
     /// By the length of their names, then by name.
     fields: Vec<Field>,
-    /// Whether other fields are an error; else they are ignored with a warning.
+    /// Unknown fields are an error if true; otherwise they are ignored with a warning.
     closed: bool,
-    /// What official clients send here that is not of the specification.
-    foreign: Foreign,
+    /// Keys of official clients that are not in the specification.
+    foreign: ClientCompat,
 }
 
 /// A field of an object.
@@ -66,14 +66,14 @@ struct Field {
 
 impl Shape {
     /// Returns a value of this shape that breaks no rule, if there is a simple one.
-    fn stand_in(&self) -> Option<Tree<'static>> {
+    fn stand_in(&self) -> Option<BodyValue<'static>> {
         match self {
-            Shape::Text => Some(Tree::Text("stand-in.test".into())),
-            Shape::Name(names) => names.first().map(|name| Tree::Text(name.clone().into())),
-            Shape::Integer { min, max } => u64::try_from(1.clamp(*min, *max)).ok().map(Tree::Unsigned),
-            Shape::Bool => Some(Tree::Bool(false)),
-            Shape::List(_) => Some(Tree::List(Vec::new())),
-            Shape::Map(_) => Some(Tree::Object(Vec::new())),
+            Shape::Text => Some(BodyValue::Text("stand-in.test".into())),
+            Shape::Name(names) => names.first().map(|name| BodyValue::Text(name.clone().into())),
+            Shape::Integer { min, max } => u64::try_from(1.clamp(*min, *max)).ok().map(BodyValue::Unsigned),
+            Shape::Bool => Some(BodyValue::Bool(false)),
+            Shape::List(_) => Some(BodyValue::List(Vec::new())),
+            Shape::Map(_) => Some(BodyValue::Object(Vec::new())),
             Shape::Any | Shape::Number | Shape::Object(_) | Shape::Tagged(_) | Shape::Either(_) => None,
         }
     }

@@ -5,11 +5,11 @@ use std::cmp::Ordering;
 use websvc_types::ViolationCode;
 
 use super::prune::{LeftOut, Verdict, list};
-use super::tree::{Fields, Tree};
+use super::tree::{BodyValue, Fields};
 use super::{Field, Object, Shape};
-use crate::nearest::nearest;
 use crate::path::Path;
 use crate::report::{Report, quoted};
+use crate::suggestion::suggest;
 
 /// Reports a field that is given twice: which of the two is meant nobody can tell.
 pub(super) fn given_twice(path: &Path<'_>, report: &mut Report) {
@@ -18,9 +18,9 @@ pub(super) fn given_twice(path: &Path<'_>, report: &mut Report) {
 
 /// A set of fields, by their positions.
 #[derive(Clone, Copy, Default)]
-struct Positions(u64);
+struct FieldSet(u64);
 
-impl Positions {
+impl FieldSet {
     /// Adds a position; tells whether it is new.
     fn insert(&mut self, position: usize) -> bool {
         let bit = 1 << position;
@@ -36,7 +36,7 @@ impl Positions {
 
 impl Object {
     pub(super) fn walk(&self, fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Report) -> Verdict {
-        let (mut seen, mut given, mut kept) = <(Positions, Positions, Positions)>::default();
+        let (mut seen, mut given, mut kept) = <(FieldSet, FieldSet, FieldSet)>::default();
         fields.retain_mut(|(key, value)| {
             let Some((position, field)) = self.field(key) else {
                 self.unknown_field(key, path, report);
@@ -58,7 +58,7 @@ impl Object {
             }
             keep
         });
-        self.foreign.respell(fields, path, report);
+        self.foreign.rename_alias(fields, path, report);
         self.complete(fields, given, kept, path, report)
     }
 
@@ -67,8 +67,8 @@ impl Object {
     fn complete(
         &self,
         fields: &mut Fields<'_>,
-        given: Positions,
-        kept: Positions,
+        given: FieldSet,
+        kept: FieldSet,
         path: &Path<'_>,
         report: &mut Report,
     ) -> Verdict {
@@ -90,16 +90,16 @@ impl Object {
     fn walk_field(
         &self,
         field: &Field,
-        value: &mut Tree<'_>,
+        value: &mut BodyValue<'_>,
         path: &Path<'_>,
         report: &mut Report,
     ) -> Verdict {
         match (&field.shape, value) {
-            (Shape::List(items), Tree::List(values)) => {
+            (Shape::List(items), BodyValue::List(values)) => {
                 self.foreign.respell_items(&field.name, values);
                 let is_named = self.foreign.names_left_out(&field.name, values);
                 list(items, values, path, report, |item| {
-                    let name = self.foreign.leaves_out(&field.name, item)?;
+                    let name = self.foreign.ignored_item_name(&field.name, item)?;
                     Some(LeftOut { name, is_named })
                 })
             }
@@ -113,7 +113,7 @@ impl Object {
         }
         let known = || self.fields.iter().filter(|field| !field.deprecated).map(|field| field.name.as_str());
         let meant =
-            || nearest(key, known()).map_or_else(String::new, |name| format!("; did you mean {name}?"));
+            || suggest(key, known()).map_or_else(String::new, |name| format!("; did you mean {name}?"));
         if self.closed {
             report.violation(&path.key(key), ViolationCode::UnknownField, |_| {
                 let mut all: Vec<&str> = known().collect();

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use websvc_types::ViolationCode;
 
 use super::Shape;
-use super::tree::{Fields, Tree, field};
+use super::tree::{BodyValue, Fields, field};
 use crate::bounds;
-use crate::nearest::nearest;
 use crate::path::Path;
 use crate::report::{Report, quoted, shown};
+use crate::suggestion::suggest;
 
-/// Whether a value can be read as its shape, perhaps after parts of it were taken out.
+/// Match of a value and its shape, perhaps after parts of the value were removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Keep,
@@ -27,26 +27,28 @@ pub(super) struct LeftOut<'v> {
 
 impl Shape {
     /// Reports every mistake of a body and takes it out; tells whether something is left to be read.
-    pub(crate) fn prune(&self, body: &mut Tree<'_>, report: &mut Report) -> bool {
+    pub(crate) fn prune(&self, body: &mut BodyValue<'_>, report: &mut Report) -> bool {
         self.walk(body, &Path::Root, report);
         body.is_object()
     }
 
-    pub(super) fn walk(&self, value: &mut Tree<'_>, path: &Path<'_>, report: &mut Report) -> Verdict {
+    pub(super) fn walk(&self, value: &mut BodyValue<'_>, path: &Path<'_>, report: &mut Report) -> Verdict {
         match (self, value) {
             (Shape::Any, _)
-            | (Shape::Bool, Tree::Bool(_))
-            | (Shape::Text, Tree::Text(_))
-            | (Shape::Number, Tree::Unsigned(_) | Tree::Signed(_) | Tree::Float(_)) => Verdict::Keep,
-            (Shape::Name(names), Tree::Text(text)) => one_of(names, text, path, report),
+            | (Shape::Bool, BodyValue::Bool(_))
+            | (Shape::Text, BodyValue::Text(_))
+            | (Shape::Number, BodyValue::Unsigned(_) | BodyValue::Signed(_) | BodyValue::Float(_)) => {
+                Verdict::Keep
+            }
+            (Shape::Name(names), BodyValue::Text(text)) => one_of(names, text, path, report),
             (
                 Shape::Integer { min, max },
-                number @ (Tree::Unsigned(_) | Tree::Signed(_) | Tree::Float(_)),
+                number @ (BodyValue::Unsigned(_) | BodyValue::Signed(_) | BodyValue::Float(_)),
             ) => integer(number, *min, *max, path, report),
-            (Shape::List(items), Tree::List(values)) => list(items, values, path, report, |_| None),
-            (Shape::Map(values), Tree::Object(fields)) => map(values, fields, path, report),
-            (Shape::Object(object), Tree::Object(fields)) => object.walk(fields, path, report),
-            (Shape::Tagged(objects), Tree::Object(fields)) => tagged(objects, fields, path, report),
+            (Shape::List(items), BodyValue::List(values)) => list(items, values, path, report, |_| None),
+            (Shape::Map(values), BodyValue::Object(fields)) => map(values, fields, path, report),
+            (Shape::Object(object), BodyValue::Object(fields)) => object.walk(fields, path, report),
+            (Shape::Tagged(objects), BodyValue::Object(fields)) => tagged(objects, fields, path, report),
             (Shape::Either(shapes), value) => either(shapes, value, path, report),
             (expected, value) => {
                 wrong_type(expected, value, path, report);
@@ -56,13 +58,13 @@ impl Shape {
     }
 
     /// Tells whether a value has the JSON type of this shape.
-    fn takes(&self, value: &Tree<'_>) -> bool {
+    fn takes(&self, value: &BodyValue<'_>) -> bool {
         match self {
             Shape::Any => true,
-            Shape::Bool => matches!(value, Tree::Bool(_)),
-            Shape::Text | Shape::Name(_) => matches!(value, Tree::Text(_)),
+            Shape::Bool => matches!(value, BodyValue::Bool(_)),
+            Shape::Text | Shape::Name(_) => matches!(value, BodyValue::Text(_)),
             Shape::Integer { .. } | Shape::Number => value.is_number(),
-            Shape::List(_) => matches!(value, Tree::List(_)),
+            Shape::List(_) => matches!(value, BodyValue::List(_)),
             Shape::Map(_) | Shape::Object(_) | Shape::Tagged(_) => value.is_object(),
             Shape::Either(shapes) => shapes.iter().any(|shape| shape.takes(value)),
         }
@@ -77,10 +79,10 @@ impl Shape {
 /// Walks a list; items for which `leave_out` knows a name are taken out.
 pub(super) fn list(
     shape: &Shape,
-    values: &mut Vec<Tree<'_>>,
+    values: &mut Vec<BodyValue<'_>>,
     path: &Path<'_>,
     report: &mut Report,
-    leave_out: impl for<'v> Fn(&'v Tree<'_>) -> Option<LeftOut<'v>>,
+    leave_out: impl for<'v> Fn(&'v BodyValue<'_>) -> Option<LeftOut<'v>>,
 ) -> Verdict {
     let mut taken_out = Vec::new();
     let mut index = 0;
@@ -104,7 +106,7 @@ pub(super) fn list(
         verdict == Verdict::Keep
     });
     if !taken_out.is_empty() {
-        report.take_out(path, taken_out);
+        report.remove_field(path, taken_out);
     }
     Verdict::Keep
 }
@@ -129,16 +131,16 @@ fn map(values: &Shape, fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Re
 }
 
 /// Walks a value that may have several JSON types.
-fn either(shapes: &[Shape], value: &mut Tree<'_>, path: &Path<'_>, report: &mut Report) -> Verdict {
-    if let Tree::Text(name) = value
+fn either(shapes: &[Shape], value: &mut BodyValue<'_>, path: &Path<'_>, report: &mut Report) -> Verdict {
+    if let BodyValue::Text(name) = value
         && !shapes
             .iter()
             .any(|shape| matches!(shape, Shape::Name(names) if names.iter().any(|one| one == name)))
         && let Some(tagged) = shapes.iter().find(|shape| shape.has_tag(name))
     {
         // The bare name of an object that needs more than its type: what it needs is reported.
-        let name = Tree::Text(std::mem::take(name));
-        *value = Tree::Object(vec![("type".into(), name)]);
+        let name = BodyValue::Text(std::mem::take(name));
+        *value = BodyValue::Object(vec![("type".into(), name)]);
         return tagged.walk(value, path, report);
     }
     match shapes.iter().find(|shape| shape.takes(value)) {
@@ -166,12 +168,12 @@ fn tagged(
         fields.swap(0, position);
     }
     match field(fields, "type") {
-        None | Some(Tree::Null) => {
+        None | Some(BodyValue::Null) => {
             report.violation(&path.key("type"), ViolationCode::Missing, |name| {
                 format!("{name} is required: one of {}", names().collect::<Vec<_>>().join(", "))
             });
         }
-        Some(Tree::Text(given)) => {
+        Some(BodyValue::Text(given)) => {
             if let Some((_, object)) = objects.iter().find(|(name, _)| name == given) {
                 return object.walk(fields, path, report);
             }
@@ -198,25 +200,31 @@ fn unknown_name<'a>(
 ) {
     report.violation(path, ViolationCode::UnknownValue, |place| {
         let known: Vec<&str> = names.clone().collect();
-        let meant = nearest(text, names).map_or_else(String::new, |name| format!("; did you mean {name}?"));
+        let meant = suggest(text, names).map_or_else(String::new, |name| format!("; did you mean {name}?"));
         format!("{place} must be one of {}, not {}{meant}", known.join(", "), quoted(text))
     });
 }
 
-fn wrong_type(expected: &Shape, value: &Tree<'_>, path: &Path<'_>, report: &mut Report) {
+fn wrong_type(expected: &Shape, value: &BodyValue<'_>, path: &Path<'_>, report: &mut Report) {
     report.violation(path, ViolationCode::InvalidType, |name| {
         format!("{name} must be {expected}, not {}", shown(value))
     });
 }
 
 /// Reads a number as a whole one: some clients write 2 as 2.0.
-fn integer(number: &mut Tree<'_>, min: i128, max: i128, path: &Path<'_>, report: &mut Report) -> Verdict {
+fn integer(
+    number: &mut BodyValue<'_>,
+    min: i128,
+    max: i128,
+    path: &Path<'_>,
+    report: &mut Report,
+) -> Verdict {
     let whole = match number {
-        Tree::Unsigned(whole) => i128::from(*whole),
-        Tree::Signed(whole) => i128::from(*whole),
+        BodyValue::Unsigned(whole) => i128::from(*whole),
+        BodyValue::Signed(whole) => i128::from(*whole),
         // A float beyond every integer type becomes the nearest i128, which is outside of all bounds.
         #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, as wanted")]
-        Tree::Float(float) if float.fract() == 0.0 => *float as i128,
+        BodyValue::Float(float) if float.fract() == 0.0 => *float as i128,
         other => {
             report.violation(path, ViolationCode::InvalidType, |name| {
                 format!("{name} must be an integer, not {}", shown(other))
@@ -229,10 +237,10 @@ fn integer(number: &mut Tree<'_>, min: i128, max: i128, path: &Path<'_>, report:
         bounds::outside(report, path, code, &min, &max, &shown(number));
         return Verdict::Drop;
     }
-    if matches!(number, Tree::Float(_)) {
+    if matches!(number, BodyValue::Float(_)) {
         *number = match u64::try_from(whole) {
-            Ok(whole) => Tree::Unsigned(whole),
-            Err(_) => Tree::Signed(i64::try_from(whole).unwrap_or(i64::MIN)),
+            Ok(whole) => BodyValue::Unsigned(whole),
+            Err(_) => BodyValue::Signed(i64::try_from(whole).unwrap_or(i64::MIN)),
         };
     }
     Verdict::Keep

@@ -15,7 +15,7 @@ const FIELDS: usize = 8;
 
 /// A value of a body.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Tree<'a> {
+pub(crate) enum BodyValue<'a> {
     Null,
     Bool(bool),
     Unsigned(u64),
@@ -23,47 +23,50 @@ pub(crate) enum Tree<'a> {
     Signed(i64),
     Float(f64),
     Text(Cow<'a, str>),
-    List(Vec<Tree<'a>>),
+    List(Vec<BodyValue<'a>>),
     /// Fields in the order in which they were given.
     Object(Fields<'a>),
 }
 
 /// The fields of an object, perhaps some of them twice.
-pub(crate) type Fields<'a> = Vec<(Cow<'a, str>, Tree<'a>)>;
+pub(crate) type Fields<'a> = Vec<(Cow<'a, str>, BodyValue<'a>)>;
 
-impl<'a> Tree<'a> {
+impl<'a> BodyValue<'a> {
     pub(crate) fn is_null(&self) -> bool {
-        matches!(self, Tree::Null)
+        matches!(self, BodyValue::Null)
     }
 
     pub(crate) fn is_object(&self) -> bool {
-        matches!(self, Tree::Object(_))
+        matches!(self, BodyValue::Object(_))
     }
 
     pub(crate) fn is_number(&self) -> bool {
-        matches!(self, Tree::Unsigned(_) | Tree::Signed(_) | Tree::Float(_))
+        matches!(self, BodyValue::Unsigned(_) | BodyValue::Signed(_) | BodyValue::Float(_))
     }
 
     pub(crate) fn as_text(&self) -> Option<&str> {
         match self {
-            Tree::Text(text) => Some(text),
+            BodyValue::Text(text) => Some(text),
             _ => None,
         }
     }
 
     /// Returns the field of an object, the last one where it is given twice.
-    pub(crate) fn field(&self, name: &str) -> Option<&Tree<'a>> {
-        let Tree::Object(fields) = self else { return None };
+    pub(crate) fn field(&self, name: &str) -> Option<&BodyValue<'a>> {
+        let BodyValue::Object(fields) = self else { return None };
         field(fields, name)
     }
 }
 
 /// Returns a field, the last one where it is given twice.
-pub(crate) fn field<'f, 'a>(fields: &'f [(Cow<'a, str>, Tree<'a>)], name: &str) -> Option<&'f Tree<'a>> {
+pub(crate) fn field<'f, 'a>(
+    fields: &'f [(Cow<'a, str>, BodyValue<'a>)],
+    name: &str,
+) -> Option<&'f BodyValue<'a>> {
     fields.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Tree<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for BodyValue<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TreeVisitor)
     }
@@ -72,53 +75,53 @@ impl<'de: 'a, 'a> Deserialize<'de> for Tree<'a> {
 struct TreeVisitor;
 
 impl<'de> Visitor<'de> for TreeVisitor {
-    type Value = Tree<'de>;
+    type Value = BodyValue<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<Tree<'de>, E> {
-        Ok(Tree::Null)
+    fn visit_unit<E>(self) -> Result<BodyValue<'de>, E> {
+        Ok(BodyValue::Null)
     }
 
-    fn visit_bool<E>(self, on: bool) -> Result<Tree<'de>, E> {
-        Ok(Tree::Bool(on))
+    fn visit_bool<E>(self, on: bool) -> Result<BodyValue<'de>, E> {
+        Ok(BodyValue::Bool(on))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Tree<'de>, E> {
-        Ok(Tree::Unsigned(number))
+    fn visit_u64<E>(self, number: u64) -> Result<BodyValue<'de>, E> {
+        Ok(BodyValue::Unsigned(number))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Tree<'de>, E> {
-        Ok(Tree::Signed(number))
+    fn visit_i64<E>(self, number: i64) -> Result<BodyValue<'de>, E> {
+        Ok(BodyValue::Signed(number))
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Tree<'de>, E> {
-        Ok(Tree::Float(number))
+    fn visit_f64<E>(self, number: f64) -> Result<BodyValue<'de>, E> {
+        Ok(BodyValue::Float(number))
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Tree<'de>, E> {
-        Ok(Tree::Text(Cow::Borrowed(text)))
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<BodyValue<'de>, E> {
+        Ok(BodyValue::Text(Cow::Borrowed(text)))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Tree<'de>, E> {
-        Ok(Tree::Text(Cow::Owned(text.to_owned())))
+    fn visit_str<E>(self, text: &str) -> Result<BodyValue<'de>, E> {
+        Ok(BodyValue::Text(Cow::Owned(text.to_owned())))
     }
 
-    fn visit_string<E>(self, text: String) -> Result<Tree<'de>, E> {
-        Ok(Tree::Text(Cow::Owned(text)))
+    fn visit_string<E>(self, text: String) -> Result<BodyValue<'de>, E> {
+        Ok(BodyValue::Text(Cow::Owned(text)))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Tree<'de>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<BodyValue<'de>, A::Error> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element()? {
             list.push(item);
         }
-        Ok(Tree::List(list))
+        Ok(BodyValue::List(list))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Tree<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<BodyValue<'de>, A::Error> {
         let mut fields = Vec::new();
         while let Some(Key(key)) = entries.next_key()? {
             if fields.is_empty() {
@@ -126,7 +129,7 @@ impl<'de> Visitor<'de> for TreeVisitor {
             }
             fields.push((key, entries.next_value()?));
         }
-        Ok(Tree::Object(fields))
+        Ok(BodyValue::Object(fields))
     }
 }
 
@@ -157,10 +160,10 @@ impl<'de> Visitor<'de> for KeyVisitor {
     }
 }
 
-/// What goes wrong when a tree is read as a type.
+/// Error of reading a tree as a type.
 type ReadError = serde::de::value::Error;
 
-impl<'de> IntoDeserializer<'de, ReadError> for Tree<'de> {
+impl<'de> IntoDeserializer<'de, ReadError> for BodyValue<'de> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -168,26 +171,26 @@ impl<'de> IntoDeserializer<'de, ReadError> for Tree<'de> {
     }
 }
 
-impl<'de> Deserializer<'de> for Tree<'de> {
+impl<'de> Deserializer<'de> for BodyValue<'de> {
     type Error = ReadError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match self {
-            Tree::Null => visitor.visit_unit(),
-            Tree::Bool(on) => visitor.visit_bool(on),
-            Tree::Unsigned(number) => visitor.visit_u64(number),
-            Tree::Signed(number) => visitor.visit_i64(number),
-            Tree::Float(number) => visitor.visit_f64(number),
-            Tree::Text(Cow::Borrowed(text)) => visitor.visit_borrowed_str(text),
-            Tree::Text(Cow::Owned(text)) => visitor.visit_string(text),
-            Tree::List(items) => visitor.visit_seq(SeqDeserializer::new(items.into_iter())),
-            Tree::Object(fields) => visitor.visit_map(MapDeserializer::new(fields.into_iter())),
+            BodyValue::Null => visitor.visit_unit(),
+            BodyValue::Bool(on) => visitor.visit_bool(on),
+            BodyValue::Unsigned(number) => visitor.visit_u64(number),
+            BodyValue::Signed(number) => visitor.visit_i64(number),
+            BodyValue::Float(number) => visitor.visit_f64(number),
+            BodyValue::Text(Cow::Borrowed(text)) => visitor.visit_borrowed_str(text),
+            BodyValue::Text(Cow::Owned(text)) => visitor.visit_string(text),
+            BodyValue::List(items) => visitor.visit_seq(SeqDeserializer::new(items.into_iter())),
+            BodyValue::Object(fields) => visitor.visit_map(MapDeserializer::new(fields.into_iter())),
         }
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match self {
-            Tree::Null => visitor.visit_none(),
+            BodyValue::Null => visitor.visit_none(),
             some => visitor.visit_some(some),
         }
     }
@@ -207,7 +210,7 @@ impl<'de> Deserializer<'de> for Tree<'de> {
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         match self {
-            Tree::Text(name) => {
+            BodyValue::Text(name) => {
                 let name: CowStrDeserializer<'_, ReadError> = name.into_deserializer();
                 visitor.visit_enum(name)
             }

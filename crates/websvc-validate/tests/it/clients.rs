@@ -1,4 +1,4 @@
-//! What the official clients send, at its fullest.
+//! Complete requests of the official clients.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use websvc_types::Format;
 use websvc_types::ViolationCode::InvalidType;
 use websvc_validate::{
-    Allowance, Checked, Policy, Rejection, SearchPlan, SourceKind, SourcePlan, ThreatPolicy, read_search,
+    Checked, FeaturePolicy, Policy, Rejection, SearchPlan, SourceKind, SourcePlan, ThreatPolicy, read_search,
 };
 
 #[track_caller]
 fn accept(body: &Value) -> Checked<SearchPlan> {
     let policy = Policy {
-        zdr: Allowance::Allowed,
-        anon: Allowance::Allowed,
+        zdr: FeaturePolicy::Allowed,
+        anon: FeaturePolicy::Allowed,
         threat: ThreatPolicy::On,
         ..Policy::default()
     };

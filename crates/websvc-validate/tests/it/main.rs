@@ -1,4 +1,4 @@
-//! What bodies are accepted, as what they are read, and what is said about the others.
+//! Tests of accepted bodies, their plans, and the messages for the others.
 
 #![recursion_limit = "256"] // The fullest bodies of the clients are too large for `json!` otherwise.
 

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use websvc_types::SitemapUse;
+use websvc_types::SitemapMode;
 use websvc_types::ViolationCode::{self, *};
-use websvc_validate::{Allowance, Checked, MapPlan, Policy, Rejection, Retention, read_map, read_map_v1};
+use websvc_validate::{
+    Checked, FeaturePolicy, MapPlan, Policy, Rejection, RetentionMode, read_map, read_map_v1,
+};
 
 #[track_caller]
 fn plan(body: &Value) -> Checked<MapPlan> {
@@ -36,10 +38,10 @@ fn a_url_alone_has_the_defaults() {
     );
     assert_eq!(
         (plan.search(), plan.sitemap(), plan.retention()),
-        (None, SitemapUse::Include, Retention::Normal)
+        (None, SitemapMode::Include, RetentionMode::Normal)
     );
     assert!(plan.subdomains() && plan.by_path() && plan.links() && plan.index());
-    assert!(!plan.other_sites() && !plan.queries() && !plan.every_spelling());
+    assert!(!plan.other_sites() && !plan.queries() && !plan.includes_url_variants());
     assert!(plan.page().store_in_cache() && !plan.page().max_age().is_zero());
 }
 
@@ -55,9 +57,9 @@ fn every_field_is_read() {
     }));
     assert_eq!(warnings, ["maxDiscoveryDepth counts as 1: a map follows no links, a crawl does"]);
     assert_eq!((plan.search(), plan.limit(), plan.timeout()), (Some("tea"), 100_000, Duration::from_secs(1)));
-    assert_eq!((plan.sitemap(), plan.delay()), (SitemapUse::Only, Duration::from_millis(1_500)));
+    assert_eq!((plan.sitemap(), plan.delay()), (SitemapMode::Only, Duration::from_millis(1_500)));
     assert!(!plan.subdomains() && !plan.by_path() && !plan.links() && !plan.index());
-    assert!(plan.other_sites() && plan.queries() && plan.every_spelling());
+    assert!(plan.other_sites() && plan.queries() && plan.includes_url_variants());
     assert_eq!((plan.page().location().country(), plan.page().max_age()), ("DE", Duration::ZERO));
     assert_eq!(plan.page().headers()["x-a"], "b");
 }
@@ -120,9 +122,9 @@ fn what_is_not_allowed_is_forbidden() {
 
 #[test]
 fn nothing_is_kept_under_zero_retention() {
-    let policy = Policy { zdr: Allowance::Forced, ..Policy::default() };
+    let policy = Policy { zdr: FeaturePolicy::Forced, ..Policy::default() };
     let plan = read_map(br#"{"url": "a.test"}"#, &policy).expect("the body is right").plan;
-    assert_eq!((plan.retention(), plan.page().store_in_cache()), (Retention::Zero, false));
+    assert_eq!((plan.retention(), plan.page().store_in_cache()), (RetentionMode::Zero, false));
 }
 
 #[test]
@@ -131,11 +133,11 @@ fn the_first_version_has_words_of_its_own() {
         let read = read_map_v1(body.to_string().as_bytes(), &Policy::default());
         read.expect("the body is right").plan.sitemap()
     };
-    assert_eq!(sitemap(json!({ "url": "a.test" })), SitemapUse::Include);
-    assert_eq!(sitemap(json!({ "url": "a.test", "ignoreSitemap": true })), SitemapUse::Skip);
+    assert_eq!(sitemap(json!({ "url": "a.test" })), SitemapMode::Include);
+    assert_eq!(sitemap(json!({ "url": "a.test", "ignoreSitemap": true })), SitemapMode::Skip);
     assert_eq!(
         sitemap(json!({ "url": "a.test", "ignoreSitemap": true, "sitemapOnly": true })),
-        SitemapUse::Only
+        SitemapMode::Only
     );
     let refused = read_map_v1(br#"{"url": "", "limit": 0}"#, &Policy::default());
     let Err(Rejection::Invalid(violations)) = refused else { panic!("{refused:?}") };

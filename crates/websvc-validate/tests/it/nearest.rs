@@ -1,6 +1,6 @@
 //! Misspelt names.
 
-use websvc_validate::nearest;
+use websvc_validate::suggest;
 
 #[test]
 fn a_near_name_is_found() {
@@ -17,11 +17,11 @@ fn a_near_name_is_found() {
         ("colour", None),
     ];
     for (text, expected) in table {
-        assert_eq!(nearest(text, known), expected, "{text}");
+        assert_eq!(suggest(text, known), expected, "{text}");
     }
 }
 
 #[test]
 fn a_text_of_any_length_is_answered() {
-    assert_eq!(nearest(&"limit".repeat(1_000_000), ["limit"]), None);
+    assert_eq!(suggest(&"limit".repeat(1_000_000), ["limit"]), None);
 }

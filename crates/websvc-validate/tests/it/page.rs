@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use websvc_types::rerank::RerankRequest;
 use websvc_types::{ParseOptions, ScrapeRequest, schema};
 use websvc_validate::{
-    Allowance, Policy, Rejection, Retention, check_scrape, read_object, read_parse_options, read_rerank,
-    read_scrape,
+    FeaturePolicy, Policy, Rejection, RetentionMode, check_scrape, read_object, read_parse_options,
+    read_rerank, read_scrape,
 };
 
 fn paths(rejection: Option<Rejection>) -> Vec<String> {
@@ -64,21 +64,21 @@ fn a_page_is_markdown_unless_it_says_otherwise_and_keeps_its_address_as_it_was_g
         ["markdown"]
     );
     assert_eq!((plan.target().text(), plan.target().url().as_str()), ("http://TEA.test", "http://tea.test/"));
-    assert_eq!(plan.retention(), Retention::Normal);
+    assert_eq!(plan.retention(), RetentionMode::Normal);
 }
 
 #[test]
 fn zero_retention_is_for_teams_that_have_it() {
     let body = br#"{"url": "http://tea.test/", "zeroDataRetention": true}"#;
     assert!(matches!(read_scrape(body, &Policy::default()), Err(Rejection::Forbidden { .. })));
-    let allowed = Policy { zdr: Allowance::Allowed, ..Policy::default() };
+    let allowed = Policy { zdr: FeaturePolicy::Allowed, ..Policy::default() };
     let plan = read_scrape(body, &allowed).unwrap().plan;
-    assert_eq!((plan.retention(), plan.scrape().store_in_cache()), (Retention::Zero, false));
+    assert_eq!((plan.retention(), plan.scrape().store_in_cache()), (RetentionMode::Zero, false));
     let file = read_parse_options(br#"{"zeroDataRetention": true}"#, &allowed).unwrap().plan;
-    assert_eq!(file.retention(), Retention::Zero);
-    let forced = Policy { zdr: Allowance::Forced, ..Policy::default() };
+    assert_eq!(file.retention(), RetentionMode::Zero);
+    let forced = Policy { zdr: FeaturePolicy::Forced, ..Policy::default() };
     let plan = read_scrape(br#"{"url": "a.test", "zeroDataRetention": false}"#, &forced).unwrap().plan;
-    assert_eq!(plan.retention(), Retention::Zero);
+    assert_eq!(plan.retention(), RetentionMode::Zero);
 }
 
 #[test]

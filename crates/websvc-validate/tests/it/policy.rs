@@ -1,12 +1,12 @@
-//! What teams may ask for.
+//! Tests of team permissions.
 
 use serde_json::{Value, json};
 use websvc_validate::{
-    Allowance, Policy, Rejection, Retention, ThreatOverride, ThreatPolicy, check_search, read_search,
+    FeaturePolicy, Policy, Rejection, RetentionMode, ThreatOverride, ThreatPolicy, check_search, read_search,
 };
 
 /// Returns what may be kept, or why the request is forbidden.
-fn retention(enterprise: &Value, zdr: Allowance, anon: Allowance) -> Result<Retention, String> {
+fn retention(enterprise: &Value, zdr: FeaturePolicy, anon: FeaturePolicy) -> Result<RetentionMode, String> {
     let body = json!({ "query": "q", "enterprise": enterprise });
     let policy = Policy { zdr, anon, ..Policy::default() };
     match read_search(body.to_string().as_bytes(), &policy) {
@@ -18,19 +18,19 @@ fn retention(enterprise: &Value, zdr: Allowance, anon: Allowance) -> Result<Rete
 
 #[test]
 fn retention_is_the_strictest_that_is_asked_for_or_demanded() {
-    use Allowance::*;
+    use FeaturePolicy::*;
     let table = [
-        (json!([]), Off, Off, Retention::Normal),
-        (json!(["default"]), Off, Off, Retention::Normal),
-        (json!([]), Allowed, Allowed, Retention::Normal),
-        (json!(["zdr"]), Allowed, Off, Retention::Zero),
-        (json!(["anon"]), Off, Allowed, Retention::Anonymous),
-        (json!(["zdr", "anon"]), Allowed, Allowed, Retention::Zero),
-        (json!(["anon", "zdr"]), Allowed, Allowed, Retention::Zero),
-        (json!([]), Forced, Off, Retention::Zero),
-        (json!([]), Off, Forced, Retention::Anonymous),
-        (json!(["anon"]), Forced, Allowed, Retention::Zero),
-        (json!(["zdr"]), Forced, Off, Retention::Zero),
+        (json!([]), Off, Off, RetentionMode::Normal),
+        (json!(["default"]), Off, Off, RetentionMode::Normal),
+        (json!([]), Allowed, Allowed, RetentionMode::Normal),
+        (json!(["zdr"]), Allowed, Off, RetentionMode::Zero),
+        (json!(["anon"]), Off, Allowed, RetentionMode::Anonymous),
+        (json!(["zdr", "anon"]), Allowed, Allowed, RetentionMode::Zero),
+        (json!(["anon", "zdr"]), Allowed, Allowed, RetentionMode::Zero),
+        (json!([]), Forced, Off, RetentionMode::Zero),
+        (json!([]), Off, Forced, RetentionMode::Anonymous),
+        (json!(["anon"]), Forced, Allowed, RetentionMode::Zero),
+        (json!(["zdr"]), Forced, Off, RetentionMode::Zero),
     ];
     for (enterprise, zdr, anon, expected) in table {
         assert_eq!(retention(&enterprise, zdr, anon), Ok(expected), "{enterprise} {zdr:?} {anon:?}");
@@ -39,7 +39,7 @@ fn retention_is_the_strictest_that_is_asked_for_or_demanded() {
 
 #[test]
 fn a_retention_that_is_not_enabled_is_forbidden() {
-    use Allowance::*;
+    use FeaturePolicy::*;
     let refused = |enterprise| retention(&enterprise, Off, Off).unwrap_err();
     assert_eq!(refused(json!(["zdr"])), "enterprise zdr is not enabled for this team");
     assert_eq!(refused(json!(["default", "anon"])), "enterprise anon is not enabled for this team");

@@ -1,4 +1,4 @@
-//! What holds for any body.
+//! Properties of arbitrary bodies.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use websvc_types::ViolationCode::*;
 use websvc_types::{Format, ParserKind, Profile, Proxy, RedactEntity, RedactMode, ScrapeOptions};
-use websvc_validate::{Allowance, Policy, check_scrape_options};
+use websvc_validate::{FeaturePolicy, Policy, check_scrape_options};
 
 use crate::support::{Expected, check_option, scrape_plan};
 
@@ -112,8 +112,8 @@ fn what_is_private_is_not_stored() {
     for (options, stored) in table {
         assert_eq!(scrape_plan(options.clone()).store_in_cache(), stored, "{options}");
     }
-    let zero = Policy { zdr: Allowance::Forced, ..Policy::default() };
-    let anonymous = Policy { anon: Allowance::Forced, ..Policy::default() };
+    let zero = Policy { zdr: FeaturePolicy::Forced, ..Policy::default() };
+    let anonymous = Policy { anon: FeaturePolicy::Forced, ..Policy::default() };
     for policy in [zero, anonymous] {
         assert!(!check_scrape_options(ScrapeOptions::default(), &policy).unwrap().plan.store_in_cache());
     }
@@ -153,8 +153,8 @@ fn who_leaves_nothing_uses_no_profile() {
         let rejection = check_scrape_options(options, &policy).unwrap_err();
         assert!(rejection.to_string().starts_with("profile is not supported"), "{rejection}");
     };
-    check(Policy { zdr: Allowance::Forced, ..Policy::default() });
-    check(Policy { anon: Allowance::Forced, ..Policy::default() });
+    check(Policy { zdr: FeaturePolicy::Forced, ..Policy::default() });
+    check(Policy { anon: FeaturePolicy::Forced, ..Policy::default() });
 }
 
 #[test]

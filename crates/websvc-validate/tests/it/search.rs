@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use websvc_query::{Sort, TbsRange, TbsUnit};
 use websvc_types::ViolationCode::{self, *};
 use websvc_types::{Category, SearchRequest};
-use websvc_validate::{DomainFilter, Policy, Retention, SourceKind, SourcePlan, check_search};
+use websvc_validate::{DomainFilter, Policy, RetentionMode, SourceKind, SourcePlan, check_search};
 
 use crate::support::{check, check_field, checked, plan};
 
@@ -26,7 +26,7 @@ fn everything_left_out_has_its_default() {
     assert_eq!(plan.timeout(), Duration::from_secs(60));
     assert!(!plan.ignore_invalid_urls());
     assert!(plan.highlights());
-    assert_eq!(plan.retention(), Retention::Normal);
+    assert_eq!(plan.retention(), RetentionMode::Normal);
     assert!(plan.scrape().is_none());
     assert!(plan.threat().is_none());
 }

@@ -9,7 +9,7 @@ pub(crate) type Expected<'a> = &'a [(&'a str, ViolationCode)];
 
 /// Checks that a search breaks exactly these rules; none means that it is accepted.
 ///
-/// Where the body can be read as a request, the typed entry must find the same.
+/// Checks the body as text and, if it can be read as a request, through the typed entry point with equal results.
 #[track_caller]
 pub(crate) fn check(body: &Value, expected: Expected<'_>) {
     let found = violations(body);

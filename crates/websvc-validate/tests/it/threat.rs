@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use websvc_types::ViolationCode::*;
 use websvc_types::{ThreatFailurePolicy, ThreatMode, ThreatProtection, Violation};
 use websvc_validate::{
-    Allowance, Policy, Protection, Rejection, Retention, SearchPlan, ThreatPolicy, read_search,
+    FeaturePolicy, Policy, Rejection, RetentionMode, SearchPlan, ThreatPolicy, ThreatRules, read_search,
 };
 
 use crate::support::Expected;
@@ -107,7 +107,7 @@ fn team() -> ThreatProtection {
 }
 
 /// Returns what is in force for the results and for the pages of a search.
-fn in_force(threat: ThreatPolicy, own: &Value, pages: &Value) -> [Option<Protection>; 2] {
+fn in_force(threat: ThreatPolicy, own: &Value, pages: &Value) -> [Option<ThreatRules>; 2] {
     let policy = Policy { threat, threat_values: Arc::new(team()), ..Policy::default() };
     let body = json!({
         "query": "q",
@@ -155,19 +155,19 @@ fn without_any_value_the_threshold_is_75() {
     let plan = read_search(br#"{"query":"q"}"#, &policy).unwrap().plan;
     let protection = plan.protection().unwrap();
     assert_eq!((protection.risk_score_threshold(), protection.failure_policy()), (75, None));
-    assert_eq!(protection.retention(), Retention::Normal);
+    assert_eq!(protection.retention(), RetentionMode::Normal);
 }
 
 #[test]
 fn zero_retention_and_lockdown_keep_no_verdict() {
-    let policy = Policy { threat: ThreatPolicy::On, zdr: Allowance::Allowed, ..Policy::default() };
+    let policy = Policy { threat: ThreatPolicy::On, zdr: FeaturePolicy::Allowed, ..Policy::default() };
     for (body, expected) in [
-        (json!({ "query": "q", "enterprise": ["zdr"] }), Retention::Zero),
+        (json!({ "query": "q", "enterprise": ["zdr"] }), RetentionMode::Zero),
         (
             json!({ "query": "q", "scrapeOptions": { "formats": ["markdown"], "lockdown": true } }),
-            Retention::Zero,
+            RetentionMode::Zero,
         ),
-        (json!({ "query": "q", "scrapeOptions": { "formats": ["markdown"] } }), Retention::Normal),
+        (json!({ "query": "q", "scrapeOptions": { "formats": ["markdown"] } }), RetentionMode::Normal),
     ] {
         let plan = read_search(body.to_string().as_bytes(), &policy).unwrap().plan;
         assert_eq!(plan.protection().unwrap().retention(), expected, "{body}");

@@ -5,26 +5,32 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
-use websvc_testkit::{Canary, Coding, Page, World};
-use websvc_transport::{AddressGuard, Client, ClientConfig, Resolve, Resolving};
-use websvc_webhook::{Message, PostError, Secret, post};
+use websvc_testkit::{Canary, Coding, Page, TestWeb};
+use websvc_transport::{AddressGuard, Client, ClientConfig, Resolve, ResolveFuture};
+use websvc_webhook::{PostError, SigningSecret, WebhookRequest, post};
 
 const URL: &str = "http://hook.test/in";
 
-fn message() -> Message {
+fn message() -> WebhookRequest {
     let mut headers = HeaderMap::new();
     headers.insert("x-mine", HeaderValue::from_static("1"));
     headers.insert("webhook-id", HeaderValue::from_static("forged"));
-    Message { id: "msg_1".to_owned(), body: "{}".into(), headers, patience: Duration::from_millis(500) }
+    WebhookRequest {
+        id: "msg_1".to_owned(),
+        body: "{}".into(),
+        headers,
+        patience: Duration::from_millis(500),
+    }
 }
 
 async fn send(client: &Client, url: &str) -> Result<u16, PostError> {
-    let secret = Secret::new("sixteen--letters").unwrap();
+    let secret = SigningSecret::new("sixteen--letters").unwrap();
     post(client, url.parse().unwrap(), &secret, message()).await
 }
 
 async fn check(page: Page, expected: Result<u16, PostError>) {
-    let world = World::builder().page(URL, page).page("http://hook.test/other", Page::text("")).start().await;
+    let world =
+        TestWeb::builder().page(URL, page).page("http://hook.test/other", Page::text("")).start().await;
     assert_eq!(send(&world.client(), URL).await, expected);
     let requests = world.requests();
     let urls: Vec<&str> = requests.iter().map(|seen| seen.url.as_str()).collect();
@@ -71,7 +77,7 @@ async fn what_follows_the_head_of_an_answer_changes_nothing() {
 struct Everything(IpAddr);
 
 impl Resolve for Everything {
-    fn resolve<'a>(&'a self, _name: &'a str) -> Resolving<'a> {
+    fn resolve<'a>(&'a self, _name: &'a str) -> ResolveFuture<'a> {
         let address = self.0;
         Box::pin(async move { Ok(vec![address]) })
     }

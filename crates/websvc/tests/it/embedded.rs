@@ -7,8 +7,8 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use websvc::Client;
 use websvc::server::{Authentication, EmbedError, EmbeddedServer, EmbeddedServerConfig};
-use websvc::transport::DrainReport;
-use websvc::types::index::{IndexDocument, IndexUpload};
+use websvc::transport::ShutdownReport;
+use websvc::types::index::{IndexDocument, IndexUploadRequest};
 use websvc::types::{ErrorCode, ScrapeRequest, ViolationCode};
 
 use crate::support::impatient;
@@ -16,7 +16,7 @@ use crate::support::impatient;
 struct Running {
     client: Client,
     stop: oneshot::Sender<()>,
-    task: JoinHandle<Result<DrainReport, EmbedError>>,
+    task: JoinHandle<Result<ShutdownReport, EmbedError>>,
 }
 
 impl Running {
@@ -38,14 +38,14 @@ impl Running {
     }
 }
 
-fn upload() -> IndexUpload {
+fn upload() -> IndexUploadRequest {
     let document = IndexDocument {
         url: "https://docs.example/asyncio".to_owned(),
         title: "asyncio".to_owned(),
         body: "gather runs awaitables together".to_owned(),
         ..IndexDocument::default()
     };
-    IndexUpload { documents: vec![document] }
+    IndexUploadRequest { documents: vec![document] }
 }
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn what_was_added_is_found_also_after_a_restart() {
 
     let second = Running::start(data_dir.path()).await;
     assert_eq!(second.client.index_stats().await.unwrap().documents, 1);
-    let search = second.client.search_for("awaitables").limit(5).timeout(Duration::from_secs(5));
+    let search = second.client.search("awaitables").limit(5).timeout(Duration::from_secs(5));
     let found = search.send().await.unwrap();
     let pages = found.data.web.unwrap();
     assert_eq!(pages.len(), 1);
@@ -73,7 +73,7 @@ async fn what_was_added_is_found_also_after_a_restart() {
 async fn refusals_of_the_real_service_are_typed() {
     let data_dir = tempfile::tempdir().unwrap();
     let running = Running::start(data_dir.path()).await;
-    let error = running.client.search_for("").limit(101).send().await.unwrap_err();
+    let error = running.client.search("").limit(101).send().await.unwrap_err();
     assert_eq!(error.code(), Some(ErrorCode::BadRequest));
     let broken: Vec<_> = error.details().iter().map(|v| (v.path.as_str(), v.code)).collect();
     assert_eq!(broken, [("/limit", ViolationCode::TooBig), ("/query", ViolationCode::TooShort)]);
@@ -94,7 +94,7 @@ async fn a_key_is_asked_for_unless_the_service_is_open() {
         let task = tokio::spawn(service.run(async {
             let _ = stopped.await;
         }));
-        let result = client.search_for("q").send().await;
+        let result = client.search("q").send().await;
         assert_eq!(result.err().and_then(|error| error.code()), code);
         drop(stop);
         task.await.unwrap().unwrap();

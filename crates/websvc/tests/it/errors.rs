@@ -1,16 +1,16 @@
-//! What the errors of a call say.
+//! Tests of the errors of a call.
 
 use std::time::Duration;
 
 use websvc::types::{ErrorCode, ViolationCode};
-use websvc::{Client, ClientError, Refusal};
-use websvc_testkit::{Page, World};
+use websvc::{ApiError, Client, ClientError};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::support::{client, json, service};
 
-async fn refused(answer: Page) -> (ClientError, Refusal) {
+async fn refused(answer: Page) -> (ClientError, ApiError) {
     let world = service(vec![answer]).await;
-    let error = client(&world).search_for("q").send().await.unwrap_err();
+    let error = client(&world).search("q").send().await.unwrap_err();
     let refusal = error.refusal().unwrap_or_else(|| panic!("{error:?}")).clone();
     (error, refusal)
 }
@@ -20,7 +20,7 @@ async fn every_code_of_the_service_is_known_and_keeps_its_status() {
     for &code in ErrorCode::ALL {
         let body = format!(r#"{{"success": false, "error": "why", "code": "{code}"}}"#);
         let world = service(vec![json(code.status(), &body)]).await;
-        let error = client(&world).search_for("q").send().await.unwrap_err();
+        let error = client(&world).search("q").send().await.unwrap_err();
         assert_eq!(error.code(), Some(code));
         assert_eq!(error.status().map(|status| status.as_u16()), Some(code.status()));
         assert_eq!(error.refusal().unwrap().message, "why");
@@ -74,7 +74,7 @@ async fn an_error_page_of_something_else_keeps_its_status() {
 
 #[tokio::test]
 async fn a_redirect_is_not_followed_with_the_key() {
-    let elsewhere = World::builder().start().await;
+    let elsewhere = TestWeb::builder().start().await;
     let target = format!("http://{}/v2/search", elsewhere.http_addr());
     let (error, refusal) = refused(Page::redirect(307, &target)).await;
     assert_eq!(refusal.status.as_u16(), 307, "{error}");
@@ -98,14 +98,14 @@ async fn a_refusal_says_how_long_to_wait() {
 #[tokio::test]
 async fn a_200_that_is_no_answer_of_websvc_is_unreadable() {
     let world = service(vec![Page::html("<h1>Welcome</h1>")]).await;
-    let error = client(&world).search_for("q").send().await.unwrap_err();
-    assert!(matches!(error, ClientError::Unreadable { .. }), "{error:?}");
+    let error = client(&world).search("q").send().await.unwrap_err();
+    assert!(matches!(error, ClientError::Decode { .. }), "{error:?}");
     assert_eq!(error.status().unwrap(), 200);
 }
 
 #[tokio::test]
 async fn readiness_is_an_answer_and_is_asked_for_once() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://127.0.0.1/health", json(200, r#"{"status": "ok", "version": "0.1.0"}"#))
         .page("http://127.0.0.1/ready", json(503, r#"{"status": "stopping", "checks": {"store": "ok"}}"#))
         .start()
@@ -121,7 +121,7 @@ async fn readiness_is_an_answer_and_is_asked_for_once() {
 #[tokio::test]
 async fn health_of_a_gateway_without_a_service_is_a_refusal() {
     let world =
-        World::builder().page("http://127.0.0.1/health", Page::html("busy").status(503)).start().await;
+        TestWeb::builder().page("http://127.0.0.1/health", Page::html("busy").status(503)).start().await;
     let error = client(&world).health().await.unwrap_err();
     assert_eq!(error.status().unwrap(), 503);
     assert_eq!(world.requests().len(), 1);

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use websvc::types::ErrorCode;
-use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobPhase};
+use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobStatus};
 use websvc::{Client, JobKind};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::support;
 
@@ -26,11 +26,11 @@ fn status(phase: &str, documents: &[&str], next: Option<&str>) -> Value {
 }
 
 /// A service that answers these in turn to those who ask for the job, and `refused` to who begins one.
-async fn service(answers: Vec<Value>) -> (World, Client) {
+async fn service(answers: Vec<Value>) -> (TestWeb, Client) {
     let given = Arc::new(AtomicUsize::new(0));
     let started = json!({ "success": true, "id": ID, "url": "x" }).to_string();
     let errors = json!({ "success": true, "errors": [], "robotsBlocked": ["http://a.test/"] }).to_string();
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page_with(&format!("http://127.0.0.1/v2/crawl/{ID}"), move |_| {
             let at = given.fetch_add(1, Ordering::SeqCst);
             support::json(200, &answers[at.min(answers.len() - 1)].to_string())
@@ -65,7 +65,7 @@ async fn documents_arrive_each_once_and_the_end_is_told() {
         texts.push(document.content.markdown.unwrap());
     }
     assert_eq!(texts, ["one", "two", "three"]);
-    assert_eq!(watch.state().map(|state| state.status), Some(JobPhase::Completed));
+    assert_eq!(watch.state().map(|state| state.status), Some(JobStatus::Completed));
     assert!(watch.next_part().await.unwrap().is_none());
     assert_eq!(world.count("http://elsewhere.test/steals-the-key"), 0);
     let seen = world.requests();

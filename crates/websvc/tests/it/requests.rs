@@ -1,19 +1,20 @@
-//! What goes over the wire: the exact bodies, headers and paths.
+//! Tests of the wire format: exact bodies, headers and paths.
 
 use std::time::Duration;
 
-use websvc::types::index::{IndexDocument, IndexUpload};
+use websvc::types::index::{IndexDocument, IndexUploadRequest};
 use websvc::types::{
-    Category, Enterprise, Format, ScrapeOptions, SearchRequest, Source, SourceKind, ThreatProtection, format,
+    Category, Format, RetentionOption, ScrapeOptions, SearchRequest, Source, SourceKind, ThreatProtection,
+    format,
 };
-use websvc::{Client, Search};
+use websvc::{Client, SearchBuilder};
 
 use crate::support::{KEY, base, builder, client, found, json, service};
 
 /// Sends a search and compares the body that arrives, byte by byte.
-async fn check(make: impl FnOnce(Search) -> Search, expected: &str) {
+async fn check(make: impl FnOnce(SearchBuilder) -> SearchBuilder, expected: &str) {
     let world = service(vec![found()]).await;
-    make(client(&world).search_for("asyncio gather")).send().await.unwrap();
+    make(client(&world).search("asyncio gather")).send().await.unwrap();
     let [seen] = &world.requests()[..] else { panic!("one request") };
     assert_eq!(String::from_utf8_lossy(&seen.body), expected);
 }
@@ -48,7 +49,7 @@ async fn documented_defaults_are_not_sent() {
 
 #[tokio::test]
 async fn a_default_takes_back_what_was_said_before() {
-    let back = |search: Search| {
+    let back = |search: SearchBuilder| {
         search
             .limit(5)
             .limit(10)
@@ -58,8 +59,9 @@ async fn a_default_takes_back_what_was_said_before() {
             .timeout(Duration::from_secs(60))
     };
     check(back, r#"{"query":"asyncio gather"}"#).await;
-    let back =
-        |search: Search| search.sources([SourceKind::News]).sources([SourceKind::Web]).markdown().formats([]);
+    let back = |search: SearchBuilder| {
+        search.sources([SourceKind::News]).sources([SourceKind::Web]).markdown().formats([])
+    };
     check(back, r#"{"query":"asyncio gather"}"#).await;
 }
 
@@ -78,8 +80,8 @@ async fn everything_that_is_said_is_sent() {
                 .safe()
                 .timeout(Duration::from_millis(1500))
                 .ignore_invalid_urls()
-                .without_highlights()
-                .enterprise([Enterprise::Zdr])
+                .highlights()
+                .enterprise([RetentionOption::Zdr])
                 .markdown()
                 .threat_protection(ThreatProtection::default())
                 .origin("tests")
@@ -123,7 +125,7 @@ async fn formats_leave_the_other_options_of_a_scrape_as_they_are() {
 async fn a_written_request_is_sent_as_it_is() {
     let world = service(vec![found()]).await;
     let request = SearchRequest { query: "q".to_owned(), limit: Some(10), ..SearchRequest::default() };
-    let found = client(&world).search(&request).await.unwrap();
+    let found = client(&world).execute_search(&request).await.unwrap();
     assert_eq!(world.requests()[0].body, r#"{"query":"q","limit":10}"#);
     assert_eq!(found.id, "1");
 }
@@ -131,8 +133,8 @@ async fn a_written_request_is_sent_as_it_is() {
 #[tokio::test]
 async fn requests_say_what_they_are_and_who_sends_them() {
     let world = service(vec![found()]).await;
-    client(&world).search_for("q").send().await.unwrap();
-    builder(&base(&world)).user_agent("links/1.0").build().unwrap().search_for("q").send().await.unwrap();
+    client(&world).search("q").send().await.unwrap();
+    builder(&base(&world)).user_agent("links/1.0").build().unwrap().search("q").send().await.unwrap();
     let [first, second] = &world.requests()[..] else { panic!("two requests") };
     assert_eq!(first.method, "POST");
     assert_eq!(first.header("content-type"), Some("application/json"));
@@ -151,7 +153,7 @@ async fn no_key_is_sent_when_there_is_none() {
         Client::builder(url.parse().unwrap()).build().unwrap(),
     ];
     for client in clients {
-        client.search_for("q").send().await.unwrap();
+        client.search("q").send().await.unwrap();
     }
     assert!(world.requests().iter().all(|seen| seen.header("authorization").is_none()));
 }
@@ -159,16 +161,16 @@ async fn no_key_is_sent_when_there_is_none() {
 #[tokio::test]
 async fn a_path_of_the_base_address_is_kept() {
     let world =
-        websvc_testkit::World::builder().page("http://127.0.0.1/a/b/v2/search", found()).start().await;
+        websvc_testkit::TestWeb::builder().page("http://127.0.0.1/a/b/v2/search", found()).start().await;
     for path in ["/a/b", "/a/b/"] {
         let client = builder(&format!("{}{path}", base(&world))).build().unwrap();
-        client.search_for("q").send().await.unwrap();
+        client.search("q").send().await.unwrap();
     }
 }
 
 #[tokio::test]
 async fn documents_are_uploaded_and_figures_are_read() {
-    let world = websvc_testkit::World::builder()
+    let world = websvc_testkit::TestWeb::builder()
         .page("http://127.0.0.1/v2/index/documents", json(200, r#"{"success": true, "accepted": 1}"#))
         .page(
             "http://127.0.0.1/v2/index/stats",
@@ -182,7 +184,7 @@ async fn documents_are_uploaded_and_figures_are_read() {
         body: "text".to_owned(),
         ..IndexDocument::default()
     };
-    let reply = client.add_documents(&IndexUpload { documents: vec![document] }).await.unwrap();
+    let reply = client.add_documents(&IndexUploadRequest { documents: vec![document] }).await.unwrap();
     assert_eq!(reply.accepted, 1);
     let stats = client.index_stats().await.unwrap();
     assert_eq!((stats.documents, stats.bytes, stats.segments), (7, 8, 9));
@@ -202,7 +204,7 @@ async fn connections_are_kept_and_shared_by_clones() {
     let client = client.build().unwrap();
     for _ in 0..3 {
         // The world answers by host, and knows 127.0.0.1 only.
-        let error = client.clone().search_for("q").send().await.unwrap_err();
+        let error = client.clone().search("q").send().await.unwrap_err();
         assert_eq!(error.status().unwrap(), 404);
     }
     assert_eq!(world.requests().len(), 3);

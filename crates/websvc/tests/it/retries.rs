@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use websvc::types::action::Scrape;
-use websvc::types::index::IndexUpload;
+use websvc::types::index::IndexUploadRequest;
 use websvc::types::{Action, ScrapeOptions};
-use websvc::{Client, ClientError, Retry};
+use websvc::{Client, ClientError, RetryPolicy};
 use websvc_testkit::Page;
 
 use crate::support::{FOUND, base, builder, client, found, impatient, json, refusal, service};
@@ -15,7 +15,7 @@ use crate::support::{FOUND, base, builder, client, found, impatient, json, refus
 /// Asks a service with these answers, and compares how many requests it got and whether the last answer was good.
 async fn check(answers: Vec<Page>, requests: usize, succeeds: bool) {
     let world = service(answers).await;
-    let result = client(&world).search_for("q").send().await;
+    let result = client(&world).search("q").send().await;
     assert_eq!(result.is_ok(), succeeds, "{result:?}");
     let seen = world.requests();
     assert_eq!(seen.len(), requests);
@@ -51,11 +51,11 @@ async fn an_answer_that_cannot_be_read_is_final() {
 #[tokio::test]
 async fn a_policy_of_one_attempt_repeats_nothing() {
     let world = service(vec![refusal(503), found()]).await;
-    for retry in [Retry::none(), Retry { attempts: 0, ..impatient() }] {
+    for retry in [RetryPolicy::none(), RetryPolicy { attempts: 0, ..impatient() }] {
         let client = builder(&base(&world)).retry(retry).build().unwrap();
         world.forget();
         // The first client gets the 503, the second one the 200.
-        let _ = client.search_for("q").send().await;
+        let _ = client.search("q").send().await;
         assert_eq!(world.requests().len(), 1);
     }
 }
@@ -63,7 +63,7 @@ async fn a_policy_of_one_attempt_repeats_nothing() {
 #[tokio::test]
 async fn an_upload_is_repeated_because_it_replaces() {
     let world = service(vec![refusal(502), json(200, r#"{"success": true, "accepted": 0}"#)]).await;
-    client(&world).add_documents(&IndexUpload::default()).await.unwrap();
+    client(&world).add_documents(&IndexUploadRequest::default()).await.unwrap();
     assert_eq!(world.requests().len(), 2);
 }
 
@@ -74,21 +74,21 @@ async fn a_search_with_actions_is_repeated_only_when_nothing_was_done() {
     for (status, requests) in [(429, 2), (502, 1), (503, 1)] {
         let world = service(vec![refusal(status), found()]).await;
         // Whether it succeeds follows from the count.
-        let _ = client(&world).search_for("q").scrape_options(options.clone()).send().await;
+        let _ = client(&world).search("q").scrape_options(options.clone()).send().await;
         assert_eq!(world.requests().len(), requests, "{status}");
     }
     let broken = BrokenFirst::start(1).await;
-    broken.client().search_for("q").scrape_options(options).send().await.unwrap_err();
+    broken.client().search("q").scrape_options(options).send().await.unwrap_err();
     assert_eq!(broken.connections(), 1);
 }
 
 #[tokio::test]
 async fn a_connection_that_breaks_is_made_again() {
     let broken = BrokenFirst::start(3).await;
-    broken.client().search_for("q").send().await.unwrap();
+    broken.client().search("q").send().await.unwrap();
     assert_eq!(broken.connections(), 4);
     let broken = BrokenFirst::start(4).await;
-    let error = broken.client().search_for("q").send().await.unwrap_err();
+    let error = broken.client().search("q").send().await.unwrap_err();
     assert!(matches!(error, ClientError::Unreachable { .. }), "{error:?}");
     assert!(!error.is_connect(), "the service may have seen it");
     assert_eq!(broken.connections(), 4);
@@ -104,7 +104,7 @@ async fn an_answer_that_breaks_off_is_asked_for_again() {
 async fn a_retry_after_is_waited_for() {
     let world = service(vec![refusal(429).header("retry-after", "1"), found()]).await;
     let started = Instant::now();
-    client(&world).search_for("q").send().await.unwrap();
+    client(&world).search("q").send().await.unwrap();
     assert!(started.elapsed() >= Duration::from_secs(1), "{:?}", started.elapsed());
     assert_eq!(world.requests().len(), 2);
 }
@@ -116,14 +116,14 @@ async fn a_retry_after_may_be_a_date_by_the_clock_of_the_service() {
         .header("retry-after", "Sun, 06 Nov 1994 08:49:38 GMT");
     let world = service(vec![busy, found()]).await;
     let started = Instant::now();
-    client(&world).search_for("q").send().await.unwrap();
+    client(&world).search("q").send().await.unwrap();
     assert!(started.elapsed() >= Duration::from_secs(1), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
 async fn a_retry_after_beyond_the_policy_is_left_to_the_caller() {
     let world = service(vec![refusal(429).header("retry-after", "3600"), found()]).await;
-    let error = client(&world).search_for("q").send().await.unwrap_err();
+    let error = client(&world).search("q").send().await.unwrap_err();
     assert_eq!(error.retry_after(), Some(Duration::from_secs(3600)));
     assert_eq!(world.requests().len(), 1);
 }
@@ -133,7 +133,7 @@ async fn a_repetition_that_cannot_be_done_in_time_is_not_begun() {
     let world = service(vec![refusal(429).header("retry-after", "20"), found()]).await;
     let started = Instant::now();
     let client = builder(&base(&world)).timeout(Duration::from_secs(10)).build().unwrap();
-    let error = client.search_for("q").send().await.unwrap_err();
+    let error = client.search("q").send().await.unwrap_err();
     assert_eq!(error.status().unwrap(), 429, "what happened last, not a timeout");
     assert_eq!(world.requests().len(), 1);
     assert!(started.elapsed() < Duration::from_secs(10), "it does not wait for the end");
@@ -145,7 +145,7 @@ async fn the_time_bounds_all_attempts_together() {
     let slow = refusal(503).delay(Duration::from_secs(1));
     let world = service(vec![slow]).await;
     let client = builder(&base(&world)).timeout(Duration::from_millis(2900)).build().unwrap();
-    let error = client.search_for("q").send().await.unwrap_err();
+    let error = client.search("q").send().await.unwrap_err();
     assert_eq!(error.status().unwrap(), 503);
     assert_eq!(world.requests().len(), 2);
 }
@@ -154,7 +154,7 @@ async fn the_time_bounds_all_attempts_together() {
 async fn a_service_that_is_silent_is_asked_once() {
     let world = service(vec![Page::silence()]).await;
     let client = builder(&base(&world)).timeout(Duration::from_millis(300)).build().unwrap();
-    let error = client.search_for("q").send().await.unwrap_err();
+    let error = client.search("q").send().await.unwrap_err();
     assert!(error.is_timeout() && !error.is_connect(), "{error:?}");
     assert_eq!(world.requests().len(), 1);
 }

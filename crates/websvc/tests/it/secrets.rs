@@ -29,20 +29,20 @@ fn keys_and_passwords_are_not_in_what_is_debugged() {
     check(&format!("{builder:?} {builder:#?}"));
     let client = builder.build().unwrap();
     check(&format!("{client:?} {client:#?}"));
-    let search = client.search_for("q");
+    let search = client.search("q");
     check(&format!("{search:?} {search:#?}"));
 }
 
 #[tokio::test]
 async fn keys_and_passwords_are_not_in_errors() {
     let world = service(vec![refusal(401)]).await;
-    check(&printed(&client(&world).search_for("q").send().await.unwrap_err()));
+    check(&printed(&client(&world).search("q").send().await.unwrap_err()));
     let world = service(vec![Page::text("?")]).await;
-    check(&printed(&client(&world).search_for("q").send().await.unwrap_err()));
+    check(&printed(&client(&world).search("q").send().await.unwrap_err()));
     let address = base(&world).replace("http://", "http://Aladdin:open%20sesame@");
     // The world is no proxy, so it refuses the tunnel.
     let client = builder("https://a.test").proxy(address.parse().unwrap()).build().unwrap();
-    check(&printed(&client.search_for("q").send().await.unwrap_err()));
+    check(&printed(&client.search("q").send().await.unwrap_err()));
     let error = builder(&address).build().unwrap_err();
     check(&printed(&error));
     let error = builder("http://a.test").key(format!("{KEY}\n")).build().unwrap_err();

@@ -14,7 +14,7 @@ pub(super) const HOSTS: u8 = 32;
 /// Files by their path.
 pub(super) type Files = HashMap<String, File>;
 
-/// What is served at a path.
+/// File served at a path.
 pub(super) struct File {
     pub(super) kind: &'static str,
     pub(super) bytes: Vec<u8>,

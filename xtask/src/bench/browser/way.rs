@@ -20,7 +20,7 @@ pub(super) enum Way {
     Playwright { folder: PathBuf, chromium: PathBuf, wait_until: &'static str },
 }
 
-/// What some pages took.
+/// Render times of pages.
 #[derive(Default)]
 pub(super) struct Times {
     pub(super) pages_ms: Vec<f64>,

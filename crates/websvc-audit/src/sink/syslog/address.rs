@@ -1,4 +1,4 @@
-//! Where messages of syslog go.
+//! Address of a syslog receiver.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -7,8 +7,8 @@ use url::{Host, Url};
 
 use crate::error::AuditError;
 
-/// Where messages of syslog go: `udp://host[:514]`, `tcp://host[:601]`, `tls://host[:6514]`, or the path of a socket,
-/// `/dev/log` or `unix:///dev/log`.
+/// Address of a syslog receiver: `udp://host[:514]`, `tcp://host[:601]`, `tls://host[:6514]`, or the path of a
+/// socket, `/dev/log` or `unix:///dev/log`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SyslogAddress {
     /// One datagram for each message (RFC 5426).

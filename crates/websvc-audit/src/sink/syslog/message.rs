@@ -8,7 +8,7 @@ const WARNING: u8 = 4;
 const INFORMATIONAL: u8 = 6;
 const HOSTNAME_MAX: usize = 255;
 
-/// What all messages of this process have in common.
+/// Fields that all syslog messages of this process share.
 #[derive(Debug)]
 pub(super) struct Sender {
     hostname: String,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::ask::Connection;
 use crate::load::{Load, Request};
@@ -37,7 +37,7 @@ const ASKED_EVERY: Duration = Duration::from_millis(20);
 /// The most that is waited for a crawl.
 const PATIENCE: Duration = Duration::from_secs(1_800);
 
-/// What a crawl came to.
+/// Result of a crawl.
 struct Crawled {
     documents: u64,
     seconds: f64,
@@ -49,7 +49,7 @@ struct Crawled {
 /// A crawl to be measured.
 struct Scene<'a> {
     name: String,
-    world: &'a World,
+    world: &'a TestWeb,
     start: &'a str,
     /// The pages that it has to get.
     urls: Vec<String>,
@@ -80,7 +80,7 @@ pub(crate) async fn run() {
     beside().await;
 }
 
-fn generated<'a>(world: &'a World, pages: usize, name: &str, options: Value) -> Scene<'a> {
+fn generated<'a>(world: &'a TestWeb, pages: usize, name: &str, options: Value) -> Scene<'a> {
     Scene { name: name.to_owned(), world, start: site::START, urls: site::urls(pages), options }
 }
 
@@ -90,7 +90,7 @@ async fn manual(options: &Value) {
         println!("bench: the row of the Python manual is skipped, WEBSVC_CORPUS_DIR is not set");
         return;
     };
-    let world = World::builder().directory("docs.test", &corpus).start().await;
+    let world = TestWeb::builder().directory("docs.test", &corpus).start().await;
     let urls: Vec<String> = crate::parts::html_files(&corpus)
         .into_iter()
         .map(|file| format!("http://docs.test/{}", file.strip_prefix(&corpus).unwrap().display()))
@@ -138,7 +138,7 @@ impl Scene<'_> {
 }
 
 /// Starts a service that waits for no site.
-fn service(world: &World, data_dir: &std::path::Path) -> Process {
+fn service(world: &TestWeb, data_dir: &std::path::Path) -> Process {
     let at_once = AT_ONCE.to_string();
     let fetches = (4 * AT_ONCE).to_string();
     Process::service_with(

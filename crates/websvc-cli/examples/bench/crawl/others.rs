@@ -1,4 +1,4 @@
-//! What the crawl is compared with: `wget --recursive`, and fetches of a list of URLs by our client alone.
+//! Baselines of the crawl: `wget --recursive`, and fetches of a list of URLs by the HTTP client alone.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -7,19 +7,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use tokio::task::JoinSet;
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest};
 
 use crate::process::{cpu_seconds_of_children, pin_self_to, pinned};
 
-/// What bare fetches came to.
+/// Result of the fetches by the HTTP client alone.
 pub(crate) struct Bare {
     pub(crate) seconds: f64,
     pub(crate) cpu_seconds: f64,
 }
 
 /// Returns the pages per second of wget; `None` where it is not installed.
-pub(crate) async fn wget(world: &World, start: &str) -> Option<f64> {
+pub(crate) async fn wget(world: &TestWeb, start: &str) -> Option<f64> {
     Command::new("wget").arg("--version").output().ok()?;
     let folder = tempfile::tempdir().unwrap();
     let mut command = pinned("wget".as_ref());
@@ -42,7 +42,7 @@ pub(crate) async fn wget(world: &World, start: &str) -> Option<f64> {
 }
 
 /// Fetches the URLs in a process of its own, so many at one time.
-pub(crate) async fn bare(world: &World, urls: &[String], at_once: usize) -> Bare {
+pub(crate) async fn bare(world: &TestWeb, urls: &[String], at_once: usize) -> Bare {
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("urls");
     std::fs::write(&list, urls.join("\n")).unwrap();

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
-/// Where crawls begin.
+/// Start URL of the crawls.
 pub(crate) const START: &str = "http://site.test/";
 
 /// How many pages each page leads to beside those of its navigation.
@@ -35,8 +35,8 @@ const WORDS: &[&str] = &[
 ];
 
 /// Serves so many pages, each after a while.
-pub(crate) async fn world(pages: usize, delay: Duration) -> World {
-    let mut world = World::builder();
+pub(crate) async fn world(pages: usize, delay: Duration) -> TestWeb {
+    let mut world = TestWeb::builder();
     for number in 0..pages {
         world = world.page_with(&url(number), move |_| Page::html(html(number, pages)).delay(delay));
     }

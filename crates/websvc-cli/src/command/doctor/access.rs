@@ -1,4 +1,4 @@
-//! Who gets in: whether there is a key where others can reach the service.
+//! Check of authentication: reachable services need a key.
 
 use websvc_store::DatabaseReport;
 
@@ -10,7 +10,7 @@ const CHECK: &str = "keys";
 
 /// Checks that the door is neither open nor without a key to it.
 pub(super) fn keys(common: &Common, config: &Config, store: Option<&DatabaseReport>) -> Finding {
-    let keys = Keys {
+    let keys = KeyCheck {
         required: config.auth.required,
         in_environment: variable(KEY_VARIABLE).is_some(),
         stored: store.map_or(0, |store| store.keys),
@@ -19,8 +19,8 @@ pub(super) fn keys(common: &Common, config: &Config, store: Option<&DatabaseRepo
     keys.judge(common, is_loopback(&config.server.listen), config.server.tls.is_some())
 }
 
-/// What decides who gets in.
-struct Keys {
+/// Keys that authenticate requests.
+struct KeyCheck {
     required: bool,
     in_environment: bool,
     /// The valid keys of the database.
@@ -28,7 +28,7 @@ struct Keys {
     revoked: u64,
 }
 
-impl Keys {
+impl KeyCheck {
     fn judge(&self, common: &Common, is_loopback: bool, has_tls: bool) -> Finding {
         let Self { required, in_environment, stored, revoked } = *self;
         if !required {
@@ -92,8 +92,11 @@ mod tests {
             (false, false, 0, 0, true, false, Ok),
             (false, true, 1, 0, false, true, Problem),
         ] {
-            let finding =
-                Keys { required, in_environment, stored, revoked }.judge(&Common::default(), loopback, tls);
+            let finding = KeyCheck { required, in_environment, stored, revoked }.judge(
+                &Common::default(),
+                loopback,
+                tls,
+            );
             assert_eq!(finding.state, expected, "{finding:?}");
         }
     }

@@ -1,23 +1,23 @@
-//! Whether audit events arrive.
+//! Check of the delivery of audit events.
 
 use websvc_server::audit::{Sink, SinkError};
 use websvc_store::DatabaseReport;
 use websvc_types::status::{AuditReadiness, AuditState};
 
 use super::finding::Finding;
+use crate::app;
 use crate::config::Config;
-use crate::installation;
-use crate::show;
+use crate::output;
 
 const CHECK: &str = "audit events";
 
 /// Looks at each sink, and without one at the teams that want events.
 pub(super) async fn check(config: &Config, store: Option<&DatabaseReport>) -> Vec<Finding> {
-    let sinks = match installation::sinks(config) {
+    let sinks = match app::sinks(config) {
         Ok(sinks) => sinks,
         Err(error) => {
             let advice = "correct what is named; `serve` does not start";
-            return vec![Finding::problem(CHECK, show::causes(error.as_ref()), advice)];
+            return vec![Finding::problem(CHECK, output::causes(error.as_ref()), advice)];
         }
     };
     if sinks.is_empty() {

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::finding::Finding;
+use crate::app;
 use crate::args::{Common, check_listen};
 use crate::config::{self, Config};
-use crate::installation;
-use crate::show;
+use crate::output;
 
 const CHECK: &str = "configuration";
 
@@ -65,13 +65,13 @@ fn read(file: Option<&Path>, not_yet: &[String], misspelt: &[(String, String)]) 
 
 /// Checks what a start would check before it reaches for anything.
 fn values(config: &Config) -> Finding {
-    match check_listen(&config.server.listen).and_then(|()| installation::check_values(config)) {
+    match check_listen(&config.server.listen).and_then(|()| app::check_values(config)) {
         Ok(()) => Finding::ok("values", "networks, proxies, certificates and limits can be used"),
         Err(error) => Finding::problem(
             "values",
             match config.origins.of_error(&error.to_string()) {
-                Some(place) => format!("{place}: {}", show::causes(error.as_ref())),
-                None => show::causes(error.as_ref()),
+                Some(place) => format!("{place}: {}", output::causes(error.as_ref())),
+                None => output::causes(error.as_ref()),
             },
             "correct the key that is named; `serve` does not start",
         ),

@@ -10,7 +10,7 @@ use websvc_store::{DatabaseReport, Store, StoreError};
 use super::finding::{Finding, State};
 use crate::config::{Config, Provider};
 use crate::data_dir::{INDEX_DIR, LOCK_FILE};
-use crate::show;
+use crate::output;
 
 const DIRECTORY: &str = "data directory";
 const DISK: &str = "disk";
@@ -19,7 +19,7 @@ const INDEX: &str = "index";
 
 /// Below this the database cannot even write its log.
 const LEAST_FREE: u64 = 100 * 1024 * 1024;
-/// What an index may take while it is merged, and the log of the database.
+/// Free space for a merge of the index and the log of the database.
 const SPARE: u64 = 512 * 1024 * 1024;
 
 /// Checks the directory, the disk, the database and the index; returns what the database is, too.
@@ -142,11 +142,11 @@ fn database(path: &Path) -> (Finding, Option<DatabaseReport>) {
             };
             (Finding::ok(DATABASE, message), Some(found))
         }
-        Err(error) => (Finding::problem(DATABASE, show::causes(&error), mend(&error)), None),
+        Err(error) => (Finding::problem(DATABASE, output::causes(&error), repair_advice(&error)), None),
     }
 }
 
-fn mend(error: &StoreError) -> &'static str {
+fn repair_advice(error: &StoreError) -> &'static str {
     match error {
         StoreError::NewerSchema { .. } => {
             "run the newer websvc that wrote it, or give another data directory"
@@ -208,7 +208,7 @@ fn index(dir: &Path, expected: &Expected) -> Finding {
                 IndexError::Directory { .. } => "let the user that runs websvc read and write the directory",
                 _ => "move the directory away and crawl or import again, or put back a copy",
             };
-            Finding::problem(INDEX, show::causes(&error), advice)
+            Finding::problem(INDEX, output::causes(&error), advice)
         }
     }
 }
@@ -219,7 +219,7 @@ fn faulty_team_indexes(dir: &Path) -> Vec<Finding> {
         Ok(owners) => owners,
         Err(error) => {
             let advice = "let the user that runs websvc read and write the directory";
-            return vec![Finding::problem(INDEX, show::causes(&error), advice)];
+            return vec![Finding::problem(INDEX, output::causes(&error), advice)];
         }
     };
     let dirs = owners.into_iter().map(|owner| dir.join(TeamIndexes::folder_of(owner)));

@@ -1,8 +1,8 @@
-//! What a check found.
+//! Result of a check.
 
 use serde::Serialize;
 
-use crate::show::Style;
+use crate::output::Style;
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -16,10 +16,10 @@ pub(super) enum State {
     Problem,
 }
 
-/// What a check found, in one line, and what to do when that is not as it should be.
+/// Result of a check in one line, with advice if there is a problem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
-    /// What was looked at.
+    /// Name of the check.
     pub(super) check: String,
     pub(super) state: State,
     pub(super) message: String,

@@ -1,13 +1,13 @@
-//! Whether the language model answers.
+//! Check of the language model.
 
 use std::time::{Duration, Instant};
 
-use websvc_model::{Completion, Model, ModelError, OpenAi, Question, Shape};
+use websvc_model::{Completion, CompletionRequest, Model, ModelError, OpenAi, ResponseFormat};
 
 use super::finding::Finding;
+use crate::app;
 use crate::config::Config;
-use crate::installation;
-use crate::show;
+use crate::output;
 
 const CHECK: &str = "language model";
 
@@ -15,11 +15,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Asks the endpoint for its models, and where it has no such list one short question, if there is an endpoint.
 pub(super) async fn check(config: &Config) -> Option<Finding> {
-    let model = match installation::model(config) {
+    let model = match app::model(config) {
         Ok(model) => model?,
         Err(error) => {
             let advice = "correct what is named; `serve` does not start";
-            return Some(Finding::problem(CHECK, show::causes(error.as_ref()), advice));
+            return Some(Finding::problem(CHECK, output::causes(error.as_ref()), advice));
         }
     };
     let (started, deadline) = (Instant::now(), Instant::now() + PATIENCE);
@@ -38,11 +38,11 @@ pub(super) async fn check(config: &Config) -> Option<Finding> {
 }
 
 async fn ask(model: &OpenAi, deadline: Instant) -> Result<Completion, ModelError> {
-    let question = Question {
+    let question = CompletionRequest {
         instructions: "You answer in one word.",
         wish: "Say: ready",
         content: None,
-        shape: Shape::Text,
+        shape: ResponseFormat::Text,
         max_tokens: 16,
         deadline,
     };

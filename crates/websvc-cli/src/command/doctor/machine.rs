@@ -1,4 +1,4 @@
-//! What the machine gives: open files, memory, a clock.
+//! Check of the machine: open files, memory, clock.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,9 +12,9 @@ const FILES: &str = "open files";
 const MEMORY: &str = "memory";
 const CLOCK: &str = "clock";
 
-/// What the service opens beside connections: the index, the database, its log.
+/// Files that the service opens beside connections: the index, the database, its log.
 const OWN_FILES: u64 = 512;
-/// What the service takes without its caches and pages.
+/// Memory of the service without its caches and pages.
 const OWN_MEMORY: u64 = 128 * 1024 * 1024;
 /// 2026-01-01: the program is younger.
 const BORN: i64 = 1_767_225_600;

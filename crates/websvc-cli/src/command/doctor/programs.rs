@@ -8,9 +8,9 @@ use websvc_documents::DocumentKind;
 use websvc_scrape::{DocumentReader, ReadOptions};
 
 use super::finding::Finding;
+use crate::app;
 use crate::config::Config;
-use crate::installation;
-use crate::show;
+use crate::output;
 
 const DOCUMENTS: &str = "documents";
 const OCR: &str = "recognition";
@@ -56,20 +56,20 @@ pub(super) async fn check(config: Option<&Config>) -> Vec<Finding> {
 
 /// Lets a worker read a document, as the service does.
 async fn documents() -> Finding {
-    let reader = DocumentReader::new(installation::document_workers());
+    let reader = DocumentReader::new(app::document_workers());
     let deadline = Instant::now() + Duration::from_secs(20);
     let table = "tea,grams\ngreen,4\n".into();
     match reader.read(DocumentKind::Csv, table, &ReadOptions::default(), deadline).await {
         Ok(_) => Finding::ok(DOCUMENTS, "a worker reads them, in a process of its own"),
         Err(error) => Finding::problem(
             DOCUMENTS,
-            show::causes(&error),
+            output::causes(&error),
             "let websvc start processes of itself with 256 MB of address space each (limits, seccomp)",
         ),
     }
 }
 
-/// What recognition needs.
+/// Programs that OCR needs.
 struct Programs {
     /// The version of Tesseract and its languages.
     tesseract: Option<(String, Vec<String>)>,
@@ -127,7 +127,7 @@ fn output(program: &str, arguments: &[&str]) -> Option<String> {
 
 /// Looks whether the browser is there: one that would be started here is not, a remote one is connected to.
 async fn browser(config: &Config) -> Vec<Finding> {
-    let made = installation::client(config).and_then(|client| installation::browser(config, &client));
+    let made = app::client(config).and_then(|client| app::browser(config, &client));
     let browser = match made {
         Ok(Some(browser)) => browser,
         Ok(None) => return vec![Finding::ok(BROWSER, "turned off (browser.concurrency = 0)")],
@@ -135,7 +135,7 @@ async fn browser(config: &Config) -> Vec<Finding> {
         Err(error) => {
             return vec![Finding::warning(
                 BROWSER,
-                format!("not looked for: {}", show::causes(error.as_ref())),
+                format!("not looked for: {}", output::causes(error.as_ref())),
                 "mend that first",
             )];
         }
@@ -168,7 +168,7 @@ async fn remote_browser(browser: &Browser) -> Finding {
         ),
         Err(error) => Finding::problem(
             BROWSER,
-            show::causes(&error),
+            output::causes(&error),
             "check that it runs with --remote-debugging-port and that `browser.cdp_url` leads there; it has to reach this \
              service at `browser.egress_host` (else `browser.egress_listen`), on any port",
         ),

@@ -1,12 +1,12 @@
-//! Whether the log can be written as the configuration has it, and whether the collector of traces takes spans.
+//! Check of the log configuration and of the trace collector.
 
 use std::time::Instant;
 
 use super::finding::Finding;
+use crate::app::TraceSettings;
 use crate::config::Config;
-use crate::installation::TraceSettings;
 use crate::logging;
-use crate::show;
+use crate::output;
 
 const LOG: &str = "log";
 const TRACES: &str = "traces";
@@ -23,7 +23,7 @@ fn log(checked: anyhow::Result<()>) -> Finding {
         Ok(()) => Finding::ok(LOG, "format and filter can be used"),
         Err(error) => Finding::problem(
             LOG,
-            show::causes(error.as_ref()),
+            output::causes(error.as_ref()),
             "correct what is named; `serve` does not start",
         ),
     }
@@ -34,7 +34,7 @@ async fn traces(config: &Config) -> Vec<Finding> {
     let unusable = |error: anyhow::Error| {
         vec![Finding::problem(
             TRACES,
-            show::causes(error.as_ref()),
+            output::causes(error.as_ref()),
             "correct what is named; `serve` does not start",
         )]
     };

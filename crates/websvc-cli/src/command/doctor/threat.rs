@@ -1,32 +1,32 @@
-//! Whether the scanner of URLs answers.
+//! Check of the URL scanner.
 
 use std::time::{Duration, Instant};
 
 use websvc_threat::ScanError;
-use websvc_validate::Retention;
+use websvc_validate::RetentionMode;
 
 use super::finding::Finding;
+use crate::app;
 use crate::config::Config;
-use crate::installation;
-use crate::show;
+use crate::output;
 
 const CHECK: &str = "threat protection";
 
-/// What the scanner is asked about: a domain that is kept free for examples (RFC 2606).
+/// URL for the scanner: a domain reserved for examples (RFC 2606).
 const QUESTION: &str = "http://example.com/";
 
 /// Asks the scanner one question, if there is one.
 pub(super) async fn check(config: &Config) -> Option<Finding> {
-    let classifier = match installation::classifier(config) {
+    let classifier = match app::classifier(config) {
         Ok(classifier) => classifier,
         Err(error) => {
             let advice = "correct what is named; `serve` does not start";
-            return Some(Finding::problem(CHECK, show::causes(error.as_ref()), advice));
+            return Some(Finding::problem(CHECK, output::causes(error.as_ref()), advice));
         }
     };
     let started = Instant::now();
     // Nothing of the check is remembered.
-    let answer = classifier.score(QUESTION, Retention::Zero).await?;
+    let answer = classifier.score(QUESTION, RetentionMode::Zero).await?;
     Some(of_answer(&answer, started.elapsed()))
 }
 

@@ -11,18 +11,18 @@ use websvc_engine::crawl::{CrawlEvent, CrawlOptions, CrawlReport, crawl as run};
 use websvc_validate::PathFilter;
 
 use super::crawl_elsewhere;
-use crate::Setting;
+use crate::CommandContext;
+use crate::app::{self, App, IndexMode, ensure_complete};
 use crate::args::{Crawl, Patterns};
 use crate::command::scrape::page_url;
-use crate::command::search::refused;
+use crate::command::search::print_api_error;
 use crate::command::stop_signal;
 use crate::data_dir::DataDir;
-use crate::installation::{self, IndexAccess, Installation, ensure_complete};
+use crate::output;
 use crate::progress::Progress;
-use crate::show;
 
 /// Runs `websvc index crawl`.
-pub(super) async fn crawl(setting: Setting, arguments: Crawl) -> Result<()> {
+pub(super) async fn crawl(setting: CommandContext, arguments: Crawl) -> Result<()> {
     let seeds = arguments.urls.iter().map(|text| page_url(text)).collect::<Result<Vec<_>>>()?;
     if let Some(seed) = seeds.iter().find(|seed| !matches!(seed.scheme(), "http" | "https")) {
         bail!("{seed} cannot be crawled: only http and https can");
@@ -33,9 +33,9 @@ pub(super) async fn crawl(setting: Setting, arguments: Crawl) -> Result<()> {
         None => crawl_here(&setting, arguments, seeds).await?,
     };
     if as_json {
-        show::json(&report)?;
+        output::json(&report)?;
     } else {
-        show::line(&summary(&report))?;
+        output::line(&summary(&report))?;
     }
     if report.pages == 0 && report.errors > 0 && !report.interrupted {
         bail!("no page could be indexed");
@@ -43,12 +43,12 @@ pub(super) async fn crawl(setting: Setting, arguments: Crawl) -> Result<()> {
     Ok(())
 }
 
-async fn crawl_here(setting: &Setting, arguments: Crawl, seeds: Vec<Url>) -> Result<CrawlReport> {
+async fn crawl_here(setting: &CommandContext, arguments: Crawl, seeds: Vec<Url>) -> Result<CrawlReport> {
     let Patterns { include, exclude, regex_on_full_url } = arguments.patterns;
-    let paths = PathFilter::new(include, exclude, regex_on_full_url).map_err(refused)?;
-    let access = IndexAccess::Write(setting.data_dir.lock()?);
-    let installation = installation::open(&setting.config, &setting.data_dir, access)?;
-    let mark = Mark::find(&setting.data_dir, &seeds)?;
+    let paths = PathFilter::new(include, exclude, regex_on_full_url).map_err(print_api_error)?;
+    let access = IndexMode::Write(setting.data_dir.lock()?);
+    let app = app::open(&setting.config, &setting.data_dir, access)?;
+    let mark = CrawlCheckpoint::find(&setting.data_dir, &seeds)?;
     let options = CrawlOptions {
         limit: arguments.limit,
         depth: arguments.depth,
@@ -58,8 +58,8 @@ async fn crawl_here(setting: &Setting, arguments: Crawl, seeds: Vec<Url>) -> Res
         image_sizes: arguments.image_sizes,
         ..CrawlOptions::new(seeds)
     };
-    let report = work(&installation, &options).await?;
-    ensure_complete(&installation.close().await?)?;
+    let report = work(&app, &options).await?;
+    ensure_complete(&app.close().await?)?;
     mark.end(&report)?;
     Ok(report)
 }
@@ -101,16 +101,16 @@ fn summary(report: &CrawlReport) -> String {
     line
 }
 
-async fn work(installation: &Installation, options: &CrawlOptions) -> Result<CrawlReport> {
+async fn work(app: &App, options: &CrawlOptions) -> Result<CrawlReport> {
     let mut progress = Progress::start("crawling");
-    let (scraper, sink) = (installation.engine.scraper(), installation.sink());
+    let (scraper, sink) = (app.engine.scraper(), app.sink());
     let mut seen = |event: CrawlEvent| progress.event(&event);
     let report = run(scraper, options, &*sink, &mut seen, stop_signal()?).await;
     progress.finish();
     let report = report?;
     // Whoever breaks off does not want to wait; the texts of links count after the next crawl.
     if !report.interrupted {
-        let index = installation.index.clone();
+        let index = app.index.clone();
         tokio::task::spawn_blocking(move || index.apply_anchors()).await??;
     }
     Ok(report)
@@ -121,31 +121,31 @@ async fn work(installation: &Installation, options: &CrawlOptions) -> Result<Cra
 /// Pages fetched since then are in the page cache, so that the crawl, begun again, takes them from there and soon is
 /// where it was, without asking the sites again.
 #[derive(Debug)]
-struct Mark {
+struct CrawlCheckpoint {
     path: PathBuf,
-    begun: Begun,
+    begun: CheckpointFile,
 }
 
-/// What the mark's file says.
+/// Content of the checkpoint file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Begun {
+struct CheckpointFile {
     /// When, in milliseconds since the Unix epoch.
     at_ms: i64,
     seeds: Vec<String>,
 }
 
-impl Mark {
+impl CrawlCheckpoint {
     /// Finds the mark that a crawl of these seeds left, or sets a new one.
     fn find(data_dir: &DataDir, seeds: &[Url]) -> Result<Self> {
         let path = data_dir.path().join("crawl.json");
-        let left: Option<Begun> =
+        let left: Option<CheckpointFile> =
             std::fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let seeds: Vec<String> = seeds.iter().map(Url::to_string).collect();
         if let Some(begun) = left.filter(|begun| begun.seeds == seeds) {
-            show::note("going on with the crawl of these sites that was broken off");
+            output::note("going on with the crawl of these sites that was broken off");
             return Ok(Self { path, begun });
         }
-        let begun = Begun { at_ms: Timestamp::now().as_millisecond(), seeds };
+        let begun = CheckpointFile { at_ms: Timestamp::now().as_millisecond(), seeds };
         let text = serde_json::to_vec(&begun)?;
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         Ok(Self { path, begun })
@@ -175,9 +175,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let data_dir = DataDir::open(Some(directory.path())).unwrap();
         let seeds = [Url::parse("http://a.test/").unwrap()];
-        let first = Mark::find(&data_dir, &seeds).unwrap();
+        let first = CrawlCheckpoint::find(&data_dir, &seeds).unwrap();
         first.end(&CrawlReport { interrupted: true, ..CrawlReport::default() }).unwrap();
-        let second = Mark::find(&data_dir, &seeds).unwrap();
+        let second = CrawlCheckpoint::find(&data_dir, &seeds).unwrap();
         assert_eq!(second.begun.at_ms, first.begun.at_ms);
         second.end(&CrawlReport::default()).unwrap();
         assert!(!second.path.exists());
@@ -203,8 +203,8 @@ mod tests {
     fn another_crawl_does_not_go_on_with_it() {
         let directory = tempfile::tempdir().unwrap();
         let data_dir = DataDir::open(Some(directory.path())).unwrap();
-        let first = Mark::find(&data_dir, &[Url::parse("http://a.test/").unwrap()]).unwrap();
-        let other = Mark::find(&data_dir, &[Url::parse("http://b.test/").unwrap()]).unwrap();
+        let first = CrawlCheckpoint::find(&data_dir, &[Url::parse("http://a.test/").unwrap()]).unwrap();
+        let other = CrawlCheckpoint::find(&data_dir, &[Url::parse("http://b.test/").unwrap()]).unwrap();
         assert_eq!(first.begun.seeds, ["http://a.test/"]);
         assert_eq!(other.begun.seeds, ["http://b.test/"]);
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use url::Url;
 use websvc::types::ScrapeOptions;
-use websvc::types::job::{CrawlRequest, JobErrors, JobPhase, JobStatusResponse};
+use websvc::types::job::{CrawlRequest, JobErrorsResponse, JobStatus, JobStatusResponse};
 use websvc::{Client, Job, JobKind};
 use websvc_engine::crawl::CrawlReport;
 use websvc_transport::BoxFuture;
@@ -15,8 +15,8 @@ use crate::args::{Crawl, Patterns};
 use crate::command::crawl::given;
 use crate::command::search::remote;
 use crate::command::stop_signal;
+use crate::output;
 use crate::progress::Progress;
-use crate::show;
 
 /// The pauses between two looks at a job: they double from the first to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -35,7 +35,7 @@ pub(super) async fn crawl(arguments: &Crawl, starts: &[Url]) -> Result<CrawlRepo
             break;
         }
         let job = client.start_crawl(&request(arguments, start, left)).await?;
-        progress.beside(|| show::note(&format!("crawl {} of {start}", job.id)));
+        progress.beside(|| output::note(&format!("crawl {} of {start}", job.id)));
         let job = client.job(JobKind::Crawl, job.id);
         tokio::select! {
             state = follow(&job, &mut progress, &report) => add(&mut report, &job, &state?, &mut progress).await?,
@@ -74,7 +74,7 @@ async fn follow(job: &Job, progress: &mut Progress, before: &CrawlReport) -> Res
         let state = job.status(passed_over).await?;
         let pages = before.pages as u64;
         progress.far(pages + state.completed, pages + state.total, before.errors as u64);
-        if state.status != JobPhase::Scraping {
+        if state.status != JobStatus::Scraping {
             return Ok(state);
         }
         // Its documents are not wanted here: of those that were asked for, none is behind these.
@@ -101,7 +101,7 @@ async fn add(
     state: &JobStatusResponse,
     progress: &mut Progress,
 ) -> Result<()> {
-    let JobErrors { errors, robots_blocked, .. } = job.errors().await?;
+    let JobErrorsResponse { errors, robots_blocked, .. } = job.errors().await?;
     for error in &errors {
         progress.failed(&error.url, &error.error);
     }
@@ -115,15 +115,15 @@ async fn add(
     let done = state.completed + (errors.len() + robots_blocked.len()) as u64;
     report.waiting += usize::try_from(state.total.saturating_sub(done))?;
     if let Some(warning) = &state.warning {
-        show::note(&format!("warning: {warning}"));
+        output::note(&format!("warning: {warning}"));
     }
     match (state.status, &state.error) {
-        (JobPhase::Failed, error) if report.pages == 0 => {
+        (JobStatus::Failed, error) if report.pages == 0 => {
             bail!("the crawl failed: {}", error.as_deref().unwrap_or("the server does not say why"))
         }
-        (JobPhase::Failed, error) => {
+        (JobStatus::Failed, error) => {
             report.errors += usize::from(errors.is_empty());
-            show::note(&format!("failed: {}", error.as_deref().unwrap_or("the server does not say why")));
+            output::note(&format!("failed: {}", error.as_deref().unwrap_or("the server does not say why")));
             Ok(())
         }
         _ => Ok(()),

@@ -14,16 +14,16 @@ use websvc_index::{Index, IndexConfig};
 use zstd::stream::write::Encoder;
 
 use super::maintain::host;
-use crate::Setting;
+use crate::CommandContext;
 use crate::args::Export;
 use crate::command::serve::stop_signal;
+use crate::output;
 use crate::progress::Progress;
-use crate::show;
 
 /// How much is handed to the disk at one time.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// Where the documents go.
+/// Destination of the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target<'a> {
     Stdout,
@@ -43,7 +43,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// What an export came to.
+/// Result of an export.
 #[derive(Debug, Serialize)]
 struct Report {
     documents: u64,
@@ -55,7 +55,7 @@ struct Report {
 /// Runs `websvc index export`.
 ///
 /// Reading takes no lock and sees one state of the index, so that it works beside whatever process writes.
-pub(super) async fn export(setting: Setting, arguments: Export) -> Result<()> {
+pub(super) async fn export(setting: CommandContext, arguments: Export) -> Result<()> {
     let Export { file, site, json } = arguments;
     let stdout = Target::of(&file)? == Target::Stdout;
     let site = site.as_deref().map(host).transpose()?;
@@ -80,10 +80,10 @@ pub(super) async fn export(setting: Setting, arguments: Export) -> Result<()> {
         }
     };
     if stdout {
-        show::note(&summary);
+        output::note(&summary);
         return Ok(());
     }
-    show::line(&summary)
+    output::line(&summary)
 }
 
 fn run(index: &Index, file: &Path, site: Option<&str>, stop: &AtomicBool) -> Result<Report> {
@@ -109,7 +109,7 @@ fn run(index: &Index, file: &Path, site: Option<&str>, stop: &AtomicBool) -> Res
     Ok(Report { documents, bytes: bytes?, elapsed_ms: started.elapsed().as_millis() })
 }
 
-/// Writes what `fill` gives and returns how many bytes there were. A file has its name only when it is whole.
+/// Writes what `index_manual` gives and returns how many bytes there were. A file has its name only when it is whole.
 fn write(target: Target<'_>, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<u64> {
     let (path, packed) = match target {
         Target::Stdout => {

@@ -10,68 +10,68 @@ use tokio::sync::mpsc;
 use websvc::types::index::IndexDocument;
 use websvc_engine::crawl::Sink;
 
-use super::item::{Fault, Item, Why};
+use super::item::{Item, ReadFailure, SkipReason};
 use super::reader;
 use super::sink::ServerSink;
-use crate::Setting;
+use crate::CommandContext;
+use crate::app::{self, IndexMode, ensure_complete};
 use crate::args::Import;
 use crate::command::search::remote;
-use crate::installation::{self, IndexAccess, ensure_complete};
+use crate::output;
 use crate::progress::Progress;
-use crate::show;
 
 /// Documents are handed to the index when there are so many of them, ...
 const BATCH: usize = 64;
 /// ... or so many bytes of text: pages may have megabytes, and memory is bounded.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
-/// What is read ahead while the index works.
+/// Documents read ahead of the index writer.
 const AHEAD: usize = 8;
 
 /// So many failures are named one by one; the others are counted.
 const NAMED: usize = 100;
 
-/// What an import came to.
+/// Result of an import.
 #[derive(Debug, Serialize)]
 struct Report {
-    /// What was handed to the index.
+    /// Documents sent to the index.
     documents: usize,
-    /// What should have been read and could not be; counted by reason in `skipped` too.
+    /// Inputs that could not be read; also counted by reason in `skipped`.
     errors: usize,
-    /// What was left out, by reason.
-    skipped: BTreeMap<Why, usize>,
+    /// Skipped inputs, by reason.
+    skipped: BTreeMap<SkipReason, usize>,
     elapsed_ms: u128,
 }
 
 impl Report {
     fn new() -> Self {
-        let skipped = Why::ALL.into_iter().map(|why| (why, 0)).collect();
+        let skipped = SkipReason::ALL.into_iter().map(|why| (why, 0)).collect();
         Self { documents: 0, errors: 0, skipped, elapsed_ms: 0 }
     }
 
-    fn skip(&mut self, why: Why) {
+    fn skip(&mut self, why: SkipReason) {
         *self.skipped.entry(why).or_default() += 1;
     }
 }
 
 /// Runs `websvc index import`.
-pub(super) async fn import(setting: Setting, arguments: Import) -> Result<()> {
+pub(super) async fn import(setting: CommandContext, arguments: Import) -> Result<()> {
     let started = Instant::now();
     arguments.paths.iter().try_for_each(|path| reader::check(path))?;
     let (sink, index): (Box<dyn Sink>, _) = match arguments.remote.server {
         Some(_) => (Box::new(ServerSink(remote(&arguments.remote)?)), None),
         None => {
-            let access = IndexAccess::Write(setting.data_dir.lock()?);
-            let installation = installation::open(&setting.config, &setting.data_dir, access)?;
-            (installation.sink(), Some(installation))
+            let access = IndexMode::Write(setting.data_dir.lock()?);
+            let app = app::open(&setting.config, &setting.data_dir, access)?;
+            (app.sink(), Some(app))
         }
     };
     let mut report = fill(arguments.paths, arguments.base_url, &*sink).await?;
     let mirrors = match index {
-        Some(installation) => {
-            let index = installation.index.clone();
+        Some(app) => {
+            let index = app.index.clone();
             tokio::task::spawn_blocking(move || index.apply_anchors()).await??;
-            installation.close().await?
+            app.close().await?
         }
         None => Vec::new(),
     };
@@ -92,7 +92,7 @@ async fn fill(paths: Vec<PathBuf>, base_url: Option<url::Url>, sink: &dyn Sink) 
         paths.iter().try_for_each(|path| {
             reader::read(path, base_url.as_ref(), &mut take).or_else(|error| {
                 // The files behind it may be whole; when nobody takes what is read, this fails too.
-                let fault = Fault::broken(&show::causes(error.as_ref()));
+                let fault = ReadFailure::broken(&output::causes(error.as_ref()));
                 take(Item::Failed { what: path.display().to_string(), fault })
             })
         })
@@ -136,12 +136,12 @@ async fn fill(paths: Vec<PathBuf>, base_url: Option<url::Url>, sink: &dyn Sink) 
 
 fn print(report: &Report, as_json: bool) -> Result<()> {
     if as_json {
-        return show::json(report);
+        return output::json(report);
     }
     let Report { documents, errors, skipped, elapsed_ms } = report;
     let reasons = skipped.iter().filter(|(_, count)| **count > 0);
     let reasons: Vec<String> = reasons.map(|(why, count)| format!("{count} {}", why.label())).collect();
     let left_out =
         if reasons.is_empty() { String::new() } else { format!("; left out: {}", reasons.join(", ")) };
-    show::line(&format!("{documents} documents indexed, {errors} errors in {elapsed_ms} ms{left_out}"))
+    output::line(&format!("{documents} documents indexed, {errors} errors in {elapsed_ms} ms{left_out}"))
 }

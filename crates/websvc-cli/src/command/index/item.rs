@@ -1,4 +1,4 @@
-//! What reading gives: documents, and what was left out with the reason.
+//! Items of an input: documents, and skipped inputs with the reason.
 
 use std::fmt::Display;
 
@@ -9,48 +9,48 @@ use websvc::types::index::IndexDocument;
 pub(super) enum Item {
     /// A document.
     Document(Box<IndexDocument>),
-    /// What is left out as a matter of course.
-    Skipped(Why),
-    /// What should have been read and could not be.
+    /// An input that is skipped by design.
+    Skipped(SkipReason),
+    /// An input that could not be read.
     Failed {
         /// Its place.
         what: String,
-        /// What is wrong with it.
-        fault: Fault,
+        /// Failure of the read.
+        fault: ReadFailure,
     },
 }
 
 /// Why something cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]
-pub(super) struct Fault {
-    pub(super) why: Why,
+pub(super) struct ReadFailure {
+    pub(super) why: SkipReason,
     reason: String,
 }
 
-impl Fault {
-    pub(super) fn new(why: Why, reason: impl Into<String>) -> Self {
+impl ReadFailure {
+    pub(super) fn new(why: SkipReason, reason: impl Into<String>) -> Self {
         Self { why, reason: reason.into() }
     }
 
     /// Something that is not what it should be.
     pub(super) fn broken(reason: &dyn Display) -> Self {
-        Self::new(Why::Broken, reason.to_string())
+        Self::new(SkipReason::Broken, reason.to_string())
     }
 
     pub(super) fn too_large(limit: u64) -> Self {
-        Self::new(Why::TooLarge, format!("larger than {limit} bytes"))
+        Self::new(SkipReason::TooLarge, format!("larger than {limit} bytes"))
     }
 
     pub(super) fn no_text() -> Self {
-        Self::new(Why::NoText, "there is no text in it")
+        Self::new(SkipReason::NoText, "there is no text in it")
     }
 }
 
 /// The reasons for leaving something out, as they are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Why {
+pub(super) enum SkipReason {
     /// A record of an archive that is not an answer to a request for a page.
     NotAPage,
     /// The answer has another status than 200.
@@ -69,7 +69,7 @@ pub(super) enum Why {
     Unsupported,
 }
 
-impl Why {
+impl SkipReason {
     pub(super) const ALL: [Self; 8] = [
         Self::NotAPage,
         Self::NotOk,

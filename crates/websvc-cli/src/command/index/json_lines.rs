@@ -8,15 +8,15 @@ use serde_json::{Map, Value};
 use url::Url;
 use websvc::types::index::IndexDocument;
 
-use super::item::{Fault, Item, Why};
+use super::item::{Item, ReadFailure, SkipReason};
 use super::lines::{Line, read_line};
 use super::page::{Origin, page, rendered};
-use super::reader::{MAX_BYTES, Take};
+use super::reader::{DocumentVisitor, MAX_BYTES};
 
 const HTML: &str = "text/html; charset=utf-8";
 
 /// Reads all lines of a stream that is called `name`; lines and parts of the stream that are broken are told.
-pub(super) fn read(name: &str, mut from: impl BufRead, take: &mut Take<'_>) -> Result<()> {
+pub(super) fn read(name: &str, mut from: impl BufRead, take: &mut DocumentVisitor<'_>) -> Result<()> {
     let mut line = Vec::new();
     let limit = usize::try_from(MAX_BYTES)?;
     for number in 1_u64.. {
@@ -24,8 +24,8 @@ pub(super) fn read(name: &str, mut from: impl BufRead, take: &mut Take<'_>) -> R
             Ok(Line::End) => break,
             Ok(Line::Whole) if line.trim_ascii().is_empty() => continue,
             Ok(Line::Whole) => document(&line),
-            Ok(Line::TooLong) => Err(Fault::too_large(MAX_BYTES)),
-            Err(error) if error.kind() == ErrorKind::InvalidData => Err(Fault::broken(&error)),
+            Ok(Line::TooLong) => Err(ReadFailure::too_large(MAX_BYTES)),
+            Err(error) if error.kind() == ErrorKind::InvalidData => Err(ReadFailure::broken(&error)),
             Err(error) => return Err(error.into()),
         };
         take(match document {
@@ -37,15 +37,16 @@ pub(super) fn read(name: &str, mut from: impl BufRead, take: &mut Take<'_>) -> R
 }
 
 /// Reads a document: as this program exports it, or under the names that others use.
-fn document(line: &[u8]) -> Result<Box<IndexDocument>, Fault> {
-    let object: Map<String, Value> = serde_json::from_slice(line).map_err(|error| Fault::broken(&error))?;
+fn document(line: &[u8]) -> Result<Box<IndexDocument>, ReadFailure> {
+    let object: Map<String, Value> =
+        serde_json::from_slice(line).map_err(|error| ReadFailure::broken(&error))?;
     let text = |names: &[&str]| {
         names.iter().find_map(|name| object.get(*name)?.as_str()).filter(|text| !text.trim().is_empty())
     };
-    let url = text(&["url", "link", "sourceURL"]).ok_or_else(|| Fault::broken(&"it has no url"))?;
-    let url = Url::parse(url).map_err(|error| Fault::broken(&format!("its url: {error}")))?;
+    let url = text(&["url", "link", "sourceURL"]).ok_or_else(|| ReadFailure::broken(&"it has no url"))?;
+    let url = Url::parse(url).map_err(|error| ReadFailure::broken(&format!("its url: {error}")))?;
     if !matches!(url.scheme(), "http" | "https" | "file") {
-        return Err(Fault::broken(&format!("its url: nothing is found under {}:", url.scheme())));
+        return Err(ReadFailure::broken(&format!("its url: nothing is found under {}:", url.scheme())));
     }
     let mut copy = if let Some(html) = text(&["html", "rawHtml"]) {
         page(&url, html.as_bytes(), HTML, Origin::Own)?
@@ -69,7 +70,7 @@ fn document(line: &[u8]) -> Result<Box<IndexDocument>, Fault> {
     copy.links = field(&object, "links").unwrap_or(copy.links);
     copy.news = field(&object, "news").or(copy.news);
     if copy.title.trim().is_empty() && copy.body.trim().is_empty() {
-        return Err(Fault::new(Why::NoText, "it has neither title nor text"));
+        return Err(ReadFailure::new(SkipReason::NoText, "it has neither title nor text"));
     }
     Ok(copy)
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-/// What became of a line.
+/// Outcome of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     /// It is in the buffer, with its line feed unless the stream ended.

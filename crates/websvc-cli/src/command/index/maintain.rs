@@ -6,19 +6,19 @@ use url::{Host, Url};
 use websvc_engine::TeamIndexes;
 use websvc_index::{Index, IndexConfig};
 
-use crate::Setting;
+use crate::CommandContext;
 use crate::args::{Delete, Optimize};
 use crate::data_dir::WriteLock;
-use crate::show;
+use crate::output;
 
-/// What a deletion came to.
+/// Result of a deletion.
 #[derive(Debug, Serialize)]
 struct Deleted {
     documents: usize,
 }
 
 /// Runs `websvc index delete`.
-pub(super) fn delete(setting: &Setting, arguments: Delete) -> Result<()> {
+pub(super) fn delete(setting: &CommandContext, arguments: Delete) -> Result<()> {
     let Delete { sites, urls, json } = arguments;
     let hosts = sites.iter().map(|site| host(site)).collect::<Result<Vec<_>>>()?;
     // Documents are known by their URLs as they were normalised when they came.
@@ -36,9 +36,9 @@ pub(super) fn delete(setting: &Setting, arguments: Delete) -> Result<()> {
     of_teams.flush()?;
     let deleted = Deleted { documents };
     if json {
-        return show::json(&deleted);
+        return output::json(&deleted);
     }
-    show::line(&format!("{} documents deleted", deleted.documents))
+    output::line(&format!("{} documents deleted", deleted.documents))
 }
 
 /// Deletes the documents of hosts and URLs from one index, and returns how many there were.
@@ -59,14 +59,14 @@ fn delete_from(index: &Index, hosts: &[String], urls: &[Url]) -> Result<usize> {
 }
 
 /// Runs `websvc index optimize`.
-pub(super) fn optimize(setting: &Setting, arguments: &Optimize) -> Result<()> {
+pub(super) fn optimize(setting: &CommandContext, arguments: &Optimize) -> Result<()> {
     let (_lock, index) = open(setting)?;
     index.optimize()?;
     index.close()?;
     super::print_stats(&super::stats_here(setting)?, arguments.json)
 }
 
-fn open(setting: &Setting) -> Result<(WriteLock, Index)> {
+fn open(setting: &CommandContext) -> Result<(WriteLock, Index)> {
     let Some(lock) = setting.data_dir.try_lock()? else {
         bail!(
             "the data directory {} is in use by another websvc: stop it first, this command does not go through a server",

@@ -16,35 +16,37 @@ const MAX_CODINGS: usize = 3;
 
 /// An answer.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Message {
+pub(super) struct HttpMessage {
     pub(super) status: u16,
     pub(super) content_type: String,
-    /// What `X-Robots-Tag` says, each time it is there.
+    /// Values of all `X-Robots-Tag` headers.
     pub(super) robots: Vec<String>,
     pub(super) body: Vec<u8>,
 }
 
 /// Why there is no message.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum NoMessage {
+pub(super) enum HttpMessageError {
     /// The bytes do not begin with the head of an answer.
     Malformed,
     /// The unpacked body is larger than [`MAX_BLOCK_BYTES`].
     TooLarge,
 }
 
-impl Message {
+impl HttpMessage {
     /// Reads an answer.
     ///
     /// Archives say which codings the body once had, and many hold it without them: a coding that the body does not
     /// have is passed over. A body that was cut off gives what can be unpacked of it.
-    pub(super) fn read(mut block: Vec<u8>) -> Result<Self, NoMessage> {
-        let end = head_end(&block).ok_or(NoMessage::Malformed)?;
+    pub(super) fn read(mut block: Vec<u8>) -> Result<Self, HttpMessageError> {
+        let end = head_end(&block).ok_or(HttpMessageError::Malformed)?;
         let mut body = block.split_off(end);
         let head = String::from_utf8_lossy(&block);
         let mut lines = head.lines();
-        let mut message =
-            Self { status: lines.next().and_then(status).ok_or(NoMessage::Malformed)?, ..Self::default() };
+        let mut message = Self {
+            status: lines.next().and_then(status).ok_or(HttpMessageError::Malformed)?,
+            ..Self::default()
+        };
         let (mut is_chunked, mut codings) = (false, Vec::new());
         for (name, value) in lines.filter_map(|line| line.split_once(':')) {
             let value = value.trim();
@@ -109,7 +111,7 @@ fn unchunked(body: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns the body without a coding; `None` when it does not have it.
-fn unpacked(body: &[u8], coding: &str) -> Result<Option<Vec<u8>>, NoMessage> {
+fn unpacked(body: &[u8], coding: &str) -> Result<Option<Vec<u8>>, HttpMessageError> {
     if is_markup(body) {
         return Ok(None);
     }
@@ -135,12 +137,12 @@ fn is_markup(body: &[u8]) -> bool {
     is_text && beginning.trim_ascii_start().starts_with(b"<")
 }
 
-fn unpack(from: impl Read) -> Result<Option<Vec<u8>>, NoMessage> {
+fn unpack(from: impl Read) -> Result<Option<Vec<u8>>, HttpMessageError> {
     let mut text = Vec::new();
     // An error after some text means that the body was cut off.
     let outcome = from.take(MAX_BODY_BYTES + 1).read_to_end(&mut text);
     if text.len() as u64 > MAX_BODY_BYTES {
-        return Err(NoMessage::TooLarge);
+        return Err(HttpMessageError::TooLarge);
     }
     Ok((outcome.is_ok() || !text.is_empty()).then_some(text))
 }
@@ -151,8 +153,8 @@ mod tests {
 
     use super::*;
 
-    fn read(head: &str, body: &[u8]) -> Result<Message, NoMessage> {
-        Message::read([format!("HTTP/1.1 {head}\r\n\r\n").as_bytes(), body].concat())
+    fn read(head: &str, body: &[u8]) -> Result<HttpMessage, HttpMessageError> {
+        HttpMessage::read([format!("HTTP/1.1 {head}\r\n\r\n").as_bytes(), body].concat())
     }
 
     #[test]
@@ -162,9 +164,13 @@ mod tests {
         assert_eq!((message.status, message.content_type.as_str()), (404, "text/html; charset=x"));
         assert_eq!(message.body, b"\xffbody\r\n\r\n");
         assert_eq!(message.robots, ["NoArchive, NoIndex"]);
-        assert_eq!(Message::read(b"HTTP/2 200\n\nx".to_vec()).unwrap().status, 200);
+        assert_eq!(HttpMessage::read(b"HTTP/2 200\n\nx".to_vec()).unwrap().status, 200);
         for malformed in ["", "HTTP/1.1 200 OK\r\n", "GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 many\r\n\r\n"] {
-            assert_eq!(Message::read(malformed.into()), Err(NoMessage::Malformed), "{malformed:?}");
+            assert_eq!(
+                HttpMessage::read(malformed.into()),
+                Err(HttpMessageError::Malformed),
+                "{malformed:?}"
+            );
         }
     }
 
@@ -211,6 +217,6 @@ mod tests {
     fn a_bomb_is_not_unpacked() {
         let bomb = Coding::Zstd.encode(&vec![b'a'; 65 * 1024 * 1024]);
         assert!(bomb.len() < 100_000);
-        assert_eq!(read("200 OK\r\nContent-Encoding: zstd", &bomb), Err(NoMessage::TooLarge));
+        assert_eq!(read("200 OK\r\nContent-Encoding: zstd", &bomb), Err(HttpMessageError::TooLarge));
     }
 }

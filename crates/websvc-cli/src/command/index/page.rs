@@ -7,7 +7,7 @@ use websvc::types::index::IndexDocument;
 use websvc_extract::{ContentOptions, Document, Source};
 use websvc_scrape::{RobotsRules, index_document, known_url};
 
-use super::item::{Fault, Why};
+use super::item::{ReadFailure, SkipReason};
 
 /// Whose word counts for what becomes of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,14 +25,14 @@ pub(super) fn page(
     bytes: &[u8],
     content_type: &str,
     origin: Origin<'_>,
-) -> Result<Box<IndexDocument>, Fault> {
+) -> Result<Box<IndexDocument>, ReadFailure> {
     let page = Document::parse(Source { bytes, content_type: Some(content_type), url })
-        .map_err(|error| Fault::broken(&error))?;
+        .map_err(|error| ReadFailure::broken(&error))?;
     let metadata = page.metadata();
     if let Origin::Web(headers) = origin {
         let headers = headers.iter().map(String::as_str);
         if !RobotsRules::read(headers, Some(&metadata), Timestamp::now()).index {
-            return Err(Fault::new(Why::Noindex, "it asks not to be indexed"));
+            return Err(ReadFailure::new(SkipReason::Noindex, "it asks not to be indexed"));
         }
     }
     let content = page.content(&ContentOptions::default());

@@ -9,9 +9,9 @@ use url::Url;
 use websvc::types::index::IndexDocument;
 use websvc_documents::DocumentKind;
 
+use super::compressed::{CompressedReader, Compression};
 use super::document;
-use super::item::{Fault, Item, Why};
-use super::packed::{Packed, Packing};
+use super::item::{Item, ReadFailure, SkipReason};
 use super::page::{Origin, page, rendered};
 use super::{archive, json_lines};
 
@@ -25,28 +25,28 @@ const ENDINGS: &[&str] = &["htm", "html", "markdown", "md", "txt"];
 const NOT_YET: &[&str] = &["zim"];
 
 /// Takes what is read, one after the other; an error ends the reading.
-pub(super) type Take<'a> = dyn FnMut(Item) -> Result<()> + 'a;
+pub(super) type DocumentVisitor<'a> = dyn FnMut(Item) -> Result<()> + 'a;
 
-/// What a file holds, by its name.
+/// Content of a file, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Holding {
+enum FileKind {
     Page,
-    JsonLines(Packing),
-    Archive(Packing),
+    JsonLines(Compression),
+    Archive(Compression),
 }
 
-impl Holding {
+impl FileKind {
     fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         let (name, packing) = match name.rsplit_once('.')? {
-            (inner, "gz") => (inner.to_owned(), Packing::Gzip),
-            (inner, "zst") => (inner.to_owned(), Packing::Zstd),
-            _ => (name, Packing::Plain),
+            (inner, "gz") => (inner.to_owned(), Compression::Gzip),
+            (inner, "zst") => (inner.to_owned(), Compression::Zstd),
+            _ => (name, Compression::Plain),
         };
         match (name.rsplit_once('.')?.1, packing) {
             ("jsonl", packing) => Some(Self::JsonLines(packing)),
-            ("warc", Packing::Plain | Packing::Gzip) => Some(Self::Archive(packing)),
-            (known, Packing::Plain) if is_page(known) => Some(Self::Page),
+            ("warc", Compression::Plain | Compression::Gzip) => Some(Self::Archive(packing)),
+            (known, Compression::Plain) if is_page(known) => Some(Self::Page),
             _ => None,
         }
     }
@@ -60,14 +60,14 @@ fn is_page(ending: &str) -> bool {
 /// Checks that a path can be read, before anything is.
 pub(super) fn check(path: &Path) -> Result<()> {
     let about = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
-    if !about.is_dir() && ending(path).as_deref() == Some("zim") {
+    if !about.is_dir() && file_extension(path).as_deref() == Some("zim") {
         bail!(
             "{} is a ZIM file, which cannot be imported: no maintained library under a permissive licence reads it \
              within bounds; unpack it (zimdump dump --dir=DIRECTORY FILE) and import the directory with --base-url",
             path.display()
         );
     }
-    if !about.is_dir() && Holding::of(path).is_none() {
+    if !about.is_dir() && FileKind::of(path).is_none() {
         bail!(
             "{} is neither a directory nor a .warc, .warc.gz, .jsonl, .jsonl.gz, .jsonl.zst, .html, .htm, .md, .txt, .pdf \
              or office file",
@@ -78,17 +78,18 @@ pub(super) fn check(path: &Path) -> Result<()> {
 }
 
 /// Reads a path and gives each document to `take`; what cannot be read is given too and ends nothing.
-pub(super) fn read(path: &Path, base_url: Option<&Url>, take: &mut Take<'_>) -> Result<()> {
+pub(super) fn read(path: &Path, base_url: Option<&Url>, take: &mut DocumentVisitor<'_>) -> Result<()> {
     check(path)?;
     if path.is_dir() {
         return directory(path, base_url, take);
     }
     let name = path.display().to_string();
-    let open = |packing| Packed::buffered(path, packing).with_context(|| format!("cannot read {name}"));
-    let outcome = match Holding::of(path) {
-        Some(Holding::JsonLines(packing)) => json_lines::read(&name, open(packing)?, take),
-        Some(Holding::Archive(packing)) => archive::read(&name, open(packing)?, take),
-        Some(Holding::Page) | None => {
+    let open =
+        |packing| CompressedReader::buffered(path, packing).with_context(|| format!("cannot read {name}"));
+    let outcome = match FileKind::of(path) {
+        Some(FileKind::JsonLines(packing)) => json_lines::read(&name, open(packing)?, take),
+        Some(FileKind::Archive(packing)) => archive::read(&name, open(packing)?, take),
+        Some(FileKind::Page) | None => {
             let root = path.parent().unwrap_or(Path::new(""));
             take(item(path, root, base_url))
         }
@@ -97,7 +98,7 @@ pub(super) fn read(path: &Path, base_url: Option<&Url>, take: &mut Take<'_>) -> 
 }
 
 /// Walks the directory in the order of names. It may be a link itself; links below it are not followed.
-fn directory(root: &Path, base_url: Option<&Url>, take: &mut Take<'_>) -> Result<()> {
+fn directory(root: &Path, base_url: Option<&Url>, take: &mut DocumentVisitor<'_>) -> Result<()> {
     let mut waiting = vec![std::fs::canonicalize(root)?];
     let root = &waiting[0].clone();
     while let Some(path) = waiting.pop() {
@@ -111,12 +112,12 @@ fn directory(root: &Path, base_url: Option<&Url>, take: &mut Take<'_>) -> Result
             inner.sort_unstable_by(|a, b| b.cmp(a));
             waiting.append(&mut inner);
         } else if kind.is_file() {
-            match ending(&path).as_deref() {
+            match file_extension(&path).as_deref() {
                 Some(known) if is_page(known) => take(item(&path, root, base_url))?,
                 Some(known) if NOT_YET.contains(&known) => take(Item::Failed {
                     what: path.display().to_string(),
-                    fault: Fault::new(
-                        Why::Unsupported,
+                    fault: ReadFailure::new(
+                        SkipReason::Unsupported,
                         format!("files of kind .{known} cannot be read by this version"),
                     ),
                 })?,
@@ -127,7 +128,7 @@ fn directory(root: &Path, base_url: Option<&Url>, take: &mut Take<'_>) -> Result
     Ok(())
 }
 
-fn ending(path: &Path) -> Option<String> {
+fn file_extension(path: &Path) -> Option<String> {
     Some(path.extension()?.to_str()?.to_ascii_lowercase())
 }
 
@@ -138,23 +139,23 @@ fn item(path: &Path, root: &Path, base_url: Option<&Url>) -> Item {
     }
 }
 
-fn document(path: &Path, root: &Path, base_url: Option<&Url>) -> Result<Box<IndexDocument>, Fault> {
+fn document(path: &Path, root: &Path, base_url: Option<&Url>) -> Result<Box<IndexDocument>, ReadFailure> {
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(|error| Fault::broken(&error))?;
+        .map_err(|error| ReadFailure::broken(&error))?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(Fault::too_large(MAX_BYTES));
+        return Err(ReadFailure::too_large(MAX_BYTES));
     }
-    let url = file_url(path, root, base_url).map_err(|error| Fault::broken(&error))?;
-    let ending = ending(path);
+    let url = file_url(path, root, base_url).map_err(|error| ReadFailure::broken(&error))?;
+    let ending = file_extension(path);
     if let Some(named) = ending.as_deref().and_then(DocumentKind::of_ending) {
         // The ending may be wrong, and a file behind a password is another than it says.
         let kind = DocumentKind::of(&bytes, Some(named.media_type())).unwrap_or(named);
         let html = document::as_page(kind, bytes)?;
         let mut copy = page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::Own)?;
         copy.content_type = Some(kind.media_type().to_owned());
-        return if copy.body.trim().is_empty() { Err(Fault::no_text()) } else { Ok(copy) };
+        return if copy.body.trim().is_empty() { Err(ReadFailure::no_text()) } else { Ok(copy) };
     }
     let copy = match ending.as_deref() {
         Some("md" | "markdown") => {
@@ -165,7 +166,7 @@ fn document(path: &Path, root: &Path, base_url: Option<&Url>) -> Result<Box<Inde
         _ => page(&url, &bytes, "text/html", Origin::Own),
     }?;
     if copy.body.trim().is_empty() {
-        return Err(Fault::no_text());
+        return Err(ReadFailure::no_text());
     }
     Ok(copy)
 }

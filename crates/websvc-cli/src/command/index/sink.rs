@@ -1,11 +1,11 @@
-//! Where the pages of a crawl or an import go: the index of the data directory, or a server's.
+//! Destination of the pages of a crawl or an import: the index of the data directory, or a server.
 
 use anyhow::Result;
 use websvc::Client;
-use websvc::types::index::{IndexDocument, IndexReply, IndexUpload};
+use websvc::types::index::{IndexDocument, IndexUploadRequest, IndexUploadResponse};
 use websvc_engine::crawl::{Sink, SinkError, SinkFuture};
 
-use crate::show;
+use crate::output;
 
 /// Documents of one upload have at most this much text, so that it stays well below the largest request body.
 const UPLOAD_BYTES: usize = 2 * 1024 * 1024;
@@ -22,7 +22,7 @@ impl Sink for ServerSink {
 
 impl ServerSink {
     async fn upload(&self, documents: Vec<IndexDocument>) -> Result<()> {
-        let mut upload = IndexUpload::default();
+        let mut upload = IndexUploadRequest::default();
         let mut bytes = 0;
         for document in documents {
             bytes += document.body.len();
@@ -40,8 +40,8 @@ impl ServerSink {
 }
 
 /// Tells what the server says beside yes.
-fn tell(reply: IndexReply) {
+fn tell(reply: IndexUploadResponse) {
     if let Some(warning) = reply.warning {
-        show::note(&format!("warning: {warning}"));
+        output::note(&format!("warning: {warning}"));
     }
 }

@@ -23,7 +23,7 @@ const NEXT: &[u8] = b"\r\n\r\nWARC/";
 pub(super) struct Record {
     /// The type, in lower case.
     pub(super) kind: String,
-    /// What the record is about; empty where the head does not say.
+    /// Target URI of the record; empty if the header has none.
     pub(super) target: String,
     /// The media type of the block.
     pub(super) content_type: String,
@@ -31,9 +31,9 @@ pub(super) struct Record {
     pub(super) block: Vec<u8>,
 }
 
-/// What the stream gave.
+/// Result of reading the stream.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum ReadOutcome {
     /// A record.
     Record(Record),
     /// A record that is larger than [`MAX_BLOCK_BYTES`]; what it is about.
@@ -44,8 +44,8 @@ pub(super) enum Next {
 
 /// A stream of records.
 pub(super) struct Records<R> {
-    /// What was read too far, then the rest.
-    stream: Ahead<R>,
+    /// Bytes that were read ahead, then the rest.
+    stream: PeekReader<R>,
     line: Vec<u8>,
 }
 
@@ -58,50 +58,52 @@ struct Head {
 
 impl<R: BufRead> Records<R> {
     pub(super) fn new(stream: R) -> Self {
-        Self { stream: Ahead { ahead: Cursor::default(), stream }, line: Vec::new() }
+        Self { stream: PeekReader { ahead: Cursor::default(), stream }, line: Vec::new() }
     }
 
     /// Returns the next record, or what stands in its place; `None` at the end.
     ///
     /// # Errors
-    /// Those of the stream with which it ended; damage that can be passed over is [`Next::Broken`].
-    pub(super) fn next(&mut self) -> io::Result<Option<Next>> {
+    /// Those of the stream with which it ended; damage that can be passed over is [`ReadOutcome::Broken`].
+    pub(super) fn next(&mut self) -> io::Result<Option<ReadOutcome>> {
         match self.read() {
             Ok(next) => Ok(next),
-            Err(error) if error.kind() == ErrorKind::InvalidData => Ok(Some(Next::Broken(error.to_string()))),
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                Ok(Some(ReadOutcome::Broken(error.to_string())))
+            }
             Err(error) => Err(error),
         }
     }
 
-    fn read(&mut self) -> io::Result<Option<Next>> {
+    fn read(&mut self) -> io::Result<Option<ReadOutcome>> {
         match self.beginning()? {
-            Beginning::End => return Ok(None),
-            Beginning::Garbage(bytes) => {
-                return Ok(Some(Next::Broken(format!("{bytes} bytes are no record"))));
+            RecordStart::End => return Ok(None),
+            RecordStart::Garbage(bytes) => {
+                return Ok(Some(ReadOutcome::Broken(format!("{bytes} bytes are no record"))));
             }
-            Beginning::Record => {}
+            RecordStart::Record => {}
         }
         let Some(Head { mut record, length }) = self.head()? else {
             self.skip_to_next()?;
-            return Ok(Some(Next::Broken("the head of a record does not end".to_owned())));
+            return Ok(Some(ReadOutcome::Broken("the head of a record does not end".to_owned())));
         };
         let Some(length) = length else {
             self.skip_to_next()?;
-            return Ok(Some(Next::Broken(format!("{} has no Content-Length", name(&record)))));
+            return Ok(Some(ReadOutcome::Broken(format!("{} has no Content-Length", name(&record)))));
         };
         if length > MAX_BLOCK_BYTES {
             self.pass(length)?;
-            return Ok(Some(Next::TooLarge(name(&record).to_owned())));
+            return Ok(Some(ReadOutcome::TooLarge(name(&record).to_owned())));
         }
         (&mut self.stream).take(length).read_to_end(&mut record.block)?;
         let is_whole = record.block.len() as u64 == length;
         if is_whole && self.is_at_end_of_record()? {
-            return Ok(Some(Next::Record(record)));
+            return Ok(Some(ReadOutcome::Record(record)));
         }
         let reason = if is_whole { "has a wrong Content-Length" } else { "ends too early" };
         let reason = format!("{} {reason}", name(&record));
-        self.back_to_next(record.block)?;
-        Ok(Some(Next::Broken(reason)))
+        self.resync(record.block)?;
+        Ok(Some(ReadOutcome::Broken(reason)))
     }
 
     /// Tells whether what follows a block is what follows blocks: two line ends, or the end of the stream.
@@ -113,16 +115,16 @@ impl<R: BufRead> Records<R> {
     }
 
     /// Goes to the line that begins a record and stops behind it, or behind what is no record and before the line.
-    fn beginning(&mut self) -> io::Result<Beginning> {
+    fn beginning(&mut self) -> io::Result<RecordStart> {
         let mut garbage = 0;
         loop {
             if garbage > 0 && self.stream.starts_with(BEGINNING)? {
-                return Ok(Beginning::Garbage(garbage));
+                return Ok(RecordStart::Garbage(garbage));
             }
             match read_line(&mut self.stream, &mut self.line, MAX_HEAD_BYTES)? {
-                Line::End if garbage > 0 => return Ok(Beginning::Garbage(garbage)),
-                Line::End => return Ok(Beginning::End),
-                Line::Whole if self.line.starts_with(BEGINNING) => return Ok(Beginning::Record),
+                Line::End if garbage > 0 => return Ok(RecordStart::Garbage(garbage)),
+                Line::End => return Ok(RecordStart::End),
+                Line::Whole if self.line.starts_with(BEGINNING) => return Ok(RecordStart::Record),
                 Line::Whole if self.line.trim_ascii().is_empty() => {}
                 Line::Whole | Line::TooLong => garbage += self.line.len(),
             }
@@ -176,7 +178,7 @@ impl<R: BufRead> Records<R> {
     }
 
     /// Goes back to where the next record begins inside a block, else on to where one begins behind it.
-    fn back_to_next(&mut self, mut block: Vec<u8>) -> io::Result<()> {
+    fn resync(&mut self, mut block: Vec<u8>) -> io::Result<()> {
         // The beginning may reach beyond the block.
         (&mut self.stream).take(NEXT.len() as u64).read_to_end(&mut block)?;
         let next = block.windows(NEXT.len()).position(|window| window == NEXT);
@@ -196,8 +198,8 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// What stands before a head.
-enum Beginning {
+/// Bytes before a record header.
+enum RecordStart {
     /// The first line of a record was read.
     Record,
     /// So many bytes that are no record, at least.
@@ -211,12 +213,12 @@ fn name(record: &Record) -> &str {
 }
 
 /// A stream with bytes in front of it that had been read already.
-struct Ahead<R> {
+struct PeekReader<R> {
     ahead: Cursor<Vec<u8>>,
     stream: R,
 }
 
-impl<R: BufRead> Ahead<R> {
+impl<R: BufRead> PeekReader<R> {
     /// Returns the next bytes without passing them: `count`, or fewer at the end.
     fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
         while self.waiting().len() < count {
@@ -247,7 +249,7 @@ impl<R: BufRead> Ahead<R> {
     }
 }
 
-impl<R: BufRead> Read for Ahead<R> {
+impl<R: BufRead> Read for PeekReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         match self.ahead.read(out)? {
             0 => self.stream.read(out),
@@ -256,7 +258,7 @@ impl<R: BufRead> Read for Ahead<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Ahead<R> {
+impl<R: BufRead> BufRead for PeekReader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.waiting().is_empty() { self.stream.fill_buf() } else { self.ahead.fill_buf() }
     }
@@ -292,12 +294,12 @@ mod tests {
         let mut all = Vec::new();
         while let Some(next) = records.next().unwrap() {
             all.push(match next {
-                Next::Record(record) => {
+                ReadOutcome::Record(record) => {
                     assert!(record.block.starts_with(b"a block about "));
                     record.target
                 }
-                Next::TooLarge(what) => format!("({what} too large)"),
-                Next::Broken(reason) => format!("({reason})"),
+                ReadOutcome::TooLarge(what) => format!("({what} too large)"),
+                ReadOutcome::Broken(reason) => format!("({reason})"),
             });
         }
         all
@@ -315,7 +317,7 @@ mod tests {
             content_type: "application/http".to_owned(),
             block: b"one\r\n\r\n".to_vec(),
         };
-        assert_eq!(records.next().unwrap(), Some(Next::Record(expected)));
+        assert_eq!(records.next().unwrap(), Some(ReadOutcome::Record(expected)));
         assert_eq!(read_all(&[good("a"), good("b")].concat()), ["a", "b"]);
     }
 

@@ -6,18 +6,18 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
-use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobDocument, JobErrors};
+use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobDocument, JobErrorsResponse};
 use websvc::types::limits::{JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_engine::crawl::CrawlScope;
 use websvc_jobs::{JobRequest, Jobs, batch_url, job_errors, job_status};
 use websvc_store::{CreateJobOutcome, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob};
 use websvc_validate::{Checked, Policy, read_batch, read_crawl_request};
 
-use super::{Asked, Part, State};
-use crate::Setting;
-use crate::command::search::refused;
-use crate::installation::{self, IndexAccess, Installation};
-use crate::show;
+use super::{JobRequestKind, Part, State};
+use crate::CommandContext;
+use crate::app::{self, App, IndexMode};
+use crate::command::search::print_api_error;
+use crate::output;
 
 /// The first pause before the store is looked into again; it doubles while nothing is new.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
@@ -26,15 +26,15 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// A job that is worked on here.
 #[derive(Debug)]
-pub(super) struct Local {
-    installation: Installation,
+pub(super) struct LocalJob {
+    app: App,
     jobs: Jobs,
     number: i64,
     id: String,
     skip: u64,
     pause: Duration,
     is_over: bool,
-    /// What works on it.
+    /// Task that runs the job.
     work: JoinHandle<Infallible>,
     pub(super) invalid_urls: Vec<String>,
 }
@@ -47,48 +47,38 @@ struct List {
 }
 
 /// A job before it is there.
-struct Beginning {
+struct JobDraft {
     job: NewJob,
     /// Lists that are added before the work begins.
     more: Vec<List>,
     invalid_urls: Vec<String>,
 }
 
-impl Local {
-    pub(super) async fn begin(setting: &Setting, asked: Asked) -> Result<Self> {
-        let access = IndexAccess::Write(setting.data_dir.lock()?);
-        let installation = installation::open(&setting.config, &setting.data_dir, access)?;
+impl LocalJob {
+    pub(super) async fn begin(setting: &CommandContext, asked: JobRequestKind) -> Result<Self> {
+        let access = IndexMode::Write(setting.data_dir.lock()?);
+        let app = app::open(&setting.config, &setting.data_dir, access)?;
         let jobs = Jobs::new(
-            &installation.engine,
-            installation.store.clone(),
-            installation.artifacts.clone(),
-            installation::jobs_config(&setting.config),
+            &app.engine,
+            app.store.clone(),
+            app.artifacts.clone(),
+            app::jobs_config(&setting.config),
         );
         let kind = match asked.kind() {
             websvc::JobKind::Crawl => JobKind::Crawl,
             websvc::JobKind::Batch => JobKind::Batch,
         };
         let (id, invalid_urls) = match asked {
-            Asked::Known(_, id) => (id, Vec::new()),
-            Asked::Crawl(request) => create(&jobs, crawl(&installation, &request)?).await?,
-            Asked::Batch(requests) => create(&jobs, batch(&installation, &requests)?).await?,
+            JobRequestKind::Known(_, id) => (id, Vec::new()),
+            JobRequestKind::Crawl(request) => create(&jobs, crawl(&app, &request)?).await?,
+            JobRequestKind::Batch(requests) => create(&jobs, batch(&app, &requests)?).await?,
         };
         let record = jobs.job(DEFAULT_TEAM, kind, &id).await?.with_context(|| {
             format!("no {} {id} is kept in {}", kind.as_str(), setting.data_dir.path().display())
         })?;
         let (working, number) = (jobs.clone(), record.number);
         let work = tokio::spawn(async move { working.run_single(number).await });
-        Ok(Self {
-            installation,
-            jobs,
-            number,
-            id,
-            skip: 0,
-            pause: Duration::ZERO,
-            is_over: false,
-            work,
-            invalid_urls,
-        })
+        Ok(Self { app, jobs, number, id, skip: 0, pause: Duration::ZERO, is_over: false, work, invalid_urls })
     }
 
     pub(super) fn id(&self) -> &str {
@@ -118,7 +108,7 @@ impl Local {
         Ok(Some(Part { state: State::of(&job_status(&record, Vec::new(), None)), documents }))
     }
 
-    pub(super) async fn errors(&self) -> Result<JobErrors> {
+    pub(super) async fn errors(&self) -> Result<JobErrorsResponse> {
         let found = self.jobs.errors(self.number, JOB_ERRORS_MAX).await?;
         Ok(job_errors(&self.id, found))
     }
@@ -134,12 +124,12 @@ impl Local {
         if !self.work.is_finished() {
             self.rest().await;
         }
-        self.installation.close().await?;
+        self.app.close().await?;
         Ok(())
     }
 
     async fn record(&self) -> Result<JobRecord> {
-        let store = self.installation.store.clone();
+        let store = self.app.store.clone();
         let number = self.number;
         let record = tokio::task::spawn_blocking(move || store.job_by_number(number)).await??;
         record.with_context(|| format!("job {} is not kept any more", self.id))
@@ -147,11 +137,11 @@ impl Local {
 }
 
 /// Reads a crawl by the rules of a server.
-fn crawl(installation: &Installation, request: &CrawlRequest) -> Result<Beginning> {
+fn crawl(app: &App, request: &CrawlRequest) -> Result<JobDraft> {
     let body = serde_json::to_vec(request)?;
     let Checked { plan: (request, plan), warnings } =
-        read_crawl_request(&body, &Policy::default()).map_err(refused)?;
-    installation.engine.review(plan.scrape())?;
+        read_crawl_request(&body, &Policy::default()).map_err(print_api_error)?;
+    app.engine.review(plan.scrape())?;
     let page_limit = Some(plan.limit());
     let site = CrawlScope::new(plan);
     let url = site.fetched(site.plan().url().clone());
@@ -165,16 +155,16 @@ fn crawl(installation: &Installation, request: &CrawlRequest) -> Result<Beginnin
     };
     let list = List { urls: vec![start], listed: 0 };
     let job = new_job(JobKind::Crawl, &stored, page_limit, list)?;
-    Ok(Beginning { job, more: Vec::new(), invalid_urls: Vec::new() })
+    Ok(JobDraft { job, more: Vec::new(), invalid_urls: Vec::new() })
 }
 
 /// Reads a batch by the rules of a server.
-fn batch(installation: &Installation, requests: &[BatchScrapeRequest]) -> Result<Beginning> {
+fn batch(app: &App, requests: &[BatchScrapeRequest]) -> Result<JobDraft> {
     let (mut parts, mut stored, mut invalid_urls) = (Vec::new(), None, Vec::new());
     for request in requests {
         let body = serde_json::to_vec(request)?;
-        let Checked { plan, warnings } = read_batch(&body, &Policy::default()).map_err(refused)?;
-        installation.engine.review(plan.scrape())?;
+        let Checked { plan, warnings } = read_batch(&body, &Policy::default()).map_err(print_api_error)?;
+        app.engine.review(plan.scrape())?;
         let urls = plan.pages().iter().map(batch_url).collect();
         parts.push(List { urls, listed: plan.listed() });
         invalid_urls.extend(plan.invalid_urls().into_iter().flatten().cloned());
@@ -188,7 +178,7 @@ fn batch(installation: &Installation, requests: &[BatchScrapeRequest]) -> Result
     let mut parts = parts.into_iter();
     let (stored, first) = stored.zip(parts.next()).context("no page was named")?;
     let job = new_job(JobKind::Batch, &stored, None, first)?;
-    Ok(Beginning { job, more: parts.collect(), invalid_urls })
+    Ok(JobDraft { job, more: parts.collect(), invalid_urls })
 }
 
 fn new_job(
@@ -212,8 +202,8 @@ fn new_job(
 }
 
 /// Begins a job; nobody works on it yet. Returns its identifier and what is no address of a page.
-async fn create(jobs: &Jobs, beginning: Beginning) -> Result<(String, Vec<String>)> {
-    let Beginning { job, more, invalid_urls } = beginning;
+async fn create(jobs: &Jobs, beginning: JobDraft) -> Result<(String, Vec<String>)> {
+    let JobDraft { job, more, invalid_urls } = beginning;
     let id = job.id.clone();
     let limits = jobs.config().limits;
     match jobs.create(job).await? {
@@ -239,7 +229,7 @@ async fn create(jobs: &Jobs, beginning: Beginning) -> Result<(String, Vec<String
     for List { urls, listed } in more {
         let (given, added) = (urls.len() as u64, jobs.extend(DEFAULT_TEAM, &id, urls, listed).await?);
         if added.is_some_and(|added| added < given) {
-            show::note("warning: pages that found no room are left out");
+            output::note("warning: pages that found no room are left out");
         }
     }
     Ok((id, invalid_urls))

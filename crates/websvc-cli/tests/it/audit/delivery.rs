@@ -6,27 +6,29 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use websvc_testkit::{Page, Seen, SyslogStandIn, World, until};
+use websvc_testkit::{FakeSyslog, Page, ReceivedRequest, TestWeb, until};
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest};
 
 use super::{SECRET, Watched, id_of, request_id};
 use crate::harness::{KEY, Service, tea_world};
 
 /// A hook that takes batches while the switch is on.
-async fn hook() -> (World, Arc<AtomicBool>) {
+async fn hook() -> (TestWeb, Arc<AtomicBool>) {
     let is_up = Arc::new(AtomicBool::new(true));
     let taking = Arc::clone(&is_up);
-    let answer = move |_: &Seen| Page::text("").status(if taking.load(Ordering::SeqCst) { 204 } else { 503 });
-    (World::builder().page_with("http://127.0.0.1/hook", answer).start().await, is_up)
+    let answer = move |_: &ReceivedRequest| {
+        Page::text("").status(if taking.load(Ordering::SeqCst) { 204 } else { 503 })
+    };
+    (TestWeb::builder().page_with("http://127.0.0.1/hook", answer).start().await, is_up)
 }
 
-fn watched(world: &World, hook: &World) -> Watched {
+fn watched(world: &TestWeb, hook: &TestWeb) -> Watched {
     let url = format!("http://127.0.0.1:{}/hook", hook.http_addr().port());
     Watched::new(world).with("WEBSVC__AUDIT__WEBHOOK", url).with("WEBSVC__AUDIT__WEBHOOK_SECRET", SECRET)
 }
 
 /// Returns the ids of the requests whose events a hook was sent, without those that came again.
-fn hooked(world: &World) -> Vec<String> {
+fn hooked(world: &TestWeb) -> Vec<String> {
     let mut seen = HashSet::new();
     let batches = world.requests();
     let bodies = batches.iter().map(|batch| serde_json::from_slice::<Value>(&batch.body).unwrap());
@@ -64,7 +66,7 @@ async fn ask(service: &Service, times: usize) -> Vec<String> {
 async fn every_sink_gets_every_event() {
     let world = tea_world().await;
     let (hook, _) = hook().await;
-    let syslog = SyslogStandIn::tcp(0).await;
+    let syslog = FakeSyslog::tcp(0).await;
     let watched = watched(&world, &hook)
         .with("WEBSVC__AUDIT__SYSLOG", format!("tcp://127.0.0.1:{}", syslog.port()))
         .with_file();
@@ -156,7 +158,7 @@ async fn failing_hook(service: &Service) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_spool_says_what_was_lost() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let watched = Watched::new(&world)
         .with("WEBSVC__AUDIT__SYSLOG", "tcp://127.0.0.1:1")
         .with("WEBSVC__AUDIT__MAX_BYTES", "65536")
@@ -189,7 +191,7 @@ async fn a_full_spool_says_what_was_lost() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_doctor_looks_at_every_sink() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let examine = |watched: &Watched| {
         let mut doctor = watched.command(&["doctor", "--json"]);
         let output = doctor.env("WEBSVC__SERVER__LISTEN", "127.0.0.1:0").output().unwrap();

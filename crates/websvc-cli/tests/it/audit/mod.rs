@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::harness::{Answer, KEY, Service, Site};
 
@@ -22,7 +22,7 @@ struct Watched {
 }
 
 impl Watched {
-    fn new(world: &World) -> Self {
+    fn new(world: &TestWeb) -> Self {
         let watched =
             Self { site: Site::new(world), sinks: Vec::new(), events: tempfile::tempdir().unwrap() };
         watched.site.succeed(&["teams", "set", "default", "--audit", "on"]);

@@ -1,10 +1,10 @@
-//! What events tell, and what they do not.
+//! Tests of the content of audit events.
 
 use std::time::{Duration, Instant};
 
 use http::Method;
 use serde_json::{Value, json};
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use super::{Watched, id_of, request_id};
 use crate::harness::{KEY, Service, tea_world};
@@ -147,7 +147,7 @@ async fn what_may_not_be_kept_is_told_without_what_was_asked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_administrators_change_is_told_with_what_it_was_done_to() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let watched = Watched::new(&world).with_file();
     let admin = watched.site.succeed(&["keys", "create", "--team", "default", "--admin"]);
     let mut service = watched.serve();

@@ -1,7 +1,7 @@
-//! What pages are told of who looks at them.
+//! Tests of emulated devices and locations as pages see them.
 
 use serde_json::json;
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use super::{Stage, provided, stage, tea};
 
@@ -30,7 +30,7 @@ async fn a_telephone_and_banners_are_as_asked_for() {
         "<meta name=viewport content='width=device-width'><h1>News of the day</h1><p id=ad>quiet</p>
          <div id=onetrust-banner-sdk>We value your privacy</div><script src={advert}></script>"
     );
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://news.test/", Page::html(html))
         .page(advert, Page::new("text/javascript", "document.querySelector('#ad').textContent = 'loud'"));
     let stage = Stage::start(world, chromium, &["http://news.test/"]).await;
@@ -54,7 +54,7 @@ async fn a_telephone_and_banners_are_as_asked_for() {
     }
 }
 
-/// What a page can find out about who looks at it.
+/// Script that collects what a page can learn about its visitor.
 const ASK: &str = "return await new Promise((answer) => navigator.geolocation.getCurrentPosition(
     (place) => answer([navigator.language, navigator.languages, Intl.DateTimeFormat().resolvedOptions().timeZone,
         (1234.5).toLocaleString(), Math.round(place.coords.latitude), Math.round(place.coords.longitude)]),
@@ -119,7 +119,7 @@ async fn headers_and_cookies_of_the_caller_are_sent_to_the_page_alone() {
     let test = "headers_and_cookies_of_the_caller_are_sent_to_the_page_alone";
     let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", test) else { return };
     let html = "<title>Headers</title><p>words<script src=/own.js></script><script src=http://other.test/other.js></script>";
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://headers.test/", Page::html(html))
         .page("http://headers.test/own.js", Page::new("text/javascript", ""))
         .page("http://other.test/other.js", Page::new("text/javascript", ""));

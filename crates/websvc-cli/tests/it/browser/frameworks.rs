@@ -1,7 +1,7 @@
 //! Applications of the usual frameworks.
 
 use serde_json::{Value, json};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use super::{Stage, provided};
 
@@ -14,7 +14,7 @@ async fn applications_of_the_usual_frameworks_are_read_as_they_are_drawn() {
     let notes: Vec<_> = (1..=8)
         .map(|id| json!({"id": id, "title": format!("Note {id}"), "text": format!("day {id}")}))
         .collect();
-    let mut world = World::builder();
+    let mut world = TestWeb::builder();
     for name in names {
         world = world
             .page(

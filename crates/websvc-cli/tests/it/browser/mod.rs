@@ -12,11 +12,11 @@ mod shell;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use websvc_testkit::{Page, World, WorldBuilder};
+use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
 use crate::harness::{KEY, Service, Site, skip};
 
-/// What the tests of the browser need from the machine, told by `cargo xtask test`.
+/// Returns the path that `cargo xtask test` provides for a browser test.
 pub(crate) fn provided(variable: &str, test: &str) -> Option<PathBuf> {
     let path = std::env::var_os(variable).map(PathBuf::from);
     if path.is_none() {
@@ -36,14 +36,14 @@ the leaves are good for a second and a third infusion.</p><p id="drawn"></p>
 Intl.DateTimeFormat().resolvedOptions().timeZone + ' for ' + navigator.languages[0] + '.'</script></body></html>"#;
 
 pub(crate) struct Stage {
-    pub(crate) world: World,
+    pub(crate) world: TestWeb,
     pub(crate) service: Service,
     pub(crate) site: Site,
 }
 
 impl Stage {
     /// Starts a service with a browser, and an index that finds `urls` by their hosts.
-    pub(crate) async fn start(world: WorldBuilder, chromium: PathBuf, urls: &[&str]) -> Self {
+    pub(crate) async fn start(world: TestWebBuilder, chromium: PathBuf, urls: &[&str]) -> Self {
         let world = world.start().await;
         let site = Site::new(&world);
         let service = serve(&site, &chromium);
@@ -104,7 +104,8 @@ pub(crate) fn serve(site: &Site, chromium: &Path) -> Service {
 /// Starts a service with a browser and these pages, each the first one of its host.
 async fn stage(test: &str, pages: &[(&str, &str)]) -> Option<Stage> {
     let chromium = provided("WEBSVC_TEST_CHROMIUM", test)?;
-    let world = pages.iter().fold(World::builder(), |world, (url, html)| world.page(url, Page::html(*html)));
+    let world =
+        pages.iter().fold(TestWeb::builder(), |world, (url, html)| world.page(url, Page::html(*html)));
     let urls: Vec<&str> = pages.iter().map(|(url, _)| *url).collect();
     Some(Stage::start(world, chromium, &urls).await)
 }

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use serde_json::{Value, json};
-use websvc_testkit::{Page, S3Fs, S3StandIn, World};
+use websvc_testkit::{FakeS3, Page, S3Fs, TestWeb};
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
@@ -187,16 +187,16 @@ async fn screenshots_in_a_bucket_are_read_there() {
     let test = "screenshots_in_a_bucket_are_read_there";
     let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", test) else { return };
     let bucket = S3Fs::start().await;
-    let world = World::builder().page("http://tea.test/", Page::html(TEA)).start().await;
+    let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
     for (name, value) in [
         ("ENDPOINT", bucket.endpoint().as_str()),
-        ("REGION", S3StandIn::REGION),
-        ("BUCKET", S3StandIn::BUCKET),
+        ("REGION", FakeS3::REGION),
+        ("BUCKET", FakeS3::BUCKET),
         ("PREFIX", "shots"),
-        ("ACCESS_KEY_ID", S3StandIn::ACCESS_KEY_ID),
-        ("SECRET_ACCESS_KEY", S3StandIn::SECRET),
+        ("ACCESS_KEY_ID", FakeS3::ACCESS_KEY_ID),
+        ("SECRET_ACCESS_KEY", FakeS3::SECRET),
     ] {
         command.env(format!("WEBSVC__ARTIFACTS__S3__{name}"), value);
     }

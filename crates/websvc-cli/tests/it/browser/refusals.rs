@@ -1,7 +1,7 @@
-//! What a browser does not do, and what is said without one.
+//! Tests of requests that a browser rejects, and of errors without a browser.
 
 use serde_json::{Value, json};
-use websvc_testkit::{Canary, Page, World};
+use websvc_testkit::{Canary, Page, TestWeb};
 
 use super::{Stage, TEA, provided};
 use crate::harness::{KEY, Service, Site};
@@ -17,7 +17,7 @@ async fn a_page_in_the_browser_reaches_nothing_that_the_guard_refuses() {
          <script>fetch('{target}x', {{mode: 'no-cors'}}).then(() => out.textContent = 'reached',
          () => out.textContent = 'refused')</script>"
     );
-    let world = World::builder().page("http://spy.test/", Page::html(html));
+    let world = TestWeb::builder().page("http://spy.test/", Page::html(html));
     let stage = Stage::start(world, chromium, &["http://spy.test/"]).await;
     let (page, warning) = stage.scrape("spy.test", json!({"formats": ["markdown"], "waitFor": 300})).await;
     assert!(page["markdown"].as_str().unwrap_or_default().contains("refused"), "{page}");
@@ -33,7 +33,7 @@ async fn page_that_takes_too_much_memory_fails_alone_and_says_why() {
     let large = "<h1>Large</h1><script>const kept = []; setInterval(() => {
         const memory = new WebAssembly.Memory({initial: 160});
         new Uint8Array(memory.buffer).fill(1); kept.push(memory) }, 10)</script>";
-    let world = World::builder().page("http://large.test/", Page::html(large));
+    let world = TestWeb::builder().page("http://large.test/", Page::html(large));
     let world = world.page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
@@ -66,7 +66,7 @@ async fn page_that_takes_too_much_memory_fails_alone_and_says_why() {
 
 #[tokio::test]
 async fn without_a_browser_nothing_is_silently_left_out() {
-    let world = World::builder().page("http://tea.test/", Page::html(TEA)).start().await;
+    let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let service = Service::of(&world);
     let request = |options: Value| json!({"query": "tea", "scrapeOptions": options});
     let answer =
@@ -84,7 +84,7 @@ async fn without_a_browser_nothing_is_silently_left_out() {
 
 #[tokio::test]
 async fn more_actions_or_more_waiting_than_there_may_be_is_refused() {
-    let service = Service::of(&World::builder().start().await);
+    let service = Service::of(&TestWeb::builder().start().await);
     let many: Vec<Value> = (0..51).map(|_| json!({"type": "scrape"})).collect();
     let waits = json!([{"type": "wait", "milliseconds": 40_000}, {"type": "wait", "milliseconds": 15_000}]);
     for (options, code, says) in [

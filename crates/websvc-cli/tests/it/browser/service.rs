@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
-use websvc_testkit::{Canary, Page, World};
+use websvc_testkit::{Canary, Page, TestWeb};
 
 use super::{TEA, provided, tea};
 use crate::harness::{KEY, Service, Site};
@@ -37,7 +37,7 @@ async fn a_killed_service_leaves_no_browser_behind() {
 async fn directory_of_a_browser_is_private_and_removed_by_the_start_after_a_kill() {
     let test = "directory_of_a_browser_is_private_and_removed_by_the_start_after_a_kill";
     let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", test) else { return };
-    let world = World::builder().page("http://tea.test/", Page::html(TEA)).start().await;
+    let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     let temporary = tempfile::tempdir().unwrap();
     let serve = || {
@@ -133,7 +133,7 @@ async fn a_browser_tells_of_itself_in_readiness_and_figures() {
 
 #[tokio::test]
 async fn a_browser_that_is_not_there_degrades_and_does_not_stop_the_service() {
-    let world = World::builder().page("http://tea.test/", Page::html(TEA)).start().await;
+    let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     let serve = |key: &str, value: &str| {
         let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use super::{TEA, provided};
 use crate::harness::Site;
@@ -29,7 +29,7 @@ fn said(output: &Output) -> (String, String) {
 async fn the_shell_writes_pictures_and_prints_into_files() {
     let test = "the_shell_writes_pictures_and_prints_into_files";
     let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", test) else { return };
-    let world = World::builder().page("http://tea.test/", Page::html(TEA)).start().await;
+    let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     let scrape = |arguments: &[&str]| {
         let directory = tempfile::tempdir().unwrap();
@@ -81,7 +81,7 @@ async fn the_shell_writes_pictures_and_prints_into_files() {
 async fn the_shell_writes_a_picture_of_each_result() {
     let test = "the_shell_writes_a_picture_of_each_result";
     let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", test) else { return };
-    let world = World::builder().page("http://tea.test/", Page::html(TEA)).start().await;
+    let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     site.succeed(&["scrape", "tea.test"]);
     let directory = tempfile::tempdir().unwrap();
@@ -97,7 +97,7 @@ async fn the_shell_writes_a_picture_of_each_result() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_browser_the_shell_says_what_is_missing() {
-    let world = World::builder().page("http://tea.test/", Page::html(TEA)).start().await;
+    let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     for (arguments, expected) in [
         (["--screenshot", "--fresh"].as_slice(), "no picture was taken"),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 use url::Url;
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use super::{bare, crawl, serve_with};
 use crate::harness::{Site, skip};
@@ -22,7 +22,7 @@ async fn a_crawl_of_the_manual_gets_what_its_links_reach() {
     };
     let expected = reachable(Path::new(&directory));
     assert!(expected.len() > 400, "{} pages", expected.len());
-    let world = World::builder().directory("docs.test", &directory).start().await;
+    let world = TestWeb::builder().directory("docs.test", &directory).start().await;
     let site = Site::new(&world);
     let service = serve_with(&site, &[("WEBSVC__JOBS__PAUSE", "asked"), ("WEBSVC__JOBS__PER_HOST", "8")]);
     let documents = crawl(&service, json!({ "url": HOME, "sitemap": "skip", "scrapeOptions": bare() })).await;
@@ -67,7 +67,7 @@ fn plain(url: &Url) -> String {
     url.as_str().trim_end_matches("index.html").trim_end_matches('/').to_owned()
 }
 
-/// Whether an address names no archive, picture or program, as far as its ending tells.
+/// Returns whether the URL has no extension of an archive, image or program.
 fn is_text(url: &Url) -> bool {
     let name = url.path().rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.').is_none_or(|(_, ending)| matches!(ending, "html" | "txt" | "py" | "csv" | "xml"))

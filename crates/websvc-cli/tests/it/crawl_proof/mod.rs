@@ -1,4 +1,4 @@
-//! What is promised of crawls, proved from outside: by the documents that come out, and by what the sites saw.
+//! End-to-end tests of crawls, by their documents and the requests that the sites received.
 
 mod manual;
 mod pace;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use websvc_testkit::{Page, Seen, World};
+use websvc_testkit::{Page, ReceivedRequest, TestWeb};
 
 use crate::batch::{read_all, start_at};
 use crate::harness::{Service, Site};
@@ -58,9 +58,10 @@ async fn come_to(service: &Service, path: &str, documents: usize) {
 }
 
 /// Returns the requests for pages of a host, in the order of their arrival.
-fn pages_of(world: &World, host: &str) -> Vec<Seen> {
+fn pages_of(world: &TestWeb, host: &str) -> Vec<ReceivedRequest> {
     let origin = format!("http://{host}/");
-    let is_page = |seen: &Seen| seen.url.starts_with(&origin) && !seen.url.ends_with("/robots.txt");
+    let is_page =
+        |seen: &ReceivedRequest| seen.url.starts_with(&origin) && !seen.url.ends_with("/robots.txt");
     world.requests().into_iter().filter(is_page).collect()
 }
 

@@ -4,17 +4,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use websvc_testkit::{Page, Seen, World, WorldBuilder};
+use websvc_testkit::{Page, ReceivedRequest, TestWeb, TestWebBuilder};
 
 use super::{START, crawl, page, pages_of, serve_with};
 use crate::batch::{ended, start_at};
 use crate::harness::{Service, Site};
 
 /// A star of so many pages, each of which takes its time to answer.
-fn star(pages: usize, answer: Duration) -> WorldBuilder {
+fn star(pages: usize, answer: Duration) -> TestWebBuilder {
     let links: Vec<String> = (0..pages).map(|number| format!("/{number}")).collect();
     let links: Vec<&str> = links.iter().map(String::as_str).collect();
-    let mut world = World::builder().page("http://site.test/", page("Start", &links).delay(answer));
+    let mut world = TestWeb::builder().page("http://site.test/", page("Start", &links).delay(answer));
     for number in 0..pages {
         world = world.page(&format!("http://site.test/{number}"), page("Page", &[]).delay(answer));
     }
@@ -22,7 +22,7 @@ fn star(pages: usize, answer: Duration) -> WorldBuilder {
 }
 
 /// Returns the shortest time from one request to the next.
-fn shortest_gap(seen: &[Seen]) -> Duration {
+fn shortest_gap(seen: &[ReceivedRequest]) -> Duration {
     seen.windows(2).map(|pair| pair[1].at.duration_since(pair[0].at)).min().unwrap()
 }
 
@@ -69,7 +69,11 @@ async fn two_crawls_of_one_host_have_one_pace_and_wait_as_long_as_it_took() {
 }
 
 /// Answers badly so often, and well from then on.
-fn at_first(times: usize, bad: Page, well: Page) -> impl Fn(&Seen) -> Page + Send + Sync + 'static {
+fn at_first(
+    times: usize,
+    bad: Page,
+    well: Page,
+) -> impl Fn(&ReceivedRequest) -> Page + Send + Sync + 'static {
     let asked = AtomicUsize::new(0);
     move |_| if asked.fetch_add(1, Ordering::SeqCst) < times { bad.clone() } else { well.clone() }
 }
@@ -77,7 +81,7 @@ fn at_first(times: usize, bad: Page, well: Page) -> impl Fn(&Seen) -> Page + Sen
 #[tokio::test(flavor = "multi_thread")]
 async fn a_host_that_wants_to_be_left_alone_is() {
     let busy = Page::text("later").status(429).header("retry-after", "4");
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://site.test/", page("Start", &["/busy", "/other"]))
         .page_with("http://site.test/busy", at_first(1, busy, page("Busy", &[])))
         .page("http://site.test/other", page("Other", &[]))

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use super::{crawl, page, set};
 use crate::harness::Service;
 
 /// Makes a site with neighbours.
-async fn world() -> World {
+async fn world() -> TestWeb {
     let canonical = "<title>Print</title><link rel=canonical href=/a><main><h1>A</h1><p>About A.</p></main>";
     let closed = "<title>Closed</title><meta name=robots content=nofollow><main><p>Closed.</p><a href=/behind>x</a></main>";
-    World::builder()
+    TestWeb::builder()
         .page(
             "http://site.test/",
             page(

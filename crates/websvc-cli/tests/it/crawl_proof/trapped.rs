@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::json;
-use websvc_testkit::{Page, World, WorldBuilder};
+use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
 use super::{START, bare, come_to, page, pages_of, serve_with};
 use crate::batch::{read_all, start_at};
@@ -20,7 +20,7 @@ const PER_HOST: usize = 4;
 const AT_ONCE: usize = 8;
 /// The pages of a calendar that are taken, as the manual says.
 const CALENDAR: usize = 100;
-/// What the process may have in memory at most: in a build without optimisation.
+/// Memory limit of the process in a build without optimization.
 const MEMORY_KB: u64 = 400 * 1024;
 /// Of so many pages one may come before those nearer to the start: what is found on a page that is slow, or begun again
 /// after a kill, comes late, and so does what that leads to.
@@ -36,8 +36,8 @@ fn children(number: usize, pages: usize) -> [usize; 3] {
 }
 
 /// Makes the site: every page is met under several spellings, and next to each lies a trap.
-async fn world(pages: usize) -> World {
-    let mut world = World::builder()
+async fn world(pages: usize) -> TestWeb {
+    let mut world = TestWeb::builder()
         .page("http://site.test/robots.txt", Page::text("User-agent: *\nDisallow: /docs/private/\n"));
     for number in 0..pages {
         world = world.page_with(&at(number), move |_| docs(number, pages));
@@ -82,7 +82,7 @@ fn docs(number: usize, pages: usize) -> Page {
 }
 
 /// Adds a calendar without an end, a path that loops, redirects that leave or turn, and a copy.
-fn traps(world: WorldBuilder) -> WorldBuilder {
+fn traps(world: TestWebBuilder) -> TestWebBuilder {
     let canonical =
         "<title>Copy</title><link rel=canonical href=/docs/0><main><h1>Copy</h1><p>About 0.</p></main>";
     let mut world = world
@@ -167,7 +167,7 @@ async fn outcome(service: &Service, path: &str, pages: usize) {
 }
 
 /// Reads from the record of the site that nothing was fetched twice, too fast, out of order or out of the crawl.
-fn record(world: &World, pages: usize) {
+fn record(world: &TestWeb, pages: usize) {
     let seen = pages_of(world, "site.test");
     assert!(world.requests().iter().all(|seen| !seen.url.contains("sub.site.test")));
     for part in ["/private/", "/blog/", ".png", "unfollowed", "utm_", "PHPSESSID"] {

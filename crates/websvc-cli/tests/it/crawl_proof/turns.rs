@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use super::serve_with;
 use crate::batch::{delete, ended, start_at};
@@ -20,7 +20,7 @@ fn list(host: &str, pages: usize) -> Vec<String> {
 async fn two_teams_take_turns_however_much_one_of_them_wants() {
     const MUCH: usize = 60;
     const LITTLE: usize = 12;
-    let mut world = World::builder();
+    let mut world = TestWeb::builder();
     for url in list("much", MUCH).into_iter().chain(list("little", LITTLE)) {
         world = world.page(&url, Page::html("<title>x</title><p>Text.").delay(Duration::from_millis(20)));
     }
@@ -53,7 +53,8 @@ async fn two_teams_take_turns_however_much_one_of_them_wants() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_waits_for_a_page_does_not_wait_for_jobs() {
-    let mut world = World::builder().page("http://quick.test/", Page::html("<title>Quick</title><p>Quick."));
+    let mut world =
+        TestWeb::builder().page("http://quick.test/", Page::html("<title>Quick</title><p>Quick."));
     for number in 0..12 {
         world = world.page(&format!("http://slow{number}.test/"), Page::silence());
     }

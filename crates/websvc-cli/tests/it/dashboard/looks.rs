@@ -1,5 +1,5 @@
-//! What the pages look like: in light and dark, narrow and wide, without a breach of the rules of accessibility and without
-//! anything beside the window. With `WEBSVC_PICTURES`, a picture of each is left there.
+//! Tests of the appearance of the pages: light and dark, narrow and wide, accessible and without horizontal
+//! overflow. `WEBSVC_PICTURES` names the directory for their screenshots.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What the dashboard asks of the service, without a browser: who gets in, and what it learns.
+//! Tests of the requests of the dashboard without a browser: authentication and responses.
 
 use http::Method;
 use serde_json::{Value, json};

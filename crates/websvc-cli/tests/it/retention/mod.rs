@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use serde_json::json;
 use tempfile::TempDir;
 use websvc_store::{KeyRights, NewKey, Retention, Store, TeamChange, ThreatPolicy};
-use websvc_testkit::{ElasticStandIn, World};
+use websvc_testkit::{FakeElasticsearch, TestWeb};
 
 use self::mark::Mark;
 use self::places::Places;
@@ -39,8 +39,8 @@ enum Kind {
 struct Stage {
     mark: Mark,
     web: Web,
-    world: World,
-    mirror: ElasticStandIn,
+    world: TestWeb,
+    mirror: FakeElasticsearch,
     site: Site,
     /// The directory for temporary files, the browser's among them.
     scratch: TempDir,
@@ -74,7 +74,7 @@ impl Stage {
         let query = mark.named("query");
         hashed.push(&query);
         let mark = Mark::of(&mark.named("")).and_hash_of(&hashed);
-        let mirror = ElasticStandIn::new("pages").open_to("ApiKey secret");
+        let mirror = FakeElasticsearch::new("pages").open_to("ApiKey secret");
         let world = web.start(&mark, &mirror).await;
         let site = Site::new(&world);
         let (scratch, logs) = (TempDir::new().unwrap(), TempDir::new().unwrap().keep());

@@ -1,4 +1,4 @@
-//! Where something of a request could be: all that a service writes and shows, taken apart.
+//! Locations that could contain data of a request: everything that a service writes and shows.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::harness::{Service, Site};
 /// With what the frames of zstd begin.
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// What everybody and administrators are shown.
+/// URLs whose content everybody and administrators can see.
 const SHOWN: [&str; 9] = [
     "/ready",
     "/dashboard/requests?limit=1000",
@@ -26,7 +26,7 @@ const SHOWN: [&str; 9] = [
     "/v2/concurrency-check",
 ];
 
-/// What was found, by the name of its place.
+/// Found data, by the name of its location.
 pub(super) struct Places(Vec<(String, Vec<u8>)>);
 
 impl Places {

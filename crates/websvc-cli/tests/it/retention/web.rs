@@ -3,18 +3,18 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use websvc_testkit::{ElasticStandIn, Page, SearxngStandIn, World, WorldBuilder};
+use websvc_testkit::{FakeElasticsearch, FakeSearxng, Page, TestWeb, TestWebBuilder};
 
 use super::mark::Mark;
 
 const ENGINE: &str = "http://searx.test/search";
 
-/// Where traces go.
+/// URL of the trace collector.
 pub(super) const COLLECTOR: &str = "http://collector.test";
 /// The server that scraped pages are written to, too.
 pub(super) const MIRROR: &str = "http://es.test";
 
-/// What is where, by the mark.
+/// Web site whose content is tagged with the mark.
 pub(super) struct Web {
     pub(super) article: String,
     pub(super) moved: String,
@@ -52,18 +52,18 @@ impl Web {
     }
 
     /// Starts the web, a search engine that finds all of it, and one that tells what it was asked and fails.
-    pub(super) async fn start(&self, mark: &Mark, mirror: &ElasticStandIn) -> World {
+    pub(super) async fn start(&self, mark: &Mark, mirror: &FakeElasticsearch) -> TestWeb {
         let result = |url: &str| json!({ "url": url, "title": mark.named("result"), "content": mark.named("snippet"), "engine": "x" });
         let general: Vec<Value> = self.all().into_iter().map(result).collect();
         let picture = json!({ "url": self.article, "title": mark.named("picture"), "engine": "x",
             "img_src": format!("http://{}/{}.png", mark.host("pictures"), mark.named("picture")), "resolution": "640x480" });
         let news = json!({ "url": self.gone, "title": mark.named("news"), "content": "News", "engine": "x" });
-        let engine = SearxngStandIn::new()
+        let engine = FakeSearxng::new()
             .results("general", general)
             .results("images", vec![picture])
             .results("news", vec![news]);
         let failing = mark.named("failing");
-        let world = World::builder().page_with(ENGINE, move |seen| {
+        let world = TestWeb::builder().page_with(ENGINE, move |seen| {
             let refusal = json!({ "error": format!("cannot be searched: {}", seen.url) }).to_string();
             match seen.url.contains(&failing) {
                 true => Page::new("application/json", refusal).status(500),
@@ -76,7 +76,7 @@ impl Web {
         world.page(&self.moved, Page::redirect(302, &moved_to)).page(&moved_to, article(mark)).start().await
     }
 
-    fn pages(&self, world: WorldBuilder, mark: &Mark) -> WorldBuilder {
+    fn pages(&self, world: TestWebBuilder, mark: &Mark) -> TestWebBuilder {
         world
             .page(&self.article, article(mark))
             .page(&self.secure, article(mark))

@@ -23,7 +23,7 @@ pub(super) struct Watch {
     socket: WebSocketStream<Tunnel>,
 }
 
-/// What was seen of a socket to its end.
+/// Events of a socket until it closed.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     /// The first frame with a state.

@@ -1,4 +1,4 @@
-//! What clients send that nobody expects: the socket ends in order, and the service goes on.
+//! Tests of unexpected client frames: the socket closes in order, and the service continues.
 
 use std::time::Duration;
 

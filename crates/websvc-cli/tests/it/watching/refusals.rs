@@ -1,4 +1,4 @@
-//! Who may not watch, and how that is told.
+//! Tests of rejected WebSocket handshakes.
 
 use std::time::Duration;
 

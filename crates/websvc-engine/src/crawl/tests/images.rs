@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use websvc_testkit::{Page, World, WorldBuilder};
+use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
 use super::{Crawled, Site, page};
 
@@ -16,10 +16,10 @@ fn png(width: u32, height: u32) -> Vec<u8> {
 }
 
 /// Pages `/` and `/next` of `a.test`, each with these images.
-fn gallery(images: &[&str]) -> WorldBuilder {
+fn gallery(images: &[&str]) -> TestWebBuilder {
     let images: String =
         images.iter().map(|url| format!("<img src='{url}' alt='A picture of tea'>")).collect();
-    World::builder()
+    TestWeb::builder()
         .page("http://a.test/", page("/", &format!("{images}<a href=/next>next</a>")))
         .page("http://a.test/next", page("/next", &images))
 }

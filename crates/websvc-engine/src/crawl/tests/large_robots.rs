@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use url::Url;
-use websvc_testkit::{Coding, Page, World};
+use websvc_testkit::{Coding, Page, TestWeb};
 use websvc_transport::TlsPolicy;
 
 use super::super::robots::fetch_robots_txt;
@@ -25,7 +25,7 @@ async fn check(robots: Page) {
     let start =
         r#"<title>Start</title><p>Where it begins.</p><a href="/public">a</a><a href="/private/x">b</a>"#;
     let page = || Page::html("<title>One</title><p>It is here, and it can be read.</p>");
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://a.test/robots.txt", robots)
         .page("http://a.test/", Page::html(start))
         .page("http://a.test/public", page())

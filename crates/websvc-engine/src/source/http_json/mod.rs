@@ -11,7 +11,7 @@ use http::HeaderValue;
 use http::header::ACCEPT;
 use serde_json::Value;
 use url::Url;
-use websvc_transport::{Client, FetchRequest, Fetched};
+use websvc_transport::{Client, FetchRequest, FetchResponse};
 use websvc_validate::SourceKind;
 
 pub(super) use declaration::filled;
@@ -153,7 +153,7 @@ impl HttpJson {
 }
 
 /// Reads an answer in the declared format, else in the one that its type names.
-fn read(format: Option<Format>, fetched: &Fetched) -> Result<Value, SourceError> {
+fn read(format: Option<Format>, fetched: &FetchResponse) -> Result<Value, SourceError> {
     let is_atom = || content_type(fetched).to_ascii_lowercase().contains("atom+xml");
     match format {
         Some(Format::Json) => read_json(fetched),

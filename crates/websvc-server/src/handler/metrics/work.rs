@@ -1,9 +1,9 @@
 //! Figures of the work on requests: answers, stages, credits, traces.
 
 use websvc_jobs::{OpenPageCounts, WebhookMetrics};
-use websvc_stage::{Distribution, Stage, TraceFigures};
+use websvc_stage::{Distribution, Stage, TraceMetrics};
 use websvc_store::{CacheSize, WebhookStats};
-use websvc_threat::Condition;
+use websvc_threat::ScannerHealth;
 use websvc_validate::PatternUsage;
 
 use super::lines::{PrometheusText, distribution};
@@ -113,8 +113,8 @@ pub(super) async fn jobs(context: &RequestContext<'_>) -> String {
     out.0
 }
 
-pub(super) fn traces(figures: TraceFigures) -> String {
-    let TraceFigures { exported, dropped, failed } = figures;
+pub(super) fn traces(figures: TraceMetrics) -> String {
+    let TraceMetrics { exported, dropped, failed } = figures;
     let mut out = PrometheusText::default();
     let name = "websvc_trace_spans_total";
     out.begin(name, "counter", "Spans for the collector of traces, by what became of them.");
@@ -137,14 +137,14 @@ pub(super) fn cache_size(size: CacheSize) -> String {
     out.0
 }
 
-pub(super) fn scanner_state(condition: &Condition) -> String {
+pub(super) fn scanner_state(condition: &ScannerHealth) -> String {
     let mut out = PrometheusText::default();
     let name = "websvc_threat_scanner_state";
     out.begin(name, "gauge", "1 for the state that the scanner of URLs is in, 0 for the others.");
     let now = match condition {
-        Condition::Ok => "ok",
-        Condition::Paused { .. } => "paused",
-        Condition::Probing { .. } => "probing",
+        ScannerHealth::Ok => "ok",
+        ScannerHealth::Paused { .. } => "paused",
+        ScannerHealth::Probing { .. } => "probing",
     };
     for state in ["ok", "paused", "probing"] {
         out.line(name, &[("state", state)], if state == now { "1" } else { "0" });

@@ -72,7 +72,7 @@ impl Socket {
     /// Returns what follows the handshake: the job, or why it is not told.
     pub(crate) fn follow(self, watched: Result<WatchedJob, ApiError>) -> Body {
         let started = std::time::Instant::now();
-        Body::switch(move |tunnel, mut draining| async move {
+        Body::upgrade(move |tunnel, mut draining| async move {
             let stopping = Box::pin(async move { draining.begun().await });
             let mut line = connection::WebSocketConnection::open(tunnel, stopping).await;
             let farewell = match watched {

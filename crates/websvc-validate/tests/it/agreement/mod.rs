@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 use websvc_types::{SearchRequest, Violation, ViolationCode, schema};
-use websvc_validate::{Allowance, Policy, Rejection, ThreatPolicy, read_search};
+use websvc_validate::{FeaturePolicy, Policy, Rejection, ThreatPolicy, read_search};
 
 /// The rules that the schema does not say, each with the places and the codes of its violations. Only these may be
 /// broken by what the schema allows.
@@ -84,11 +84,11 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema::request::<SearchReques
 static VALIDATOR: LazyLock<Validator> =
     LazyLock::new(|| jsonschema::draft202012::new(&SCHEMA).expect("the published schema is one"));
 
-/// What a team may do: everything, so that only the rules of the contract refuse.
+/// Returns a policy that allows everything, so that only the rules of the contract reject.
 fn policy() -> Policy {
     Policy {
-        zdr: Allowance::Allowed,
-        anon: Allowance::Allowed,
+        zdr: FeaturePolicy::Allowed,
+        anon: FeaturePolicy::Allowed,
         threat: ThreatPolicy::On,
         ..Policy::default()
     }

@@ -7,25 +7,25 @@ use websvc_validate::{Checked, Policy, Rejection, SearchPlan, read_search};
 
 /// A body, and what becomes of it.
 pub(crate) struct Case {
-    /// What the page shows of the body; nothing where another case says the same.
+    /// Label of the body on the page; none if another case has the same.
     pub(crate) label: Option<String>,
     /// The place that the case is about, as a JSON Pointer.
     pub(crate) pointer: String,
     /// The body.
     pub(crate) body: String,
-    /// What its sender may do.
+    /// Policy of the sender's team.
     pub(crate) policy: Policy,
-    /// What becomes of it.
+    /// Expected result.
     pub(crate) expected: Expected,
 }
 
-/// What becomes of a body.
+/// Expected result for a body.
 pub(crate) enum Expected {
     /// It is accepted.
     Accepted {
         /// The words of the only warning; none means that there is no warning.
         warning: Option<&'static str>,
-        /// What is in the plan.
+        /// Expected values of the plan.
         reading: Option<Reading>,
     },
     /// It breaks exactly these rules: pointers and codes, in order.
@@ -39,7 +39,7 @@ pub(crate) enum Expected {
 /// Looks into a plan; the error is what is there instead of what is expected.
 type Find = Box<dyn Fn(&SearchPlan) -> Result<(), String>>;
 
-/// What is in a plan.
+/// Expected values of a plan.
 pub(crate) struct Reading {
     /// As the page shows it.
     pub(crate) shown: String,

@@ -16,7 +16,7 @@ pub(crate) struct Written {
     pub(crate) shown: String,
 }
 
-/// What can be a value of a body.
+/// Values of a body.
 pub(crate) trait Json {
     /// Writes the value down.
     fn written(self) -> Written;

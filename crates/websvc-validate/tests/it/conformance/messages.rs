@@ -1,4 +1,4 @@
-//! What every message of the table's cases has to say.
+//! Required content of every message of the table's cases.
 
 use serde_json::Value;
 use websvc_types::{Violation, ViolationCode};

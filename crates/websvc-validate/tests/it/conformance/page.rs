@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::case::{Case, Expected, Reading};
 use super::row::{Row, Section};
 
-/// Where the page is, in the repository.
+/// Path of the page in the repository.
 pub(crate) const PAGE: &str = "docs/conformance.md";
 
 /// How a row stands.

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde_json::{Value, json};
 use websvc_types::ViolationCode;
-use websvc_validate::{Allowance, Policy, ScrapePlan, SearchPlan, ThreatOverride, ThreatPolicy};
+use websvc_validate::{FeaturePolicy, Policy, ScrapePlan, SearchPlan, ThreatOverride, ThreatPolicy};
 
 use super::case::{Case, Expected, Reading};
 use super::json::{Json, Shown, Written};
@@ -14,7 +14,7 @@ use super::json::{Json, Shown, Written};
 pub(crate) struct Section {
     /// Its number.
     pub(crate) number: &'static str,
-    /// What it is about.
+    /// Title of the row.
     pub(crate) title: &'static str,
     /// The test that runs its cases.
     pub(crate) test: &'static str,
@@ -26,13 +26,13 @@ pub(crate) struct Section {
 pub(crate) struct Row {
     /// The specification's own name of it.
     pub(crate) name: &'static str,
-    /// What it demands, in our own words.
+    /// Requirement, in our own words.
     pub(crate) rule: &'static str,
     /// Bodies, and what becomes of them.
     pub(crate) cases: Vec<Case>,
     /// Tests elsewhere that prove it: crate and name.
     pub(crate) tests: Vec<(&'static str, &'static str)>,
-    /// What is not there yet.
+    /// Parts that are not implemented yet.
     pub(crate) later: Vec<&'static str>,
     place: Place,
     policy: Policy,
@@ -104,8 +104,8 @@ pub(crate) fn page(plan: &SearchPlan) -> &ScrapePlan {
 /// Returns the policy of a team that may do everything.
 pub(crate) fn everything() -> Policy {
     Policy {
-        zdr: Allowance::Allowed,
-        anon: Allowance::Allowed,
+        zdr: FeaturePolicy::Allowed,
+        anon: FeaturePolicy::Allowed,
         threat: ThreatPolicy::On,
         threat_override: ThreatOverride::Allowed,
         ..Policy::default()

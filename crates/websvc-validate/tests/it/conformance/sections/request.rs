@@ -6,7 +6,7 @@ use serde_json::json;
 use websvc_types::Category::{self, Github, Pdf, Research};
 use websvc_types::ViolationCode::*;
 use websvc_validate::SourceKind::{self, Images, News, Web};
-use websvc_validate::{DomainFilter, Retention, SearchPlan};
+use websvc_validate::{DomainFilter, RetentionMode, SearchPlan};
 
 use crate::conformance::json::Raw;
 use crate::conformance::row::{Row, body, everything, row, search, threat};
@@ -355,12 +355,12 @@ fn enterprise() -> Row {
     .forbidden(json!(["zdr"]))
     .forbidden(json!(["anon"]))
     .by(everything())
-    .default(SearchPlan::retention, Retention::Normal)
-    .reads(json!([]), SearchPlan::retention, Retention::Normal)
-    .reads(json!(["default"]), SearchPlan::retention, Retention::Normal)
-    .reads(json!(["anon"]), SearchPlan::retention, Retention::Anonymous)
-    .reads(json!(["zdr"]), SearchPlan::retention, Retention::Zero)
-    .reads(json!(["anon", "zdr"]), SearchPlan::retention, Retention::Zero)
+    .default(SearchPlan::retention, RetentionMode::Normal)
+    .reads(json!([]), SearchPlan::retention, RetentionMode::Normal)
+    .reads(json!(["default"]), SearchPlan::retention, RetentionMode::Normal)
+    .reads(json!(["anon"]), SearchPlan::retention, RetentionMode::Anonymous)
+    .reads(json!(["zdr"]), SearchPlan::retention, RetentionMode::Zero)
+    .reads(json!(["anon", "zdr"]), SearchPlan::retention, RetentionMode::Zero)
     .bad_in(json!(["zdr", "none"]), &[("/1", UnknownValue)])
     .bad_in(json!([{ "type": "zdr" }]), &[("/0", InvalidType)])
     .bad("zdr", InvalidType)

@@ -1,0 +1,90 @@
+//! The language model, as the configuration has it.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use url::Url;
+use websvc_model::{OpenAi, OpenAiConfig};
+
+use super::sources;
+use crate::config::{Config, Llm};
+
+/// The least budget of a question: less has no room for a page beside the instructions.
+const LEAST_INPUT_CHARS: usize = 4_000;
+
+/// Makes the model; `None` when none is configured. Nothing is asked.
+pub(crate) fn model(config: &Config) -> Result<Option<OpenAi>> {
+    let Llm { base_url, api_key, model, rerank_model, timeout_ms, concurrency, max_input_chars } =
+        &config.llm;
+    ensure!(*timeout_ms > 0, "llm.timeout_ms is 0: the model could never answer");
+    ensure!(*concurrency > 0, "llm.concurrency is 0: the model could never be asked");
+    ensure!(
+        *max_input_chars >= LEAST_INPUT_CHARS,
+        "llm.max_input_chars is {max_input_chars}: less than {LEAST_INPUT_CHARS} has no room for a page"
+    );
+    let named = |name: &Option<String>| name.clone().filter(|name| !name.trim().is_empty());
+    let (model, rerank_model) = (named(model), named(rerank_model));
+    let Some(base_url) = base_url.as_deref().filter(|url| !url.is_empty()) else {
+        if model.is_some() || rerank_model.is_some() {
+            bail!("llm.model is given, and llm.base_url is missing");
+        }
+        return Ok(None);
+    };
+    ensure!(
+        model.is_some() || rerank_model.is_some(),
+        "llm.base_url is given, and llm.model is missing (or llm.rerank_model)"
+    );
+    let base_url: Url = base_url.parse().context("llm.base_url")?;
+    // Not shown by what fails here: it may hold a secret.
+    let client = sources::client(config, &base_url).context("llm.base_url")?;
+    let endpoint = OpenAiConfig {
+        client,
+        base_url,
+        api_key: api_key.clone(),
+        model,
+        rerank_model,
+        timeout: Duration::from_millis(*timeout_ms),
+        concurrency: *concurrency,
+        max_input_chars: *max_input_chars,
+    };
+    OpenAi::new(endpoint).map(Some).context("llm")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output;
+
+    #[track_caller]
+    fn check(text: &str, expected: Result<bool, &str>) {
+        let config: Config = toml::from_str(text).unwrap();
+        match (model(&config), expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(found.is_some(), expected, "{text}"),
+            (Err(error), Err(expected)) => {
+                let shown = output::causes(error.as_ref());
+                assert!(shown.contains(expected), "{shown}");
+                assert!(!shown.contains("s3cret"), "{shown}");
+            }
+            (found, _) => panic!("{text}: {found:?}"),
+        }
+    }
+
+    #[test]
+    fn values_that_cannot_be_meant_are_refused() {
+        check("", Ok(false));
+        check("[llm]\nbase_url = 'http://127.0.0.1:8000/v1'\nmodel = 'm'", Ok(true));
+        check("[llm]\nbase_url = 'http://127.0.0.1:8000/v1'\nrerank_model = 'm'", Ok(true));
+        check("[llm]\nbase_url = 'http://127.0.0.1:8000/v1'", Err("llm.model is missing"));
+        check("[llm]\nmodel = 'm'", Err("llm.base_url is missing"));
+        check("[llm]\nbase_url = 'not a url'\nmodel = 'm'", Err("llm.base_url"));
+        check("[llm]\nbase_url = 'http://u:s3cret@a.test/v1'\nmodel = 'm'", Err("without a user"));
+        check("[llm]\nbase_url = 'http://a.test/v1?key=s3cret'\nmodel = 'm'", Err("a query"));
+        check(
+            "[llm]\nbase_url = 'http://a.test/v1'\nmodel = 'm'\napi_key = \"s3cret\\n\"",
+            Err("the key has characters"),
+        );
+        for key in ["timeout_ms", "concurrency", "max_input_chars"] {
+            check(&format!("[llm]\n{key} = 0"), Err(key));
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The sources of search results that the configuration names, each with a client that may reach it.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail, ensure};
+use url::Url;
+use websvc_engine::{
+    Elasticsearch, ElasticsearchConfig, ElasticsearchWriter, HttpJson, HttpJsonConfig, IndexMode,
+    IndexSource, Mirror, SearchSource, Searxng, SearxngConfig,
+};
+use websvc_index::Index;
+use websvc_transport::{Client, GuardError};
+
+use super::{client_with, guard};
+use crate::config::{self, Config, Provider, Source};
+
+/// Makes the sources in the order of `search.providers`.
+pub(super) fn open(config: &Config, index: &Arc<Index>) -> Result<Vec<Arc<dyn SearchSource>>> {
+    let providers = &config.search.providers;
+    ensure!(
+        !providers.is_empty(),
+        "search.providers is empty: a search needs at least one, such as \"index\""
+    );
+    let mut sources: Vec<Arc<dyn SearchSource>> = Vec::with_capacity(providers.len());
+    for (at, provider) in providers.iter().enumerate() {
+        let name = provider.name();
+        ensure!(!providers[..at].contains(provider), "search.providers names {name:?} twice");
+        sources.push(match provider {
+            Provider::Index => Arc::new(IndexSource::new(Arc::clone(index))),
+            Provider::Searxng => Arc::new(searxng(config)?),
+            Provider::Named(name) => declared(config, name)?,
+        });
+    }
+    Ok(sources)
+}
+
+/// Makes the sources that are asked or written to elsewhere, each with its name, or why it cannot be made.
+pub(crate) fn elsewhere(config: &Config) -> Vec<(String, Result<Arc<dyn SearchSource>>)> {
+    let asked = config.search.providers.iter().filter_map(|provider| match provider {
+        Provider::Index => None,
+        Provider::Searxng => {
+            Some((provider.name().to_owned(), searxng(config).map(|source| Arc::new(source) as Arc<_>)))
+        }
+        Provider::Named(name) => Some((name.clone(), declared(config, name))),
+    });
+    let written =
+        config.search.sources.iter().filter(|(name, source)| is_written(source) && !is_asked(config, name));
+    asked.chain(written.map(|(name, _)| (name.clone(), declared(config, name)))).collect()
+}
+
+/// Returns the names of the sources that are neither asked nor written to.
+pub(crate) fn unused_sources(config: &Config) -> Vec<&str> {
+    let sources = config.search.sources.iter();
+    let mut unused: Vec<&str> = sources
+        .filter(|(name, source)| !is_written(source) && !is_asked(config, name))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if config.search.searxng.is_some() && !is_asked(config, "searxng") {
+        unused.push("searxng");
+    }
+    unused
+}
+
+/// Returns the addresses of the sources elsewhere whose names have to be resolved.
+pub(crate) fn provider_urls(config: &Config) -> Vec<Url> {
+    let used =
+        config.search.sources.iter().filter(|(name, source)| is_written(source) || is_asked(config, name));
+    let urls = used.map(|(_, source)| match source {
+        Source::HttpJson(source) => &source.declaration.url,
+        Source::Elasticsearch(source) => &source.declaration.url,
+    });
+    let searxng =
+        config.search.searxng.iter().filter(|_| is_asked(config, "searxng")).map(|searxng| &searxng.url);
+    let urls = urls.chain(searxng).filter_map(|url| Url::parse(url).ok());
+    urls.filter(|url| !is_mapped(config, url)).collect()
+}
+
+fn is_asked(config: &Config, name: &str) -> bool {
+    config.search.providers.iter().any(|provider| provider.name() == name)
+}
+
+fn is_written(source: &Source) -> bool {
+    match source {
+        Source::HttpJson(_) => false,
+        Source::Elasticsearch(source) => source.declaration.write,
+    }
+}
+
+/// Tells whether `fetch.connect_to` leads an address elsewhere, so that its name is not resolved.
+fn is_mapped(config: &Config, url: &Url) -> bool {
+    let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
+    let itself = format!("{host}:{port}");
+    config.fetch.connect_to.keys().any(|pattern| *pattern == itself || leads(pattern, host, port))
+}
+
+fn searxng(config: &Config) -> Result<Searxng> {
+    let section = "search.searxng";
+    let config::Searxng { url, endpoint } = config
+        .search
+        .searxng
+        .as_ref()
+        .with_context(|| format!("search.providers names \"searxng\", and {section}.url is missing"))?;
+    let url = Url::parse(url).with_context(|| format!("{section}.url"))?;
+    let client = client(config, &url).with_context(|| format!("{section}.url"))?;
+    let endpoint = endpoint.checked(section)?;
+    Ok(Searxng::new(SearxngConfig { url, name: "searxng".to_owned(), endpoint }, client))
+}
+
+fn declared(config: &Config, name: &str) -> Result<Arc<dyn SearchSource>> {
+    let sources = &config.search.sources;
+    let section = format!("search.sources.{name}");
+    match sources.get(name) {
+        Some(Source::HttpJson(source)) => {
+            let config::HttpJson { declaration, endpoint } = &**source;
+            let endpoint = endpoint.checked(&section)?;
+            let source = HttpJsonConfig::new(name.to_owned(), declaration, endpoint, variable)
+                .with_context(|| section.clone())?;
+            let client = client(config, source.origin()).with_context(|| format!("{section}.url"))?;
+            Ok(Arc::new(HttpJson::new(source, client)))
+        }
+        Some(Source::Elasticsearch(source)) => {
+            let (source, client) = elasticsearch(config, name, source)?;
+            Ok(Arc::new(Elasticsearch::new(source, client)))
+        }
+        None => {
+            let known = ["index", "searxng"].into_iter().chain(sources.keys().map(String::as_str));
+            let meant = websvc_validate::suggest(name, known);
+            let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant:?}?"));
+            bail!("search.providers names {name:?}, and there is no [search.sources.{name}]{meant}");
+        }
+    }
+}
+
+/// Opens the places that pages are written to beside the index: `write = true`, whether they are searched or not.
+pub(super) fn mirrors(config: &Config) -> Result<Vec<Arc<Mirror>>> {
+    let mut mirrors = Vec::new();
+    for (name, source) in &config.search.sources {
+        if let Source::Elasticsearch(source) = source
+            && source.declaration.write
+        {
+            let (source, client) = elasticsearch(config, name, source)?;
+            mirrors.push(Arc::new(Mirror::new(ElasticsearchWriter::new(source, client))));
+        }
+    }
+    Ok(mirrors)
+}
+
+/// Tells whether pages go to the embedded index: when they are written elsewhere and it is not searched, they do not.
+pub(super) fn index_use(config: &Config, mirrors: &[Arc<Mirror>]) -> IndexMode {
+    if mirrors.is_empty() || config.search.providers.contains(&Provider::Index) {
+        IndexMode::Write
+    } else {
+        IndexMode::MirrorOnly
+    }
+}
+
+fn elasticsearch(
+    config: &Config,
+    name: &str,
+    source: &config::Elasticsearch,
+) -> Result<(ElasticsearchConfig, Client)> {
+    let section = format!("search.sources.{name}");
+    let config::Elasticsearch { declaration, endpoint } = source;
+    let endpoint = endpoint.checked(&section)?;
+    let source = ElasticsearchConfig::new(name.to_owned(), declaration, endpoint, variable)
+        .with_context(|| section.clone())?;
+    let client = client(config, source.origin()).with_context(|| format!("{section}.url"))?;
+    Ok((source, client))
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Returns a client that may reach the host and port of `url` wherever they are: whoever configures a source has
+/// chosen it, as no URL of a page is chosen. All else stays as guarded as for pages.
+pub(super) fn client(config: &Config, url: &Url) -> Result<Client> {
+    ensure!(matches!(url.scheme(), "http" | "https"), "{url} is neither http nor https");
+    let host = url.host_str().with_context(|| format!("{url} has no host"))?;
+    let port = url.port_or_known_default().with_context(|| format!("{url} has no port"))?;
+    client_to(config, host, port)
+}
+
+/// Returns a client that may reach a host and port wherever they are.
+pub(super) fn client_to(config: &Config, host: &str, port: u16) -> Result<Client> {
+    let mut guard = guard(config)?;
+    if !config.fetch.connect_to.keys().any(|pattern| leads(pattern, host, port)) {
+        let itself = format!("{host}:{port}");
+        guard = match guard.clone().connect_to(&itself, &itself) {
+            Err(GuardError::Duplicate { .. }) => guard,
+            allowed => allowed?,
+        };
+    }
+    client_with(config, guard)
+}
+
+/// Tells whether a pattern of `fetch.connect_to` with an asterisk leads the host elsewhere: it was mapped on purpose.
+fn leads(pattern: &str, host: &str, port: u16) -> bool {
+    let Some((names, of_port)) = pattern.strip_prefix('*').and_then(|rest| rest.rsplit_once(':')) else {
+        return false;
+    };
+    let is_name = url::Host::parse(host).is_ok_and(|host| matches!(host, url::Host::Domain(_)));
+    is_name && of_port.parse() == Ok(port) && host.ends_with(&names.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_is_mapped_stays_mapped() {
+        for (pattern, host, expected) in [
+            ("*:80", "searx.test", true),
+            ("*.test:80", "searx.test", true),
+            ("*.TEST:80", "searx.test", true),
+            ("*:443", "searx.test", false),
+            ("*.other:80", "searx.test", false),
+            ("searx.test:80", "searx.test", false),
+            ("*:80", "127.0.0.1", false),
+            ("*:80", "[::1]", false),
+        ] {
+            assert_eq!(leads(pattern, host, 80), expected, "{pattern} {host}");
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Export of traces: `[traces]`, and the standard variables of OpenTelemetry for keys that it leaves out.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use url::Url;
+use websvc_otlp::{BatchConfig, ExporterConfig, Sampler};
+use websvc_transport::is_forbidden_header;
+
+use super::sources::client;
+use crate::config::{Config, Traces};
+
+/// Path of the OTLP endpoint for spans.
+const PATH: &str = "/v1/traces";
+/// Default endpoint of OTLP collectors.
+const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
+/// Variables of the standard that ask for what there is not here.
+const NOT_HONOURED: [&str; 4] = [
+    "OTEL_EXPORTER_OTLP_CERTIFICATE",
+    "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE",
+    "OTEL_EXPORTER_OTLP_CLIENT_KEY",
+    "OTEL_PROPAGATORS",
+];
+
+/// Settings of the traces and their collector.
+#[derive(Debug)]
+pub(crate) struct TraceSettings {
+    pub(crate) url: Url,
+    headers: HeaderMap,
+    timeout: Duration,
+    resource: Vec<(String, String)>,
+    pub(crate) sampler: Sampler,
+    pub(crate) batching: BatchConfig,
+    /// Variables that are not supported.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl TraceSettings {
+    /// Reads them; `None` when nothing is to be traced.
+    pub(crate) fn read(traces: &Traces, variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>> {
+        let variables = OtelEnv(variable);
+        if variables.text("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+            return Ok(None);
+        }
+        let Some(url) = url(traces, &variables)? else { return Ok(None) };
+        ensure!(
+            matches!(url.scheme(), "http" | "https") && url.has_host(),
+            "the endpoint of traces is neither http nor https"
+        );
+        let mut warnings = Vec::new();
+        protocol(&variables, &mut warnings)?;
+        for name in NOT_HONOURED {
+            if variables.text(name).is_some() {
+                warnings.push(format!("{name} has no effect in websvc"));
+            }
+        }
+        let timeout_ms = match traces.timeout_ms {
+            Some(ms) => ms,
+            None => variables.of_otlp("TIMEOUT")?.unwrap_or(10_000),
+        };
+        ensure!(timeout_ms > 0, "traces.timeout_ms is 0: no batch could be sent");
+        Ok(Some(Self {
+            url,
+            headers: headers(traces, &variables)?,
+            timeout: Duration::from_millis(timeout_ms),
+            resource: resource(traces, &variables)?,
+            sampler: sampler(traces, &variables)?,
+            batching: batching(traces, &variables)?,
+            warnings,
+        }))
+    }
+
+    /// Returns where spans are sent to.
+    pub(crate) fn destination(&self, config: &Config) -> Result<ExporterConfig> {
+        Ok(ExporterConfig {
+            client: client(config, &self.url).context("the endpoint of traces")?,
+            url: self.url.clone(),
+            headers: self.headers.clone(),
+            timeout: self.timeout,
+            resource: self.resource.clone(),
+        })
+    }
+}
+
+/// The standard variables; an empty one is none.
+struct OtelEnv<F>(F);
+
+impl<F: Fn(&str) -> Option<String>> OtelEnv<F> {
+    fn text(&self, name: &str) -> Option<String> {
+        (self.0)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+    }
+
+    fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        match text.parse() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => bail!("{name} is {text:?}, which is no number it can have"),
+        }
+    }
+
+    /// Reads the number that is for traces alone, else the one for all signals.
+    fn of_otlp(&self, name: &str) -> Result<Option<u64>> {
+        match self.number(&format!("OTEL_EXPORTER_OTLP_TRACES_{name}"))? {
+            Some(number) => Ok(Some(number)),
+            None => self.number(&format!("OTEL_EXPORTER_OTLP_{name}")),
+        }
+    }
+}
+
+fn url<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F>) -> Result<Option<Url>> {
+    let below = |base: &str, name: &str| -> Result<Option<Url>> {
+        let url = format!("{}{PATH}", base.trim_end_matches('/'));
+        Ok(Some(url.parse().with_context(|| format!("{name} is no URL"))?))
+    };
+    if let Some(base) = &traces.endpoint {
+        return below(base, "traces.endpoint");
+    }
+    let exporter = variables.text("OTEL_TRACES_EXPORTER");
+    match exporter.as_deref() {
+        Some("none") => return Ok(None),
+        None | Some("otlp") => {}
+        Some(other) => bail!("OTEL_TRACES_EXPORTER is {other:?}, use otlp or none"),
+    }
+    let whole = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+    if let Some(url) = variables.text(whole) {
+        return Ok(Some(url.parse().with_context(|| format!("{whole} is no URL"))?));
+    }
+    let base = "OTEL_EXPORTER_OTLP_ENDPOINT";
+    match (variables.text(base), exporter) {
+        (Some(url), _) => below(&url, base),
+        (None, Some(_otlp)) => below(DEFAULT_ENDPOINT, base),
+        (None, None) => Ok(None),
+    }
+}
+
+fn protocol<F: Fn(&str) -> Option<String>>(variables: &OtelEnv<F>, warnings: &mut Vec<String>) -> Result<()> {
+    let wanted = |name: &str| {
+        let of_traces = variables.text(&format!("OTEL_EXPORTER_OTLP_TRACES_{name}"));
+        of_traces.or_else(|| variables.text(&format!("OTEL_EXPORTER_OTLP_{name}")))
+    };
+    match wanted("PROTOCOL").as_deref() {
+        None | Some("http/json") => {}
+        Some("http/protobuf") => warnings.push(
+            "OTEL_EXPORTER_OTLP_PROTOCOL: traces are sent as http/json, which the same receivers take"
+                .to_owned(),
+        ),
+        Some(other) => {
+            bail!("OTEL_EXPORTER_OTLP_PROTOCOL is {other:?}, use http/json (collectors take it on port 4318)")
+        }
+    }
+    if wanted("COMPRESSION").is_some_and(|value| value != "none") {
+        warnings.push("OTEL_EXPORTER_OTLP_COMPRESSION: traces are sent uncompressed".to_owned());
+    }
+    Ok(())
+}
+
+fn headers<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F>) -> Result<HeaderMap> {
+    let mut headers = HeaderMap::new();
+    let mut set = |name: &str, value: &str, from: &str| -> Result<()> {
+        // Neither is shown: a value is often a secret.
+        let name = HeaderName::try_from(name).with_context(|| format!("{from}: a name cannot be sent"))?;
+        ensure!(!is_forbidden_header(&name), "{from}: the header {name} is set by the client itself");
+        let mut value = HeaderValue::try_from(value)
+            .with_context(|| format!("{from}: the value of {name} cannot be sent"))?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+        Ok(())
+    };
+    for variable in ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"] {
+        for (name, value) in pairs(&variables.text(variable).unwrap_or_default(), variable)? {
+            set(&name, &value, variable)?;
+        }
+    }
+    for (name, value) in &traces.headers {
+        set(name, value, "traces.headers")?;
+    }
+    Ok(headers)
+}
+
+/// Reads `name=value,name=value`, the values percent-encoded.
+fn pairs(text: &str, variable: &str) -> Result<Vec<(String, String)>> {
+    let given = text.split(',').filter(|pair| !pair.trim().is_empty());
+    given
+        .map(|pair| {
+            let (name, value) =
+                pair.split_once('=').with_context(|| format!("{variable}: a part has no ="))?;
+            let value =
+                percent_decoded(value.trim()).with_context(|| format!("{variable}: a value is no text"))?;
+            Ok((name.trim().to_owned(), value))
+        })
+        .collect()
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let digits = after.get(..2).filter(|_| *first == b'%');
+        let byte = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn resource<F: Fn(&str) -> Option<String>>(
+    traces: &Traces,
+    variables: &OtelEnv<F>,
+) -> Result<Vec<(String, String)>> {
+    let variable = "OTEL_RESOURCE_ATTRIBUTES";
+    let given = pairs(&variables.text(variable).unwrap_or_default(), variable)?;
+    let mut attributes: BTreeMap<String, String> = given.into_iter().collect();
+    let name = traces.service_name.clone().or_else(|| variables.text("OTEL_SERVICE_NAME"));
+    if let Some(name) = name {
+        attributes.insert("service.name".to_owned(), name);
+    }
+    attributes.entry("service.name".to_owned()).or_insert_with(|| "websvc".to_owned());
+    attributes.entry("service.version".to_owned()).or_insert_with(|| env!("CARGO_PKG_VERSION").to_owned());
+    Ok(attributes.into_iter().collect())
+}
+
+fn sampler<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F>) -> Result<Sampler> {
+    let name = traces.sampler.clone().or_else(|| variables.text("OTEL_TRACES_SAMPLER"));
+    let ratio = match traces.ratio {
+        Some(ratio) => Some(ratio),
+        None => variables.number("OTEL_TRACES_SAMPLER_ARG")?,
+    };
+    let ratio = ratio.unwrap_or(1.0);
+    ensure!((0.0..=1.0).contains(&ratio), "traces.ratio is {ratio}, use 0 to 1");
+    let default = if traces.ratio.is_some() { "parentbased_traceidratio" } else { "parentbased_always_on" };
+    let (share, follows_parent) = match name.as_deref().unwrap_or(default) {
+        "always_on" => (1.0, false),
+        "always_off" => (0.0, false),
+        "traceidratio" => (ratio, false),
+        "parentbased_always_on" => (1.0, true),
+        "parentbased_always_off" => (0.0, true),
+        "parentbased_traceidratio" => (ratio, true),
+        other => bail!(
+            "traces.sampler is {other:?}, use always_on, always_off, traceidratio, or one of these after parentbased_"
+        ),
+    };
+    Ok(Sampler { ratio: share, follows_parent })
+}
+
+fn batching<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F>) -> Result<BatchConfig> {
+    let BatchConfig { queue, batch, delay } = BatchConfig::default();
+    let or_variable = |given: Option<usize>, name: &str, default: usize| match given {
+        Some(number) => Ok(number),
+        None => variables.number(name).map(|number| number.unwrap_or(default)),
+    };
+    let delay = match traces.delay_ms {
+        Some(ms) => Some(ms),
+        None => variables.number("OTEL_BSP_SCHEDULE_DELAY")?,
+    }
+    .map_or(delay, Duration::from_millis);
+    let queue = or_variable(traces.queue, "OTEL_BSP_MAX_QUEUE_SIZE", queue)?;
+    let batch = or_variable(traces.batch, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE", batch)?;
+    ensure!(queue > 0 && batch > 0, "traces.queue and traces.batch have to be at least 1");
+    ensure!(queue <= MAX_QUEUE, "traces.queue is {queue}, use at most {MAX_QUEUE}");
+    Ok(BatchConfig { queue, batch, delay })
+}
+
+/// So many spans are some hundred megabytes.
+const MAX_QUEUE: usize = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(toml: &str, variables: &[(&str, &str)]) -> Result<Option<TraceSettings>> {
+        let value = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
+        TraceSettings::read(&toml::from_str(toml).unwrap(), value)
+    }
+
+    fn url_of(toml: &str, variables: &[(&str, &str)]) -> Option<String> {
+        read(toml, variables).unwrap().map(|settings| settings.url.to_string())
+    }
+
+    #[test]
+    fn nothing_is_traced_unless_somebody_says_where() {
+        assert_eq!(url_of("", &[]), None);
+        assert_eq!(url_of("", &[("OTEL_SERVICE_NAME", "a")]), None);
+        let base = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c.test:4318/");
+        assert_eq!(url_of("", &[base]).as_deref(), Some("http://c.test:4318/v1/traces"));
+        let whole = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://d.test/x");
+        assert_eq!(url_of("", &[base, whole]).as_deref(), Some("http://d.test/x"));
+        let own = "endpoint = 'http://e.test/otlp'";
+        assert_eq!(url_of(own, &[base, whole]).as_deref(), Some("http://e.test/otlp/v1/traces"));
+        assert_eq!(url_of("", &[base, ("OTEL_TRACES_EXPORTER", "none")]), None);
+        assert_eq!(url_of("", &[base, ("OTEL_SDK_DISABLED", "true")]), None);
+        assert_eq!(
+            url_of("", &[("OTEL_TRACES_EXPORTER", "otlp")]).as_deref(),
+            Some("http://localhost:4318/v1/traces")
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_told() {
+        let on = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c.test");
+        for (name, value) in [
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "no-equals-sign"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "host=a"),
+            ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon"),
+            ("OTEL_TRACES_SAMPLER", "sometimes"),
+            ("OTEL_TRACES_SAMPLER_ARG", "2"),
+            ("OTEL_TRACES_EXPORTER", "zipkin"),
+            ("OTEL_BSP_MAX_QUEUE_SIZE", "0"),
+        ] {
+            assert!(read("", &[on, (name, value)]).is_err(), "{name}={value}");
+        }
+        assert!(read("", &[("OTEL_EXPORTER_OTLP_ENDPOINT", "ftp://c.test")]).is_err());
+        let warned = |name, value| read("", &[on, (name, value)]).unwrap().unwrap().warnings.len();
+        assert_eq!(warned("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"), 1);
+        assert_eq!(warned("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"), 1);
+        assert_eq!(warned("OTEL_EXPORTER_OTLP_CERTIFICATE", "/a.pem"), 1);
+        assert_eq!(warned("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json"), 0);
+    }
+
+    #[test]
+    fn the_configuration_wins_and_the_variables_fill_what_it_leaves_open() {
+        let variables = [
+            ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20a,x-team=b"),
+            ("OTEL_SERVICE_NAME", "other"),
+            ("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=test,service.name=third"),
+            ("OTEL_TRACES_SAMPLER", "always_off"),
+            ("OTEL_EXPORTER_OTLP_TIMEOUT", "250"),
+            ("OTEL_BSP_SCHEDULE_DELAY", "7"),
+        ];
+        let toml = "endpoint = 'http://c.test'\nservice_name = 'mine'\nsampler = 'traceidratio'\nratio = 0.25\n\
+                    headers = { 'x-team' = 'c' }";
+        let settings = read(toml, &variables).unwrap().unwrap();
+        assert_eq!(settings.headers["authorization"], "Bearer a");
+        assert_eq!(settings.headers["x-team"], "c");
+        assert!(settings.headers["authorization"].is_sensitive());
+        assert_eq!(settings.sampler, Sampler { ratio: 0.25, follows_parent: false });
+        assert_eq!(settings.timeout, Duration::from_millis(250));
+        assert_eq!(settings.batching.delay, Duration::from_millis(7));
+        let of = |name: &str| {
+            settings.resource.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        };
+        assert_eq!((of("service.name"), of("deployment.environment")), (Some("mine"), Some("test")));
+    }
+}

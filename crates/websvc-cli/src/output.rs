@@ -1,0 +1,145 @@
+//! Output for people and programs: results on stdout, everything else on stderr.
+
+use std::io::{IsTerminal, Write};
+
+use anyhow::Result;
+use serde::Serialize;
+
+/// Prints one line of an answer.
+pub(crate) fn line(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Prints an answer as indented JSON.
+pub(crate) fn json<T: Serialize>(value: &T) -> Result<()> {
+    line(&serde_json::to_string_pretty(value)?)
+}
+
+/// Tells a person something beside the answer.
+pub(crate) fn note(text: &str) {
+    // When nobody can read it, there is nobody to tell that.
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Tells a person why the command failed, with the causes.
+pub(crate) fn error(error: &anyhow::Error) {
+    note(&format!("error: {}", causes(error.as_ref())));
+}
+
+/// Returns an error with its causes, each once: an error often repeats its cause, or passes it on as it is.
+pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let said = cause.to_string();
+        if !text.contains(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
+        next = cause.source();
+    }
+    text
+}
+
+/// A style that a terminal shows and a file does not.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Style {
+    Bold,
+    Dim,
+    Link,
+}
+
+/// Returns `text` in a style when stdout is a terminal whose user did not forbid colours.
+pub(crate) fn styled(text: &str, style: Style) -> String {
+    if !std::io::stdout().is_terminal() || std::env::var_os("NO_COLOR").is_some() {
+        return text.to_owned();
+    }
+    let code = match style {
+        Style::Bold => "1",
+        Style::Dim => "2",
+        Style::Link => "36",
+    };
+    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+}
+
+/// A table with aligned columns.
+#[derive(Debug)]
+pub(crate) struct Table<const N: usize> {
+    rows: Vec<[String; N]>,
+}
+
+impl<const N: usize> Table<N> {
+    pub(crate) fn new(header: [&str; N]) -> Self {
+        Self { rows: vec![header.map(str::to_owned)] }
+    }
+
+    pub(crate) fn row(&mut self, cells: [&str; N]) {
+        self.rows.push(cells.map(str::to_owned));
+    }
+
+    pub(crate) fn print(&self) -> Result<()> {
+        let mut widths = [0; N];
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        for row in &self.rows {
+            let cells: Vec<String> =
+                row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+            line(cells.join("  ").trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// Prints one result of a search.
+pub(crate) fn result(position: usize, title: &str, url: &str, description: &str) -> Result<()> {
+    line(&format!("\n{position:>3}. {}", styled(title, Style::Bold)))?;
+    line(&format!("     {}", styled(url, Style::Link)))?;
+    for text in wrap(description, 92) {
+        line(&format!("     {text}"))?;
+    }
+    Ok(())
+}
+
+/// Breaks a text into lines of at most `width` characters at white space.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) | None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{0}")]
+    struct PassedOn(#[source] std::io::Error);
+
+    #[test]
+    fn causes_are_told_once() {
+        let cause = || PassedOn(std::io::Error::other("the file is damaged"));
+        assert_eq!(causes(&cause()), "the file is damaged");
+        let error = anyhow::Error::from(cause()).context("a.pdf");
+        assert_eq!(causes(error.as_ref()), "a.pdf: the file is damaged");
+    }
+
+    #[test]
+    fn lines_break_at_white_space() {
+        assert_eq!(wrap("one two  three", 7), ["one two", "three"]);
+        assert_eq!(wrap("", 7), Vec::<String>::new());
+    }
+}

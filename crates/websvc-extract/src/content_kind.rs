@@ -1,0 +1,129 @@
+//! Type of a page's content, detected from its first bytes as much as from the declared type.
+
+use crate::binary;
+use crate::error::ExtractError;
+
+/// The sorts of content that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContentKind {
+    /// HTML, read by the rules of browsers.
+    Html,
+    /// XHTML, read by the same rules.
+    Xhtml,
+    /// Plain text, kept verbatim.
+    Text,
+    /// JSON, kept verbatim.
+    Json,
+    /// XML and feeds, kept as text.
+    Xml,
+}
+
+/// How many bytes are looked at.
+const SNIFF_BYTES: usize = 2048;
+
+impl ContentKind {
+    /// Tells whether the content is markup with a tree.
+    pub fn is_html(self) -> bool {
+        matches!(self, ContentKind::Html | ContentKind::Xhtml)
+    }
+
+    /// Finds out what `bytes` are.
+    ///
+    /// # Errors
+    /// [`ExtractError::Unsupported`] for binary kinds.
+    pub(crate) fn sniff(bytes: &[u8], content_type: Option<&str>) -> Result<ContentKind, ExtractError> {
+        let head = &bytes[..bytes.len().min(SNIFF_BYTES)];
+        let declared = content_type.unwrap_or("").split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+        if let Some(kind) = binary::binary_kind(bytes, content_type) {
+            // The declared type says more, unless it is that of a text.
+            let is_text = ["xml", "json"].iter().any(|text| declared.ends_with(text));
+            let is_vague = kind == "binary" && is_binary_type(&declared) && !is_text;
+            return Err(unsupported(if is_vague { name_of(&declared) } else { kind }));
+        }
+        match declared.as_str() {
+            "text/html" => return Ok(ContentKind::Html),
+            "application/xhtml+xml" => return Ok(ContentKind::Xhtml),
+            "application/json" | "text/json" => return Ok(ContentKind::Json),
+            declared if declared.ends_with("+json") => return Ok(ContentKind::Json),
+            _ => {}
+        }
+        let by_content = sniff_text(head);
+        match declared.as_str() {
+            "application/xml" | "text/xml" => {
+                Ok(by_content.filter(|kind| kind.is_html()).unwrap_or(ContentKind::Xml))
+            }
+            declared if declared.ends_with("+xml") && declared != "image/svg+xml" => Ok(ContentKind::Xml),
+            declared if declared.starts_with("text/") => Ok(ContentKind::Text),
+            declared => match by_content {
+                Some(kind) => Ok(kind),
+                None if is_binary_type(declared) => Err(unsupported(name_of(declared))),
+                None => Ok(ContentKind::Text),
+            },
+        }
+    }
+}
+
+fn unsupported(kind: &str) -> ExtractError {
+    ExtractError::Unsupported { kind: kind.to_owned() }
+}
+
+/// Returns a short name for a declared media type.
+fn name_of(declared: &str) -> &str {
+    match declared.split_once('/') {
+        Some((_, "octet-stream")) | None => "binary",
+        Some((_, subtype)) => subtype,
+    }
+}
+
+fn is_binary_type(declared: &str) -> bool {
+    ["image/", "audio/", "video/", "font/"].iter().any(|prefix| declared.starts_with(prefix))
+        || (declared.starts_with("application/")
+            && !matches!(
+                declared,
+                "application/octet-stream"
+                    | "application/javascript"
+                    | "application/yaml"
+                    | "application/toml"
+            ))
+}
+
+/// Recognises markup and JSON by how they start.
+fn sniff_text(head: &[u8]) -> Option<ContentKind> {
+    let mut text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let lower = text.to_ascii_lowercase();
+    if lower.starts_with(b"<?xml") {
+        let xhtml = lower.windows(5).any(|w| w == b"<html");
+        return Some(if xhtml { ContentKind::Xhtml } else { ContentKind::Xml });
+    }
+    while text.starts_with(b"<!--") {
+        text = text
+            .windows(3)
+            .position(|w| w == b"-->")
+            .map_or(&[][..], |end| text[end + 3..].trim_ascii_start());
+    }
+    match text.first()? {
+        b'<' => {
+            let name: Vec<u8> = text[1..]
+                .iter()
+                .take(16)
+                .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'!' | b'/' | b'-'))
+                .map(u8::to_ascii_lowercase)
+                .collect();
+            match name.as_slice() {
+                b"rss" | b"feed" | b"urlset" | b"sitemapindex" | b"opml" | b"svg" => Some(ContentKind::Xml),
+                b"" => None,
+                _ => Some(ContentKind::Html),
+            }
+        }
+        b'{' | b'[' if text.get(1..).is_some_and(starts_json) => Some(ContentKind::Json),
+        _ => None,
+    }
+}
+
+/// Tells whether what follows an opening bracket can be JSON.
+fn starts_json(rest: &[u8]) -> bool {
+    matches!(
+        rest.trim_ascii_start().first(),
+        Some(b'"' | b'{' | b'[' | b'}' | b']' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
+    )
+}

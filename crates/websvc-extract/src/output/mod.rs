@@ -1,0 +1,34 @@
+//! The formats: each one a walk over a view of the DOM.
+
+mod callout;
+mod code;
+mod footnotes;
+mod html;
+mod inline;
+mod lines;
+mod markdown;
+mod math;
+mod plain;
+mod reference;
+mod table;
+
+pub(crate) use html::write as html;
+pub(crate) use markdown::write as markdown;
+pub(crate) use plain::write as plain;
+
+use crate::content_view::ContentView;
+use crate::dom::Dom;
+use crate::options::Base64Images;
+use url::Url;
+
+/// Context that all output formats share.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OutputContext<'a> {
+    pub(crate) dom: &'a Dom,
+    pub(crate) view: &'a ContentView,
+    pub(crate) base: &'a Url,
+    pub(crate) base64_images: Base64Images,
+}
+
+/// The marker that stands for an embedded image that was asked to be removed.
+const BASE64_MARKER: &str = "<Base64-Image-Removed>";

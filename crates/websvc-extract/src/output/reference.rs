@@ -1,0 +1,145 @@
+//! Links, images, and links to what a page embeds.
+
+use super::inline::{EscapeContext, Inline, InlineMark};
+use super::markdown::Writer;
+use super::{BASE64_MARKER, OutputContext, math};
+use crate::dom::{Dom, NodeId, Tag};
+use crate::options::Base64Images;
+use crate::text::{collapsed, starts_with_ignore_case};
+use crate::{embed, links};
+
+impl Writer<'_> {
+    pub(super) fn link(&mut self, id: NodeId) {
+        let OutputContext { dom, view, base, .. } = self.page;
+        let Some(href) = dom.attribute(id, "href") else { return self.children(id) };
+        if href.contains('#') && is_permalink_sign(&view.text(dom, id)) && !has_image(dom, id) {
+            return;
+        }
+        if let Some(label) = self.footnotes.reference(id) {
+            let reference = format!("[^{label}]");
+            return self.inline.push_raw(&reference);
+        }
+        let fragment = links::fragment_of(dom, id, base);
+        // The way back from a footnote to the text; Word puts the name of a document before it.
+        let leads_back = self.in_note && (fragment.is_some() || href.contains("#_ftnref"));
+        if leads_back && view.text(dom, id).chars().count() <= 4 {
+            return;
+        }
+        if let Some(fragment) = fragment {
+            // What a script acts on, and a heading that leads to itself.
+            if fragment.is_empty() || (self.in_heading && !has_image(dom, id)) {
+                return self.children(id);
+            }
+        }
+        match links::resolve(base, href) {
+            Some(url) => self.marked(id, InlineMark::Link(escape_target(url.as_str()))),
+            None => self.children(id),
+        }
+    }
+
+    pub(super) fn image(&mut self, id: NodeId) {
+        let OutputContext { dom, base, base64_images, .. } = self.page;
+        if is_tracking_pixel(dom, id) {
+            return;
+        }
+        if let Some(formula) = math::of_image(dom, id, self.stands_alone(id)) {
+            return self.formula(&formula);
+        }
+        let alt = collapsed(dom.attribute(id, "alt").unwrap_or(""));
+        let mut label =
+            Inline::new(if self.flat > 0 { EscapeContext::TableCell } else { EscapeContext::Paragraph });
+        label.open(InlineMark::Link(String::new()));
+        label.push_text(&alt);
+        let label = label.take();
+        let alt = label.strip_prefix('[').and_then(|label| label.strip_suffix("]()")).unwrap_or("");
+        let Some(source) = links::image_source(dom, id, base) else { return };
+        let embedded = starts_with_ignore_case(&source, "data:");
+        let target = if embedded && base64_images == Base64Images::Replace {
+            BASE64_MARKER.to_owned()
+        } else {
+            escape_target(&source)
+        };
+        self.inline.push_raw(&format!("![{alt}]({target})"));
+    }
+
+    /// Tells whether an element is all there is in the block around it.
+    fn stands_alone(&self, id: NodeId) -> bool {
+        let OutputContext { dom, .. } = self.page;
+        let mut inside = id;
+        for above in dom.ancestors(id).take(4) {
+            let other = |child: NodeId| {
+                child != inside && (dom.tag(child).is_some() || !dom.text(child).trim().is_empty())
+            };
+            if dom.children(above).any(other) {
+                return false;
+            }
+            if dom.tag(above).is_some_and(Tag::is_block) {
+                return true;
+            }
+            inside = above;
+        }
+        false
+    }
+
+    /// Writes a link to a video or a sound.
+    pub(super) fn embedded(&mut self, id: NodeId, tag: Tag) {
+        let OutputContext { dom, base, .. } = self.page;
+        let Some(url) = embed::address(dom, id).and_then(|address| links::resolve(base, &address)) else {
+            return;
+        };
+        let named = ["title", "aria-label"].iter().find_map(|name| dom.attribute(id, name)).map(collapsed);
+        let name = named
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| if tag == Tag::Audio { "Audio".to_owned() } else { "Video".to_owned() });
+        self.inline.push_space();
+        self.inline.open(InlineMark::Link(escape_target(url.as_str())));
+        self.inline.push_text(&name);
+        self.inline.close();
+        self.inline.push_space();
+    }
+}
+
+fn has_image(dom: &Dom, id: NodeId) -> bool {
+    dom.descendants(id).any(|child| dom.is(child, Tag::Img))
+}
+
+/// Tells whether a link's text is only a sign for "link to this place".
+fn is_permalink_sign(text: &str) -> bool {
+    matches!(
+        text,
+        "" | "#" | "¶" | "§" | "🔗" | "\u{f0c1}" | "↩" | "↩︎" | "link" | "Link" | "Permalink" | "permalink"
+    )
+}
+
+fn is_tracking_pixel(dom: &Dom, img: NodeId) -> bool {
+    let tiny =
+        |name| dom.attribute(img, name).is_some_and(|size| matches!(size.trim(), "0" | "1" | "0px" | "1px"));
+    tiny("width") && tiny("height")
+}
+
+/// Makes a URL safe inside `(...)`, in a table cell too.
+fn escape_target(url: &str) -> String {
+    let mut depth = 0_i32;
+    let balanced = url.chars().all(|c| {
+        depth += match c {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        depth >= 0
+    }) && depth == 0;
+    let mut out = String::with_capacity(url.len());
+    for c in url.chars() {
+        match c {
+            '(' if !balanced => out.push_str("%28"),
+            ')' if !balanced => out.push_str("%29"),
+            '<' => out.push_str("%3C"),
+            '>' => out.push_str("%3E"),
+            '|' => out.push_str("%7C"),
+            '\\' => out.push_str("%5C"),
+            c if c.is_whitespace() => out.push_str("%20"),
+            c => out.push(c),
+        }
+    }
+    out
+}

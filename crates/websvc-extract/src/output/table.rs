@@ -1,0 +1,191 @@
+//! Tables: data as GFM tables with spans expanded, layout as the blocks it arranges.
+
+use super::inline::{EscapeContext, Inline};
+use super::lines::BlockSeparator;
+use super::markdown::Writer;
+use super::{OutputContext, code};
+use crate::dom::{Dom, NodeId, Tag};
+use crate::limits::{MAX_OUTPUT_BYTES, MAX_TABLE_CELLS};
+
+/// Widest span that is expanded; more is a mistake or an attack.
+const MAX_SPAN: usize = 64;
+
+/// The rows of a table and what stands over it.
+struct Shape {
+    captions: Vec<NodeId>,
+    rows: Vec<Vec<NodeId>>,
+}
+
+impl Writer<'_> {
+    pub(super) fn table(&mut self, id: NodeId) {
+        self.flush();
+        if self.flat > 0 {
+            self.children(id);
+            return;
+        }
+        let shape = shape(self.page, id);
+        if is_layout(self.page, id, &shape) {
+            self.layout(id, &shape);
+            return;
+        }
+        for &caption in &shape.captions {
+            self.node(caption);
+            self.flush();
+        }
+        let grid = self.grid(&shape);
+        let width = grid.iter().map(Vec::len).max().unwrap_or(0);
+        if width == 0 {
+            return;
+        }
+        self.gap();
+        for (index, row) in grid.iter().enumerate() {
+            let mut line = String::from("|");
+            for column in 0..width {
+                line.push(' ');
+                line.push_str(row.get(column).map_or("", String::as_str));
+                line.push_str(" |");
+            }
+            self.lines.line(&line);
+            if index == 0 {
+                self.lines.line(&format!("|{}", " --- |".repeat(width)));
+            }
+        }
+        self.lines.separate(BlockSeparator::Blank);
+    }
+
+    /// Writes every cell as blocks of its own; beside line numbers they are code.
+    fn layout(&mut self, table: NodeId, shape: &Shape) {
+        let OutputContext { dom, view, .. } = self.page;
+        let is_code = |cell: NodeId| {
+            let class = dom.attribute(cell, "class").unwrap_or_default();
+            class.contains("code") && !view.below(dom, cell).any(|id| dom.is(id, Tag::Pre))
+        };
+        let mut cells =
+            shape.rows.iter().flatten().copied().filter(|&cell| !code::is_gutter(dom, cell)).peekable();
+        let numbered = shape.rows.iter().flatten().any(|&cell| code::is_gutter(dom, cell));
+        if numbered && cells.peek().is_some() && cells.all(is_code) {
+            return self.code_block(table);
+        }
+        for &cell in shape.captions.iter().chain(shape.rows.iter().flatten()) {
+            if !code::is_gutter(dom, cell) {
+                self.children(cell);
+                self.flush();
+            }
+        }
+    }
+
+    /// Returns the texts of all cells, a cell that spans several places repeated in each row, once per row.
+    fn grid(&mut self, shape: &Shape) -> Vec<Vec<String>> {
+        let dom = self.page.dom;
+        let mut grid: Vec<Vec<String>> = Vec::new();
+        // For each column: how many more rows the cell from above covers, and its text.
+        let mut above: Vec<(usize, String)> = Vec::new();
+        let (mut budget, mut bytes) = (MAX_TABLE_CELLS, 0);
+        for row in &shape.rows {
+            let (mut out, mut new_bytes) = (Vec::new(), 0);
+            for &cell in row {
+                take_covered(&mut above, &mut out);
+                let is_full = bytes + new_bytes > MAX_OUTPUT_BYTES;
+                let text = if is_full { String::new() } else { self.cell(cell) };
+                new_bytes += text.len();
+                let span = |name| {
+                    dom.attribute(cell, name).and_then(|n| n.trim().parse::<usize>().ok()).unwrap_or(1)
+                };
+                let (columns, rows) =
+                    (span("colspan").clamp(1, MAX_SPAN), span("rowspan").clamp(1, MAX_SPAN));
+                for column in 0..columns {
+                    let text = if column == 0 { text.clone() } else { String::new() };
+                    above.resize_with(above.len().max(out.len() + 1), Default::default);
+                    above[out.len()] = (rows - 1, text.clone());
+                    out.push(text);
+                }
+            }
+            take_covered(&mut above, &mut out);
+            budget = budget.saturating_sub(out.len().max(1));
+            // Those that are covered from above are counted, too.
+            bytes += out.iter().map(String::len).sum::<usize>();
+            if out.iter().any(|text| !text.is_empty()) {
+                grid.push(out);
+            }
+            if budget == 0 || bytes > MAX_OUTPUT_BYTES {
+                break;
+            }
+        }
+        grid
+    }
+
+    fn cell(&mut self, id: NodeId) -> String {
+        let outer = std::mem::replace(&mut self.inline, Inline::new(EscapeContext::TableCell));
+        self.flat += 1;
+        self.children(id);
+        self.flat -= 1;
+        let mut cell = std::mem::replace(&mut self.inline, outer);
+        cell.take().replace('\n', " ")
+    }
+}
+
+/// Adds the cells from rows above that reach into this row at its current column.
+fn take_covered(above: &mut [(usize, String)], out: &mut Vec<String>) {
+    while let Some((left, text)) = above.get_mut(out.len()).filter(|(left, _)| *left > 0) {
+        *left -= 1;
+        out.push(text.clone());
+    }
+}
+
+fn shape(page: OutputContext<'_>, table: NodeId) -> Shape {
+    let OutputContext { dom, view, .. } = page;
+    let mut shape = Shape { captions: Vec::new(), rows: Vec::new() };
+    let mut groups = vec![table];
+    while let Some(group) = groups.pop() {
+        for child in view.children(dom, group) {
+            match dom.tag(child) {
+                Some(Tag::Caption) => shape.captions.push(child),
+                Some(Tag::Tr) => shape.rows.push(
+                    view.children(dom, child)
+                        .filter(|&cell| matches!(dom.tag(cell), Some(Tag::Td | Tag::Th)))
+                        .collect(),
+                ),
+                Some(Tag::Thead | Tag::Tbody | Tag::Tfoot) if group == table => {
+                    groups.insert(0, child);
+                }
+                _ => {}
+            }
+        }
+    }
+    shape
+}
+
+/// Tells whether a table only arranges things on the page.
+fn is_layout(page: OutputContext<'_>, table: NodeId, shape: &Shape) -> bool {
+    let dom = page.dom;
+    if matches!(dom.attribute(table, "role"), Some("presentation" | "none")) {
+        return true;
+    }
+    let width = shape.rows.iter().map(Vec::len).max().unwrap_or(0);
+    if shape.rows.len() < 2 && width < 3 || width < 2 {
+        return true;
+    }
+    let header = shape.rows.iter().flatten().any(|&cell| dom.is(cell, Tag::Th));
+    if shape.rows.iter().flatten().any(|&cell| code::is_gutter(dom, cell)) {
+        return true;
+    }
+    let (mut blocks, mut nested) = (0, false);
+    for id in page.view.below(dom, table).skip(1) {
+        match dom.tag(id) {
+            Some(Tag::Table) => nested = true,
+            Some(Tag::H1 | Tag::H2 | Tag::H3 | Tag::Blockquote | Tag::Pre | Tag::Form | Tag::Hr) => {
+                blocks += 2;
+            }
+            Some(Tag::P | Tag::Ul | Tag::Ol) => blocks += 1,
+            _ => {}
+        }
+    }
+    let cells: usize = shape.rows.iter().map(Vec::len).sum();
+    if nested { !header || holds_text_outside(dom, table) } else { !header && blocks > cells }
+}
+
+/// A table around tables holds little text of its own in its cells.
+fn holds_text_outside(dom: &Dom, table: NodeId) -> bool {
+    let inner = dom.descendants(table).skip(1).filter(|&id| dom.is(id, Tag::Table)).count();
+    inner > 1
+}
