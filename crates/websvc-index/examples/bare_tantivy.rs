@@ -1,5 +1,6 @@
-//! What tantivy alone does on an index of this crate: the words of each query as alternatives, the numbers of the ten best
-//! by BM25. No stemming, no phrases, no ranking of ours, no stored documents, no passages: the floor under every search.
+//! Baseline of every search: tantivy alone on an index of this crate. It matches any of the words of each query
+//! and returns the IDs of the ten best by BM25, without stemming, phrases, our ranking, stored documents or
+//! snippets.
 //!
 //! `cargo run --release -p websvc-index --example bare_tantivy -- INDEX_DIR QUERY...` prints the searches per second.
 

@@ -14,7 +14,7 @@ use crate::document::Link;
 use crate::stored_record::Links;
 use crate::sub_index::SubIndexSearcher;
 
-/// What a commit says when anchors wait to be applied.
+/// Commit message of an index whose anchors have not been applied.
 pub(crate) const PENDING: &str = "anchors pending";
 
 /// At most this many pages wait by name, which takes a few megabytes.
@@ -23,11 +23,11 @@ const MAX_WAITING: usize = 20_000;
 /// How many documents a sweep looks at in one step.
 const SWEPT_AT_ONCE: usize = 256;
 
-/// What waits.
+/// Anchors that have not been applied.
 #[derive(Default)]
 pub(crate) struct AnchorBacklog {
     waiting: BTreeSet<String>,
-    /// Whether pages wait that are not known by name.
+    /// True if pages without a known name are waiting.
     unnamed: bool,
     sweep: Option<Sweep>,
 }

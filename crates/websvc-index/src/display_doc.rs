@@ -1,4 +1,4 @@
-//! What is stored of a document for showing it: the card.
+//! Display documents: the stored fields that a result shows.
 //!
 //! A hit shows one passage of a text that may have hundreds of kilobytes, so the body is kept as small blocks that
 //! are compressed one by one, with a table that leads from the position of a word to its passage. Showing a passage
@@ -53,7 +53,8 @@ pub(crate) struct DisplayDoc<'a> {
     pub(crate) head: DisplayDocHeader<'a>,
     blocks: Vec<Block>,
     data: &'a [u8],
-    /// What is stored before the card.
+    /// The cache of tantivy holds whole blocks, limited by count and not by size, and reading one copies the whole
+    /// document. A search reads the display documents of a few dozen candidates, and popular ones recur.
     before: &'a [u8],
 }
 
@@ -185,8 +186,8 @@ fn split(stored: &[u8]) -> Option<(&[u8], &[u8])> {
 impl<'a> DisplayDoc<'a> {
     /// Reads everything but the body from bytes that end with a card; `None` when they are damaged.
     ///
-    /// What the engine writes before its only stored field need not be understood, and nothing is copied: its own
-    /// way of reading goes byte by byte.
+    /// Decodes without understanding the framing that tantivy writes before its only stored field, and copies
+    /// nothing: tantivy's own decoder goes byte by byte.
     pub(crate) fn decode(stored: &'a [u8]) -> Option<Self> {
         let (before, card) = split(stored)?;
         let mut rest = ByteReader(card);

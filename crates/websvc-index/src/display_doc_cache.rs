@@ -1,7 +1,6 @@
 //! The cards that searches looked at lately, in memory.
 //!
-//! What the engine keeps of its own are whole blocks, counted and not weighed, and reading one copies the whole document.
-//! A search looks at the cards of a few dozen candidates, and popular ones are the same again and again.
+//! Bytes stored before the display document.
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;

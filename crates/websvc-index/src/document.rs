@@ -27,13 +27,13 @@ pub struct Document {
     pub content_type: Option<String>,
     /// The country that the page names as its own, ISO 3166-1 alpha-2 in upper case.
     pub country: Option<String>,
-    /// Whether the page labels itself as explicit.
+    /// True if the page labels itself as explicit.
     pub explicit: bool,
     /// The images of the page, in the order of the page.
     pub images: Vec<Image>,
     /// The links of the content to other pages, in the order of the page.
     pub links: Vec<Link>,
-    /// What makes the page a piece of news; `None` for pages that are none.
+    /// News properties of the page; `None` for pages that are not news.
     pub news: Option<News>,
 }
 
@@ -63,7 +63,7 @@ pub struct Link {
     pub text: String,
 }
 
-/// What makes a page a piece of news.
+/// News properties of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct News {
     /// The URL of its picture.

@@ -1,4 +1,4 @@
-//! What a document is found by beside its text, for engines elsewhere that hold the same documents.
+//! Terms of a document beside its text, for other engines that hold the same documents.
 
 use jiff::Timestamp;
 use websvc_query::Site;
@@ -26,7 +26,7 @@ pub fn label_of_country(country: &str) -> String {
     country_label(country)
 }
 
-/// What a document is found by beside its text.
+/// Terms of a document beside its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentTerms {
     /// The host, each parent domain, the port when it is no default one, and each directory of the path.
@@ -35,7 +35,7 @@ pub struct DocumentTerms {
     pub url_words: String,
     /// The file extensions of the URL and the media type; those that mean the same are one.
     pub extensions: Vec<String>,
-    /// What kind of page it is.
+    /// Labels of the page's kind.
     pub labels: Vec<String>,
     /// When it was published, else modified, else seen.
     pub date: Option<Timestamp>,

@@ -35,11 +35,11 @@ const MAX_LINKED_HOSTS: usize = 50;
 /// A page as fields.
 pub(crate) struct EncodedPage {
     pub(crate) page: TantivyDocument,
-    /// What its images have from it.
+    /// Facts about the page that its images inherit.
     pub(crate) facts: PageFacts,
 }
 
-/// What the images of a page have from it.
+/// Facts about a page that its images inherit.
 pub(crate) struct PageFacts {
     pub(crate) sites: Vec<String>,
     /// The words of the page's URL.

@@ -1,4 +1,4 @@
-//! What can go wrong with the index, by what a caller can do about it.
+//! Errors of the index, grouped by what a caller can do.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ pub enum IndexError {
     Directory {
         /// The index directory.
         dir: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// The directory holds an index of another format, or something else.
@@ -23,7 +23,7 @@ pub enum IndexError {
     Incompatible {
         /// The index directory.
         dir: PathBuf,
-        /// What the directory holds.
+        /// Actual content of the directory.
         found: String,
         /// The format of this version.
         expected: &'static str,
@@ -48,7 +48,7 @@ pub enum IndexError {
     Write {
         /// The index directory.
         dir: PathBuf,
-        /// What failed.
+        /// Operation that failed.
         reason: String,
     },
     /// The index was closed.
@@ -62,7 +62,7 @@ pub enum IndexError {
     Engine {
         /// The index directory.
         dir: PathBuf,
-        /// What the engine said.
+        /// Error of tantivy.
         source: tantivy::TantivyError,
     },
 }

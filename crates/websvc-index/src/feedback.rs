@@ -27,7 +27,7 @@ const ADDED_WORDS: usize = 10;
 /// A word must stand in this many of the trusted candidates: what one page alone says is its own matter.
 const MIN_SHARED: usize = 2;
 
-/// What all added words weigh together, as a share of the weight of the query.
+/// Weight of all added words together, relative to the weight of the query.
 const WEIGHT: f32 = 0.4;
 
 /// The parameters of BM25 as the engine has them.

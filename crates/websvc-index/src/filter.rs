@@ -58,7 +58,7 @@ pub(crate) struct Compiler<'a> {
     pub(crate) searcher: &'a Searcher,
     pub(crate) fields: &'a Fields,
     pub(crate) vocabulary: &'a Vocabulary,
-    /// What is searched for.
+    /// Vertical of the search.
     pub(crate) vertical: Vertical,
     /// The pages, where the neighbours of a domain are looked up for images too.
     pub(crate) pages: &'a SubIndexSearcher,

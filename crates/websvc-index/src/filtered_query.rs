@@ -46,7 +46,7 @@ impl Query for FilteredQuery {
 struct FilteredWeight {
     ranked: Box<dyn Weight>,
     check: Box<dyn Weight>,
-    /// What is used where not only the best documents are asked for.
+    /// Combined weight, for collectors that need more than the best documents.
     both: Box<dyn Weight>,
 }
 

@@ -29,7 +29,7 @@ pub struct IndexConfig {
     pub commit_after: Duration,
     /// How long the writer and its memory are kept after the last write.
     pub writer_idle: Duration,
-    /// Where it is counted how long the stages of a search take.
+    /// Durations of the stages of a search.
     pub stages: StageTimes,
 }
 
@@ -44,7 +44,7 @@ impl Default for IndexConfig {
     }
 }
 
-/// What an index holds.
+/// Statistics of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
     /// Searchable pages.
@@ -69,7 +69,7 @@ pub struct Index {
     writer: WriterHandle,
 }
 
-/// What searching threads and the writing thread share.
+/// State shared by searching threads and the writing thread.
 pub(crate) struct IndexShared {
     pub(crate) dir: PathBuf,
     pub(crate) pages: SubIndex,

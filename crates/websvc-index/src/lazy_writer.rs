@@ -9,11 +9,11 @@ use crate::sub_index::SubIndex;
 /// The least memory that the engine's writer works with.
 pub(crate) const MIN_HEAP: usize = 15_000_000;
 
-/// Where documents of one shelf are written.
+/// Writer of one sub-index, opened when it is first needed.
 #[derive(Default)]
 pub(crate) struct LazyIndexWriter {
     writer: Option<IndexWriter>,
-    /// Whether something was written that is not committed.
+    /// True if there are uncommitted writes.
     dirty: bool,
 }
 

@@ -56,7 +56,7 @@ impl PackedTokens {
     }
 }
 
-/// What is left of a packed text: position and text of each token. It ends where the text is none of ours.
+/// Reader of a packed text: yields the position and text of each token. It ends at the first invalid byte.
 struct PackedTokenReader<'a>(&'a str);
 
 impl<'a> PackedTokenReader<'a> {

@@ -241,10 +241,10 @@ pub(crate) fn inverse_document_frequency(doc_freq: u64, documents: u64) -> f32 {
 pub(crate) struct Candidate {
     pub(crate) address: DocAddress,
     pub(crate) score: f32,
-    /// Whether it answers about as well as the best: it has all words of a query of few words, or scores near the
-    /// best for a longer one.
+    /// True if the candidate answers about as well as the best: it has all words of a short query, or scores near
+    /// the best for a longer one.
     pub(crate) rival: bool,
-    /// Where its words stand in the list of [`observe`].
+    /// Range of its word positions in the list of [`observe`].
     pub(crate) observed: Range<usize>,
     /// Its card, once that was read.
     card: Option<OwnedBytes>,

@@ -1,4 +1,4 @@
-//! What `related:` finds: the neighbourhood of a domain.
+//! Documents that `related:` finds: the neighborhood of a domain.
 //!
 //! A document of another host is related when it links to the domain, when the domain links to its host, or when it
 //! shares enough of the domain's salient words. Neighbours by links come first. A bounded number of documents of
@@ -31,11 +31,11 @@ const MAX_ASKED: usize = 200;
 /// ... and how many of the salient ones a document needs: this share, and at least two.
 const SHARED_PART: usize = 3;
 
-/// What a link counts against the words, which count as in any search times [`WORDS_BOOST`].
+/// Score of a link relative to the words, which count as in any search times [`WORDS_BOOST`].
 const LINK_SCORE: f32 = 10.0;
 const WORDS_BOOST: f32 = 0.1;
 
-/// What the documents of a domain say, in the sample.
+/// Words of the documents of a domain, in the sample.
 #[derive(Default)]
 struct DomainTerms {
     /// How many documents link to a host.

@@ -13,7 +13,7 @@ use crate::packed_tokens::TOKENIZER;
 /// The format of index directories. Raise it whenever fields, positions or stored bytes change their meaning.
 pub(crate) const FORMAT: &str = "websvc-index 3";
 
-/// Where the sections of a document begin in the positions of [`Fields::terms`] and [`Fields::exact`].
+/// First position of each section of a document in [`Fields::terms`] and [`Fields::exact`].
 ///
 /// The title stands first in a region of fixed size so that a position alone tells title from body.
 pub(crate) const BODY_AT: u32 = 64;
@@ -49,7 +49,7 @@ pub(crate) struct Fields {
     pub(crate) first_seen: Field,
     /// Of a page the hash of its content, of an image that of its URL.
     pub(crate) fingerprint: Field,
-    /// What kind of page it is: see [`NEWS`], [`EXPLICIT`], [`country_label`].
+    /// Label of the page's kind: see [`NEWS`], [`EXPLICIT`], [`country_label`].
     pub(crate) label: Field,
     /// The hosts that the page links to, and their parent domains, without its own host.
     pub(crate) links: Field,
@@ -106,7 +106,7 @@ impl Fields {
     }
 }
 
-/// Whether the length of the field counts in ranking.
+/// Effect of the field's length on the ranking.
 #[derive(Clone, Copy)]
 enum Norms {
     Yes,

@@ -29,10 +29,10 @@ use crate::snippet;
 use crate::sub_index::{SubIndexSearcher, find};
 use crate::suggest::did_you_mean;
 
-/// What to search for beside the query text.
+/// Options of a search beside its query text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchOptions {
-    /// What is searched for.
+    /// Vertical of the search.
     pub vertical: Vertical,
     /// How many hits at most.
     pub limit: usize,
@@ -44,9 +44,9 @@ pub struct SearchOptions {
     pub now: Timestamp,
     /// The order of the hits.
     pub sort: Sort,
-    /// What [`Hit::description`] holds.
+    /// Content of [`Hit::description`].
     pub highlights: SnippetMode,
-    /// Whether explicit pages are left out, and the images of such pages.
+    /// Filter of explicit pages and their images.
     pub safe: Safe,
     /// The country of the searcher, ISO 3166-1 alpha-2 in upper case. Its pages come before others that are as good.
     pub country: Option<String>,
@@ -68,7 +68,7 @@ impl Default for SearchOptions {
     }
 }
 
-/// What is searched for.
+/// Verticals of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Vertical {
     /// Pages.
@@ -80,7 +80,7 @@ pub enum Vertical {
     News,
 }
 
-/// Whether explicit pages are left out: those that say so of themselves, and those whose words do.
+/// Filter of explicit pages: those that label themselves, and those that use explicit words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Safe {
     /// Nothing is left out.
@@ -102,7 +102,7 @@ pub enum DomainFilter {
     Exclude(Vec<String>),
 }
 
-/// What the description of a hit holds.
+/// Content of a hit's description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SnippetMode {
     /// The passage of the page that answers the query best.
@@ -357,7 +357,7 @@ fn hit(
     }
 }
 
-/// Where the words stand in candidates, see [`observe`].
+/// Positions of the words in candidates, see [`observe`].
 type WordPositions = Vec<(u32, u16)>;
 
 fn sort_by_date(dates: &[SegmentDates], candidates: &mut [Candidate]) {

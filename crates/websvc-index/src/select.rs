@@ -133,7 +133,7 @@ pub(crate) fn select(
     Ok(Selection { chosen: first.into_iter().map(|place: usize| picked[place].clone()).collect(), crowding })
 }
 
-/// What tells a page from others.
+/// Fingerprint of a page, which finds duplicates.
 struct PageFingerprint {
     bytes: OwnedBytes,
     host: String,
@@ -144,7 +144,7 @@ struct PageFingerprint {
     words: u32,
     title: OnceCell<String>,
     shingles: OnceCell<Vec<u64>>,
-    /// Whether it is among the first hits.
+    /// True if it is among the first hits.
     first: bool,
 }
 

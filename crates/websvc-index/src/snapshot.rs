@@ -21,7 +21,7 @@ const META: &str = "meta.json";
 /// ... and the one in which it lists the files that it may remove one day.
 const MANAGED: &str = ".managed.json";
 
-/// What every part is written in.
+/// Files of every segment.
 const COMPONENTS: [SegmentComponent; 6] = [
     SegmentComponent::Postings,
     SegmentComponent::Positions,

@@ -1,4 +1,4 @@
-//! What a hit shows of its page.
+//! Snippet of a hit.
 
 use crate::display_doc::{DecodedBlock, DisplayDoc};
 use crate::rank::ScoredWord;
@@ -42,7 +42,7 @@ pub(crate) fn page_description(card: &DisplayDoc<'_>) -> String {
 
 /// Returns the first and the last position of the window whose words weigh most; the earliest of equals.
 fn best_window(seen: &[(u32, u16)], words: &[ScoredWord]) -> Option<(u32, u32)> {
-    /// What an occurrence adds when its word is already in the window.
+    /// Score that a repeated word adds to the window.
     const REPEATED: f32 = 0.02;
     let mut counts = vec![0u32; words.len()];
     let (mut weight, mut best, mut found, mut start) = (0.0, 0.0, None, 0);

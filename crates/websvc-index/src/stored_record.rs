@@ -1,4 +1,4 @@
-//! What is kept of a page beside its card, so that the whole document can be given back: the record.
+//! Stored record of a page beside its display document, so that the whole document can be exported.
 //!
 //! It stands before the card, so that searches never touch it, and holds only what the card does not. The links are
 //! packed apart, because they are read for other pages (see [`crate::anchors`]); the rest is packed with the beginning of

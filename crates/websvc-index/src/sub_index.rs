@@ -35,11 +35,11 @@ pub(crate) struct SubIndex {
     pub(crate) fields: Fields,
     pub(crate) index: tantivy::Index,
     reader: IndexReader,
-    /// What belongs to the generation of the searcher that was used last.
+    /// Data of the last searcher generation.
     generation: Mutex<Option<Arc<SearcherGeneration>>>,
 }
 
-/// What is read once for each generation of the searcher.
+/// Data that is read once for each generation of the searcher.
 pub(crate) struct SearcherGeneration {
     id: u64,
     pub(crate) vocabulary: Vocabulary,

@@ -16,7 +16,7 @@ const MAX_LANGUAGES: usize = 8;
 /// How many units a single ideograph may stand for.
 const MAX_SINGLE_FORMS: usize = 32;
 
-/// What a generation of the index knows of its words.
+/// Vocabulary of one generation of the index.
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
     /// The languages of the index; `None` stands for those without a stemmer.
@@ -34,7 +34,7 @@ pub(crate) struct QueryWord {
     pub(crate) forms: Vec<String>,
     /// How often the query has it.
     pub(crate) count: u16,
-    /// Whether it is of a script with spaces, so that others may write it and its neighbour as one.
+    /// True if the word is of a script with spaces, so that other pages may write it and its neighbor as one word.
     pub(crate) spaced: bool,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Compound {
     pub(crate) forms: Vec<String>,
 }
 
-/// What stands between two neighbours of a query.
+/// Separator between two neighboring words of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CompoundJoin {
     /// A hyphen or another sign.

@@ -15,7 +15,7 @@ const QUEUE: usize = 32;
 
 type Reply = SyncSender<Result<(), IndexError>>;
 
-/// What the writing thread is told.
+/// Commands for the writing thread.
 pub(crate) enum Command {
     /// Change something; the number is that of the journal.
     Change(Change, u64),
@@ -31,7 +31,7 @@ pub(crate) enum Command {
 pub(crate) struct WriterHandle {
     shared: Arc<IndexShared>,
     thread: Mutex<Option<WriterJoinHandle>>,
-    /// Whether the engine's writer exists, so that commands need not ask first.
+    /// True if tantivy's writer exists, so that commands need not check first.
     live: Arc<AtomicBool>,
 }
 

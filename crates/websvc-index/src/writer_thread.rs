@@ -55,7 +55,7 @@ pub(crate) struct WriterThread {
     pub(crate) backlog: AnchorBacklog,
     /// The number of the last change that was taken from the queue.
     applied: u64,
-    /// Whether the last commit says that anchors wait.
+    /// True if the last commit's message says that anchors are waiting.
     pub(crate) noted: bool,
     /// Since when somebody writes. When nobody has for a while, anchors are applied as quickly as possible.
     busy_since: Option<Instant>,
@@ -333,7 +333,7 @@ impl WriterThread {
     }
 }
 
-/// What is committed of a page that is replaced or removed.
+/// Committed data of a page that is replaced or removed.
 #[derive(Default)]
 struct CommittedPage {
     first_seen: Option<i64>,

@@ -27,7 +27,7 @@ const MOST_SHORTAGES: u32 = 120;
 /// How long to wait for credits.
 const SHORTAGE: Duration = Duration::from_millis(500);
 
-/// What every page of a job needs.
+/// Context shared by every page of a job.
 #[derive(Debug)]
 pub(crate) struct JobContext {
     pub(crate) record: JobRecord,
@@ -43,7 +43,7 @@ pub(crate) struct JobContext {
 /// Why a job cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JobStartError {
-    /// What was asked for cannot be done any more; its owner is told why.
+    /// The request can no longer be executed; its owner gets the reason.
     #[error("{0}")]
     Refused(String),
     /// There is no room for its path patterns until other jobs end.
@@ -157,7 +157,7 @@ pub(crate) struct ActiveJob {
     shortages: u32,
 }
 
-/// Who was asked for a page.
+/// Contact with a host during a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostContact {
     /// Its host.
@@ -166,7 +166,7 @@ pub(crate) enum HostContact {
     Nobody,
 }
 
-/// Whether there may be more URLs to lend than there were.
+/// Hint whether more URLs can be leased than before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MoreWork {
     /// Something was found, or the limit of the job has room again.
@@ -175,7 +175,7 @@ pub(crate) enum MoreWork {
     No,
 }
 
-/// Whether a job can go on.
+/// Next step of a job.
 #[derive(Debug)]
 pub(crate) enum NextStep {
     /// With this page, of this host.

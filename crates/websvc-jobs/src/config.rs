@@ -1,4 +1,4 @@
-//! What jobs are told.
+//! Configuration of jobs.
 
 use serde::Deserialize;
 use websvc_scrape::BackgroundLimits;

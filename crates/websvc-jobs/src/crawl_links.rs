@@ -20,12 +20,13 @@ pub(crate) struct CrawlState {
     met: Mutex<SeenUrls>,
 }
 
-/// What a crawl met. The store has the truth; this spares it what is known, and counts what may have no end.
+/// URLs that a crawl has seen. The store has the truth; this avoids lookups of known URLs and counts families that
+/// may be endless.
 #[derive(Debug, Default)]
 struct SeenUrls {
     keys: HashSet<u64>,
     budgets: TrapBudgets,
-    /// What was counted and is not noted yet: several pages may find it meanwhile.
+    /// Hashes that are counted but not yet stored: several pages may find the same URL meanwhile.
     counted: HashSet<u64>,
     /// Addresses, as they are linked to, of which it is known that nothing new comes of them: most links of a page are in
     /// all pages of its site.

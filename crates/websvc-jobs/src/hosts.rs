@@ -21,7 +21,7 @@ const SILENCES: u32 = 10;
 /// For so long.
 const GIVEN_UP_FOR: Duration = Duration::from_secs(300);
 
-/// What is said of the pages of a host that is given up.
+/// Error of the pages of a host that is given up.
 pub(crate) const GIVEN_UP: &str = "the host did not answer ten times in a row, and is not asked for a while";
 
 /// Returns the name under which the host of a URL has its pace: with `www.` and without it is one, since addresses of the
@@ -50,7 +50,7 @@ struct HostEntry {
     given_up_until: Option<Instant>,
 }
 
-/// What is known of a host when a page of it is begun.
+/// Reachability of a host at the start of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostReachability {
     /// It has not answered yet.
@@ -61,7 +61,7 @@ pub(crate) enum HostReachability {
     Unreachable,
 }
 
-/// What became of a request.
+/// Outcome of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestOutcome {
     /// How long it took of the network; `None` when the host was not asked.
@@ -71,7 +71,7 @@ pub(crate) struct RequestOutcome {
     pub(crate) said: HostSignal,
 }
 
-/// Whether a host may be asked.
+/// Readiness of a host for another request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostReadiness {
     Now,

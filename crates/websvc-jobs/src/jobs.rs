@@ -67,7 +67,7 @@ pub(crate) struct Inner {
     pub(crate) deliveries: Counters,
 }
 
-/// What was charged for pages since the start, by kind of job.
+/// Credits charged for pages since the start, by kind of job.
 #[derive(Debug, Default)]
 pub(crate) struct ChargedCredits {
     batch: AtomicU64,

@@ -44,7 +44,7 @@ const LISTED_PER_DOCUMENT: u64 = 4;
 /// The time for the sitemaps of a site.
 const SITEMAPS_TIME: Duration = Duration::from_secs(60);
 
-/// What the runner learns of a page.
+/// Report of a page to the runner.
 #[derive(Debug)]
 pub(crate) struct PageReport {
     /// How long the host took; `None` when it was not asked.
@@ -52,12 +52,12 @@ pub(crate) struct PageReport {
     /// The pauses that the host asks for.
     pub(crate) asked: Duration,
     pub(crate) said: HostSignal,
-    /// Whether there may be more to do than before.
+    /// Hint whether there is more work than before.
     pub(crate) more: MoreWork,
     pub(crate) end: PageDisposition,
 }
 
-/// What a host said of itself by the way it answered.
+/// Signal of a host, from its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostSignal {
     /// It was not asked.
@@ -96,7 +96,7 @@ pub(crate) enum PageDisposition {
     FailJob(String),
 }
 
-/// What getting a page came to.
+/// Outcome of the scrape of a page.
 struct ScrapeOutcome {
     end: UrlOutcome,
     bill: Bill,

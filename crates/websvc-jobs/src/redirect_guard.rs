@@ -1,4 +1,4 @@
-//! Where the pages of a crawl lead on to: robots.txt is asked about each step of it.
+//! Redirects of crawl pages: robots.txt applies to each step.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -12,7 +12,7 @@ use websvc_transport::{TlsPolicy, UrlPolicy};
 use crate::active::JobContext;
 use crate::jobs::Jobs;
 
-/// What gets a page of a job; where a page of a crawl leads on to, robots.txt is asked first.
+/// Scrapes one page of a job and applies robots.txt to every redirect of a crawl page.
 #[derive(Debug)]
 pub(crate) struct RedirectGuard {
     pub(crate) engine: Engine,
@@ -20,7 +20,7 @@ pub(crate) struct RedirectGuard {
     refused: Arc<OnceLock<RobotsVerdict>>,
 }
 
-/// What the hosts say of where a page leads.
+/// Verdict of robots.txt about the targets of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RobotsVerdict {
     /// Nobody forbids it.

@@ -1,4 +1,4 @@
-//! What a job was asked for, as the store keeps it.
+//! Request of a job, as the store holds it.
 
 use serde::{Deserialize, Serialize};
 use websvc_store::{JobUrl, ListEntry};
@@ -6,16 +6,17 @@ use websvc_types::ScrapeOptions;
 use websvc_types::job::CrawlRequest;
 use websvc_validate::BatchPage;
 
-/// What a job was asked for.
+/// Request of a job.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobRequest {
     /// How each page is scraped. It is checked by the rules of the team as they are when the work begins, or goes on.
     pub options: ScrapeOptions,
-    /// Where the sender reached the service, for the URLs of files; without it files are in the documents.
+    /// Base URL by which the sender reached the service, for the URLs of files; without it, files are embedded in
+    /// the documents.
     pub base_url: Option<String>,
     /// Pages of this job at one time; `None` for as many as there may be.
     pub max_concurrency: Option<usize>,
-    /// What the sender is told with every answer.
+    /// Warnings that every response to the sender repeats.
     pub warnings: Vec<String>,
     /// The whole request of a crawl, `options` among it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! What hosts allow crawls, asked once for all jobs.
+//! Rules of robots.txt for crawls, fetched once for all jobs.
 
 use std::collections::HashMap;
 use std::fmt;

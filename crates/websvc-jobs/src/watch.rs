@@ -1,4 +1,4 @@
-//! Who waits for something to happen to a job.
+//! Watchers of a job.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

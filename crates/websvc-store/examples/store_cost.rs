@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What accounting costs a request: on its own thread, and with the thread that writes.
+/// Measures the cost of accounting for a request: on its own thread, and with the thread that writes.
 fn measure_credits(store: &Store) -> Result<(), Box<dyn Error>> {
     const TEAMS: usize = 10_000;
     let give = |n: usize, credits: Option<u64>| {

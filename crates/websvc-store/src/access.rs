@@ -36,14 +36,14 @@ const MIN_ADMIN_SECRET_BYTES: usize = 16;
 /// The times of use closer together than this are one: it keeps threads from fighting over the memory of a busy key.
 const USE_RESOLUTION_MS: u64 = 1000;
 
-/// Who sent a request.
+/// Sender of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     /// The key; `static` when it came from the configuration.
     pub key_id: KeyId,
     /// The team of the key, as of at most [`ACCESS_REFRESH`] ago.
     pub team: Arc<Team>,
-    /// What the key may do, as of then too.
+    /// Rights of the key, as of the same time.
     pub rights: Arc<KeyRights>,
 }
 
@@ -106,7 +106,7 @@ impl Store {
     }
 }
 
-/// What authentication keeps in memory.
+/// Cached state of authentication.
 #[derive(Debug)]
 pub(crate) struct Access {
     started: Instant,
@@ -114,9 +114,9 @@ pub(crate) struct Access {
     /// When the version is to be read next, in milliseconds since `started`.
     next_check: AtomicU64,
     static_keys: RwLock<Vec<StaticKey>>,
-    /// What keys from the configuration may do.
+    /// Rights of keys from the configuration.
     static_rights: Arc<KeyRights>,
-    /// What those of them may do that administer.
+    /// Rights of administrative keys from the configuration.
     admin_rights: Arc<KeyRights>,
     known: RwLock<CachedCaller>,
     /// Held by whoever changes `known`, from before the database is read: what is remembered is then never older than

@@ -14,14 +14,14 @@ const BATCH_ROWS: u32 = 64;
 /// The name under which the secret of signed URLs is kept.
 const SIGNING_SECRET: &str = "artifact-urls";
 
-/// What is known of an artifact beside its content.
+/// Metadata of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArtifactRecord {
     /// Its name: 32 random hex digits.
     pub id: String,
     /// The team whose request made it.
     pub team: String,
-    /// What it is, in the words of whoever stores it.
+    /// Kind of the artifact, as named by its creator.
     pub kind: String,
     /// The size of its content.
     pub bytes: u64,
@@ -31,7 +31,7 @@ pub struct ArtifactRecord {
     pub expires_at_ms: u64,
 }
 
-/// Whether there is room for an artifact.
+/// Outcome of a reservation of space for an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReserveOutcome {
     /// There is, once the contents of these older ones are removed.
@@ -46,7 +46,7 @@ pub enum ReserveOutcome {
     },
 }
 
-/// What the artifacts occupy.
+/// Total size of the artifacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArtifactTotals {
     /// The number of artifacts, those being written or removed among them.

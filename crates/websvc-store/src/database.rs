@@ -28,7 +28,7 @@ const STATEMENTS: usize = 64;
 /// The size to which the write-ahead log is cut back after a checkpoint.
 const LOG_LIMIT_BYTES: i64 = 16 * 1024 * 1024;
 
-/// What a committed transaction survives.
+/// Durability of a committed transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
     /// A crash of the process. A power failure may take back the last moments, in order. For what can be had again.

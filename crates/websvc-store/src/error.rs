@@ -1,4 +1,4 @@
-//! What can go wrong with the store, by what the caller can do about it.
+//! Errors of the store, grouped by what the caller can do.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub enum StoreError {
     Corrupt {
         /// The database file.
         path: PathBuf,
-        /// What SQLite or the decoder found.
+        /// Detail from SQLite or the decoder.
         detail: String,
     },
     /// A newer websvc wrote the file: use that version.
@@ -46,7 +46,7 @@ pub enum StoreError {
     Io {
         /// The database file or its directory.
         path: PathBuf,
-        /// What the operating system or SQLite said.
+        /// Error of the operating system or SQLite.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -55,7 +55,7 @@ pub enum StoreError {
     Statement {
         /// The database file.
         path: PathBuf,
-        /// What SQLite said.
+        /// Error of SQLite.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -104,7 +104,7 @@ pub enum StoreError {
     /// The operating system gave no random bytes.
     #[error("the operating system gave no random bytes")]
     Random {
-        /// What the operating system said.
+        /// Error of the operating system.
         #[source]
         source: getrandom::Error,
     },

@@ -13,7 +13,7 @@ use crate::store::Store;
 /// The first version of the schema in which pages have owners.
 const WITH_OWNERS: u32 = 14;
 
-/// What a database is and holds.
+/// Report about a database file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatabaseReport {
     /// The version of its schema. [`Store::open`] brings one below [`known`](Self::known) up to it and refuses one
@@ -27,7 +27,7 @@ pub struct DatabaseReport {
     pub revoked_keys: u64,
     /// The teams that want audit events.
     pub audited_teams: u64,
-    /// What is in the page cache.
+    /// Size of the page cache.
     pub cache: CacheSize,
     /// The pages of it that are kept for one team alone.
     pub owned_pages: u64,

@@ -43,7 +43,7 @@ impl fmt::Display for KeyId {
 pub struct NewKey {
     /// The id, for `keys list` and `keys revoke`.
     pub id: KeyId,
-    /// What the client sends.
+    /// Secret that the client sends.
     pub secret: ApiSecret,
 }
 
@@ -54,7 +54,7 @@ pub struct KeyRecord {
     pub id: KeyId,
     /// The team whose rights it has.
     pub team: String,
-    /// What its owner called it; may be empty.
+    /// Label given by the owner; may be empty.
     pub label: String,
     /// When it was created, in milliseconds since the Unix epoch.
     pub created_at_ms: u64,
@@ -62,7 +62,7 @@ pub struct KeyRecord {
     pub last_used_at_ms: Option<u64>,
     /// When it was revoked, in milliseconds since the Unix epoch.
     pub revoked_at_ms: Option<u64>,
-    /// What it may do.
+    /// Rights of the key.
     pub rights: KeyRights,
 }
 

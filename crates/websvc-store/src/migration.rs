@@ -24,7 +24,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/015_job_copies.sql"),
 ];
 
-/// What [`migrate`] found.
+/// Outcome of [`migrate`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum MigrationOutcome {
     /// The schema is the newest this program knows.

@@ -1,4 +1,4 @@
-//! What the page cache keeps: fetched pages as they came, and the bounds of the cache.
+//! Pages of the cache, as fetched, and the limits of the cache.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -95,7 +95,7 @@ pub struct CachedPage {
     pub body: Bytes,
     /// When it was fetched, in milliseconds since the Unix epoch.
     pub fetched_at_ms: u64,
-    /// Whether the body was cut at a size limit.
+    /// True if the body was cut at a size limit.
     pub truncated: bool,
 }
 
@@ -121,7 +121,7 @@ impl Default for CacheLimits {
     }
 }
 
-/// What became of a page that was to be stored.
+/// Outcome of storing a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PutOutcome {
     /// It is stored; `evicted` older entries made room.
@@ -131,9 +131,9 @@ pub enum PutOutcome {
     },
     /// It is not stored: it occupies more than one entry may.
     TooLarge {
-        /// What it would occupy.
+        /// Size of the page.
         bytes: u64,
-        /// What it may occupy.
+        /// Size limit.
         limit: u64,
     },
     /// It is not stored: the cache has a page of the same key that was fetched later, or the team that it would belong to
@@ -141,7 +141,7 @@ pub enum PutOutcome {
     Outdated,
 }
 
-/// What the page cache occupies.
+/// Size of the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheSize {
     /// The number of entries.

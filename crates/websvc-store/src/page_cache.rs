@@ -17,7 +17,7 @@ use crate::store::Store;
 
 /// Pages are stored on the way of an answer: speed matters more than the last percent.
 const COMPRESSION_LEVEL: i32 = 1;
-/// What a row and its index entries cost beside its texts, roughly.
+/// Approximate size of a row and its index entries without its texts.
 const ROW_OVERHEAD_BYTES: u64 = 128;
 /// The most rows that one transaction removes.
 const BATCH_ROWS: u32 = 64;
@@ -190,7 +190,7 @@ fn put(transaction: &Transaction<'_>, entry: &Entry<'_>, bounds: CacheBounds) ->
 
 struct Eviction {
     removed: u64,
-    /// Whether there is room now; more entries may still be too old.
+    /// True if there is enough room now; more entries may still be too old.
     enough: bool,
 }
 

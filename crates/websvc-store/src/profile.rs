@@ -21,7 +21,7 @@ pub const PROFILES_MAX: u64 = 1_000;
 /// The state of a profile as it was saved last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileState {
-    /// What the browser gave.
+    /// State from the browser.
     pub state: Vec<u8>,
     /// When it was saved, in milliseconds since the Unix epoch.
     pub saved_at_ms: u64,
@@ -50,7 +50,7 @@ pub struct ProfileLease {
     token: String,
 }
 
-/// Whether the right to save was given.
+/// Outcome of locking a profile for saving.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LockProfileOutcome {
     /// It was.
@@ -64,7 +64,7 @@ pub enum LockProfileOutcome {
     TooMany,
 }
 
-/// What became of a state that was to be saved.
+/// Outcome of saving a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SaveProfileOutcome {
     /// It is saved, and survives a power failure.

@@ -1,4 +1,4 @@
-//! What a key may do: operations, formats, places, time, amounts.
+//! Rights of a key: operations, formats, networks, time, amounts.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -68,10 +68,10 @@ pub struct UnknownScope {
     pub given: String,
 }
 
-/// What a key may do; the default may do everything but administration, from anywhere, for ever.
+/// Rights of a key; the default allows everything except administration, from any network, without expiry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyRights {
-    /// Whether it may administer the installation: teams, keys, and what others did.
+    /// Permission to administer the installation: teams, keys, and the requests of others.
     pub admin: bool,
     /// The operations; `None` is all.
     pub scopes: Option<BTreeSet<KeyScope>>,

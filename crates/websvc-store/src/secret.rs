@@ -95,7 +95,7 @@ fn hex(bytes: &[u8]) -> String {
 /// A key of one's own that is shorter could be guessed.
 pub(crate) const MIN_SECRET_BYTES: usize = 8;
 
-/// What examples and templates have in the place of a key, without its separators.
+/// Placeholders for keys in examples and templates, without separators.
 const PLACEHOLDERS: &[&str] = &[
     "apikey",
     "changeit",

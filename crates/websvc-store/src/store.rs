@@ -23,7 +23,7 @@ struct Inner {
     shared: Arc<Shared>,
 }
 
-/// What the store shares with its thread.
+/// State shared by the store and its thread.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) database: Database,

@@ -52,7 +52,7 @@ macro_rules! policy {
 }
 
 policy! {
-    /// Whether requests of a team may, or always do, go without retention (`enterprise` in the request).
+    /// Permission of a team for requests without retention (`enterprise` in the request).
     Retention {
         /// Requests that ask for it are refused.
         Off = "off",
@@ -64,7 +64,7 @@ policy! {
 }
 
 policy! {
-    /// Whether URLs are checked for risks (spec section 2.3).
+    /// Checks of URLs for risks (spec section 2.3).
     ThreatPolicy {
         /// Not enabled: requests with `threatProtection` are refused.
         Off = "off",
@@ -76,7 +76,7 @@ policy! {
 }
 
 policy! {
-    /// Whether a request may bring its own `threatProtection` (spec section 2.3).
+    /// Permission to override threat protection in a request with `threatProtection` (spec section 2.3).
     ThreatOverride {
         /// It may.
         Allowed = "allowed",
@@ -118,7 +118,7 @@ pub struct Team {
     pub anon: Retention,
     /// Threat protection.
     pub threat_protection: ThreatPolicy,
-    /// Whether a request may bring its own threat protection settings.
+    /// Permission to override threat protection in a request.
     pub threat_override: ThreatOverride,
     /// The credits that were given last; `None` is unlimited. [`Store::budget`] says what is left of them.
     pub credits: Option<u64>,
@@ -126,7 +126,7 @@ pub struct Team {
     pub requests_per_minute: Option<u32>,
     /// The requests at a time that are admitted; `None` is the default of the configuration.
     pub concurrency: Option<u32>,
-    /// Whether an audit event is written for each request.
+    /// Writes an audit event for each request if true.
     pub audit: bool,
     /// Sharing of the pages that it fetches.
     pub index: IndexPolicy,
@@ -136,7 +136,7 @@ pub struct Team {
     pub created_at_ms: u64,
 }
 
-/// What to change in a team: `None` leaves a value as it is.
+/// Changes to a team: `None` leaves a value unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TeamChange {
     /// Zero data retention.
@@ -145,7 +145,7 @@ pub struct TeamChange {
     pub anon: Option<Retention>,
     /// Threat protection.
     pub threat_protection: Option<ThreatPolicy>,
-    /// Whether a request may bring its own threat protection settings.
+    /// Permission to override threat protection in a request.
     pub threat_override: Option<ThreatOverride>,
     /// The credits that may be spent from now on, in the place of what is left; `Some(None)` makes them unlimited.
     pub credits: Option<Option<u64>>,
@@ -153,7 +153,7 @@ pub struct TeamChange {
     pub requests_per_minute: Option<Option<u32>>,
     /// Requests at a time; `Some(None)` goes back to the default of the configuration.
     pub concurrency: Option<Option<u32>>,
-    /// Whether audit events are written.
+    /// Writes audit events if true.
     pub audit: Option<bool>,
     /// Sharing of the pages that it fetches from now on.
     pub index: Option<IndexPolicy>,

@@ -1,6 +1,6 @@
 //! Segmentation: text into words, and into overlapping pairs of characters where a script writes without spaces.
 
-/// What kind of unit a [`Word`] is.
+/// Kinds of units of a [`Word`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A word between spaces or punctuation.

@@ -1,4 +1,4 @@
-//! What the description of a hit shows.
+//! Tests of the description of hits.
 
 use websvc_index::{Document, SearchOptions, SnippetMode};
 

@@ -1,8 +1,8 @@
-//! What was counted of deliveries since the process began.
+//! Counters of deliveries since the start of the process.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What became of events since the process began.
+/// Counters of webhook events since the start of the process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WebhookMetrics {
     /// Events that their receivers took.

@@ -1,7 +1,7 @@
 //! Webhooks: the events of jobs on their way to their receivers.
 //!
-//! What is to be delivered is in the store; nothing here has to outlive the process. An event that was sent and not noted
-//! as delivered is sent again, under the same name.
+//! Pending deliveries are in the store, so the process may end at any time. An event that was sent but not
+//! recorded as delivered is sent again, under the same name.
 
 mod body;
 mod metrics;

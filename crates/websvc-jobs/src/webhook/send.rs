@@ -27,7 +27,7 @@ struct DeliveryError {
 }
 
 impl DeliveryError {
-    /// What no further try would change.
+    /// Returns an outcome that no further attempt would change.
     fn permanent(error: impl Into<String>) -> Self {
         Self { status: None, error: error.into(), retry_after: None, is_final: true }
     }

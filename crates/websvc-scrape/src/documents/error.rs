@@ -29,7 +29,7 @@ pub enum ReadError {
     /// Character recognition failed.
     #[error("character recognition failed: {reason}")]
     Ocr {
-        /// What it said.
+        /// Output of the worker.
         reason: String,
     },
     /// This installation runs no workers.

@@ -1,4 +1,4 @@
-//! What is said between the service and a worker: a line of JSON, then bytes.
+//! Protocol between the service and a worker: a line of JSON, then bytes.
 //!
 //! To the worker: the length of the header (4 bytes, big endian), the header, the document to the end of the input.
 //! From the worker: the answer as JSON to the end of the output.
@@ -11,7 +11,7 @@ use websvc_documents::{DocumentError, DocumentKind, ParsedDocument};
 /// A longer header is none.
 const MAX_HEADER_BYTES: u32 = 64 * 1024;
 
-/// What a worker is asked.
+/// Request to a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct WorkerRequest {
     pub(super) kind: DocumentKind,
@@ -22,7 +22,7 @@ pub(super) struct WorkerRequest {
     pub(super) soft_timeout_ms: u64,
 }
 
-/// What a worker answers.
+/// Response of a worker.
 pub(super) type WorkerResponse = Result<ParsedDocument, DocumentError>;
 
 /// Returns what is sent before the document.

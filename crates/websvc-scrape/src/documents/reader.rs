@@ -27,7 +27,7 @@ const PANICKED: i32 = 101;
 pub struct DocumentWorkers {
     /// The program, which calls [`run_worker`](super::run_worker) when it is started with `arguments`.
     pub program: PathBuf,
-    /// What it is started with.
+    /// Arguments of the worker program.
     pub arguments: Vec<String>,
     /// How many there are at one time.
     pub concurrency: usize,
@@ -65,7 +65,7 @@ pub enum ReadMode {
     Ocr,
 }
 
-/// What is wanted of a document.
+/// Options for reading a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadOptions {
     /// How the text is got.

@@ -8,7 +8,7 @@ use websvc_documents::{Limits, parse};
 
 use super::protocol::{read_question, write_answer};
 
-/// What a worker may use.
+/// Resource limits of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerLimits {
     /// Bytes of address space.

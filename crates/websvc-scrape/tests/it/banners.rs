@@ -8,7 +8,7 @@ use crate::support::Bench;
 pub(crate) const STORY: &str = "<main><h1>The tide</h1><p>The tide comes in twice a day, and it goes out twice a day, as it has \
     always done along this coast, where the boats lie on the sand and wait for it.</p></main>";
 
-/// What sites ask, in the forms in which they do.
+/// Texts of consent banners, as sites write them.
 pub(crate) const QUESTIONS: &[(&str, &str)] = &[
     (
         "dialog of a product",

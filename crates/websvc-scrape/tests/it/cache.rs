@@ -21,7 +21,7 @@ async fn world() -> TestWeb {
 
 use Outcome::{Hit, LockdownMiss, Miss, NoCachedData};
 
-/// What a request ends with.
+/// Expected outcome of a request.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     Hit,

@@ -12,7 +12,7 @@ use crate::support::Bench;
 /// The pause after a full disk, and a moment more.
 const PAUSE: Duration = Duration::from_secs(61);
 
-/// What the database file may grow to; an empty one is smaller.
+/// Maximum size of the database file; an empty one is smaller.
 const DISK_BYTES: u64 = 256 * 1024 + 128 * 1024;
 
 async fn bench() -> Bench {

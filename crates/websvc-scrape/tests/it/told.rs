@@ -1,4 +1,4 @@
-//! What a caller is told about a page, and only when it matters to what was asked for.
+//! Tests of warnings about a page, which appear only if they matter to the request.
 
 use serde_json::json;
 use websvc_testkit::{Page, TestWeb};

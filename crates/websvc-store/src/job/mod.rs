@@ -54,7 +54,7 @@ impl Default for JobLimits {
     }
 }
 
-/// What a job does.
+/// Kinds of jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobKind {
     /// It gets the pages of a list.
@@ -85,9 +85,9 @@ pub struct NewJob {
     pub team: String,
     /// The key it was asked for with.
     pub key: Option<KeyId>,
-    /// What it does.
+    /// Kind of the job.
     pub kind: JobKind,
-    /// What was asked for, as JSON; the store does not look into it.
+    /// Request as JSON, opaque to the store.
     pub request: String,
     /// A word of the caller's, by which the same request is known when it is sent again.
     pub idempotency: Option<String>,
@@ -97,16 +97,16 @@ pub struct NewJob {
     pub urls: Vec<JobUrl>,
     /// How many URLs the list of a batch has as sent, those that are left out among them; 0 for a crawl.
     pub listed: u64,
-    /// Where its events go, if anybody wants them.
+    /// Webhook for the events, if there is one.
     pub webhook: Option<NewWebhook>,
 }
 
 /// A URL of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobUrl {
-    /// What is fetched.
+    /// URL to fetch.
     pub url: String,
-    /// What tells it from others: a key that was met before is not taken again.
+    /// Deduplication key: a URL with a known key is not added again.
     pub key: String,
     /// Links from the start.
     pub depth: u32,
@@ -124,7 +124,7 @@ pub struct ListEntry {
     pub index: u64,
 }
 
-/// What became of a job that was to begin.
+/// Outcome of creating a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CreateJobOutcome {
     /// It runs; so many of its URLs are its own, each once.
@@ -155,11 +155,11 @@ pub struct JobRecord {
     pub team: String,
     /// The key it was asked for with.
     pub key: Option<KeyId>,
-    /// What it does.
+    /// Kind of the job.
     pub kind: JobKind,
     /// How it stands.
     pub state: JobState,
-    /// What was asked for, as JSON.
+    /// Request as JSON.
     pub request: String,
     /// Documents after which it is complete.
     pub page_limit: Option<u64>,
@@ -177,13 +177,13 @@ pub struct JobRecord {
     pub documents: u64,
     /// The bytes of its documents, before compression.
     pub bytes: u64,
-    /// What it has cost.
+    /// Credits charged so far.
     pub credits: u64,
     /// URLs that were found and had no room.
     pub left_out: u64,
     /// URLs that robots.txt forbids.
     pub blocked: u64,
-    /// Where its first page led, when its site is there, too.
+    /// Final URL of the first page, if its site belongs to the crawl too.
     pub led_to: Option<String>,
 }
 
@@ -254,15 +254,15 @@ pub struct UrlCompletion {
     /// Other keys under which the page is known now. When another URL of the job has one of them, and is a document or may
     /// still become one, this one is dropped and nothing is charged. Of two that lead to each other the later one stays.
     pub aliases: Vec<String>,
-    /// Where the first page led, when the site of the job is there, too.
+    /// Final URL of the first page, if its site belongs to the job too.
     pub led_to: Option<String>,
-    /// What was found on it.
+    /// URLs found on the page.
     pub found: Vec<JobUrl>,
-    /// What was held for it, and what it costs.
+    /// Credit hold of the page, and its usage.
     pub charge: Option<(CreditHold, Usage)>,
 }
 
-/// What became of the end of a URL.
+/// Outcome of completing a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompletionOutcome {
     /// It is noted.
@@ -271,14 +271,14 @@ pub enum CompletionOutcome {
         state: JobState,
         /// The credits that were charged.
         charged: u64,
-        /// Whether there may be an event to be delivered since.
+        /// True if there may be a new event to deliver.
         has_event: bool,
     },
     /// It was not this one's to end any more: nothing was changed, nothing charged.
     LeaseLost,
 }
 
-/// What became of a job that was to be cancelled.
+/// Outcome of cancelling a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CancelJobOutcome {
     /// It is.
@@ -307,7 +307,7 @@ pub struct JobError {
     pub url: String,
     /// When it ended, in milliseconds since the Unix epoch.
     pub ended_at_ms: u64,
-    /// Whether robots.txt did not allow it; then there is neither code nor error.
+    /// True if robots.txt forbids the URL; then there is neither code nor error.
     pub is_blocked: bool,
     /// Why, for a program.
     pub code: String,

@@ -1,4 +1,4 @@
-//! What is known of jobs.
+//! Reads of jobs.
 
 use rusqlite::{OptionalExtension, params};
 

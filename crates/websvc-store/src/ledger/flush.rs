@@ -28,7 +28,7 @@ const TRIM_INTERVAL_MS: u64 = 3_600_000;
 const RECOVERED: &str = "recovered";
 const DAY_MS: u64 = 86_400_000;
 
-/// What is being written, by one thread at a time.
+/// State of the flush, which one thread at a time performs.
 #[derive(Debug, Default)]
 pub(super) struct FlushState {
     /// One that could not be written: it is tried again as it is, so that it counts once even if it was written.

@@ -5,21 +5,21 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::journal::Charge;
 use crate::clock::now_ms;
 
-/// What a process is lent at least at one time, and at most: a sixteenth of the balance between these, so that few
-/// requests have to wait for the database, and others find something left.
+/// Minimum and maximum of one lease: a sixteenth of the balance between these, so that few requests have to wait
+/// for the database, and other processes find credits left.
 const LEND_MIN: u64 = 1_000;
 const LEND_MAX: u64 = 100_000;
 
 /// The budget of a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// What the team was given last.
+    /// Credits of the team's last grant.
     pub granted: u64,
     /// When that was, in milliseconds since the Unix epoch.
     pub granted_at_ms: u64,
-    /// What it has spent of it.
+    /// Credits spent of it.
     pub spent: u64,
-    /// What it can still spend; what requests in work hold counts as unspent.
+    /// Remaining credits; holds of requests in flight count as unspent.
     pub remaining: u64,
 }
 
@@ -52,19 +52,19 @@ pub(super) fn current(connection: &Connection, team: &str) -> rusqlite::Result<O
         .optional()
 }
 
-/// Whether less than what is asked for may be lent.
+/// Minimum that a borrow request accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BorrowAmount {
     All,
     Partial,
 }
 
-/// What a process wants to borrow.
+/// Request of a process to borrow credits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BorrowRequest<'a> {
     pub(super) team: &'a str,
     pub(super) journal: &'a str,
-    /// What the process has to hold in all.
+    /// Total credits that the process has to hold.
     pub(super) credits: u64,
     /// The lease that it has.
     pub(super) has: Option<CurrentLease>,
@@ -76,11 +76,11 @@ pub(super) struct BorrowRequest<'a> {
 pub(super) struct CurrentLease {
     pub(super) lease: i64,
     pub(super) grant: i64,
-    /// What nothing is held of.
+    /// Credits of the lease that no hold uses.
     pub(super) free: u64,
 }
 
-/// What the database said to a wish.
+/// Response of the database to a borrow request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BorrowResponse {
     /// The lease holds so many credits more.
@@ -158,7 +158,7 @@ pub(super) fn give_back(transaction: &Transaction<'_>, lease: i64) -> rusqlite::
     Ok(())
 }
 
-/// What a dead process had spent since it last wrote to the database, by team.
+/// Spending of a dead process since its last write to the database, by team.
 pub(super) type OrphanSpending = Vec<(String, u64, u64)>;
 
 /// Ends the leases of a dead process: the charges of its journal are spent, the rest goes back.

@@ -19,14 +19,14 @@ use crate::team::Team;
 /// Before so many charges wait to be written, requests of teams with a budget go on; then they wait for the database.
 const UNWRITTEN_MAX: u64 = super::journal::PLACES / 2;
 
-/// What a team's budget says to a request.
+/// Outcome of a hold on a team's budget.
 #[derive(Debug)]
 pub enum HoldOutcome {
     /// The credits are held for it.
     Granted(CreditHold),
     /// They do not reach.
     Insufficient {
-        /// What is there and not held by other requests.
+        /// Credits that no other request holds.
         remaining: u64,
     },
 }
@@ -204,7 +204,7 @@ impl Drop for CreditHold {
     }
 }
 
-/// What came of an attempt to borrow.
+/// Outcome of an attempt to borrow.
 enum BorrowOutcome {
     /// The lease that was filled.
     More(Arc<CreditLease>),

@@ -36,7 +36,7 @@ pub(super) struct Journal {
     name: String,
     path: PathBuf,
     file: File,
-    /// Where the file stands; unknown after a failure.
+    /// Position in the file; unknown after a failure.
     position: Option<u64>,
     last: u64,
     applied: u64,

@@ -1,4 +1,4 @@
-//! What a team may spend without asking the database: leases, and the holds that requests have on them.
+//! Credits that a team may spend without access to the database: leases, and the holds of requests on them.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
@@ -23,7 +23,7 @@ struct LeaseBalance {
     retired: bool,
 }
 
-/// Whether a lease goes back to the database now.
+/// Next state of a lease: kept, or returned to the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeaseStatus {
     /// It stays.
@@ -119,11 +119,11 @@ struct LeaseSlot {
 struct ShortfallMemo {
     until_ms: u64,
     newest_grant: i64,
-    /// What there was beside the lease.
+    /// Balance beside the lease.
     balance: u64,
 }
 
-/// What a purse says to a wish.
+/// Outcome of a hold on a lease.
 #[derive(Debug)]
 pub(super) enum HoldAttempt {
     Held(Arc<CreditLease>),

@@ -48,7 +48,7 @@ pub use write::UsageLimits;
 /// The longest time that a grant made by another process stays unseen, and that a lack of credits is believed.
 const REFRESH: Duration = Duration::from_millis(250);
 
-/// What the ledger keeps in memory.
+/// In-memory state of the ledger.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     data_dir: PathBuf,
@@ -63,7 +63,7 @@ pub(crate) struct Ledger {
     source: Mutex<Connection>,
 }
 
-/// What was noted and is not in the database yet.
+/// Usage that is not in the database yet.
 #[derive(Debug, Default)]
 struct UnwrittenUsage {
     /// Made when the process first borrows or writes.

@@ -1,4 +1,4 @@
-//! What is noted of a request, and how it becomes sums and lines.
+//! Usage of a request, and its conversion to sums and rows.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,11 +34,11 @@ impl UsageRetention {
 /// One line of what a request cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageItem {
-    /// What it is for.
+    /// Name of the item.
     pub item: String,
     /// How many of it.
     pub count: u64,
-    /// What they cost together.
+    /// Credits of all units together.
     pub credits: u64,
 }
 
@@ -51,24 +51,24 @@ pub struct UsageStage {
     pub took: Duration,
 }
 
-/// What became of a request.
+/// Usage of one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Usage {
     /// The key; `None` when nobody was asked for one.
     pub key: Option<KeyId>,
     /// The identifier of the request.
     pub request: String,
-    /// What was asked for, such as `search`.
+    /// Operation of the request, such as `search`.
     pub operation: &'static str,
     /// The HTTP status of the answer.
     pub status: u16,
     /// How long it took.
     pub took: Duration,
-    /// What it costs, by item.
+    /// Cost by item.
     pub items: Vec<UsageItem>,
     /// How long its stages took, in their order.
     pub stages: Vec<UsageStage>,
-    /// What was searched, or the like; kept only with [`UsageRetention::Whole`].
+    /// Query of a search, or the like; stored only with [`UsageRetention::Whole`].
     pub query: Option<String>,
     /// How much of it may be kept.
     pub retention: UsageRetention,
@@ -82,7 +82,7 @@ impl Usage {
     }
 }
 
-/// What is summed up, by what.
+/// Key of a usage sum.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct SumKey {
     pub(super) day: u64,
@@ -109,12 +109,12 @@ pub(super) struct LogRow {
     pub(super) usage: Usage,
 }
 
-/// What waits to be written.
+/// Usage that has not been written.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     pub(super) sums: HashMap<SumKey, DailySum>,
     pub(super) lines: Vec<LogRow>,
-    /// What was spent, by lease.
+    /// Spent credits, by lease.
     pub(super) spent: HashMap<i64, u64>,
     /// Leases that go back; nothing more will be spent from them.
     pub(super) returned: Vec<i64>,

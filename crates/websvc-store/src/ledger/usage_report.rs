@@ -1,4 +1,4 @@
-//! What was used, for those who pay and those who operate.
+//! Usage reports for teams and operators.
 
 use rusqlite::{Row, params};
 
@@ -18,7 +18,7 @@ pub struct UsageFilter<'a> {
     pub days: Option<u32>,
 }
 
-/// What a team used on a day, by key and operation.
+/// Usage of a team on one day, by key and operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DailyUsage {
     /// The UTC day, such as `2026-11-21`.
@@ -27,32 +27,32 @@ pub struct DailyUsage {
     pub team: String,
     /// The key's identifier; `None` without a key, for anonymous requests and for what a crash left.
     pub key: Option<String>,
-    /// What was asked for.
+    /// Operation of the requests.
     pub operation: String,
     /// How many requests there were.
     pub requests: u64,
     /// How many of them failed.
     pub failed: u64,
-    /// What they cost.
+    /// Credits of the requests.
     pub credits: u64,
 }
 
-/// What was used on a day for an operation, by all keys.
+/// Usage of an operation on one day, by all keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DayTotal {
     /// The UTC day, such as `2026-11-21`.
     pub day: String,
-    /// What was asked for.
+    /// Operation of the requests.
     pub operation: String,
     /// How many requests there were.
     pub requests: u64,
     /// How many of them failed.
     pub failed: u64,
-    /// What they cost.
+    /// Credits of the requests.
     pub credits: u64,
 }
 
-/// What a team used in a month.
+/// Usage of a team in one month.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MonthlyUsage {
     /// When the month begins, UTC, ISO 8601.
@@ -61,7 +61,7 @@ pub struct MonthlyUsage {
     pub end: Option<String>,
     /// The key, when it is asked for by key.
     pub key: Option<String>,
-    /// What the requests cost.
+    /// Credits of the requests.
     pub credits: u64,
 }
 
@@ -78,21 +78,21 @@ pub struct LoggedRequest {
     pub key: Option<String>,
     /// The identifier of the request.
     pub request: Option<String>,
-    /// What was asked for.
+    /// Operation of the request.
     pub operation: String,
     /// The HTTP status of the answer.
     pub status: u16,
     /// How long it took, in microseconds.
     pub took_us: u64,
-    /// What was charged.
+    /// Credits charged.
     pub credits: u64,
-    /// What it would have cost beyond that, had the budget had it.
+    /// Credits beyond the charge that the budget did not cover.
     pub forgiven: u64,
-    /// What it is for.
+    /// Cost by item.
     pub items: Vec<UsageItem>,
     /// How long its stages took.
     pub stages: Vec<UsageStage>,
-    /// What was searched, or the like.
+    /// Query of a search, or the like.
     pub query: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What was noted becomes rows: one transaction per batch, which counts once however often it is tried.
+//! Writes recorded usage as rows: one transaction per batch, which counts once however often it is tried.
 
 use rusqlite::{Transaction, params};
 use serde_json::{Value, json};

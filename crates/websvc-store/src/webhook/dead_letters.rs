@@ -11,17 +11,17 @@ use crate::store::Store;
 /// An event that could not be delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeadLetter {
-    /// What the receiver would know it by.
+    /// ID of the event at the receiver.
     pub id: String,
     /// Whose it is.
     pub team: String,
     /// The name of the job.
     pub job: String,
-    /// What kind of job it is.
+    /// Kind of the job.
     pub kind: JobKind,
-    /// What happened.
+    /// Event.
     pub event: JobEvent,
-    /// Where it was to go; it may hold secrets.
+    /// Destination URL; it may contain secrets.
     pub url: String,
     /// All tries; none, when its turn never came.
     pub attempts: u32,

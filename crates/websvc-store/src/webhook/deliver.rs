@@ -31,21 +31,21 @@ pub struct DueWebhook {
 /// An event as it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookDelivery {
-    /// What the receiver knows it by.
+    /// ID of the event at the receiver.
     pub id: String,
     /// The name of the job.
     pub job: String,
     /// Whose it is.
     pub team: String,
-    /// What kind of job it is.
+    /// Kind of the job.
     pub kind: JobKind,
-    /// What happened.
+    /// Event.
     pub event: JobEvent,
-    /// Where it goes.
+    /// Destination URL.
     pub url: String,
     /// Headers of the owner's, as a JSON object of texts.
     pub headers: String,
-    /// What every event repeats, as a JSON object.
+    /// Values repeated in every event, as a JSON object.
     pub metadata: String,
     /// Why the job failed.
     pub error: Option<String>,
@@ -55,7 +55,7 @@ pub struct WebhookDelivery {
     pub document: Option<Vec<u8>>,
 }
 
-/// What became of a try.
+/// Outcome of a delivery attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeliveryOutcome {
     /// The receiver has it.

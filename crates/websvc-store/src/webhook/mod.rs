@@ -18,7 +18,7 @@ pub use deliver::{DeliveryOutcome, DueWebhook, WebhookDelivery, WebhookQueue, We
 pub(crate) use enqueue::{abandon, begin, enqueue};
 pub use sweep::WebhookSweepReport;
 
-/// What can happen to a job.
+/// Kinds of job events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobEvent {
     /// It began.
@@ -48,7 +48,7 @@ impl JobEvent {
     }
 }
 
-/// Where the events of a job are to go.
+/// Webhook of a new job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewWebhook {
     /// The address.
@@ -57,7 +57,7 @@ pub struct NewWebhook {
     pub host: String,
     /// Headers of the owner's, as a JSON object of texts.
     pub headers: String,
-    /// What every event repeats, as a JSON object.
+    /// Values repeated in every event, as a JSON object.
     pub metadata: String,
     /// The events that are wanted.
     pub events: Vec<JobEvent>,

@@ -1,4 +1,4 @@
-//! What the events of a team are signed with: random bytes that are made when they are first wanted.
+//! Signing secrets of teams: random bytes, created when first needed.
 //!
 //! A receiver needs the secret itself, so it cannot be kept as a hash. It lies in the database as browser profiles do, which
 //! only the owner of the data directory can read.

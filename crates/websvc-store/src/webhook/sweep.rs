@@ -11,7 +11,7 @@ use crate::store::Store;
 /// So many rows change at one time, so that nobody waits long for the writer.
 const ROWS: u64 = 500;
 
-/// What was done with events that nobody waits for.
+/// Report of the deletion of old events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WebhookSweepReport {
     /// Events of cancelled jobs that were dropped.

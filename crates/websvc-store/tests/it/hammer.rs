@@ -97,7 +97,7 @@ fn sixty_four_tasks_spend_budgets_to_the_last_credit_and_no_further() {
     audit(dir.path());
 }
 
-/// What the child does: spends, and tells of each request after it was charged, as an answer would.
+/// Body of the child process: spends, and reports each request after it was charged, as a response would.
 pub(crate) fn spend_until_killed(store: &Store, seed: u64) {
     let teams: Vec<Team> = store.list_teams().unwrap();
     thread::scope(|scope| {
@@ -206,12 +206,12 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a team has, by the rules alone.
+/// Model of a team's balance, by the rules alone.
 #[derive(Debug, Clone, Copy, Default)]
 struct Model {
     /// `None` is unlimited.
     left: Option<u64>,
-    /// What requests in work hold of it.
+    /// Credits held by requests in flight.
     held: u64,
     grant: u32,
 }

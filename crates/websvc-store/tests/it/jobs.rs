@@ -316,7 +316,7 @@ fn a_later_team_of_the_name_sees_no_job_of_the_former() {
     assert_eq!(store.job_by_number(number).unwrap(), None);
 }
 
-/// What a worker does next.
+/// Next step of a worker.
 #[derive(Debug, Clone)]
 enum Step {
     Lease(usize),
@@ -356,7 +356,7 @@ struct Model {
     team: Team,
     number: i64,
     held: Vec<JobLease>,
-    /// What was noted of each URL.
+    /// Recorded outcome of each URL.
     ended: BTreeMap<String, &'static str>,
     met: BTreeSet<String>,
     charged: u64,

@@ -32,7 +32,7 @@ fn run_child(dir: &Path, role: &str) {
     assert!(output.status.success(), "{role}: {}", String::from_utf8_lossy(&output.stdout));
 }
 
-/// What the other process does; nothing when this is an ordinary test run.
+/// Body of the child process; does nothing in an ordinary test run.
 #[test]
 fn child() {
     let Ok(role) = env::var(ROLE) else { return };

@@ -1,4 +1,4 @@
-//! What a key may do, until when, and that other processes learn of it.
+//! Tests of the rights of keys, their expiry, and their changes in other processes.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
