@@ -1,7 +1,7 @@
 //! Threat protection (specification, section 2.3): which URLs may be shown and visited.
 //!
 //! - An [`UrlChecker`] decides on the URLs of one request, each of them once: by the lists of its
-//!   [`Protection`](websvc_validate::Protection), which need no network, then by the score of a classifier.
+//!   [`ThreatRules`](websvc_validate::ThreatRules), which need no network, then by the score of a classifier.
 //! - A [`Classifier`] is a [`Scanner`] elsewhere, asked within bounds: so many questions at a time, a time for each, a
 //!   breaker, and verdicts that are remembered for a while.
 
