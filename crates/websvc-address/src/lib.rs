@@ -5,10 +5,10 @@
 //! forgets more, because nothing is ever fetched by it. Pure: no IO, no async, no clock.
 //!
 //! ```
-//! use websvc_address::Identity;
+//! use websvc_address::PageIdentity;
 //!
-//! let page = Identity::of("http://www.example.org/docs/index.html?utm_source=mail#top");
-//! assert_eq!(page, Identity::of("https://example.org/docs/"));
+//! let page = PageIdentity::of("http://www.example.org/docs/index.html?utm_source=mail#top");
+//! assert_eq!(page, PageIdentity::of("https://example.org/docs/"));
 //! assert_eq!((page.host(), page.as_str()), ("example.org", "example.org/docs"));
 //! ```
 #![deny(missing_docs)]

@@ -7,7 +7,7 @@
 //! ```
 //! # use std::time::Duration;
 //! # use bytes::Bytes;
-//! # use websvc_artifacts::{Artifacts, ArtifactsConfig, Kind, Retention};
+//! # use websvc_artifacts::{Artifacts, ArtifactsConfig, ArtifactKind, Retention};
 //! # use websvc_store::Store;
 //! # tokio::runtime::Runtime::new()?.block_on(async {
 //! # let dir = tempfile::tempdir()?;
@@ -15,7 +15,7 @@
 //! let artifacts = Artifacts::open(store, ArtifactsConfig::in_directory(dir.path().join("artifacts")))?;
 //! let day = Duration::from_secs(24 * 3600);
 //! let picture = Bytes::from_static(b"\x89PNG...");
-//! let artifact = artifacts.of("default", Retention::Stored).put(Kind::Png, picture, day).await?;
+//! let artifact = artifacts.of("default", Retention::Stored).put(ArtifactKind::Png, picture, day).await?;
 //! println!("{}", artifact.url("https://websvc.test"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! # })?;

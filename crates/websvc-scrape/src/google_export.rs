@@ -76,7 +76,7 @@ fn is_document_id(text: &str) -> bool {
 
 fn set_download(export: &mut Url, id: &str) {
     export.set_path("/uc");
-    export.set_query(Some(&format!("export=set_download&id={id}")));
+    export.set_query(Some(&format!("export=download&id={id}")));
 }
 
 /// Returns the number of the sheet that a URL shows, from its query or its fragment.
@@ -132,7 +132,7 @@ mod tests {
         }
         for given in ["file/d/1a/view?usp=sharing", "file/u/1/d/1a/preview", "open?usp=x&id=1a"] {
             let export = export_url(&format!("https://drive.google.com/{given}").parse().unwrap());
-            let expected = "https://drive.google.com/uc?export=set_download&id=1a";
+            let expected = "https://drive.google.com/uc?export=download&id=1a";
             assert_eq!(export.as_ref().map(Url::as_str), Some(expected), "{given}");
         }
     }
@@ -147,7 +147,7 @@ mod tests {
             "https://docs.google.com/forms/d/1a/viewform",
             "https://docs.google.com/forms/d/1a/edit",
             "https://docs.google.com/spreadsheets/d/1a/gviz/tq",
-            "https://drive.google.com/uc?export=set_download&id=1a",
+            "https://drive.google.com/uc?export=download&id=1a",
             "https://drive.google.com/drive/folders/1a",
             "https://drive.google.com/open?id=a%2Fb",
             "https://docs.google.com.evil.test/document/d/1a/edit",

@@ -45,7 +45,7 @@ fn entities() -> Row {
     .bad_in(json!(["EMAIL", "email"]), &[("/1", UnknownValue)])
     .bad_in(json!(["NAME", 1]), &[("/0", UnknownValue), ("/1", InvalidType)])
     .bad("EMAIL", InvalidType)
-    .tested("websvc-scrape", "style_mode_and_entities_are_those_of_the_request")
+    .tested("websvc-scrape", "style_mode_and_entities_of_the_request_apply")
 }
 
 fn replace_style() -> Row {
