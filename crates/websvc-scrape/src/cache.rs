@@ -1,5 +1,6 @@
 //! Conversion between entries of the page cache and pages as received: cache keys, storing, reading.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use http::header::{CONTENT_TYPE, ETAG, LAST_MODIFIED};
@@ -146,5 +147,6 @@ pub(crate) fn to_raw_page(source_url: &Url, cached: CachedPage) -> Option<RawPag
         cache_state: CacheState::Hit(fetched_at(cached.fetched_at_ms)?),
         elapsed: Duration::ZERO,
         artifacts: None,
+        is_shell: OnceLock::new(),
     })
 }

@@ -1,5 +1,6 @@
 //! A page as received, from the network or from the cache.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -45,8 +46,9 @@ pub struct RawPage {
     pub warnings: Vec<String>,
     /// The proxy tier that the page was fetched through; always basic for a cached page.
     pub proxy_used: ProxyUsed,
-    /// True if a machine in the middle may have written the page, see [`FetchResponse::unverified`](websvc_transport::FetchResponse::unverified). Such a page is only for
-    /// callers that skip TLS verification, and is not stored.
+    /// True if a machine in the middle may have written the page, see
+    /// [`FetchResponse::unverified`](websvc_transport::FetchResponse::unverified). Such a page is only for callers that skip TLS
+    /// verification, and is not stored.
     pub unverified: bool,
     /// True if credentials of a URL were sent to fetch it: the page is personal and not stored.
     pub sent_credentials: bool,
@@ -56,6 +58,8 @@ pub struct RawPage {
     pub elapsed: Duration,
     /// Files and other results of the browser that rendered it; not stored.
     pub artifacts: Option<Box<RenderArtifacts>>,
+    /// The result of scanning the body for signs of a shell page, once it was scanned.
+    pub(crate) is_shell: OnceLock<bool>,
 }
 
 /// A file that is not a page, such as a robots.txt.
@@ -119,6 +123,7 @@ impl RawPage {
             cache_state: CacheState::Miss,
             elapsed: Duration::ZERO,
             artifacts: None,
+            is_shell: OnceLock::new(),
         }
     }
 
@@ -144,6 +149,7 @@ impl RawPage {
             cache_state: CacheState::Miss,
             elapsed: Duration::ZERO,
             artifacts: None,
+            is_shell: OnceLock::new(),
         }
     }
 }

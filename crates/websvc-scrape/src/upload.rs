@@ -1,5 +1,6 @@
 //! Uploaded files: read in the same way as pages, without a URL.
 
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -182,6 +183,7 @@ impl Scraper {
                 cache_state: CacheState::Miss,
                 elapsed: Duration::ZERO,
                 artifacts: None,
+                is_shell: OnceLock::new(),
             };
             let reading = self.format(raw, None, plan.clone(), deadline);
             let read = tokio::time::timeout_at(deadline.into(), reading).await;

@@ -26,7 +26,7 @@ pub(crate) fn scan_tags(source: &[u8]) -> impl Iterator<Item = SourceToken<'_>> 
             if rest.is_empty() {
                 return None;
             }
-            let open = rest.iter().position(|&byte| byte == b'<').unwrap_or(rest.len());
+            let open = memchr::memchr(b'<', rest).unwrap_or(rest.len());
             if open > 0 {
                 let (text, tail) = rest.split_at(open);
                 rest = tail;
@@ -39,7 +39,7 @@ pub(crate) fn scan_tags(source: &[u8]) -> impl Iterator<Item = SourceToken<'_>> 
             let end = tag_end(rest);
             let tag = &rest[1..end];
             rest = &rest[(end + 1).min(rest.len())..];
-            if let Some(name) = INVISIBLE.iter().find(|name| is_named(tag, name)) {
+            if let Some(name) = invisible_element(tag) {
                 let tail = skip_element(rest, name);
                 invisible = Some(without_end_tag(&rest[..rest.len() - tail.len()]));
                 rest = tail;
@@ -47,6 +47,13 @@ pub(crate) fn scan_tags(source: &[u8]) -> impl Iterator<Item = SourceToken<'_>> 
             return Some(SourceToken::Tag(tag));
         }
     })
+}
+
+/// Returns the name of the element with invisible content that a start tag opens.
+fn invisible_element(tag: &[u8]) -> Option<&'static str> {
+    // Most tags differ in their first letter, which is cheaper to compare than each name.
+    let first = tag.first()?.to_ascii_lowercase();
+    INVISIBLE.iter().copied().find(|name| name.as_bytes()[0] == first && is_named(tag, name))
 }
 
 /// Counts the visible words, at most `max`.
@@ -131,13 +138,13 @@ fn skip_element<'a>(source: &'a [u8], name: &str) -> &'a [u8] {
 
 /// Returns the content of an element without its end tag, if it has one.
 fn without_end_tag(content: &[u8]) -> &[u8] {
-    let end = content.windows(2).rposition(|window| window == b"</").unwrap_or(content.len());
+    let end = memchr::memmem::rfind(content, b"</").unwrap_or(content.len());
     &content[..end]
 }
 
 /// Returns the text after the first occurrence of `mark`; nothing if there is none.
 fn after<'a>(source: &'a [u8], mark: &[u8]) -> &'a [u8] {
-    match source.windows(mark.len()).position(|window| window == mark) {
+    match memchr::memmem::find(source, mark) {
         Some(at) => &source[at + mark.len()..],
         None => &[],
     }

@@ -1,5 +1,6 @@
 //! Conversion of a rendered page to a [`RawPage`], the form of a page as received.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, TRANSFER_ENCODING};
@@ -76,6 +77,7 @@ pub(crate) fn to_raw_page(
         cache_state: CacheState::Miss,
         elapsed: Duration::ZERO,
         artifacts: (!artifacts.is_empty()).then(|| Box::new(artifacts)),
+        is_shell: OnceLock::new(),
     };
     RawRenderedPage { page, is_markup, state, file }
 }

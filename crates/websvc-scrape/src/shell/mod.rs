@@ -51,12 +51,10 @@ enum ShellSign {
     NoContent,
 }
 
-/// Returns whether the page has to be rendered by a browser before it has content.
+/// Returns whether the page has to be rendered by a browser before it has content. The source is scanned once per page.
 pub(crate) fn is_shell(page: &RawPage) -> bool {
-    page.status.is_success()
-        && page.is_html()
-        && !page.body.is_empty()
-        && shell_sign(&page.body[..page.body.len().min(LOOKED_AT)]).is_some()
+    let scan = || shell_sign(&page.body[..page.body.len().min(LOOKED_AT)]).is_some();
+    page.status.is_success() && page.is_html() && !page.body.is_empty() && *page.is_shell.get_or_init(scan)
 }
 
 /// Returns the strongest evidence that the source of a page is a shell; `None` when the page is to be read as it is.

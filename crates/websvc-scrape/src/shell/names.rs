@@ -251,8 +251,11 @@ pub(super) fn is_spinner(value: &[u8]) -> bool {
 /// Returns whether a class is that of a grey shape in the place of content.
 pub(super) fn is_skeleton(value: &[u8]) -> bool {
     let words = value.split(|byte| !byte.is_ascii_alphanumeric());
-    words.map(<[u8]>::to_ascii_lowercase).any(|word| {
-        word == b"placeholder" || ["skeleton", "shimmer"].iter().any(|part| contains(&word, part))
+    words.filter(|word| word.len() >= 7).any(|word| {
+        word.eq_ignore_ascii_case(b"placeholder")
+            || ["skeleton", "shimmer"].iter().any(|part| {
+                word.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
+            })
     })
 }
 
