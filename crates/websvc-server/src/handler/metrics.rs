@@ -76,7 +76,7 @@ fn text(sources: &[SourceMetrics], mirrors: &[MirrorMetrics]) -> String {
 }
 
 fn cache(report: CacheMetrics) -> String {
-    let CacheMetrics { stored, failed, skipped, is_full, hits_in_memory, hits, hit_bytes, misses } = report;
+    let CacheMetrics { stored, failed, skipped, is_full, hits_in_memory, hits, hit_bytes, misses, .. } = report;
     let mut out = PrometheusText::default();
     let name = "websvc_page_cache_pages_total";
     out.begin(

@@ -51,7 +51,7 @@ pub(crate) async fn answer_search(
         },
     );
     authorise_formats(context.caller.as_ref(), formats)?;
-    let turn = context.engine.stages().run(Stage::Turn, turn(&context, &plan)).await?;
+    let turn = context.engine.stages().run(Stage::ComputeWait, turn(&context, &plan)).await?;
     let files = files(&context, plan.retention(), origin);
     let hold = charge::hold(&context, context.engine.max_search_credits(&plan)).await?;
     let held = if context.engine.is_cpu_bound(&plan) {
