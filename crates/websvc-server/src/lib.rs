@@ -26,6 +26,8 @@ mod response;
 mod route;
 mod scrape_results;
 mod service;
+mod sync;
+mod token_bucket;
 mod uploads;
 
 pub use admission::AdmissionLimits;

@@ -12,8 +12,9 @@ use websvc_store::KeyId;
 
 use super::AdmissionLimits;
 use super::overload::Overload;
-use super::rate::{RateLimitStatus, TokenBucket};
+use super::rate::{RateLimitStatus, bucket_size};
 use super::wait_queue::{FairWaitQueue, QueueTicket};
+use crate::token_bucket::TokenBucket;
 
 /// How often those who do nothing are looked for, to forget them.
 const SWEEP: Duration = Duration::from_secs(10);
@@ -248,7 +249,7 @@ impl AdmissionState {
         for (account, bounds) in both.into_iter().flatten() {
             if let Some(limit) = bounds.requests_per_minute {
                 let bucket = account.map(|account| account.bucket).unwrap_or_default();
-                let rate = bucket.rate(limit, now);
+                let rate = RateLimitStatus::of(bucket, limit, now);
                 tightest = Some(tightest.map_or(rate, |tightest| tightest.tighter(rate)));
             }
             if let Some(limit) = bounds.concurrency
@@ -269,8 +270,8 @@ impl AdmissionState {
         let mut charge = |account: &mut Account, bounds: Quota| {
             account.in_flight += 1;
             if let Some(limit) = bounds.requests_per_minute {
-                account.bucket.take(limit, now);
-                let rate = account.bucket.rate(limit, now);
+                account.bucket.take(bucket_size(limit), now);
+                let rate = RateLimitStatus::of(account.bucket, limit, now);
                 tightest = Some(tightest.map_or(rate, |tightest: RateLimitStatus| tightest.tighter(rate)));
             }
         };
