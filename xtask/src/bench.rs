@@ -14,7 +14,7 @@ use crate::{Result, chromium, corpus, root};
 /// Names the program around htmd and dom_smoothie to the benchmark.
 const PEER_VARIABLE: &str = "WEBSVC_BENCH_PEER";
 /// The test that measures authentication and admission in process.
-const DOOR: &str = "teams_in_turn_all_pass_the_door";
+const DOOR: &str = "requests_of_many_teams_in_turn_are_all_admitted";
 const PEER: &str = include_str!("bench/pages.rs");
 const PEER_DEPENDENCIES: &str = "dom_smoothie = \"=0.19.0\"\nhtmd = \"=0.5.6\"";
 

@@ -313,7 +313,7 @@ impl Engine {
             let inspections = UrlCheckers::of(plan, &self.config.threat);
             let screening = inspections.filter_results(&mut found, plan, deadline, &mut warnings);
             let pricing = &self.config.pricing;
-            if let Err(late) = stages.run(Stage::Screen, screening).await {
+            if let Err(late) = stages.run(Stage::ThreatFilter, screening).await {
                 return Err(late.with_scans(inspections.finish(&mut warnings), pricing.threat_scan));
             }
             let scraper = inspections.scraper(&self.config.scraper).in_scope(scope);

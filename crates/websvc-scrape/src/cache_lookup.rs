@@ -15,7 +15,7 @@ use crate::format;
 use crate::freshness::{Decision, Freshness};
 use crate::output_cache::OutputKey;
 use crate::page::Page;
-use crate::raw::RawPage;
+use crate::raw::{RawPage, merge_not_modified};
 use crate::scraper::Scraper;
 
 /// The result of a lookup in both caches.
@@ -171,9 +171,26 @@ impl Scraper {
             self.stages().run(Stage::Cache, self.read_cached_response(url, key.clone(), freshness)).await;
         self.inner.cache_writer.record_lookup(match &found {
             Ok(CacheStatus::Fresh(page, _)) => LookupOutcome::ResponseHit { bytes: page.body.len() },
-            Ok(CacheStatus::Stale | CacheStatus::Miss) | Err(_) => LookupOutcome::Miss,
+            Ok(CacheStatus::Stale) => LookupOutcome::Stale,
+            Ok(CacheStatus::Miss) | Err(_) => LookupOutcome::Miss,
         });
         found
+    }
+
+    /// Merges a response with the cached copy whose validators the request had, and counts a revalidation. Returns the
+    /// current page, and whether the host responded 304 Not Modified.
+    pub(crate) fn merge_response(
+        &self,
+        url: &Url,
+        cached: Option<RawPage>,
+        fetched: RawPage,
+    ) -> (RawPage, bool) {
+        let has_copy = cached.is_some();
+        let (page, not_modified) = merge_not_modified(url, cached, fetched);
+        if has_copy && not_modified {
+            self.inner.cache_writer.record_revalidation();
+        }
+        (page, not_modified)
     }
 
     async fn read_cached_response(

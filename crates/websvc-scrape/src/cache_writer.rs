@@ -27,6 +27,10 @@ pub struct CacheMetrics {
     pub hit_bytes: u64,
     /// Lookups that found nothing, or only a stale page.
     pub misses: u64,
+    /// Misses that found a stale page.
+    pub stale: u64,
+    /// Stale pages that their host confirmed with 304 Not Modified.
+    pub revalidated: u64,
 }
 
 /// The outcome of a cache lookup.
@@ -41,6 +45,8 @@ pub(crate) enum LookupOutcome {
     },
     /// No cache had a page that may be served.
     Miss,
+    /// The page cache had a page that is too old to be served. This is a miss, too.
+    Stale,
 }
 
 /// An error that says that a page was not stored.
@@ -58,6 +64,8 @@ pub(crate) struct CacheWriter {
     hits: AtomicU64,
     hit_bytes: AtomicU64,
     misses: AtomicU64,
+    stale: AtomicU64,
+    revalidated: AtomicU64,
 }
 
 impl CacheWriter {
@@ -100,6 +108,8 @@ impl CacheWriter {
             hits: self.hits.load(Relaxed),
             hit_bytes: self.hit_bytes.load(Relaxed),
             misses: self.misses.load(Relaxed),
+            stale: self.stale.load(Relaxed),
+            revalidated: self.revalidated.load(Relaxed),
         }
     }
 
@@ -112,6 +122,15 @@ impl CacheWriter {
                 self.hits.fetch_add(1, Relaxed)
             }
             LookupOutcome::Miss => self.misses.fetch_add(1, Relaxed),
+            LookupOutcome::Stale => {
+                self.stale.fetch_add(1, Relaxed);
+                self.misses.fetch_add(1, Relaxed)
+            }
         };
+    }
+
+    /// Counts a stale page that its host confirmed with 304 Not Modified.
+    pub(crate) fn record_revalidation(&self) {
+        self.revalidated.fetch_add(1, Relaxed);
     }
 }

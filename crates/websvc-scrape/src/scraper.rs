@@ -31,7 +31,7 @@ use crate::output_cache::OutputCache;
 use crate::page::Page;
 use crate::profile::OpenProfile;
 use crate::proxies::ProxyConfig;
-use crate::raw::{RawPage, merge_not_modified};
+use crate::raw::RawPage;
 use crate::request::{self, ROBOTS_NAME};
 use crate::single_flight::SingleFlight;
 use crate::url_check::{FlightKey, RedirectRule};
@@ -373,7 +373,7 @@ impl Scraper {
         let fetched = self.stages().run(Stage::Fetch, fetching).await?;
         Ok(match export {
             Some(_) => exported(url, fetched),
-            None => merge_not_modified(url, cached, fetched).0,
+            None => self.merge_response(url, cached, fetched).0,
         })
     }
 
@@ -436,7 +436,7 @@ impl Scraper {
         let cached = cached.filter(|cached| request::add_conditional_headers(&mut request, cached));
         let fetching = self.inner.fetcher.fetch_plain_file(request, deadline);
         let fetched = self.stages().run(Stage::Fetch, fetching).await?;
-        let (page, not_modified) = merge_not_modified(url, cached, fetched);
+        let (page, not_modified) = self.merge_response(url, cached, fetched);
         Ok(match key {
             Some(key) => (self.put(page, key).await?.0, not_modified),
             None => (page, not_modified),

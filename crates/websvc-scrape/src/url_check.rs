@@ -66,7 +66,7 @@ impl Scraper {
     pub(crate) async fn check_url(&self, url: &Url) -> Result<(), ScrapeError> {
         let Some(checker) = &self.url_checker else { return Ok(()) };
         // Boxed, because it is awaited in several places, and most requests have no checker.
-        let checked = self.stages().run(Stage::Inspect, Box::pin(checker.check(url))).await;
+        let checked = self.stages().run(Stage::UrlCheck, Box::pin(checker.check(url))).await;
         checked.map_err(|blocked| ScrapeError::Unsafe { reason: blocked.to_string() })
     }
 

@@ -1,7 +1,7 @@
-//! Stage 4, admit: how many requests of whom are worked on at one time, and in a minute.
+//! Stage 4, admit: the concurrency limits and rate limits of teams and keys.
 //!
-//! One gate behind one lock: what happens under it takes less than a microsecond, and one place that knows everything
-//! can be fair.
+//! One lock protects all of its state. What runs under the lock takes less than a microsecond, and only code that sees
+//! all requests can be fair.
 
 mod overload;
 mod rate;
@@ -10,7 +10,7 @@ mod state;
 mod wait_queue;
 
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -26,42 +26,44 @@ use self::rejections::Rejections;
 use self::state::{AdmissionDecision, AdmissionRequest, AdmissionState, Quota, RejectReason};
 use self::wait_queue::QueueTicket;
 use crate::response::ApiError;
+use crate::sync::lock;
 
 pub(crate) use self::rate::RateLimitStatus;
 pub(crate) use self::state::AdmissionMetrics;
 
-/// Seconds after which a client may try again that was turned away because too much was in work.
+/// `Retry-After` of a request that was rejected because too many are in flight, in seconds.
 const RETRY_AFTER_S: u64 = 1;
 
-/// A body of at most this many bytes is read in a fraction of the half millisecond that an async thread may be held.
-const QUICK_BODY_BYTES: usize = 16 * 1024;
+/// A body of at most this many bytes is decoded in a fraction of the half millisecond for which an async thread may be
+/// blocked.
+const SMALL_BODY_BYTES: usize = 16 * 1024;
 
-/// A body above this many bytes is large: as a tree of values it may take twenty times as much.
+/// A body above this many bytes is large: as a tree of values it may need twenty times as much memory.
 const LARGE_BODY_BYTES: usize = 1024 * 1024;
 
-/// So many large bodies are read into trees at one time.
-const LARGE_AT_ONCE: usize = 2;
+/// The maximum number of large bodies that are decoded at the same time.
+const MAX_LARGE_BODIES: usize = 2;
 
-/// How much is worked on.
+/// The limits of admission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AdmissionLimits {
-    /// Requests per minute of a team of which nothing else is said; `None` is no bound.
+    /// Requests per minute of a team without a limit of its own; `None` is unlimited.
     pub requests_per_minute: Option<u32>,
-    /// Requests at a time of a team of which nothing else is said; `None` is no bound of its own.
+    /// Concurrent requests of a team without a limit of its own; `None` is unlimited.
     pub concurrency: Option<u32>,
-    /// Requests at a time of all teams; at least 1.
+    /// Concurrent requests of all teams; at least 1.
     pub total_concurrency: usize,
-    /// Requests that wait for their turn when so many are in work.
-    pub queue: usize,
-    /// How long one may wait.
+    /// Requests that may be queued while `total_concurrency` are in flight.
+    pub queue_len: usize,
+    /// The maximum time in that queue.
     pub queue_wait: Duration,
-    /// Requests that compute at one time; at least 1.
-    pub processors: usize,
-    /// How long after its arrival a request may wait for a processor when the queue stands; with zero for half of its
-    /// `timeout`, as while it does not stand.
-    pub overload_wait: Duration,
-    /// The queue stands when it was not empty for so long.
-    pub overload_after: Duration,
+    /// Searches that may compute at the same time; at least 1.
+    pub search_concurrency: usize,
+    /// The maximum time from the arrival of a search until it may compute, during overload. It is half of its `timeout`
+    /// without overload, or if this is zero.
+    pub overload_target: Duration,
+    /// The time for which searches must be queued without interruption until it counts as overload.
+    pub overload_interval: Duration,
 }
 
 impl Default for AdmissionLimits {
@@ -70,59 +72,58 @@ impl Default for AdmissionLimits {
             requests_per_minute: None,
             concurrency: None,
             total_concurrency: 256,
-            queue: 1024,
+            queue_len: 1024,
             queue_wait: Duration::from_secs(2),
-            processors: std::thread::available_parallelism().map_or(2, usize::from),
-            overload_wait: Duration::from_millis(800),
-            overload_after: Duration::from_secs(5),
+            search_concurrency: std::thread::available_parallelism().map_or(2, usize::from),
+            overload_target: Duration::from_millis(800),
+            overload_interval: Duration::from_secs(5),
         }
     }
 }
 
-/// The bounds on requests in work.
+/// Admits, queues or rejects requests.
 #[derive(Debug)]
 pub(crate) struct Admission {
-    gate: Arc<Mutex<AdmissionState>>,
+    state: Arc<Mutex<AdmissionState>>,
     rejections: Rejections,
-    large: Semaphore,
+    large_bodies: Semaphore,
 }
 
-/// What admission says to a request.
+/// The result of admission.
 #[derive(Debug)]
 pub(crate) struct Admitted {
-    /// How far the caller has come with its requests per minute, when they are bounded; for the headers of the answer,
-    /// whatever that is.
+    /// The rate limit of the caller, if there is one. Every response has its headers.
     pub(crate) rate: Option<RateLimitStatus>,
-    /// The right to be worked on, or 429.
+    /// The permit, or 429.
     pub(crate) permit: Result<Permit, ApiError>,
 }
 
-/// The right to be worked on; dropping it lets the next one in.
+/// The right of a request to be in flight. Dropping it admits the next queued request.
 #[derive(Debug)]
 pub(crate) struct Permit {
-    gate: Arc<Mutex<AdmissionState>>,
+    state: Arc<Mutex<AdmissionState>>,
     team: Option<Arc<Team>>,
-    /// The key, when it has bounds of its own.
+    /// The key, if it has limits of its own.
     key: Option<KeyId>,
-    /// Its number in the line for places in work.
+    /// The number of its ticket in the queue of requests.
     number: u64,
 }
 
-/// The right to compute, or to wait for that; dropping it lets the next one compute.
+/// The right of a search to compute. Dropping it gives the right to the next queued search.
 #[derive(Debug)]
 pub(crate) struct ComputePermit {
-    gate: Arc<Mutex<AdmissionState>>,
+    state: Arc<Mutex<AdmissionState>>,
     team: Option<Arc<Team>>,
-    /// Its number in the line for processors.
+    /// The number of its ticket in the queue of searches.
     number: u64,
 }
 
-/// For how long a turn is held.
+/// The time for which a search keeps its [`ComputePermit`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PermitScope {
-    /// To the end: there is nothing else to wait for than the processors of this machine.
+    /// The whole search: it needs nothing but the processors of this machine.
     WholeRequest,
-    /// Until the work first waits for something, as for the network.
+    /// Until the search first waits, for example for the network.
     UntilFirstPending,
 }
 
@@ -130,71 +131,74 @@ impl Admission {
     pub(crate) fn new(limits: AdmissionLimits) -> Self {
         let limits = AdmissionLimits {
             total_concurrency: limits.total_concurrency.max(1),
-            processors: limits.processors.max(1),
+            search_concurrency: limits.search_concurrency.max(1),
             ..limits
         };
         let now = Instant::now();
-        let gate = Arc::new(Mutex::new(AdmissionState::new(limits, now)));
-        Self { gate, rejections: Rejections::new(now), large: Semaphore::new(LARGE_AT_ONCE) }
+        Self {
+            state: Arc::new(Mutex::new(AdmissionState::new(limits, now))),
+            rejections: Rejections::new(now),
+            large_bodies: Semaphore::new(MAX_LARGE_BODIES),
+        }
     }
 
-    pub(crate) fn figures(&self) -> AdmissionMetrics {
-        lock(&self.gate).figures(Instant::now())
+    pub(crate) fn metrics(&self) -> AdmissionMetrics {
+        lock(&self.state).metrics(Instant::now())
     }
 
-    /// Returns how many requests of a caller's team wait for their turn.
+    /// Returns the number of queued requests of the caller's team.
     pub(crate) fn queued_for(&self, caller: Option<&Caller>) -> usize {
-        lock(&self.gate).waiting_of(team_name(caller.map(|caller| &caller.team)))
+        lock(&self.state).queued_for(team_name(caller.map(|caller| &caller.team)))
     }
 
-    /// Reads a body: in place when that is quick, else where it holds nobody up, and large ones a few at a time.
+    /// Decodes a body: a small one on this thread, others on the blocking pool, large ones a few at a time.
     ///
     /// # Errors
-    /// What `read` refuses, and 500 when the service is stopping.
+    /// The rejection of `decode`, and 500 if the service is shutting down.
     pub(crate) async fn decode_body<T: Send + 'static>(
         &self,
         body: Bytes,
-        read: impl FnOnce(&[u8]) -> Result<T, Rejection> + Send + 'static,
+        decode: impl FnOnce(&[u8]) -> Result<T, Rejection> + Send + 'static,
     ) -> Result<T, ApiError> {
-        if body.len() <= QUICK_BODY_BYTES {
-            return Ok(read(&body)?);
+        if body.len() <= SMALL_BODY_BYTES {
+            return Ok(decode(&body)?);
         }
         let is_large = body.len() > LARGE_BODY_BYTES;
-        self.decode_apart(body, is_large, read).await
+        self.decode_blocking(body, is_large, decode).await
     }
 
-    /// Reads a body like [`decode`](Self::decode); one with path patterns like a large one, because compiling them takes
-    /// longer than their length tells.
+    /// Decodes a body like [`decode_body`](Self::decode_body). A body with path patterns counts as a large one, because
+    /// compiling a short pattern may take long.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`decode_body`](Self::decode_body).
     pub(crate) async fn decode_with_patterns<T: Send + 'static>(
         &self,
         body: Bytes,
-        read: impl FnOnce(&[u8]) -> Result<T, Rejection> + Send + 'static,
+        decode: impl FnOnce(&[u8]) -> Result<T, Rejection> + Send + 'static,
     ) -> Result<T, ApiError> {
-        // A backslash may be that of an escaped letter of the name.
-        let has_patterns = body.windows(5).any(|part| part == b"Paths") || body.contains(&b'\\');
+        // The field names end in `Paths`. With a backslash in the body, a letter of the name may be escaped.
+        let has_patterns = body.windows(5).any(|window| window == b"Paths") || body.contains(&b'\\');
         if has_patterns {
-            self.decode_apart(body, true, read).await
+            self.decode_blocking(body, true, decode).await
         } else {
-            self.decode_body(body, read).await
+            self.decode_body(body, decode).await
         }
     }
 
-    async fn decode_apart<T: Send + 'static>(
+    async fn decode_blocking<T: Send + 'static>(
         &self,
         body: Bytes,
         is_large: bool,
-        read: impl FnOnce(&[u8]) -> Result<T, Rejection> + Send + 'static,
+        decode: impl FnOnce(&[u8]) -> Result<T, Rejection> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let _permit = if is_large { self.large.acquire().await.ok() } else { None };
-        let reading = tokio::task::spawn_blocking(move || read(&body));
-        Ok(reading.await.map_err(|error| ApiError::internal(&error, "the body could not be read"))??)
+        let _permit = if is_large { self.large_bodies.acquire().await.ok() } else { None };
+        let decoding = tokio::task::spawn_blocking(move || decode(&body));
+        Ok(decoding.await.map_err(|error| ApiError::internal(&error, "the body could not be read"))??)
     }
 
-    /// Admits a request of a caller, all those without one as of one team; waits for its turn while more is in work
-    /// than may be, a little while. When there are many rejections, theirs is a wait, too.
+    /// Admits or rejects a request; queues it for a short time if too many are in flight. All requests without a caller
+    /// count as those of one team. If there are many rejections, they are delayed.
     pub(crate) async fn admit(&self, caller: Option<&Caller>) -> Admitted {
         let arrived = Instant::now();
         let admitted = self.admit_at(caller, arrived).await;
@@ -206,48 +210,48 @@ impl Admission {
 
     async fn admit_at(&self, caller: Option<&Caller>, now: Instant) -> Admitted {
         let key = caller.and_then(|caller| {
-            let bounds = Quota {
+            let quota = Quota {
                 requests_per_minute: caller.rights.requests_per_minute,
                 concurrency: caller.rights.concurrency,
             };
-            (bounds != Quota::default()).then_some((&caller.key_id, bounds))
+            (quota != Quota::default()).then_some((&caller.key_id, quota))
         });
         let team = caller.map(|caller| &caller.team);
-        let (rate, entry) = {
-            let mut gate = lock(&self.gate);
-            let of_team = Quota {
+        let (rate, decision) = {
+            let mut state = lock(&self.state);
+            let team_quota = Quota {
                 requests_per_minute: team
                     .and_then(|team| team.requests_per_minute)
-                    .or(gate.limits().requests_per_minute),
-                concurrency: team.and_then(|team| team.concurrency).or(gate.limits().concurrency),
+                    .or(state.limits().requests_per_minute),
+                concurrency: team.and_then(|team| team.concurrency).or(state.limits().concurrency),
             };
-            gate.enter(&AdmissionRequest { team: team_name(team), of_team, key }, now)
+            state.enter(&AdmissionRequest { team: team_name(team), team_quota, key }, now)
         };
-        let (number, turn) = match entry {
-            AdmissionDecision::Refused(refusal) => return Admitted { rate, permit: Err(failure(refusal)) },
+        let (number, queued) = match decision {
+            AdmissionDecision::Rejected(reason) => return Admitted { rate, permit: Err(rejection(reason)) },
             AdmissionDecision::Admitted { number } => (number, None),
-            AdmissionDecision::Waiting { number, turn, at_most } => (number, Some((turn, at_most))),
+            AdmissionDecision::Queued { number, admitted, max_wait } => (number, Some((admitted, max_wait))),
         };
-        // From here on it leaves the gate when this is dropped, at whatever point.
+        // From here on, dropping the permit makes the request leave, at whatever point it is cancelled.
         let permit = Permit {
-            gate: Arc::clone(&self.gate),
+            state: Arc::clone(&self.state),
             team: team.cloned(),
             key: key.map(|(key, _)| key.clone()),
             number,
         };
-        if let Some((turn, at_most)) = turn
-            && !matches!(tokio::time::timeout(at_most, turn).await, Ok(Ok(())))
-            && lock(&self.gate).cancel_wait(team_name(team), number, Instant::now())
+        if let Some((admitted, max_wait)) = queued
+            && !matches!(tokio::time::timeout(max_wait, admitted).await, Ok(Ok(())))
+            && lock(&self.state).cancel_wait(team_name(team), number, Instant::now())
         {
-            return Admitted { rate, permit: Err(failure(RejectReason::Overload)) };
+            return Admitted { rate, permit: Err(rejection(RejectReason::Overload)) };
         }
         Admitted { rate, permit: Ok(permit) }
     }
 
-    /// Waits until it is the turn of an admitted request to compute, for a part of its `timeout` since it arrived.
+    /// Waits for the right of an admitted search to compute, for a part of its `timeout` since it arrived.
     ///
     /// # Errors
-    /// 429 when it would be too late.
+    /// 429 if it takes longer.
     pub(crate) async fn acquire_compute(
         &self,
         caller: Option<&Caller>,
@@ -255,29 +259,29 @@ impl Admission {
         arrived: Instant,
     ) -> Result<ComputePermit, ApiError> {
         let team = caller.map(|caller| &caller.team);
-        let (QueueTicket { number, turn }, max_wait) =
-            lock(&self.gate).request_compute(team_name(team), timeout, Instant::now());
-        let held = ComputePermit { gate: Arc::clone(&self.gate), team: team.cloned(), number };
-        if let Some(turn) = turn {
-            let left = max_wait.saturating_sub(arrived.elapsed());
-            if !matches!(tokio::time::timeout(left, turn).await, Ok(Ok(())))
-                && lock(&self.gate).give_up_computing(team_name(team), number, Instant::now())
+        let (QueueTicket { number, admitted }, max_wait) =
+            lock(&self.state).request_compute(team_name(team), timeout, Instant::now());
+        let permit = ComputePermit { state: Arc::clone(&self.state), team: team.cloned(), number };
+        if let Some(admitted) = admitted {
+            let remaining = max_wait.saturating_sub(arrived.elapsed());
+            if !matches!(tokio::time::timeout(remaining, admitted).await, Ok(Ok(())))
+                && lock(&self.state).cancel_compute_wait(team_name(team), number, Instant::now())
             {
-                return Err(failure(RejectReason::Overload));
+                return Err(rejection(RejectReason::Overload));
             }
         }
-        Ok(held)
+        Ok(permit)
     }
 }
 
 impl ComputePermit {
-    /// Does what the turn is for.
-    pub(crate) async fn run<F: Future>(self, held: PermitScope, work: F) -> F::Output {
-        let (mut turn, mut work) = (Some(self), pin!(work));
+    /// Runs a search, and releases the permit according to `scope`.
+    pub(crate) async fn run<F: Future>(self, scope: PermitScope, search: F) -> F::Output {
+        let (mut permit, mut search) = (Some(self), pin!(search));
         std::future::poll_fn(|cx| {
-            let polled = work.as_mut().poll(cx);
-            if matches!((&polled, held), (Poll::Pending, PermitScope::UntilFirstPending)) {
-                turn = None;
+            let polled = search.as_mut().poll(cx);
+            if matches!((&polled, scope), (Poll::Pending, PermitScope::UntilFirstPending)) {
+                permit = None;
             }
             polled
         })
@@ -287,55 +291,47 @@ impl ComputePermit {
 
 impl Drop for ComputePermit {
     fn drop(&mut self) {
-        lock(&self.gate).release_compute(team_name(self.team.as_ref()), self.number, Instant::now());
+        let Self { state, team, number } = self;
+        lock(state).release_compute(team_name(team.as_ref()), *number, Instant::now());
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let Self { gate, team, key, number } = self;
-        lock(gate).leave(team_name(team.as_ref()), key.as_ref(), *number, Instant::now());
+        let Self { state, team, key, number } = self;
+        lock(state).leave(team_name(team.as_ref()), key.as_ref(), *number, Instant::now());
     }
 }
 
-/// Returns the name under which a team is counted; those without a key are one.
+/// Returns the name under which a team is counted. Requests without a key have an empty one.
 fn team_name(team: Option<&Arc<Team>>) -> &str {
     team.map_or("", |team| team.name.as_str())
 }
 
-/// Returns the answer to a request that is turned away, in words that clients read: they look for "retry after 7s".
-fn failure(refusal: RejectReason) -> ApiError {
-    let (text, after_s) = match refusal {
-        RejectReason::Rate(rate) => {
-            let RateLimitStatus { limit, remaining, reset, next } = rate;
-            // A client that comes in the same second would be turned away again.
+/// Returns the 429 of a rejected request. Clients look for "retry after 7s" in its text.
+fn rejection(reason: RejectReason) -> ApiError {
+    let (text, after_s) = match reason {
+        RejectReason::Rate(RateLimitStatus { limit, remaining, reset, next }) => {
+            // With 0, a client that retries in the same second would be rejected again.
             let after_s = seconds(next).max(1);
-            let resets = Timestamp::now().checked_add(reset).unwrap_or(Timestamp::MAX);
+            let resets_at = Timestamp::now().checked_add(reset).unwrap_or(Timestamp::MAX);
             let text = format!(
                 "{} of {limit} requests per minute are consumed, {remaining} remain, retry after {after_s}s, \
                  resets at {}",
                 limit.saturating_sub(remaining),
-                resets.strftime("%Y-%m-%dT%H:%M:%SZ")
+                resets_at.strftime("%Y-%m-%dT%H:%M:%SZ")
             );
             (text, after_s)
         }
         RejectReason::Concurrency { limit } => {
-            let text = format!(
-                "no more than {limit} requests are worked on at one time, retry after {RETRY_AFTER_S}s"
-            );
+            let text = format!("concurrency limit of {limit} reached, retry after {RETRY_AFTER_S}s");
             (text, RETRY_AFTER_S)
         }
         RejectReason::Overload => {
-            let text =
-                format!("the service works on as many requests as it may, retry after {RETRY_AFTER_S}s");
-            (text, RETRY_AFTER_S)
+            (format!("the server is overloaded, retry after {RETRY_AFTER_S}s"), RETRY_AFTER_S)
         }
     };
     ApiError::new(ErrorCode::RateLimited, format!("Rate limit exceeded: {text}")).retry_after(after_s)
-}
-
-fn lock(gate: &Mutex<AdmissionState>) -> MutexGuard<'_, AdmissionState> {
-    gate.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,161 +1,169 @@
-//! What an audit event tells of a request: noted on its way, written when it ends, before it is answered.
+//! The audit trail of a request: collected while the request is handled, written when it ends, before the response is
+//! sent.
 //!
-//! Every request has a trail, and every trail that has a caller whose team wants events leaves one, however the request
-//! ends: answered, refused, or dropped because nobody waits for it any more.
+//! Every request has a trail. A trail writes one event if its caller is known and the team wants audit events, however
+//! the request ends: with a response, with a rejection, or cancelled because the client disconnected.
 
 use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
+use http::StatusCode;
 use url::Url;
 use websvc_audit::{Audit, Event, RetentionMode};
 use websvc_store::{Caller, UsageRetention};
 use websvc_transport::without_credentials;
 
-use crate::handler::demanded;
+use crate::handler::forced_retention;
 use crate::response::{ApiError, HttpResponse};
+use crate::sync::lock;
 
-/// The trail of one request.
+/// The trail of one request. [`end`](Self::end) writes its event; a trail that is dropped writes it without a status.
 #[derive(Debug)]
 pub(crate) struct AuditTrail {
-    /// Where the event goes; `None` when there is no place for one.
+    /// The receiver of the event; `None` if no sink is configured.
     audit: Option<Audit>,
     started: Instant,
-    /// Made when the caller is known; `None` when no event is to be written, or it was.
+    /// `None` until the caller is known, and after the event was written.
     event: Mutex<Option<Event>>,
-    start: Start,
-}
-
-/// What is known before the caller is.
-#[derive(Debug)]
-struct Start {
     operation: Option<&'static str>,
-    request: String,
+    request_id: String,
     client: Option<IpAddr>,
 }
 
-/// What was asked for.
+/// The content of a request, as far as audit events record it.
 #[derive(Debug, Default)]
 pub(crate) struct AuditedRequest<'a> {
-    /// Whom the request says it is made for.
+    /// The user for whom the client makes the request.
     pub(crate) username: Option<&'a str>,
     pub(crate) query: Option<&'a str>,
-    /// The pages.
+    /// The requested pages.
     pub(crate) urls: &'a [&'a str],
 }
 
+/// The status and the error code with which a request ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AuditOutcome {
+    status: u16,
+    code: Option<&'static str>,
+}
+
+impl AuditOutcome {
+    pub(crate) fn of_status(status: StatusCode) -> Self {
+        Self { status: status.as_u16(), code: None }
+    }
+
+    pub(crate) fn of_error(error: &ApiError) -> Self {
+        Self { status: error.status(), code: Some(error.code()) }
+    }
+
+    /// Returns the outcome of an HTTP request.
+    pub(crate) fn of_response(result: &Result<HttpResponse, ApiError>) -> Self {
+        match result {
+            Ok(response) => Self::of_status(response.status()),
+            Err(error) => Self::of_error(error),
+        }
+    }
+
+    /// Returns the outcome of an internal request, which has no HTTP response.
+    pub(crate) fn of_internal<T>(result: &Result<T, ApiError>) -> Self {
+        match result {
+            Ok(_) => Self::of_status(StatusCode::OK),
+            Err(error) => Self::of_error(error),
+        }
+    }
+}
+
 impl AuditTrail {
-    /// Begins the trail of a request; an operation without a name leaves no event.
+    /// Begins the trail of a request; an operation without a name writes no event.
     pub(crate) fn new(
         audit: Option<&Audit>,
         operation: Option<&'static str>,
-        request: &str,
+        request_id: &str,
         client: Option<IpAddr>,
         started: Instant,
     ) -> Self {
-        let start = Start { operation, request: request.to_owned(), client };
-        Self { audit: audit.cloned(), started, event: Mutex::default(), start }
+        let request_id = request_id.to_owned();
+        Self { audit: audit.cloned(), started, event: Mutex::default(), operation, request_id, client }
     }
 
     pub(crate) fn started(&self) -> Instant {
         self.started
     }
 
-    /// Notes who asks.
+    /// Records the caller.
     pub(crate) fn set_caller(&self, caller: &Caller) {
-        let Some(operation) = self.start.operation.filter(|_| self.audit.is_some() && caller.team.audit)
-        else {
+        let Some(operation) = self.operation.filter(|_| self.audit.is_some() && caller.team.audit) else {
             return;
         };
-        *self.lock() = Some(Event {
-            request_id: Some(self.start.request.clone()),
+        *lock(&self.event) = Some(Event {
+            request_id: Some(self.request_id.clone()),
             team: Some(caller.team.name.clone()),
             key_id: Some(caller.key_id.to_string()),
-            client: self.start.client,
-            // A request that is refused before it was read has no more to say of it.
-            kept: of(demanded(&caller.team)),
+            client: self.client,
+            // If the request is rejected before its body is read, the retention of the team applies.
+            kept: retention_mode(forced_retention(&caller.team)),
             ..Event::new(operation)
         });
     }
 
-    /// Notes what is asked for, as far as it may be told.
-    pub(crate) fn set_request(&self, retention: UsageRetention, asked: &AuditedRequest<'_>) {
-        if let Some(event) = &mut *self.lock() {
-            let AuditedRequest { username, query, urls } = asked;
-            event.kept = of(retention);
+    /// Records the content of the request, as far as its retention allows.
+    pub(crate) fn set_request(&self, retention: UsageRetention, request: &AuditedRequest<'_>) {
+        if let Some(event) = &mut *lock(&self.event) {
+            let AuditedRequest { username, query, urls } = request;
+            event.kept = retention_mode(retention);
             event.username = username.map(str::to_owned);
             if retention == UsageRetention::Whole {
                 event.query = query.map(str::to_owned);
-                event.urls = urls.iter().map(|url| shown(url)).collect();
+                event.urls = urls.iter().map(|url| strip_credentials(url)).collect();
             }
         }
     }
 
-    /// Notes what an action of administration is done to.
+    /// Records the object of an action, such as a key or a job.
     pub(crate) fn set_target(&self, target: impl FnOnce() -> String) {
-        if let Some(event) = &mut *self.lock() {
+        if let Some(event) = &mut *lock(&self.event) {
             event.target = Some(target());
         }
     }
 
-    /// Notes what was charged.
-    pub(crate) fn charged(&self, credits: u64) {
-        if let Some(event) = &mut *self.lock() {
+    /// Records the charged credits.
+    pub(crate) fn set_credits(&self, credits: u64) {
+        if let Some(event) = &mut *lock(&self.event) {
             event.credits_used = credits;
         }
     }
 
-    /// Ends the trail with an answer.
-    pub(crate) fn end(&self, answer: &Result<HttpResponse, ApiError>) {
-        match answer {
-            Ok(reply) => self.end_with(reply.status().as_u16(), None),
-            Err(failure) => self.failed(failure),
-        }
+    /// Ends the trail: writes its event.
+    pub(crate) fn end(self, outcome: AuditOutcome) {
+        self.write(Some(outcome));
     }
 
-    /// Ends the trail with an answer that is no reply of its own.
-    pub(crate) fn end_internal<T>(&self, answer: &Result<T, ApiError>) {
-        match answer {
-            Ok(_) => self.end_with(200, None),
-            Err(failure) => self.failed(failure),
-        }
-    }
-
-    fn failed(&self, failure: &ApiError) {
-        self.end_with(failure.status(), Some(failure.code()));
-    }
-
-    fn end_with(&self, status: u16, code: Option<&'static str>) {
-        self.write(|event| (event.status, event.code) = (Some(status), code));
-    }
-
-    fn write(&self, finish: impl FnOnce(&mut Event)) {
-        let event = self.lock().take();
+    fn write(&self, outcome: Option<AuditOutcome>) {
+        let event = lock(&self.event).take();
         if let (Some(audit), Some(mut event)) = (&self.audit, event) {
             event.duration = self.started.elapsed();
-            finish(&mut event);
+            event.status = outcome.map(|outcome| outcome.status);
+            event.code = outcome.and_then(|outcome| outcome.code);
             audit.record(&event);
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Event>> {
-        self.event.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Returns an address without a user and a password.
-fn shown(url: &str) -> String {
-    Url::parse(url).map_or_else(|_| url.to_owned(), |url| without_credentials(&url).into())
 }
 
 impl Drop for AuditTrail {
-    /// What was not answered, because nobody waits for it or its handling panicked, was asked all the same.
+    /// Writes the event of a request that was cancelled or whose handler panicked. After [`AuditTrail::end`] there is
+    /// nothing left to write.
     fn drop(&mut self) {
-        self.write(|_| {});
+        self.write(None);
     }
 }
 
-fn of(retention: UsageRetention) -> RetentionMode {
+/// Returns a URL without user name and password.
+fn strip_credentials(url: &str) -> String {
+    Url::parse(url).map_or_else(|_| url.to_owned(), |url| without_credentials(&url).into())
+}
+
+fn retention_mode(retention: UsageRetention) -> RetentionMode {
     match retention {
         UsageRetention::Whole => RetentionMode::Whole,
         UsageRetention::Zero => RetentionMode::Zero,
@@ -197,11 +205,16 @@ mod tests {
             AuditTrail::new(Some(&self.audit), Some("search"), "r", None, Instant::now())
         }
 
-        async fn told(self) -> Vec<Value> {
+        /// Delivers the events, and returns them.
+        async fn events(self) -> Vec<Value> {
             self.audit.deliver(std::future::ready(()), Duration::from_secs(60)).await;
             let text = std::fs::read_to_string(self.dir.path().join("audit.jsonl")).unwrap_or_default();
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
         }
+    }
+
+    fn rate_limited() -> AuditOutcome {
+        AuditOutcome::of_error(&ApiError::new(ErrorCode::RateLimited, "text"))
     }
 
     fn audited() -> TeamChange {
@@ -209,7 +222,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_that_nobody_waits_for_any_more_is_told_without_a_status() {
+    async fn event_of_a_cancelled_request_has_no_status() {
         let case = Case::new(&audited());
         let trail = case.trail();
         trail.set_caller(&case.caller);
@@ -217,45 +230,43 @@ mod tests {
             UsageRetention::Whole,
             &AuditedRequest { query: Some("tea"), ..AuditedRequest::default() },
         );
-        trail.charged(2);
+        trail.set_credits(2);
         drop(trail);
-        let told = case.told().await;
-        assert_eq!((told.len(), told[0].get("status")), (1, None));
-        assert_eq!((&told[0]["query"], &told[0]["creditsUsed"]), (&json!("tea"), &json!(2)));
+        let events = case.events().await;
+        assert_eq!((events.len(), events[0].get("status")), (1, None));
+        assert_eq!((&events[0]["query"], &events[0]["creditsUsed"]), (&json!("tea"), &json!(2)));
     }
 
     #[tokio::test]
-    async fn a_request_is_told_once_with_its_first_end() {
+    async fn trail_that_ends_writes_one_event_with_its_outcome() {
         let case = Case::new(&audited());
         let trail = case.trail();
         trail.set_caller(&case.caller);
-        trail.end(&Err(ApiError::new(ErrorCode::RateLimited, "text")));
-        trail.end_internal(&Ok(()));
-        drop(trail);
-        let told = case.told().await;
+        trail.end(rate_limited());
+        let events = case.events().await;
         assert_eq!(
-            (told.len(), &told[0]["status"], &told[0]["code"]),
+            (events.len(), &events[0]["status"], &events[0]["code"]),
             (1, &json!(429), &json!("RATE_LIMITED"))
         );
     }
 
     #[tokio::test]
-    async fn without_a_caller_or_a_team_that_wants_it_there_is_no_event() {
+    async fn trail_without_a_caller_or_a_team_that_wants_events_writes_none() {
         let case = Case::new(&TeamChange::default());
         let trail = case.trail();
         trail.set_caller(&case.caller);
-        trail.end_internal(&Ok(()));
-        case.trail().end_internal(&Ok(()));
-        assert_eq!(case.told().await, Vec::<Value>::new());
+        trail.end(AuditOutcome::of_internal(&Ok(())));
+        case.trail().end(AuditOutcome::of_internal(&Ok(())));
+        assert_eq!(case.events().await, Vec::<Value>::new());
     }
 
     #[tokio::test]
-    async fn what_is_forced_for_a_team_holds_for_requests_that_were_never_read() {
+    async fn request_rejected_before_its_body_is_read_has_the_forced_retention_of_its_team() {
         let case = Case::new(&TeamChange { anon: Some(Retention::Forced), ..audited() });
         let trail = case.trail();
         trail.set_caller(&case.caller);
-        trail.end(&Err(ApiError::new(ErrorCode::RateLimited, "text")));
-        let told = case.told().await;
-        assert_eq!((&told[0]["retention"], told[0].get("team")), (&json!("anonymous"), None));
+        trail.end(rate_limited());
+        let events = case.events().await;
+        assert_eq!((&events[0]["retention"], events[0].get("team")), (&json!("anonymous"), None));
     }
 }

@@ -1,4 +1,4 @@
-//! Stage 3, authenticate: the bearer key to the caller.
+//! Stage 3, authenticate: finds the caller of a bearer key.
 
 use std::net::IpAddr;
 
@@ -11,20 +11,20 @@ use websvc_types::ErrorCode;
 use crate::audit_trail::AuditTrail;
 use crate::response::ApiError;
 
-/// Whether callers have to show a key.
+/// Whether callers must send a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Authentication {
     /// Every operation needs a key.
     Required,
-    /// Nobody is asked: clients send no key, an empty one or `undefined`, and all of that is fine.
+    /// No operation needs a key. Keys are not checked: some clients send an empty one or `undefined`.
     Open,
 }
 
-/// Returns who calls from `address`; `None` when nobody is asked.
+/// Returns the caller of a request from `address`; `None` without authentication.
 ///
 /// # Errors
-/// 401 when the key is missing, malformed, unknown or no longer valid, all but the first in the same words; 403 when it
-/// may not be used from there.
+/// 401 if the key is missing, malformed, unknown or no longer valid, with the same text except if it is missing; 403 if
+/// the key may not be used from this address.
 pub(crate) fn authenticate(
     mode: Authentication,
     store: &Store,
@@ -42,7 +42,8 @@ pub(crate) fn authenticate(
     identify(store, key, address, trail).map(Some)
 }
 
-/// Returns whose key this is, and notes it whether it may be used or not.
+/// Returns the caller with this key. Records the caller in the audit trail, even if the key may not be used from this
+/// address.
 ///
 /// # Errors
 /// As for [`authenticate`].
@@ -52,12 +53,12 @@ pub(crate) fn identify(
     address: IpAddr,
     trail: &AuditTrail,
 ) -> Result<Caller, ApiError> {
-    let found = store.authenticate(key);
-    if let Ok(Some(caller)) = &found {
+    let caller = store.authenticate(key);
+    if let Ok(Some(caller)) = &caller {
         trail.set_caller(caller);
     }
-    match found {
-        Ok(Some(caller)) if is_from(&caller.rights.networks, address) => Ok(caller),
+    match caller {
+        Ok(Some(caller)) if is_allowed(&caller.rights.networks, address) => Ok(caller),
         Ok(Some(_)) => {
             let text = format!("Forbidden: the key may not be used from {address}");
             Err(ApiError::new(ErrorCode::Forbidden, text))
@@ -67,10 +68,10 @@ pub(crate) fn identify(
     }
 }
 
-/// Returns who calls where no key is needed: `None` when nobody is asked or no key is shown.
+/// Returns the caller of a public operation; `None` without authentication or without a key.
 ///
 /// # Errors
-/// As for [`authenticate`], when a key is shown.
+/// As for [`authenticate`], if the request has a key.
 pub(crate) fn authenticate_optional(
     mode: Authentication,
     store: &Store,
@@ -81,20 +82,21 @@ pub(crate) fn authenticate_optional(
     if key(headers).is_none() { Ok(None) } else { authenticate(mode, store, headers, address, trail) }
 }
 
-/// Tells whether an address is in one of the networks of a key; no networks are all. What cannot be read is none.
-fn is_from(networks: &[String], address: IpAddr) -> bool {
+/// Returns whether an address is in one of the networks of a key. A key without networks may be used from everywhere. A
+/// network that cannot be parsed contains no address.
+fn is_allowed(networks: &[String], address: IpAddr) -> bool {
     let contains = |text: &String| text.parse().is_ok_and(|network: IpNetwork| network.contains(address));
     networks.is_empty() || networks.iter().any(contains)
 }
 
-/// Returns the key of the `Authorization: Bearer` header, else of `x-api-key`.
+/// Returns the key in the `Authorization: Bearer` header, or else in `x-api-key`.
 pub(crate) fn key(headers: &HeaderMap) -> Option<&str> {
     let bearer = headers.get(AUTHORIZATION).and_then(|value| bearer(value.to_str().ok()?));
     let key = bearer.or_else(|| headers.get("x-api-key")?.to_str().ok().map(str::trim));
     key.filter(|key| !key.is_empty())
 }
 
-/// Returns the token of a bearer header; the scheme's case does not count (RFC 9110, section 11.1).
+/// Returns the token of a bearer header. The scheme is not case-sensitive (RFC 9110, section 11.1).
 fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
@@ -111,14 +113,14 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_taken_from_either_header() {
+    fn key_is_read_from_either_header() {
         check("authorization", "Bearer fc-1", Some("fc-1"));
         check("authorization", "bearer  fc-1 ", Some("fc-1"));
         check("x-api-key", "fc-1", Some("fc-1"));
     }
 
     #[test]
-    fn what_is_no_bearer_key_is_missing() {
+    fn header_without_a_bearer_key_counts_as_missing() {
         check("authorization", "Bearer", None);
         check("authorization", "Bearer ", None);
         check("authorization", "Basic fc-1", None);
@@ -128,11 +130,11 @@ mod tests {
     #[track_caller]
     fn check_network(networks: &[&str], address: &str, expected: bool) {
         let networks: Vec<String> = networks.iter().map(|network| (*network).to_owned()).collect();
-        assert_eq!(is_from(&networks, address.parse().unwrap()), expected, "{networks:?} {address}");
+        assert_eq!(is_allowed(&networks, address.parse().unwrap()), expected, "{networks:?} {address}");
     }
 
     #[test]
-    fn a_key_is_used_from_its_networks_alone() {
+    fn key_with_networks_is_allowed_only_from_them() {
         check_network(&[], "192.0.2.1", true);
         check_network(&["192.0.2.0/24"], "192.0.2.1", true);
         check_network(&["192.0.2.0/24"], "198.51.100.1", false);
@@ -141,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_lets_nobody_in() {
+    fn invalid_network_allows_no_address() {
         check_network(&["everywhere"], "192.0.2.1", false);
         check_network(&["192.0.2.1/24"], "192.0.2.1", false);
     }

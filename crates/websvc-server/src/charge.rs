@@ -1,57 +1,59 @@
-//! Credits of a request: held before it is worked on, charged for after it.
+//! Stage 10, charge: credits are held before the work of a request, and charged after it.
 
 use std::time::Duration;
 
 use websvc_engine::{Bill, StageTimings};
-use websvc_stage::{Stage, in_current_span};
+use websvc_stage::Stage;
 use websvc_store::{
     Caller, CreditHold, DEFAULT_TEAM, HoldOutcome, StoreError, Usage, UsageRetention, UsageStage,
 };
 use websvc_types::ErrorCode;
 use websvc_validate::RetentionMode;
 
+use crate::blocking::run_blocking;
 use crate::response::ApiError;
 use crate::service::RequestContext;
 
-/// Holds the most that the request may cost.
+/// Holds the maximum number of credits that the request may cost.
 ///
 /// # Errors
-/// 402 when the team has not so many.
-pub(crate) async fn hold(context: &RequestContext<'_>, most: u64) -> Result<CreditHold, ApiError> {
-    context.engine.stages().run(Stage::Hold, try_hold(context, most)).await
+/// 402 if the team has fewer credits.
+pub(crate) async fn hold(context: &RequestContext<'_>, max_credits: u64) -> Result<CreditHold, ApiError> {
+    context.state.engine.stages().run(Stage::Hold, try_hold(context, max_credits)).await
 }
 
-async fn try_hold(context: &RequestContext<'_>, most: u64) -> Result<CreditHold, ApiError> {
+async fn try_hold(context: &RequestContext<'_>, max_credits: u64) -> Result<CreditHold, ApiError> {
+    let store = &context.state.store;
     let Some(Caller { team, .. }) = &context.caller else {
-        return Ok(context.store.hold_unlimited(DEFAULT_TEAM));
+        return Ok(store.hold_unlimited(DEFAULT_TEAM));
     };
     let failed = |error: StoreError| ApiError::internal(&error, "the credits could not be held");
-    let held = match context.store.try_hold(team, most).map_err(failed)? {
-        Some(held) => held,
+    let outcome = match store.try_hold(team, max_credits).map_err(failed)? {
+        Some(outcome) => outcome,
         None => {
-            let (store, team) = (context.store.clone(), team.clone());
-            blocking(move || store.hold(&team, most)).await?.map_err(failed)?
+            let (store, team) = (store.clone(), team.clone());
+            run_blocking(move || store.hold(&team, max_credits)).await?.map_err(failed)?
         }
     };
-    match held {
+    match outcome {
         HoldOutcome::Granted(hold) => Ok(hold),
         HoldOutcome::Insufficient { remaining } => {
-            context.meters.refused_for_credits();
-            Err(insufficient(most, remaining))
+            context.state.metrics.record_insufficient_credits();
+            Err(insufficient(max_credits, remaining))
         }
     }
 }
 
-fn insufficient(most: u64, remaining: u64) -> ApiError {
+fn insufficient(max_credits: u64, remaining: u64) -> ApiError {
     let text = format!(
-        "Insufficient credits to perform this request: it may cost up to {most} credits, and the team has \
+        "Insufficient credits to perform this request: it may cost up to {max_credits} credits, and the team has \
          {remaining} left"
     );
     ApiError::new(ErrorCode::InsufficientCredits, text)
 }
 
-/// Returns how much of a request may be kept.
-pub(crate) fn kept(retention: RetentionMode, lockdown: bool) -> UsageRetention {
+/// Returns how much of a request may be stored.
+pub(crate) fn usage_retention(retention: RetentionMode, lockdown: bool) -> UsageRetention {
     match retention {
         RetentionMode::Anonymous => UsageRetention::Anonymous,
         RetentionMode::Zero => UsageRetention::Zero,
@@ -61,7 +63,7 @@ pub(crate) fn kept(retention: RetentionMode, lockdown: bool) -> UsageRetention {
     }
 }
 
-/// What became of a request that credits were held for.
+/// The outcome of a request for which credits were held.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) operation: &'static str,
@@ -72,40 +74,42 @@ pub(crate) struct Outcome {
     pub(crate) retention: UsageRetention,
 }
 
-/// Charges for a request, and returns what was charged. That is its bill, unless documents had more pages than the team
-/// had credits.
+/// Charges for a request, and returns the charged credits. These are its bill, unless documents had more pages than the
+/// team had credits.
 ///
 /// # Errors
-/// 500 when the service is stopping and no thread is left to ask the database.
+/// 500 if the service is shutting down and no thread is available for the database.
 pub(crate) async fn settle(
     context: &RequestContext<'_>,
     hold: CreditHold,
     outcome: Outcome,
 ) -> Result<u64, ApiError> {
     let operation = outcome.operation;
-    let settling = charge(context, hold, outcome);
-    let credits = context.engine.stages().run(Stage::Settle, settling).await?;
-    context.meters.record_charge(operation, credits);
+    let charging = charge(context, hold, outcome);
+    let credits = context.state.engine.stages().run(Stage::Settle, charging).await?;
+    context.state.metrics.record_charge(operation, credits);
     Ok(credits)
 }
 
 async fn charge(context: &RequestContext<'_>, hold: CreditHold, outcome: Outcome) -> Result<u64, ApiError> {
     let usage = usage(context, outcome);
     let price = usage.price();
-    if hold.covers(price) {
-        let charged = hold.settle(usage);
-        context.trail.charged(charged);
-        return Ok(charged);
-    }
-    let charged = blocking(move || {
-        if let Err(error) = hold.extend(price) {
-            // What is held has to do.
-            tracing::error!(error = &error as &dyn std::error::Error, "credits could not be borrowed");
-        }
+    let charged = if hold.covers(price) {
         hold.settle(usage)
-    })
-    .await?;
-    context.trail.charged(charged);
+    } else {
+        run_blocking(move || {
+            if let Err(error) = hold.extend(price) {
+                // The held credits are charged, although the price is higher.
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    "credit lease could not be extended"
+                );
+            }
+            hold.settle(usage)
+        })
+        .await?
+    };
+    context.trail.set_credits(charged);
     Ok(charged)
 }
 
@@ -118,24 +122,16 @@ fn usage(context: &RequestContext<'_>, outcome: Outcome) -> Usage {
         status,
         took: context.started.elapsed(),
         items: bill.items(),
-        stages: named(stages),
+        stages: usage_stages(stages),
         query,
         retention,
     }
 }
 
-fn named(stages: StageTimings) -> Vec<UsageStage> {
+/// Returns the stages that took any time.
+fn usage_stages(stages: StageTimings) -> Vec<UsageStage> {
     let StageTimings { find, gather } = stages;
     let stage = |stage: &str, took: Duration| UsageStage { stage: stage.to_owned(), took };
     let all = [stage("find", find), stage("gather", gather)];
     all.into_iter().filter(|stage| !stage.took.is_zero()).collect()
-}
-
-/// Runs what may wait for the disk.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(in_current_span(work))
-        .await
-        .map_err(|error| ApiError::internal(&error, "the credits could not be read"))
 }

@@ -8,21 +8,21 @@ use http::{HeaderMap, HeaderValue};
 
 use crate::authenticate::Authentication;
 
-/// Allows every origin where a key is needed anyway. Without authentication no origin is allowed: else any page
-/// that a user visits could drive the service on that user's machine.
+/// Allows every origin if requests need a key. Without authentication no origin is allowed: otherwise any page that a
+/// user visits could use the service on that user's machine.
 pub(crate) fn allow(mode: Authentication, headers: &mut HeaderMap) {
     match mode {
         Authentication::Open => {}
         Authentication::Required => {
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-            let readable = "retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, ratelimit-policy, \
-                            x-request-id";
-            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(readable));
+            let exposed = "retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, ratelimit-policy, \
+                           x-request-id";
+            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(exposed));
         }
     }
 }
 
-/// Adds what the answer to a preflight request says beyond that.
+/// Adds the additional headers of a response to a preflight request.
 pub(crate) fn preflight(mode: Authentication, headers: &mut HeaderMap) {
     match mode {
         Authentication::Open => {}

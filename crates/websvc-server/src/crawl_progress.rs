@@ -1,77 +1,81 @@
-//! The crawls that fill the index from elsewhere, as far as they say how far they are: in memory, for people to look at.
+//! The progress that external crawls report while they fill the index. It is stored in memory, for the dashboard.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use websvc_types::index::CrawlProgressRequest;
 
-/// So many crawls are remembered; the one that was silent longest goes first.
-const MOST: usize = 64;
+use crate::sync::lock;
 
-/// So many of them of one team, so that nobody crowds out the others.
-const MOST_OF_A_TEAM: usize = 16;
+/// The maximum number of stored crawls. Beyond that, the crawl with the oldest report is removed.
+const MAX_CRAWLS: usize = 64;
 
-/// A crawl that says nothing for so long is forgotten.
-const MEMORY: Duration = Duration::from_secs(600);
+/// The maximum number of stored crawls of one team, so that no team evicts the crawls of others.
+const MAX_CRAWLS_PER_TEAM: usize = 16;
 
-/// What is known of a crawl.
+/// The time after its last report for which a crawl is stored.
+const RETENTION: Duration = Duration::from_secs(600);
+
+/// A crawl and its last report.
 #[derive(Debug, Clone)]
 pub(crate) struct CrawlProgressEntry {
-    /// `None` where nobody is asked for a key, and for who wants to stay unnamed.
+    /// `None` without authentication, and for teams that are always anonymous.
     pub(crate) team: Option<String>,
     pub(crate) progress: CrawlProgressRequest,
-    /// When it was first heard of.
-    pub(crate) begun: Instant,
-    /// When it was last heard of.
-    pub(crate) heard: Instant,
+    /// The time of the first report.
+    pub(crate) started: Instant,
+    /// The time of the last report.
+    pub(crate) updated: Instant,
 }
 
-/// The crawls.
+/// The external crawls of the last minutes.
 #[derive(Debug, Default)]
 pub(crate) struct CrawlProgressStore(Mutex<Vec<CrawlProgressEntry>>);
 
 impl CrawlProgressStore {
-    /// Notes how far a crawl is.
+    /// Stores a report.
     pub(crate) fn update(&self, team: Option<String>, progress: CrawlProgressRequest, now: Instant) {
-        let mut crawls = self.fresh(now);
-        let same = |crawl: &&mut CrawlProgressEntry| crawl.team == team && crawl.progress.id == progress.id;
-        if let Some(crawl) = crawls.iter_mut().find(same) {
-            // One that goes on after its end is a new one with an old name.
+        let mut crawls = self.current(now);
+        let is_same =
+            |crawl: &&mut CrawlProgressEntry| crawl.team == team && crawl.progress.id == progress.id;
+        if let Some(crawl) = crawls.iter_mut().find(is_same) {
+            // A report after the last one of a crawl belongs to a new crawl with the same id.
             if crawl.progress.ended {
-                crawl.begun = now;
+                crawl.started = now;
             }
-            (crawl.progress, crawl.heard) = (progress, now);
+            (crawl.progress, crawl.updated) = (progress, now);
             return;
         }
-        make_room(&mut crawls, MOST_OF_A_TEAM, |crawl| crawl.team == team);
-        make_room(&mut crawls, MOST, |_| true);
-        crawls.push(CrawlProgressEntry { team, progress, begun: now, heard: now });
+        make_room(&mut crawls, MAX_CRAWLS_PER_TEAM, |crawl| crawl.team == team);
+        make_room(&mut crawls, MAX_CRAWLS, |_| true);
+        crawls.push(CrawlProgressEntry { team, progress, started: now, updated: now });
     }
 
-    /// Returns the crawls, the newest first.
+    /// Returns the crawls, newest first.
     pub(crate) fn list(&self, now: Instant) -> Vec<CrawlProgressEntry> {
-        let mut crawls = self.fresh(now).clone();
-        crawls.sort_by_key(|crawl| std::cmp::Reverse(crawl.begun));
+        let mut crawls = self.current(now).clone();
+        crawls.sort_by_key(|crawl| std::cmp::Reverse(crawl.started));
         crawls
     }
 
-    fn fresh(&self, now: Instant) -> MutexGuard<'_, Vec<CrawlProgressEntry>> {
-        let mut crawls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        crawls.retain(|crawl| now.saturating_duration_since(crawl.heard) < MEMORY);
+    /// Removes crawls that are too old, and returns the others.
+    fn current(&self, now: Instant) -> MutexGuard<'_, Vec<CrawlProgressEntry>> {
+        let mut crawls = lock(&self.0);
+        crawls.retain(|crawl| now.saturating_duration_since(crawl.updated) < RETENTION);
         crawls
     }
 }
 
-/// Leaves room for one more where there are as many of a kind as there may be.
+/// Removes the crawls with the oldest reports until fewer than `max` of the selected ones are left.
 fn make_room(
     crawls: &mut Vec<CrawlProgressEntry>,
-    most: usize,
-    is_of_kind: impl Fn(&CrawlProgressEntry) -> bool,
+    max: usize,
+    is_selected: impl Fn(&CrawlProgressEntry) -> bool,
 ) {
-    while crawls.iter().filter(|crawl| is_of_kind(crawl)).count() >= most {
-        let of_kind = crawls.iter().enumerate().filter(|(_, crawl)| is_of_kind(crawl));
-        let Some((at, _)) = of_kind.min_by_key(|(_, crawl)| crawl.heard) else { return };
-        crawls.remove(at);
+    while crawls.iter().filter(|crawl| is_selected(crawl)).count() >= max {
+        let selected = crawls.iter().enumerate().filter(|(_, crawl)| is_selected(crawl));
+        let Some((index, _)) = selected.min_by_key(|(_, crawl)| crawl.updated) else { return };
+        crawls.remove(index);
     }
 }
 
@@ -88,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn later_words_replace_earlier_ones_of_the_same_crawl() {
+    fn later_report_replaces_an_earlier_one_of_the_same_crawl() {
         let (crawls, now) = (CrawlProgressStore::default(), Instant::now());
         crawls.update(team("a"), progress("docs", 1), now);
         crawls.update(team("a"), progress("docs", 5), now + Duration::from_secs(3));
@@ -102,19 +106,19 @@ mod tests {
     }
 
     #[test]
-    fn silent_crawls_are_forgotten_and_nobody_crowds_out_the_others() {
+    fn stored_crawls_expire_and_are_bounded_by_team_and_in_total() {
         let (crawls, now) = (CrawlProgressStore::default(), Instant::now());
         crawls.update(team("quiet"), progress("docs", 1), now);
         for number in 0..100 {
             crawls.update(team("loud"), progress(&number.to_string(), 1), now + Duration::from_secs(1));
         }
         let found = crawls.list(now + Duration::from_secs(2));
-        assert_eq!(found.len(), MOST_OF_A_TEAM + 1);
+        assert_eq!(found.len(), MAX_CRAWLS_PER_TEAM + 1);
         assert!(found.iter().any(|crawl| crawl.team == team("quiet")));
         for number in 0..100 {
             crawls.update(team(&number.to_string()), progress("docs", 1), now + Duration::from_secs(3));
         }
-        assert_eq!(crawls.list(now + Duration::from_secs(4)).len(), MOST);
-        assert_eq!(crawls.list(now + MEMORY + Duration::from_secs(4)).len(), 0);
+        assert_eq!(crawls.list(now + Duration::from_secs(4)).len(), MAX_CRAWLS);
+        assert_eq!(crawls.list(now + RETENTION + Duration::from_secs(4)).len(), 0);
     }
 }

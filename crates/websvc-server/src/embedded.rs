@@ -1,4 +1,4 @@
-//! The whole service on one directory, for programs that embed it: what `websvc serve` puts together, with its defaults.
+//! The whole service on one data directory, for programs that embed it, with the defaults of `websvc serve`.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::future::Future;
@@ -26,39 +26,39 @@ use crate::authenticate::Authentication;
 use crate::public_url::PublicUrlConfig;
 use crate::service::{Service, ServiceConfig};
 
-/// Which process may write a data directory is settled by who holds the lock of this file in it, as in `websvc serve`.
+/// The file in the data directory whose lock gives a process the right to write, as in `websvc serve`.
 const LOCK_FILE: &str = "lock";
 
-/// Where uploads are while they arrive, in the data directory.
+/// The directory of files that are being uploaded, in the data directory.
 const UPLOADS_DIR: &str = "uploads";
 
-/// How long pages stay in the cache: 30 days.
+/// The maximum age of cached pages: 30 days.
 const CACHE_MAX_AGE: Duration = Duration::from_secs(30 * 86_400);
 
-/// What an embedded service is told. It has no place for audit events: whoever wants them builds a [`Service`].
+/// The settings of an embedded service. It writes no audit events; a program that needs them builds a [`Service`].
 #[derive(Debug, Clone)]
 pub struct EmbeddedServerConfig {
-    /// Where the index, the keys and the page cache are kept; made when it does not exist.
+    /// The directory of the index, the keys and the page cache; created if it does not exist.
     pub data_dir: PathBuf,
-    /// Where and how the service listens.
+    /// The address and the settings of the listener.
     pub server: ServerConfig,
-    /// Whether callers have to show a key.
+    /// Whether callers must send a key.
     pub authentication: Authentication,
-    /// Which addresses pages may be fetched from.
+    /// The addresses from which pages may be fetched.
     pub guard: AddressGuard,
-    /// The bounds of fetching and of the page cache. It has no browser and no readers of documents unless they are given.
+    /// The settings of fetches and of the page cache. Without further settings there is no browser and no document reader.
     pub scrape: ScrapeConfig,
-    /// Where files that expire are kept; in the data directory when it is not said.
+    /// The storage of artifacts; `None` stores them in the data directory.
     pub artifacts: Option<ArtifactsConfig>,
-    /// Where callers reach the service, if requests do not say so.
+    /// The URL under which callers reach the service; `None` takes it from the request.
     pub public_url: Option<url::Url>,
     /// The price list.
     pub pricing: Pricing,
-    /// How much is worked on.
+    /// The limits of concurrent requests and of requests per minute.
     pub limits: AdmissionLimits,
-    /// The bounds of what goes on after its request was answered.
+    /// The limits of jobs.
     pub jobs: JobsConfig,
-    /// What tells the risk of URLs for teams with threat protection; without a scanner their lists alone decide.
+    /// The scanner that rates URLs for teams with threat protection. Without one, only the lists of the teams apply.
     ///
     /// ```
     /// use websvc_server::EmbeddedServerConfig;
@@ -66,7 +66,7 @@ pub struct EmbeddedServerConfig {
     /// use websvc_transport::{AddressGuard, Client, ClientConfig};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// // The scanner is the operator's own choice: its client may reach it wherever it is, that of pages may not.
+    /// // The operator chooses the scanner, so its client may connect to any address. The client for pages may not.
     /// let client = Client::new(ClientConfig::new(AddressGuard::open()))?;
     /// let scanner = Scanner::http(client, "http://127.0.0.1:8080/scan".parse()?, Some("its key"))?;
     /// let mut config = EmbeddedServerConfig::new("/var/lib/my-program/search");
@@ -76,7 +76,7 @@ pub struct EmbeddedServerConfig {
     /// # }
     /// ```
     pub threat: Classifier,
-    /// The language model; without one, rules do what they can and the rest is left out with a warning.
+    /// The language model. Without one, operations use rules where possible, or respond with a warning.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -98,8 +98,8 @@ pub struct EmbeddedServerConfig {
 }
 
 impl EmbeddedServerConfig {
-    /// Returns the defaults of `websvc serve` on a free port of 127.0.0.1: a key is required, and only pages of
-    /// public addresses are fetched.
+    /// Returns the defaults of `websvc serve` on a free port of 127.0.0.1: callers need a key, and pages are fetched only
+    /// from public addresses.
     #[must_use]
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         let mut scrape = ScrapeConfig::default();
@@ -121,19 +121,19 @@ impl EmbeddedServerConfig {
     }
 }
 
-/// Why an embedded service could not start or stop.
+/// An error of starting or stopping an embedded service.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbedError {
-    /// The data directory cannot be made or used.
+    /// The data directory cannot be created or used.
     #[error("cannot use the data directory {}", dir.display())]
     Directory {
         /// The directory.
         dir: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Another service writes to the data directory.
+    /// Another process has the right to write to the data directory.
     #[error("the data directory {} is in use by another websvc", dir.display())]
     InUse {
         /// The directory.
@@ -142,16 +142,16 @@ pub enum EmbedError {
     /// The keys or the page cache cannot be used.
     #[error("the store failed")]
     Store(#[from] StoreError),
-    /// The files that expire cannot be kept.
+    /// The artifacts cannot be used.
     #[error("the artifacts failed")]
     Artifacts(#[from] ArtifactError),
     /// The index cannot be used.
     #[error("the index failed")]
     Index(#[from] IndexError),
-    /// The client that fetches pages cannot be made.
-    #[error("the http client could not be made")]
+    /// The HTTP client for pages cannot be created.
+    #[error("the HTTP client could not be created")]
     Client(#[from] ClientBuildError),
-    /// The address cannot be listened on.
+    /// The service cannot listen on its address.
     #[error("the server could not be started")]
     Server(#[from] ServerError),
     /// The runtime is shutting down.
@@ -159,7 +159,7 @@ pub enum EmbedError {
     Stopping(#[source] JoinError),
 }
 
-/// A service that is bound to its address; it answers while [`run`](Self::run) does.
+/// A service that is bound to its address. [`run`](Self::run) serves requests.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), websvc_server::EmbedError> {
@@ -167,7 +167,7 @@ pub enum EmbedError {
 ///
 /// let service = EmbeddedServer::bind(EmbeddedServerConfig::new("/var/lib/my-program/search")).await?;
 /// let key = service.create_key("default", "my program").await?;
-/// println!("ask {} with {key}", service.url());
+/// println!("{} accepts {key}", service.url());
 /// service.run(std::future::pending()).await?;
 /// # Ok(())
 /// # }
@@ -177,17 +177,17 @@ pub struct EmbeddedServer {
     server: Server,
     service: Service,
     engine: Engine,
-    parts: EmbeddedStores,
+    stores: EmbeddedStores,
 }
 
-/// What is on disk.
+/// The data on the disk.
 #[derive(Debug)]
 struct EmbeddedStores {
     store: Store,
     artifacts: Artifacts,
     index: Arc<Index>,
     team_indexes: Arc<TeamIndexes>,
-    /// Held, not read: the right to write, which the system takes back however the process ends.
+    /// The right to write. The system releases the lock when the process ends, in whatever way.
     _lock: File,
 }
 
@@ -211,40 +211,40 @@ impl EmbeddedServer {
             threat,
             model,
         } = config;
-        let uploads = data_dir.join(UPLOADS_DIR);
-        let parts = blocking(move || EmbeddedStores::open(&data_dir, artifacts)).await?;
+        let uploads_dir = data_dir.join(UPLOADS_DIR);
+        let stores = run_blocking(move || EmbeddedStores::open(&data_dir, artifacts)).await?;
         let client = ClientConfig {
             user_agent: Some(HeaderValue::from_static(DEFAULT_USER_AGENT)),
             ..ClientConfig::new(guard)
         };
         let engine = Engine::new(EngineConfig {
-            sources: vec![Arc::new(IndexSource::new(Arc::clone(&parts.index)))],
-            scraper: Scraper::new(Client::new(client)?, parts.store.clone(), scrape),
-            index: Some(Arc::clone(&parts.index)),
+            sources: vec![Arc::new(IndexSource::new(Arc::clone(&stores.index)))],
+            scraper: Scraper::new(Client::new(client)?, stores.store.clone(), scrape),
+            index: Some(Arc::clone(&stores.index)),
             index_use: IndexMode::Write,
-            team_indexes: Some(Arc::clone(&parts.team_indexes)),
+            team_indexes: Some(Arc::clone(&stores.team_indexes)),
             mirrors: Vec::new(),
             pricing,
             threat,
             model,
         });
         let scheme = if server.tls.is_some() { "https" } else { "http" };
-        let jobs = Jobs::new(&engine, parts.store.clone(), parts.artifacts.clone(), jobs);
+        let jobs = Jobs::new(&engine, stores.store.clone(), stores.artifacts.clone(), jobs);
         let server = Server::bind(server.with_error_reply(Service::error_reply)).await?;
         let service = Service::new(ServiceConfig {
             engine: engine.clone(),
             jobs,
-            store: parts.store.clone(),
-            artifacts: parts.artifacts.clone(),
-            uploads,
-            origin: PublicUrlConfig { public_url, scheme, trusted_proxies: Vec::new() },
+            store: stores.store.clone(),
+            artifacts: stores.artifacts.clone(),
+            uploads_dir,
+            public_url: PublicUrlConfig { public_url, scheme, trusted_proxies: Vec::new() },
             authentication,
             open_metrics: server.local_addr().ip().is_loopback(),
             limits,
             traces: None,
             audit: None,
         });
-        Ok(Self { server, service, engine, parts })
+        Ok(Self { server, service, engine, stores })
     }
 
     /// Returns the address as a URL, such as `http://127.0.0.1:3002`.
@@ -253,25 +253,25 @@ impl EmbeddedServer {
         format!("{}://{}", self.server.scheme(), self.server.local_addr())
     }
 
-    /// Makes a key of a team, and the team if it does not exist. Only its hash is kept.
+    /// Creates a key of a team, and the team if it does not exist. Only the hash of the key is stored.
     ///
     /// # Errors
     /// [`EmbedError::Store`]
     pub async fn create_key(&self, team: &str, label: &str) -> Result<String, EmbedError> {
-        let (store, team, label) = (self.parts.store.clone(), team.to_owned(), label.to_owned());
-        blocking(move || Ok(store.create_key(&team, &label)?.secret.expose().to_owned())).await
+        let (store, team, label) = (self.stores.store.clone(), team.to_owned(), label.to_owned());
+        run_blocking(move || Ok(store.create_key(&team, &label)?.secret.expose().to_owned())).await
     }
 
-    /// Serves until `stop` is ready, finishes what is in work and closes the index.
+    /// Serves requests until `stop` is ready, then finishes the requests in flight and closes the index.
     ///
     /// # Errors
-    /// [`EmbedError::Index`] when documents that were accepted could not be written.
+    /// [`EmbedError::Index`] if accepted documents could not be written.
     pub async fn run(self, stop: impl Future<Output = ()> + Send) -> Result<ShutdownReport, EmbedError> {
-        let Self { server, service, engine, parts } = self;
-        let told = service.clone();
+        let Self { server, service, engine, stores } = self;
+        let stopping = service.clone();
         let stop = async move {
             stop.await;
-            told.stop();
+            stopping.stop();
         };
         let jobs = service.jobs().clone();
         let handler = move |request| {
@@ -280,11 +280,11 @@ impl EmbeddedServer {
         };
         let drained = tokio::select! {
             drained = server.run(handler, stop) => drained?,
-            never = parts.artifacts.sweep_periodically() => match never {},
+            never = stores.artifacts.sweep_periodically() => match never {},
             never = jobs.run() => match never {},
             never = engine.keep_teams_swept() => match never {},
         };
-        blocking(move || Ok(parts.index.flush().and(parts.team_indexes.flush())?)).await?;
+        run_blocking(move || Ok(stores.index.flush().and(stores.team_indexes.flush())?)).await?;
         Ok(drained)
     }
 }
@@ -293,8 +293,9 @@ impl EmbeddedStores {
     fn open(data_dir: &Path, artifacts: Option<ArtifactsConfig>) -> Result<Self, EmbedError> {
         let lock = lock(data_dir)?;
         let store = Store::open(data_dir)?;
-        let shelf = artifacts.unwrap_or_else(|| ArtifactsConfig::in_directory(data_dir.join("artifacts")));
-        let artifacts = Artifacts::open(store.clone(), shelf)?;
+        let artifacts =
+            artifacts.unwrap_or_else(|| ArtifactsConfig::in_directory(data_dir.join("artifacts")));
+        let artifacts = Artifacts::open(store.clone(), artifacts)?;
         let dir = data_dir.join("index");
         let index = Arc::new(Index::open(&dir, IndexConfig::default())?);
         index.recover()?;
@@ -303,9 +304,10 @@ impl EmbeddedStores {
     }
 }
 
+/// Creates the data directory, and acquires the right to write to it.
 fn lock(data_dir: &Path) -> Result<File, EmbedError> {
     let failed = |source| EmbedError::Directory { dir: data_dir.to_owned(), source };
-    create_private(data_dir).map_err(failed)?;
+    create_private_dir(data_dir).map_err(failed)?;
     let file = OpenOptions::new().create(true).write(true).truncate(false).open(data_dir.join(LOCK_FILE));
     let file = file.map_err(failed)?;
     match file.try_lock() {
@@ -315,8 +317,8 @@ fn lock(data_dir: &Path) -> Result<File, EmbedError> {
     }
 }
 
-/// Makes a directory that only its owner can enter: it holds what was asked and read.
-fn create_private(path: &Path) -> io::Result<()> {
+/// Creates a directory that only its owner can access, because it contains queries and pages.
+fn create_private_dir(path: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -324,7 +326,7 @@ fn create_private(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-async fn blocking<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, EmbedError> + Send + 'static,
 ) -> Result<T, EmbedError> {
     tokio::task::spawn_blocking(work).await.map_err(EmbedError::Stopping)?

@@ -1,16 +1,18 @@
 //! The HTTP interface of websvc as an embeddable library.
 //!
-//! [`Service::handle`] is one request, stages 2 to 6 and 11 to 12: route, authenticate, admit, decode and check,
-//! run the operation, encode the reply, log. It knows HTTP and nothing of pages; the operations are the engine's.
+//! [`Service::handle`] takes one request through stages 2 to 6 and 11 to 12: route, authenticate, admit, decode and
+//! check, run the operation, encode the response, log. The operations themselves are in `websvc-engine`.
 //!
-//! [`EmbeddedServer`] is the whole service on one data directory.
+//! [`EmbeddedServer`] runs the whole service on one data directory.
 
 mod adapter;
 mod admission;
 mod audit_trail;
 mod authenticate;
 mod authorize;
+mod blocking;
 mod charge;
+mod clock;
 mod cors;
 mod crawl_progress;
 mod dashboard;
@@ -26,6 +28,8 @@ mod response;
 mod route;
 mod scrape_results;
 mod service;
+mod sync;
+mod token_bucket;
 mod uploads;
 
 pub use admission::AdmissionLimits;

@@ -1,6 +1,6 @@
-//! Operations of the upstream interface that this service does not offer, so that their 404 can say so.
+//! Operations of the upstream API that this service does not offer. Their 404 names them.
 
-/// Path prefixes of upstream operations, in whole segments; a segment in braces stands for any one.
+/// Path prefixes of upstream operations, in whole segments. A segment in braces matches any segment.
 const PREFIXES: &[(&str, &str)] = &[
     ("/v2/agent", "agent runs"),
     ("/v2/browser", "browser sessions"),
@@ -28,20 +28,22 @@ const PREFIXES: &[(&str, &str)] = &[
     ("/v2/team/threat-protection", "threat protection settings over HTTP"),
 ];
 
-/// Returns the upstream operation that a normalized path belongs to, if it is one that is not offered.
+/// Returns the upstream operation of a normalized path, if this service does not offer it.
 pub(crate) fn operation(path: &str) -> Option<&'static str> {
     PREFIXES.iter().find(|(prefix, _)| is_below(path, prefix)).map(|&(_, operation)| operation)
 }
 
-/// Returns the sentence for the caller.
+/// Returns the explanation for the client.
 pub(crate) fn explain(operation: &str) -> String {
     format!("this service does not offer {operation}; GET /openapi.json lists the operations that it has")
 }
 
-/// Reports whether `path` begins with all segments of `prefix`.
+/// Returns whether `path` begins with all segments of `prefix`.
 fn is_below(path: &str, prefix: &str) -> bool {
-    let mut given = path.split('/');
-    prefix.split('/').all(|segment| given.next().is_some_and(|given| segment == "{id}" || segment == given))
+    let mut segments = path.split('/');
+    prefix
+        .split('/')
+        .all(|expected| segments.next().is_some_and(|segment| expected == "{id}" || expected == segment))
 }
 
 #[cfg(test)]
@@ -52,7 +54,7 @@ mod tests {
     use crate::route::{ROUTES, find};
 
     #[test]
-    fn operation_of_upstream_that_is_not_offered_is_named_in_the_404() {
+    fn not_found_text_names_an_upstream_operation_that_is_not_offered() {
         let text = |method: &Method, path: &str| find(method, path).unwrap_err().as_text();
         let agent = text(&Method::POST, "/v2/agent");
         assert!(
@@ -65,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn operation_that_is_offered_is_not_listed_as_missing() {
+    fn offered_operation_is_not_listed_as_missing() {
         for route in ROUTES {
             let is_listed = operation(route.path).is_some();
             assert!(!is_listed, "{} is offered", route.path);

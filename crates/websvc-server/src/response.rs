@@ -1,4 +1,4 @@
-//! Stage 11, encode: response or error to status and JSON. The only place that builds an error body.
+//! Stage 11, encode: a response or an error becomes a status and JSON. Only this module builds error bodies.
 
 use std::error::Error;
 
@@ -12,79 +12,79 @@ use websvc_transport::{Body, BodyError};
 use websvc_types::{ErrorBody, ErrorCode, Violation};
 use websvc_validate::Rejection;
 
-/// Seconds after which a client may try again when there is no room for what its request needs.
+/// `Retry-After` of a request that was rejected because a shared resource is exhausted, in seconds.
 const EXHAUSTED_RETRY_AFTER_S: u64 = 60;
 
-/// The answer to a request.
+/// A response to a client.
 pub(crate) type HttpResponse = Response<Body>;
 
-/// Why a request is not answered with what it asked for.
+/// An error that a client gets as its response.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     code: ErrorCode,
-    /// The status of the answer, where it is not that of the code.
-    answered: Option<u16>,
+    /// The status of the response, if it differs from the status of the code.
+    status_override: Option<u16>,
     text: String,
     details: Vec<Violation>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl ApiError {
-    /// Makes a failure whose text the caller sees.
+    /// Creates an error with a text for the client.
     pub(crate) fn new(code: ErrorCode, text: impl Into<String>) -> Self {
         let headers = match code {
             ErrorCode::Unauthorized => vec![(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))],
             _ => Vec::new(),
         };
-        Self { code, answered: None, text: text.into(), details: Vec::new(), headers }
+        Self { code, status_override: None, text: text.into(), details: Vec::new(), headers }
     }
 
-    /// Makes a failure of our own: the log gets the cause, the caller a word.
+    /// Creates an internal error: logs the cause, and tells the client only which action failed.
     pub(crate) fn internal(error: &(dyn Error + 'static), what: &'static str) -> Self {
         tracing::error!(error, "{what}");
         Self::new(ErrorCode::UnknownError, format!("An unexpected error occurred: {what}"))
     }
 
-    /// Says that the path exists, for other methods.
+    /// Creates the 405 of a path that exists for other methods.
     pub(crate) fn method_not_allowed(allow: &str) -> Self {
-        let mut failure = Self::new(ErrorCode::MethodNotAllowed, format!("Method not allowed, use {allow}"));
+        let mut error = Self::new(ErrorCode::MethodNotAllowed, format!("Method not allowed, use {allow}"));
         if let Ok(value) = HeaderValue::from_str(allow) {
-            failure.headers.push((ALLOW, value));
+            error.headers.push((ALLOW, value));
         }
-        failure
+        error
     }
 
-    /// Says how long that is of which a part was asked for that it has not.
+    /// Creates the 416 of an artifact with this length.
     pub(crate) fn range_not_satisfiable(bytes: u64) -> Self {
         let text = format!("the range is outside of the {bytes} bytes of the artifact");
-        let mut failure = Self::new(ErrorCode::RangeNotSatisfiable, text);
+        let mut error = Self::new(ErrorCode::RangeNotSatisfiable, text);
         if let Ok(value) = HeaderValue::from_str(&format!("bytes */{bytes}")) {
-            failure.headers.push((CONTENT_RANGE, value));
+            error.headers.push((CONTENT_RANGE, value));
         }
-        failure
+        error
     }
 
-    /// Says that this is spoken in another way, in version 13 of WebSocket over HTTP/1.1.
+    /// Creates the 426 of a handshake that is not version 13 of WebSocket over HTTP/1.1.
     pub(crate) fn upgrade_required(text: &str) -> Self {
-        let mut failure = Self::new(ErrorCode::BadRequest, text);
-        failure.answered = Some(StatusCode::UPGRADE_REQUIRED.as_u16());
-        failure.headers.push((UPGRADE, HeaderValue::from_static("websocket")));
-        failure.headers.push((SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13")));
-        failure
+        let mut error = Self::new(ErrorCode::BadRequest, text);
+        error.status_override = Some(StatusCode::UPGRADE_REQUIRED.as_u16());
+        error.headers.push((UPGRADE, HeaderValue::from_static("websocket")));
+        error.headers.push((SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13")));
+        error
     }
 
-    /// Says when the caller may try again.
+    /// Adds the header `Retry-After`.
     pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
         self.headers.push((RETRY_AFTER, HeaderValue::from(seconds)));
         self
     }
 
-    /// Makes a failure that names every rule the request breaks.
+    /// Creates an error that lists every rule the request breaks.
     pub(crate) fn invalid(code: ErrorCode, details: Vec<Violation>) -> Self {
         Self { details, ..Self::new(code, "Invalid request body") }
     }
 
-    /// Returns what went wrong in words, with every rule that was broken.
+    /// Returns the text of the error, with every broken rule on a line of its own.
     pub(crate) fn as_text(&self) -> String {
         let rules = self.details.iter().map(|violation| format!("{}: {}", violation.path, violation.message));
         std::iter::once(self.text.clone()).chain(rules).collect::<Vec<_>>().join("\n")
@@ -92,14 +92,14 @@ impl ApiError {
 
     /// Returns the HTTP status.
     pub(crate) fn status(&self) -> u16 {
-        self.answered.unwrap_or(self.code.status())
+        self.status_override.unwrap_or(self.code.status())
     }
 
-    /// Answers as official clients expect it of an operation on one page: a host that was not found is no failure of the
-    /// request (clients.md, section 2.2).
-    pub(crate) fn of_page(self) -> Self {
-        let answered = (self.code == ErrorCode::ScrapeDnsResolutionError).then_some(200);
-        Self { answered, ..self }
+    /// Returns the error with the status that official clients expect from an operation on one page: 200 if the host was
+    /// not found, because the request itself did not fail (clients.md, section 2.2).
+    pub(crate) fn with_page_status(self) -> Self {
+        let status_override = (self.code == ErrorCode::ScrapeDnsResolutionError).then_some(200);
+        Self { status_override, ..self }
     }
 
     /// Returns the code of the error.
@@ -107,7 +107,7 @@ impl ApiError {
         self.code.as_str()
     }
 
-    /// Returns the text of the body's `error`: with the first broken rule, because many clients show nothing else.
+    /// Returns the field `error` of the body. It contains the first broken rule, because many clients show nothing else.
     fn headline(&self) -> String {
         let Some(first) = self.details.first() else { return self.text.clone() };
         let path = if first.path.is_empty() { "/" } else { &first.path };
@@ -126,13 +126,13 @@ impl ApiError {
             code: wire_code(self.code),
             details: (!self.details.is_empty()).then_some(self.details),
         };
-        let mut reply = json(status, &body);
-        reply.headers_mut().extend(self.headers.into_iter().map(|(name, value)| (Some(name), value)));
-        reply
+        let mut response = json(status, &body);
+        response.headers_mut().extend(self.headers.into_iter().map(|(name, value)| (Some(name), value)));
+        response
     }
 }
 
-/// Returns the code as the body has it. The specification gives the body of a 408 without one (section 4.1).
+/// Returns the field `code` of the body. In the specification, the body of a 408 has none (section 4.1).
 fn wire_code(code: ErrorCode) -> Option<String> {
     (code != ErrorCode::RequestTimeout).then(|| code.as_str().to_owned())
 }
@@ -180,29 +180,28 @@ impl From<EngineError> for ApiError {
                 ApiError::internal(&error, "the profile could not be read")
             }
             EngineError::Profile(error) | EngineError::Page(error) => ApiError::new(error.code(), text),
-            EngineError::CacheMiss { code, message, bill: _taken_by_the_handler } => {
-                ApiError::new(code, message)
-            }
+            // The handler has taken the bill.
+            EngineError::CacheMiss { code, message, bill: _ } => ApiError::new(code, message),
             other => ApiError::internal(&other, "the operation failed"),
         }
     }
 }
 
-/// Returns a JSON reply.
+/// Returns a JSON response.
 pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> HttpResponse {
     match serde_json::to_vec(value) {
         Ok(bytes) => with_type(status, "application/json", Body::from(bytes)),
-        // Our own types always serialise: their maps have string keys and nothing in them fails.
-        Err(error) => ApiError::internal(&error, "the reply could not be written").into_response(),
+        // The types of this service always serialize: their maps have string keys, and no value can fail.
+        Err(error) => ApiError::internal(&error, "the response could not be serialized").into_response(),
     }
 }
 
-/// Returns a reply of the given media type.
+/// Returns a response of the given media type.
 pub(crate) fn with_type(status: StatusCode, media_type: &'static str, body: Body) -> HttpResponse {
-    let mut reply = Response::new(body);
-    *reply.status_mut() = status;
-    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-    reply
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
 }
 
 #[cfg(test)]
@@ -214,26 +213,26 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(failure: ApiError, status: u16, expected: &Value) {
-        let reply = failure.into_response();
-        assert_eq!(reply.status(), status);
-        let bytes = reply.body().bytes().expect("an error body is whole");
+    fn check(error: ApiError, status: u16, expected: &Value) {
+        let response = error.into_response();
+        assert_eq!(response.status(), status);
+        let bytes = response.body().bytes().expect("an error body is in memory");
         assert_eq!(&serde_json::from_slice::<Value>(bytes).unwrap(), expected);
     }
 
     #[test]
-    fn a_timeout_has_the_body_of_the_specification() {
-        let error = "Request timed out: the search was not done within its time of 1000 ms";
-        let failure = ApiError::from(EngineError::Timeout { timeout_ms: 1000, bill: Bill::default() });
-        check(failure, 408, &json!({ "success": false, "error": error }));
+    fn timeout_has_the_body_of_the_specification() {
+        let text = "Request timed out: the search was not done within its time of 1000 ms";
+        let error = ApiError::from(EngineError::Timeout { timeout_ms: 1000, bill: Bill::default() });
+        check(error, 408, &json!({ "success": false, "error": text }));
     }
 
     #[test]
-    fn an_unexpected_failure_has_the_body_of_the_specification() {
+    fn internal_error_has_the_body_of_the_specification() {
         let cause = std::io::Error::other("secrets of the machine");
-        let error = "An unexpected error occurred: the index could not be read";
-        let failure = ApiError::internal(&cause, "the index could not be read");
-        check(failure, 500, &json!({ "success": false, "code": "UNKNOWN_ERROR", "error": error }));
+        let text = "An unexpected error occurred: the index could not be read";
+        let error = ApiError::internal(&cause, "the index could not be read");
+        check(error, 500, &json!({ "success": false, "code": "UNKNOWN_ERROR", "error": text }));
     }
 
     #[test]
@@ -244,8 +243,8 @@ mod tests {
             message: message.to_owned(),
         };
         let error_of = |details| {
-            let reply = ApiError::invalid(ErrorCode::BadRequest, details).into_response();
-            let bytes = reply.body().bytes().expect("an error body is whole");
+            let response = ApiError::invalid(ErrorCode::BadRequest, details).into_response();
+            let bytes = response.body().bytes().expect("an error body is in memory");
             serde_json::from_slice::<Value>(bytes).unwrap()["error"].clone()
         };
         let limit = violation("/limit", "limit must be between 1 and 100, not 101");
@@ -257,9 +256,12 @@ mod tests {
     }
 
     #[test]
-    fn too_many_requests_are_told_when_to_come_back() {
-        let reply =
+    fn rate_limit_error_has_retry_after() {
+        let response =
             ApiError::new(ErrorCode::RateLimited, "Rate limit exceeded").retry_after(7).into_response();
-        assert_eq!((reply.status().as_u16(), &reply.headers()[RETRY_AFTER]), (429, &HeaderValue::from(7)));
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()[RETRY_AFTER]),
+            (429, &HeaderValue::from(7))
+        );
     }
 }

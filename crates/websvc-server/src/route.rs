@@ -1,4 +1,4 @@
-//! Stage 2, route: method and path to the operation, by one table.
+//! Stage 2, route: finds the operation of a method and a path, in one table.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::handler::{JobOperation, WebhookOperation};
 use crate::not_offered;
 use crate::response::ApiError;
 
-/// What can be asked of the service.
+/// An operation of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Search,
@@ -46,7 +46,7 @@ pub(crate) enum Operation {
     Mcp,
 }
 
-/// What operations are counted as in metrics.
+/// A group of operations, which have the same label in metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OperationGroup {
     Search,
@@ -64,12 +64,12 @@ pub(crate) enum OperationGroup {
     Artifacts,
     Dashboard,
     Mcp,
-    /// There is no such path or method.
+    /// Requests without a route.
     None,
 }
 
 impl OperationGroup {
-    /// All of them, in the order of their numbers.
+    /// All groups, in the order of their numbers.
     pub(crate) const ALL: [Self; 16] = [
         Self::Search,
         Self::Scrape,
@@ -112,7 +112,7 @@ impl OperationGroup {
 }
 
 impl Operation {
-    /// Returns what it is counted as.
+    /// Returns the group of the operation.
     pub(crate) fn group(self) -> OperationGroup {
         match self {
             Self::Search => OperationGroup::Search,
@@ -138,7 +138,7 @@ impl Operation {
         }
     }
 
-    /// Returns what audit events call it; what nobody has to answer for, and what only shows the dashboard, leaves none.
+    /// Returns the name in audit events. Public operations, and those that only read for the dashboard, write none.
     pub(crate) fn name(self) -> Option<&'static str> {
         match self {
             Self::Search => Some("search"),
@@ -161,13 +161,13 @@ impl Operation {
             Self::Artifact => Some("artifact"),
             Self::Mcp => Some("mcp"),
             Self::Dashboard(operation) => operation.name(),
-            // It is told every few seconds.
+            // Crawls report their progress every few seconds.
             Self::CrawlProgress => None,
             Self::Health | Self::Ready | Self::Metrics | Self::OpenApi | Self::Docs(_) | Self::Root => None,
         }
     }
 
-    /// Returns the scope that a key has to have, when it may be made without.
+    /// Returns the scope that a key needs; `None` if every key may request the operation.
     pub(crate) fn scope(self) -> Option<KeyScope> {
         match self {
             Self::Search => Some(KeyScope::Search),
@@ -177,7 +177,7 @@ impl Operation {
             Self::Job(JobKind::Crawl, _) => Some(KeyScope::Crawl),
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
             Self::Adapter(operation) => Some(operation.scope()),
-            // What its own team has used, every key may read; of dead letters it gets those of the jobs it may begin.
+            // Every key may read the usage of its team. Dead letters are filtered by the kinds of jobs that it may start.
             Self::Webhook(_)
             | Self::CreditUsage
             | Self::CreditHistory
@@ -193,17 +193,17 @@ impl Operation {
             | Self::Artifact
             | Self::Root
             | Self::Dashboard(_)
-            // Its tools are the operations that have scopes.
+            // The operations that the tools use have scopes.
             | Self::Mcp => None,
         }
     }
 }
 
-/// Whether an operation needs a key.
+/// The credential that an operation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AccessLevel {
     Key,
-    /// The key of an administrator, or a session that stands for one.
+    /// An admin key, or a session of the dashboard with one.
     Admin,
     Public,
 }
@@ -212,13 +212,13 @@ pub(crate) enum AccessLevel {
 #[derive(Debug)]
 pub(crate) struct Route {
     pub(crate) method: Method,
-    /// A segment in braces stands for any.
+    /// The path; a segment in braces matches any segment.
     pub(crate) path: &'static str,
     pub(crate) operation: Operation,
     pub(crate) access: AccessLevel,
 }
 
-/// Every operation, where it is and who may ask for it.
+/// Every route of the service.
 pub(crate) static ROUTES: &[Route] = &[
     route(Method::POST, "/v2/search", Operation::Search, AccessLevel::Key),
     route(Method::POST, "/v2/map", Operation::Map, AccessLevel::Key),
@@ -233,7 +233,6 @@ pub(crate) static ROUTES: &[Route] = &[
     batch(Method::GET, "/v2/batch/scrape/{id}/errors", JobOperation::Errors),
     crawl(Method::POST, "/v2/crawl", JobOperation::Start),
     crawl(Method::POST, "/v2/crawl/params-preview", JobOperation::Params),
-    // Before the identifiers, which they are none of.
     crawl(Method::GET, "/v2/crawl/active", JobOperation::Active),
     crawl(Method::GET, "/v2/crawl/ongoing", JobOperation::Active),
     crawl(Method::GET, "/v2/crawl/{id}", JobOperation::Status),
@@ -262,8 +261,8 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::GET, docs::RENDERER_STYLE, Operation::Docs(DocsFile::RendererStyle), AccessLevel::Public),
     route(
         Method::GET,
-        docs::RENDERER_LICENCE,
-        Operation::Docs(DocsFile::RendererLicence),
+        docs::RENDERER_LICENSE,
+        Operation::Docs(DocsFile::RendererLicense),
         AccessLevel::Public,
     ),
     route(Method::GET, docs::RENDERER_NOTICE, Operation::Docs(DocsFile::RendererNotice), AccessLevel::Public),
@@ -283,10 +282,10 @@ pub(crate) static ROUTES: &[Route] = &[
     adapter(Method::GET, "/search", adapter::Operation::SearchSearxng),
     adapter(Method::POST, "/search", adapter::Operation::SearchExternal),
     route(Method::POST, "/mcp", Operation::Mcp, AccessLevel::Key),
-    // The signed URL is the permission.
+    // The handler checks the signature of the URL.
     route(Method::GET, "/artifacts/{file}", Operation::Artifact, AccessLevel::Public),
     route(Method::GET, "/", Operation::Root, AccessLevel::Public),
-    // Both say themselves who may: there is nobody yet, or a session that is looked at.
+    // These two create or read a session, so they check the access themselves.
     dashboard(Method::GET, "/dashboard/session", dashboard::Operation::Session, AccessLevel::Public),
     dashboard(Method::POST, "/dashboard/session", dashboard::Operation::SignIn, AccessLevel::Public),
     dashboard(Method::DELETE, "/dashboard/session", dashboard::Operation::SignOut, AccessLevel::Admin),
@@ -357,34 +356,35 @@ const fn route(method: Method, path: &'static str, operation: Operation, access:
 }
 
 impl Route {
-    fn is_at(&self, path: &str) -> bool {
+    fn matches(&self, path: &str) -> bool {
         if !self.path.contains('{') {
             return self.path == path;
         }
-        let mut given = path.split('/');
-        let fits = self.path.split('/').all(|segment| {
-            given
-                .next()
-                .is_some_and(|given| segment == given || (segment.starts_with('{') && !given.is_empty()))
+        let mut segments = path.split('/');
+        let is_prefix = self.path.split('/').all(|pattern| {
+            segments.next().is_some_and(|segment| {
+                pattern == segment || (pattern.starts_with('{') && !segment.is_empty())
+            })
         });
-        fits && given.next().is_none()
+        is_prefix && segments.next().is_none()
     }
 }
 
-/// Returns the route of a request. Doubled and trailing slashes do not count: clients make them out of base
-/// URLs that end in one.
+/// Returns the route of a request. Double and trailing slashes are ignored: clients create them from base URLs with a
+/// trailing slash.
 ///
 /// # Errors
 /// 404 for an unknown path, 405 for a known one with another method.
 pub(crate) fn find(method: &Method, path: &str) -> Result<&'static Route, ApiError> {
-    let path = normalise(path);
-    let asked = if method == Method::HEAD { &Method::GET } else { method };
-    // A path by its name is none of the paths with any segment in its place.
-    let is_named = ROUTES.iter().any(|route| route.path == path);
+    let path = normalize(path);
+    let method_or_get = if method == Method::HEAD { &Method::GET } else { method };
+    // A literal path has precedence over patterns: `/v2/crawl/active` is not the job with the id `active`.
+    let is_literal = ROUTES.iter().any(|route| route.path == path);
     let mut allowed = Vec::new();
-    for route in ROUTES.iter().filter(|route| if is_named { route.path == path } else { route.is_at(&path) })
+    for route in
+        ROUTES.iter().filter(|route| if is_literal { route.path == path } else { route.matches(&path) })
     {
-        if route.method == *asked {
+        if route.method == *method_or_get {
             return Ok(route);
         }
         allowed.push(route.method.as_str());
@@ -399,7 +399,7 @@ pub(crate) fn find(method: &Method, path: &str) -> Result<&'static Route, ApiErr
     Err(ApiError::method_not_allowed(&allowed.join(", ")))
 }
 
-fn normalise(path: &str) -> Cow<'_, str> {
+fn normalize(path: &str) -> Cow<'_, str> {
     if path == "/" || !(path.contains("//") || path.ends_with('/')) {
         return Cow::Borrowed(path);
     }
@@ -416,38 +416,38 @@ mod tests {
     }
 
     #[test]
-    fn slashes_too_many_do_not_count() {
+    fn double_and_trailing_slashes_are_ignored() {
         check(&Method::POST, "/v2/search", Some(Operation::Search));
         check(&Method::POST, "//v2//search/", Some(Operation::Search));
         check(&Method::GET, "//", Some(Operation::Root));
     }
 
     #[test]
-    fn a_path_by_its_name_is_no_identifier() {
+    fn literal_path_has_precedence_over_an_id() {
         check(&Method::GET, "/v2/crawl/active", Some(Operation::Job(JobKind::Crawl, JobOperation::Active)));
         check(&Method::DELETE, "/v2/crawl/active", None);
         check(&Method::DELETE, "/v2/crawl/1", Some(Operation::Job(JobKind::Crawl, JobOperation::Cancel)));
     }
 
     #[test]
-    fn unknown_paths_and_methods_are_refused() {
+    fn unknown_paths_and_methods_are_rejected() {
         check(&Method::GET, "/v2/search", None);
         check(&Method::POST, "/v3/search", None);
     }
 
     #[test]
-    fn what_the_openapi_document_lists_is_there_for_the_same_callers() {
+    fn operations_of_the_openapi_document_have_routes_with_the_same_access() {
         let document = websvc_types::openapi::document();
         let paths = document["paths"].as_object().filter(|paths| !paths.is_empty()).unwrap();
         for (path, methods) in paths {
             for (method, operation) in methods.as_object().unwrap() {
                 let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).unwrap();
                 let route = find(&method, path).expect("a documented operation exists");
-                // No way to prove who asks, or one that needs nothing.
-                let public = operation["security"].as_array().is_some_and(|ways| {
-                    ways.is_empty() || ways.iter().any(|way| *way == serde_json::json!({}))
+                // An operation is public if it has no security scheme, or an empty one.
+                let is_public = operation["security"].as_array().is_some_and(|schemes| {
+                    schemes.is_empty() || schemes.iter().any(|scheme| *scheme == serde_json::json!({}))
                 });
-                assert_eq!(route.access == AccessLevel::Public, public, "{method} {path}");
+                assert_eq!(route.access == AccessLevel::Public, is_public, "{method} {path}");
             }
         }
         for route in ROUTES
@@ -465,12 +465,12 @@ mod tests {
     }
 
     #[test]
-    fn head_is_answered_like_get() {
+    fn head_request_has_the_route_of_get() {
         check(&Method::HEAD, "/health", Some(Operation::Health));
     }
 
     #[test]
-    fn a_segment_in_braces_is_any_one_segment() {
+    fn segment_in_braces_matches_exactly_one_segment() {
         check(&Method::GET, "/artifacts/a.png", Some(Operation::Artifact));
         check(&Method::HEAD, "/artifacts//a.png", Some(Operation::Artifact));
         check(&Method::GET, "/artifacts/..%2fwebsvc.db", Some(Operation::Artifact));

@@ -1,11 +1,13 @@
-//! The service: its parts, and the path of one request through the stages.
+//! The service: its shared state, and the path of one request through the stages.
 
+mod dispatch;
 mod internal_request;
+mod state;
 mod websocket;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use http::{Method, Request, StatusCode};
@@ -19,210 +21,141 @@ use websvc_store::{Caller, Store};
 use websvc_transport::{Body, BoxFuture, ServerBody};
 use websvc_types::ErrorCode;
 
-use crate::adapter;
-use crate::admission::{Admission, AdmissionLimits, Admitted};
-use crate::audit_trail::AuditTrail;
+use self::dispatch::perform;
+use crate::admission::{AdmissionLimits, Admitted};
+use crate::audit_trail::{AuditOutcome, AuditTrail};
 use crate::authenticate::{Authentication, authenticate};
 use crate::authorize::authorize;
 use crate::cors;
-use crate::crawl_progress::CrawlProgressStore;
-use crate::dashboard::{self, SignInLimiter, session::Sessions};
-use crate::handler::watch::{self, WebSocketLimits};
-use crate::handler::{self, JobOperation, Version};
-use crate::mcp;
+use crate::dashboard;
+use crate::handler::JobOperation;
+use crate::handler::watch;
 use crate::public_url::PublicUrlConfig;
 use crate::request_id::RequestId;
-use crate::request_metrics::RequestMetrics;
 use crate::response::{ApiError, HttpResponse};
 use crate::route::{self, AccessLevel, Operation, Route};
-use crate::scrape_results::ScrapeResultStore;
-use crate::uploads::Uploads;
 pub(crate) use internal_request::{InternalCaller, InternalOperation};
+pub(crate) use state::{RequestContext, ServiceState};
 
-/// What a service is built of.
+/// The parts and settings of a [`Service`].
 #[derive(Debug)]
 pub struct ServiceConfig {
-    /// The operations.
+    /// The operations: searches, scrapes, maps.
     pub engine: Engine,
     /// The keys and teams.
     pub store: Store,
-    /// The files that requests leave behind.
+    /// The files that requests leave for their callers.
     pub artifacts: Artifacts,
-    /// The work that goes on after its request was answered; whoever builds the service lets it [run](Jobs::run).
+    /// The jobs, which continue after their requests were answered. The caller must [run](Jobs::run) them.
     pub jobs: Jobs,
-    /// Where uploaded files are while they arrive; made when it is needed. Nothing in it outlives its request.
-    pub uploads: PathBuf,
-    /// Where callers reach the service.
-    pub origin: PublicUrlConfig,
-    /// Whether callers have to show a key.
+    /// The directory of files that are being uploaded, created on first use. Nothing in it outlives its request.
+    pub uploads_dir: PathBuf,
+    /// The URL under which callers reach the service.
+    pub public_url: PublicUrlConfig,
+    /// Whether callers must send a key.
     pub authentication: Authentication,
-    /// Lets everybody have `/metrics`, as befits an address that only this machine reaches; else it wants a key.
+    /// Serves `/metrics` without a key. Set it only if the address is reachable from this machine alone.
     pub open_metrics: bool,
-    /// How much is worked on.
+    /// The limits of concurrent requests and of requests per minute.
     pub limits: AdmissionLimits,
-    /// What becomes of the spans of traces, where they are sent to a collector.
+    /// The counters of exported spans, if traces are sent to a collector.
     pub traces: Option<TraceCounters>,
-    /// Where the events of teams go that want them; whoever builds the service delivers them.
+    /// The audit events of the teams that want them. The caller must deliver the events.
     pub audit: Option<Audit>,
 }
-
-/// Marks a request that came to the listener for metrics.
-#[derive(Debug, Clone, Copy)]
-struct FromMetricsListener;
 
 /// The HTTP interface. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Service {
-    parts: Arc<ServiceState>,
+    state: Arc<ServiceState>,
 }
 
+/// Marks a request to the listener for metrics.
+#[derive(Debug, Clone, Copy)]
+struct FromMetricsListener;
+
+/// The identity of a request in its response, the log and traces.
 #[derive(Debug)]
-struct ServiceState {
-    engine: Engine,
-    store: Store,
-    artifacts: Artifacts,
-    jobs: Jobs,
-    origin: PublicUrlConfig,
-    authentication: Authentication,
-    open_metrics: bool,
-    concurrency: usize,
-    admission: Admission,
-    meters: RequestMetrics,
-    traces: Option<TraceCounters>,
-    audit: Option<Audit>,
-    sessions: Sessions,
-    uploads: Uploads,
-    results: ScrapeResultStore,
-    attempts: SignInLimiter,
-    crawls: CrawlProgressStore,
-    seats: WebSocketLimits,
-    serving_since_ms: u64,
-    stopping: AtomicBool,
+struct RequestIdentity {
+    /// The id of the response and of the request in the usage log.
+    id: String,
+    /// The id that the client knows.
+    request_id: RequestId,
+    span: RequestSpan,
+    started: Instant,
 }
 
-/// What a handler is given beside the request.
-#[derive(Debug)]
-pub(crate) struct RequestContext<'a> {
-    pub(crate) engine: &'a Engine,
-    pub(crate) store: &'a Store,
-    pub(crate) artifacts: &'a Artifacts,
-    pub(crate) jobs: &'a Jobs,
-    pub(crate) origin: &'a PublicUrlConfig,
-    pub(crate) authentication: Authentication,
-    /// How many requests of a team without a number of its own are worked on at one time.
-    pub(crate) concurrency: usize,
-    pub(crate) admission: &'a Admission,
-    pub(crate) meters: &'a RequestMetrics,
-    pub(crate) traces: Option<&'a TraceCounters>,
-    /// The request, as the log and traces know it.
-    pub(crate) span: RequestSpan,
-    pub(crate) sessions: &'a Sessions,
-    pub(crate) uploads: &'a Uploads,
-    pub(crate) results: &'a ScrapeResultStore,
-    /// What an audit event will tell of the request.
-    pub(crate) trail: &'a AuditTrail,
-    pub(crate) audit: Option<&'a Audit>,
-    pub(crate) attempts: &'a SignInLimiter,
-    pub(crate) crawls: &'a CrawlProgressStore,
-    pub(crate) seats: &'a WebSocketLimits,
-    /// The whole, for what answers in more than one step.
-    pub(crate) service: &'a Service,
-    /// When the service was built, in milliseconds since the Unix epoch.
-    pub(crate) serving_since_ms: u64,
-    /// Who calls; `None` where nobody is asked.
-    pub(crate) caller: Option<Caller>,
-    /// The identifier of the answer, of the request in the usage log.
-    pub(crate) id: String,
-    pub(crate) started: Instant,
-    pub(crate) stopping: bool,
+/// A response, and the outcome that the audit event records.
+///
+/// They differ for a WebSocket: its handshake is always answered with 101, even if the request is rejected.
+struct Handled {
+    response: HttpResponse,
+    outcome: AuditOutcome,
+}
+
+impl From<Result<HttpResponse, ApiError>> for Handled {
+    fn from(result: Result<HttpResponse, ApiError>) -> Self {
+        let outcome = AuditOutcome::of_response(&result);
+        Self { response: result.unwrap_or_else(ApiError::into_response), outcome }
+    }
+}
+
+impl From<ApiError> for Handled {
+    fn from(error: ApiError) -> Self {
+        Err(error).into()
+    }
 }
 
 impl Service {
     /// Builds the service.
     pub fn new(config: ServiceConfig) -> Self {
-        let ServiceConfig {
-            engine,
-            store,
-            artifacts,
-            jobs,
-            uploads,
-            origin,
-            authentication,
-            open_metrics,
-            limits,
-            traces,
-            audit,
-        } = config;
-        // What a team may have at one time of which nothing else is said.
-        let concurrency = limits.concurrency.map_or(limits.total_concurrency, |most| most as usize);
-        let admission = Admission::new(limits);
-        let stopping = AtomicBool::new(false);
-        let serving_since_ms = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
-        let parts = ServiceState {
-            engine,
-            store,
-            artifacts,
-            jobs,
-            origin,
-            authentication,
-            open_metrics,
-            concurrency,
-            admission,
-            meters: RequestMetrics::default(),
-            traces,
-            audit,
-            sessions: Sessions::default(),
-            uploads: Uploads::new(uploads),
-            results: ScrapeResultStore::default(),
-            attempts: SignInLimiter::default(),
-            crawls: CrawlProgressStore::default(),
-            seats: WebSocketLimits::default(),
-            serving_since_ms,
-            stopping,
-        };
-        Self { parts: Arc::new(parts) }
+        Self { state: Arc::new(ServiceState::new(config)) }
     }
 
-    /// Makes `/ready` say that no new work should be sent.
+    /// Starts the shutdown: from now on `/ready` responds with 503, so that load balancers send no new requests.
     pub fn stop(&self) {
-        self.parts.stopping.store(true, Ordering::Relaxed);
+        self.state.shutting_down.store(true, Ordering::Relaxed);
     }
 
-    /// Returns the files that requests leave behind.
+    /// Returns the files that requests leave for their callers.
     #[must_use]
     pub fn artifacts(&self) -> &Artifacts {
-        &self.parts.artifacts
+        &self.state.artifacts
     }
 
-    /// Returns the work that goes on after its request was answered.
+    /// Returns the jobs.
     #[must_use]
     pub fn jobs(&self) -> &Jobs {
-        &self.parts.jobs
+        &self.state.jobs
     }
 
-    /// Returns where the sender of this request reaches the service, such as `https://websvc.test`, for the links of
-    /// the answer; `None` when neither the configuration nor the request says so.
+    /// Returns the base URL under which the sender of this request reaches the service, such as
+    /// `https://websvc.test`; `None` if neither the configuration nor the request contains it.
     #[must_use]
-    pub fn origin_of(&self, request: &Request<ServerBody>) -> Option<String> {
-        let peer = request.body().peer_addr().ip();
-        self.parts.origin.of(peer, request.uri(), request.headers())
+    pub fn base_url(&self, request: &Request<ServerBody>) -> Option<String> {
+        self.state.base_url(request)
     }
 
-    /// Answers one request. Every answer has an `x-request-id`, and makes one line in the log.
+    pub(crate) fn state(&self) -> &ServiceState {
+        &self.state
+    }
+
+    /// Handles one request. Every response has an `x-request-id`, and every request writes one log line.
     pub fn handle<'a>(&'a self, request: Request<ServerBody>) -> BoxFuture<'a, HttpResponse> {
         Box::pin(async move {
             let id = Uuid::now_v7().to_string();
-            let request_id = RequestId::of(request.headers(), &id);
+            let request_id = RequestId::from_headers(request.headers(), &id);
             let traceparent = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
             let span = RequestSpan::new(request_id.as_str(), request.method().as_str(), traceparent);
-            let mut reply = span.run(self.handle_within(request, id, &request_id, &span)).await;
-            request_id.write(reply.headers_mut());
-            reply
+            let identity = RequestIdentity { id, request_id, span, started: Instant::now() };
+            let mut response = identity.span.run(self.handle_and_log(request, &identity)).await;
+            identity.request_id.write(response.headers_mut());
+            response
         })
     }
 
-    /// Answers a request that came to the listener for metrics: `/metrics` without a key, `/health` and `/ready`, and nothing
-    /// else.
+    /// Handles a request to the listener for metrics: `/metrics` without a key, `/health` and `/ready`. Everything
+    /// else is 404.
     pub fn handle_metrics<'a>(&'a self, mut request: Request<ServerBody>) -> BoxFuture<'a, HttpResponse> {
         Box::pin(async move {
             let operation = route::find(request.method(), request.uri().path()).map(|route| route.operation);
@@ -234,15 +167,9 @@ impl Service {
         })
     }
 
-    /// Answers one request within its span.
-    async fn handle_within(
-        &self,
-        request: Request<ServerBody>,
-        id: String,
-        request_id: &RequestId,
-        span: &RequestSpan,
-    ) -> HttpResponse {
-        let started = Instant::now();
+    /// Handles a request within its span, and records it in the metrics and the log.
+    async fn handle_and_log(&self, request: Request<ServerBody>, identity: &RequestIdentity) -> HttpResponse {
+        let RequestIdentity { id, request_id, span, started } = identity;
         let method = request.method().clone();
         let path = request.uri().path().to_owned();
         let route = route::find(&method, &path);
@@ -250,134 +177,160 @@ impl Service {
         if let Ok(route) = &route {
             span.set_route(route.path);
         }
-        let answer = self.answer(request, route, &id, request_id, span, started).await;
-        let mut reply = answer.unwrap_or_else(ApiError::into_response);
-        cors::allow(self.parts.authentication, reply.headers_mut());
-        let status = reply.status().as_u16();
+        let mut response = match route {
+            _ if method == Method::OPTIONS => self.preflight(),
+            Ok(route) => self.handle_route(request, route, identity).await,
+            Err(error) => error.into_response(),
+        };
+        cors::allow(self.state.authentication, response.headers_mut());
+        let status = response.status().as_u16();
         span.set_status(status);
-        let took = started.elapsed();
-        self.parts.meters.record_response(operation, status, took);
-        let elapsed_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let replaced_id = request_id.replaces.then_some(true);
-        tracing::info!(id, method = method.as_str(), path, status, elapsed_us, replaced_id, "request");
-        reply
+        let elapsed = started.elapsed();
+        self.state.metrics.record_response(operation, status, elapsed);
+        let elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
+        let client_request_id_replaced = request_id.is_replacement.then_some(true);
+        tracing::info!(
+            id,
+            method = method.as_str(),
+            path,
+            status,
+            elapsed_us,
+            client_request_id_replaced,
+            "request"
+        );
+        response
     }
 
-    /// Returns the reply to what the transport refuses by itself, and to a request whose handling panicked. It has an
-    /// `x-request-id`, too, and makes a line in the log.
+    /// Returns the response to a request that the transport rejects by itself, and to one whose handler panicked. It
+    /// has an `x-request-id`, too, and writes a log line.
     pub fn error_reply(status: StatusCode) -> HttpResponse {
         let id = Uuid::now_v7().to_string();
-        let request_id = RequestId::of(&http::HeaderMap::new(), &id);
+        let request_id = RequestId::from_headers(&http::HeaderMap::new(), &id);
         RequestSpan::new(&id, "", None)
-            .in_scope(|| tracing::info!(status = status.as_u16(), "request refused by the transport"));
+            .in_scope(|| tracing::info!(status = status.as_u16(), "request rejected by the transport"));
         let (code, text) = match status {
             StatusCode::NOT_FOUND => {
-                (ErrorCode::NotFound, "This address answers GET /metrics, /health and /ready only")
+                (ErrorCode::NotFound, "This address serves GET /metrics, /health and /ready only")
             }
             StatusCode::REQUEST_TIMEOUT => (ErrorCode::RequestTimeout, "The request did not arrive in time"),
             StatusCode::INTERNAL_SERVER_ERROR => (ErrorCode::UnknownError, "An unexpected error occurred"),
             _ => (ErrorCode::BadRequest, "Bad request"),
         };
-        let mut reply = ApiError::new(code, text).into_response();
-        request_id.write(reply.headers_mut());
-        reply
+        let mut response = ApiError::new(code, text).into_response();
+        request_id.write(response.headers_mut());
+        response
     }
 
-    async fn answer(
+    /// Handles a request of a route, and writes its audit event.
+    async fn handle_route(
         &self,
         mut request: Request<ServerBody>,
-        route: Result<&Route, ApiError>,
-        id: &str,
-        request_id: &RequestId,
-        span: &RequestSpan,
-        started: Instant,
-    ) -> Result<HttpResponse, ApiError> {
-        if request.method() == Method::OPTIONS {
-            return Ok(self.preflight());
-        }
-        let Route { operation, access, .. } = route?;
-        let parts = &*self.parts;
-        let is_watched = watch::is_asked(&request);
-        let watched = match operation {
-            Operation::Job(kind, JobOperation::Status) if is_watched => Some(*kind),
+        route: &Route,
+        identity: &RequestIdentity,
+    ) -> HttpResponse {
+        let Route { operation, access, .. } = route;
+        let is_websocket = watch::is_websocket_request(&request);
+        let watched_kind = match operation {
+            Operation::Job(kind, JobOperation::Status) if is_websocket => Some(*kind),
             _ => None,
         };
-        if *access != AccessLevel::Public && watched.is_none() {
-            parts.sessions.attach_session_key(&mut request)?;
+        if *access != AccessLevel::Public
+            && watched_kind.is_none()
+            && let Err(error) = self.state.sessions.attach_session_key(&mut request)
+        {
+            return error.into_response();
         }
-        let address = parts.origin.client_ip(request.body().peer_addr().ip(), request.headers());
         let trail = AuditTrail::new(
-            parts.audit.as_ref(),
+            self.state.audit.as_ref(),
             operation.name(),
-            request_id.as_str(),
-            Some(address),
-            started,
+            identity.request_id.as_str(),
+            Some(self.state.client_ip(&request)),
+            identity.started,
         );
-        let context = self.context(&trail, id, span.clone());
-        let answer = match watched {
-            Some(kind) => self.watch(kind, context, request).await,
-            None => self.admit(*operation, *access, context, request).await,
+        let context = RequestContext::new(&self.state, &trail, &identity.id, identity.span.clone());
+        let Handled { response, outcome } = match watched_kind {
+            Some(kind) => self.handle_websocket(kind, context, request).await,
+            None => self.handle_operation(*operation, *access, context, request).await,
         };
-        trail.end(&answer);
-        answer
+        trail.end(outcome);
+        response
     }
 
-    /// Lets a request in as its operation wants it, and answers it.
-    async fn admit(
+    /// Runs an operation if its access level allows the request.
+    async fn handle_operation(
         &self,
         operation: Operation,
         access: AccessLevel,
         mut context: RequestContext<'_>,
         request: Request<ServerBody>,
-    ) -> Result<HttpResponse, ApiError> {
-        let parts = &*self.parts;
+    ) -> Handled {
         match access {
-            AccessLevel::Public => {
-                self.admit_unknown(operation, &context, &request)?;
-                perform(operation, context, request).await
-            }
-            AccessLevel::Admin => {
-                context.caller = dashboard::administrator(&context, &request)?;
-                if context.caller.is_none() {
-                    dashboard::admit_without_key(&request)?;
+            AccessLevel::Public => match self.check_metrics_access(operation, &context, &request) {
+                Ok(()) => perform(operation, context, request).await.into(),
+                Err(error) => error.into(),
+            },
+            AccessLevel::Admin => match dashboard::authenticate_admin(&context, &request) {
+                Ok(caller) => {
+                    context.caller = caller;
+                    perform(operation, context, request).await.into()
                 }
-                perform(operation, context, request).await
-            }
-            AccessLevel::Key => {
-                let caller = self.authenticate(&context, &request)?;
-                if let Some(scope) = operation.scope() {
-                    authorize(caller.as_ref(), scope)?;
-                }
-                let admitting = parts.admission.admit(caller.as_ref());
-                let Admitted { rate, permit } = parts.engine.stages().run(Stage::Admit, admitting).await;
-                context.caller = caller;
-                let trail = context.trail;
-                let performed = match permit {
-                    Ok(_permit) => perform(operation, context, request).await,
-                    Err(refused) => Err(refused),
-                };
-                trail.end(&performed);
-                let mut reply = performed.unwrap_or_else(ApiError::into_response);
-                if let Some(rate) = rate {
-                    rate.write(reply.headers_mut());
-                }
-                Ok(reply)
-            }
+                Err(error) => error.into(),
+            },
+            AccessLevel::Key => self.handle_admitted(operation, context, request).await,
         }
     }
 
-    /// Lets whoever asks have what needs no key, but for the metrics where others than this machine may ask.
-    fn admit_unknown(
+    /// Authenticates, authorizes and admits a request, then runs its operation.
+    async fn handle_admitted(
+        &self,
+        operation: Operation,
+        mut context: RequestContext<'_>,
+        request: Request<ServerBody>,
+    ) -> Handled {
+        let caller = match self.authenticate_for(operation, &context, &request) {
+            Ok(caller) => caller,
+            Err(error) => return error.into(),
+        };
+        let admission = self.state.admission.admit(caller.as_ref());
+        let Admitted { rate, permit } = self.state.engine.stages().run(Stage::Admit, admission).await;
+        context.caller = caller;
+        let result = match permit {
+            Ok(_permit) => perform(operation, context, request).await,
+            Err(error) => Err(error),
+        };
+        let mut handled = Handled::from(result);
+        if let Some(rate) = rate {
+            rate.write(handled.response.headers_mut());
+        }
+        handled
+    }
+
+    /// Allows a public operation; metrics need a key if other machines can reach this address.
+    fn check_metrics_access(
         &self,
         operation: Operation,
         context: &RequestContext<'_>,
         request: &Request<ServerBody>,
     ) -> Result<(), ApiError> {
-        let is_open = self.parts.open_metrics || request.extensions().get::<FromMetricsListener>().is_some();
+        let is_open = self.state.open_metrics || request.extensions().get::<FromMetricsListener>().is_some();
         if operation == Operation::Metrics && !is_open {
             self.authenticate(context, request)?;
         }
         Ok(())
+    }
+
+    /// Returns the caller, if it may request this operation.
+    fn authenticate_for(
+        &self,
+        operation: Operation,
+        context: &RequestContext<'_>,
+        request: &Request<ServerBody>,
+    ) -> Result<Option<Caller>, ApiError> {
+        let caller = self.authenticate(context, request)?;
+        if let Some(scope) = operation.scope() {
+            authorize(caller.as_ref(), scope)?;
+        }
+        Ok(caller)
     }
 
     fn authenticate(
@@ -385,98 +338,18 @@ impl Service {
         context: &RequestContext<'_>,
         request: &Request<ServerBody>,
     ) -> Result<Option<Caller>, ApiError> {
-        let (parts, headers) = (&*self.parts, request.headers());
-        let address = parts.origin.client_ip(request.body().peer_addr().ip(), headers);
-        parts.engine.stages().time(Stage::Authenticate, || {
-            authenticate(parts.authentication, &parts.store, headers, address, context.trail)
+        let state = &*self.state;
+        let address = state.client_ip(request);
+        state.engine.stages().time(Stage::Authenticate, || {
+            authenticate(state.authentication, &state.store, request.headers(), address, context.trail)
         })
     }
 
-    fn context<'a>(&'a self, trail: &'a AuditTrail, id: &str, span: RequestSpan) -> RequestContext<'a> {
-        let parts = &*self.parts;
-        RequestContext {
-            engine: &parts.engine,
-            store: &parts.store,
-            artifacts: &parts.artifacts,
-            jobs: &parts.jobs,
-            origin: &parts.origin,
-            authentication: parts.authentication,
-            concurrency: parts.concurrency,
-            admission: &parts.admission,
-            meters: &parts.meters,
-            traces: parts.traces.as_ref(),
-            span,
-            sessions: &parts.sessions,
-            uploads: &parts.uploads,
-            results: &parts.results,
-            trail,
-            audit: parts.audit.as_ref(),
-            attempts: &parts.attempts,
-            crawls: &parts.crawls,
-            seats: &parts.seats,
-            service: self,
-            serving_since_ms: parts.serving_since_ms,
-            caller: None,
-            id: id.to_owned(),
-            started: trail.started(),
-            stopping: parts.stopping.load(Ordering::Relaxed),
-        }
-    }
-
     fn preflight(&self) -> HttpResponse {
-        let mut reply = HttpResponse::new(Body::empty());
-        *reply.status_mut() = StatusCode::NO_CONTENT;
-        cors::preflight(self.parts.authentication, reply.headers_mut());
-        reply
-    }
-}
-
-/// Does what an operation is there for. The type of the future is left out: what is around it would become too deep for
-/// the compiler otherwise.
-fn perform(
-    operation: Operation,
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> BoxHandlerFuture<'_> {
-    Box::pin(dispatch(operation, context, request))
-}
-
-type BoxHandlerFuture<'a, T = HttpResponse> = BoxFuture<'a, Result<T, ApiError>>;
-
-async fn dispatch(
-    operation: Operation,
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
-    match operation {
-        Operation::Search => handler::search(context, request).await,
-        Operation::Map => handler::map(context, request).await,
-        Operation::MapV1 => handler::map_v1(context, request).await,
-        Operation::Scrape => handler::scrape(context, request).await,
-        Operation::ScrapeResult => handler::scrape_result(&context, request.uri().path()),
-        Operation::Parse => handler::parse(context, request).await,
-        Operation::ParseFormats => Ok(handler::parse_formats(&context)),
-        Operation::Job(kind, operation) => handler::job(Version::V2, kind, operation, context, request).await,
-        Operation::Webhook(operation) => handler::webhook(operation, &context, &request).await,
-        Operation::AddDocuments => handler::add_documents(context, request).await,
-        Operation::CrawlProgress => handler::crawl_progress(&context, request).await,
-        Operation::IndexStats => handler::index_stats(&context).await,
-        Operation::CreditUsage => handler::credit_usage(&context).await,
-        Operation::CreditHistory => handler::credit_history(&context, request.uri().query()).await,
-        Operation::TokenUsage => handler::token_usage(&context).await,
-        Operation::TokenHistory => handler::token_history(&context, request.uri().query()).await,
-        Operation::QueueStatus => handler::queue_status(&context).await,
-        Operation::ConcurrencyCheck => Ok(handler::concurrency_check(&context)),
-        Operation::Health => Ok(handler::health()),
-        Operation::Ready => Ok(handler::ready(&context).await),
-        Operation::Metrics => Ok(handler::metrics(&context).await),
-        Operation::OpenApi => handler::openapi(request.headers()).await,
-        Operation::Adapter(operation) => adapter::perform(operation, context, request).await,
-        Operation::Artifact => handler::artifact(&context, &request).await,
-        Operation::Docs(file) => handler::docs(file, request.headers()).await,
-        Operation::Root => Ok(handler::root(request.headers())),
-        Operation::Dashboard(operation) => dashboard::perform(operation, context, request).await,
-        Operation::Mcp => mcp::mcp(context, request).await,
+        let mut response = HttpResponse::new(Body::empty());
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        cors::preflight(self.state.authentication, response.headers_mut());
+        response
     }
 }
 

@@ -1,6 +1,6 @@
-//! Uploaded files on their way to whoever reads them: on the disk while they arrive, so that slow senders hold no memory.
+//! Uploaded files. A large file is spooled to the disk while it arrives, so that slow clients use no memory.
 //!
-//! A file has no name there: the system removes it with the process, however that ends.
+//! A spooled file has no name: the system removes it when the process ends, in whatever way.
 
 mod team_permits;
 
@@ -17,35 +17,36 @@ use websvc_scrape::ScrapeError;
 use websvc_types::ErrorCode;
 
 use self::team_permits::{TeamPermit, TeamPermits, TryAcquireError};
+use crate::blocking::run_blocking;
 use crate::response::ApiError;
 
-/// So many uploads are received or read at one time: on the disk they have at most this many times 50 MB.
-const AT_ONCE: usize = 32;
+/// The maximum number of concurrent uploads. On the disk they use at most this many times 50 MB.
+const MAX_UPLOADS: usize = 32;
 
-/// So many large files are in memory at one time.
-const LARGE_AT_ONCE: usize = 4;
+/// The maximum number of large files in memory.
+const MAX_LOADED: usize = 4;
 
-/// A smaller file never goes to the disk.
-const SMALL_BYTES: usize = 1024 * 1024;
+/// A file of at most this many bytes is never written to the disk.
+const SMALL_FILE_BYTES: usize = 1024 * 1024;
 
-/// The place for uploads.
+/// The limits and the spool directory of uploads.
 #[derive(Debug)]
 pub(crate) struct Uploads {
     directory: Arc<PathBuf>,
-    slots: TeamPermits,
-    large: TeamPermits,
+    uploads: TeamPermits,
+    loaded: TeamPermits,
 }
 
-/// The right to upload a file; dropping it lets the next one in.
+/// The right to upload a file.
 #[derive(Debug)]
 pub(crate) struct UploadPermit {
-    _place: TeamPermit,
+    _permit: TeamPermit,
 }
 
-/// A large file in memory, and its place there: both go when the last one has read it.
+/// A large file in memory and the permit for it. The permit is released when the last reader drops the bytes.
 struct LoadedUpload {
     bytes: Vec<u8>,
-    _place: TeamPermit,
+    _permit: TeamPermit,
 }
 
 impl AsRef<[u8]> for LoadedUpload {
@@ -54,37 +55,37 @@ impl AsRef<[u8]> for LoadedUpload {
     }
 }
 
-/// A file that arrives.
+/// A file that is being uploaded.
 #[derive(Debug)]
 pub(crate) struct UploadSpool {
     directory: Arc<PathBuf>,
-    /// What is not on the disk: everything, while the file is small.
+    /// The bytes that are not on the disk; all bytes of a small file.
     memory: Vec<u8>,
     disk: Option<tokio::fs::File>,
     bytes: u64,
 }
 
 impl Uploads {
-    /// Files go into a directory, which is made when the first one needs it.
+    /// Spools files to a directory, which is created on first use.
     pub(crate) fn new(directory: PathBuf) -> Self {
         Self {
             directory: Arc::new(directory),
-            slots: TeamPermits::new(AT_ONCE),
-            large: TeamPermits::new(LARGE_AT_ONCE),
+            uploads: TeamPermits::new(MAX_UPLOADS),
+            loaded: TeamPermits::new(MAX_LOADED),
         }
     }
 
-    /// Returns the right of a team to upload a file.
+    /// Acquires the right of a team to upload a file.
     ///
     /// # Errors
-    /// 429 when too many do so already.
-    pub(crate) fn slot(&self, team: &str) -> Result<UploadPermit, ApiError> {
-        let taken = match self.slots.take(team) {
-            Ok(place) => return Ok(UploadPermit { _place: place }),
-            Err(TryAcquireError::ByTeam) => format!("{} files of the team", self.slots.per_team()),
-            Err(TryAcquireError::ByAll) => format!("{AT_ONCE} files"),
+    /// 429 if too many uploads are in progress.
+    pub(crate) fn acquire(&self, team: &str) -> Result<UploadPermit, ApiError> {
+        let limit = match self.uploads.try_acquire(team) {
+            Ok(permit) => return Ok(UploadPermit { _permit: permit }),
+            Err(TryAcquireError::Team) => format!("{} concurrent uploads per team", self.uploads.per_team()),
+            Err(TryAcquireError::Total) => format!("{MAX_UPLOADS} concurrent uploads"),
         };
-        let text = format!("Rate limit exceeded: {taken} are uploaded already, retry after 1s");
+        let text = format!("Rate limit exceeded: limit of {limit} reached, retry after 1s");
         Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(1))
     }
 
@@ -95,27 +96,27 @@ impl Uploads {
 }
 
 impl UploadSpool {
-    /// Returns how many bytes have arrived.
+    /// Returns the number of bytes that have arrived.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Adds bytes to the file.
+    /// Appends bytes to the file.
     ///
     /// # Errors
-    /// 500 when the disk takes no more.
-    pub(crate) async fn write(&mut self, piece: Bytes) -> Result<(), ApiError> {
-        self.bytes += piece.len() as u64;
-        self.memory.extend_from_slice(&piece);
-        if self.memory.len() <= SMALL_BYTES {
+    /// 500 if they cannot be written to the disk.
+    pub(crate) async fn write(&mut self, chunk: Bytes) -> Result<(), ApiError> {
+        self.bytes += chunk.len() as u64;
+        self.memory.extend_from_slice(&chunk);
+        if self.memory.len() <= SMALL_FILE_BYTES {
             return Ok(());
         }
-        let failed = |error: io::Error| ApiError::internal(&error, "the upload could not be kept");
+        let failed = |error: io::Error| ApiError::internal(&error, "the upload could not be stored");
         let disk = match &mut self.disk {
             Some(disk) => disk,
             none => {
                 let directory = Arc::clone(&self.directory);
-                let file = blocking(move || nameless(&directory)).await?.map_err(failed)?;
+                let file = run_blocking(move || create_unnamed(&directory)).await?.map_err(failed)?;
                 none.insert(tokio::fs::File::from_std(file))
             }
         };
@@ -124,11 +125,10 @@ impl UploadSpool {
         Ok(())
     }
 
-    /// Returns the whole file of a team, a large one when there is a place for it, which it has as long as its bytes are
-    /// there.
+    /// Returns the whole file of a team. A large file needs a permit, which it keeps as long as its bytes are in memory.
     ///
     /// # Errors
-    /// 408 when there is no place until `deadline`, 500 when the disk does not give it back.
+    /// 408 if no permit is available before `deadline`, 500 if the file cannot be read from the disk.
     pub(crate) async fn load(
         mut self,
         uploads: &Uploads,
@@ -139,29 +139,24 @@ impl UploadSpool {
         let failed = |error: io::Error| ApiError::internal(&error, "the upload could not be read");
         disk.flush().await.map_err(failed)?;
         let mut disk = disk.into_std().await;
-        let place = uploads.large.wait(team, deadline).await;
-        let place = place.ok_or_else(|| ApiError::from(EngineError::Page(ScrapeError::Timeout)))?;
+        let permit = uploads.loaded.acquire(team, deadline).await;
+        let permit = permit.ok_or_else(|| ApiError::from(EngineError::Page(ScrapeError::Timeout)))?;
         let (rest, bytes) = (self.memory, self.bytes);
-        let whole = blocking(move || {
-            let mut whole = Vec::with_capacity(usize::try_from(bytes).map_err(io::Error::other)?);
+        let loading = run_blocking(move || {
+            let mut content = Vec::with_capacity(usize::try_from(bytes).map_err(io::Error::other)?);
             disk.rewind()?;
-            disk.read_to_end(&mut whole)?;
-            whole.extend_from_slice(&rest);
-            Ok(Bytes::from_owner(LoadedUpload { bytes: whole, _place: place }))
+            disk.read_to_end(&mut content)?;
+            content.extend_from_slice(&rest);
+            Ok(Bytes::from_owner(LoadedUpload { bytes: content, _permit: permit }))
         });
-        whole.await?.map_err(failed)
+        loading.await?.map_err(failed)
     }
 }
 
-fn nameless(directory: &Path) -> io::Result<File> {
+/// Creates a file without a name.
+fn create_unnamed(directory: &Path) -> io::Result<File> {
     std::fs::create_dir_all(directory)?;
     tempfile::tempfile_in(directory)
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| ApiError::internal(&error, "the upload could not be kept"))
 }
 
 #[cfg(test)]
@@ -175,60 +170,60 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_comes_back_as_it_arrived_and_leaves_no_name() {
+    async fn loaded_file_equals_the_uploaded_one_and_has_no_name_on_the_disk() {
         let directory = tempfile::tempdir().unwrap();
         let folder = directory.path().join("uploads");
         let uploads = Uploads::new(folder.clone());
-        for length in [0, 10, SMALL_BYTES, SMALL_BYTES + 1, 3 * SMALL_BYTES + 7] {
-            let content: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
+        for length in [0, 10, SMALL_FILE_BYTES, SMALL_FILE_BYTES + 1, 3 * SMALL_FILE_BYTES + 7] {
+            let content: Vec<u8> = (0..length).map(|index| (index % 251) as u8).collect();
             let mut spool = uploads.spool();
-            for piece in content.chunks(70_001) {
-                spool.write(Bytes::copy_from_slice(piece)).await.unwrap();
+            for chunk in content.chunks(70_001) {
+                spool.write(Bytes::copy_from_slice(chunk)).await.unwrap();
             }
             assert_eq!(spool.bytes(), length as u64);
-            let whole = spool.load(&uploads, "a", soon()).await.unwrap();
-            assert!(whole == content, "{length}");
+            let loaded = spool.load(&uploads, "a", soon()).await.unwrap();
+            assert!(loaded == content, "{length}");
             assert!(!folder.exists() || std::fs::read_dir(&folder).unwrap().next().is_none());
         }
     }
 
     #[tokio::test]
-    async fn a_large_file_has_a_place_until_it_was_read_and_who_waits_for_one_waits_no_longer_than_it_may() {
+    async fn large_file_keeps_its_permit_until_it_is_dropped_and_waits_for_one_until_the_deadline() {
         let directory = tempfile::tempdir().unwrap();
         let uploads = Uploads::new(directory.path().to_owned());
         let load = async |length: usize, team: &str, deadline: Instant| {
             let mut spool = uploads.spool();
             spool.write(Bytes::from(vec![1; length])).await.unwrap();
-            spool.load(&uploads, team, deadline).await.map_err(|failure| failure.status())
+            spool.load(&uploads, team, deadline).await.map_err(|error| error.status())
         };
-        let (large, late) = (SMALL_BYTES + 1, Instant::now());
-        let mut read = Vec::new();
+        let (large, past) = (SMALL_FILE_BYTES + 1, Instant::now());
+        let mut loaded = Vec::new();
         for team in ["a", "a", "b"] {
-            read.push(load(large, team, soon()).await.unwrap());
+            loaded.push(load(large, team, soon()).await.unwrap());
         }
-        assert_eq!(load(large, "a", late).await, Err(408), "the team has half of the places");
-        assert!(load(large, "b", soon()).await.is_ok(), "it went as it came");
-        read.push(load(large, "b", soon()).await.unwrap());
-        assert_eq!(load(large, "c", late).await, Err(408));
-        assert!(load(SMALL_BYTES, "a", late).await.is_ok(), "a small one needs none");
-        let again = read[0].clone();
-        read.remove(0);
-        assert_eq!(load(large, "a", late).await, Err(408), "somebody still reads it");
-        drop(again);
+        assert_eq!(load(large, "a", past).await, Err(408), "the team has half of the permits");
+        assert!(load(large, "b", soon()).await.is_ok(), "the permit is released with the dropped bytes");
+        loaded.push(load(large, "b", soon()).await.unwrap());
+        assert_eq!(load(large, "c", past).await, Err(408));
+        assert!(load(SMALL_FILE_BYTES, "a", past).await.is_ok(), "a small file needs no permit");
+        let second_reader = loaded[0].clone();
+        loaded.remove(0);
+        assert_eq!(load(large, "a", past).await, Err(408), "one reader is left");
+        drop(second_reader);
         assert!(load(large, "a", soon()).await.is_ok());
     }
 
     #[tokio::test]
-    async fn there_are_so_many_uploads_at_one_time_and_half_of_them_of_a_team() {
+    async fn number_of_uploads_is_limited_in_total_and_to_half_of_it_per_team() {
         let uploads = Uploads::new(PathBuf::new());
-        let slots = |team: &str| -> Vec<UploadPermit> {
-            (0..AT_ONCE / 2).map(|_| uploads.slot(team).unwrap()).collect()
+        let acquire_half = |team: &str| -> Vec<UploadPermit> {
+            (0..MAX_UPLOADS / 2).map(|_| uploads.acquire(team).unwrap()).collect()
         };
-        let mut of_a = slots("a");
-        assert_eq!(uploads.slot("a").unwrap_err().status(), 429);
-        let _of_b = slots("b");
-        assert_eq!(uploads.slot("c").unwrap_err().status(), 429);
-        of_a.pop();
-        assert!(uploads.slot("c").is_ok());
+        let mut permits = acquire_half("a");
+        assert_eq!(uploads.acquire("a").unwrap_err().status(), 429);
+        let _other_permits = acquire_half("b");
+        assert_eq!(uploads.acquire("c").unwrap_err().status(), 429);
+        permits.pop();
+        assert!(uploads.acquire("c").is_ok());
     }
 }

@@ -45,7 +45,7 @@ stages! {
     /// The body to a plan.
     Decode = "decode",
     /// The wait of a search for a turn on the processors.
-    Turn = "turn",
+    ComputeWait = "compute_wait",
     /// Credits are held.
     Hold = "hold",
     /// The results of a search, from all sources.
@@ -59,13 +59,13 @@ stages! {
     /// The lists of the sources become one.
     Merge = "merge",
     /// Threat protection checks the results.
-    Screen = "screen",
+    ThreatFilter = "threat_filter",
     /// The pages of the results.
     Gather = "gather",
     /// One page.
     Page = "page",
     /// Threat protection checks one URL of a page.
-    Inspect = "inspect",
+    UrlCheck = "url_check",
     /// The page cache is asked.
     Cache = "cache",
     /// A page comes from its host.

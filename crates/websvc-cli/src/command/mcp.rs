@@ -19,8 +19,8 @@ pub(crate) async fn mcp(setting: CommandContext) -> Result<()> {
         engine: app.engine.clone(),
         store: app.store.clone(),
         artifacts: app.artifacts.clone(),
-        uploads: setting.data_dir.uploads(),
-        origin: origin(&setting.config)?,
+        uploads_dir: setting.data_dir.uploads(),
+        public_url: origin(&setting.config)?,
         // Whoever starts the program may read its data anyway.
         authentication: Authentication::Open,
         open_metrics: true,
@@ -29,7 +29,7 @@ pub(crate) async fn mcp(setting: CommandContext) -> Result<()> {
         // Events are of teams, and here is nobody's key.
         audit: None,
     });
-    McpTools::of(service).serve_standard_streams().await?;
+    McpTools::new(service).serve_standard_streams().await?;
     app.close().await?;
     Ok(())
 }

@@ -118,8 +118,8 @@ pub(crate) async fn start(
         engine: app.engine.clone(),
         store: app.store.clone(),
         artifacts: app.artifacts.clone(),
-        uploads: data_dir.uploads(),
-        origin: origin(config)?,
+        uploads_dir: data_dir.uploads(),
+        public_url: origin(config)?,
         authentication,
         open_metrics: server.local_addr().ip().is_loopback(),
         limits: limits(config),
@@ -247,11 +247,12 @@ fn limits(config: &Config) -> AdmissionLimits {
         requests_per_minute,
         concurrency,
         total_concurrency: total_concurrency.get(),
-        queue,
+        queue_len: queue,
         queue_wait: Duration::from_millis(queue_wait_ms),
-        processors: processors.map_or_else(|| AdmissionLimits::default().processors, NonZeroUsize::get),
-        overload_wait: Duration::from_millis(overload_wait_ms),
-        overload_after: Duration::from_millis(overload_after_ms),
+        search_concurrency: processors
+            .map_or_else(|| AdmissionLimits::default().search_concurrency, NonZeroUsize::get),
+        overload_target: Duration::from_millis(overload_wait_ms),
+        overload_interval: Duration::from_millis(overload_after_ms),
     }
 }
 

@@ -113,23 +113,23 @@ async fn a_key_may_do_what_it_was_made_for() {
     let refused = service.search(with(&["markdown"])).await;
     assert_eq!(
         (refused.status.as_u16(), error(&refused)),
-        (403, "Forbidden: the key has not the scope \"scrape\"")
+        (403, "Forbidden: the key does not have the scope \"scrape\"")
     );
     let refused = service.get("/v2/index/stats").await;
     assert_eq!(
         (refused.status.as_u16(), error(&refused)),
-        (403, "Forbidden: the key has not the scope \"index\"")
+        (403, "Forbidden: the key does not have the scope \"index\"")
     );
 
     use_key(&site, &mut service, &["--scope", "search,scrape", "--format", "markdown", "--format", "links"]);
     until(&service, &with(&["markdown", "links"]), |answer| answer.status == 200).await;
     let refused = service.search(with(&["markdown", "rawHtml"])).await;
-    let expected = "Forbidden: the key may not ask for the format \"rawHtml\"";
+    let expected = "Forbidden: the key does not allow the format \"rawHtml\"";
     assert_eq!((refused.status.as_u16(), error(&refused)), (403, expected));
 
     use_key(&site, &mut service, &["--scope", "index"]);
     let refused = until(&service, &tea(), |answer| answer.status == 403).await;
-    assert_eq!(error(&refused), "Forbidden: the key has not the scope \"search\"");
+    assert_eq!(error(&refused), "Forbidden: the key does not have the scope \"search\"");
     assert_eq!(service.get("/v2/index/stats").await.status, 200);
 
     let wrong = site.run(&["keys", "create", "--scope", "sarch"]);

@@ -117,7 +117,7 @@ async fn a_person_searches_with_content_and_sees_texts_as_texts() {
             document.querySelector("fieldset input[value=markdown]").checked = true;
             query.form.requestSubmit();
             const card = await until("a result", () => document.querySelector(".result"));
-            const parts = [...document.querySelectorAll("main details")].filter((one) => one.closest("[aria-label=Answer]"));
+            const parts = [...document.querySelectorAll("main details")].filter((one) => one.closest("[aria-label=Response]"));
             for (const part of parts) part.open = true;
             const rendered = await until("the content", () => document.querySelector(".rendered"));
             return { title: card.querySelector("h3").textContent, rendered: rendered.innerText, marked: document.querySelectorAll("mark").length,
@@ -132,7 +132,7 @@ async fn a_person_searches_with_content_and_sees_texts_as_texts() {
     assert!(rendered.contains("Water of eighty degrees") && rendered.contains("<script>"), "{found}");
     assert_eq!((&found["scripts"], &found["stolen"]), (&json!(0), &Value::Null), "{found}");
     assert!(found["status"].as_str().unwrap().contains("credits"), "{found}");
-    for language in ["curl", "Python", "JavaScript", "Rust", "Answer as JSON"] {
+    for language in ["curl", "Python", "JavaScript", "Rust", "Response as JSON"] {
         assert!(found["code"].as_array().unwrap().contains(&json!(language)), "{found}");
     }
     assert_eq!(found["curl"], json!(true), "{found}");
@@ -149,7 +149,7 @@ async fn a_screenshot_is_shown_with_its_result_and_the_browser_is_seen_at_work()
             query.value = "brewing";
             document.querySelector("fieldset input[value=screenshot]").checked = true;
             query.form.requestSubmit();
-            const picture = await until("the picture", () => [...document.querySelectorAll(".shot")].find((one) => one.naturalWidth > 0));
+            const picture = await until("the picture", () => [...document.querySelectorAll(".screenshot")].find((one) => one.naturalWidth > 0));
             const { width } = picture.getBoundingClientRect();
             await visit("system", "[aria-label=Browser] dl");
             return { wide: picture.naturalWidth, seen: width > 0, alt: picture.alt, browser: document.querySelector("[aria-label=Browser]").textContent };
@@ -197,7 +197,7 @@ async fn a_team_is_made_and_its_usage_is_seen() {
         .signed_in(
             r#"
             await visit("teams", "table");
-            button("A new team").click();
+            button("New team").click();
             const form = await until("the form", () => document.querySelector("form"));
             const inputs = form.querySelectorAll("input");
             inputs[0].value = "<i>guests</i>";

@@ -108,7 +108,7 @@ async fn what_is_imported_uploaded_and_scraped_is_found_there() {
         "websvc_source_requests_total{source=\"es\",outcome=\"results\"} 3",
         "websvc_source_duration_seconds_count{source=\"es\"} 3",
         "websvc_source_state{source=\"es\",state=\"ok\"} 1",
-        "websvc_mirror_pages_total{source=\"es\",fate=\"lost\"} 0",
+        "websvc_mirror_pages_total{source=\"es\",outcome=\"lost\"} 0",
     ] {
         assert!(figures.lines().any(|found| found == line), "{line}\n{figures}");
     }
@@ -190,6 +190,6 @@ async fn slow_sources_alone_are_a_timeout() {
     let answer = service.search(json!({"query": "tea", "timeout": 1000})).await;
     assert_eq!(answer.status, 408, "{}", answer.body);
     let figures = metrics(&service).await;
-    let line = "websvc_source_requests_total{source=\"es\",outcome=\"given_up\"} 1";
+    let line = "websvc_source_requests_total{source=\"es\",outcome=\"cancelled\"} 1";
     assert!(figures.lines().any(|found| found == line), "{figures}");
 }

@@ -45,7 +45,7 @@ async fn a_stop_answers_those_that_wait_too() {
     let limits = [("TOTAL_CONCURRENCY", "2"), ("QUEUE_WAIT_MS", "60000")];
     let service = narrow(&site, &limits).await;
     let stop = async {
-        while figure(&service, "websvc_requests_waiting").await < 4 {
+        while figure(&service, "websvc_requests_queued").await < 4 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         service.terminate();
@@ -91,7 +91,7 @@ async fn a_team_that_asks_for_too_much_at_a_time_is_told_so() {
             let refused = if two.status == 429 { two } else { one };
             assert_eq!(refused.headers["retry-after"], "1");
             assert!(
-                refused.body["error"].as_str().unwrap().contains("no more than 1 requests"),
+                refused.body["error"].as_str().unwrap().contains("concurrency limit of 1 reached"),
                 "{refused:?}"
             );
             return;
@@ -143,7 +143,7 @@ async fn far_too_many_connections_get_an_answer_or_are_told_when_to_come_again()
         "those in work and those that wait are answered: {answered}, {refused} refused"
     );
     assert!(refused > 0 && answered + refused == CONNECTIONS, "{answered}, {refused}");
-    for name in ["websvc_requests_in_work", "websvc_requests_waiting", "websvc_admission_accounts"] {
+    for name in ["websvc_requests_in_flight", "websvc_requests_queued", "websvc_admission_tracked_accounts"] {
         assert_eq!(figure(&service, name).await, 0, "{name}");
     }
     let answer = service.send(

@@ -127,7 +127,7 @@ async fn every_line_of_a_request_carries_its_id_which_goes_back_with_every_answe
     assert!(request["fields"]["elapsed_us"].is_u64() && request["fields"]["id"].is_string(), "{request}");
     let text = std::fs::read_to_string(&log).unwrap();
     assert!(!text.contains("<script>") && !text.contains("two words") && !text.contains(&longest));
-    let replaced = lines.iter().filter(|line| line["fields"]["replaced_id"] == true).count();
+    let replaced = lines.iter().filter(|line| line["fields"]["client_request_id_replaced"] == true).count();
     assert_eq!(replaced, 3);
 }
 
@@ -286,7 +286,8 @@ async fn a_collector_that_is_down_costs_no_answer_and_what_is_lost_is_counted() 
         assert_eq!(search(&service, &[], json!({ "query": "tea" })).await.status, 200);
     }
     let metrics = service.text("/metrics").await;
-    let spans = |fate: &str| metric(&metrics, &format!("websvc_trace_spans_total{{fate=\"{fate}\"}}"));
+    let spans =
+        |outcome: &str| metric(&metrics, &format!("websvc_trace_spans_total{{outcome=\"{outcome}\"}}"));
     assert!(spans("dropped") > 0.5, "{metrics}");
     assert!(spans("exported") < 0.5, "{metrics}");
     assert!(service.stop().success(), "and it ends well");

@@ -200,7 +200,8 @@ async fn what_slow_readers_do_not_take_is_not_kept_in_memory() {
     for _ in 0..SOCKETS {
         slow.push(watch(&service, &path).await);
     }
-    let open = || async { service.text("/metrics").await.contains(&format!("websvc_sockets {SOCKETS}\n")) };
+    let open =
+        || async { service.text("/metrics").await.contains(&format!("websvc_websockets_open {SOCKETS}\n")) };
     assert!(open().await);
     // One that reads gets everything meanwhile.
     let seen = slow.remove(0).into_seen().await;
@@ -236,7 +237,7 @@ async fn a_socket_has_its_lines_in_the_log_and_no_key_in_them() {
         let text = std::fs::read_to_string(&log).unwrap();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     };
-    let closed = || lines().into_iter().find(|line| line["message"] == "socket closed");
+    let closed = || lines().into_iter().find(|line| line["message"] == "WebSocket closed");
     until("the socket is closed", || closed().is_some()).await;
     let closed = closed().unwrap()["fields"].clone();
     assert_eq!(
@@ -247,5 +248,8 @@ async fn a_socket_has_its_lines_in_the_log_and_no_key_in_them() {
     assert_eq!(opened["fields"]["id"], closed["id"]);
     assert!(!std::fs::read_to_string(&log).unwrap().contains(crate::harness::KEY));
     let metrics = service.text("/metrics").await;
-    assert!(metrics.contains("websvc_sockets 0\n") && metrics.contains("websvc_socket_frames_total 1\n"));
+    assert!(
+        metrics.contains("websvc_websockets_open 0\n")
+            && metrics.contains("websvc_websocket_frames_sent_total 1\n")
+    );
 }

@@ -153,6 +153,26 @@ async fn an_old_copy_is_asked_about_with_its_validator() {
 }
 
 #[tokio::test]
+async fn stale_and_revalidated_pages_are_counted_as_misses_too() {
+    let world = TestWeb::builder().page_with(URL, |seen| match seen.header("if-none-match") {
+        Some(_) => Page::text("").status(304).header("etag", "\"1\""),
+        None => Page::html("<main><p>Three minutes.</p></main>").header("etag", "\"1\""),
+    });
+    let bench = Bench::new(world.start().await);
+    let counts = || {
+        let metrics = bench.scraper.cache_metrics();
+        (metrics.misses, metrics.stale, metrics.revalidated)
+    };
+    bench.get(URL, json!({})).await.unwrap();
+    assert_eq!(counts(), (1, 0, 0), "no copy");
+    bench.pass(3 * DAY);
+    bench.get(URL, json!({})).await.unwrap();
+    assert_eq!(counts(), (2, 1, 1), "the host confirmed the old copy");
+    bench.get(URL, json!({})).await.unwrap();
+    assert_eq!(counts(), (2, 1, 1), "the copy is fresh again");
+}
+
+#[tokio::test]
 async fn what_somebody_between_may_have_written_is_not_stored() {
     let world = TestWeb::builder().page("https://a.test/", Page::html("<p>Three minutes.</p>")).start().await;
     // A client that does not know the authority of the world.

@@ -1,4 +1,4 @@
-//! What Open WebUI asks of an "external" search engine: `{query, count}`, answered with a bare list.
+//! The API of an "external" search engine of Open WebUI: `{query, count}`, answered with a list.
 
 use http::Request;
 use serde_json::{Map, Value, json};
@@ -13,13 +13,13 @@ pub(super) async fn search(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let IncomingRequest { origin, fields } = read(&context, request).await?;
-    let mut asked = Map::new();
-    asked.extend(fields.get("query").map(|query| ("query".to_owned(), query.clone())));
-    asked.extend(fields.get("count").map(|count| ("limit".to_owned(), count.clone())));
-    let found = super::search(context, origin, asked).await?.data.web.unwrap_or_default();
-    let list = found
+    let IncomingRequest { base_url, fields } = read(&context, request).await?;
+    let mut search_fields = Map::new();
+    search_fields.extend(fields.get("query").map(|query| ("query".to_owned(), query.clone())));
+    search_fields.extend(fields.get("count").map(|count| ("limit".to_owned(), count.clone())));
+    let results = super::search(context, base_url, search_fields).await?.data.web.unwrap_or_default();
+    let list = results
         .into_iter()
-        .map(|found| json!({ "link": found.url, "title": found.title, "snippet": found.description }));
+        .map(|result| json!({ "link": result.url, "title": result.title, "snippet": result.description }));
     Ok(ok(&Value::Array(list.collect())))
 }

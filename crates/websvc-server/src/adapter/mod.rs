@@ -1,7 +1,7 @@
-//! Interfaces of others over the operations there are: version 1 of the official one, SearXNG's, Open WebUI's, Jina's.
+//! Adapters for other APIs: version 1 of the official API, SearXNG, Open WebUI and Jina.
 //!
-//! An adapter turns a request into one of version 2 and the answer back; what is allowed, what it costs and how it is
-//! done is said there alone.
+//! An adapter translates a request into one of version 2, and the response back. Checks, credits and the work itself are
+//! those of version 2.
 
 mod external;
 mod rerank;
@@ -22,7 +22,7 @@ use crate::response::{ApiError, HttpResponse, json};
 use crate::route::OperationGroup;
 use crate::service::RequestContext;
 
-/// What can be asked of the adapters.
+/// An operation of an adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     ScrapeV1,
@@ -34,7 +34,7 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
-    /// Returns what it is counted as: the operation that does it.
+    /// Returns the group of the operation that does the work.
     pub(crate) fn group(self) -> OperationGroup {
         match self {
             Self::ScrapeV1 => OperationGroup::Scrape,
@@ -45,7 +45,7 @@ impl Operation {
         }
     }
 
-    /// Returns what audit events call it.
+    /// Returns the name in audit events.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::JobV1(kind, operation) => operation.name(kind),
@@ -55,7 +55,7 @@ impl Operation {
         }
     }
 
-    /// Returns the scope that a key has to have.
+    /// Returns the scope that a key needs.
     pub(crate) fn scope(self) -> KeyScope {
         match self {
             Self::ScrapeV1 => KeyScope::Scrape,
@@ -66,7 +66,7 @@ impl Operation {
     }
 }
 
-/// Does what is asked.
+/// Handles a request to an adapter.
 pub(crate) async fn perform(
     operation: Operation,
     context: RequestContext<'_>,
@@ -82,30 +82,31 @@ pub(crate) async fn perform(
     }
 }
 
-/// What the sender says of a request: where it reaches us, and the body.
+/// A request with a JSON object as its body.
 struct IncomingRequest {
-    origin: Option<String>,
+    /// The base URL under which the client reaches the service.
+    base_url: Option<String>,
     fields: Map<String, Value>,
 }
 
-/// Reads the body of a request, an object.
+/// Reads a request with a JSON object as its body.
 async fn read(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<IncomingRequest, ApiError> {
-    let origin = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
+    let base_url = context.state.base_url(&request);
     let body = handler::read_body(request).await?;
-    let fields = context.admission.decode_body(body, read_object).await?;
-    Ok(IncomingRequest { origin, fields })
+    let fields = context.state.admission.decode_body(body, read_object).await?;
+    Ok(IncomingRequest { base_url, fields })
 }
 
-/// Searches by a request of version 2.
+/// Runs the search of a request of version 2.
 async fn search(
     context: RequestContext<'_>,
-    origin: Option<String>,
+    base_url: Option<String>,
     fields: Map<String, Value>,
 ) -> Result<SearchResponse, ApiError> {
-    handler::answer_search(context, origin, Bytes::from(Value::Object(fields).to_string())).await
+    handler::respond_to_search(context, base_url, Bytes::from(Value::Object(fields).to_string())).await
 }
 
 fn ok(value: &Value) -> HttpResponse {

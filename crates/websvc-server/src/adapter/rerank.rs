@@ -1,4 +1,4 @@
-//! `POST /v1/rerank` in the shape of Jina's: given texts in the order in which they answer a query.
+//! `POST /v1/rerank`, in the format of Jina: ranks texts by their relevance to a query.
 
 use std::time::{Duration, Instant};
 
@@ -18,43 +18,43 @@ use crate::handler;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
-/// The name of our own way of ordering.
-const OWN: &str = "websvc-bm25";
+/// The name of the ranking by words in responses.
+const WORD_RANKING: &str = "websvc-bm25";
 
-/// The name of the model that is configured; what the operator calls it is nobody's concern.
-const CONFIGURED: &str = "websvc-model";
+/// The name of the configured model in responses. Its real name is not revealed to clients.
+const MODEL_RANKING: &str = "websvc-model";
 
-/// The time for an order, by a model, which may have less, or by words.
-const TIME: Duration = Duration::from_secs(60);
+/// The timeout for a ranking. The timeout of the model may be shorter.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Orders texts: by the model that is configured for it, else and when it fails by their words.
+/// Ranks texts with the configured model, or by their words if there is none or it fails.
 pub(super) async fn rerank(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let body = handler::read_body(request).await?;
-    let Checked { plan, mut warnings } = context.admission.decode_body(body, read_rerank).await?;
-    let model = context.engine.model().filter(|model| model.reranks());
+    let Checked { plan, mut warnings } = context.state.admission.decode_body(body, read_rerank).await?;
+    let model = context.state.engine.model().filter(|model| model.reranks());
     let by_model = match model {
-        Some(model) => match context.engine.stages().run(Stage::Model, by_model(&**model, &plan)).await {
+        Some(model) => match context.state.engine.stages().run(Stage::Model, by_model(&**model, &plan)).await
+        {
             Ok(ranking) => Some(ranking),
             Err(error) => {
-                tracing::warn!(%error, "the language model ordered nothing");
-                warnings
-                    .push(format!("the model gave no order: {error}; the texts are ordered by their words"));
+                tracing::warn!(%error, "reranking with the language model failed");
+                warnings.push(format!("the model failed: {error}; the texts are ranked by their words"));
                 None
             }
         },
         None => None,
     };
     let response = match by_model {
-        Some(ranking) => answer(plan, ranking, CONFIGURED, &warnings),
+        Some(ranking) => rerank_response(plan, ranking, MODEL_RANKING, &warnings),
         None => {
-            let deadline = Instant::now() + TIME;
+            let deadline = Instant::now() + TIMEOUT;
             run_blocking(deadline, move || by_words(plan, warnings, deadline))
                 .await
                 .flatten()
-                .map_err(failure)?
+                .map_err(api_error)?
         }
     };
     Ok(json(StatusCode::OK, &response))
@@ -70,32 +70,32 @@ fn by_words(
     if ranking.is_query_cut {
         warnings.push(format!("only the first {QUERY_TERMS_MAX} different words of query count"));
     }
-    Ok(answer(plan, ranking, OWN, &warnings))
+    Ok(rerank_response(plan, ranking, WORD_RANKING, &warnings))
 }
 
-fn failure(error: ComputeError) -> ApiError {
+fn api_error(error: ComputeError) -> ApiError {
     match error {
         ComputeError::Late => ApiError::new(
             ErrorCode::RequestTimeout,
-            format!("Request timed out: the texts were not ordered within {} ms", TIME.as_millis()),
+            format!("Request timed out: the texts were not ranked within {} ms", TIMEOUT.as_millis()),
         ),
-        ComputeError::Failed => ApiError::internal(&error, "the texts could not be ordered"),
+        ComputeError::Failed => ApiError::internal(&error, "the texts could not be ranked"),
     }
 }
 
 async fn by_model(model: &dyn Model, plan: &RerankRequest) -> Result<Ranking, ModelError> {
     let texts: Vec<&str> = plan.documents.iter().map(RerankDocument::text).collect();
-    let most = plan.top_n.map_or(texts.len(), |most| most as usize);
-    let order = model.rerank(&plan.query, &texts, most, Instant::now() + TIME).await?;
-    let ranked = order.texts.into_iter().map(|text| Ranked { index: text.index, score: text.score });
-    let words = order.total_tokens.unwrap_or_default();
+    let max_results = plan.top_n.map_or(texts.len(), |top_n| top_n as usize);
+    let response = model.rerank(&plan.query, &texts, max_results, Instant::now() + TIMEOUT).await?;
+    let ranked = response.texts.into_iter().map(|text| Ranked { index: text.index, score: text.score });
+    let words = response.total_tokens.unwrap_or_default();
     Ok(Ranking { ranked: ranked.collect(), words, is_query_cut: false })
 }
 
-fn answer(plan: RerankRequest, ranking: Ranking, name: &str, warnings: &[String]) -> RerankResponse {
+fn rerank_response(plan: RerankRequest, ranking: Ranking, name: &str, warnings: &[String]) -> RerankResponse {
     let RerankRequest { query: _, mut documents, top_n, model, return_documents } = plan;
-    let most = top_n.map_or(usize::MAX, |most| most as usize);
-    let results = ranking.ranked.into_iter().take(most).map(|ranked| RerankResult {
+    let max_results = top_n.map_or(usize::MAX, |top_n| top_n as usize);
+    let results = ranking.ranked.into_iter().take(max_results).map(|ranked| RerankResult {
         index: ranked.index,
         relevance_score: ranked.score,
         document: return_documents

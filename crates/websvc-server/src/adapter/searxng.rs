@@ -1,4 +1,4 @@
-//! `GET /search` as SearXNG answers it, for programs that know that interface.
+//! `GET /search` with the API of SearXNG, for programs that support it.
 
 use http::Request;
 use serde_json::{Map, Value, json};
@@ -11,18 +11,18 @@ use super::ok;
 use crate::response::{ApiError, HttpResponse};
 use crate::service::RequestContext;
 
-/// Results of one page.
-const PAGE: usize = 10;
+/// The number of results per page.
+const PAGE_SIZE: usize = 10;
 
-/// What is asked, in the words of SearXNG.
+/// The parameters of a SearXNG request.
 #[derive(Debug, PartialEq)]
 struct SearxngQuery {
     query: String,
-    /// From 1.
+    /// The number of the page, from 1.
     page: usize,
-    /// The request of version 2.
+    /// The translated request of version 2.
     fields: Map<String, Value>,
-    /// What has no counterpart, each with why.
+    /// The values without a counterpart in version 2, each with the reason.
     ignored: Vec<(String, &'static str)>,
 }
 
@@ -31,34 +31,34 @@ pub(super) async fn search(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let origin = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
-    let SearxngQuery { query, page, fields, ignored } = read(request.uri().query().unwrap_or_default())?;
-    let response = super::search(context, origin, fields).await?;
-    Ok(ok(&answer(&query, page, response, &ignored)))
+    let base_url = context.state.base_url(&request);
+    let SearxngQuery { query, page, fields, ignored } = parse(request.uri().query().unwrap_or_default())?;
+    let response = super::search(context, base_url, fields).await?;
+    Ok(ok(&translate_response(&query, page, response, &ignored)))
 }
 
-/// Reads the parameters.
+/// Parses the parameters, and translates them into a request of version 2.
 ///
 /// # Errors
-/// 400 for a format other than JSON, and for values that are none.
-fn read(parameters: &str) -> Result<SearxngQuery, ApiError> {
-    let mut asked = SearxngQuery { query: String::new(), page: 1, fields: Map::new(), ignored: Vec::new() };
+/// 400 for another format than JSON, and for invalid values.
+fn parse(parameters: &str) -> Result<SearxngQuery, ApiError> {
+    let mut parsed = SearxngQuery { query: String::new(), page: 1, fields: Map::new(), ignored: Vec::new() };
     let (mut format, mut sources) = (String::new(), Vec::new());
     for (name, value) in form_urlencoded::parse(parameters.as_bytes()) {
         match &*name {
-            "q" => asked.query = value.into_owned(),
+            "q" => parsed.query = value.into_owned(),
             "format" => format = value.into_owned(),
-            "pageno" => asked.page = page(&value)?,
+            "pageno" => parsed.page = parse_page(&value)?,
             "categories" => {
                 for category in value.split(',').map(str::trim).filter(|category| !category.is_empty()) {
                     match category {
                         "general" => sources.push("web"),
                         "images" | "news" => sources.push(if category == "news" { "news" } else { "images" }),
-                        other => asked.ignored.push((other.to_owned(), "this category is not searched")),
+                        other => parsed.ignored.push((other.to_owned(), "this category is not searched")),
                     }
                 }
             }
-            "language" => language(&value, &mut asked),
+            "language" => parse_language(&value, &mut parsed),
             "time_range" if value.is_empty() => {}
             "time_range" => {
                 let tbs = match &*value {
@@ -66,83 +66,90 @@ fn read(parameters: &str) -> Result<SearxngQuery, ApiError> {
                     "week" => "qdr:w",
                     "month" => "qdr:m",
                     "year" => "qdr:y",
-                    _ => return Err(refused("time_range", "must be day, week, month or year")),
+                    _ => return Err(invalid("time_range", "must be day, week, month or year")),
                 };
-                asked.fields.insert("tbs".to_owned(), json!(tbs));
+                parsed.fields.insert("tbs".to_owned(), json!(tbs));
             }
             "safesearch" => {
                 let safe = match &*value {
                     "" | "0" => false,
                     "1" | "2" => true,
-                    _ => return Err(refused("safesearch", "must be 0, 1 or 2")),
+                    _ => return Err(invalid("safesearch", "must be 0, 1 or 2")),
                 };
-                asked.fields.insert("safe".to_owned(), json!(safe));
+                parsed.fields.insert("safe".to_owned(), json!(safe));
             }
             "engines" | "enabled_engines" => {
                 for engine in value.split(',').map(str::trim).filter(|engine| !engine.is_empty()) {
-                    asked.ignored.push((engine.to_owned(), "engines are those of this service"));
+                    parsed.ignored.push((engine.to_owned(), "the service chooses the engines"));
                 }
             }
-            // How a page of SearXNG looks, which is not asked for.
+            // Other parameters concern only the HTML page of SearXNG.
             _ => {}
         }
     }
     if format != "json" {
-        return Err(refused("format", "must be json"));
+        return Err(invalid("format", "must be json"));
     }
     sources.sort_unstable();
     sources.dedup();
     if sources.is_empty() {
         sources.push("web");
     }
-    asked.fields.insert("query".to_owned(), json!(asked.query));
-    asked.fields.insert("sources".to_owned(), json!(sources));
-    asked.fields.insert("limit".to_owned(), json!(asked.page.saturating_mul(PAGE).min(LIMIT_MAX as usize)));
-    Ok(asked)
+    parsed.fields.insert("query".to_owned(), json!(parsed.query));
+    parsed.fields.insert("sources".to_owned(), json!(sources));
+    let limit = parsed.page.saturating_mul(PAGE_SIZE).min(LIMIT_MAX as usize);
+    parsed.fields.insert("limit".to_owned(), json!(limit));
+    Ok(parsed)
 }
 
-fn page(value: &str) -> Result<usize, ApiError> {
+fn parse_page(value: &str) -> Result<usize, ApiError> {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    // A number that is too large for us is a page behind the last one, too.
+    // A number that does not fit is also a page after the last one.
     let page = is_number.then(|| value.parse().unwrap_or(usize::MAX));
-    page.filter(|page| *page >= 1).ok_or_else(|| refused("pageno", "must be a number from 1"))
+    page.filter(|page| *page >= 1).ok_or_else(|| invalid("pageno", "must be a number from 1"))
 }
 
-/// Reads a language: `de-DE` has a country, which decides; a language alone has no counterpart.
-fn language(value: &str, asked: &mut SearxngQuery) {
+/// Parses a language. The country of `de-DE` is used; a language without country has no counterpart in version 2.
+fn parse_language(value: &str, parsed: &mut SearxngQuery) {
     match value.split_once(['-', '_']) {
         Some((_, country))
-            if country.len() == 2 && country.bytes().all(|sign| sign.is_ascii_alphabetic()) =>
+            if country.len() == 2 && country.bytes().all(|byte| byte.is_ascii_alphabetic()) =>
         {
-            asked.fields.insert("country".to_owned(), json!(country.to_ascii_uppercase()));
+            parsed.fields.insert("country".to_owned(), json!(country.to_ascii_uppercase()));
         }
         _ if matches!(value, "" | "all" | "auto") => {}
-        _ => asked.ignored.push((value.to_owned(), "results are not chosen by their language")),
+        _ => parsed.ignored.push((value.to_owned(), "results are not selected by language")),
     }
 }
 
-fn refused(name: &str, rule: &str) -> ApiError {
+fn invalid(name: &str, rule: &str) -> ApiError {
     let message = format!("{name} {rule}");
     let violation = Violation { path: format!("/{name}"), code: ViolationCode::InvalidFormat, message };
     ApiError::invalid(ErrorCode::BadRequest, vec![violation])
 }
 
-fn answer(query: &str, page: usize, response: SearchResponse, ignored: &[(String, &'static str)]) -> Value {
+fn translate_response(
+    query: &str,
+    page: usize,
+    response: SearchResponse,
+    ignored: &[(String, &'static str)],
+) -> Value {
     let SearchResponse { data, warning, .. } = response;
-    let first = (page - 1).saturating_mul(PAGE);
-    let of_page = |results: Vec<Value>| results.into_iter().skip(first).take(PAGE);
+    let first = (page - 1).saturating_mul(PAGE_SIZE);
+    let page_of = |results: Vec<Value>| results.into_iter().skip(first).take(PAGE_SIZE);
     let mut results: Vec<Value> = Vec::new();
-    results.extend(of_page(data.web.unwrap_or_default().into_iter().map(web).collect()));
-    results.extend(of_page(data.news.unwrap_or_default().into_iter().map(news).collect()));
-    results.extend(of_page(data.images.unwrap_or_default().into_iter().map(image).collect()));
-    for (at, result) in results.iter_mut().enumerate() {
+    results.extend(page_of(data.web.unwrap_or_default().into_iter().map(web).collect()));
+    results.extend(page_of(data.news.unwrap_or_default().into_iter().map(news).collect()));
+    results.extend(page_of(data.images.unwrap_or_default().into_iter().map(image).collect()));
+    for (index, result) in results.iter_mut().enumerate() {
+        let position = first + index + 1;
         result["engine"] = json!("websvc");
         result["engines"] = json!(["websvc"]);
-        result["positions"] = json!([first + at + 1]);
-        result["score"] = json!(1.0 / (first + at + 1) as f64);
+        result["positions"] = json!([position]);
+        result["score"] = json!(1.0 / position as f64);
     }
-    let said = ignored.iter().map(|(name, why)| json!([name, why]));
-    let unresponsive: Vec<Value> = said.chain(warning.map(|warning| json!(["websvc", warning]))).collect();
+    let ignored = ignored.iter().map(|(name, reason)| json!([name, reason]));
+    let unresponsive: Vec<Value> = ignored.chain(warning.map(|warning| json!(["websvc", warning]))).collect();
     json!({
         "query": query,
         "number_of_results": results.len(),
@@ -192,8 +199,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_become_a_search() {
-        let asked = read(
+    fn parameters_are_translated_into_a_search() {
+        let parsed = parse(
             "q=green+tea&format=json&pageno=2&categories=news,general,files&language=de-de&time_range=week\
              &safesearch=1&engines=google&theme=simple",
         )
@@ -206,17 +213,17 @@ mod tests {
             "tbs": "qdr:w",
             "safe": true,
         });
-        assert_eq!((Value::Object(asked.fields), asked.page), (expected, 2));
-        let ignored: Vec<&str> = asked.ignored.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!((Value::Object(parsed.fields), parsed.page), (expected, 2));
+        let ignored: Vec<&str> = parsed.ignored.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(ignored, ["files", "google"]);
         for late in ["99999999999", "20585455429802025994067388141666304000"] {
-            let asked = read(&format!("q=a&format=json&pageno={late}")).unwrap();
-            assert_eq!(asked.fields["limit"], 100);
+            let parsed = parse(&format!("q=a&format=json&pageno={late}")).unwrap();
+            assert_eq!(parsed.fields["limit"], 100);
         }
     }
 
     #[test]
-    fn values_that_are_none_are_refused() {
+    fn invalid_values_are_rejected() {
         for parameters in [
             "q=a",
             "q=a&format=csv",
@@ -224,19 +231,19 @@ mod tests {
             "q=a&format=json&time_range=hour",
             "q=a&format=json&safesearch=x",
         ] {
-            assert_eq!(read(parameters).unwrap_err().status(), 400, "{parameters}");
+            assert_eq!(parse(parameters).unwrap_err().status(), 400, "{parameters}");
         }
     }
 
     #[test]
-    fn a_page_has_its_part_of_the_results() {
+    fn page_contains_its_part_of_the_results() {
         let result =
             |number: usize| WebResult { url: format!("http://a.test/{number}"), ..WebResult::default() };
         let mut response = SearchResponse::default();
         response.data.web = Some((1..=13).map(result).collect());
-        let answer = answer("a", 2, response, &[]);
-        assert_eq!(answer["number_of_results"], 3);
-        assert_eq!(answer["results"][0]["url"], "http://a.test/11");
-        assert_eq!(answer["results"][0]["positions"], json!([11]));
+        let translated = translate_response("a", 2, response, &[]);
+        assert_eq!(translated["number_of_results"], 3);
+        assert_eq!(translated["results"][0]["url"], "http://a.test/11");
+        assert_eq!(translated["results"][0]["positions"], json!([11]));
     }
 }

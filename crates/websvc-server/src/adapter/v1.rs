@@ -1,5 +1,5 @@
-//! Version 1 of the interface, for clients that still speak it: other names of a few options, and a search whose `data`
-//! is one list.
+//! Version 1 of the API, for clients that still use it: some options have other names, and `data` of a search is one
+//! list.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -13,10 +13,10 @@ use crate::handler;
 use crate::response::{ApiError, HttpResponse, with_type};
 use crate::service::RequestContext;
 
-/// How many results a search of version 1 has when it does not say.
+/// The default `limit` of a search in version 1.
 const LIMIT_DEFAULT: u32 = 5;
 
-/// The time for a page of version 1 when the request does not say, in milliseconds.
+/// The default `timeout` of a page in version 1, in milliseconds.
 pub(super) const TIMEOUT_DEFAULT_MS: u64 = 30_000;
 
 /// `POST /v1/scrape`.
@@ -24,18 +24,20 @@ pub(super) async fn scrape(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let IncomingRequest { origin, mut fields } = read(&context, request).await?;
-    let named = ExtractNames::of(&fields);
+    let IncomingRequest { base_url, mut fields } = read(&context, request).await?;
+    let names = ExtractNames::from_options(&fields);
     translate_options(&mut fields, "")?;
     fields.entry("timeout").or_insert_with(|| json!(TIMEOUT_DEFAULT_MS));
     let body = Bytes::from(Value::Object(fields).to_string());
-    let answer = handler::answer_scrape(context, origin, body).await.map_err(ApiError::of_page)?;
-    let answer =
-        named.rename(answer).map_err(|error| ApiError::internal(&error, "the answer could not be read"))?;
-    Ok(with_type(StatusCode::OK, "application/json", Body::from(answer)))
+    let response =
+        handler::respond_to_scrape(context, base_url, body).await.map_err(ApiError::with_page_status)?;
+    let response = names
+        .rename(response)
+        .map_err(|error| ApiError::internal(&error, "the response could not be translated"))?;
+    Ok(with_type(StatusCode::OK, "application/json", Body::from(response)))
 }
 
-/// The names under which a request of version 1 wants extracted data.
+/// The names of extracted data in a response of version 1.
 #[derive(Clone, Copy)]
 struct ExtractNames {
     extract: bool,
@@ -43,22 +45,23 @@ struct ExtractNames {
 }
 
 impl ExtractNames {
-    fn of(options: &Map<String, Value>) -> Self {
+    /// Returns the names that the formats of a request ask for.
+    fn from_options(options: &Map<String, Value>) -> Self {
         let formats = options.get("formats").and_then(Value::as_array);
         let has = |name: &str| formats.is_some_and(|formats| formats.iter().any(|format| format == name));
         Self { extract: has("extract"), json: has("json") }
     }
 
-    /// Gives the extracted data of an answer its names.
-    fn rename(self, answer: Bytes) -> serde_json::Result<Bytes> {
+    /// Renames the extracted data in a response.
+    fn rename(self, response: Bytes) -> serde_json::Result<Bytes> {
         if !self.extract {
-            return Ok(answer);
+            return Ok(response);
         }
-        let mut answer: Value = serde_json::from_slice(&answer)?;
-        if let Some(document) = answer.get_mut("data").and_then(Value::as_object_mut) {
+        let mut response: Value = serde_json::from_slice(&response)?;
+        if let Some(document) = response.get_mut("data").and_then(Value::as_object_mut) {
             self.rename_in(document);
         }
-        Ok(Bytes::from(answer.to_string()))
+        Ok(Bytes::from(response.to_string()))
     }
 
     fn rename_in(self, document: &mut Map<String, Value>) {
@@ -76,42 +79,42 @@ pub(super) async fn search(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let IncomingRequest { origin, mut fields } = read(&context, request).await?;
+    let IncomingRequest { base_url, mut fields } = read(&context, request).await?;
     drop_nulls(&mut fields);
     fields.entry("limit").or_insert_with(|| json!(LIMIT_DEFAULT));
-    let mut named = None;
+    let mut names = None;
     if let Some(Value::Object(options)) = fields.get_mut("scrapeOptions") {
-        named = Some(ExtractNames::of(options));
+        names = Some(ExtractNames::from_options(options));
         translate_options(options, "/scrapeOptions")?;
     }
-    let response = super::search(context, origin, fields).await?;
+    let response = super::search(context, base_url, fields).await?;
     let mut warnings: Vec<String> = response.warning.into_iter().collect();
     if response.data.images.is_some() || response.data.news.is_some() {
-        warnings.push("version 1 has one list, that of web pages: images and news are left out".to_owned());
+        warnings.push("version 1 returns only web pages: images and news are omitted".to_owned());
     }
-    let mut answer =
+    let mut body =
         json!({ "success": true, "data": response.data.web.unwrap_or_default(), "id": response.id });
-    if let (Some(named), Some(results)) = (named, answer["data"].as_array_mut()) {
-        results.iter_mut().filter_map(Value::as_object_mut).for_each(|result| named.rename_in(result));
+    if let (Some(names), Some(results)) = (names, body["data"].as_array_mut()) {
+        results.iter_mut().filter_map(Value::as_object_mut).for_each(|result| names.rename_in(result));
     }
     if !warnings.is_empty() {
-        answer["warning"] = Value::String(warnings.join("; "));
+        body["warning"] = Value::String(warnings.join("; "));
     }
-    Ok(ok(&answer))
+    Ok(ok(&body))
 }
 
-/// Takes out what is null: some clients write so what they do not ask for, and the defaults of version 1 are for that.
+/// Removes fields that are null: some clients send null for options that they do not set, and the defaults apply then.
 pub(super) fn drop_nulls(fields: &mut Map<String, Value>) {
     fields.retain(|_, value| !value.is_null());
 }
 
-/// Gives the options of version 1, which stand at the place `at` of the body, their names of version 2.
+/// Translates the options of version 1 to those of version 2. `path` is their JSON pointer in the body.
 ///
 /// # Errors
-/// A format without the options that it needs, and an agent that is named twice.
-pub(super) fn translate_options(options: &mut Map<String, Value>, at: &str) -> Result<(), Rejection> {
+/// A rejection for a format without its required options, and for two agents.
+pub(super) fn translate_options(options: &mut Map<String, Value>, path: &str) -> Result<(), Rejection> {
     drop_nulls(options);
-    // A page of version 1 is from its host unless the request says otherwise.
+    // Version 1 does not use the cache by default.
     let is_cached = options.contains_key("minAge") || options.get("lockdown") == Some(&json!(true));
     if !is_cached {
         options.entry("maxAge").or_insert_with(|| json!(0));
@@ -121,7 +124,7 @@ pub(super) fn translate_options(options: &mut Map<String, Value>, at: &str) -> R
         options.insert("parsers".to_owned(), parsers);
         options.remove("parsePDF");
     }
-    check_agent(options, at)?;
+    check_agent(options, path)?;
     let Some(Value::Array(formats)) = options.get_mut("formats") else { return Ok(()) };
     let mut formats = std::mem::take(formats);
     let mut used: Vec<&str> = Vec::new();
@@ -138,22 +141,22 @@ pub(super) fn translate_options(options: &mut Map<String, Value>, at: &str) -> R
         };
         let is_extracted = kind == "json";
         if is_extracted && !names.iter().any(|name| options.get(*name).is_some_and(Value::is_object)) {
-            let path = format!("{at}/formats/{index}");
+            let path = format!("{path}/formats/{index}");
             let message = format!("{} needs an object with its options in {}", *format, names[0]);
-            return Err(refused(path, ViolationCode::Missing, message));
+            return Err(rejection(path, ViolationCode::Missing, message));
         }
         *format = with_options(kind, options, names, &mut used);
     }
     options.insert("formats".to_owned(), Value::Array(formats));
-    // What stands with its format now. Options without theirs stay, so that they are named in the warning.
+    // Options that moved into their format are removed. Options of other formats stay, so that a warning names them.
     for name in used {
         options.remove(name);
     }
     Ok(())
 }
 
-/// Checks that an agent is asked for in one place: of the page or of its data.
-fn check_agent(options: &Map<String, Value>, at: &str) -> Result<(), Rejection> {
+/// Checks that an agent is requested only once: for the page or for extracted data.
+fn check_agent(options: &Map<String, Value>, path: &str) -> Result<(), Rejection> {
     let inner = ["jsonOptions", "extract"].into_iter().find(|name| {
         options.get(*name).is_some_and(|value| value.get("agent").is_some_and(Value::is_object))
     });
@@ -161,15 +164,15 @@ fn check_agent(options: &Map<String, Value>, at: &str) -> Result<(), Rejection> 
         return Ok(());
     };
     let message = format!("agent and {inner}.agent cannot both be specified");
-    Err(refused(format!("{at}/agent"), ViolationCode::Conflict, message))
+    Err(rejection(format!("{path}/agent"), ViolationCode::Conflict, message))
 }
 
-fn refused(path: String, code: ViolationCode, message: String) -> Rejection {
+fn rejection(path: String, code: ViolationCode, message: String) -> Rejection {
     Rejection::Invalid(vec![Violation { path, code, message }])
 }
 
-/// Returns a format with the options of the first of the names that there are. All of them: what version 2 does not know it names in
-/// its warning.
+/// Returns a format with its options, which are those under the first existing name. All options are copied: version 2
+/// warns about unknown ones.
 fn with_options<'n>(
     kind: &str,
     options: &Map<String, Value>,
@@ -177,9 +180,9 @@ fn with_options<'n>(
     used: &mut Vec<&'n str>,
 ) -> Value {
     let mut format = Map::new();
-    let given = names.iter().find_map(|name| Some((*name, options.get(*name)?.as_object()?)));
-    if let Some((name, given)) = given {
-        format.clone_from(given);
+    let found = names.iter().find_map(|name| Some((*name, options.get(*name)?.as_object()?)));
+    if let Some((name, format_options)) = found {
+        format.clone_from(format_options);
         drop_nulls(&mut format);
         used.push(name);
     }
@@ -192,36 +195,40 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(given: &Value, expected: &Value) {
-        let Value::Object(mut options) = given.clone() else { panic!("options are an object") };
+    fn check(options: &Value, expected: &Value) {
+        let Value::Object(mut options) = options.clone() else { panic!("options are an object") };
         translate_options(&mut options, "").unwrap();
         assert_eq!(&Value::Object(options), expected);
     }
 
     #[test]
-    fn extracted_data_needs_its_options_and_one_agent() {
-        let refused = |given: Value| {
-            let Value::Object(mut options) = given else { panic!("options are an object") };
+    fn extraction_needs_its_options_and_at_most_one_agent() {
+        let rejected = |options: Value| {
+            let Value::Object(mut options) = options else { panic!("options are an object") };
             match translate_options(&mut options, "/scrapeOptions") {
                 Err(Rejection::Invalid(violations)) => violations[0].path.clone(),
                 other => panic!("{other:?}"),
             }
         };
         for name in ["json", "extract"] {
-            assert_eq!(refused(json!({ "formats": ["markdown", name] })), "/scrapeOptions/formats/1");
+            assert_eq!(rejected(json!({ "formats": ["markdown", name] })), "/scrapeOptions/formats/1");
         }
-        assert_eq!(refused(json!({ "formats": ["json"], "jsonOptions": "all" })), "/scrapeOptions/formats/0");
+        assert_eq!(
+            rejected(json!({ "formats": ["json"], "jsonOptions": "all" })),
+            "/scrapeOptions/formats/0"
+        );
         let agent = json!({ "model": "FIRE-1" });
         let twice = json!({ "formats": ["json"], "jsonOptions": { "agent": agent }, "agent": agent });
-        assert_eq!(refused(twice), "/scrapeOptions/agent");
+        assert_eq!(rejected(twice), "/scrapeOptions/agent");
     }
 
     #[test]
-    fn extracted_data_has_the_name_that_was_asked_for() {
+    fn extracted_data_has_the_requested_names() {
         let check = |formats: Value, expected: Value| {
             let Value::Object(options) = json!({ "formats": formats }) else { unreachable!() };
-            let answer = json!({ "success": true, "data": { "json": { "a": 1 } } });
-            let renamed = ExtractNames::of(&options).rename(Bytes::from(answer.to_string())).unwrap();
+            let response = json!({ "success": true, "data": { "json": { "a": 1 } } });
+            let names = ExtractNames::from_options(&options);
+            let renamed = names.rename(Bytes::from(response.to_string())).unwrap();
             let renamed: Value = serde_json::from_slice(&renamed).unwrap();
             assert_eq!(renamed["data"], expected, "{formats}");
         };
@@ -231,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn options_have_their_names_of_version_2() {
+    fn options_are_translated_to_version_2() {
         check(&json!({}), &json!({ "maxAge": 0 }));
         check(&json!({ "maxAge": 5, "parsePDF": false }), &json!({ "maxAge": 5, "parsers": [] }));
         check(&json!({ "minAge": 1 }), &json!({ "minAge": 1 }));
@@ -261,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn nulls_are_as_if_not_given() {
+    fn null_options_count_as_missing() {
         check(&json!({ "maxAge": null, "minAge": null, "timeout": null }), &json!({ "maxAge": 0 }));
         let schema = json!({ "const": null });
         check(
@@ -272,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_no_format_stay_to_be_named() {
+    fn options_without_their_format_are_not_removed() {
         let (extract, json) = (json!({ "prompt": "a" }), json!({ "prompt": "b" }));
         check(
             &json!({ "formats": ["json"], "extract": extract, "jsonOptions": json }),

@@ -1,4 +1,4 @@
-//! Crawls and batches of version 1: other names of a few options, and the URLs of its own in the answers.
+//! Crawls and batches of version 1: some options have other names, and URLs in responses have version 1.
 
 use bytes::Bytes;
 use http::Request;
@@ -14,10 +14,10 @@ use crate::handler::{self, JobOperation, JobStart, Version};
 use crate::response::{ApiError, HttpResponse};
 use crate::service::RequestContext;
 
-/// Deeper than this a path only is that loops, which crawls leave in any case.
+/// The maximum depth for which a pattern is created. Only paths of crawler traps are deeper, and crawls skip those anyway.
 const PATH_MAX_DEPTH: u64 = 1_000;
 
-/// What version 1 asks of jobs.
+/// Handles an operation on jobs of version 1.
 pub(super) async fn job(
     kind: JobKind,
     operation: JobOperation,
@@ -27,13 +27,13 @@ pub(super) async fn job(
     if operation != JobOperation::Start {
         return handler::job(Version::V1, kind, operation, context, request).await;
     }
-    let JobStart { version, base_url, idempotency, body } =
-        handler::receive_job(&context, Version::V1, request).await?;
-    let body = context.admission.decode_body(body, move |body| translate(kind, body)).await?;
-    handler::begin_job(kind, context, JobStart { version, base_url, idempotency, body }).await
+    let job = handler::receive_job(&context, Version::V1, request).await?;
+    let translating = context.state.admission.decode_body(job.body, move |body| translate(kind, body));
+    let body = translating.await?;
+    handler::start_job(kind, context, JobStart { body, ..job }).await
 }
 
-/// Returns a request of version 1 in the words of version 2.
+/// Translates a request of version 1 to version 2.
 fn translate(kind: JobKind, body: &[u8]) -> Result<Bytes, Rejection> {
     let mut fields = read_object(body)?;
     match kind {
@@ -49,8 +49,8 @@ fn translate_batch(fields: &mut Map<String, Value>) -> Result<(), Rejection> {
     translate_page(fields, "")
 }
 
-fn translate_page(options: &mut Map<String, Value>, at: &str) -> Result<(), Rejection> {
-    translate_options(options, at)?;
+fn translate_page(options: &mut Map<String, Value>, path: &str) -> Result<(), Rejection> {
+    translate_options(options, path)?;
     options.entry("timeout").or_insert_with(|| json!(TIMEOUT_DEFAULT_MS));
     Ok(())
 }
@@ -60,8 +60,8 @@ fn translate_crawl(fields: &mut Map<String, Value>) -> Result<(), Rejection> {
     if let Some(backward) = fields.remove("allowBackwardLinks") {
         fields.entry("crawlEntireDomain").or_insert(backward);
     }
-    let ignore = taken_flag(fields, "ignoreSitemap")?;
-    let only = taken_flag(fields, "sitemapOnly")?;
+    let ignore = remove_bool(fields, "ignoreSitemap")?;
+    let only = remove_bool(fields, "sitemapOnly")?;
     let sitemap = match (only, ignore) {
         (Some(true), _) => Some("only"),
         (_, Some(true)) => Some("skip"),
@@ -79,49 +79,49 @@ fn translate_crawl(fields: &mut Map<String, Value>) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// Takes out a field that is true or false.
-fn taken_flag(fields: &mut Map<String, Value>, name: &str) -> Result<Option<bool>, Rejection> {
+/// Removes a boolean field, and returns its value.
+fn remove_bool(fields: &mut Map<String, Value>, name: &str) -> Result<Option<bool>, Rejection> {
     match fields.remove(name) {
         None => Ok(None),
-        Some(Value::Bool(flag)) => Ok(Some(flag)),
-        Some(other) => Err(refused(name, &format!("must be true or false, not {other}"))),
+        Some(Value::Bool(value)) => Ok(Some(value)),
+        Some(other) => Err(rejection(name, &format!("must be true or false, not {other}"))),
     }
 }
 
-/// Leaves out what lies deeper below the start than so many segments of its path: the depth of version 1 is that of paths,
-/// that of version 2 one of links.
+/// Excludes paths with more than `depth` segments below the start URL. In version 1, depth counts segments of the path; in
+/// version 2, it counts links.
 fn exclude_deeper(fields: &mut Map<String, Value>, depth: &Value) -> Result<(), Rejection> {
     let Some(depth) = depth.as_u64() else {
-        return Err(refused("maxDepth", &format!("must be a whole number of at least 0, not {depth}")));
+        return Err(rejection("maxDepth", &format!("must be a whole number of at least 0, not {depth}")));
     };
     let start = fields.get("url").and_then(Value::as_str).unwrap_or_default();
-    let most = depth_of(start).saturating_add(depth);
-    if most >= PATH_MAX_DEPTH {
+    let max_depth = path_depth(start).saturating_add(depth);
+    if max_depth >= PATH_MAX_DEPTH {
         return Ok(());
     }
-    // Of a whole address, the path begins behind the host.
-    let before = match fields.get("regexOnFullURL") {
+    // In a full URL, the path begins after the host.
+    let prefix = match fields.get("regexOnFullURL") {
         Some(Value::Bool(true)) => "^[a-z]+://[^/?#]+",
         _ => "^",
     };
-    // What may be in a path, in ASCII, which keeps the expression small.
-    let deeper = format!(r#"{before}(?:/+[!"$-.0->@-~]+){{{}}}"#, most + 1);
+    // The ASCII characters of a path segment; a class of all characters would make the compiled pattern large.
+    let pattern = format!(r#"{prefix}(?:/+[!"$-.0->@-~]+){{{}}}"#, max_depth + 1);
     if let Value::Array(patterns) = fields.entry("excludePaths").or_insert_with(|| json!([])) {
-        patterns.push(json!(deeper));
+        patterns.push(json!(pattern));
     }
     Ok(())
 }
 
-/// Returns how many segments the path of an address has.
-fn depth_of(address: &str) -> u64 {
-    let with_scheme = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+/// Returns the number of segments in the path of a URL.
+fn path_depth(url: &str) -> u64 {
+    let with_scheme = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
     let segments = Url::parse(&with_scheme)
         .ok()
         .map(|url| url.path().split('/').filter(|segment| !segment.is_empty()).count());
     segments.and_then(|count| u64::try_from(count).ok()).unwrap_or_default()
 }
 
-fn refused(name: &str, rule: &str) -> Rejection {
+fn rejection(name: &str, rule: &str) -> Rejection {
     let message = format!("{name} {rule}");
     Rejection::Invalid(vec![Violation {
         path: format!("/{name}"),
@@ -135,16 +135,16 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(kind: JobKind, given: &Value, expected: Option<&Value>) {
-        let translated = translate(kind, given.to_string().as_bytes()).ok();
+    fn check(kind: JobKind, request: &Value, expected: Option<&Value>) {
+        let translated = translate(kind, request.to_string().as_bytes()).ok();
         let translated = translated.map(|body| serde_json::from_slice::<Value>(&body).unwrap());
-        assert_eq!(translated.as_ref(), expected, "{given}");
+        assert_eq!(translated.as_ref(), expected, "{request}");
     }
 
     #[test]
-    fn options_of_a_crawl_have_their_names_of_version_2() {
+    fn options_of_a_crawl_are_translated_to_version_2() {
         let page = json!({ "maxAge": 0, "timeout": 30_000 });
-        let crawl = |given: Value, expected: Value| check(JobKind::Crawl, &given, Some(&expected));
+        let crawl = |request: Value, expected: Value| check(JobKind::Crawl, &request, Some(&expected));
         crawl(json!({ "url": "a.test", "prompt": null }), json!({ "url": "a.test", "scrapeOptions": page }));
         crawl(
             json!({ "allowBackwardLinks": true, "ignoreSitemap": true, "scrapeOptions": { "parsePDF": false } }),
@@ -171,17 +171,17 @@ mod tests {
     }
 
     #[test]
-    fn the_depth_of_paths_becomes_a_pattern() {
-        let deeper = |given: Value| {
-            let body = translate(JobKind::Crawl, given.to_string().as_bytes()).unwrap();
+    fn max_depth_is_translated_to_an_excluded_path_pattern() {
+        let excluded_pattern = |request: Value| {
+            let body = translate(JobKind::Crawl, request.to_string().as_bytes()).unwrap();
             let fields: Value = serde_json::from_slice(&body).unwrap();
             let patterns = fields["excludePaths"].as_array().cloned().unwrap_or_default();
             patterns.last().map(|pattern| regex::Regex::new(pattern.as_str().unwrap()).unwrap())
         };
-        let check = |given: Value, excluded: &[(&str, bool)]| {
-            let pattern = deeper(given.clone()).unwrap();
+        let check = |request: Value, excluded: &[(&str, bool)]| {
+            let pattern = excluded_pattern(request.clone()).unwrap();
             for (path, expected) in excluded {
-                assert_eq!(pattern.is_match(path), *expected, "{given} {path}");
+                assert_eq!(pattern.is_match(path), *expected, "{request} {path}");
             }
         };
         check(
@@ -199,12 +199,12 @@ mod tests {
             json!({ "url": "http://a.test/", "maxDepth": 1, "regexOnFullURL": true, "excludePaths": ["x"] }),
             &[("http://a.test/a?b=/c/d/e", false), ("http://a.test/a/b", true)],
         );
-        assert!(deeper(json!({ "url": "a.test", "maxDepth": 1_000_000_000_000_u64 })).is_none());
-        assert!(deeper(json!({ "url": "a.test", "maxDepth": 900 })).is_some());
+        assert!(excluded_pattern(json!({ "url": "a.test", "maxDepth": 1_000_000_000_000_u64 })).is_none());
+        assert!(excluded_pattern(json!({ "url": "a.test", "maxDepth": 900 })).is_some());
     }
 
     #[test]
-    fn values_that_are_none_are_refused() {
+    fn invalid_values_are_rejected() {
         for body in [
             json!([]),
             json!({ "maxDepth": "deep" }),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_of_version_1_refuses_what_is_no_address() {
+    fn batch_of_version_1_does_not_ignore_invalid_urls() {
         check(
             JobKind::Batch,
             &json!({ "urls": ["a.test"], "formats": ["screenshot@fullPage"] }),

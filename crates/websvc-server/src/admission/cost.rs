@@ -1,57 +1,55 @@
-//! What the door costs a request: authentication, admission, the turn to compute, and accounting.
+//! The cost of authentication, admission, the compute permit and accounting for each request.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
-use websvc_store::{
-    ApiSecret, HoldOutcome as HeldCredits, KeyScope, Store, Usage, UsageItem, UsageRetention, UsageStage,
-};
+use websvc_store::{ApiSecret, HoldOutcome, KeyScope, Store, Usage, UsageItem, UsageRetention, UsageStage};
 
 use super::*;
 use crate::audit_trail::AuditTrail;
 use crate::authenticate::{Authentication, authenticate};
 use crate::authorize::authorize;
 
-/// The time of all requests in each part.
+/// The total time of all requests in each step.
 #[derive(Debug, Default)]
-struct Parts {
+struct Times {
     authenticate: Duration,
     admit: Duration,
-    turn: Duration,
+    compute: Duration,
     account: Duration,
 }
 
-/// Passes the door once, in and out, as a search does.
-async fn pass(store: &Store, admission: &Admission, headers: &HeaderMap, parts: &mut Parts) {
+/// Takes a search through all steps.
+async fn run_search(store: &Store, admission: &Admission, headers: &HeaderMap, times: &mut Times) {
     let mut last = Instant::now();
-    let mut lap = |part: &mut Duration| {
+    let mut lap = |time: &mut Duration| {
         let now = Instant::now();
-        *part += now - last;
+        *time += now - last;
         last = now;
     };
     let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let trail = AuditTrail::new(None, Some("search"), "r", Some(address), Instant::now());
     let caller = authenticate(Authentication::Required, store, headers, address, &trail).unwrap();
     authorize(caller.as_ref(), KeyScope::Search).unwrap();
-    lap(&mut parts.authenticate);
+    lap(&mut times.authenticate);
     let permit = admission.admit(caller.as_ref()).await.permit.unwrap();
-    lap(&mut parts.admit);
-    let turn =
+    lap(&mut times.admit);
+    let compute =
         admission.acquire_compute(caller.as_ref(), Duration::from_secs(60), Instant::now()).await.unwrap();
-    lap(&mut parts.turn);
+    lap(&mut times.compute);
     let caller = caller.unwrap();
-    let held = match store.try_hold(&caller.team, 12).unwrap() {
-        Some(held) => held,
+    let outcome = match store.try_hold(&caller.team, 12).unwrap() {
+        Some(outcome) => outcome,
         None => store.hold(&caller.team, 12).unwrap(),
     };
-    let HeldCredits::Granted(hold) = held else { panic!("{held:?}") };
+    let HoldOutcome::Granted(hold) = outcome else { panic!("{outcome:?}") };
     assert_eq!(hold.settle(usage(&caller)), 2);
-    lap(&mut parts.account);
-    drop(turn);
-    lap(&mut parts.turn);
+    lap(&mut times.account);
+    drop(compute);
+    lap(&mut times.compute);
     drop(permit);
-    lap(&mut parts.admit);
+    lap(&mut times.admit);
 }
 
 fn usage(caller: &Caller) -> Usage {
@@ -74,21 +72,22 @@ fn headers(secret: &ApiSecret) -> HeaderMap {
     headers
 }
 
-/// Returns the CPU time of this process so far, the threads that write included; zero where no file tells it.
+/// Returns the CPU time of all threads of this process; zero on systems without `/proc`.
 fn cpu_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
     let fields = after_name.split_whitespace().skip(11).take(2);
-    // Linux counts in hundredths of a second, whatever the machine.
+    // Linux counts hundredths of a second on every machine.
     Duration::from_millis(fields.filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() * 10)
 }
 
-/// With `WEBSVC_BENCH_TEAMS` so many teams ask, and what that takes of a request's time is printed: `cargo xtask bench
-/// access` says so, with the release profile.
+/// Admits requests of many teams in turn. `cargo xtask bench access` sets `WEBSVC_BENCH_TEAMS` to the number of teams, and
+/// uses the release profile: then this test prints the time per request.
 #[tokio::test]
-async fn teams_in_turn_all_pass_the_door() {
-    let measured: Option<u32> = std::env::var("WEBSVC_BENCH_TEAMS").ok().map(|teams| teams.parse().unwrap());
-    let (count, rounds) = measured.map_or((20, 2), |count| (count, 20));
+async fn requests_of_many_teams_in_turn_are_all_admitted() {
+    let bench_teams: Option<u32> =
+        std::env::var("WEBSVC_BENCH_TEAMS").ok().map(|teams| teams.parse().unwrap());
+    let (count, rounds) = bench_teams.map_or((20, 2), |count| (count, 20));
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let limits = AdmissionLimits { requests_per_minute: Some(1_000_000), ..AdmissionLimits::default() };
@@ -97,35 +96,36 @@ async fn teams_in_turn_all_pass_the_door() {
         .map(|team| headers(&store.create_key(&format!("team {team}"), "").unwrap().secret))
         .collect();
     for team in &teams {
-        pass(&store, &admission, team, &mut Parts::default()).await;
+        run_search(&store, &admission, team, &mut Times::default()).await;
     }
     store.flush_credits().unwrap();
-    let mut parts = Parts::default();
+    let mut times = Times::default();
     let (started, cpu) = (Instant::now(), cpu_time());
     for _round in 0..rounds {
-        for (at, team) in teams.iter().enumerate() {
-            pass(&store, &admission, team, &mut parts).await;
-            if at % 1_000 == 999 {
-                // At this rate the log of requests would have to leave some out.
+        for (index, team) in teams.iter().enumerate() {
+            run_search(&store, &admission, team, &mut times).await;
+            if index % 1_000 == 999 {
+                // Without this, the usage log would have to drop requests at this rate.
                 store.flush_credits().unwrap();
             }
         }
     }
     store.flush_credits().unwrap();
     let (elapsed, cpu) = (started.elapsed(), cpu_time().saturating_sub(cpu));
-    let figures = admission.figures();
-    assert_eq!(figures.admitted, u64::from(count * (rounds + 1)));
-    assert_eq!((figures.in_work, figures.computing), (0, 0));
-    if measured.is_some() {
+    let metrics = admission.metrics();
+    assert_eq!(metrics.admitted, u64::from(count * (rounds + 1)));
+    assert_eq!((metrics.in_flight, metrics.searches_running), (0, 0));
+    if bench_teams.is_some() {
         let us = |time: Duration| time.as_secs_f64() * 1e6 / f64::from(count * rounds);
-        let Parts { authenticate, admit, turn, account } = parts;
+        let Times { authenticate, admit, compute, account } = times;
         println!(
-            "the door, {count} teams in turn: {:.2} us per request (goal: under 20): authentication {:.2}, \
-             admission {:.2}, turn {:.2}, accounting {:.2}; with the rows of the log {:.2} us of CPU, {:.2} us in all",
-            us(authenticate + admit + turn + account),
+            "access, {count} teams in turn: {:.2} us per request (goal: under 20): authentication {:.2}, \
+             admission {:.2}, compute permit {:.2}, accounting {:.2}; with the usage log {:.2} us of CPU, {:.2} us in \
+             total",
+            us(authenticate + admit + compute + account),
             us(authenticate),
             us(admit),
-            us(turn),
+            us(compute),
             us(account),
             us(cpu),
             us(elapsed)

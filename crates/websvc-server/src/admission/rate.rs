@@ -1,71 +1,42 @@
-//! Requests per minute: a bucket that holds one minute's worth and fills evenly.
+//! The rate limit: requests per minute, as a token bucket that holds one minute's worth.
 
 use std::time::{Duration, Instant};
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::token_bucket::{BucketSize, TokenBucket};
+
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A bucket of requests, known by the one thing that changes: when it will be full.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct TokenBucket {
-    full_at: Option<Instant>,
-}
-
-/// How far a caller has come with its requests per minute.
+/// The rate limit of a caller, and how much of it is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RateLimitStatus {
-    /// The requests of a minute, and the most at once.
+    /// The maximum number of requests per minute, and at once.
     pub(crate) limit: u32,
-    /// The requests that would be admitted now.
+    /// The number of requests that would be admitted now.
     pub(crate) remaining: u32,
-    /// Until all of them would be.
+    /// The time until `remaining` equals `limit`.
     pub(crate) reset: Duration,
-    /// Until the next one would be; zero when one would be now.
+    /// The time until the next request would be admitted; zero if one would be admitted now.
     pub(crate) next: Duration,
 }
 
-impl TokenBucket {
-    /// Returns what is in a bucket of so many requests per minute.
-    pub(super) fn rate(self, limit: u32, now: Instant) -> RateLimitStatus {
-        let Some(each) = MINUTE.checked_div(limit) else {
-            return RateLimitStatus { limit, remaining: 0, reset: MINUTE, next: MINUTE };
-        };
-        // A limit that was raised leaves less to wait for, one that was lowered not more than a minute.
-        let whole = each.saturating_mul(limit);
-        let reset = self.missing(now).min(whole);
-        let left = whole.saturating_sub(reset).as_nanos() / each.as_nanos();
-        let remaining = u32::try_from(left).unwrap_or(limit);
-        let next =
-            if remaining > 0 { Duration::ZERO } else { each.saturating_sub(whole.saturating_sub(reset)) };
-        RateLimitStatus { limit, remaining, reset, next }
-    }
-
-    /// Takes a request out of the bucket, in which there has to be one.
-    pub(super) fn take(&mut self, limit: u32, now: Instant) {
-        let Some(each) = MINUTE.checked_div(limit) else { return };
-        let missing = self.missing(now).min(each.saturating_mul(limit.saturating_sub(1)));
-        self.full_at = Some(now + missing + each);
-    }
-
-    /// Tells whether nothing would be lost if the bucket were forgotten.
-    pub(super) fn is_full(self, now: Instant) -> bool {
-        self.missing(now).is_zero()
-    }
-
-    fn missing(self, now: Instant) -> Duration {
-        self.full_at.map_or(Duration::ZERO, |full_at| full_at.saturating_duration_since(now))
-    }
-}
-
 impl RateLimitStatus {
-    /// Returns the one of two that leaves less.
+    /// Returns the state of a bucket with this limit.
+    pub(super) fn of(bucket: TokenBucket, limit: u32, now: Instant) -> Self {
+        let size = bucket_size(limit);
+        let remaining = bucket.available(size, now);
+        let reset = if limit == 0 { MINUTE } else { bucket.until_full(size, now) };
+        Self { limit, remaining, reset, next: bucket.until_available(size, now) }
+    }
+
+    /// Returns the status of the two that leaves less.
     pub(super) fn tighter(self, other: Self) -> Self {
         if (other.remaining, self.next) < (self.remaining, other.next) { other } else { self }
     }
 
-    /// Writes the headers by which clients pace themselves (draft-ietf-httpapi-ratelimit-headers, in the spelling that
-    /// most services send and most clients read).
+    /// Writes the headers by which clients slow down (draft-ietf-httpapi-ratelimit-headers, in the spelling that most
+    /// services send and most clients read).
     pub(crate) fn write(self, headers: &mut HeaderMap) {
         let Self { limit, remaining, reset, next: _ } = self;
         headers.insert(HeaderName::from_static("ratelimit-limit"), limit.into());
@@ -77,7 +48,12 @@ impl RateLimitStatus {
     }
 }
 
-/// Returns whole seconds, rounded up: whoever waits so long has waited long enough.
+/// Returns the size of a bucket for this many requests per minute.
+pub(super) fn bucket_size(limit: u32) -> BucketSize {
+    BucketSize { capacity: limit, interval: MINUTE.checked_div(limit).unwrap_or(MINUTE) }
+}
+
+/// Returns whole seconds, rounded up, so that a client that waits this long is not early.
 pub(super) fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
@@ -86,87 +62,88 @@ pub(super) fn seconds(time: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    /// Takes a request at `now` if there is one.
-    fn ask(bucket: &mut TokenBucket, limit: u32, now: Instant) -> RateLimitStatus {
-        let rate = bucket.rate(limit, now);
-        if rate.remaining > 0 {
-            bucket.take(limit, now);
+    /// Takes a request at `now` if there is one, and returns the status before.
+    fn request(bucket: &mut TokenBucket, limit: u32, now: Instant) -> RateLimitStatus {
+        let status = RateLimitStatus::of(*bucket, limit, now);
+        if status.remaining > 0 {
+            bucket.take(bucket_size(limit), now);
         }
-        rate
+        status
     }
 
     #[test]
-    fn a_minute_of_requests_may_come_at_once_and_then_one_after_the_other() {
+    fn one_minute_of_requests_is_admitted_at_once_and_then_one_per_interval() {
         for limit in [1, 2, 7, 60, 1_000] {
             let (mut bucket, start) = (TokenBucket::default(), Instant::now());
             for taken in 0..limit {
-                assert_eq!(ask(&mut bucket, limit, start).remaining, limit - taken, "{limit}");
+                assert_eq!(request(&mut bucket, limit, start).remaining, limit - taken, "{limit}");
             }
-            let refused = ask(&mut bucket, limit, start);
-            let each = MINUTE / limit;
-            assert_eq!((refused.remaining, refused.next), (0, each), "{limit}");
-            assert_eq!(refused.reset, each * limit, "{limit}");
-            let almost = start + each - Duration::from_nanos(1);
-            assert_eq!(ask(&mut bucket, limit, almost).next, Duration::from_nanos(1), "{limit}");
-            assert_eq!(ask(&mut bucket, limit, start + each).remaining, 1, "{limit}");
-            assert_eq!(ask(&mut bucket, limit, start + each).remaining, 0, "{limit}");
+            let rejected = request(&mut bucket, limit, start);
+            let interval = MINUTE / limit;
+            assert_eq!((rejected.remaining, rejected.next), (0, interval), "{limit}");
+            assert_eq!(rejected.reset, interval * limit, "{limit}");
+            let almost = start + interval - Duration::from_nanos(1);
+            assert_eq!(request(&mut bucket, limit, almost).next, Duration::from_nanos(1), "{limit}");
+            assert_eq!(request(&mut bucket, limit, start + interval).remaining, 1, "{limit}");
+            assert_eq!(request(&mut bucket, limit, start + interval).remaining, 0, "{limit}");
         }
     }
 
     #[test]
-    fn whoever_waits_as_long_as_is_said_is_admitted() {
+    fn client_that_waits_for_retry_after_is_admitted() {
         let (mut bucket, mut now) = (TokenBucket::default(), Instant::now());
         for _request in 0..500 {
-            let rate = ask(&mut bucket, 13, now);
-            if rate.remaining == 0 {
-                now += Duration::from_secs(seconds(rate.next));
-                assert!(ask(&mut bucket, 13, now).remaining > 0);
+            let status = request(&mut bucket, 13, now);
+            if status.remaining == 0 {
+                now += Duration::from_secs(seconds(status.next));
+                assert!(request(&mut bucket, 13, now).remaining > 0);
             }
         }
     }
 
     #[test]
-    fn no_more_than_the_bucket_and_the_flow_are_ever_admitted() {
+    fn admitted_requests_never_exceed_the_capacity_and_the_refill() {
         let (mut bucket, start) = (TokenBucket::default(), Instant::now());
         let mut admitted = 0;
         for tenth in 0..3_000 {
             let now = start + Duration::from_millis(100) * tenth;
-            admitted += u32::from(ask(&mut bucket, 30, now).remaining > 0);
+            admitted += u32::from(request(&mut bucket, 30, now).remaining > 0);
         }
-        // Five minutes: one bucket, and what flows in.
+        // In five minutes: the full bucket, and its refill.
         assert_eq!(admitted, 30 + 150 - 1);
     }
 
     #[test]
-    fn another_limit_counts_at_once() {
+    fn changed_limit_applies_immediately() {
         let (mut bucket, now) = (TokenBucket::default(), Instant::now());
         for _request in 0..10 {
-            ask(&mut bucket, 10, now);
+            request(&mut bucket, 10, now);
         }
-        assert_eq!(bucket.rate(10, now).remaining, 0);
-        assert_eq!(bucket.rate(1_000, now).remaining, 0);
-        assert_eq!(bucket.rate(1_000, now + Duration::from_secs(6)).remaining, 100);
-        assert_eq!(bucket.rate(5, now).next, Duration::from_secs(12));
+        let status = |limit, now| RateLimitStatus::of(bucket, limit, now);
+        assert_eq!(status(10, now).remaining, 0);
+        assert_eq!(status(1_000, now).remaining, 0);
+        assert_eq!(status(1_000, now + Duration::from_secs(6)).remaining, 100);
+        assert_eq!(status(5, now).next, Duration::from_secs(12));
         assert!(!bucket.is_full(now + Duration::from_millis(59_999)) && bucket.is_full(now + MINUTE));
     }
 
     #[test]
-    fn nobody_gets_through_a_limit_of_none() {
+    fn rate_limit_zero_rejects_every_request() {
         let mut bucket = TokenBucket::default();
-        let rate = ask(&mut bucket, 0, Instant::now());
-        assert_eq!((rate.remaining, rate.next), (0, MINUTE));
+        let status = request(&mut bucket, 0, Instant::now());
+        assert_eq!((status.remaining, status.reset, status.next), (0, MINUTE, MINUTE));
     }
 
     #[test]
-    fn the_headers_say_seconds_rounded_up() {
-        let rate = RateLimitStatus {
+    fn headers_contain_seconds_rounded_up() {
+        let status = RateLimitStatus {
             limit: 7,
             remaining: 3,
             reset: Duration::from_millis(34_001),
             next: Duration::ZERO,
         };
         let mut headers = HeaderMap::new();
-        rate.write(&mut headers);
+        status.write(&mut headers);
         let header = |name: &str| headers[name].to_str().unwrap().to_owned();
         assert_eq!(header("ratelimit-limit"), "7");
         assert_eq!(header("ratelimit-remaining"), "3");

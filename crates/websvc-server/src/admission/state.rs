@@ -1,8 +1,10 @@
-//! Who is in work, who waits, and whose turn it is. It reads no clock and waits for nothing.
+//! The state of admission: the requests in flight, the queued ones, and the limits of teams and keys. It reads no clock
+//! and never waits.
 //!
-//! There are two lines. Places in work are many, because most requests wait for the network for most of their time. Of
-//! those in work, no more compute at one time than there are processors. Both lines have bounds: of how many wait, and
-//! of how long each may. A line that is merely long rejects nobody.
+//! There are two queues. Many requests may be in flight, because most of them wait for the network for most of their
+//! time. Of these, only as many searches compute at the same time as there are processors. Both queues have a limit for
+//! the time that a request may wait, and the first one has a limit for its length. A long queue alone rejects no
+//! request.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -12,73 +14,82 @@ use websvc_store::KeyId;
 
 use super::AdmissionLimits;
 use super::overload::Overload;
-use super::rate::{RateLimitStatus, TokenBucket};
+use super::rate::{RateLimitStatus, bucket_size};
 use super::wait_queue::{FairWaitQueue, QueueTicket};
+use crate::token_bucket::TokenBucket;
 
-/// How often those who do nothing are looked for, to forget them.
-const SWEEP: Duration = Duration::from_secs(10);
-/// The room in memory that is kept, as entries of a table.
-const KEPT_ENTRIES: usize = 64;
+/// The interval between two removals of idle accounts.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How much somebody may ask for; `None` is no bound.
+/// The number of entries for which a map of accounts keeps its memory.
+const MIN_CAPACITY: usize = 64;
+
+/// The limits of a team or a key; `None` is unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Quota {
     pub(super) requests_per_minute: Option<u32>,
     pub(super) concurrency: Option<u32>,
 }
 
-/// Who asks, and how much both may.
+/// The team and the key of a request, and their limits.
 #[derive(Debug)]
 pub(super) struct AdmissionRequest<'a> {
     pub(super) team: &'a str,
-    pub(super) of_team: Quota,
-    /// The key, when it has bounds of its own.
+    pub(super) team_quota: Quota,
+    /// The key, if it has limits of its own.
     pub(super) key: Option<(&'a KeyId, Quota)>,
 }
 
-/// What becomes of a request.
+/// The decision about a request.
 #[derive(Debug)]
 pub(super) enum AdmissionDecision {
-    Admitted { number: u64 },
-    Waiting { number: u64, turn: oneshot::Receiver<()>, at_most: Duration },
-    Refused(RejectReason),
+    Admitted {
+        number: u64,
+    },
+    Queued {
+        number: u64,
+        /// Resolves when the request is admitted, and fails if it is evicted from the queue.
+        admitted: oneshot::Receiver<()>,
+        max_wait: Duration,
+    },
+    Rejected(RejectReason),
 }
 
-/// Why a request is turned away.
+/// The reason for which a request is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RejectReason {
-    /// Too many in a minute.
+    /// The rate limit of the team or the key.
     Rate(RateLimitStatus),
-    /// Too many of the team or the key at one time.
+    /// The concurrency limit of the team or the key.
     Concurrency { limit: u32 },
-    /// Too many of all teams.
+    /// Too many requests of all teams.
     Overload,
 }
 
-/// What the gate counts.
+/// The metrics of admission.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct AdmissionMetrics {
-    pub(crate) in_work: usize,
-    pub(crate) waiting: usize,
-    /// Of those in work, they that compute.
-    pub(crate) computing: usize,
-    /// Of those in work, they that wait for a processor.
-    pub(crate) waiting_to_compute: usize,
-    /// Requests are rejected because too much is in work.
+    pub(crate) in_flight: usize,
+    pub(crate) queued: usize,
+    /// Searches in flight that compute.
+    pub(crate) searches_running: usize,
+    /// Searches in flight that wait for the right to compute.
+    pub(crate) searches_queued: usize,
+    /// Requests were rejected for overload within the last second.
     pub(crate) is_overloaded: bool,
-    /// The teams and keys that are remembered.
-    pub(crate) remembered: usize,
+    /// Teams and keys whose requests are tracked.
+    pub(crate) tracked_accounts: usize,
     pub(crate) admitted: u64,
-    pub(crate) refused_rate: u64,
-    pub(crate) refused_concurrency: u64,
-    pub(crate) refused_overload: u64,
+    pub(crate) rejected_rate: u64,
+    pub(crate) rejected_concurrency: u64,
+    pub(crate) rejected_overload: u64,
 }
 
-/// What is known of a team or a key.
+/// The requests of a team or a key.
 #[derive(Debug, Default)]
 struct Account {
     bucket: TokenBucket,
-    /// In work or waiting.
+    /// Requests in flight, queued ones included.
     in_flight: u32,
 }
 
@@ -94,11 +105,12 @@ pub(super) struct AdmissionState {
     limits: AdmissionLimits,
     teams: HashMap<String, Account>,
     keys: HashMap<KeyId, Account>,
-    work: FairWaitQueue,
-    processors: FairWaitQueue,
+    requests: FairWaitQueue,
+    searches: FairWaitQueue,
     overload: Overload,
     next_sweep: Instant,
-    counted: AdmissionMetrics,
+    /// The counters; the gauges in it are not used.
+    counters: AdmissionMetrics,
 }
 
 impl AdmissionState {
@@ -107,11 +119,11 @@ impl AdmissionState {
             limits,
             teams: HashMap::new(),
             keys: HashMap::new(),
-            work: FairWaitQueue::new(limits.total_concurrency),
-            processors: FairWaitQueue::new(limits.processors),
-            overload: Overload::new(limits.overload_wait, limits.overload_after, now),
-            next_sweep: now + SWEEP,
-            counted: AdmissionMetrics::default(),
+            requests: FairWaitQueue::new(limits.total_concurrency),
+            searches: FairWaitQueue::new(limits.search_concurrency),
+            overload: Overload::new(limits.overload_target, limits.overload_interval, now),
+            next_sweep: now + SWEEP_INTERVAL,
+            counters: AdmissionMetrics::default(),
         }
     }
 
@@ -119,53 +131,53 @@ impl AdmissionState {
         &self.limits
     }
 
-    pub(super) fn figures(&self, now: Instant) -> AdmissionMetrics {
+    pub(super) fn metrics(&self, now: Instant) -> AdmissionMetrics {
         AdmissionMetrics {
-            in_work: self.work.taken(),
-            waiting: self.work.waiting(),
-            computing: self.processors.taken(),
-            waiting_to_compute: self.processors.waiting(),
-            is_overloaded: self.overload.is_on(now),
-            remembered: self.teams.len() + self.keys.len(),
-            ..self.counted
+            in_flight: self.requests.permits(),
+            queued: self.requests.queued(),
+            searches_running: self.searches.permits(),
+            searches_queued: self.searches.queued(),
+            is_overloaded: self.overload.is_active(now),
+            tracked_accounts: self.teams.len() + self.keys.len(),
+            ..self.counters
         }
     }
 
-    /// Returns how many requests of a team wait.
-    pub(super) fn waiting_of(&self, team: &str) -> usize {
-        self.work.waiting_of(team)
+    /// Returns the number of queued requests of a team.
+    pub(super) fn queued_for(&self, team: &str) -> usize {
+        self.requests.queued_for(team)
     }
 
-    /// Lets a request in, lets it wait, or turns it away; whoever is let in or waits has to [`leave`](Self::leave).
-    /// Says beside it how far the caller has come, where it is bounded.
+    /// Admits, queues or rejects a request, and returns the tightest rate limit that applies to it. A request that is
+    /// admitted or queued must [`leave`](Self::leave).
     pub(super) fn enter(
         &mut self,
-        demand: &AdmissionRequest<'_>,
+        request: &AdmissionRequest<'_>,
         now: Instant,
     ) -> (Option<RateLimitStatus>, AdmissionDecision) {
         self.sweep(now);
-        let (before, refusal) = self.refusal(demand, now);
-        let refusal = refusal.or_else(|| self.is_full_for(demand.team).then_some(RejectReason::Overload));
-        if let Some(refusal) = refusal {
-            match refusal {
-                RejectReason::Rate(_) => self.counted.refused_rate += 1,
-                RejectReason::Concurrency { .. } => self.counted.refused_concurrency += 1,
+        let (rate, reason) = self.check_quotas(request, now);
+        let reason = reason.or_else(|| self.is_full_for(request.team).then_some(RejectReason::Overload));
+        if let Some(reason) = reason {
+            match reason {
+                RejectReason::Rate(_) => self.counters.rejected_rate += 1,
+                RejectReason::Concurrency { .. } => self.counters.rejected_concurrency += 1,
                 RejectReason::Overload => self.count_overload(now),
             }
-            return (before, AdmissionDecision::Refused(refusal));
+            return (rate, AdmissionDecision::Rejected(reason));
         }
-        let rate = self.take(demand, now);
-        let QueueTicket { number, turn } = self.work.join(demand.team);
-        let Some(turn) = turn else {
-            self.counted.admitted += 1;
+        let rate = self.take(request, now);
+        let QueueTicket { number, admitted } = self.requests.join(request.team);
+        let Some(admitted) = admitted else {
+            self.counters.admitted += 1;
             return (rate, AdmissionDecision::Admitted { number });
         };
-        (rate, AdmissionDecision::Waiting { number, turn, at_most: self.limits.queue_wait })
+        (rate, AdmissionDecision::Queued { number, admitted, max_wait: self.limits.queue_wait })
     }
 
-    /// Ends a request that was let in or waited under this number, and lets those in whose turn it is.
+    /// Removes a request that was admitted or queued with this number, and admits queued ones.
     pub(super) fn leave(&mut self, team: &str, key: Option<&KeyId>, number: u64, now: Instant) {
-        self.work.leave(team, number);
+        self.requests.leave(team, number);
         if let Some(account) = self.teams.get_mut(team) {
             account.in_flight = account.in_flight.saturating_sub(1);
             if account.is_idle(now) {
@@ -180,122 +192,125 @@ impl AdmissionState {
                 self.keys.remove(key);
             }
         }
-        while self.work.admit_next() {
-            self.counted.admitted += 1;
+        while self.requests.admit_next() {
+            self.counters.admitted += 1;
         }
     }
 
-    /// Rejects a request that waited for as long as it may; false when it was let in at this very moment.
+    /// Rejects a request that was queued for too long. Returns `false` if it was admitted in the meantime.
     pub(super) fn cancel_wait(&mut self, team: &str, number: u64, now: Instant) -> bool {
-        let is_waiting = !self.work.has(number);
-        if is_waiting {
-            self.work.leave(team, number);
+        let is_queued = !self.requests.has_permit(number);
+        if is_queued {
+            self.requests.leave(team, number);
             self.count_overload(now);
         }
-        is_waiting
+        is_queued
     }
 
-    /// Gives a request that was let in a processor, or lets it wait for one, and returns how long after its arrival it may
-    /// still wait; whoever has one or waits has to say when it has [`computed`](Self::computed).
+    /// Lets an admitted search compute, or queues it. Returns with the ticket the maximum time that the search may wait
+    /// after its arrival. The search must [`release_compute`](Self::release_compute), even if it was only queued.
     pub(super) fn request_compute(
         &mut self,
         team: &str,
         timeout: Duration,
         now: Instant,
     ) -> (QueueTicket, Duration) {
-        if self.processors.waiting() == 0 {
+        if self.searches.queued() == 0 {
             self.overload.record_empty(now);
         }
-        (self.processors.join(team), self.overload.max_wait(timeout, now))
+        (self.searches.join(team), self.overload.max_wait(timeout, now))
     }
 
-    /// Rejects a request that waited for a processor for as long as it may; false when it was given one at this very
-    /// moment.
-    pub(super) fn give_up_computing(&mut self, team: &str, number: u64, now: Instant) -> bool {
-        let is_waiting = !self.processors.has(number);
-        if is_waiting {
-            self.processors.leave(team, number);
+    /// Rejects a search that was queued for too long. Returns `false` if it may compute in the meantime.
+    pub(super) fn cancel_compute_wait(&mut self, team: &str, number: u64, now: Instant) -> bool {
+        let is_queued = !self.searches.has_permit(number);
+        if is_queued {
+            self.searches.leave(team, number);
             self.count_overload(now);
         }
-        is_waiting
+        is_queued
     }
 
-    /// Ends the computing of a request, or its waiting for that, and gives the processor to the next one.
+    /// Removes a search that computes or is queued, and lets queued ones compute.
     pub(super) fn release_compute(&mut self, team: &str, number: u64, now: Instant) {
-        self.processors.leave(team, number);
-        while self.processors.admit_next() {}
-        if self.processors.waiting() == 0 {
+        self.searches.leave(team, number);
+        while self.searches.admit_next() {}
+        if self.searches.queued() == 0 {
             self.overload.record_empty(now);
         }
     }
 
-    /// Counts a request that is rejected because too much is in work.
+    /// Counts a request that is rejected for overload.
     fn count_overload(&mut self, now: Instant) {
-        self.counted.refused_overload += 1;
+        self.counters.rejected_overload += 1;
         self.overload.record_rejection(now);
     }
 
-    fn refusal(
+    /// Checks the limits of the team and the key. Returns the tightest rate limit, and a reason to reject the request.
+    fn check_quotas(
         &self,
-        demand: &AdmissionRequest<'_>,
+        request: &AdmissionRequest<'_>,
         now: Instant,
     ) -> (Option<RateLimitStatus>, Option<RejectReason>) {
-        let team = self.teams.get(demand.team);
-        let key = demand.key.map(|(key, bounds)| (self.keys.get(key), bounds));
-        let both = [Some((team, demand.of_team)), key];
+        let team = self.teams.get(request.team);
+        let key = request.key.map(|(key, quota)| (self.keys.get(key), quota));
+        let accounts = [Some((team, request.team_quota)), key];
         let mut tightest: Option<RateLimitStatus> = None;
-        let mut refusal = None;
-        for (account, bounds) in both.into_iter().flatten() {
-            if let Some(limit) = bounds.requests_per_minute {
+        let mut reason = None;
+        for (account, quota) in accounts.into_iter().flatten() {
+            if let Some(limit) = quota.requests_per_minute {
                 let bucket = account.map(|account| account.bucket).unwrap_or_default();
-                let rate = bucket.rate(limit, now);
+                let rate = RateLimitStatus::of(bucket, limit, now);
                 tightest = Some(tightest.map_or(rate, |tightest| tightest.tighter(rate)));
             }
-            if let Some(limit) = bounds.concurrency
+            if let Some(limit) = quota.concurrency
                 && account.map_or(0, |account| account.in_flight) >= limit
             {
-                refusal = refusal.or(Some(RejectReason::Concurrency { limit }));
+                reason = reason.or(Some(RejectReason::Concurrency { limit }));
             }
         }
         if let Some(rate) = tightest.filter(|rate| rate.remaining == 0) {
-            refusal = Some(RejectReason::Rate(rate));
+            reason = Some(RejectReason::Rate(rate));
         }
-        (tightest, refusal)
+        (tightest, reason)
     }
 
-    /// Takes a request out of the buckets of the team and the key.
-    fn take(&mut self, demand: &AdmissionRequest<'_>, now: Instant) -> Option<RateLimitStatus> {
+    /// Counts a request for the team and the key, and returns the tightest rate limit after it.
+    fn take(&mut self, request: &AdmissionRequest<'_>, now: Instant) -> Option<RateLimitStatus> {
         let mut tightest = None;
-        let mut charge = |account: &mut Account, bounds: Quota| {
+        let mut count = |account: &mut Account, quota: Quota| {
             account.in_flight += 1;
-            if let Some(limit) = bounds.requests_per_minute {
-                account.bucket.take(limit, now);
-                let rate = account.bucket.rate(limit, now);
+            if let Some(limit) = quota.requests_per_minute {
+                account.bucket.take(bucket_size(limit), now);
+                let rate = RateLimitStatus::of(account.bucket, limit, now);
                 tightest = Some(tightest.map_or(rate, |tightest: RateLimitStatus| tightest.tighter(rate)));
             }
         };
-        match self.teams.get_mut(demand.team) {
-            Some(account) => charge(account, demand.of_team),
-            None => charge(self.teams.entry(demand.team.to_owned()).or_default(), demand.of_team),
+        match self.teams.get_mut(request.team) {
+            Some(account) => count(account, request.team_quota),
+            None => count(self.teams.entry(request.team.to_owned()).or_default(), request.team_quota),
         }
-        if let Some((key, bounds)) = demand.key {
-            charge(self.keys.entry(key.clone()).or_default(), bounds);
+        if let Some((key, quota)) = request.key {
+            count(self.keys.entry(key.clone()).or_default(), quota);
         }
         tightest
     }
 
-    /// Tells whether there is no room to wait for a request of this team. When another team has more of those that wait,
-    /// the last of that one goes in its place: who asks for little is not rejected because others ask for much.
+    /// Returns whether a request of this team can be neither admitted nor queued. If another team has more queued
+    /// requests, its last one is evicted instead, so that teams with few requests are not rejected because of teams with
+    /// many.
     fn is_full_for(&mut self, team: &str) -> bool {
-        !self.work.has_room() && self.work.waiting() >= self.limits.queue && !self.work.evict_for(team)
+        !self.requests.has_free_permit()
+            && self.requests.queued() >= self.limits.queue_len
+            && !self.requests.evict_for(team)
     }
 
-    /// Forgets those of whom nothing need be known.
+    /// Removes idle accounts from time to time.
     fn sweep(&mut self, now: Instant) {
         if now < self.next_sweep {
             return;
         }
-        self.next_sweep = now + SWEEP;
+        self.next_sweep = now + SWEEP_INTERVAL;
         self.teams.retain(|_, account| !account.is_idle(now));
         self.keys.retain(|_, account| !account.is_idle(now));
         shrink(&mut self.teams);
@@ -303,9 +318,9 @@ impl AdmissionState {
     }
 }
 
-/// Gives memory back that a rush left behind.
+/// Frees memory that a burst of requests left allocated.
 fn shrink<K: Eq + std::hash::Hash, V>(accounts: &mut HashMap<K, V>) {
-    if accounts.capacity() / 4 > accounts.len().max(KEPT_ENTRIES) {
+    if accounts.capacity() / 4 > accounts.len().max(MIN_CAPACITY) {
         accounts.shrink_to(accounts.len() * 2);
     }
 }

@@ -1,4 +1,4 @@
-//! The files of the dashboard, as this program holds them.
+//! The static files of the dashboard, which are part of the program.
 
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS};
@@ -7,7 +7,7 @@ use websvc_transport::Body;
 
 use crate::response::{HttpResponse, with_type};
 
-/// A file beside the page.
+/// A static file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct File {
     pub(crate) path: &'static str,
@@ -29,8 +29,9 @@ macro_rules! file {
     };
 }
 
-/// What the page is made of.
+/// The style sheet of the page.
 pub(crate) const STYLE: File = file!(CSS, "style.css");
+/// The scripts of the page.
 pub(crate) const SCRIPTS: [File; 13] = [
     file!(JAVASCRIPT, "main.js"),
     file!(JAVASCRIPT, "api.js"),
@@ -47,25 +48,25 @@ pub(crate) const SCRIPTS: [File; 13] = [
     file!(JAVASCRIPT, "usage.js"),
 ];
 
-/// Only what this service sends, in nobody's frame. Pictures are those of the service's own artifacts, and those that an
-/// answer carries in itself.
+/// The policy: everything is loaded from this service, and no page may frame the dashboard. Images are artifacts of the
+/// service, or inline data of a response.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Returns the page itself.
+/// Returns the HTML page.
 pub(crate) fn page() -> HttpResponse {
-    reply(File { path: "/", media_type: HTML, content: include_str!("files/page.html") })
+    response(File { path: "/", media_type: HTML, content: include_str!("files/page.html") })
 }
 
-/// Returns a file. It is asked for again each time, since it may change with any version.
-pub(crate) fn reply(file: File) -> HttpResponse {
-    let mut reply =
-        with_type(StatusCode::OK, file.media_type, Body::from(Bytes::from_static(file.content.as_bytes())));
-    guard(reply.headers_mut());
-    reply
+/// Returns a file. Browsers revalidate it each time, because it may change with any version.
+pub(crate) fn response(file: File) -> HttpResponse {
+    let body = Body::from(Bytes::from_static(file.content.as_bytes()));
+    let mut response = with_type(StatusCode::OK, file.media_type, body);
+    set_security_headers(response.headers_mut());
+    response
 }
 
-fn guard(headers: &mut HeaderMap) {
+fn set_security_headers(headers: &mut HeaderMap) {
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_is_served_and_every_import_is_there() {
+    fn every_file_is_served_and_every_import_exists() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/dashboard/files");
         let on_disk: BTreeSet<String> = std::fs::read_dir(folder)
             .unwrap()
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_loaded_from_elsewhere_and_no_markup_is_made_of_texts() {
+    fn files_load_nothing_remote_and_create_no_markup_from_text() {
         for file in SCRIPTS.iter().chain([&STYLE]) {
             assert!(!file.content.contains("innerHTML"), "{}", file.path);
             assert!(!file.content.contains("eval("), "{}", file.path);

@@ -1,4 +1,4 @@
-//! The keys of the dashboard.
+//! The keys on the dashboard.
 
 use std::num::NonZeroU32;
 
@@ -8,7 +8,8 @@ use websvc_store::{KeyRecord, KeyRights, KeyScope};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
-use super::{done, read, stored};
+use super::{read, run_on_store, success};
+use crate::clock;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -18,13 +19,13 @@ struct Key {
     id: String,
     team: String,
     name: String,
-    /// Milliseconds since the Unix epoch, as the times below.
+    /// Milliseconds since the Unix epoch, like the other times.
     created_at: u64,
     last_used_at: Option<u64>,
     revoked_at: Option<u64>,
     expires_at: Option<u64>,
     admin: bool,
-    /// What it may be used for; none is everything.
+    /// The scopes; an empty list stands for all.
     scopes: Vec<&'static str>,
 }
 
@@ -47,9 +48,9 @@ impl From<KeyRecord> for Key {
 
 /// `GET /dashboard/keys`: all keys, without their secrets.
 pub(super) async fn list(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
-    let store = context.store.clone();
-    let keys: Vec<Key> = stored(move || store.list_keys()).await?.into_iter().map(Key::from).collect();
-    // What a key may be made for, so that the page need not know.
+    let store = context.state.store.clone();
+    let keys: Vec<Key> = run_on_store(move || store.list_keys()).await?.into_iter().map(Key::from).collect();
+    // The page creates its form from this list.
     let scopes: Vec<&str> = KeyScope::ALL.iter().map(|scope| scope.as_str()).collect();
     Ok(json(StatusCode::OK, &serde_json::json!({ "keys": keys, "scopes": scopes })))
 }
@@ -62,9 +63,9 @@ struct NewKey {
     name: String,
     #[serde(default)]
     admin: bool,
-    /// What it may be used for; everything when it is not there.
+    /// The scopes; `None` stands for all.
     scopes: Option<Vec<String>>,
-    /// Until when, from now on; forever when it is not there.
+    /// The lifetime in days; `None` is unlimited.
     expires_in_days: Option<NonZeroU32>,
 }
 
@@ -74,28 +75,28 @@ impl NewKey {
         let scopes = scopes
             .collect::<Result<_, _>>()
             .map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("Bad request: scopes: {error}")))?;
-        let now_ms = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
+        let expires_at_ms = |days: NonZeroU32| clock::now_ms() + u64::from(days.get()) * 86_400_000;
         Ok(KeyRights {
             admin: self.admin,
             scopes: self.scopes.is_some().then_some(scopes),
-            expires_at_ms: self.expires_in_days.map(|days| now_ms + u64::from(days.get()) * 86_400_000),
+            expires_at_ms: self.expires_in_days.map(expires_at_ms),
             ..KeyRights::default()
         })
     }
 }
 
-/// `POST /dashboard/keys`: makes a key; the answer is the only place that ever has its secret.
+/// `POST /dashboard/keys`: creates a key. Its secret is only in the response, and never stored.
 pub(super) async fn create(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let wanted: NewKey = read(request).await?;
-    context.trail.set_target(|| format!("team {}", wanted.team));
-    let rights = wanted.rights()?;
-    let store = context.store.clone();
-    let of = wanted.team.clone();
-    let key = stored(move || store.create_key_with(&wanted.team, &wanted.name, &rights)).await?;
-    context.trail.set_target(|| format!("key {} of team {of}", key.id));
+    let new_key: NewKey = read(request).await?;
+    context.trail.set_target(|| format!("team {}", new_key.team));
+    let rights = new_key.rights()?;
+    let store = context.state.store.clone();
+    let team = new_key.team.clone();
+    let key = run_on_store(move || store.create_key_with(&new_key.team, &new_key.name, &rights)).await?;
+    context.trail.set_target(|| format!("key {} of team {team}", key.id));
     Ok(json(StatusCode::OK, &serde_json::json!({ "id": key.id.as_str(), "secret": key.secret.expose() })))
 }
 
@@ -106,7 +107,7 @@ pub(super) async fn revoke(
 ) -> Result<HttpResponse, ApiError> {
     let id = request.uri().path().trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
     context.trail.set_target(|| format!("key {id}"));
-    let store = context.store.clone();
-    stored(move || store.revoke_key(&id)).await?;
-    Ok(done())
+    let store = context.state.store.clone();
+    run_on_store(move || store.revoke_key(&id)).await?;
+    Ok(success())
 }

@@ -1,11 +1,13 @@
-//! Markdown of pages as HTML that may be shown in ours: text, structure and links, and nothing that loads or runs.
+//! Renders the markdown of pages as HTML that is safe on the dashboard: text, structure and links, but nothing that loads
+//! or runs.
 
 use http::{Request, StatusCode};
-use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 use serde::Deserialize;
 use websvc_transport::ServerBody;
 
 use super::parse;
+use crate::blocking::run_blocking;
 use crate::handler::read_body;
 use crate::response::{ApiError, HttpResponse, json};
 
@@ -18,36 +20,33 @@ struct RenderInput {
 /// `POST /dashboard/render`.
 pub(super) async fn render(request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let body = read_body(request).await?;
-    let rendered = tokio::task::spawn_blocking(move || {
+    let html = run_blocking(move || {
         let RenderInput { markdown } = parse(&body)?;
         Ok::<_, ApiError>(sanitize(&markdown))
     });
-    let html =
-        rendered.await.map_err(|error| ApiError::internal(&error, "the markdown could not be shown"))??;
-    Ok(json(StatusCode::OK, &serde_json::json!({ "html": html })))
+    Ok(json(StatusCode::OK, &serde_json::json!({ "html": html.await?? })))
 }
 
-/// Renders markdown of somebody else. Raw HTML becomes text, an image becomes a link to it, and a link that is not of the
-/// web leads nowhere.
+/// Renders untrusted markdown. Raw HTML becomes text, images become links, and links with an unsafe scheme lead nowhere.
 fn sanitize(markdown: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let events = Parser::new_ext(markdown, options).map(|event| match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
         Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
-            Event::Start(Tag::Link { link_type, dest_url: is_safe_url(dest_url), title, id })
+            Event::Start(Tag::Link { link_type, dest_url: safe_url(dest_url), title, id })
         }
         Event::End(TagEnd::Image) => Event::End(TagEnd::Link),
         Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-            Event::Start(Tag::Link { link_type, dest_url: is_safe_url(dest_url), title, id })
+            Event::Start(Tag::Link { link_type, dest_url: safe_url(dest_url), title, id })
         }
-        // Headings of a page in a page: below those of the page itself.
+        // The levels 1 to 3 are headings of the dashboard.
         Event::Start(Tag::Heading { level, .. }) => Event::Start(Tag::Heading {
-            level: below(level),
+            level: lower_level(level),
             id: None,
             classes: Vec::new(),
             attrs: Vec::new(),
         }),
-        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(below(level))),
+        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(lower_level(level))),
         other => other,
     });
     let mut out = String::with_capacity(markdown.len() + markdown.len() / 2);
@@ -55,19 +54,19 @@ fn sanitize(markdown: &str) -> String {
     out
 }
 
-fn below(level: pulldown_cmark::HeadingLevel) -> pulldown_cmark::HeadingLevel {
-    use pulldown_cmark::HeadingLevel::{H4, H5, H6};
+fn lower_level(level: HeadingLevel) -> HeadingLevel {
     match level {
-        pulldown_cmark::HeadingLevel::H1 => H4,
-        pulldown_cmark::HeadingLevel::H2 => H5,
-        _ => H6,
+        HeadingLevel::H1 => HeadingLevel::H4,
+        HeadingLevel::H2 => HeadingLevel::H5,
+        _ => HeadingLevel::H6,
     }
 }
 
-fn is_safe_url(address: CowStr<'_>) -> CowStr<'_> {
-    let scheme = address.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
+/// Returns the URL of a link, or `#` if its scheme is not safe.
+fn safe_url(url: CowStr<'_>) -> CowStr<'_> {
+    let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
     match scheme.as_deref() {
-        Some("http" | "https" | "mailto" | "tel") => address,
+        Some("http" | "https" | "mailto" | "tel") => url,
         _ => CowStr::Borrowed("#"),
     }
 }
@@ -77,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_page_says_cannot_run_or_load_anything() {
+    fn rendered_markdown_cannot_run_or_load_anything() {
         let check =
             |markdown: &str, expected: &str| assert_eq!(sanitize(markdown).trim(), expected, "{markdown}");
         check("# A <b>bold</b> one", "<h4>A &lt;b&gt;bold&lt;/b&gt; one</h4>");

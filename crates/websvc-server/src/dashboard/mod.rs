@@ -1,8 +1,7 @@
-//! The dashboard: a page for people at `/`, and what it asks of the service.
+//! The dashboard at `/`: its static files and the operations that they use.
 //!
-//! The page is made of files of this program and nothing else. What it asks for is for administrators: whoever signs in
-//! with an admin key gets a session ([`session`]), whose cookie then stands for the key, here and for the operations of
-//! the interface, so that the playground sends what any client sends.
+//! The operations are for administrators. Signing in with an admin key starts a session ([`session`]). Its cookie then
+//! stands for the key, also in requests to the API, so that the playground sends the same requests as any client.
 
 mod file;
 mod keys;
@@ -17,18 +16,20 @@ mod usage;
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use serde::de::DeserializeOwned;
+use websvc_store::StoreError;
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
+use crate::blocking::run_blocking;
 use crate::handler::read_body;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
 pub(crate) use file::{File, SCRIPTS, STYLE, page};
-pub(crate) use sign_in::{administrator, admit_without_key};
+pub(crate) use sign_in::authenticate_admin;
 pub(crate) use sign_in_limiter::SignInLimiter;
 
-/// What the page asks for.
+/// An operation of the dashboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     File(File),
@@ -47,7 +48,7 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
-    /// Returns what audit events call it: only what changes something leaves one.
+    /// Returns the name in audit events; operations that change nothing write none.
     pub(crate) fn name(self) -> Option<&'static str> {
         match self {
             Self::SignIn => Some("sign-in"),
@@ -67,14 +68,14 @@ impl Operation {
     }
 }
 
-/// Answers what the page asks for.
+/// Handles a request of the dashboard.
 pub(crate) async fn perform(
     operation: Operation,
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     match operation {
-        Operation::File(file) => Ok(file::reply(file)),
+        Operation::File(file) => Ok(file::response(file)),
         Operation::Session => sign_in::session(&context, &request),
         Operation::SignIn => sign_in::sign_in(&context, request).await,
         Operation::SignOut => Ok(sign_in::sign_out(&context, &request)),
@@ -90,10 +91,10 @@ pub(crate) async fn perform(
     }
 }
 
-/// Reads the body of a request of the page.
+/// Reads the JSON body of a request of the dashboard.
 ///
 /// # Errors
-/// As [`read_body`]; 400 when it is not what it has to be.
+/// As [`read_body`]; 400 if it does not have the type `T`.
 async fn read<T: DeserializeOwned>(request: Request<ServerBody>) -> Result<T, ApiError> {
     parse(&read_body(request).await?)
 }
@@ -103,19 +104,15 @@ fn parse<T: DeserializeOwned>(body: &Bytes) -> Result<T, ApiError> {
         .map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("Bad request: {error}")))
 }
 
-/// Runs what waits for the database where it holds nobody up.
-async fn stored<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, websvc_store::StoreError> + Send + 'static,
+/// Runs work on the database on the blocking pool.
+async fn run_on_store<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let done = tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| ApiError::internal(&error, "the work on the database was broken off"))?;
-    done.map_err(refusal)
+    run_blocking(work).await?.map_err(store_error)
 }
 
-/// Returns what the person at the page is told: what it can mend by its own words, everything else as our failure.
-fn refusal(error: websvc_store::StoreError) -> ApiError {
-    use websvc_store::StoreError;
+/// Returns the error for the user: 400 and 404 for errors that the user can correct, and otherwise 500.
+fn store_error(error: StoreError) -> ApiError {
     match error {
         StoreError::InvalidName { .. } | StoreError::AlreadyRevoked { .. } => {
             ApiError::new(ErrorCode::BadRequest, error.to_string())
@@ -125,6 +122,6 @@ fn refusal(error: websvc_store::StoreError) -> ApiError {
     }
 }
 
-fn done() -> HttpResponse {
+fn success() -> HttpResponse {
     json(StatusCode::OK, &serde_json::json!({ "success": true }))
 }

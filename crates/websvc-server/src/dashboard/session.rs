@@ -1,12 +1,12 @@
-//! Who is signed in: sessions in memory, which end with the process.
+//! The sessions of the dashboard. They are stored in memory and end with the process.
 //!
-//! A session is a cookie that stands for a key. The key itself is looked up with every request, so that a revoked one
-//! ends its sessions at once. A browser sends cookies with requests that other pages make, too; `SameSite` forbids that,
-//! and whatever changes something has to carry the session's token in a header besides, which no other page can read.
+//! A session is a cookie that stands for a key. The key is looked up for every request, so revoking it ends its sessions
+//! immediately. Browsers also send cookies with requests of other pages. Against that (CSRF), the cookie has `SameSite`,
+//! and every request that changes something must contain the session's token in a header, which no other page can read.
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use http::header::{AUTHORIZATION, COOKIE};
@@ -16,89 +16,92 @@ use websvc_types::ErrorCode;
 
 use crate::authenticate;
 use crate::response::ApiError;
+use crate::sync::lock;
 
-/// How long a session lasts.
-pub(crate) const LIFE: Duration = Duration::from_secs(12 * 3600);
+/// The lifetime of a session.
+pub(crate) const SESSION_TTL: Duration = Duration::from_secs(12 * 3600);
 
-/// So many sessions are known at one time; the oldest ends when another begins.
+/// The maximum number of sessions. Beyond that, the oldest one ends.
 const MAX_SESSIONS: usize = 1000;
 
 /// The name of the cookie.
 pub(crate) const COOKIE_NAME: &str = "websvc_session";
 
-/// The header with the token.
+/// The header with the token against CSRF.
 const TOKEN_HEADER: &str = "x-csrf-token";
 
-/// What the token header has where nobody signs in: any page may send a request, but not with this header.
+/// The value of the token header without authentication. The header alone is enough: other pages cannot send it.
 pub(crate) const OPEN_TOKEN: &str = "open";
 
-/// The sessions.
+/// The sessions by their cookie.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions(Mutex<HashMap<String, Session>>);
 
 struct Session {
     key: String,
     token: String,
-    ends: Instant,
+    expires_at: Instant,
 }
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("ends", &self.ends).finish_non_exhaustive()
+        f.debug_struct("Session").field("expires_at", &self.expires_at).finish_non_exhaustive()
     }
 }
 
-/// Marks a request whose key is that of its session.
+/// Marks a request whose key was attached for its session.
 #[derive(Debug, Clone, Copy)]
 struct FromSession;
 
-/// A session just begun.
+/// A new session.
 #[derive(Debug)]
 pub(crate) struct NewSession {
-    /// What the cookie says.
+    /// The value of the cookie.
     pub(crate) cookie: String,
-    /// What requests that change something have to carry.
+    /// The token that requests must contain if they change something.
     pub(crate) token: String,
 }
 
 impl Sessions {
-    /// Begins a session for this key.
+    /// Starts a session for a key.
     ///
     /// # Errors
-    /// 500 when the system has no randomness.
-    pub(crate) fn begin(&self, key: &str) -> Result<NewSession, ApiError> {
-        let (cookie, token) = (random()?, random()?);
+    /// 500 if the system provides no random numbers.
+    pub(crate) fn start(&self, key: &str) -> Result<NewSession, ApiError> {
+        let (cookie, token) = (random_hex()?, random_hex()?);
         let now = Instant::now();
-        let mut sessions = self.lock();
-        sessions.retain(|_, session| session.ends > now);
+        let mut sessions = lock(&self.0);
+        sessions.retain(|_, session| session.expires_at > now);
         if sessions.len() >= MAX_SESSIONS {
-            let oldest =
-                sessions.iter().min_by_key(|(_, session)| session.ends).map(|(name, _)| name.clone());
-            oldest.map(|name| sessions.remove(&name));
+            let oldest = sessions
+                .iter()
+                .min_by_key(|(_, session)| session.expires_at)
+                .map(|(cookie, _)| cookie.clone());
+            oldest.map(|cookie| sessions.remove(&cookie));
         }
-        let session = Session { key: key.to_owned(), token: token.clone(), ends: now + LIFE };
+        let session = Session { key: key.to_owned(), token: token.clone(), expires_at: now + SESSION_TTL };
         sessions.insert(cookie.clone(), session);
         Ok(NewSession { cookie, token })
     }
 
-    /// Ends the session of these headers.
+    /// Ends the session of a request.
     pub(crate) fn end(&self, headers: &HeaderMap) {
         if let Some(cookie) = cookie(headers) {
-            self.lock().remove(cookie);
+            lock(&self.0).remove(cookie);
         }
     }
 
-    /// Returns the token of the session of these headers.
+    /// Returns the token of a request's session.
     pub(crate) fn token(&self, headers: &HeaderMap) -> Option<String> {
         let now = Instant::now();
-        self.lock()
+        lock(&self.0)
             .get(cookie(headers)?)
-            .filter(|session| session.ends > now)
+            .filter(|session| session.expires_at > now)
             .map(|session| session.token.clone())
     }
 
-    /// Puts the key that the session of a request stands for into it, as any client sends it; a key that the request
-    /// shows itself counts alone.
+    /// Adds the key of a request's session to its headers, as any client sends it. If the request has a key of its own, the
+    /// session is ignored.
     ///
     /// # Errors
     /// As for [`key`](Self::key).
@@ -116,40 +119,33 @@ impl Sessions {
         Ok(())
     }
 
-    /// Returns the key that the session of these headers stands for; `None` without a session.
+    /// Returns the key of a request's session; `None` without a session.
     ///
     /// # Errors
-    /// 403 when the request may change something and has not the token of the session.
+    /// 403 if the method may change something and the token is missing or wrong.
     pub(crate) fn key(&self, method: &Method, headers: &HeaderMap) -> Result<Option<String>, ApiError> {
         let now = Instant::now();
-        let sessions = self.lock();
-        let Some(session) =
-            cookie(headers).and_then(|cookie| sessions.get(cookie)).filter(|session| session.ends > now)
-        else {
-            return Ok(None);
-        };
+        let sessions = lock(&self.0);
+        let session = cookie(headers).and_then(|cookie| sessions.get(cookie));
+        let Some(session) = session.filter(|session| session.expires_at > now) else { return Ok(None) };
         if method.is_safe() || has_token(headers, &session.token) {
             return Ok(Some(session.key.clone()));
         }
         Err(csrf_error())
     }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Session>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// Tells whether the key of a request was put there for its session.
+/// Returns whether the key of a request was attached for its session.
 pub(crate) fn has_session<B>(request: &Request<B>) -> bool {
     request.extensions().get::<FromSession>().is_some()
 }
 
 /// Returns whether the token header has this value.
 pub(crate) fn has_token(headers: &HeaderMap, token: &str) -> bool {
-    headers.get(TOKEN_HEADER).is_some_and(|given| given.as_bytes().ct_eq(token.as_bytes()).into())
+    headers.get(TOKEN_HEADER).is_some_and(|value| value.as_bytes().ct_eq(token.as_bytes()).into())
 }
 
-/// Returns the refusal of a request that another page may have sent.
+/// Returns the error for a request that another page may have sent.
 pub(crate) fn csrf_error() -> ApiError {
     ApiError::new(
         ErrorCode::Forbidden,
@@ -157,7 +153,7 @@ pub(crate) fn csrf_error() -> ApiError {
     )
 }
 
-/// Returns the value of our cookie (RFC 6265, section 5.4).
+/// Returns the value of the session's cookie (RFC 6265, section 5.4).
 fn cookie(headers: &HeaderMap) -> Option<&str> {
     headers
         .get_all(COOKIE)
@@ -171,10 +167,10 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Returns 256 random bits as hex digits.
-fn random() -> Result<String, ApiError> {
+fn random_hex() -> Result<String, ApiError> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes)
-        .map_err(|error| ApiError::internal(&error, "the system has no randomness"))?;
+        .map_err(|error| ApiError::internal(&error, "the system provides no random numbers"))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
@@ -192,9 +188,9 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_stands_for_its_key_and_changes_need_the_token() {
+    fn cookie_stands_for_its_key_and_unsafe_methods_need_the_token() {
         let sessions = Sessions::default();
-        let NewSession { cookie, token } = sessions.begin("fc-1").unwrap();
+        let NewSession { cookie, token } = sessions.start("fc-1").unwrap();
         let key = |method: &Method, headers: &HeaderMap| {
             sessions.key(method, headers).map(Option::unwrap_or_default)
         };
@@ -202,8 +198,8 @@ mod tests {
         assert_eq!(key(&Method::POST, &headers(&cookie, Some(&token))).unwrap(), "fc-1");
         for wrong in [None, Some(""), Some("open"), Some(&token[1..])] {
             for method in [Method::POST, Method::PUT, Method::DELETE] {
-                let refused = key(&method, &headers(&cookie, wrong)).unwrap_err();
-                assert_eq!(refused.into_response().status(), 403, "{method} {wrong:?}");
+                let error = key(&method, &headers(&cookie, wrong)).unwrap_err();
+                assert_eq!(error.into_response().status(), 403, "{method} {wrong:?}");
             }
         }
         assert_eq!(key(&Method::GET, &headers("0000", None)).unwrap(), "");
@@ -213,10 +209,10 @@ mod tests {
     }
 
     #[test]
-    fn request_of_a_session_is_told_from_one_that_shows_the_key_itself() {
+    fn request_has_a_session_only_if_it_has_no_key_of_its_own() {
         let sessions = Sessions::default();
-        let NewSession { cookie, .. } = sessions.begin("fc-1").unwrap();
-        let asked = |cookie: &str, key: Option<&str>| {
+        let NewSession { cookie, .. } = sessions.start("fc-1").unwrap();
+        let check = |cookie: &str, key: Option<&str>| {
             let mut request = Request::new(());
             *request.headers_mut() = headers(cookie, None);
             if let Some(key) = key {
@@ -225,35 +221,35 @@ mod tests {
             sessions.attach_session_key(&mut request).unwrap();
             has_session(&request)
         };
-        assert!(asked(&cookie, None));
-        assert!(
-            !asked(&cookie, Some("fc-2")),
-            "a key that is tried counts as one, whatever cookie is with it"
-        );
-        assert!(!asked("0000", None));
+        assert!(check(&cookie, None));
+        assert!(!check(&cookie, Some("fc-2")), "a guessed key counts as a guess, even with a valid cookie");
+        assert!(!check("0000", None));
     }
 
     #[test]
-    fn a_session_ends_in_time_whatever_is_done_with_it() {
+    fn session_expires_even_if_it_is_used() {
         let sessions = Sessions::default();
-        let NewSession { cookie, token } = sessions.begin("fc-1").unwrap();
+        let NewSession { cookie, token } = sessions.start("fc-1").unwrap();
         let headers = headers(&cookie, Some(&token));
-        let left = sessions.lock()[&cookie].ends.saturating_duration_since(Instant::now());
-        assert!(left <= LIFE && left > LIFE - Duration::from_secs(600), "{left:?}");
+        let remaining = lock(&sessions.0)[&cookie].expires_at.saturating_duration_since(Instant::now());
+        assert!(
+            remaining <= SESSION_TTL && remaining > SESSION_TTL - Duration::from_secs(600),
+            "{remaining:?}"
+        );
         sessions.key(&Method::GET, &headers).unwrap();
-        sessions.lock().get_mut(&cookie).unwrap().ends = Instant::now();
+        lock(&sessions.0).get_mut(&cookie).unwrap().expires_at = Instant::now();
         assert_eq!(sessions.key(&Method::POST, &headers).unwrap(), None);
         assert_eq!(sessions.token(&headers), None);
     }
 
     #[test]
-    fn sessions_are_bounded_and_the_oldest_ends_first() {
+    fn number_of_sessions_is_bounded_and_the_oldest_ends_first() {
         let sessions = Sessions::default();
-        let first = sessions.begin("fc-1").unwrap();
+        let first = sessions.start("fc-1").unwrap();
         for _ in 0..MAX_SESSIONS {
-            sessions.begin("fc-2").unwrap();
+            sessions.start("fc-2").unwrap();
         }
-        assert_eq!(sessions.lock().len(), MAX_SESSIONS);
+        assert_eq!(lock(&sessions.0).len(), MAX_SESSIONS);
         assert_eq!(sessions.token(&headers(&first.cookie, None)), None);
     }
 }

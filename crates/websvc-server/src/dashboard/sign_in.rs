@@ -10,10 +10,10 @@ use websvc_store::Caller;
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
-use super::session::{COOKIE_NAME, LIFE, OPEN_TOKEN, csrf_error, has_session, has_token};
-use super::{done, read};
+use super::session::{COOKIE_NAME, NewSession, OPEN_TOKEN, SESSION_TTL, csrf_error, has_session, has_token};
+use super::{read, success};
 use crate::authenticate::{self, Authentication, authenticate, identify};
-use crate::authorize::authorise_admin;
+use crate::authorize::authorize_admin;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -23,77 +23,98 @@ struct SignIn {
     key: String,
 }
 
-/// Who is signed in.
+/// The state of a session.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Session<'a> {
-    /// Whether a key is asked for at all.
+    /// The dashboard requires a key.
     required: bool,
-    /// The team of whoever is signed in.
+    /// The team of the user who is signed in.
     team: Option<&'a str>,
-    /// What requests have to carry; nobody is signed in without.
+    /// The token for requests that change something; `None` if no user is signed in.
     csrf_token: Option<&'a str>,
 }
 
-/// `GET /dashboard/session`: who is signed in.
+/// `GET /dashboard/session`: the state of the session.
 pub(super) fn session(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    if context.authentication == Authentication::Open {
+    if context.state.authentication == Authentication::Open {
         require_loopback(request.body().peer_addr().ip(), request.uri(), request.headers())?;
-        return Ok(private(json(
+        return Ok(uncached(json(
             StatusCode::OK,
             &Session { required: false, team: None, csrf_token: Some(OPEN_TOKEN) },
         )));
     }
-    let address = context.origin.client_ip(request.body().peer_addr().ip(), request.headers());
-    let key = context.sessions.key(request.method(), request.headers())?;
-    let token = context.sessions.token(request.headers());
-    let caller = match key.map(|key| admin(context, &key, address)) {
+    let address = context.state.client_ip(request);
+    let key = context.state.sessions.key(request.method(), request.headers())?;
+    let token = context.state.sessions.token(request.headers());
+    let caller = match key.map(|key| find_admin(context, &key, address)) {
         Some(Ok(caller)) => Some(caller),
-        // A key that is no longer valid is nobody's: that is no failure of whoever asks.
-        Some(Err(refused)) if matches!(refused.status(), 401 | 403) => None,
-        Some(Err(failed)) => return Err(failed),
+        // A session whose key is no longer valid counts as none.
+        Some(Err(error)) if matches!(error.status(), 401 | 403) => None,
+        Some(Err(error)) => return Err(error),
         None => None,
     };
     let team = caller.as_ref().map(|caller| caller.team.name.as_str());
     let session = Session { required: true, team, csrf_token: token.as_deref().filter(|_| team.is_some()) };
-    Ok(private(json(StatusCode::OK, &session)))
+    Ok(uncached(json(StatusCode::OK, &session)))
 }
 
-/// `POST /dashboard/session`: begins a session for an admin key.
+/// `POST /dashboard/session`: starts a session for an admin key.
 pub(super) async fn sign_in(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let origin = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
-    let address = context.origin.client_ip(request.body().peer_addr().ip(), request.headers());
+    let base_url = context.state.base_url(&request);
+    let address = context.state.client_ip(&request);
     let SignIn { key } = read(request).await?;
     let caller = try_key(context, key.trim(), address)?;
-    let begun = context.sessions.begin(key.trim())?;
-    let session = Session { required: true, team: Some(&caller.team.name), csrf_token: Some(&begun.token) };
-    let mut reply = private(json(StatusCode::OK, &session));
-    let secure = if origin.is_some_and(|origin| origin.starts_with("https:")) { "; Secure" } else { "" };
-    set_cookie(&mut reply, &format!("{}; Max-Age={}{secure}", begun.cookie, LIFE.as_secs()));
-    Ok(reply)
+    let NewSession { cookie, token } = context.state.sessions.start(key.trim())?;
+    let session = Session { required: true, team: Some(&caller.team.name), csrf_token: Some(&token) };
+    let mut response = uncached(json(StatusCode::OK, &session));
+    let secure = if base_url.is_some_and(|url| url.starts_with("https:")) { "; Secure" } else { "" };
+    set_cookie(&mut response, &format!("{cookie}; Max-Age={}{secure}", SESSION_TTL.as_secs()));
+    Ok(response)
 }
 
 /// `DELETE /dashboard/session`.
 pub(super) fn sign_out(context: &RequestContext<'_>, request: &Request<ServerBody>) -> HttpResponse {
-    context.sessions.end(request.headers());
-    let mut reply = private(done());
-    set_cookie(&mut reply, "; Max-Age=0");
-    reply
+    context.state.sessions.end(request.headers());
+    let mut response = uncached(success());
+    set_cookie(&mut response, "; Max-Age=0");
+    response
 }
 
-/// Lets whoever sits before this machine administer it, where no key is asked for.
+/// Authenticates an administrator; `None` without authentication, if the request comes from this machine.
 ///
 /// # Errors
-/// 403 for everybody else, and for what another page may have sent.
-pub(crate) fn admit_without_key(request: &Request<ServerBody>) -> Result<(), ApiError> {
+/// 401 and 403 for all other requests, 429 after too many wrong keys.
+pub(crate) fn authenticate_admin(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<Option<Caller>, ApiError> {
+    let state = context.state;
+    if state.authentication == Authentication::Open {
+        return check_local_request(request).map(|()| None);
+    }
+    let address = state.client_ip(request);
+    match authenticate::key(request.headers()) {
+        // The limit of wrong keys does not apply: the user of a session has sent the correct key before.
+        Some(key) if has_session(request) => find_admin(context, key, address).map(Some),
+        Some(key) => try_key(context, key, address).map(Some),
+        None => authenticate(state.authentication, &state.store, request.headers(), address, context.trail),
+    }
+}
+
+/// Allows a request without authentication if a user of this machine has sent it.
+///
+/// # Errors
+/// 403 for requests from other machines, and for those that another page may have sent.
+fn check_local_request(request: &Request<ServerBody>) -> Result<(), ApiError> {
     require_loopback(request.body().peer_addr().ip(), request.uri(), request.headers())?;
-    // A browser asks before it sends this header for another page, and is told no.
+    // Before a browser sends this header for another page, it sends a preflight request, which is rejected.
     if request.method().is_safe() || has_token(request.headers(), OPEN_TOKEN) {
         Ok(())
     } else {
@@ -101,76 +122,55 @@ pub(crate) fn admit_without_key(request: &Request<ServerBody>) -> Result<(), Api
     }
 }
 
-/// Returns who administers by the key of a request, `None` where nobody is asked for one.
-///
-/// # Errors
-/// 401 and 403 for everybody else, 429 after too many wrong keys.
-pub(crate) fn administrator(
-    context: &RequestContext<'_>,
-    request: &Request<ServerBody>,
-) -> Result<Option<Caller>, ApiError> {
-    if context.authentication == Authentication::Open {
-        return Ok(None);
-    }
-    let address = context.origin.client_ip(request.body().peer_addr().ip(), request.headers());
-    match authenticate::key(request.headers()) {
-        // Whoever has a session has shown the right key before; wrong ones of others at the address are not held against it.
-        Some(key) if has_session(request) => admin(context, key, address).map(Some),
-        Some(key) => try_key(context, key, address).map(Some),
-        None => {
-            authenticate(context.authentication, context.store, request.headers(), address, context.trail)
-        }
-    }
-}
-
-/// Returns the administrator with a key that somebody shows; wrong ones are counted.
+/// Returns the administrator with this key; wrong keys are limited.
 fn try_key(context: &RequestContext<'_>, key: &str, address: IpAddr) -> Result<Caller, ApiError> {
-    context.attempts.admit(address, key, Instant::now())?;
-    let found = admin(context, key, address);
-    if found.as_ref().is_err_and(|refused| refused.status() == 401) {
-        context.attempts.record(address, key, Instant::now());
+    context.state.sign_in_limiter.admit(address, key, Instant::now())?;
+    let admin = find_admin(context, key, address);
+    if admin.as_ref().is_err_and(|error| error.status() == 401) {
+        context.state.sign_in_limiter.record(address, key, Instant::now());
     }
-    found
+    admin
 }
 
 /// Returns the administrator with this key.
-fn admin(context: &RequestContext<'_>, key: &str, address: IpAddr) -> Result<Caller, ApiError> {
-    let caller = identify(context.store, key, address, context.trail)?;
-    authorise_admin(&caller)?;
+fn find_admin(context: &RequestContext<'_>, key: &str, address: IpAddr) -> Result<Caller, ApiError> {
+    let caller = identify(&context.state.store, key, address, context.trail)?;
+    authorize_admin(&caller)?;
     Ok(caller)
 }
 
-fn set_cookie(reply: &mut HttpResponse, value: &str) {
+fn set_cookie(response: &mut HttpResponse, value: &str) {
     let cookie = format!("{COOKIE_NAME}={value}; Path=/; HttpOnly; SameSite=Strict");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-        reply.headers_mut().insert(SET_COOKIE, cookie);
+        response.headers_mut().insert(SET_COOKIE, cookie);
     }
 }
 
-fn private(mut reply: HttpResponse) -> HttpResponse {
-    reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    reply
+/// Forbids caches to store a response.
+fn uncached(mut response: HttpResponse) -> HttpResponse {
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
-/// Refuses whoever is not on this machine: where no key is asked for, the page is for those who sit before it. The
-/// name that was asked for counts too: a page elsewhere could give its own name our address.
+/// Rejects requests from other machines: without authentication, the dashboard is only for users of this machine. The
+/// requested host is checked, too: a page could resolve its own host name to this address (DNS rebinding).
 ///
 /// # Errors
-/// 403 for everybody else.
-pub(super) fn require_loopback(peer: IpAddr, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
+/// 403
+fn require_loopback(peer: IpAddr, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
     let host = uri.host().map(str::to_owned).or_else(|| {
         let authority: http::uri::Authority = headers.get(HOST)?.to_str().ok()?.parse().ok()?;
         Some(authority.host().to_owned())
     });
-    let named_here = host.is_some_and(|host| {
+    let is_local_host = host.is_some_and(|host| {
         let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
         host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
     });
-    let led_here = headers.contains_key(FORWARDED) || headers.contains_key("x-forwarded-for");
-    if peer.to_canonical().is_loopback() && named_here && !led_here {
+    let is_forwarded = headers.contains_key(FORWARDED) || headers.contains_key("x-forwarded-for");
+    if peer.to_canonical().is_loopback() && is_local_host && !is_forwarded {
         return Ok(());
     }
-    let text = "Forbidden: without keys ([auth] required = false) the dashboard is for this machine only, at \
+    let text = "Forbidden: without keys ([auth] required = false) the dashboard is available only on this machine, at \
                 http://localhost or http://127.0.0.1";
     Err(ApiError::new(ErrorCode::Forbidden, text))
 }
@@ -180,16 +180,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_keys_only_this_machine_is_let_in_and_only_by_its_own_name() {
-        let check = |peer: &str, host: &str, forwarded: bool, expected: bool| {
+    fn only_loopback_peers_with_a_loopback_host_are_allowed() {
+        let check = |peer: &str, host: &str, is_forwarded: bool, expected: bool| {
             let mut headers = HeaderMap::new();
             headers.insert(HOST, host.parse().unwrap());
-            if forwarded {
+            if is_forwarded {
                 headers.insert("x-forwarded-for", "203.0.113.9".parse().unwrap());
             }
-            let allowed =
+            let result =
                 require_loopback(peer.parse().unwrap(), &"/dashboard/keys".parse().unwrap(), &headers);
-            assert_eq!(allowed.is_ok(), expected, "{peer} {host} {forwarded}");
+            assert_eq!(result.is_ok(), expected, "{peer} {host} {is_forwarded}");
         };
         check("127.0.0.1", "127.0.0.1:3002", false, true);
         check("127.0.0.1", "localhost:3002", false, true);

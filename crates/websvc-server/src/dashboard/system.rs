@@ -1,6 +1,6 @@
-//! How the service is: what the page of that name shows.
+//! The state of the service for the page "System" of the dashboard.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use http::StatusCode;
 use serde::Serialize;
@@ -12,8 +12,9 @@ use websvc_threat::ThreatMetrics;
 use websvc_types::index::CrawlProgressRequest;
 use websvc_types::status::ReadinessResponse;
 
-use super::stored;
+use super::run_on_store;
 use crate::admission::AdmissionMetrics;
+use crate::clock::{now_ms, unix_ms};
 use crate::crawl_progress::CrawlProgressEntry;
 use crate::handler;
 use crate::response::{ApiError, HttpResponse, json};
@@ -23,7 +24,7 @@ use crate::service::RequestContext;
 #[serde(rename_all = "camelCase")]
 struct System {
     version: &'static str,
-    /// Milliseconds since the Unix epoch, as the time below.
+    /// Milliseconds since the Unix epoch, like `now`.
     started_at: u64,
     now: u64,
     readiness: ReadinessResponse,
@@ -39,23 +40,29 @@ struct System {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RequestState {
-    in_work: usize,
-    waiting: usize,
+    #[serde(rename = "inWork")]
+    in_flight: usize,
+    #[serde(rename = "waiting")]
+    queued: usize,
     admitted: u64,
-    refused: u64,
+    #[serde(rename = "refused")]
+    rejected: u64,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SourceHealth {
     name: String,
-    /// Questions that were answered, with results or without.
+    /// Requests with a response, with or without results.
     answered: u64,
-    unanswered: u64,
-    given_up: u64,
-    /// Milliseconds; `None` before the first question.
+    /// Requests without a response.
+    #[serde(rename = "unanswered")]
+    unavailable: u64,
+    #[serde(rename = "givenUp")]
+    cancelled: u64,
+    /// `None` before the first request.
     mean_ms: Option<f64>,
-    /// The bound below which 95 of 100 questions were; `None` when it is above the highest one.
+    /// The upper bound of the histogram bucket with the 95th percentile; `None` in the last bucket, which has none.
     p95_below_ms: Option<u64>,
     last_failure: Option<LastFailure>,
 }
@@ -77,22 +84,23 @@ struct IndexSize {
 #[serde(rename_all = "camelCase")]
 struct CrawlState {
     team: Option<String>,
-    /// Kind of the job; `None` for a crawl elsewhere that fills the index of this service.
+    /// The kind of the job; `None` for an external crawl that fills the index of this service.
     job: Option<&'static str>,
-    /// How a job ended, or that it runs.
+    /// The state of the job.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'static str>,
     #[serde(flatten)]
     progress: CrawlProgressRequest,
     elapsed_ms: u64,
+    /// The time since the last report.
     silent_ms: u64,
 }
 
-/// So many jobs are shown, as crawls elsewhere are.
-const MOST_JOBS: u64 = 64;
+/// The maximum number of listed jobs, like that of external crawls.
+const MAX_JOBS: u64 = 64;
 
-/// A job that ended is shown for so long, as a crawl elsewhere is.
-const SHOWN_AFTER_END_MS: u64 = 600_000;
+/// The time after its end for which a job is listed, like an external crawl.
+const LISTED_AFTER_END_MS: u64 = 600_000;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -108,10 +116,12 @@ struct CacheState {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct BrowserState {
-    running: bool,
+    #[serde(rename = "running")]
+    is_running: bool,
     pages: u64,
     waiting: u64,
-    free_places: usize,
+    #[serde(rename = "freePlaces")]
+    free_permits: usize,
     memory_bytes: u64,
     opened: u64,
     failed: u64,
@@ -121,34 +131,35 @@ struct BrowserState {
 
 #[derive(Serialize)]
 struct ThreatState {
-    /// `None` when nobody is asked: the lists of the teams alone decide.
+    /// `None` without a scanner; then only the lists of the teams apply.
     scanner: Option<&'static str>,
     scanned: u64,
-    remembered: u64,
+    #[serde(rename = "remembered")]
+    cached: u64,
     failed: u64,
     blocked: u64,
 }
 
 /// `GET /dashboard/system`.
 pub(super) async fn system(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
-    let store = context.store.clone();
-    let size = stored(move || store.cache_size()).await?;
-    let index = context
-        .engine
+    let store = context.state.store.clone();
+    let size = run_on_store(move || store.cache_size()).await?;
+    let engine = &context.state.engine;
+    let index = engine
         .index()
         .map(|index| index.stats())
         .transpose()
         .map_err(|error| ApiError::internal(&error, "the index could not be read"))?;
     let (_, readiness) = handler::readiness(context).await;
     let mut crawls = jobs(context).await?;
-    crawls.extend(crawls_elsewhere(context));
+    crawls.extend(external_crawls(context));
     let system = System {
         version: env!("CARGO_PKG_VERSION"),
-        started_at: context.serving_since_ms,
-        now: unix_ms(SystemTime::now()),
+        started_at: context.state.started_at_ms,
+        now: now_ms(),
         readiness,
-        requests: requests(&context.admission.figures()),
-        sources: context.engine.source_figures().into_iter().map(source).collect(),
+        requests: requests(&context.state.admission.metrics()),
+        sources: engine.source_figures().into_iter().map(source).collect(),
         index: index.map(|stats| IndexSize {
             documents: stats.documents,
             images: stats.images,
@@ -157,65 +168,66 @@ pub(super) async fn system(context: &RequestContext<'_>) -> Result<HttpResponse,
         crawls,
         cache: cache(context, size),
         browser: browser(context).await,
-        threat: threat(&context.engine.threat().figures()),
+        threat: threat(&engine.threat().figures()),
     };
     Ok(json(StatusCode::OK, &system))
 }
 
-fn requests(figures: &AdmissionMetrics) -> RequestState {
+fn requests(metrics: &AdmissionMetrics) -> RequestState {
     RequestState {
-        in_work: figures.in_work,
-        waiting: figures.waiting,
-        admitted: figures.admitted,
-        refused: figures.refused_rate + figures.refused_concurrency + figures.refused_overload,
+        in_flight: metrics.in_flight,
+        queued: metrics.queued,
+        admitted: metrics.admitted,
+        rejected: metrics.rejected_rate + metrics.rejected_concurrency + metrics.rejected_overload,
     }
 }
 
-fn source(figures: SourceMetrics) -> SourceHealth {
-    let total = figures.took.last().copied().unwrap_or_default();
-    #[expect(clippy::cast_precision_loss, reason = "a mean for a person to read")]
-    let mean_ms = (total > 0).then(|| figures.total_us as f64 / 1000.0 / total as f64);
+fn source(metrics: SourceMetrics) -> SourceHealth {
+    let total = metrics.took.last().copied().unwrap_or_default();
+    #[expect(clippy::cast_precision_loss, reason = "a mean for display")]
+    let mean_ms = (total > 0).then(|| metrics.total_us as f64 / 1000.0 / total as f64);
     let last_failure =
-        figures.last_failure.map(|(at, failure)| LastFailure { at: unix_ms(at), reason: failure.name() });
+        metrics.last_failure.map(|(at, failure)| LastFailure { at: unix_ms(at), reason: failure.name() });
     SourceHealth {
-        name: figures.name,
-        answered: figures.results + figures.none,
-        unanswered: figures.unavailable.iter().map(|(_, count)| count).sum(),
-        given_up: figures.given_up,
+        name: metrics.name,
+        answered: metrics.results + metrics.none,
+        unavailable: metrics.unavailable.iter().map(|(_, count)| count).sum(),
+        cancelled: metrics.given_up,
         mean_ms,
-        p95_below_ms: p95(&figures.took),
+        p95_below_ms: p95(&metrics.took),
         last_failure,
     }
 }
 
-/// Returns the bound below which 95 of 100 questions were answered, of counts that are summed up.
-fn p95(took: &[u64]) -> Option<u64> {
-    let total = took.last().copied().filter(|total| *total > 0)?;
-    let at = took.iter().position(|count| count.saturating_mul(100) >= total.saturating_mul(95))?;
-    LATENCY_BOUNDS_MS.get(at).copied()
+/// Returns the upper bound of the bucket with the 95th percentile, for cumulative counts.
+fn p95(counts: &[u64]) -> Option<u64> {
+    let total = counts.last().copied().filter(|total| *total > 0)?;
+    let index = counts.iter().position(|count| count.saturating_mul(100) >= total.saturating_mul(95))?;
+    LATENCY_BOUNDS_MS.get(index).copied()
 }
 
-/// Returns the jobs of the service, of all teams of whom something may be kept, and named unless they are anonymous.
+/// Returns the jobs of all teams, without those of teams with zero data retention, and without the names of anonymous
+/// teams.
 async fn jobs(context: &RequestContext<'_>) -> Result<Vec<CrawlState>, ApiError> {
-    let now_ms = unix_ms(SystemTime::now());
-    let recent = context.jobs.recent(now_ms.saturating_sub(SHOWN_AFTER_END_MS), MOST_JOBS).await;
+    let now_ms = now_ms();
+    let recent = context.state.jobs.recent(now_ms.saturating_sub(LISTED_AFTER_END_MS), MAX_JOBS).await;
     let recent = recent.map_err(|error| ApiError::internal(&error, "the jobs could not be read"))?;
-    let store = context.store.clone();
-    let teams = stored(move || store.list_teams()).await?;
-    let shown = recent.into_iter().filter_map(|job| {
-        // Where nobody is asked for a key there is no such team.
+    let store = context.state.store.clone();
+    let teams = run_on_store(move || store.list_teams()).await?;
+    let jobs = recent.into_iter().filter_map(|job| {
+        // Without authentication, the default team may not exist.
         let team = teams.iter().find(|team| team.name == job.team);
         let is_anonymous = match team {
             Some(team) if team.zdr == Retention::Forced => return None,
             Some(team) => team.anon == Retention::Forced,
             None => false,
         };
-        Some(of_job(job, is_anonymous, now_ms))
+        Some(job_state(job, is_anonymous, now_ms))
     });
-    Ok(shown.collect())
+    Ok(jobs.collect())
 }
 
-fn of_job(job: JobOverview, is_anonymous: bool, now_ms: u64) -> CrawlState {
+fn job_state(job: JobOverview, is_anonymous: bool, now_ms: u64) -> CrawlState {
     let JobOverview {
         id,
         team,
@@ -251,44 +263,44 @@ fn of_job(job: JobOverview, is_anonymous: bool, now_ms: u64) -> CrawlState {
     }
 }
 
-fn crawls_elsewhere(context: &RequestContext<'_>) -> Vec<CrawlState> {
+fn external_crawls(context: &RequestContext<'_>) -> Vec<CrawlState> {
     let now = Instant::now();
-    let since =
-        |then: Instant| u64::try_from(now.saturating_duration_since(then).as_millis()).unwrap_or(u64::MAX);
-    let state = |CrawlProgressEntry { team, progress, begun, heard }| CrawlState {
+    let ms_since =
+        |time: Instant| u64::try_from(now.saturating_duration_since(time).as_millis()).unwrap_or(u64::MAX);
+    let state = |CrawlProgressEntry { team, progress, started, updated }| CrawlState {
         team,
         job: None,
         state: None,
-        // A crawl that has ended takes no more time.
-        elapsed_ms: if progress.ended { since(begun) - since(heard) } else { since(begun) },
-        silent_ms: since(heard),
+        // The time of an ended crawl stops at its last report.
+        elapsed_ms: if progress.ended { ms_since(started) - ms_since(updated) } else { ms_since(started) },
+        silent_ms: ms_since(updated),
         progress,
     };
-    context.crawls.list(now).into_iter().map(state).collect()
+    context.state.crawl_progress.list(now).into_iter().map(state).collect()
 }
 
 fn cache(context: &RequestContext<'_>, size: CacheSize) -> CacheState {
-    let scraper = context.engine.scraper();
-    let report = scraper.cache_metrics();
+    let scraper = context.state.engine.scraper();
+    let metrics = scraper.cache_metrics();
     CacheState {
         pages: size.pages,
         bytes: size.bytes,
         max_bytes: scraper.cache_limits().max_bytes,
-        hits: report.hits + report.hits_in_memory,
-        misses: report.misses,
-        is_full: report.is_full,
+        hits: metrics.hits + metrics.hits_in_memory,
+        misses: metrics.misses,
+        is_full: metrics.is_full,
     }
 }
 
 async fn browser(context: &RequestContext<'_>) -> Option<BrowserState> {
-    let browser = context.engine.scraper().browser()?;
+    let browser = context.state.engine.scraper().browser()?;
     let status = browser.status().await;
     let BrowserMetrics { open, waiting, opened, failed, crashed, .. } = browser.figures().await;
     Some(BrowserState {
-        running: status.process.is_some(),
+        is_running: status.process.is_some(),
         pages: open,
         waiting,
-        free_places: status.free_places,
+        free_permits: status.free_places,
         memory_bytes: status.memory_bytes,
         opened,
         failed: failed.iter().map(|(_, count)| count).sum(),
@@ -297,20 +309,15 @@ async fn browser(context: &RequestContext<'_>) -> Option<BrowserState> {
     })
 }
 
-fn threat(figures: &ThreatMetrics) -> ThreatState {
+fn threat(metrics: &ThreatMetrics) -> ThreatState {
     let sum = |counts: &[(&'static str, u64)]| counts.iter().map(|(_, count)| count).sum();
     ThreatState {
-        scanner: Some(figures.scanner).filter(|name| *name != "none"),
-        scanned: figures.scanned,
-        remembered: figures.remembered,
-        failed: sum(&figures.failed),
-        blocked: sum(&figures.blocked),
+        scanner: Some(metrics.scanner).filter(|name| *name != "none"),
+        scanned: metrics.scanned,
+        cached: metrics.remembered,
+        failed: sum(&metrics.failed),
+        blocked: sum(&metrics.blocked),
     }
-}
-
-fn unix_ms(time: SystemTime) -> u64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -320,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn job_is_shown_with_its_hosts_and_without_the_name_of_an_anonymous_team() {
+    fn job_is_listed_with_its_hosts_and_without_the_name_of_an_anonymous_team() {
         let job = JobOverview {
             id: "1".to_owned(),
             team: "tea".to_owned(),
@@ -334,24 +341,24 @@ mod tests {
             open: 4,
             urls: ["http://b.test/", "http://a.test/x", "http://a.test/y"].map(str::to_owned).to_vec(),
         };
-        let shown = serde_json::to_value(of_job(job.clone(), false, 5_000)).unwrap();
+        let listed = serde_json::to_value(job_state(job.clone(), false, 5_000)).unwrap();
         let expected = serde_json::json!({
             "team": "tea", "job": "batch", "state": "running", "id": "1", "hosts": ["a.test", "b.test"], "pages": 3,
             "failed": 1, "skipped": 2, "waiting": 4, "ended": false, "elapsedMs": 4_000, "silentMs": 0,
         });
-        assert_eq!(shown, expected);
+        assert_eq!(listed, expected);
         let ended = JobOverview { state: JobState::Failed, finished_at_ms: Some(3_000), ..job };
-        let shown = serde_json::to_value(of_job(ended, true, 5_000)).unwrap();
+        let listed = serde_json::to_value(job_state(ended, true, 5_000)).unwrap();
         assert_eq!(
-            (&shown["team"], &shown["state"], &shown["ended"]),
+            (&listed["team"], &listed["state"], &listed["ended"]),
             (&().into(), &"failed".into(), &true.into())
         );
-        assert_eq!(shown["elapsedMs"], 2_000);
+        assert_eq!(listed["elapsedMs"], 2_000);
     }
 
     #[test]
-    fn the_95th_of_100_is_within_a_bound() {
-        let check = |took: &[u64], expected: Option<u64>| assert_eq!(p95(took), expected, "{took:?}");
+    fn p95_is_the_upper_bound_of_its_bucket() {
+        let check = |counts: &[u64], expected: Option<u64>| assert_eq!(p95(counts), expected, "{counts:?}");
         check(&[0; 12], None);
         check(&[95, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100], Some(1));
         check(&[94, 95, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100], Some(5));

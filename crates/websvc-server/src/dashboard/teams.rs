@@ -1,4 +1,4 @@
-//! The teams of the dashboard.
+//! The teams on the dashboard.
 
 use http::{Request, StatusCode};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -6,7 +6,7 @@ use websvc_store::{Team, TeamChange, UnknownPolicy};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
-use super::{done, read, stored};
+use super::{read, run_on_store, success};
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -44,13 +44,13 @@ impl From<Team> for TeamView {
 
 /// `GET /dashboard/teams`.
 pub(super) async fn list(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
-    let store = context.store.clone();
+    let store = context.state.store.clone();
     let teams: Vec<TeamView> =
-        stored(move || store.list_teams()).await?.into_iter().map(TeamView::from).collect();
+        run_on_store(move || store.list_teams()).await?.into_iter().map(TeamView::from).collect();
     Ok(json(StatusCode::OK, &serde_json::json!({ "teams": teams })))
 }
 
-/// What is to be changed: a field that is not there stays as it is, `null` goes back to the default.
+/// A change of a team. A missing field changes nothing; `null` restores the default.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Change {
@@ -76,21 +76,21 @@ enum Switch {
     Off,
 }
 
-/// Tells a field that is `null` from one that is not there.
+/// Deserializes a field that is `null` to `Some(None)`, so that it differs from a missing one.
 fn double_option<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
-/// `PUT /dashboard/teams`: makes or changes a team.
+/// `PUT /dashboard/teams`: creates or changes a team.
 pub(super) async fn set(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let change: Change = read(request).await?;
     context.trail.set_target(|| format!("team {}", change.name));
-    let policies = TeamChange {
+    let team_change = TeamChange {
         zdr: policy("zdr", change.zdr)?,
         anon: policy("anon", change.anon)?,
         threat_protection: policy("threatProtection", change.threat_protection)?,
@@ -101,9 +101,9 @@ pub(super) async fn set(
         audit: change.audit.map(|switch| switch == Switch::On),
         index: policy("index", change.index)?,
     };
-    let store = context.store.clone();
-    stored(move || store.set_team(&change.name, &policies)).await?;
-    Ok(done())
+    let store = context.state.store.clone();
+    run_on_store(move || store.set_team(&change.name, &team_change)).await?;
+    Ok(success())
 }
 
 fn policy<T: std::str::FromStr<Err = UnknownPolicy>>(

@@ -1,4 +1,4 @@
-//! What was used: sums by day, and the last requests.
+//! The usage on the dashboard: totals by day, and the last requests.
 
 use http::{Request, StatusCode};
 use serde::Serialize;
@@ -7,14 +7,14 @@ use websvc_store::{Budget, LoggedRequest, Store, StoreError, UsageFilter};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
-use super::stored;
-use crate::response::{ApiError, HttpResponse, json as reply};
+use super::run_on_store;
+use crate::response::{ApiError, HttpResponse, json as json_response};
 use crate::service::RequestContext;
 
-/// So many days are summed up at most.
+/// The maximum number of days.
 const MAX_DAYS: u32 = 400;
 
-/// So many requests are shown at most.
+/// The maximum number of requests.
 const MAX_REQUESTS: u32 = 1000;
 
 #[derive(Serialize)]
@@ -33,63 +33,64 @@ struct TeamBudget {
     planned: Option<u64>,
 }
 
-/// `GET /dashboard/usage?days=N`: by day, team and operation, the newest day first, and what the teams have left.
+/// `GET /dashboard/usage?days=N`: the usage by day, team and operation, newest day first, and the remaining credits of the
+/// teams.
 pub(super) async fn usage(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let days = number(request, "days", 30, MAX_DAYS)?;
-    let store = context.store.clone();
-    let (days, teams) = stored(move || Ok((by_day(&store, days)?, budgets(&store)?))).await?;
-    Ok(reply(StatusCode::OK, &json!({ "days": days, "teams": teams })))
+    let store = context.state.store.clone();
+    let (days, teams) = run_on_store(move || Ok((by_day(&store, days)?, budgets(&store)?))).await?;
+    Ok(json_response(StatusCode::OK, &json!({ "days": days, "teams": teams })))
 }
 
-/// Returns the sums of all keys together.
+/// Returns the usage by day, team and operation, as totals of all keys.
 fn by_day(store: &Store, days: u32) -> Result<Vec<Day>, StoreError> {
-    let mut sums: Vec<Day> = Vec::new();
-    for used in store.usage_by_day(UsageFilter { team: None, days: Some(days) })? {
-        let same =
-            |sum: &&mut Day| sum.day == used.day && sum.team == used.team && sum.operation == used.operation;
-        // Of one day, which is at the end.
-        let of_day = sums.iter().rposition(|sum| sum.day != used.day).map_or(0, |at| at + 1);
-        if let Some(sum) = sums[of_day..].iter_mut().find(same) {
-            sum.requests += used.requests;
-            sum.credits += used.credits;
+    let mut totals: Vec<Day> = Vec::new();
+    for usage in store.usage_by_day(UsageFilter { team: None, days: Some(days) })? {
+        let is_same = |total: &&mut Day| total.team == usage.team && total.operation == usage.operation;
+        // The rows are ordered by day, so the totals of the current day are the last ones.
+        let day_start = totals.iter().rposition(|total| total.day != usage.day).map_or(0, |index| index + 1);
+        if let Some(total) = totals[day_start..].iter_mut().find(is_same) {
+            total.requests += usage.requests;
+            total.credits += usage.credits;
         } else {
-            sums.push(Day {
-                day: used.day,
-                team: used.team,
-                operation: used.operation,
-                requests: used.requests,
-                credits: used.credits,
+            totals.push(Day {
+                day: usage.day,
+                team: usage.team,
+                operation: usage.operation,
+                requests: usage.requests,
+                credits: usage.credits,
             });
         }
     }
-    Ok(sums)
+    Ok(totals)
 }
 
 fn budgets(store: &Store) -> Result<Vec<TeamBudget>, StoreError> {
-    let budget = |team: String| {
+    let team_budget = |team: String| {
         let budget: Option<Budget> = store.budget(&team)?;
-        let (remaining, planned) = (budget.map(|one| one.remaining), budget.map(|one| one.granted));
+        let (remaining, planned) =
+            (budget.map(|budget| budget.remaining), budget.map(|budget| budget.granted));
         Ok(TeamBudget { team, remaining, planned })
     };
-    store.list_teams()?.into_iter().map(|team| budget(team.name)).collect()
+    store.list_teams()?.into_iter().map(|team| team_budget(team.name)).collect()
 }
 
-/// `GET /dashboard/requests?limit=N`: the last requests, the newest first; none of those that nothing may be kept of.
+/// `GET /dashboard/requests?limit=N`: the last requests that may be stored, newest first.
 pub(super) async fn requests(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let limit = number(request, "limit", 100, MAX_REQUESTS)?;
-    let store = context.store.clone();
-    let logged = stored(move || store.recent_requests(None, None, limit)).await?;
-    let requests: Vec<Value> = logged.into_iter().map(shown).collect();
-    Ok(reply(StatusCode::OK, &json!({ "requests": requests })))
+    let store = context.state.store.clone();
+    let logged = run_on_store(move || store.recent_requests(None, None, limit)).await?;
+    let requests: Vec<Value> = logged.into_iter().map(to_json).collect();
+    Ok(json_response(StatusCode::OK, &json!({ "requests": requests })))
 }
 
-fn shown(logged: LoggedRequest) -> Value {
+fn to_json(logged: LoggedRequest) -> Value {
     let LoggedRequest {
         id: _,
         at_ms,
@@ -127,15 +128,15 @@ fn shown(logged: LoggedRequest) -> Value {
     })
 }
 
-/// Returns a number of the query string, from 1 to `most`.
-fn number(request: &Request<ServerBody>, name: &str, default: u32, most: u32) -> Result<u32, ApiError> {
+/// Returns a number of the query string, from 1 to `max`.
+fn number(request: &Request<ServerBody>, name: &str, default: u32, max: u32) -> Result<u32, ApiError> {
     let query = request.uri().query().unwrap_or_default();
-    let given = url::form_urlencoded::parse(query.as_bytes()).find(|(given, _)| given == name);
-    let Some((_, value)) = given else { return Ok(default) };
+    let parameter = url::form_urlencoded::parse(query.as_bytes()).find(|(other, _)| other == name);
+    let Some((_, value)) = parameter else { return Ok(default) };
     match value.parse() {
-        Ok(number) if (1..=most).contains(&number) => Ok(number),
+        Ok(number) if (1..=max).contains(&number) => Ok(number),
         _ => {
-            let text = format!("Bad request: {name} must be a number from 1 to {most}, not {value:?}");
+            let text = format!("Bad request: {name} must be a number from 1 to {max}, not {value:?}");
             Err(ApiError::new(ErrorCode::BadRequest, text))
         }
     }

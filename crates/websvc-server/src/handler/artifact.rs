@@ -1,4 +1,4 @@
-//! `GET /artifacts/FILE`: files that requests left behind, read by their signed URLs.
+//! `GET /artifacts/FILE`: artifacts, which are files that requests left, by their signed URLs.
 
 use std::ops::Range;
 
@@ -17,28 +17,28 @@ use crate::authenticate::authenticate_optional;
 use crate::response::{ApiError, HttpResponse, with_type};
 use crate::service::RequestContext;
 
-/// Markup of strangers runs nothing and loads nothing, should a browser show it all the same.
+/// The policy of files that are downloaded: if a browser displays foreign markup anyway, it runs and loads nothing.
 const SANDBOX: &str = "sandbox; default-src 'none'";
 
-/// Answers with an artifact, or a part of it.
+/// Responds with an artifact, or a part of it.
 ///
-/// The URL is the permission, so that a browser can show a picture. Whoever shows a key beside it gets what is of the
-/// key's team alone.
+/// The signed URL is the permission, so that a browser can display an image. A client that also sends a key gets only
+/// artifacts of its team.
 pub(crate) async fn artifact(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let (uri, headers) = (request.uri(), request.headers());
     let file = uri.path().rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
-    let link = SignedUrl::read(file, uri.query()).ok_or_else(not_found)?;
-    let address = context.origin.client_ip(request.body().peer_addr().ip(), headers);
-    let caller =
-        authenticate_optional(context.authentication, context.store, headers, address, context.trail)?;
+    let signed_url = SignedUrl::read(file, uri.query()).ok_or_else(not_found)?;
+    let state = context.state;
+    let address = state.client_ip(request);
+    let caller = authenticate_optional(state.authentication, &state.store, headers, address, context.trail)?;
     let team = caller.as_ref().map(|caller| caller.team.name.as_str());
-    let found = context.artifacts.get(&link, request.method(), team).await.map_err(failure)?;
-    match found {
-        ArtifactSource::Here(content) => here(content, request.method(), headers).await,
-        ArtifactSource::Elsewhere(url) => elsewhere(&url),
+    let source = state.artifacts.get(&signed_url, request.method(), team).await.map_err(api_error)?;
+    match source {
+        ArtifactSource::Here(content) => respond(content, request.method(), headers).await,
+        ArtifactSource::Elsewhere(url) => redirect(&url),
     }
 }
 
@@ -46,7 +46,7 @@ fn not_found() -> ApiError {
     ApiError::new(ErrorCode::NotFound, FindError::NotFound.to_string())
 }
 
-fn failure(error: FindError) -> ApiError {
+fn api_error(error: FindError) -> ApiError {
     match error {
         FindError::NotFound => not_found(),
         FindError::Gone => ApiError::new(ErrorCode::Gone, error.to_string()),
@@ -55,101 +55,104 @@ fn failure(error: FindError) -> ApiError {
     }
 }
 
-async fn here(content: Content, method: &Method, headers: &HeaderMap) -> Result<HttpResponse, ApiError> {
+/// Responds with the content of an artifact, or a part of it.
+async fn respond(content: Content, method: &Method, headers: &HeaderMap) -> Result<HttpResponse, ApiError> {
     let Content { id, kind, bytes, remaining_s, .. } = &content;
     let (kind, bytes) = (*kind, *bytes);
-    let tag = value(&format!("\"{id}\""))?;
-    let mut own = vec![
-        (CACHE_CONTROL, value(&format!("private, max-age={remaining_s}, immutable"))?),
-        (ETAG, tag.clone()),
+    let etag = header_value(&format!("\"{id}\""))?;
+    let mut response_headers = vec![
+        (CACHE_CONTROL, header_value(&format!("private, max-age={remaining_s}, immutable"))?),
+        (ETAG, etag.clone()),
         (ACCEPT_RANGES, HeaderValue::from_static("bytes")),
-        (CONTENT_DISPOSITION, value(&kind.content_disposition(id))?),
+        (CONTENT_DISPOSITION, header_value(&kind.content_disposition(id))?),
         (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
         (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex")),
     ];
     if kind.disposition() == Disposition::Attachment {
-        own.push((CONTENT_SECURITY_POLICY, HeaderValue::from_static(SANDBOX)));
+        response_headers.push((CONTENT_SECURITY_POLICY, HeaderValue::from_static(SANDBOX)));
     }
-    if headers.get(IF_NONE_MATCH).is_some_and(|given| names(given, &tag)) {
-        let mut reply = Response::new(Body::empty());
-        *reply.status_mut() = StatusCode::NOT_MODIFIED;
-        reply.headers_mut().extend(own);
-        return Ok(reply);
+    if headers.get(IF_NONE_MATCH).is_some_and(|value| contains_etag(value, &etag)) {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response.headers_mut().extend(response_headers);
+        return Ok(response);
     }
-    let (status, part) = match wanted(headers, &tag, bytes) {
-        Wanted::Whole => (StatusCode::OK, 0..bytes),
-        Wanted::Part(part) => (StatusCode::PARTIAL_CONTENT, part),
-        Wanted::Nothing => return Err(ApiError::range_not_satisfiable(bytes)),
+    let (status, range) = match requested_range(headers, &etag, bytes) {
+        RequestedRange::Whole => (StatusCode::OK, 0..bytes),
+        RequestedRange::Part(range) => (StatusCode::PARTIAL_CONTENT, range),
+        RequestedRange::NotSatisfiable => return Err(ApiError::range_not_satisfiable(bytes)),
     };
-    own.push((CONTENT_LENGTH, HeaderValue::from(part.end - part.start)));
+    response_headers.push((CONTENT_LENGTH, HeaderValue::from(range.end - range.start)));
     if status == StatusCode::PARTIAL_CONTENT {
-        let last = part.end - 1;
-        own.push((CONTENT_RANGE, value(&format!("bytes {}-{last}/{bytes}", part.start))?));
+        let last = range.end - 1;
+        response_headers
+            .push((CONTENT_RANGE, header_value(&format!("bytes {}-{last}/{bytes}", range.start))?));
     }
     let body = if method == Method::HEAD {
         Body::empty()
     } else {
-        let read = content.into_body(part).await;
-        read.map_err(|error| ApiError::internal(&error, "the artifact could not be read"))?
+        let body = content.into_body(range).await;
+        body.map_err(|error| ApiError::internal(&error, "the artifact could not be read"))?
     };
-    let mut reply = with_type(status, kind.media_type(), body);
-    reply.headers_mut().extend(own);
-    Ok(reply)
+    let mut response = with_type(status, kind.media_type(), body);
+    response.headers_mut().extend(response_headers);
+    Ok(response)
 }
 
-/// Leads to where the artifact is. The way is valid for minutes, so nobody may remember it.
-fn elsewhere(url: &Url) -> Result<HttpResponse, ApiError> {
-    let mut reply = Response::new(Body::empty());
-    *reply.status_mut() = StatusCode::TEMPORARY_REDIRECT;
-    reply.headers_mut().insert(LOCATION, value(url.as_str())?);
-    reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    reply.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    Ok(reply)
+/// Redirects to the storage of the artifact. The URL is valid for minutes, so the redirect must not be cached.
+fn redirect(url: &Url) -> Result<HttpResponse, ApiError> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
+    response.headers_mut().insert(LOCATION, header_value(url.as_str())?);
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    Ok(response)
 }
 
-fn value(text: &str) -> Result<HeaderValue, ApiError> {
+fn header_value(text: &str) -> Result<HeaderValue, ApiError> {
     HeaderValue::from_str(text).map_err(|error| ApiError::internal(&error, "a header could not be written"))
 }
 
-/// Which bytes are asked for.
+/// The range of bytes that a request asks for.
 #[derive(Debug, PartialEq, Eq)]
-enum Wanted {
+enum RequestedRange {
     Whole,
     Part(Range<u64>),
-    /// Those that there are not.
-    Nothing,
+    /// A range outside of the artifact.
+    NotSatisfiable,
 }
 
-/// Reads `Range` (RFC 9110, section 14.2). Several ranges, and what is no range of bytes, are answered with the whole.
-fn wanted(headers: &HeaderMap, tag: &HeaderValue, bytes: u64) -> Wanted {
-    if headers.get(IF_RANGE).is_some_and(|given| given != tag) {
-        return Wanted::Whole;
+/// Parses `Range` (RFC 9110, section 14.2). Several ranges, and ranges in other units than bytes, select the whole artifact.
+fn requested_range(headers: &HeaderMap, etag: &HeaderValue, bytes: u64) -> RequestedRange {
+    if headers.get(IF_RANGE).is_some_and(|value| value != etag) {
+        return RequestedRange::Whole;
     }
     let range = headers.get(RANGE).and_then(|range| range.to_str().ok());
     let Some((first, last)) = range.and_then(|range| range.strip_prefix("bytes=")?.split_once('-')) else {
-        return Wanted::Whole;
+        return RequestedRange::Whole;
     };
     let (first, last) = (first.trim(), last.trim());
-    let part = match (number(first), number(last)) {
+    let range = match (parse_position(first), parse_position(last)) {
         (Some(first), None) if last.is_empty() => first..bytes,
         (Some(first), Some(last)) if first <= last => first..last.saturating_add(1).min(bytes),
         (None, Some(length)) if first.is_empty() => bytes.saturating_sub(length)..bytes,
-        _ => return Wanted::Whole,
+        _ => return RequestedRange::Whole,
     };
-    if part.is_empty() { Wanted::Nothing } else { Wanted::Part(part) }
+    if range.is_empty() { RequestedRange::NotSatisfiable } else { RequestedRange::Part(range) }
 }
 
-/// Reads a number of digits alone; one that is too large lies behind every end.
-fn number(text: &str) -> Option<u64> {
-    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits.then(|| text.parse().unwrap_or(u64::MAX))
+/// Parses a number that consists only of digits. A number that is too large becomes the maximum, which is beyond the end
+/// of every artifact.
+fn parse_position(text: &str) -> Option<u64> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
-/// Tells whether `If-None-Match` names the tag; a weak comparison (RFC 9110, section 13.1.2).
-fn names(given: &HeaderValue, tag: &HeaderValue) -> bool {
-    let (Ok(given), Ok(tag)) = (given.to_str(), tag.to_str()) else { return false };
-    given.split(',').map(str::trim).any(|one| one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag)
+/// Returns whether `If-None-Match` contains an entity tag, by weak comparison (RFC 9110, section 13.1.2).
+fn contains_etag(if_none_match: &HeaderValue, etag: &HeaderValue) -> bool {
+    let (Ok(list), Ok(etag)) = (if_none_match.to_str(), etag.to_str()) else { return false };
+    list.split(',').map(str::trim).any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
 }
 
 #[cfg(test)]
@@ -157,40 +160,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_range_of_bytes_is_understood_and_everything_else_is_the_whole() {
-        let tag = HeaderValue::from_static("\"a\"");
-        let check = |range: &'static str, expected: Wanted| {
+    fn single_byte_range_selects_a_part_and_everything_else_the_whole() {
+        let etag = HeaderValue::from_static("\"a\"");
+        let check = |range: &'static str, expected: RequestedRange| {
             let headers = HeaderMap::from_iter([(RANGE, HeaderValue::from_static(range))]);
-            assert_eq!(wanted(&headers, &tag, 10), expected, "{range}");
+            assert_eq!(requested_range(&headers, &etag, 10), expected, "{range}");
         };
-        check("bytes=0-3", Wanted::Part(0..4));
-        check("bytes=4-", Wanted::Part(4..10));
-        check("bytes=-3", Wanted::Part(7..10));
-        check("bytes=-30", Wanted::Part(0..10));
-        check("bytes=9-99999999999999999999999", Wanted::Part(9..10));
-        check("bytes=10-", Wanted::Nothing);
-        check("bytes=99999999999999999999999-", Wanted::Nothing);
-        check("bytes=-0", Wanted::Nothing);
+        check("bytes=0-3", RequestedRange::Part(0..4));
+        check("bytes=4-", RequestedRange::Part(4..10));
+        check("bytes=-3", RequestedRange::Part(7..10));
+        check("bytes=-30", RequestedRange::Part(0..10));
+        check("bytes=9-99999999999999999999999", RequestedRange::Part(9..10));
+        check("bytes=10-", RequestedRange::NotSatisfiable);
+        check("bytes=99999999999999999999999-", RequestedRange::NotSatisfiable);
+        check("bytes=-0", RequestedRange::NotSatisfiable);
         for whole in ["bytes=3-1", "bytes=0-1,3-4", "bytes=a-b", "bytes=-", "lines=1-2", "bytes=+1-2", ""] {
-            check(whole, Wanted::Whole);
+            check(whole, RequestedRange::Whole);
         }
     }
 
     #[test]
-    fn a_range_of_another_file_is_the_whole() {
-        let tag = HeaderValue::from_static("\"a\"");
+    fn range_with_another_if_range_tag_selects_the_whole() {
+        let etag = HeaderValue::from_static("\"a\"");
         let mut headers = HeaderMap::from_iter([(RANGE, HeaderValue::from_static("bytes=0-3"))]);
         headers.insert(IF_RANGE, HeaderValue::from_static("\"b\""));
-        assert_eq!(wanted(&headers, &tag, 10), Wanted::Whole);
-        headers.insert(IF_RANGE, tag.clone());
-        assert_eq!(wanted(&headers, &tag, 10), Wanted::Part(0..4));
+        assert_eq!(requested_range(&headers, &etag, 10), RequestedRange::Whole);
+        headers.insert(IF_RANGE, etag.clone());
+        assert_eq!(requested_range(&headers, &etag, 10), RequestedRange::Part(0..4));
     }
 
     #[test]
-    fn tags_are_compared_one_by_one() {
-        let tag = HeaderValue::from_static("\"a\"");
-        let check = |given: &'static str, expected| {
-            assert_eq!(names(&HeaderValue::from_static(given), &tag), expected, "{given}");
+    fn if_none_match_is_a_list_of_weak_or_strong_tags() {
+        let etag = HeaderValue::from_static("\"a\"");
+        let check = |list: &'static str, expected| {
+            assert_eq!(contains_etag(&HeaderValue::from_static(list), &etag), expected, "{list}");
         };
         check("\"a\"", true);
         check("\"b\", W/\"a\"", true);

@@ -9,23 +9,23 @@ use websvc_types::job::StartJobResponse;
 use websvc_validate::{BatchPage, BatchPlan, Checked, RetentionMode, read_batch};
 
 use super::job::{self, JobStart};
-use super::search::{policy, team};
+use super::search::policy;
 use super::webhook;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
-/// Begins a batch, or adds to one.
+/// Starts a batch, or adds URLs to one.
 pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Result<HttpResponse, ApiError> {
-    let JobStart { version, base_url, idempotency, body } = start;
-    let policy = policy(context.store, context.caller.as_ref())?;
+    let JobStart { version, base_url, idempotency_key, body } = start;
+    let policy = policy(&context)?;
     let retention = RetentionMode::requested_retention(&policy);
-    let decoding = context.admission.decode_body(body, move |body| read_batch(body, &policy));
-    let Checked { plan, warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
-    let addresses: Vec<&str> = plan.pages().iter().map(BatchPage::given).collect();
-    job::note(&context, retention, plan.scrape(), &addresses);
-    job::admit(&context, plan.scrape()).await?;
-    let webhook = webhook::planned(&context, plan.webhook())?;
-    let (urls, blocked) = screened(&context, &plan)?;
+    let decoding = context.state.admission.decode_body(body, move |body| read_batch(body, &policy));
+    let Checked { plan, warnings } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
+    let requested_urls: Vec<&str> = plan.pages().iter().map(BatchPage::given).collect();
+    job::record_request(&context, retention, plan.scrape(), &requested_urls);
+    job::check_plan(&context, plan.scrape()).await?;
+    let webhook = webhook::new_webhook(&context, plan.webhook())?;
+    let (urls, blocked) = filter_blocked(&context, &plan)?;
     let id = match plan.append_to() {
         Some(id) => append(&context, id, urls, plan.listed()).await?,
         None => {
@@ -38,11 +38,11 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
             };
             let new = NewJob {
                 id: context.id.clone(),
-                team: team(&context).to_owned(),
+                team: context.team_name().to_owned(),
                 key: context.caller.as_ref().map(|caller| caller.key_id.clone()),
                 kind: JobKind::Batch,
-                request: job::written(&request)?,
-                idempotency,
+                request: job::serialize(&request)?,
+                idempotency: idempotency_key,
                 page_limit: None,
                 urls,
                 listed: plan.listed(),
@@ -53,7 +53,7 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
     };
     let url = job::url(base_url.as_deref(), version, JobKind::Batch, &id);
     let invalid_urls = plan.invalid_urls().map(|invalid| [invalid, &blocked].concat());
-    let answer = StartJobResponse {
+    let response = StartJobResponse {
         success: true,
         url,
         id,
@@ -62,16 +62,19 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
         final_crawler_options: None,
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
     };
-    Ok(json(StatusCode::OK, &answer))
+    Ok(json(StatusCode::OK, &response))
 }
 
-/// Returns the pages of a batch, and the URLs that the lists of threat protection block.
+/// Returns the URLs of a batch that the lists of threat protection allow, and those that they block.
 ///
 /// # Errors
-/// 403 when all are blocked, or one is and the request wants all of them.
-fn screened(context: &RequestContext<'_>, plan: &BatchPlan) -> Result<(Vec<JobUrl>, Vec<String>), ApiError> {
-    let addresses = plan.pages().iter().map(BatchPage::url);
-    let verdicts = context.engine.list_verdicts(plan.scrape(), addresses);
+/// 403 if all URLs are blocked, or if one is and the request does not ignore invalid URLs.
+fn filter_blocked(
+    context: &RequestContext<'_>,
+    plan: &BatchPlan,
+) -> Result<(Vec<JobUrl>, Vec<String>), ApiError> {
+    let page_urls = plan.pages().iter().map(BatchPage::url);
+    let verdicts = context.state.engine.list_verdicts(plan.scrape(), page_urls);
     let (mut urls, mut blocked, mut first_reason) = (Vec::new(), Vec::new(), None);
     for (page, verdict) in plan.pages().iter().zip(verdicts) {
         match verdict {
@@ -99,11 +102,11 @@ async fn append(
     let id = job::parse_id(id)?;
     let record = job::find(context, JobKind::Batch, &id).await?;
     let added = match record.state {
-        JobState::Running => context.jobs.extend(team(context), &id, urls, listed).await?,
+        JobState::Running => context.state.jobs.extend(context.team_name(), &id, urls, listed).await?,
         JobState::Completed | JobState::Cancelled | JobState::Failed => None,
     };
     match added {
         Some(_) => Ok(id),
-        None => Err(ApiError::new(ErrorCode::JobEnded, "Batch scrape has ended, nothing can be added to it")),
+        None => Err(ApiError::new(ErrorCode::JobEnded, "Batch scrape has ended, no URLs can be added to it")),
     }
 }

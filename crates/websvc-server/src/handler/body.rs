@@ -1,4 +1,4 @@
-//! The JSON body of a request.
+//! Reads the JSON body of a request.
 
 use bytes::Bytes;
 use http::Request;
@@ -9,10 +9,10 @@ use websvc_types::limits::BODY_MAX_BYTES;
 
 use crate::response::ApiError;
 
-/// Reads the body of a request that is to be JSON.
+/// Reads the JSON body of a request.
 ///
 /// # Errors
-/// 415 when it says to be something else, 413 when it is too large, 408 when it does not arrive.
+/// 415 for another media type, 413 for a body that is too large, 408 for one that does not arrive in time.
 pub(crate) async fn read(request: Request<ServerBody>) -> Result<Bytes, ApiError> {
     if let Some(value) = request.headers().get(CONTENT_TYPE) {
         let declared = value.to_str().unwrap_or_default();
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_comes_with_parameters_and_suffixes() {
+    fn json_media_type_may_have_parameters_and_a_suffix() {
         assert!(is_json("application/json"));
         assert!(is_json("Application/JSON; charset=utf-8"));
         assert!(is_json("application/problem+json"));

@@ -10,55 +10,59 @@ use websvc_types::job::{ActiveCrawl, ActiveCrawls, CrawlRequest, StartJobRespons
 use websvc_validate::{Checked, RetentionMode, crawl_params_of, read_crawl_request};
 
 use super::job::{self, JobStart};
-use super::search::{policy_with_patterns, team};
+use super::search::policy_with_patterns;
 use super::{crawl_prompt, webhook};
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
-/// Begins a crawl.
+/// Starts a crawl.
 pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Result<HttpResponse, ApiError> {
-    let JobStart { version, base_url, idempotency, body } = start;
+    let JobStart { version, base_url, idempotency_key, body } = start;
+    let engine = &context.state.engine;
     let policy = policy_with_patterns(&context)?;
     let retention = RetentionMode::requested_retention(&policy);
-    let rules = policy.clone();
-    let decoding = context.admission.decode_with_patterns(body, move |body| read_crawl_request(body, &rules));
+    let body_policy = policy.clone();
+    let decoding = context
+        .state
+        .admission
+        .decode_with_patterns(body, move |body| read_crawl_request(body, &body_policy));
     let Checked { plan: (request, plan), mut warnings } =
-        context.engine.stages().run(Stage::Decode, decoding).await?;
-    job::note(&context, retention, plan.scrape(), &[plan.url().as_str()]);
-    job::admit(&context, plan.scrape()).await?;
-    if let Some(reason) = context.engine.list_verdicts(plan.scrape(), [plan.url()]).pop().flatten() {
+        engine.stages().run(Stage::Decode, decoding).await?;
+    job::record_request(&context, retention, plan.scrape(), &[plan.url().as_str()]);
+    job::check_plan(&context, plan.scrape()).await?;
+    if let Some(reason) = engine.list_verdicts(plan.scrape(), [plan.url()]).pop().flatten() {
         return Err(ApiError::new(ErrorCode::UnsafeDomainBlocked, reason));
     }
-    let webhook = webhook::planned(&context, plan.webhook())?;
+    let webhook = webhook::new_webhook(&context, plan.webhook())?;
     let crawl_prompt::ResolvedCrawl { request, plan, generated } =
-        crawl_prompt::read(&context, request, plan, &policy, &mut warnings).await?;
+        crawl_prompt::resolve(&context, request, plan, &policy, &mut warnings).await?;
     let merged = generated.is_some().then(|| crawl_params_of(&request));
     let page_limit = Some(plan.limit());
-    let site = CrawlScope::new(plan);
-    let url = site.fetched(site.plan().url().clone());
-    let start = JobUrl { key: site.key(&url), url: url.into(), depth: 0, entry: None };
+    let scope = CrawlScope::new(plan);
+    let url = scope.fetched(scope.plan().url().clone());
+    let start_url = JobUrl { key: scope.key(&url), url: url.into(), depth: 0, entry: None };
     let stored = JobRequest {
         options: request.scrape_options.clone().unwrap_or_default(),
         base_url: base_url.clone(),
-        max_concurrency: site.plan().max_concurrency(),
+        max_concurrency: scope.plan().max_concurrency(),
         warnings: warnings.clone(),
-        // It is kept apart, and once: it may hold secrets.
+        // The webhook may contain secrets. It is stored only in its own table.
         crawl: Some(Box::new(CrawlRequest { webhook: None, ..request })),
     };
     let new = NewJob {
         id: context.id.clone(),
-        team: team(&context).to_owned(),
+        team: context.team_name().to_owned(),
         key: context.caller.as_ref().map(|caller| caller.key_id.clone()),
         kind: JobKind::Crawl,
-        request: job::written(&stored)?,
-        idempotency,
+        request: job::serialize(&stored)?,
+        idempotency: idempotency_key,
         page_limit,
-        urls: vec![start],
+        urls: vec![start_url],
         listed: 0,
         webhook,
     };
     let id = job::create(&context, new).await?;
-    let answer = StartJobResponse {
+    let response = StartJobResponse {
         success: true,
         url: job::url(base_url.as_deref(), version, JobKind::Crawl, &id),
         id,
@@ -67,12 +71,12 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
         final_crawler_options: merged,
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
     };
-    Ok(json(StatusCode::OK, &answer))
+    Ok(json(StatusCode::OK, &response))
 }
 
-/// Returns the crawls of the caller's team that run.
+/// Lists the running crawls of the caller's team.
 pub(super) async fn active(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
-    let running = context.jobs.running(team(context), JobKind::Crawl).await?;
+    let running = context.state.jobs.running(context.team_name(), JobKind::Crawl).await?;
     let crawls = running.into_iter().filter_map(active_crawl).collect();
     Ok(json(StatusCode::OK, &ActiveCrawls { success: true, crawls }))
 }

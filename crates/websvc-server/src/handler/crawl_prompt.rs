@@ -1,4 +1,5 @@
-//! The prompt of a crawl, and `POST /v2/crawl/params-preview`: words become options, beneath those of the request.
+//! The prompt of a crawl, and `POST /v2/crawl/params-preview`: a language model turns the prompt into options. Options of
+//! the request have precedence.
 
 use std::time::{Duration, Instant};
 
@@ -18,22 +19,22 @@ use crate::audit_trail::AuditedRequest;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
-/// The time for a prompt; the model may have less.
-const TIME: Duration = Duration::from_secs(60);
+/// The timeout for a prompt. The timeout of the model may be shorter.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A crawl whose prompt was read.
+/// A crawl whose prompt was turned into options.
 pub(super) struct ResolvedCrawl {
     pub(super) request: CrawlRequest,
     pub(super) plan: CrawlPlan,
-    /// What the prompt became; `None` without one.
+    /// The options from the prompt; `None` without a prompt.
     pub(super) generated: Option<CrawlParams>,
 }
 
-/// Reads the prompt of a checked crawl, if it has one, and checks the crawl again with what it became.
+/// Turns the prompt of a checked crawl into options, if it has one, and checks the crawl again with these options.
 ///
 /// # Errors
-/// 400 when nothing can be read from it, or the rules are broken by both together.
-pub(super) async fn read(
+/// 400 if the prompt yields no options, or if they break a rule together with those of the request.
+pub(super) async fn resolve(
     context: &RequestContext<'_>,
     request: CrawlRequest,
     plan: CrawlPlan,
@@ -42,40 +43,42 @@ pub(super) async fn read(
 ) -> Result<ResolvedCrawl, ApiError> {
     let prompt = request.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty());
     let Some(prompt) = prompt else { return Ok(ResolvedCrawl { request, plan, generated: None }) };
-    let PromptOptions { params, warnings: said } = params(context, plan.url(), prompt).await?;
-    warnings.extend(said);
+    let PromptOptions { params, warnings: prompt_warnings } = params(context, plan.url(), prompt).await?;
+    warnings.extend(prompt_warnings);
     let request = with_crawl_params(request, &params);
-    // What else it would warn of was told with the request as it came.
+    // The first check has returned the warnings already.
     let Checked { plan, warnings: _ } = check_crawl(request.clone(), policy)?;
     Ok(ResolvedCrawl { request, plan, generated: Some(params) })
 }
 
-/// Answers with the options that a prompt becomes.
+/// Responds with the options from a prompt.
 pub(super) async fn preview(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let body = super::read_body(request).await?;
-    let policy = policy(context.store, context.caller.as_ref())?;
-    let decoding = context.admission.decode_body(body, read_crawl_params_request);
-    let Checked { plan: (asked, url), mut warnings } =
-        context.engine.stages().run(Stage::Decode, decoding).await?;
-    let kept = context.retention(RetentionMode::requested_retention(&policy), false);
-    context.trail.set_request(kept, &AuditedRequest { username: None, query: None, urls: &[url.as_str()] });
-    let PromptOptions { params, warnings: said } = params(&context, &url, asked.prompt.trim()).await?;
-    warnings.extend(said);
-    let answer = CrawlParamsResponse {
+    let policy = policy(&context)?;
+    let decoding = context.state.admission.decode_body(body, read_crawl_params_request);
+    let Checked { plan: (request, url), mut warnings } =
+        context.state.engine.stages().run(Stage::Decode, decoding).await?;
+    let retention = context.retention(RetentionMode::requested_retention(&policy), false);
+    let audited = AuditedRequest { username: None, query: None, urls: &[url.as_str()] };
+    context.trail.set_request(retention, &audited);
+    let PromptOptions { params, warnings: prompt_warnings } =
+        params(&context, &url, request.prompt.trim()).await?;
+    warnings.extend(prompt_warnings);
+    let response = CrawlParamsResponse {
         success: true,
-        data: CrawlParamsData { url: asked.url, params },
+        data: CrawlParamsData { url: request.url, params },
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
     };
-    Ok(json(StatusCode::OK, &answer))
+    Ok(json(StatusCode::OK, &response))
 }
 
 async fn params(context: &RequestContext<'_>, url: &Url, prompt: &str) -> Result<PromptOptions, ApiError> {
-    let deadline = Instant::now() + TIME;
-    context.engine.crawl_params(url, prompt, deadline).await.map_err(|unread| {
-        let (path, code, message) = ("/prompt".to_owned(), ViolationCode::NotSupported, unread.to_string());
+    let deadline = Instant::now() + TIMEOUT;
+    context.state.engine.crawl_params(url, prompt, deadline).await.map_err(|error| {
+        let (path, code, message) = ("/prompt".to_owned(), ViolationCode::NotSupported, error.to_string());
         ApiError::invalid(ErrorCode::BadRequest, vec![Violation { path, code, message }])
     })
 }

@@ -1,7 +1,7 @@
-//! `GET /docs`: the API reference, Swagger UI over the service's own OpenAPI document.
+//! `GET /docs`: the API reference, which displays the OpenAPI document of the service with Swagger UI.
 //!
-//! Everything comes from this process: the renderer is in the program, compressed as browsers take it, and the
-//! policy of the page forbids to load anything from elsewhere.
+//! All files are part of the program, and the policy of the page forbids to load anything from other hosts. Swagger UI is
+//! stored compressed, as browsers accept it.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use websvc_transport::Body;
 use super::compressed::{Compressed, compressed};
 use crate::response::{ApiError, HttpResponse, with_type};
 
-/// A file of the reference.
+/// A file of the API reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DocsFile {
     Page,
@@ -21,23 +21,23 @@ pub(crate) enum DocsFile {
     PageStyle,
     Renderer,
     RendererStyle,
-    RendererLicence,
+    RendererLicense,
     RendererNotice,
 }
 
-/// The page itself.
+/// The page.
 pub(crate) const PAGE: &str = "/docs";
-/// What starts the renderer.
+/// The script that starts Swagger UI.
 pub(crate) const PAGE_SCRIPT: &str = "/docs/page.js";
-/// The look of what is around the reference.
+/// The style sheet of the page around Swagger UI.
 pub(crate) const PAGE_STYLE: &str = "/docs/page.css";
-/// The renderer. The version in the path lets browsers keep it for good.
+/// The script of Swagger UI. Browsers cache it permanently, because the path contains its version.
 pub(crate) const RENDERER: &str = concat!("/docs/", env!("SWAGGER_UI_VERSION"), "/swagger-ui-bundle.js");
-/// The look of the renderer.
+/// The style sheet of Swagger UI.
 pub(crate) const RENDERER_STYLE: &str = concat!("/docs/", env!("SWAGGER_UI_VERSION"), "/swagger-ui.css");
-/// The licence of the renderer, Apache-2.0.
-pub(crate) const RENDERER_LICENCE: &str = concat!("/docs/", env!("SWAGGER_UI_VERSION"), "/LICENSE");
-/// The notice that the licence asks for.
+/// The license of Swagger UI, Apache-2.0.
+pub(crate) const RENDERER_LICENSE: &str = concat!("/docs/", env!("SWAGGER_UI_VERSION"), "/LICENSE");
+/// The notice that the license requires.
 pub(crate) const RENDERER_NOTICE: &str = concat!("/docs/", env!("SWAGGER_UI_VERSION"), "/NOTICE");
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -45,53 +45,54 @@ const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// Only what this service sends, in nobody's frame. The renderer has icons in its style sheet, hence `data:`.
+/// The policy: everything is loaded from this service, and no page may frame the reference. The style sheet of Swagger UI
+/// contains icons as `data:` URLs.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 static RENDERER_FILE: Compressed = compressed!("swagger-ui-bundle.js");
 static RENDERER_STYLE_FILE: Compressed = compressed!("swagger-ui.css");
-static RENDERER_LICENCE_FILE: Compressed = compressed!("LICENSE");
+static RENDERER_LICENSE_FILE: Compressed = compressed!("LICENSE");
 const RENDERER_NOTICE_FILE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/NOTICE"));
 
 static PAGE_FILE: LazyLock<Bytes> =
     LazyLock::new(|| include_str!("docs/page.html").replace("{version}", env!("SWAGGER_UI_VERSION")).into());
 
-/// Answers with a file of the reference.
+/// Responds with a file of the API reference.
 pub(crate) async fn docs(file: DocsFile, headers: &HeaderMap) -> Result<HttpResponse, ApiError> {
-    let mut reply = match file {
-        DocsFile::Page => own(HTML, PAGE_FILE.clone()),
-        DocsFile::PageScript => own(JAVASCRIPT, Bytes::from_static(include_bytes!("docs/page.js"))),
-        DocsFile::PageStyle => own(CSS, Bytes::from_static(include_bytes!("docs/page.css"))),
+    let mut response = match file {
+        DocsFile::Page => revalidated(HTML, PAGE_FILE.clone()),
+        DocsFile::PageScript => revalidated(JAVASCRIPT, Bytes::from_static(include_bytes!("docs/page.js"))),
+        DocsFile::PageStyle => revalidated(CSS, Bytes::from_static(include_bytes!("docs/page.css"))),
         DocsFile::Renderer => bundled(JAVASCRIPT, &RENDERER_FILE, headers).await?,
         DocsFile::RendererStyle => bundled(CSS, &RENDERER_STYLE_FILE, headers).await?,
-        DocsFile::RendererLicence => bundled(TEXT, &RENDERER_LICENCE_FILE, headers).await?,
-        DocsFile::RendererNotice => own(TEXT, Bytes::from_static(RENDERER_NOTICE_FILE)),
+        DocsFile::RendererLicense => bundled(TEXT, &RENDERER_LICENSE_FILE, headers).await?,
+        DocsFile::RendererNotice => revalidated(TEXT, Bytes::from_static(RENDERER_NOTICE_FILE)),
     };
-    let headers = reply.headers_mut();
+    let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    Ok(reply)
+    Ok(response)
 }
 
-/// Returns one of our own files: small, and asked for again each time, since it may change with any version.
-fn own(media_type: &'static str, content: Bytes) -> HttpResponse {
-    let mut reply = with_type(StatusCode::OK, media_type, Body::from(content));
-    reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    reply
+/// Returns a small file that browsers revalidate each time, because it may change with any version.
+fn revalidated(media_type: &'static str, content: Bytes) -> HttpResponse {
+    let mut response = with_type(StatusCode::OK, media_type, Body::from(content));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    response
 }
 
-/// Returns a file of the renderer, compressed if the client can read that.
+/// Returns a file of Swagger UI, compressed if the client accepts it.
 async fn bundled(
     media_type: &'static str,
     file: &'static Compressed,
     headers: &HeaderMap,
 ) -> Result<HttpResponse, ApiError> {
-    let mut reply = file.reply(media_type, headers).await?;
-    let headers = reply.headers_mut();
+    let mut response = file.response(media_type, headers).await?;
+    let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
-    Ok(reply)
+    Ok(response)
 }
 
 #[cfg(test)]
@@ -99,8 +100,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_bundled_file_unpacks() {
-        for file in [&RENDERER_FILE, &RENDERER_STYLE_FILE, &RENDERER_LICENCE_FILE] {
+    fn every_bundled_file_can_be_decompressed() {
+        for file in [&RENDERER_FILE, &RENDERER_STYLE_FILE, &RENDERER_LICENSE_FILE] {
             assert!(file.plain.len() > file.gzip.len(), "{} bytes", file.plain.len());
         }
         assert!(RENDERER_FILE.plain.windows(15).any(|text| text == b"SwaggerUIBundle"));

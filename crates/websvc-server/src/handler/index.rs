@@ -1,4 +1,4 @@
-//! The embedded index over HTTP, for the command line beside a running server.
+//! The embedded index over HTTP, for commands that run while a server has the data directory open.
 
 use std::time::Instant;
 
@@ -11,19 +11,19 @@ use websvc_types::index::{CrawlProgressResponse, IndexDocument, IndexStats, Inde
 use websvc_validate::{Checked, read_crawl_progress, read_index_upload};
 
 use super::body;
-use super::search::team;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
-/// `POST /v2/index/documents`: adds documents, each replacing the older one of its URL. They are durable when it answers.
+/// `POST /v2/index/documents`: adds documents; each replaces an older one with the same URL. They are durable before the
+/// response is sent.
 pub(crate) async fn add_documents(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let body = body::read(request).await?;
     let Checked { plan: upload, mut warnings } =
-        context.admission.decode_body(body, read_index_upload).await?;
-    context.engine.index().ok_or_else(no_index)?;
+        context.state.admission.decode_body(body, read_index_upload).await?;
+    context.state.engine.index().ok_or_else(no_index)?;
     let accepted = match scope(&context)? {
         PageScope::Off => return Err(not_stored()),
         PageScope::Team(owner) => add_to_team(&context, owner, upload.documents).await?,
@@ -33,14 +33,14 @@ pub(crate) async fn add_documents(
     Ok(json(StatusCode::OK, &IndexUploadResponse { success: true, accepted, warning }))
 }
 
-/// Adds documents to the index of a team alone: its mirrors are searched by all teams.
+/// Adds documents to the index of a team, and not to the mirrors, because all teams search them.
 async fn add_to_team(
     context: &RequestContext<'_>,
     owner: PageOwner,
     documents: Vec<IndexDocument>,
 ) -> Result<usize, ApiError> {
     let failed = |error| ApiError::internal(&error, "the documents could not be added");
-    let index = context.engine.team_index(owner).await.map_err(failed)?.ok_or_else(no_index)?;
+    let index = context.state.engine.team_index(owner).await.map_err(failed)?.ok_or_else(no_index)?;
     let accepted = documents.len();
     ingest_durably(&index, documents).await.map_err(failed)?;
     Ok(accepted)
@@ -53,94 +53,97 @@ async fn add_to_shared(
     warnings: &mut Vec<String>,
 ) -> Result<usize, ApiError> {
     let accepted = documents.len();
-    // Whoever uploads waits for the mirrors, too: it is the one who can send the documents again.
-    let mirrored = Box::pin(mirror(context, &documents)).await;
-    let index = context.engine.writable_index();
+    // The client waits for the mirrors, too, because only the client can send the documents again.
+    let mirrored = Box::pin(write_to_mirrors(context, &documents)).await;
+    let index = context.state.engine.writable_index();
     if let Some(index) = index {
         ingest_durably(index, documents)
             .await
             .map_err(|error| ApiError::internal(&error, "the documents could not be added"))?;
     }
-    let Mirrored { refused, warnings: told } = mirrored?;
-    warnings.extend(told);
-    Ok(if index.is_none() { accepted.saturating_sub(refused) } else { accepted })
+    let MirrorOutcome { rejected, warnings: mirror_warnings } = mirrored?;
+    warnings.extend(mirror_warnings);
+    Ok(if index.is_none() { accepted.saturating_sub(rejected) } else { accepted })
 }
 
-/// Returns what the requests of the caller's team read and store.
+/// Returns the page scope of the caller's team.
 fn scope(context: &RequestContext<'_>) -> Result<PageScope, ApiError> {
-    context.engine.scope(team(context)).map_err(ApiError::from)
+    context.state.engine.scope(context.team_name()).map_err(ApiError::from)
 }
 
-/// What the mirrors of the index said to an upload.
+/// The outcome of an upload to the mirrors of the index.
 #[derive(Default)]
-struct Mirrored {
-    /// The most documents that one of them refused.
-    refused: usize,
+struct MirrorOutcome {
+    /// The maximum number of documents that one mirror rejected.
+    rejected: usize,
     warnings: Vec<String>,
 }
 
-/// Writes documents to the mirrors of the index, and returns what they refused.
+/// Writes documents to the mirrors of the index, and returns the rejections.
 ///
 /// # Errors
-/// 503 when a mirror could not take documents, whatever became of them elsewhere.
-async fn mirror(context: &RequestContext<'_>, documents: &[IndexDocument]) -> Result<Mirrored, ApiError> {
-    let mut mirrored = Mirrored::default();
-    for mirror in context.engine.mirrors() {
+/// 503 if documents could not be written to a mirror, even if they were written to others.
+async fn write_to_mirrors(
+    context: &RequestContext<'_>,
+    documents: &[IndexDocument],
+) -> Result<MirrorOutcome, ApiError> {
+    let mut outcome = MirrorOutcome::default();
+    for mirror in context.state.engine.mirrors() {
         let BulkReport { written: _, refused, lost, first_failure } = mirror.write(documents).await;
-        let (name, why) = (mirror.name(), first_failure.unwrap_or_default());
+        let (name, reason) = (mirror.name(), first_failure.unwrap_or_default());
         if lost > 0 {
-            let text = format!("{lost} documents could not be written to {name}: {why}");
+            let text = format!("{lost} documents could not be written to {name}: {reason}");
             return Err(ApiError::new(ErrorCode::SearchUnavailable, text));
         }
         if refused > 0 {
             let count = usize::try_from(refused).unwrap_or(usize::MAX);
-            mirrored.refused = mirrored.refused.max(count);
-            mirrored.warnings.push(format!("{name} refused {refused} documents; the first: {why}"));
+            outcome.rejected = outcome.rejected.max(count);
+            outcome.warnings.push(format!("{name} rejected {refused} documents; the first: {reason}"));
         }
     }
-    Ok(mirrored)
+    Ok(outcome)
 }
 
-/// `POST /v2/index/progress`: a crawl elsewhere tells how far it is. Kept in memory alone, for the dashboard.
+/// `POST /v2/index/progress`: stores the progress of an external crawl in memory, for the dashboard.
 pub(crate) async fn crawl_progress(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let body = body::read(request).await?;
     let Checked { plan: progress, mut warnings } =
-        context.admission.decode_body(body, read_crawl_progress).await?;
+        context.state.admission.decode_body(body, read_crawl_progress).await?;
     let team = context.caller.as_ref().map(|caller| &caller.team);
     match team {
         Some(team) if team.zdr == Retention::Forced => {
-            warnings.push("nothing is kept of this team: its crawls are not shown".to_owned());
+            warnings.push("the team has zero data retention: its crawls are not shown".to_owned());
         }
         _ => {
-            let named = team.filter(|team| team.anon != Retention::Forced).map(|team| team.name.clone());
-            context.crawls.update(named, progress, Instant::now());
+            let team_name = team.filter(|team| team.anon != Retention::Forced).map(|team| team.name.clone());
+            context.state.crawl_progress.update(team_name, progress, Instant::now());
         }
     }
     let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
     Ok(json(StatusCode::OK, &CrawlProgressResponse { success: true, warning }))
 }
 
-/// `GET /v2/index/stats`: of what the team's searches read.
+/// `GET /v2/index/stats`: the size of the indexes that the team's searches read.
 pub(crate) async fn index_stats(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
-    let index = context.engine.index().ok_or_else(no_index)?;
+    let index = context.state.engine.index().ok_or_else(no_index)?;
     let failed = |error| ApiError::internal(&error, "the index could not be read");
-    let own = context.engine.known_team_index(scope(context)?).await.map_err(failed)?;
-    let mut sum = IndexStats { success: true, documents: 0, bytes: 0, segments: 0 };
-    for index in own.iter().chain([index]) {
+    let team_index = context.state.engine.known_team_index(scope(context)?).await.map_err(failed)?;
+    let mut total = IndexStats { success: true, documents: 0, bytes: 0, segments: 0 };
+    for index in team_index.iter().chain([index]) {
         let stats =
             index.stats().map_err(|error| ApiError::internal(&error, "the index could not be read"))?;
-        sum.documents += stats.documents;
-        sum.bytes += stats.bytes;
-        sum.segments += stats.segments as u64;
+        total.documents += stats.documents;
+        total.bytes += stats.bytes;
+        total.segments += stats.segments as u64;
     }
-    Ok(json(StatusCode::OK, &sum))
+    Ok(json(StatusCode::OK, &total))
 }
 
 fn not_stored() -> ApiError {
-    let text = "Forbidden: nothing of this team is stored in the index; an administrator can change that: \
+    let text = "Forbidden: no pages of this team are stored in the index; an administrator can change that: \
                 websvc teams set NAME --index shared|team";
     ApiError::new(ErrorCode::Forbidden, text)
 }

@@ -1,4 +1,4 @@
-//! Jobs: what is asked of them once they began, whatever their kind.
+//! The operations on jobs that are the same for batches and crawls.
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
@@ -14,29 +14,29 @@ use websvc_types::limits::{IDEMPOTENCY_KEY_MAX_CHARS, JOB_ERRORS_MAX, JOB_PAGE_B
 use websvc_types::{ErrorCode, Violation, ViolationCode};
 use websvc_validate::{RetentionMode, ScrapePlan};
 
-use super::search::team;
 use super::{batch, crawl, crawl_prompt};
 use crate::audit_trail::AuditedRequest;
-use crate::authorize::authorise_format_names;
+use crate::authorize::authorize_format_names;
+use crate::blocking::run_blocking;
 use crate::charge;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
-/// What can be asked of jobs.
+/// An operation on jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JobOperation {
     Start,
     Status,
     Cancel,
     Errors,
-    /// The crawls that run.
+    /// Lists the running crawls.
     Active,
-    /// The options that the prompt of a crawl becomes.
+    /// Previews the options that a crawl prompt is turned into.
     Params,
 }
 
 impl JobOperation {
-    /// Returns what audit events call it.
+    /// Returns the name in audit events.
     pub(crate) fn name(self, kind: JobKind) -> &'static str {
         match (self, kind) {
             (Self::Start, JobKind::Batch) => "batch",
@@ -55,10 +55,10 @@ impl JobOperation {
     }
 }
 
-/// Seconds after which a client may try again that has as many jobs as it may.
+/// `Retry-After` of a request for a job above the limit of jobs, in seconds.
 const RETRY_AFTER_S: u64 = 60;
 
-/// The version of the interface that a job is asked for in: its answers name URLs of the same.
+/// The version of the API in the path of a request. URLs in the response have the same version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Version {
     V1,
@@ -74,19 +74,19 @@ impl Version {
     }
 }
 
-/// A request that begins a job, as it came.
+/// A received request that starts a job.
 #[derive(Debug)]
 pub(crate) struct JobStart {
     pub(crate) version: Version,
-    /// Where the sender reaches us.
+    /// The base URL under which the client reaches the service.
     pub(crate) base_url: Option<String>,
-    pub(crate) idempotency: Option<String>,
-    /// What is asked for, in the words of version 2.
+    pub(crate) idempotency_key: Option<String>,
+    /// The body, in the format of version 2.
     pub(crate) body: Bytes,
 }
 
-/// Answers what is asked of jobs of a kind: bodies are in the words of version 2, and the URLs of
-/// answers those of `version`.
+/// Handles an operation on jobs of a kind. The body has the format of version 2, and URLs in the response have
+/// `version`.
 pub(crate) async fn job(
     version: Version,
     kind: JobKind,
@@ -96,8 +96,8 @@ pub(crate) async fn job(
 ) -> Result<HttpResponse, ApiError> {
     match operation {
         JobOperation::Start => {
-            let start = receive(&context, version, request).await?;
-            begin(kind, context, start).await
+            let job = receive(&context, version, request).await?;
+            start(kind, context, job).await
         }
         JobOperation::Active => crawl::active(&context).await,
         JobOperation::Params => crawl_prompt::preview(context, request).await,
@@ -107,30 +107,30 @@ pub(crate) async fn job(
     }
 }
 
-/// Receives a request that begins a job.
+/// Receives a request that starts a job.
 ///
 /// # Errors
-/// 400 for a bad idempotency key, and those of the body.
+/// 400 for an invalid idempotency key, and the errors of [`super::read_body`].
 pub(crate) async fn receive(
     context: &RequestContext<'_>,
     version: Version,
     request: Request<ServerBody>,
 ) -> Result<JobStart, ApiError> {
-    let base_url = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
-    let idempotency = idempotency(request.headers())?;
+    let base_url = context.state.base_url(&request);
+    let idempotency_key = idempotency_key(request.headers())?;
     let body = super::read_body(request).await?;
-    Ok(JobStart { version, base_url, idempotency, body })
+    Ok(JobStart { version, base_url, idempotency_key, body })
 }
 
-/// Begins a job of a kind.
-pub(crate) async fn begin(
+/// Starts a job of a kind.
+pub(crate) async fn start(
     kind: JobKind,
     context: RequestContext<'_>,
-    start: JobStart,
+    job: JobStart,
 ) -> Result<HttpResponse, ApiError> {
     match kind {
-        JobKind::Batch => batch::start(context, start).await,
-        JobKind::Crawl => crawl::start(context, start).await,
+        JobKind::Batch => batch::start(context, job).await,
+        JobKind::Crawl => crawl::start(context, job).await,
     }
 }
 
@@ -141,32 +141,34 @@ async fn status(
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let record = find(context, kind, &id(kind, request)?).await?;
-    let Range { skip, limit } = range(request.uri().query())?;
-    let most = limit.unwrap_or(JOB_PAGE_DOCUMENTS).min(JOB_PAGE_DOCUMENTS);
-    let page = context.jobs.documents(record.number, skip, most, JOB_PAGE_BYTES).await?;
+    let Range { skip, limit } = parse_range(request.uri().query())?;
+    let max_documents = limit.unwrap_or(JOB_PAGE_DOCUMENTS).min(JOB_PAGE_DOCUMENTS);
+    let page = context.state.jobs.documents(record.number, skip, max_documents, JOB_PAGE_BYTES).await?;
     let documents = page.documents;
-    // Megabytes of JSON hold nobody up there.
-    let read = move || -> serde_json::Result<Vec<JobDocument>> {
+    // The documents may be megabytes of JSON.
+    let parse = move || -> serde_json::Result<Vec<JobDocument>> {
         documents.iter().map(|document| serde_json::from_slice(document)).collect()
     };
-    let data = charge::blocking(read)
+    let data = run_blocking(parse)
         .await?
         .map_err(|error| ApiError::internal(&error, "a document of the job could not be read"))?;
-    let base_url = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
+    let base_url = context.state.base_url(request);
     let next = page.next.map(|skip| {
         let limit = limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
         format!("{}?skip={skip}{limit}", url(base_url.as_deref(), version, kind, &record.id))
     });
-    let answer = job_status(&record, data, next);
-    if version == Version::V1 && answer.data.iter().any(|document| document.content.json.is_some()) {
-        let answer = charge::blocking(move || with_extract(&answer)).await?;
-        let answer = answer.map_err(|error| ApiError::internal(&error, "the job could not be written"))?;
-        return Ok(context.engine.stages().time(Stage::Encode, || json(StatusCode::OK, &answer)));
+    let stages = context.state.engine.stages();
+    let response = job_status(&record, data, next);
+    if version == Version::V1 && response.data.iter().any(|document| document.content.json.is_some()) {
+        let response = run_blocking(move || with_extract(&response)).await?;
+        let response =
+            response.map_err(|error| ApiError::internal(&error, "the job could not be serialized"))?;
+        return Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &response)));
     }
-    Ok(context.engine.stages().time(Stage::Encode, || json(StatusCode::OK, &answer)))
+    Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &response)))
 }
 
-/// Returns the state of a job with the extracted data of its documents under its name of version 1, too.
+/// Returns the status of a job in which documents contain their extracted data also as `extract`, the name in version 1.
 fn with_extract(status: &JobStatusResponse) -> serde_json::Result<Value> {
     let mut status = serde_json::to_value(status)?;
     for document in status["data"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -184,7 +186,7 @@ async fn cancel(
 ) -> Result<HttpResponse, ApiError> {
     let id = id(kind, request)?;
     context.trail.set_target(|| format!("job {id}"));
-    match context.jobs.cancel(team(context), kind, &id).await? {
+    match context.state.jobs.cancel(context.team_name(), kind, &id).await? {
         CancelJobOutcome::Cancelled => {
             Ok(json(StatusCode::OK, &CancelJobResponse { success: true, status: JobStatus::Cancelled }))
         }
@@ -202,33 +204,33 @@ async fn errors(
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let record = find(context, kind, &id(kind, request)?).await?;
-    let found = context.jobs.errors(record.number, JOB_ERRORS_MAX).await?;
-    Ok(json(StatusCode::OK, &job_errors(&record.id, found)))
+    let errors = context.state.jobs.errors(record.number, JOB_ERRORS_MAX).await?;
+    Ok(json(StatusCode::OK, &job_errors(&record.id, errors)))
 }
 
 /// Returns a job of the caller's team.
 ///
 /// # Errors
-/// 404, also for that of another team.
+/// 404 if there is none, or if the job belongs to another team.
 pub(super) async fn find(
     context: &RequestContext<'_>,
     kind: JobKind,
     id: &str,
 ) -> Result<JobRecord, ApiError> {
     context.trail.set_target(|| format!("job {id}"));
-    context.jobs.job(team(context), kind, id).await?.ok_or_else(not_found)
+    context.state.jobs.job(context.team_name(), kind, id).await?.ok_or_else(not_found)
 }
 
-/// Begins a job, and returns its identifier.
+/// Creates a job, and returns its id.
 ///
 /// # Errors
-/// 400 for too many pages, 409 when the caller's word was used before, 429 when the team has as many jobs as it may.
+/// 400 for too many URLs, 409 if the idempotency key was used before, 429 if a limit of jobs is reached.
 pub(super) async fn create(context: &RequestContext<'_>, job: NewJob) -> Result<String, ApiError> {
     let id = job.id.clone();
     context.trail.set_target(|| format!("job {id}"));
-    let limits = context.jobs.config().limits;
+    let limits = context.state.jobs.config().limits;
     let too_many = |text: String| Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S));
-    match context.jobs.create(job).await? {
+    match context.state.jobs.create(job).await? {
         CreateJobOutcome::Created { .. } => Ok(id),
         CreateJobOutcome::KeyUsed => {
             Err(ApiError::new(ErrorCode::IdempotencyKeyUsed, "Idempotency key already used"))
@@ -238,53 +240,55 @@ pub(super) async fn create(context: &RequestContext<'_>, job: NewJob) -> Result<
             ViolationCode::TooLong,
             format!("urls may have at most {} items here", limits.urls),
         )),
-        CreateJobOutcome::TooManyRunning => {
-            too_many(format!("Rate limit exceeded: no more than {} jobs of a team run", limits.running))
-        }
+        CreateJobOutcome::TooManyRunning => too_many(format!(
+            "Rate limit exceeded: limit of {} running jobs per team reached",
+            limits.running
+        )),
         CreateJobOutcome::TooManyKept => {
-            too_many(format!("Rate limit exceeded: no more than {} jobs of a team are kept", limits.kept))
+            too_many(format!("Rate limit exceeded: limit of {} stored jobs per team reached", limits.kept))
         }
         CreateJobOutcome::NoRoom => too_many(format!(
-            "Rate limit exceeded: the documents of all jobs take the {} bytes that they may, until older ones are \
-             forgotten",
+            "Rate limit exceeded: the documents of all jobs use the allowed {} bytes, until older jobs are deleted",
             limits.total_bytes
         )),
     }
 }
 
-/// Notes what is asked for. A plan of a job keeps everything: who may leave nothing has none.
-pub(super) fn note(
+/// Records the request in the audit trail. A request that may not be stored has no plan for a job, because jobs are
+/// stored.
+pub(super) fn record_request(
     context: &RequestContext<'_>,
-    demanded: RetentionMode,
+    retention: RetentionMode,
     scrape: &ScrapePlan,
     urls: &[&str],
 ) {
-    let kept = context.retention(demanded, scrape.lockdown());
+    let retention = context.retention(retention, scrape.lockdown());
     let username = scrape.audit().map(|audit| audit.username.as_str());
-    context.trail.set_request(kept, &AuditedRequest { username, query: None, urls });
+    context.trail.set_request(retention, &AuditedRequest { username, query: None, urls });
 }
 
-/// Lets a caller have pages by this plan: the formats of the key, what this installation can do, and credits for one page.
+/// Checks that the pages of a job can be scraped with this plan: the formats of the key, the abilities of this
+/// installation, and credits for one page.
 ///
 /// # Errors
 /// 400, 402 and 403.
-pub(super) async fn admit(context: &RequestContext<'_>, plan: &ScrapePlan) -> Result<(), ApiError> {
-    authorise_format_names(context.caller.as_ref(), plan.formats())?;
-    context.engine.review(plan)?;
-    // Free again at once: each page holds its own.
-    drop(charge::hold(context, context.engine.max_page_credits(plan)).await?);
+pub(super) async fn check_plan(context: &RequestContext<'_>, plan: &ScrapePlan) -> Result<(), ApiError> {
+    authorize_format_names(context.caller.as_ref(), plan.formats())?;
+    context.state.engine.review(plan)?;
+    // The credits are released immediately, because each page holds its own.
+    drop(charge::hold(context, context.state.engine.max_page_credits(plan)).await?);
     Ok(())
 }
 
-/// Returns the word by which a request is known when it is sent again.
+/// Returns the idempotency key of a request, by which a repeated request is recognized.
 ///
 /// # Errors
-/// 400 for one that is too long or no text.
-fn idempotency(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+/// 400 for a key that is too long or not text.
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let Some(value) = headers.get("x-idempotency-key") else { return Ok(None) };
     match value.to_str().map(str::trim) {
         Ok("") => Ok(None),
-        Ok(word) if word.len() <= IDEMPOTENCY_KEY_MAX_CHARS => Ok(Some(word.to_owned())),
+        Ok(key) if key.len() <= IDEMPOTENCY_KEY_MAX_CHARS => Ok(Some(key.to_owned())),
         Ok(_) | Err(_) => {
             let text =
                 format!("x-idempotency-key must be at most {IDEMPOTENCY_KEY_MAX_CHARS} visible characters");
@@ -293,20 +297,21 @@ fn idempotency(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     }
 }
 
-/// Returns what a job was asked for as the store keeps it.
+/// Serializes a part of a job for the store.
 ///
 /// # Errors
-/// 500, which our own types do not come to.
-pub(super) fn written<T: Serialize>(request: &T) -> Result<String, ApiError> {
-    serde_json::to_string(request).map_err(|error| ApiError::internal(&error, "the job could not be written"))
+/// 500; the types of this service always serialize.
+pub(super) fn serialize<T: Serialize>(value: &T) -> Result<String, ApiError> {
+    serde_json::to_string(value)
+        .map_err(|error| ApiError::internal(&error, "the job could not be serialized"))
 }
 
-/// Returns where a job is asked for.
+/// Returns the URL of a job.
 pub(super) fn url(base_url: Option<&str>, version: Version, kind: JobKind, id: &str) -> String {
     format!("{}{}{}/{id}", base_url.unwrap_or_default(), version.prefix(), path(kind))
 }
 
-/// Returns where jobs of a kind are, after the version.
+/// Returns the path of jobs of a kind, without the version.
 fn path(kind: JobKind) -> &'static str {
     match kind {
         JobKind::Batch => "/batch/scrape",
@@ -321,20 +326,20 @@ fn name(kind: JobKind) -> &'static str {
     }
 }
 
-/// Returns the identifier in the path.
+/// Returns the job id in the path of a request.
 ///
 /// # Errors
-/// 400 for what is none.
+/// 400 if it is not a UUID.
 pub(super) fn id(kind: JobKind, request: &Request<ServerBody>) -> Result<String, ApiError> {
     let before = 1 + path(kind).split('/').filter(|segment| !segment.is_empty()).count();
     let mut segments = request.uri().path().split('/').filter(|segment| !segment.is_empty());
     parse_id(segments.nth(before).unwrap_or_default())
 }
 
-/// Reads an identifier.
+/// Parses a job id.
 ///
 /// # Errors
-/// 400 for what is none.
+/// 400 if it is not a UUID.
 pub(super) fn parse_id(text: &str) -> Result<String, ApiError> {
     match Uuid::parse_str(text) {
         Ok(id) => Ok(id.to_string()),
@@ -342,24 +347,24 @@ pub(super) fn parse_id(text: &str) -> Result<String, ApiError> {
     }
 }
 
-/// Which documents are wanted.
+/// The requested range of documents.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Range {
     pub(super) skip: u64,
     pub(super) limit: Option<u64>,
 }
 
-/// Reads which ones are wanted.
+/// Parses `skip` and `limit` of a query string.
 ///
 /// # Errors
-/// 400 for what is no number.
-pub(super) fn range(query: Option<&str>) -> Result<Range, ApiError> {
+/// 400 for a value that is not a number.
+pub(super) fn parse_range(query: Option<&str>) -> Result<Range, ApiError> {
     let mut range = Range::default();
     for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
-        let number = |least: u64| {
-            let number = value.parse().ok().filter(|number| *number >= least);
+        let number = |min: u64| {
+            let number = value.parse().ok().filter(|number| *number >= min);
             number.ok_or_else(|| {
-                let text = format!("{name} must be a whole number of at least {least}, not {value:?}");
+                let text = format!("{name} must be a whole number of at least {min}, not {value:?}");
                 invalid(&format!("/{name}"), ViolationCode::InvalidType, text)
             })
         };
@@ -391,8 +396,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_is_read() {
-        let check = |query, expected: Option<Range>| assert_eq!(range(query).ok(), expected, "{query:?}");
+    fn range_is_parsed_from_the_query_string() {
+        let check =
+            |query, expected: Option<Range>| assert_eq!(parse_range(query).ok(), expected, "{query:?}");
         check(None, Some(Range::default()));
         check(Some("skip=3&limit=2&x=y"), Some(Range { skip: 3, limit: Some(2) }));
         check(Some("skip=-1"), None);
@@ -401,15 +407,15 @@ mod tests {
     }
 
     #[test]
-    fn a_long_word_is_refused() {
-        let word = |text: &str| {
+    fn long_idempotency_key_is_rejected() {
+        let key = |text: &str| {
             let mut headers = HeaderMap::new();
             headers.insert("x-idempotency-key", text.parse().expect("a header"));
-            idempotency(&headers).ok()
+            idempotency_key(&headers).ok()
         };
-        assert_eq!(idempotency(&HeaderMap::new()).ok(), Some(None));
-        assert_eq!(word(" a "), Some(Some("a".to_owned())));
-        assert_eq!(word(""), Some(None));
-        assert_eq!(word(&"a".repeat(IDEMPOTENCY_KEY_MAX_CHARS + 1)), None);
+        assert_eq!(idempotency_key(&HeaderMap::new()).ok(), Some(None));
+        assert_eq!(key(" a "), Some(Some("a".to_owned())));
+        assert_eq!(key(""), Some(None));
+        assert_eq!(key(&"a".repeat(IDEMPOTENCY_KEY_MAX_CHARS + 1)), None);
     }
 }

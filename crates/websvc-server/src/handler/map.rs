@@ -1,4 +1,4 @@
-//! `POST /v2/map`, and `POST /v1/map` in the words of the first version.
+//! `POST /v2/map` and `POST /v1/map`.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -11,72 +11,74 @@ use websvc_types::map::MapResponseV1;
 use websvc_validate::{Checked, MapPlan, Policy, Rejection, read_map, read_map_v1};
 
 use super::body;
-use super::search::{policy_with_patterns, team};
+use super::search::policy_with_patterns;
 use crate::audit_trail::AuditedRequest;
 use crate::charge::{self, Outcome};
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
-/// Reads the body of a map.
+/// A function that reads the body of a map request.
 type MapBodyReader = fn(&[u8], &Policy) -> Result<Checked<MapPlan>, Rejection>;
 
-/// Answers a map.
+/// Handles a map request.
 pub(crate) async fn map(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let body = body::read(request).await?;
-    let stages = context.engine.stages();
-    let answer = answer_map(context, body, read_map).await?;
-    Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &answer)))
+    let stages = context.state.engine.stages();
+    let response = respond_to_map(context, body, read_map).await?;
+    Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &response)))
 }
 
-/// Answers a map in the words of the first version.
+/// Handles a map request of version 1.
 pub(crate) async fn map_v1(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let body = body::read(request).await?;
-    let stages = context.engine.stages();
-    let answer = answer_map(context, body, read_map_v1).await?;
-    Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &MapResponseV1::from(answer))))
+    let stages = context.state.engine.stages();
+    let response = respond_to_map(context, body, read_map_v1).await?;
+    Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &MapResponseV1::from(response))))
 }
 
-/// Answers the body of a map, wherever it came from.
-pub(crate) async fn answer_map(
+/// Runs the map in a request body of any interface.
+pub(crate) async fn respond_to_map(
     context: RequestContext<'_>,
     body: Bytes,
     read: MapBodyReader,
 ) -> Result<MapResponse, ApiError> {
+    let engine = &context.state.engine;
     let policy = policy_with_patterns(&context)?;
-    let decoding = context.admission.decode_with_patterns(body, move |body| read(body, &policy));
-    let Checked { plan, warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
+    let decoding = context.state.admission.decode_with_patterns(body, move |body| read(body, &policy));
+    let Checked { plan, warnings } = engine.stages().run(Stage::Decode, decoding).await?;
     let retention = context.retention(plan.retention(), false);
     let username = plan.page().audit().map(|audit| audit.username.as_str());
     context.trail.set_request(
         retention,
         &AuditedRequest { username, query: plan.search(), urls: &[plan.url().as_str()] },
     );
-    let hold = charge::hold(&context, context.engine.most_map_credits(&plan)).await?;
-    // The time it waited for its turn counts, so that its own 408 comes in time.
-    let MapOutcome { result, bill } = context.engine.map(&plan, team(&context), context.started).await;
+    let hold = charge::hold(&context, engine.most_map_credits(&plan)).await?;
+    // The time in the queue counts for the timeout, so that the 408 is sent in time.
+    let MapOutcome { result, bill } = engine.map(&plan, context.team_name(), context.started).await;
     match result {
         Ok(mut mapped) => {
             mapped.warnings.splice(..0, warnings);
-            let done = done(&plan, retention, StatusCode::OK.as_u16(), bill);
-            let credits = charge::settle(&context, hold, done).await?;
+            let charged = usage_outcome(&plan, retention, StatusCode::OK.as_u16(), bill);
+            let credits = charge::settle(&context, hold, charged).await?;
             Ok(mapped.into_response(context.id, credits))
         }
         Err(error) => {
-            let failure = ApiError::from(error);
-            charge::settle(&context, hold, done(&plan, retention, failure.status(), bill)).await?;
-            Err(failure)
+            let error = ApiError::from(error);
+            let charged = usage_outcome(&plan, retention, error.status(), bill);
+            charge::settle(&context, hold, charged).await?;
+            Err(error)
         }
     }
 }
 
-/// Returns what the usage log is told.
-fn done(plan: &MapPlan, retention: UsageRetention, status: u16, bill: Bill) -> Outcome {
+/// Returns the entry of the usage log.
+fn usage_outcome(plan: &MapPlan, retention: UsageRetention, status: u16, bill: Bill) -> Outcome {
     let query = (retention == UsageRetention::Whole).then(|| plan.url().to_string());
     Outcome { operation: "map", status, bill, stages: StageTimings::default(), query, retention }
 }

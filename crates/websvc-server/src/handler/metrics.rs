@@ -1,217 +1,230 @@
-//! `GET /metrics`: figures of the sources, the mirrors, the page cache and the browser, as Prometheus reads them (text format 0.0.4).
+//! `GET /metrics`: the metrics of the service in the text format of Prometheus.
 //!
-//! Labels have few values: the names of the configuration, outcomes, and kinds of reasons.
+//! Labels have few values: names of the configuration, outcomes and kinds of reasons.
 
-mod lines;
-mod work;
+mod prometheus;
+mod renamed;
+mod requests;
 
 use http::StatusCode;
 use websvc_audit::{AuditMetrics, SinkMetrics};
 use websvc_browser::{BrowserMetrics, WAIT_BOUNDS_MS};
 use websvc_engine::{LATENCY_BOUNDS_MS, MirrorMetrics, SourceHealth, SourceMetrics};
 use websvc_scrape::CacheMetrics;
-use websvc_store::JobKind;
-use websvc_threat::ThreatMetrics;
+use websvc_store::{CacheSize, JobKind};
+use websvc_threat::{ScannerHealth, ThreatMetrics};
 use websvc_transport::Body;
 
-use self::lines::{PrometheusText, histogram};
+use self::prometheus::{MetricKind, Metrics};
+use self::renamed::RENAMES;
 use crate::admission::AdmissionMetrics;
 use crate::response::{HttpResponse, with_type};
 use crate::service::RequestContext;
 
-/// Returns the figures since the process began.
+/// The states of a circuit breaker: closed, open and half-open.
+const STATES: [&str; 3] = ["ok", "paused", "probing"];
+
+/// Returns the metrics since the start of the process.
 pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
-    let mirrors: Vec<MirrorMetrics> = context.engine.mirrors().iter().map(|mirror| mirror.report()).collect();
-    let mut text = text(&context.engine.source_figures(), &mirrors);
-    text.push_str(&cache(context.engine.scraper().cache_metrics()));
-    let store = context.store.clone();
+    let state = context.state;
+    let engine = &state.engine;
+    let mut out = Metrics::default();
+    let build_info = out.family("websvc_build_info", MetricKind::Gauge, "The version of the service.");
+    build_info.sample(&[("version", env!("CARGO_PKG_VERSION"))], 1);
+    sources(&mut out, &engine.source_figures());
+    let mirror_metrics: Vec<MirrorMetrics> = engine.mirrors().iter().map(|mirror| mirror.report()).collect();
+    mirrors(&mut out, &mirror_metrics);
+    cache(&mut out, engine.scraper().cache_metrics());
+    let store = state.store.clone();
     if let Ok(Ok(size)) = tokio::task::spawn_blocking(move || store.cache_size()).await {
-        text.push_str(&work::cache_size(size));
+        cache_size(&mut out, size);
     }
-    text.push_str(&threat(&context.engine.threat().figures()));
-    if let Some(condition) = context.engine.threat().condition() {
-        text.push_str(&work::scanner_state(&condition));
+    threat(&mut out, &engine.threat().figures());
+    if let Some(health) = engine.threat().condition() {
+        scanner_state(&mut out, &health);
     }
-    text.push_str(&admission(context.admission.figures()));
-    text.push_str(&work::answers(&context.meters.all_answered()));
-    text.push_str(&work::sockets(context.seats.figures()));
-    text.push_str(&work::stages(&context.engine.stages().distributions()));
-    let jobs = [JobKind::Batch, JobKind::Crawl].map(|kind| (kind.as_str(), context.jobs.charged(kind)));
-    text.push_str(&work::credits(context.meters.credits(), jobs));
-    text.push_str(&work::path_patterns(context.engine.path_patterns().usage()));
-    text.push_str(&work::jobs(context).await);
-    if let Some(traces) = context.traces {
-        text.push_str(&work::traces(traces.figures()));
+    admission(&mut out, state.admission.metrics());
+    requests::responses(&mut out, &state.metrics.responses());
+    requests::websockets(&mut out, state.websockets.metrics());
+    requests::stages(&mut out, &engine.stages().distributions());
+    let job_credits = [JobKind::Batch, JobKind::Crawl].map(|kind| (kind.as_str(), state.jobs.charged(kind)));
+    requests::credits(&mut out, state.metrics.credits(), job_credits);
+    requests::path_patterns(&mut out, engine.path_patterns().usage());
+    requests::jobs(&mut out, context).await;
+    if let Some(traces) = &state.traces {
+        requests::traces(&mut out, traces.figures());
     }
-    if let Some(events) = context.audit {
-        text.push_str(&audit(&events.report()));
+    if let Some(events) = &state.audit {
+        audit(&mut out, &events.report());
     }
-    if let Some(configured) = context.engine.scraper().configured_browser() {
-        text.push_str(&browser(&configured.figures().await));
+    if let Some(configured) = engine.scraper().configured_browser() {
+        browser(&mut out, &configured.figures().await);
     }
-    with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", Body::from(text))
+    let body = Body::from(out.write(RENAMES));
+    with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", body)
 }
 
-fn text(sources: &[SourceMetrics], mirrors: &[MirrorMetrics]) -> String {
-    let mut out = PrometheusText::default();
-    out.begin("websvc_build_info", "gauge", "The version of the service.");
-    out.line("websvc_build_info", &[("version", env!("CARGO_PKG_VERSION"))], "1");
-    source_requests(&mut out, sources);
-    durations(&mut out, sources);
-    states(&mut out, sources);
-    if !mirrors.is_empty() {
-        out.begin(
-            "websvc_mirror_pages_total",
-            "counter",
-            "Pages for a mirror of the index, by what became of them.",
-        );
-        for MirrorMetrics { name, written, refused, lost, first_failure: _ } in mirrors {
-            for (fate, count) in [("written", written), ("refused", refused), ("lost", lost)] {
-                let labels = [("source", name.as_str()), ("fate", fate)];
-                out.line("websvc_mirror_pages_total", &labels, &count.to_string());
-            }
+fn mirrors(out: &mut Metrics, mirrors: &[MirrorMetrics]) {
+    if mirrors.is_empty() {
+        return;
+    }
+    let help = "Pages for a mirror of the index by outcome.";
+    let family = out.family("websvc_mirror_pages_total", MetricKind::Counter, help);
+    for MirrorMetrics { name, written, refused, lost, first_failure: _ } in mirrors {
+        for (outcome, count) in [("written", written), ("refused", refused), ("lost", lost)] {
+            family.sample(&[("source", name), ("outcome", outcome)], count);
         }
     }
-    out.0
 }
 
-fn cache(report: CacheMetrics) -> String {
-    let CacheMetrics { stored, failed, skipped, is_full, hits_in_memory, hits, hit_bytes, misses } = report;
-    let mut out = PrometheusText::default();
-    let name = "websvc_page_cache_pages_total";
-    out.begin(
-        name,
-        "counter",
-        "Fetched pages that were to be kept in the page cache, by what became of them.",
-    );
-    for (fate, count) in [("stored", stored), ("failed", failed), ("passed_over", skipped)] {
-        out.line(name, &[("fate", fate)], &count.to_string());
+fn cache(out: &mut Metrics, metrics: CacheMetrics) {
+    let CacheMetrics {
+        stored,
+        failed,
+        skipped,
+        is_full,
+        hits_in_memory,
+        hits,
+        hit_bytes,
+        misses,
+        stale,
+        revalidated,
+    } = metrics;
+    let help = "Writes of fetched pages to the page cache by outcome.";
+    let family = out.family("websvc_page_cache_writes_total", MetricKind::Counter, help);
+    for (outcome, count) in [("stored", stored), ("failed", failed), ("skipped", skipped)] {
+        family.sample(&[("outcome", outcome)], count);
     }
-    let name = "websvc_page_cache_full";
-    out.begin(name, "gauge", "1 while nothing is stored because the disk is full.");
-    out.line(name, &[], if is_full { "1" } else { "0" });
-    let name = "websvc_page_cache_lookups_total";
-    out.begin(name, "counter", "Questions to the page cache, by what it had.");
-    for (outcome, count) in [("hit_memory", hits_in_memory), ("hit", hits), ("miss", misses)] {
-        out.line(name, &[("outcome", outcome)], &count.to_string());
+    let help = "1 while no pages are stored because the disk is full.";
+    out.gauge("websvc_page_cache_full", help, u8::from(is_full));
+    let help = "Lookups in the page cache by outcome. miss includes stale, and stale includes revalidated.";
+    let family = out.family("websvc_page_cache_lookups_total", MetricKind::Counter, help);
+    for (outcome, count) in [
+        ("hit_memory", hits_in_memory),
+        ("hit", hits),
+        ("miss", misses),
+        ("stale", stale),
+        ("revalidated", revalidated),
+    ] {
+        family.sample(&[("outcome", outcome)], count);
     }
-    let name = "websvc_page_cache_hit_bytes_total";
-    out.begin(name, "counter", "Bytes of pages as received that the page cache gave.");
-    out.line(name, &[], &hit_bytes.to_string());
-    out.0
+    let help = "Size of the bodies that the page cache returned, as received.";
+    out.counter("websvc_page_cache_hit_bytes_total", help, hit_bytes);
 }
 
-fn threat(figures: &ThreatMetrics) -> String {
-    let ThreatMetrics { scanner, scanned, remembered, failed, blocked, took, total_us } = figures;
-    let mut out = PrometheusText::default();
-    let name = "websvc_threat_scans_total";
-    out.begin(
-        name,
-        "counter",
-        "Questions to the scanner of URLs, by outcome and by the reason of a failure.",
-    );
-    let mut line = |outcome: &str, reason: &str, count: u64| {
-        out.line(name, &[("scanner", scanner), ("outcome", outcome), ("reason", reason)], &count.to_string());
+fn cache_size(out: &mut Metrics, size: CacheSize) {
+    let CacheSize { pages, bytes } = size;
+    out.gauge("websvc_page_cache_pages", "Pages in the page cache.", pages);
+    out.gauge("websvc_page_cache_bytes", "Size of the pages in the page cache.", bytes);
+}
+
+fn threat(out: &mut Metrics, metrics: &ThreatMetrics) {
+    let ThreatMetrics { scanner, scanned, remembered, failed, blocked, took, total_us } = metrics;
+    let help = "Checks of URLs by the threat scanner, by outcome and by the reason of a failure.";
+    let family = out.family("websvc_threat_scans_total", MetricKind::Counter, help);
+    let mut sample = |outcome: &str, reason: &str, count: u64| {
+        family.sample(&[("scanner", scanner), ("outcome", outcome), ("reason", reason)], count);
     };
-    line("verdict", "", *scanned);
-    line("remembered", "", *remembered);
-    failed.iter().for_each(|(reason, count)| line("failed", reason, *count));
-    let name = "websvc_threat_blocked_total";
-    out.begin(name, "counter", "URLs that threat protection blocked, by rule, once for each request.");
+    sample("scanned", "", *scanned);
+    sample("cached", "", *remembered);
+    failed.iter().for_each(|(reason, count)| sample("failed", reason, *count));
+    let help = "URLs that threat protection blocked, by rule, once for each request.";
+    let family = out.family("websvc_threat_blocked_total", MetricKind::Counter, help);
     for (rule, count) in blocked {
-        out.line(name, &[("rule", rule)], &count.to_string());
+        family.sample(&[("rule", rule)], count);
     }
-    let name = "websvc_threat_scan_duration_seconds";
-    out.begin(name, "histogram", "How long the scanner of URLs took to answer or was waited for.");
-    let label = Some(("scanner", *scanner));
-    histogram(&mut out, name, label, &websvc_threat::LATENCY_BOUNDS_MS, took, *total_us);
-    out.0
+    let help = "Durations of requests to the threat scanner, cancelled ones included.";
+    let family = out.family("websvc_threat_scan_duration_seconds", MetricKind::Histogram, help);
+    family.histogram(Some(("scanner", scanner)), &websvc_threat::LATENCY_BOUNDS_MS, took, *total_us);
 }
 
-fn admission(figures: AdmissionMetrics) -> String {
+fn scanner_state(out: &mut Metrics, health: &ScannerHealth) {
+    let help = "1 for the current state of the threat scanner, 0 for the others.";
+    let family = out.family("websvc_threat_scanner_state", MetricKind::Gauge, help);
+    let current = match health {
+        ScannerHealth::Ok => "ok",
+        ScannerHealth::Paused { .. } => "paused",
+        ScannerHealth::Probing { .. } => "probing",
+    };
+    family.states(None, &STATES, current);
+}
+
+fn admission(out: &mut Metrics, metrics: AdmissionMetrics) {
     let AdmissionMetrics {
-        in_work,
-        waiting,
-        computing,
-        waiting_to_compute,
+        in_flight,
+        queued,
+        searches_running,
+        searches_queued,
         is_overloaded,
-        remembered,
+        tracked_accounts,
         admitted,
-        refused_rate,
-        refused_concurrency,
-        refused_overload,
-    } = figures;
-    let mut out = PrometheusText::default();
-    let name = "websvc_requests_total";
-    out.begin(name, "counter", "Requests with a key, by whether they were admitted or why they were not.");
-    for (fate, count) in [
+        rejected_rate,
+        rejected_concurrency,
+        rejected_overload,
+    } = metrics;
+    let help = "Requests with a key, by the decision to admit or to reject them.";
+    let family = out.family("websvc_admission_decisions_total", MetricKind::Counter, help);
+    for (decision, count) in [
         ("admitted", admitted),
-        ("refused_rate", refused_rate),
-        ("refused_concurrency", refused_concurrency),
-        ("refused_overload", refused_overload),
+        ("rejected_rate", rejected_rate),
+        ("rejected_concurrency", rejected_concurrency),
+        ("rejected_overload", rejected_overload),
     ] {
-        out.line(name, &[("admission", fate)], &count.to_string());
+        family.sample(&[("decision", decision)], count);
     }
-    for (name, help, count) in [
-        ("websvc_requests_in_work", "Requests with a key that are worked on.", in_work),
-        ("websvc_requests_waiting", "Requests with a key that wait for their turn.", waiting),
-        ("websvc_requests_computing", "Of those in work, searches that compute.", computing),
-        ("websvc_requests_waiting_to_compute", "Searches that wait for a processor.", waiting_to_compute),
-        (
-            "websvc_overloaded",
-            "1 while requests are rejected because too much is in work.",
-            is_overloaded.into(),
-        ),
-        ("websvc_admission_accounts", "Teams and keys whose requests are remembered.", remembered),
-    ] {
-        out.begin(name, "gauge", help);
-        out.line(name, &[], &count.to_string());
-    }
-    out.0
+    out.gauge("websvc_requests_in_flight", "Requests with a key in flight.", in_flight);
+    out.gauge("websvc_requests_queued", "Requests with a key in the admission queue.", queued);
+    out.gauge("websvc_searches_running", "Searches in flight that use a processor.", searches_running);
+    out.gauge("websvc_searches_queued", "Searches in flight that wait for a processor.", searches_queued);
+    let help = "1 while requests are rejected because of overload.";
+    out.gauge("websvc_overloaded", help, u8::from(is_overloaded));
+    let help = "Teams and keys whose requests are tracked for limits.";
+    out.gauge("websvc_admission_tracked_accounts", help, tracked_accounts);
 }
 
-fn audit(report: &AuditMetrics) -> String {
-    let AuditMetrics { recorded, unwritten, spool_bytes, sinks } = report;
-    let mut out = PrometheusText::default();
-    let name = "websvc_audit_events_total";
-    out.begin(name, "counter", "Audit events that were to be written.");
-    out.line(name, &[], &recorded.to_string());
+fn audit(out: &mut Metrics, metrics: &AuditMetrics) {
+    let AuditMetrics { recorded, unwritten, spool_bytes, sinks } = metrics;
+    out.counter("websvc_audit_events_total", "Recorded audit events.", recorded);
     type MetricFn = fn(&SinkMetrics) -> u64;
-    let of_sinks: [(&str, &str, &str, MetricFn); 4] = [
-        ("websvc_audit_events_delivered_total", "counter", "Audit events that a sink took.", |sink| {
-            sink.delivered
-        }),
-        ("websvc_audit_failures_total", "counter", "Attempts to deliver audit events that failed.", |sink| {
-            sink.failures
-        }),
-        ("websvc_audit_backlog_events", "gauge", "Audit events that wait for a sink.", |sink| sink.backlog),
-        ("websvc_audit_sink_failing", "gauge", "1 while a sink takes no audit events.", |sink| {
+    let sink_metrics: [(&str, MetricKind, &str, MetricFn); 4] = [
+        (
+            "websvc_audit_events_delivered_total",
+            MetricKind::Counter,
+            "Audit events that were delivered to a sink.",
+            |sink| sink.delivered,
+        ),
+        (
+            "websvc_audit_failures_total",
+            MetricKind::Counter,
+            "Failed attempts to deliver audit events.",
+            |sink| sink.failures,
+        ),
+        (
+            "websvc_audit_backlog_events",
+            MetricKind::Gauge,
+            "Audit events that wait for delivery to a sink.",
+            |sink| sink.backlog,
+        ),
+        ("websvc_audit_sink_failing", MetricKind::Gauge, "1 while a sink accepts no audit events.", |sink| {
             u64::from(sink.failure.is_some())
         }),
     ];
-    for (name, kind, help, figure) in of_sinks {
-        out.begin(name, kind, help);
+    for (name, kind, help, value) in sink_metrics {
+        let family = out.family(name, kind, help);
         for sink in sinks {
-            out.line(name, &[("sink", sink.name)], &figure(sink).to_string());
+            family.sample(&[("sink", sink.name)], value(sink));
         }
     }
-    let name = "websvc_audit_events_lost_total";
-    out.begin(
-        name,
-        "counter",
-        "Audit events that a sink will never get, by whether they left the full spool or never came into it.",
-    );
+    let help = "Audit events that are lost for a sink: dropped from the full spool, or never written to it.";
+    let family = out.family("websvc_audit_events_lost_total", MetricKind::Counter, help);
     for sink in sinks {
-        out.line(name, &[("sink", sink.name), ("reason", "spool")], &sink.lost.to_string());
-        out.line(name, &[("sink", sink.name), ("reason", "unwritten")], &unwritten.to_string());
+        family.sample(&[("sink", sink.name), ("reason", "spool")], sink.lost);
+        family.sample(&[("sink", sink.name), ("reason", "unwritten")], unwritten);
     }
-    let name = "websvc_audit_spool_bytes";
-    out.begin(name, "gauge", "The spool of audit events on the disk.");
-    out.line(name, &[], &spool_bytes.to_string());
-    out.0
+    out.gauge("websvc_audit_spool_bytes", "Size of the spool of audit events on the disk.", spool_bytes);
 }
 
-fn browser(figures: &BrowserMetrics) -> String {
+fn browser(out: &mut Metrics, metrics: &BrowserMetrics) {
     let BrowserMetrics {
         open,
         waiting,
@@ -223,76 +236,55 @@ fn browser(figures: &BrowserMetrics) -> String {
         memory_bytes,
         waited,
         waited_us,
-    } = figures;
-    let mut out = PrometheusText::default();
-    let mut one = |name: &str, kind: &str, help: &str, value: u64| {
-        out.begin(name, kind, help);
-        out.line(name, &[], &value.to_string());
-    };
-    one("websvc_browser_pages_open", "gauge", "Pages that are open in the browser.", *open);
-    one("websvc_browser_pages_waiting", "gauge", "Pages that wait for a place in the browser.", *waiting);
-    one("websvc_browser_pages_opened_total", "counter", "Pages that got a place in the browser.", *opened);
-    let memory = "The memory of the browser's processes; 0 without one, and of a remote one.";
-    one("websvc_browser_memory_bytes", "gauge", memory, *memory_bytes);
-    let name = "websvc_browser_pages_failed_total";
-    out.begin(name, "counter", "Pages that the browser could not give, by the kind of failure.");
+    } = metrics;
+    out.gauge("websvc_browser_pages_open", "Open pages in the browser.", open);
+    out.gauge("websvc_browser_pages_waiting", "Pages that wait for a permit of the browser.", waiting);
+    out.counter("websvc_browser_pages_opened_total", "Pages that got a permit of the browser.", opened);
+    let help = "Memory of the browser's processes; 0 without a browser and for a remote one.";
+    out.gauge("websvc_browser_memory_bytes", help, memory_bytes);
+    let help = "Pages that the browser could not render, by the kind of failure.";
+    let family = out.family("websvc_browser_pages_failed_total", MetricKind::Counter, help);
     for (kind, count) in failed {
-        out.line(name, &[("kind", kind)], &count.to_string());
+        family.sample(&[("kind", kind)], count);
     }
-    let name = "websvc_browser_processes_total";
-    out.begin(name, "counter", "Browsers that were started or connected to, replaced, or lost.");
+    let help = "Browsers that were started or connected to, replaced, or lost.";
+    let family = out.family("websvc_browser_processes_total", MetricKind::Counter, help);
     for (event, count) in [("started", started), ("recycled", recycled), ("crashed", crashed)] {
-        out.line(name, &[("event", event)], &count.to_string());
+        family.sample(&[("event", event)], count);
     }
-    let name = "websvc_browser_wait_seconds";
-    out.begin(name, "histogram", "How long pages waited for a place in the browser.");
-    histogram(&mut out, name, None, &WAIT_BOUNDS_MS, waited, *waited_us);
-    out.0
+    let help = "Time that pages waited for a permit of the browser.";
+    let family = out.family("websvc_browser_wait_seconds", MetricKind::Histogram, help);
+    family.histogram(None, &WAIT_BOUNDS_MS, waited, *waited_us);
 }
 
-fn source_requests(out: &mut PrometheusText, sources: &[SourceMetrics]) {
-    let name = "websvc_source_requests_total";
-    out.begin(
-        name,
-        "counter",
-        "Questions to a source, by outcome and by the reason when there was no answer.",
-    );
+fn sources(out: &mut Metrics, sources: &[SourceMetrics]) {
+    let help = "Requests to a source, by outcome and by the reason if it was unavailable.";
+    let family = out.family("websvc_source_requests_total", MetricKind::Counter, help);
     for source in sources {
-        let mut line = |outcome: &str, reason: &str, count: u64| {
-            let labels = [("source", source.name.as_str()), ("outcome", outcome), ("reason", reason)];
-            out.line(name, &labels, &count.to_string());
+        let mut sample = |outcome: &str, reason: &str, count: u64| {
+            family.sample(&[("source", &source.name), ("outcome", outcome), ("reason", reason)], count);
         };
-        line("results", "", source.results);
-        line("none", "", source.none);
+        sample("results", "", source.results);
+        sample("empty", "", source.none);
         for (failure, count) in &source.unavailable {
-            line("unavailable", failure.name(), *count);
+            sample("unavailable", failure.name(), *count);
         }
-        line("given_up", "", source.given_up);
+        sample("cancelled", "", source.given_up);
     }
-}
-
-fn durations(out: &mut PrometheusText, sources: &[SourceMetrics]) {
-    let name = "websvc_source_duration_seconds";
-    out.begin(name, "histogram", "How long a source took to answer or was waited for.");
+    let help = "Durations of requests to a source, cancelled ones included.";
+    let family = out.family("websvc_source_duration_seconds", MetricKind::Histogram, help);
     for source in sources {
-        let label = ("source", source.name.as_str());
-        histogram(out, name, Some(label), &LATENCY_BOUNDS_MS, &source.took, source.total_us);
+        family.histogram(Some(("source", &source.name)), &LATENCY_BOUNDS_MS, &source.took, source.total_us);
     }
-}
-
-fn states(out: &mut PrometheusText, sources: &[SourceMetrics]) {
-    let name = "websvc_source_state";
-    out.begin(name, "gauge", "1 for the state that a source is in, 0 for the others.");
+    let help = "1 for the current state of a source, 0 for the others.";
+    let family = out.family("websvc_source_state", MetricKind::Gauge, help);
     for source in sources {
-        let now = match source.condition {
+        let current = match source.condition {
             SourceHealth::Ok => "ok",
             SourceHealth::Paused { .. } => "paused",
             SourceHealth::Probing { .. } => "probing",
         };
-        for state in ["ok", "paused", "probing"] {
-            let labels = [("source", source.name.as_str()), ("state", state)];
-            out.line(name, &labels, if state == now { "1" } else { "0" });
-        }
+        family.states(Some(("source", &source.name)), &STATES, current);
     }
 }
 
@@ -302,9 +294,19 @@ mod tests {
 
     use super::*;
 
+    #[track_caller]
+    fn check(add: impl FnOnce(&mut Metrics), expected: &[&str]) {
+        let mut metrics = Metrics::default();
+        add(&mut metrics);
+        let text = metrics.write(RENAMES);
+        for line in expected {
+            assert!(text.lines().any(|found| found == *line), "{line}\n{text}");
+        }
+    }
+
     #[test]
-    fn figures_of_threat_protection_are_written_without_any_url() {
-        let figures = ThreatMetrics {
+    fn metrics_of_threat_protection_contain_no_url() {
+        let metrics = ThreatMetrics {
             scanner: "http",
             scanned: 4,
             remembered: 1,
@@ -313,22 +315,23 @@ mod tests {
             took: vec![0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 6],
             total_us: 2_500_000,
         };
-        let text = threat(&figures);
-        for line in [
-            "websvc_threat_scans_total{scanner=\"http\",outcome=\"verdict\"} 4",
-            "websvc_threat_scans_total{scanner=\"http\",outcome=\"failed\",reason=\"timeout\"} 2",
-            "websvc_threat_blocked_total{rule=\"score\"} 3",
-            "websvc_threat_scan_duration_seconds_bucket{scanner=\"http\",le=\"0.005\"} 4",
-            "websvc_threat_scan_duration_seconds_bucket{scanner=\"http\",le=\"+Inf\"} 6",
-            "websvc_threat_scan_duration_seconds_sum{scanner=\"http\"} 2.5",
-        ] {
-            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
-        }
+        check(
+            |out| threat(out, &metrics),
+            &[
+                "websvc_threat_scans_total{scanner=\"http\",outcome=\"scanned\"} 4",
+                "websvc_threat_scans_total{scanner=\"http\",outcome=\"verdict\"} 4",
+                "websvc_threat_scans_total{scanner=\"http\",outcome=\"failed\",reason=\"timeout\"} 2",
+                "websvc_threat_blocked_total{rule=\"score\"} 3",
+                "websvc_threat_scan_duration_seconds_bucket{scanner=\"http\",le=\"0.005\"} 4",
+                "websvc_threat_scan_duration_seconds_bucket{scanner=\"http\",le=\"+Inf\"} 6",
+                "websvc_threat_scan_duration_seconds_sum{scanner=\"http\"} 2.5",
+            ],
+        );
     }
 
     #[test]
-    fn the_browser_is_written_with_its_waiting() {
-        let figures = BrowserMetrics {
+    fn metrics_of_the_browser_contain_its_waiting_time() {
+        let metrics = BrowserMetrics {
             open: 2,
             waiting: 1,
             opened: 9,
@@ -340,26 +343,26 @@ mod tests {
             waited: vec![1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 9],
             waited_us: 2_500_000,
         };
-        let text = browser(&figures);
-        for line in [
-            "websvc_browser_pages_open 2",
-            "websvc_browser_pages_waiting 1",
-            "websvc_browser_pages_opened_total 9",
-            "websvc_browser_memory_bytes 123",
-            "websvc_browser_pages_failed_total{kind=\"busy\"} 3",
-            "websvc_browser_processes_total{event=\"crashed\"} 2",
-            "# TYPE websvc_browser_wait_seconds histogram",
-            "websvc_browser_wait_seconds_bucket{le=\"0.01\"} 2",
-            "websvc_browser_wait_seconds_bucket{le=\"+Inf\"} 9",
-            "websvc_browser_wait_seconds_sum 2.5",
-            "websvc_browser_wait_seconds_count 9",
-        ] {
-            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
-        }
+        check(
+            |out| browser(out, &metrics),
+            &[
+                "websvc_browser_pages_open 2",
+                "websvc_browser_pages_waiting 1",
+                "websvc_browser_pages_opened_total 9",
+                "websvc_browser_memory_bytes 123",
+                "websvc_browser_pages_failed_total{kind=\"busy\"} 3",
+                "websvc_browser_processes_total{event=\"crashed\"} 2",
+                "# TYPE websvc_browser_wait_seconds histogram",
+                "websvc_browser_wait_seconds_bucket{le=\"0.01\"} 2",
+                "websvc_browser_wait_seconds_bucket{le=\"+Inf\"} 9",
+                "websvc_browser_wait_seconds_sum 2.5",
+                "websvc_browser_wait_seconds_count 9",
+            ],
+        );
     }
 
     #[test]
-    fn figures_are_written_as_prometheus_reads_them() {
+    fn metrics_of_sources_and_mirrors_are_valid_prometheus_text() {
         let source = SourceMetrics {
             name: "a\"b".to_owned(),
             results: 3,
@@ -378,21 +381,27 @@ mod tests {
             lost: 0,
             first_failure: Some("x".to_owned()),
         };
-        let text = text(&[source], &[mirror]);
-        for line in [
-            "# TYPE websvc_source_requests_total counter",
-            "websvc_source_requests_total{source=\"a\\\"b\",outcome=\"results\"} 3",
-            "websvc_source_requests_total{source=\"a\\\"b\",outcome=\"unavailable\",reason=\"timeout\"} 1",
-            "websvc_source_duration_seconds_bucket{source=\"a\\\"b\",le=\"0.001\"} 0",
-            "websvc_source_duration_seconds_bucket{source=\"a\\\"b\",le=\"10\"} 5",
-            "websvc_source_duration_seconds_bucket{source=\"a\\\"b\",le=\"+Inf\"} 6",
-            "websvc_source_duration_seconds_sum{source=\"a\\\"b\"} 12.5",
-            "websvc_source_duration_seconds_count{source=\"a\\\"b\"} 6",
-            "websvc_source_state{source=\"a\\\"b\",state=\"ok\"} 0",
-            "websvc_source_state{source=\"a\\\"b\",state=\"probing\"} 1",
-            "websvc_mirror_pages_total{source=\"es\",fate=\"written\"} 7",
-        ] {
-            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
-        }
+        check(
+            |out| {
+                sources(out, &[source]);
+                mirrors(out, &[mirror]);
+            },
+            &[
+                "# TYPE websvc_source_requests_total counter",
+                "websvc_source_requests_total{source=\"a\\\"b\",outcome=\"results\"} 3",
+                "websvc_source_requests_total{source=\"a\\\"b\",outcome=\"empty\"} 2",
+                "websvc_source_requests_total{source=\"a\\\"b\",outcome=\"none\"} 2",
+                "websvc_source_requests_total{source=\"a\\\"b\",outcome=\"unavailable\",reason=\"timeout\"} 1",
+                "websvc_source_duration_seconds_bucket{source=\"a\\\"b\",le=\"0.001\"} 0",
+                "websvc_source_duration_seconds_bucket{source=\"a\\\"b\",le=\"10\"} 5",
+                "websvc_source_duration_seconds_bucket{source=\"a\\\"b\",le=\"+Inf\"} 6",
+                "websvc_source_duration_seconds_sum{source=\"a\\\"b\"} 12.5",
+                "websvc_source_duration_seconds_count{source=\"a\\\"b\"} 6",
+                "websvc_source_state{source=\"a\\\"b\",state=\"ok\"} 0",
+                "websvc_source_state{source=\"a\\\"b\",state=\"probing\"} 1",
+                "websvc_mirror_pages_total{source=\"es\",outcome=\"written\"} 7",
+                "websvc_mirror_pages_total{source=\"es\",fate=\"written\"} 7",
+            ],
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! The operations as HTTP sees them: a request to a reply, one file each.
+//! The handlers: one file for each operation, from a request to a response.
 
 mod artifact;
 mod batch;
@@ -23,12 +23,12 @@ pub(crate) use artifact::artifact;
 pub(crate) use body::read as read_body;
 pub(crate) use docs::docs;
 pub(crate) use index::{add_documents, crawl_progress, index_stats};
-pub(crate) use job::{JobOperation, JobStart, Version, begin as begin_job, job, receive as receive_job};
-pub(crate) use map::{answer_map, map, map_v1};
+pub(crate) use job::{JobOperation, JobStart, Version, job, receive as receive_job, start as start_job};
+pub(crate) use map::{map, map_v1, respond_to_map};
 pub(crate) use metrics::metrics;
 pub(crate) use parse::{parse, parse_formats};
-pub(crate) use scrape::{answer_scrape, scrape, scrape_result};
-pub(crate) use search::{answer_search, demanded, search};
+pub(crate) use scrape::{respond_to_scrape, scrape, scrape_result};
+pub(crate) use search::{forced_retention, respond_to_search, search};
 pub(crate) use status::{health, openapi, readiness, ready, root};
 pub(crate) use usage::{
     concurrency_check, credit_history, credit_usage, queue_status, token_history, token_usage,

@@ -1,4 +1,4 @@
-//! `POST /v2/scrape`, `GET /v2/scrape/{id}`, and the tool of MCP that is the same.
+//! `POST /v2/scrape`, `GET /v2/scrape/{id}`, and the MCP tool for scrapes.
 
 use std::time::Duration;
 
@@ -13,68 +13,68 @@ use websvc_types::{ErrorCode, PageContent, ScrapeResponse};
 use websvc_validate::{Checked, PagePlan, read_scrape};
 
 use super::body;
-use super::search::{files, policy, team};
+use super::search::{file_publisher, policy};
 use crate::audit_trail::AuditedRequest;
-use crate::authorize::authorise_formats;
+use crate::authorize::authorize_formats;
 use crate::charge::{self, Outcome};
 use crate::response::{ApiError, HttpResponse, with_type};
 use crate::service::RequestContext;
 
-/// Answers a request for one page.
+/// Handles a scrape of one page.
 pub(crate) async fn scrape(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let origin = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
+    let base_url = context.state.base_url(&request);
     let body = body::read(request).await?;
-    let json = answer_scrape(context, origin, body).await.map_err(ApiError::of_page)?;
+    let json = respond_to_scrape(context, base_url, body).await.map_err(ApiError::with_page_status)?;
     Ok(with_type(StatusCode::OK, "application/json", Body::from(json)))
 }
 
-/// Answers with the result of an earlier request for one page.
+/// Responds with the result of an earlier scrape.
 pub(crate) fn scrape_result(context: &RequestContext<'_>, path: &str) -> Result<HttpResponse, ApiError> {
     let id = path.rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
     let id = Uuid::try_parse(id)
         .map_err(|_| ApiError::new(ErrorCode::BadRequest, "Invalid job ID: it is not a UUID"))?;
-    match context.results.find(id, team(context)) {
+    match context.state.scrape_results.find(id, context.team_name()) {
         Some(json) => Ok(with_type(StatusCode::OK, "application/json", Body::from(json))),
         None => Err(ApiError::new(ErrorCode::NotFound, "Job not found.")),
     }
 }
 
-/// Answers the body of a request for one page, wherever it came from, with JSON.
-pub(crate) async fn answer_scrape(
+/// Runs the scrape in a request body of any interface, and returns the response as JSON.
+pub(crate) async fn respond_to_scrape(
     context: RequestContext<'_>,
-    origin: Option<String>,
+    base_url: Option<String>,
     body: Bytes,
 ) -> Result<Bytes, ApiError> {
-    let rules = policy(context.store, context.caller.as_ref())?;
-    let decoding = context.admission.decode_body(body, move |body| read_scrape(body, &rules));
-    let checked = context.engine.stages().run(Stage::Decode, decoding).await?;
-    let (work, page) = scrape_page(&context, origin, checked).await?;
-    work.into_answer(&context, page).await?.into_stored_json(&context)
+    let policy = policy(&context)?;
+    let decoding = context.state.admission.decode_body(body, move |body| read_scrape(body, &policy));
+    let checked = context.state.engine.stages().run(Stage::Decode, decoding).await?;
+    let (work, page) = scrape_page(&context, base_url, checked).await?;
+    work.charge(&context, page).await?.into_stored_json(&context)
 }
 
-/// Gets the page of a plan, for which credits are held.
+/// Holds credits and scrapes the page of a plan.
 ///
 /// # Errors
-/// 402 and 403: what is refused before anything is done.
+/// 402 and 403, before the page is fetched.
 async fn scrape_page(
     context: &RequestContext<'_>,
-    origin: Option<String>,
+    base_url: Option<String>,
     Checked { plan, warnings }: Checked<PagePlan>,
 ) -> Result<(ScrapeWork, PageOutcome), ApiError> {
+    let engine = &context.state.engine;
     let (target, scrape) = (plan.target(), plan.scrape());
     let retention = context.retention(plan.retention(), scrape.lockdown());
     let username = scrape.audit().map(|audit| audit.username.as_str());
-    context
-        .trail
-        .set_request(retention, &AuditedRequest { username, query: None, urls: &[target.url().as_str()] });
-    authorise_formats(context.caller.as_ref(), scrape.formats())?;
-    let files = files(context, plan.retention(), origin);
-    let hold = charge::hold(context, context.engine.max_page_credits(scrape)).await?;
+    let audited = AuditedRequest { username, query: None, urls: &[target.url().as_str()] };
+    context.trail.set_request(retention, &audited);
+    authorize_formats(context.caller.as_ref(), scrape.formats())?;
+    let files = file_publisher(context, plan.retention(), base_url);
+    let hold = charge::hold(context, engine.max_page_credits(scrape)).await?;
     let deadline = context.started + scrape.timeout().max(Duration::from_secs(1));
-    let mut outcome = context.engine.scrape(target.url(), scrape, team(context), &files, deadline).await;
+    let mut outcome = engine.scrape(target.url(), scrape, context.team_name(), &files, deadline).await;
     if let Ok(page) = &mut outcome.page {
         page.metadata.source_url = Some(target.text().to_owned());
     }
@@ -82,72 +82,72 @@ async fn scrape_page(
     Ok((ScrapeWork { operation: "scrape", hold, retention, query, warnings }, outcome))
 }
 
-/// What was done for a page, before it is charged for.
+/// The work for a page that is not yet charged.
 #[derive(Debug)]
 pub(super) struct ScrapeWork {
     pub(super) operation: &'static str,
     pub(super) hold: CreditHold,
     pub(super) retention: UsageRetention,
-    /// What the usage log may know of it.
+    /// The page in the usage log; `None` if it may not be stored.
     pub(super) query: Option<String>,
     pub(super) warnings: Vec<String>,
 }
 
-/// An answer that is charged for.
+/// A response whose work is charged.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) response: ScrapeResponse,
+pub(super) struct ChargedResponse {
+    response: ScrapeResponse,
     retention: UsageRetention,
 }
 
 impl ScrapeWork {
-    /// Charges for what was done, and makes the answer.
+    /// Charges for the work, and returns the response.
     ///
     /// # Errors
-    /// Why there is no page.
-    pub(super) async fn into_answer(
+    /// The error of the page, which is charged, too.
+    pub(super) async fn charge(
         self,
         context: &RequestContext<'_>,
         PageOutcome { page, bill }: PageOutcome,
-    ) -> Result<Answer, ApiError> {
+    ) -> Result<ChargedResponse, ApiError> {
         let Self { operation, hold, retention, query, mut warnings } = self;
         let page = page.map_err(ApiError::from);
         let status = page.as_ref().map_or_else(ApiError::status, |_| StatusCode::OK.as_u16());
-        let done = Outcome { operation, status, bill, stages: StageTimings::default(), query, retention };
-        charge::settle(context, hold, done).await?;
+        let stages = StageTimings::default();
+        charge::settle(context, hold, Outcome { operation, status, bill, stages, query, retention }).await?;
         let mut page = page?;
         warnings.append(&mut page.warnings);
         let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
-        // Official clients show that of the document alone.
+        // Official clients show only the warning of the document.
         let data = PageContent { warning: warning.clone(), ..page_content(page) };
         let response = ScrapeResponse { success: true, data, warning };
-        Ok(Answer { response, retention })
+        Ok(ChargedResponse { response, retention })
     }
 }
 
-impl Answer {
-    /// Writes the answer.
+impl ChargedResponse {
+    /// Serializes the response.
     ///
     /// # Errors
-    /// 500; our own types always serialise.
-    pub(super) fn json(&self, context: &RequestContext<'_>) -> Result<Bytes, ApiError> {
-        let written = context.engine.stages().time(Stage::Encode, || serde_json::to_vec(&self.response));
-        written
-            .map(Bytes::from)
-            .map_err(|error| ApiError::internal(&error, "the answer could not be written"))
+    /// 500; the types of this service always serialize.
+    pub(super) fn to_json(&self, context: &RequestContext<'_>) -> Result<Bytes, ApiError> {
+        let stages = context.state.engine.stages();
+        let json = stages.time(Stage::Encode, || serde_json::to_vec(&self.response));
+        json.map(Bytes::from)
+            .map_err(|error| ApiError::internal(&error, "the response could not be serialized"))
     }
 
-    /// Writes the answer, and keeps it for a while if it may be kept.
+    /// Serializes the response, and stores it for a while if its retention allows.
     ///
     /// # Errors
-    /// As [`Answer::json`].
+    /// As [`ChargedResponse::to_json`].
     pub(super) fn into_stored_json(self, context: &RequestContext<'_>) -> Result<Bytes, ApiError> {
-        let json = self.json(context)?;
+        let json = self.to_json(context)?;
         let id = self.response.data.metadata.and_then(|metadata| metadata.scrape_id);
         if self.retention == UsageRetention::Whole
             && let Some(id) = id.and_then(|id| Uuid::try_parse(&id).ok())
         {
-            context.results.keep(id, team(context), &json);
+            context.state.scrape_results.store(id, context.team_name(), &json);
         }
         Ok(json)
     }

@@ -1,11 +1,11 @@
-//! `POST /v2/search`.
+//! `POST /v2/search`, and what all handlers need to know about the caller's team.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use websvc_engine::{Bill, EngineError, StageTimings, team_policy, team_retention};
 use websvc_scrape::FilePublisher;
 use websvc_stage::Stage;
-use websvc_store::{Caller, DEFAULT_TEAM, Store, Team, UsageRetention};
+use websvc_store::{Team, UsageRetention};
 use websvc_transport::ServerBody;
 use websvc_types::SearchResponse;
 use websvc_validate::{Checked, Policy, RetentionMode, ScrapePlan, SearchPlan, read_search};
@@ -13,32 +13,33 @@ use websvc_validate::{Checked, Policy, RetentionMode, ScrapePlan, SearchPlan, re
 use super::body;
 use crate::admission::{ComputePermit, PermitScope};
 use crate::audit_trail::AuditedRequest;
-use crate::authorize::authorise_formats;
-use crate::charge::{self, Outcome};
+use crate::authorize::authorize_formats;
+use crate::charge::{self, Outcome, usage_retention};
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
-/// Answers a search.
+/// Handles a search.
 pub(crate) async fn search(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let origin = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
+    let base_url = context.state.base_url(&request);
     let body = body::read(request).await?;
-    let stages = context.engine.stages();
-    let answer = answer_search(context, origin, body).await?;
-    Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &answer)))
+    let stages = context.state.engine.stages();
+    let response = respond_to_search(context, base_url, body).await?;
+    Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &response)))
 }
 
-/// Answers the body of a search, wherever it came from.
-pub(crate) async fn answer_search(
+/// Runs the search in a request body of any interface.
+pub(crate) async fn respond_to_search(
     context: RequestContext<'_>,
-    origin: Option<String>,
+    base_url: Option<String>,
     body: Bytes,
 ) -> Result<SearchResponse, ApiError> {
-    let policy = policy(context.store, context.caller.as_ref())?;
-    let decoding = context.admission.decode_body(body, move |body| read_search(body, &policy));
-    let Checked { plan, warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
+    let engine = &context.state.engine;
+    let policy = policy(&context)?;
+    let decoding = context.state.admission.decode_body(body, move |body| read_search(body, &policy));
+    let Checked { plan, warnings } = engine.stages().run(Stage::Decode, decoding).await?;
     let lockdown = plan.scrape().is_some_and(ScrapePlan::lockdown);
     let retention = context.retention(plan.retention(), lockdown);
     let formats = plan.scrape().map_or(&[][..], ScrapePlan::formats);
@@ -50,48 +51,46 @@ pub(crate) async fn answer_search(
             urls: &[],
         },
     );
-    authorise_formats(context.caller.as_ref(), formats)?;
-    let turn = context.engine.stages().run(Stage::Turn, turn(&context, &plan)).await?;
-    let files = files(&context, plan.retention(), origin);
-    let hold = charge::hold(&context, context.engine.max_search_credits(&plan)).await?;
-    let held = if context.engine.is_cpu_bound(&plan) {
-        PermitScope::WholeRequest
-    } else {
-        PermitScope::UntilFirstPending
-    };
-    let search = context.engine.search(&plan, team(&context), &files, context.started);
-    match turn.run(held, search).await {
+    authorize_formats(context.caller.as_ref(), formats)?;
+    let permit = engine.stages().run(Stage::ComputeWait, acquire_compute(&context, &plan)).await?;
+    let files = file_publisher(&context, plan.retention(), base_url);
+    let hold = charge::hold(&context, engine.max_search_credits(&plan)).await?;
+    let scope =
+        if engine.is_cpu_bound(&plan) { PermitScope::WholeRequest } else { PermitScope::UntilFirstPending };
+    let search = engine.search(&plan, context.team_name(), &files, context.started);
+    match permit.run(scope, search).await {
         Ok(mut outcome) => {
             outcome.warnings.splice(..0, warnings);
             let (bill, stages) = (std::mem::take(&mut outcome.bill), outcome.stages);
-            let done = done(&plan, retention, StatusCode::OK.as_u16(), bill, stages);
-            let credits = charge::settle(&context, hold, done).await?;
+            let charged = usage_outcome(&plan, retention, StatusCode::OK.as_u16(), bill, stages);
+            let credits = charge::settle(&context, hold, charged).await?;
             Ok(outcome.into_response(context.id, credits))
         }
         Err(mut error) => {
             let bill = error.take_bill();
-            let failure = ApiError::from(error);
-            let done = done(&plan, retention, failure.status(), bill, StageTimings::default());
-            charge::settle(&context, hold, done).await?;
-            Err(failure)
+            let error = ApiError::from(error);
+            let charged = usage_outcome(&plan, retention, error.status(), bill, StageTimings::default());
+            charge::settle(&context, hold, charged).await?;
+            Err(error)
         }
     }
 }
 
-/// Waits for the turn to compute.
+/// Waits for the right of the search to compute.
 ///
 /// # Errors
-/// 429 when that would take too long; 408 when all of its time was over before it was let in: nobody is there any more to
-/// read an answer.
-async fn turn(context: &RequestContext<'_>, plan: &SearchPlan) -> Result<ComputePermit, ApiError> {
+/// 429 if it takes too long; 408 if the `timeout` of the search was over before it was admitted, because then no client
+/// waits for a response.
+async fn acquire_compute(context: &RequestContext<'_>, plan: &SearchPlan) -> Result<ComputePermit, ApiError> {
     if context.started.elapsed() >= plan.timeout() {
         return Err(EngineError::late(plan).into());
     }
-    context.admission.acquire_compute(context.caller.as_ref(), plan.timeout(), context.started).await
+    let admission = &context.state.admission;
+    admission.acquire_compute(context.caller.as_ref(), plan.timeout(), context.started).await
 }
 
-/// Returns what the usage log is told.
-fn done(
+/// Returns the entry of the usage log.
+fn usage_outcome(
     plan: &SearchPlan,
     retention: UsageRetention,
     status: u16,
@@ -103,59 +102,55 @@ fn done(
 }
 
 impl RequestContext<'_> {
-    /// Decides what may be kept of a request, before anything is done for it: the one place that does, for the usage log,
-    /// audit events, the log and traces.
+    /// Decides how much of a request may be stored. Every handler calls this before it does anything for the request: it
+    /// is the only place that decides for the usage log, audit events, the log and traces.
     pub(super) fn retention(&self, retention: RetentionMode, lockdown: bool) -> UsageRetention {
-        let kept = charge::kept(retention, lockdown);
-        if kept == UsageRetention::Zero || lockdown {
+        let retention = usage_retention(retention, lockdown);
+        if retention == UsageRetention::Zero || lockdown {
             self.span.is_private();
         }
-        kept
+        retention
     }
 }
 
-/// Returns where the files of a request go: to the artifacts of the team, unless nothing may be kept or nobody knows
-/// under which URL the service is reached.
-pub(super) fn files(
+/// Returns the publisher for the files of a request. It stores them as artifacts of the team, or inlines them in the
+/// response if the request may not be stored or the base URL of the service is unknown.
+pub(super) fn file_publisher(
     context: &RequestContext<'_>,
     retention: RetentionMode,
-    origin: Option<String>,
+    base_url: Option<String>,
 ) -> FilePublisher {
     let team = context.caller.as_ref().map_or("", |caller| caller.team.name.as_str());
-    match (retention, origin) {
-        // What is kept has an owner, which an anonymous request has not.
+    match (retention, base_url) {
+        // An artifact has an owner, and an anonymous request has none.
         (RetentionMode::Zero | RetentionMode::Anonymous, _) | (_, None) => FilePublisher::inline(),
-        (RetentionMode::Normal, Some(origin)) => {
-            FilePublisher::storing(context.artifacts.of(team, websvc_artifacts::Retention::Stored), origin)
+        (RetentionMode::Normal, Some(base_url)) => {
+            let artifacts = context.state.artifacts.of(team, websvc_artifacts::Retention::Stored);
+            FilePublisher::storing(artifacts, base_url)
         }
     }
 }
 
-/// Returns whose profiles a request uses: where nobody is asked for a key, everybody is one team.
-pub(super) fn team<'a>(context: &'a RequestContext<'_>) -> &'a str {
-    context.caller.as_ref().map_or(DEFAULT_TEAM, |caller| caller.team.name.as_str())
+/// Returns how much of every request of a team may be stored at most.
+pub(crate) fn forced_retention(team: &Team) -> UsageRetention {
+    usage_retention(team_retention(team), false)
 }
 
-/// Returns how much of any request of a team may be kept, whatever the request says.
-pub(crate) fn demanded(team: &Team) -> UsageRetention {
-    charge::kept(team_retention(team), false)
-}
-
-/// Returns what the caller's team may ask for, with its part of the compiled path patterns.
+/// Returns the policy of the caller's team, with its share of the compiled path patterns.
 ///
 /// # Errors
-/// 500 when that is not known.
+/// 500 if the policy cannot be read.
 pub(super) fn policy_with_patterns(context: &RequestContext<'_>) -> Result<Policy, ApiError> {
-    let path_patterns = context.engine.path_patterns().of_team(team(context));
-    Ok(Policy { path_patterns, ..policy(context.store, context.caller.as_ref())? })
+    let path_patterns = context.state.engine.path_patterns().of_team(context.team_name());
+    Ok(Policy { path_patterns, ..policy(context)? })
 }
 
-/// Returns what the caller's team may ask for.
+/// Returns the policy of the caller's team.
 ///
 /// # Errors
-/// 500 when that is not known.
-pub(super) fn policy(store: &Store, caller: Option<&Caller>) -> Result<Policy, ApiError> {
-    let team = caller.map(|caller| &*caller.team);
-    team_policy(store, team)
+/// 500 if the policy cannot be read.
+pub(super) fn policy(context: &RequestContext<'_>) -> Result<Policy, ApiError> {
+    let team = context.caller.as_ref().map(|caller| &*caller.team);
+    team_policy(&context.state.store, team)
         .map_err(|error| ApiError::internal(&error, "the team's threat protection could not be read"))
 }

@@ -1,11 +1,11 @@
-//! What the service says of itself, to anybody.
+//! The public state of the service: health, readiness, the OpenAPI document and the root.
 
 use http::header::ACCEPT;
 use http::{HeaderMap, StatusCode};
 use websvc_audit::{Audit, AuditMetrics, SinkMetrics};
 use websvc_browser::{Browser, BrowserHealth};
-use websvc_engine::{NO_PAGES, SearchSource, SourceHealth as SourceCondition};
-use websvc_threat::ScannerHealth as ScannerCondition;
+use websvc_engine::{NO_PAGES, SearchSource, SourceHealth};
+use websvc_threat::ScannerHealth;
 use websvc_types::status::{
     AuditReadiness, AuditState, BrowserReadiness, BrowserState, ComponentStatus, HealthResponse,
     ReadinessChecks, ReadinessResponse, ReadinessStatus, RootResponse, SourceReadiness, SourceState,
@@ -17,11 +17,11 @@ use crate::dashboard;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
-/// The OpenAPI document as `cargo xtask schema` writes it. Making it here would bring the schemas of all types into the program,
-/// ten times its size.
+/// The OpenAPI document that `cargo xtask schema` writes. To generate it here, the program would have to contain the
+/// schemas of all types, which are ten times its size.
 static OPENAPI: Compressed = compressed!("openapi.json");
 
-/// `GET /health`: the process answers.
+/// `GET /health`: the process responds.
 pub(crate) fn health() -> HttpResponse {
     json(
         StatusCode::OK,
@@ -29,41 +29,42 @@ pub(crate) fn health() -> HttpResponse {
     )
 }
 
-/// `GET /ready`: the parts that a request needs answer too, and the service is not stopping.
+/// `GET /ready`: the parts that a request needs are available, and the service is not shutting down.
 pub(crate) async fn ready(context: &RequestContext<'_>) -> HttpResponse {
     let (code, readiness) = readiness(context).await;
     json(code, &readiness)
 }
 
-/// Returns whether requests can be served, and the status that says so.
+/// Returns the readiness of the service, and the HTTP status for it.
 pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, ReadinessResponse) {
-    let store = context.store.clone();
-    let store = matches!(tokio::task::spawn_blocking(move || store.list_teams()).await, Ok(Ok(_)));
-    let (code, status) = match (context.stopping, store) {
+    let state = context.state;
+    let store = state.store.clone();
+    let is_store_ok = matches!(tokio::task::spawn_blocking(move || store.list_teams()).await, Ok(Ok(_)));
+    let (code, status) = match (state.is_shutting_down(), is_store_ok) {
         (true, _) => (StatusCode::SERVICE_UNAVAILABLE, ReadinessStatus::Stopping),
         (false, false) => (StatusCode::SERVICE_UNAVAILABLE, ReadinessStatus::NotReady),
         (false, true) => (StatusCode::OK, ReadinessStatus::Ready),
     };
-    let condition = |good: bool| if good { ComponentStatus::Ok } else { ComponentStatus::Unavailable };
+    let component = |is_ok: bool| if is_ok { ComponentStatus::Ok } else { ComponentStatus::Unavailable };
+    let scraper = state.engine.scraper();
     let checks = ReadinessChecks {
-        store: condition(store),
-        index: condition(context.engine.index().is_some()),
-        cache: condition(!context.engine.scraper().cache_metrics().is_full),
-        artifacts: condition(context.artifacts.may_store()),
+        store: component(is_store_ok),
+        index: component(state.engine.index().is_some()),
+        cache: component(!scraper.cache_metrics().is_full),
+        artifacts: component(state.artifacts.may_store()),
     };
-    let sources = context.engine.sources();
-    let none_has_pages = sources.iter().all(|source| source.is_empty());
+    let sources = state.engine.sources();
+    let no_pages = sources.iter().all(|source| source.is_empty());
     let sources: Vec<SourceReadiness> =
-        sources.iter().map(|source| source_readiness(source.as_ref(), none_has_pages)).collect();
-    let browser =
-        context.engine.scraper().configured_browser().map_or_else(BrowserReadiness::default, browser);
-    let threat = threat(context.engine.threat().condition());
+        sources.iter().map(|source| source_readiness(source.as_ref(), no_pages)).collect();
+    let browser = scraper.configured_browser().map_or_else(BrowserReadiness::default, browser);
+    let threat = threat(state.engine.threat().condition());
     let degraded = degraded(&checks, &sources, &browser, &threat);
-    let audit = context.audit.map_or_else(Vec::new, audit);
+    let audit = state.audit.as_ref().map_or_else(Vec::new, audit);
     (code, ReadinessResponse { status, checks, sources, browser, threat, degraded, audit })
 }
 
-/// Returns the names of what is less than it should be.
+/// Returns the names of the degraded parts.
 fn degraded(
     checks: &ReadinessChecks,
     sources: &[SourceReadiness],
@@ -72,7 +73,7 @@ fn degraded(
 ) -> Vec<String> {
     let ReadinessChecks { store, index, cache, artifacts } = checks;
     let checks = [("store", store), ("index", index), ("cache", cache), ("artifacts", artifacts)];
-    let checks = checks.into_iter().filter(|(_, condition)| **condition != ComponentStatus::Ok);
+    let checks = checks.into_iter().filter(|(_, status)| **status != ComponentStatus::Ok);
     let sources = sources.iter().filter(|source| source.state != SourceState::Ok);
     let browser = (browser.state == BrowserState::Degraded).then_some("browser");
     let threat = matches!(threat.state, ThreatState::Paused | ThreatState::Probing).then_some("threat");
@@ -84,14 +85,14 @@ fn degraded(
         .collect()
 }
 
-fn threat(condition: Option<ScannerCondition>) -> ThreatReadiness {
-    let (state, retry_after_ms, reason) = match condition {
+fn threat(health: Option<ScannerHealth>) -> ThreatReadiness {
+    let (state, retry_after_ms, reason) = match health {
         None => (ThreatState::Off, None, None),
-        Some(ScannerCondition::Ok) => (ThreatState::Ok, None, None),
-        Some(ScannerCondition::Paused { retry_after_ms, reason }) => {
+        Some(ScannerHealth::Ok) => (ThreatState::Ok, None, None),
+        Some(ScannerHealth::Paused { retry_after_ms, reason }) => {
             (ThreatState::Paused, Some(retry_after_ms), Some(reason))
         }
-        Some(ScannerCondition::Probing { reason }) => (ThreatState::Probing, None, Some(reason)),
+        Some(ScannerHealth::Probing { reason }) => (ThreatState::Probing, None, Some(reason)),
     };
     ThreatReadiness { state, retry_after_ms, reason }
 }
@@ -117,24 +118,24 @@ fn browser(browser: &Browser) -> BrowserReadiness {
     }
 }
 
-fn source_readiness(source: &dyn SearchSource, none_has_pages: bool) -> SourceReadiness {
+fn source_readiness(source: &dyn SearchSource, no_pages: bool) -> SourceReadiness {
     let (state, retry_after_ms, reason) = match source.condition() {
-        SourceCondition::Ok => (SourceState::Ok, None, None),
-        SourceCondition::Paused { retry_after_ms, reason } => {
+        SourceHealth::Ok => (SourceState::Ok, None, None),
+        SourceHealth::Paused { retry_after_ms, reason } => {
             (SourceState::Paused, Some(retry_after_ms), Some(reason))
         }
-        SourceCondition::Probing { reason } => (SourceState::Probing, None, Some(reason)),
+        SourceHealth::Probing { reason } => (SourceState::Probing, None, Some(reason)),
     };
-    let warning = none_has_pages.then(|| NO_PAGES.to_owned());
+    let warning = no_pages.then(|| NO_PAGES.to_owned());
     SourceReadiness { name: source.name().to_owned(), state, retry_after_ms, reason, warning }
 }
 
 /// `GET /openapi.json`.
 pub(crate) async fn openapi(headers: &HeaderMap) -> Result<HttpResponse, ApiError> {
-    OPENAPI.reply("application/json", headers).await
+    OPENAPI.response("application/json", headers).await
 }
 
-/// `GET /`: the dashboard for browsers, a word for everybody else.
+/// `GET /`: the dashboard for browsers, and JSON for other clients.
 pub(crate) fn root(headers: &HeaderMap) -> HttpResponse {
     if headers
         .get(ACCEPT)
@@ -159,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_document_that_is_served_is_that_of_the_types() {
+    fn served_openapi_document_is_up_to_date() {
         let current = websvc_types::openapi::text();
         assert!(*OPENAPI.plain == current, "docs/openapi.json is out of date: run `cargo xtask schema`");
     }

@@ -1,33 +1,56 @@
-//! `GET /v2/team/...` and `GET /v2/concurrency-check`: what the caller's own team may use and has used.
+//! `GET /v2/team/...` and `GET /v2/concurrency-check`: the limits and the usage of the caller's team.
 
 use http::StatusCode;
 use jiff::Timestamp;
-use websvc_store::{Budget, DEFAULT_TEAM, MonthlyUsage, Store, StoreError};
+use websvc_store::{Budget, MonthlyUsage, Store, StoreError};
 use websvc_types::usage::{
     ConcurrencyCheck, CreditBalance, CreditHistory, CreditPeriod, CreditUsageResponse, QueueStatus,
     TokenBalance, TokenHistory, TokenPeriod, TokenUsage,
 };
 use websvc_types::{ErrorCode, Violation, ViolationCode};
 
-use crate::charge::blocking;
+use crate::blocking::run_blocking;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
-/// What a team without a budget has left: the greatest number that fits into the whole numbers of every client.
+/// The remaining credits of a team without a budget: the largest number that fits into the integers of every client.
 const UNLIMITED: u64 = i32::MAX as u64;
+
+/// The credits of a team.
+struct Balance {
+    remaining: u64,
+    /// The credits that were granted last; `None` if they are unlimited.
+    granted: Option<u64>,
+    granted_at: Option<String>,
+}
+
+/// The concurrency of a team.
+struct Concurrency {
+    in_flight: u32,
+    max: u32,
+}
 
 /// `GET /v2/team/credit-usage`.
 pub(crate) async fn credit_usage(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
-    let (remaining_credits, plan_credits, billing_period_start) = balance(context).await?;
-    let data =
-        CreditBalance { remaining_credits, plan_credits, billing_period_start, billing_period_end: None };
+    let Balance { remaining, granted, granted_at } = balance(context).await?;
+    let data = CreditBalance {
+        remaining_credits: remaining,
+        plan_credits: granted,
+        billing_period_start: granted_at,
+        billing_period_end: None,
+    };
     Ok(json(StatusCode::OK, &CreditUsageResponse { success: true, data }))
 }
 
-/// `GET /v2/team/token-usage`: the same under the name of an older unit.
+/// `GET /v2/team/token-usage`: the credits under the name of an older unit.
 pub(crate) async fn token_usage(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
-    let (remaining_tokens, plan_tokens, billing_period_start) = balance(context).await?;
-    let data = TokenBalance { remaining_tokens, plan_tokens, billing_period_start, billing_period_end: None };
+    let Balance { remaining, granted, granted_at } = balance(context).await?;
+    let data = TokenBalance {
+        remaining_tokens: remaining,
+        plan_tokens: granted,
+        billing_period_start: granted_at,
+        billing_period_end: None,
+    };
     Ok(json(StatusCode::OK, &TokenUsage { success: true, data }))
 }
 
@@ -64,19 +87,19 @@ pub(crate) async fn token_history(
 /// `GET /v2/team/queue-status`.
 pub(crate) async fn queue_status(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let last_success_ms = read(context, Store::last_success_ms).await?;
-    let (active, most) = concurrency(context);
-    let waiting = context.admission.queued_for(context.caller.as_ref());
-    let pages = context.jobs.pages(Some(team(context))).await?;
-    let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-    // Pages that are worked on hold credits as requests do, once their robots.txt was asked.
-    let active = active.max(count(pages.in_work));
-    let waiting = count((waiting as u64).saturating_add(pages.waiting));
+    let Concurrency { in_flight, max } = concurrency(context);
+    let queued = context.state.admission.queued_for(context.caller.as_ref());
+    let pages = context.state.jobs.pages(Some(context.team_name())).await?;
+    let saturating = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    // Pages of jobs in flight hold credits like requests, so they count already, except before their robots.txt is checked.
+    let active = in_flight.max(saturating(pages.in_work));
+    let queued = saturating((queued as u64).saturating_add(pages.waiting));
     let status = QueueStatus {
         success: true,
-        jobs_in_queue: active.saturating_add(waiting),
+        jobs_in_queue: active.saturating_add(queued),
         active_jobs_in_queue: active,
-        waiting_jobs_in_queue: waiting,
-        max_concurrency: most,
+        waiting_jobs_in_queue: queued,
+        max_concurrency: max,
         most_recent_success: last_success_ms.and_then(timestamp),
     };
     Ok(json(StatusCode::OK, &status))
@@ -84,16 +107,17 @@ pub(crate) async fn queue_status(context: &RequestContext<'_>) -> Result<HttpRes
 
 /// `GET /v2/concurrency-check`.
 pub(crate) fn concurrency_check(context: &RequestContext<'_>) -> HttpResponse {
-    let (concurrency, max_concurrency) = concurrency(context);
-    json(StatusCode::OK, &ConcurrencyCheck { success: true, concurrency, max_concurrency })
+    let Concurrency { in_flight, max } = concurrency(context);
+    let check = ConcurrencyCheck { success: true, concurrency: in_flight, max_concurrency: max };
+    json(StatusCode::OK, &check)
 }
 
-/// Returns what is left, what was given last, and when that was.
-async fn balance(context: &RequestContext<'_>) -> Result<(u64, Option<u64>, Option<String>), ApiError> {
+/// Returns the credits of the caller's team.
+async fn balance(context: &RequestContext<'_>) -> Result<Balance, ApiError> {
     Ok(match read(context, Store::budget).await? {
-        None => (UNLIMITED, None, None),
+        None => Balance { remaining: UNLIMITED, granted: None, granted_at: None },
         Some(Budget { granted, granted_at_ms, spent: _, remaining }) => {
-            (remaining, Some(granted), timestamp(granted_at_ms))
+            Balance { remaining, granted: Some(granted), granted_at: timestamp(granted_at_ms) }
         }
     })
 }
@@ -109,7 +133,7 @@ async fn history(context: &RequestContext<'_>, query: Option<&str>) -> Result<Ve
     .await
 }
 
-/// Reads what the query says of `byApiKey`; official clients send `true` and `false`.
+/// Returns the value of `byApiKey` in a query string; official clients send `true` and `false`.
 fn by_key(query: Option<&str>) -> Result<bool, ApiError> {
     let pairs = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let Some((_, value)) = pairs.into_iter().find(|(name, _)| name == "byApiKey") else { return Ok(false) };
@@ -127,31 +151,30 @@ fn by_key(query: Option<&str>) -> Result<bool, ApiError> {
     }
 }
 
-/// Reads something of the caller's own team.
+/// Reads the store for the caller's team.
 async fn read<T: Send + 'static>(
     context: &RequestContext<'_>,
     read: impl FnOnce(&Store, &str) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let (store, team) = (context.store.clone(), team(context).to_owned());
-    blocking(move || read(&store, &team))
+    let (store, team) = (context.state.store.clone(), context.team_name().to_owned());
+    run_blocking(move || read(&store, &team))
         .await?
         .map_err(|error| ApiError::internal(&error, "the usage could not be read"))
 }
 
-/// Returns how many requests of the team are in work, and how many may be.
-fn concurrency(context: &RequestContext<'_>) -> (u32, u32) {
-    let of_team = context.caller.as_ref().and_then(|caller| caller.team.concurrency);
-    let most = of_team.unwrap_or_else(|| u32::try_from(context.concurrency).unwrap_or(u32::MAX));
-    (context.store.requests_in_work(team(context)), most)
-}
-
-fn team<'a>(context: &'a RequestContext<'_>) -> &'a str {
-    context.caller.as_ref().map_or(DEFAULT_TEAM, |caller| &caller.team.name)
+/// Returns the concurrency of the caller's team.
+fn concurrency(context: &RequestContext<'_>) -> Concurrency {
+    let team_limit = context.caller.as_ref().and_then(|caller| caller.team.concurrency);
+    let default = || u32::try_from(context.state.default_concurrency).unwrap_or(u32::MAX);
+    Concurrency {
+        in_flight: context.state.store.requests_in_work(context.team_name()),
+        max: team_limit.unwrap_or_else(default),
+    }
 }
 
 fn timestamp(unix_ms: u64) -> Option<String> {
-    let at = Timestamp::from_millisecond(i64::try_from(unix_ms).ok()?).ok()?;
-    Some(at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+    let timestamp = Timestamp::from_millisecond(i64::try_from(unix_ms).ok()?).ok()?;
+    Some(timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
 
 #[cfg(test)]
@@ -164,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_told_apart_when_that_is_asked() {
+    fn by_api_key_is_parsed_from_the_query_string() {
         check(None, Some(false));
         check(Some("a=b"), Some(false));
         check(Some("byApiKey=false"), Some(false));

@@ -1,4 +1,4 @@
-//! Webhooks of jobs: where events go, and what could not be delivered.
+//! Webhooks of jobs: their settings, and the dead letters, which are events that could not be delivered.
 
 use http::{Request, StatusCode};
 use url::Url;
@@ -10,16 +10,15 @@ use websvc_types::limits::{DEAD_LETTERS_DEFAULT, DEAD_LETTERS_MAX};
 use websvc_types::{ErrorCode, Violation, ViolationCode};
 use websvc_validate::WebhookPlan;
 
-use super::job::{range, written};
-use super::search::team;
+use super::job::{parse_range, serialize};
 use crate::authorize::authorize;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
-/// Longer texts name no letter.
+/// The maximum length of the id of a dead letter.
 const ID_MAX_CHARS: usize = 64;
 
-/// What can be asked of webhooks.
+/// An operation on dead letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WebhookOperation {
     List,
@@ -28,7 +27,7 @@ pub(crate) enum WebhookOperation {
 }
 
 impl WebhookOperation {
-    /// Returns what audit events call it.
+    /// Returns the name in audit events.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::List => "webhook-dead-letters",
@@ -38,24 +37,24 @@ impl WebhookOperation {
     }
 }
 
-/// Answers what is asked of webhooks.
+/// Handles an operation on dead letters.
 pub(crate) async fn webhook(
     operation: WebhookOperation,
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let kind = kind(context)?;
-    let which = DeadLetterFilter { team: Some(team(context).to_owned()), kind, id: None };
+    let kind = allowed_kind(context)?;
+    let filter = DeadLetterFilter { team: Some(context.team_name().to_owned()), kind, id: None };
     match operation {
-        WebhookOperation::List => list(context, which, request.uri().query()).await,
+        WebhookOperation::List => list(context, filter, request.uri().query()).await,
         WebhookOperation::Retry | WebhookOperation::Delete => {
             let id = id(request)?;
             context.trail.set_target(|| format!("webhook event {id}"));
-            let which = DeadLetterFilter { id: Some(id.clone()), ..which };
+            let filter = DeadLetterFilter { id: Some(id.clone()), ..filter };
             let count = match operation {
-                WebhookOperation::Delete => context.jobs.delete_dead_letters(which).await?,
+                WebhookOperation::Delete => context.state.jobs.delete_dead_letters(filter).await?,
                 WebhookOperation::Retry | WebhookOperation::List => {
-                    context.jobs.retry_dead_letters(which).await?
+                    context.state.jobs.retry_dead_letters(filter).await?
                 }
             };
             match count {
@@ -66,11 +65,11 @@ pub(crate) async fn webhook(
     }
 }
 
-/// Returns the only kind of jobs that the caller may begin; `None` for who may begin both.
+/// Returns the kind of jobs that the caller may start; `None` if both kinds are allowed.
 ///
 /// # Errors
-/// 403 for who may begin none.
-fn kind(context: &RequestContext<'_>) -> Result<Option<JobKind>, ApiError> {
+/// 403 if none is allowed.
+fn allowed_kind(context: &RequestContext<'_>) -> Result<Option<JobKind>, ApiError> {
     let caller = context.caller.as_ref();
     let may = |scope| caller.is_none_or(|caller| caller.rights.may(scope));
     match (may(KeyScope::Crawl), may(KeyScope::Batch)) {
@@ -83,54 +82,53 @@ fn kind(context: &RequestContext<'_>) -> Result<Option<JobKind>, ApiError> {
 
 async fn list(
     context: &RequestContext<'_>,
-    which: DeadLetterFilter,
+    filter: DeadLetterFilter,
     query: Option<&str>,
 ) -> Result<HttpResponse, ApiError> {
-    let range = range(query)?;
-    let most = range.limit.unwrap_or(DEAD_LETTERS_DEFAULT).min(DEAD_LETTERS_MAX);
-    let DeadLetterPage { letters, total } = context.jobs.dead_letters(which, range.skip, most).await?;
+    let range = parse_range(query)?;
+    let limit = range.limit.unwrap_or(DEAD_LETTERS_DEFAULT).min(DEAD_LETTERS_MAX);
+    let DeadLetterPage { letters, total } =
+        context.state.jobs.dead_letters(filter, range.skip, limit).await?;
     let dead_letters = letters.into_iter().map(dead_letter).collect();
     Ok(json(StatusCode::OK, &DeadLettersResponse { success: true, dead_letters, total }))
 }
 
-/// Returns the identifier in the path: `/v2/webhooks/dead-letters/{id}`.
+/// Returns the id in the path `/v2/webhooks/dead-letters/{id}`.
 fn id(request: &Request<ServerBody>) -> Result<String, ApiError> {
     let mut segments = request.uri().path().split('/').filter(|segment| !segment.is_empty());
     let id = segments.nth(3).unwrap_or_default();
-    let is_id =
+    let is_valid =
         id.len() <= ID_MAX_CHARS && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    match is_id {
+    match is_valid {
         true => Ok(id.to_owned()),
         false => Err(ApiError::new(ErrorCode::NotFound, "Dead letter not found")),
     }
 }
 
-/// Returns where the events of a job go, as the store has it.
+/// Returns the webhook of a job for the store.
 ///
 /// # Errors
-/// 400 for an address to which nothing is sent, as far as it can be told before it is connected to.
-pub(super) fn planned(
+/// 400 if the URL contains an address to which no events are sent. A host name is checked later, when it is resolved.
+pub(super) fn new_webhook(
     context: &RequestContext<'_>,
     plan: Option<&WebhookPlan>,
 ) -> Result<Option<NewWebhook>, ApiError> {
     let Some(plan) = plan else { return Ok(None) };
-    if context.jobs.is_forbidden_target(plan.url()) {
+    if context.state.jobs.is_forbidden_target(plan.url()) {
         let name = plan.place().rsplit('/').next().unwrap_or_default();
         let violation = Violation {
             path: plan.place().to_owned(),
             code: ViolationCode::NotSupported,
-            message: format!(
-                "{name}: nothing is sent to this address, which is not one of the public internet"
-            ),
+            message: format!("{name}: events are sent only to addresses of the public internet"),
         };
         return Err(ApiError::invalid(ErrorCode::BadRequest, vec![violation]));
     }
     Ok(Some(NewWebhook {
         url: plan.url().to_string(),
         host: host(plan.url()),
-        headers: written(plan.headers())?,
-        metadata: written(plan.metadata())?,
-        events: plan.events().iter().map(|moment| event(*moment)).collect(),
+        headers: serialize(plan.headers())?,
+        metadata: serialize(plan.metadata())?,
+        events: plan.events().iter().map(|kind| event(*kind)).collect(),
     }))
 }
 
@@ -138,8 +136,8 @@ fn host(url: &Url) -> String {
     url.host_str().unwrap_or_default().to_ascii_lowercase()
 }
 
-fn event(moment: JobEventKind) -> JobEvent {
-    match moment {
+fn event(kind: JobEventKind) -> JobEvent {
+    match kind {
         JobEventKind::Started => JobEvent::Started,
         JobEventKind::Page => JobEvent::Page,
         JobEventKind::Completed => JobEvent::Completed,

@@ -1,4 +1,4 @@
-//! `/mcp`: the tools over HTTP ("streamable HTTP" of the protocol, without sessions).
+//! `/mcp`: the tools over the "streamable HTTP" transport of the protocol, without sessions.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -19,24 +19,23 @@ use websvc_types::limits::BODY_MAX_BYTES;
 use super::McpTools;
 use crate::authenticate::Authentication;
 use crate::response::{ApiError, HttpResponse};
-use crate::service::{InternalCaller, RequestContext};
+use crate::service::{InternalCaller, RequestContext, ServiceState};
 
-/// Answers one message of the protocol.
+/// Handles one message of the protocol.
 pub(crate) async fn mcp(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let peer = request.body().peer_addr().ip();
-    let origin = context.origin.of(peer, request.uri(), request.headers());
-    let address = Some(context.origin.client_ip(peer, request.headers()));
-    refuse_strangers(&context, request.uri(), request.headers(), origin.as_deref())?;
+    let base_url = context.state.base_url(&request);
+    let address = Some(context.state.client_ip(&request));
+    reject_cross_origin(&context, request.uri(), request.headers(), base_url.as_deref())?;
     let (parts, body) = request.into_parts();
     let body = body.read(BODY_MAX_BYTES, BodyTimeout::default()).await?;
     let text = String::from_utf8(body.into())
         .map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("Bad request: {error}")))?;
-    let asker = Arc::new(InternalCaller { caller: context.caller.clone(), origin, address });
-    let tools = McpTools { service: context.service.clone(), asker };
-    // Host and Origin were looked at: by rules that know the configuration.
+    let caller = Arc::new(InternalCaller { caller: context.caller.clone(), base_url, address });
+    let tools = McpTools { service: context.service(), caller };
+    // `reject_cross_origin` has checked Host and Origin, with the configuration of this service.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -52,75 +51,77 @@ pub(crate) async fn mcp(
     Ok(HttpResponse::from_parts(parts, Body::from(collect(body).await)))
 }
 
-/// Refuses what a page of somebody else may have sent (row S20 of the proofs): a browser says where a page is from, and
-/// where no key is asked for, a page could have given its own name our address.
+/// Rejects a request that a page of another origin may have sent (row S20 of the proofs). Browsers send the origin of the
+/// page. Without authentication, the host is checked, too: a page could resolve its own host name to the address of this
+/// service (DNS rebinding).
 ///
 /// # Errors
 /// 403.
-pub(crate) fn refuse_strangers(
+pub(crate) fn reject_cross_origin(
     context: &RequestContext<'_>,
     uri: &Uri,
     headers: &HeaderMap,
-    own: Option<&str>,
+    base_url: Option<&str>,
 ) -> Result<(), ApiError> {
+    let ServiceState { authentication, public_url, .. } = &**context.state;
     let forbidden = |text: String| Err(ApiError::new(ErrorCode::Forbidden, text));
     if let Some(origin) = headers.get(ORIGIN) {
         let origin = origin.to_str().unwrap_or("?");
-        if !is_same(origin, own) {
+        if !is_same_origin(origin, base_url) {
             return forbidden(format!("Forbidden: {origin:?} is not the origin of this service"));
         }
     }
-    if context.authentication == Authentication::Open && !context.origin.is_set() {
+    if *authentication == Authentication::Open && !public_url.is_configured() {
         let host = uri.host().or_else(|| headers.get(HOST)?.to_str().ok()).unwrap_or_default();
-        if !is_an_address(host) {
+        if !is_address_or_localhost(host) {
             return forbidden(format!(
-                "Forbidden: without keys ([auth] required = false) this is asked for by an address, by localhost or by \
-                 server.public_url, not as {host:?}"
+                "Forbidden: without keys ([auth] required = false) the host must be an IP address, localhost or the host of \
+                 server.public_url, not {host:?}"
             ));
         }
     }
     Ok(())
 }
 
-fn is_same(origin: &str, own: Option<&str>) -> bool {
+fn is_same_origin(origin: &str, base_url: Option<&str>) -> bool {
     let parse = |text: &str| Url::parse(text).ok().map(|url| url.origin());
-    own.and_then(parse).is_some_and(|own| own.is_tuple() && parse(origin) == Some(own))
+    base_url.and_then(parse).is_some_and(|own| own.is_tuple() && parse(origin) == Some(own))
 }
 
-/// Tells whether a host, with or without port, is an IP address or this machine's own name: no name that others give.
-fn is_an_address(host: &str) -> bool {
+/// Returns whether a host, with or without port, is an IP address or `localhost`. DNS cannot change what these mean.
+fn is_address_or_localhost(host: &str) -> bool {
     let Ok(url) = Url::parse(&format!("http://{host}/")) else { return false };
     match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost",
-        Some(url::Host::Ipv4(_) | url::Host::Ipv6(_)) => host_is_literal(host),
+        Some(url::Host::Ipv4(_) | url::Host::Ipv6(_)) => is_literal_address(host),
         None => false,
     }
 }
 
-/// Tells whether the address is written as one, and not as a number that a browser would read as one.
-fn host_is_literal(host: &str) -> bool {
-    let bare = host
+/// Returns whether the address has the usual form. A browser would also accept a plain number.
+fn is_literal_address(host: &str) -> bool {
+    let address = host
         .strip_prefix('[')
         .and_then(|rest| rest.split(']').next())
         .unwrap_or_else(|| host.rsplit_once(':').map_or(host, |(name, _)| name));
-    bare.parse::<IpAddr>().is_ok()
+    address.parse::<IpAddr>().is_ok()
 }
 
-/// Returns a body that is known to end.
+/// Collects a body that is known to end.
 async fn collect<B>(mut body: B) -> Bytes
 where
     B: http_body::Body<Data = Bytes, Error = Infallible> + Unpin,
 {
-    let mut whole = BytesMut::new();
+    let mut collected = BytesMut::new();
     while let Some(Ok(frame)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
         if let Ok(data) = frame.into_data() {
-            if whole.is_empty() && body.is_end_stream() {
+            if collected.is_empty() && body.is_end_stream() {
                 return data;
             }
-            whole.extend_from_slice(&data);
+            collected.extend_from_slice(&data);
         }
     }
-    whole.freeze()
+    collected.freeze()
 }
 
 #[cfg(test)]
@@ -128,22 +129,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_our_own_origin_is_the_same() {
-        let own = Some("https://websvc.test/api");
-        assert!(is_same("https://websvc.test", own));
-        assert!(is_same("https://websvc.test:443", own));
+    fn only_the_origin_of_the_base_url_is_the_same() {
+        let base_url = Some("https://websvc.test/api");
+        assert!(is_same_origin("https://websvc.test", base_url));
+        assert!(is_same_origin("https://websvc.test:443", base_url));
         for other in
             ["http://websvc.test", "https://websvc.test:8443", "https://websvc.test.evil.test", "null", ""]
         {
-            assert!(!is_same(other, own), "{other}");
+            assert!(!is_same_origin(other, base_url), "{other}");
         }
-        assert!(!is_same("https://websvc.test", None));
-        assert!(!is_same("null", Some("null")));
+        assert!(!is_same_origin("https://websvc.test", None));
+        assert!(!is_same_origin("null", Some("null")));
     }
 
     #[test]
-    fn names_that_others_give_are_no_addresses() {
-        for good in [
+    fn only_ip_addresses_and_localhost_are_safe_hosts() {
+        for safe in [
             "127.0.0.1",
             "127.0.0.1:3002",
             "[::1]:3002",
@@ -152,9 +153,9 @@ mod tests {
             "localhost:3002",
             "192.0.2.1:80",
         ] {
-            assert!(is_an_address(good), "{good}");
+            assert!(is_address_or_localhost(safe), "{safe}");
         }
-        for bad in [
+        for unsafe_host in [
             "rebound.test",
             "rebound.test:3002",
             "127.0.0.1.rebound.test",
@@ -163,7 +164,7 @@ mod tests {
             "a b",
             "2130706433",
         ] {
-            assert!(!is_an_address(bad), "{bad}");
+            assert!(!is_address_or_localhost(unsafe_host), "{unsafe_host}");
         }
     }
 }

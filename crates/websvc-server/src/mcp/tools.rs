@@ -1,4 +1,4 @@
-//! The tools that there are, as models read of them.
+//! The definitions of the tools, which language models read.
 
 use std::sync::{Arc, LazyLock};
 
@@ -19,23 +19,23 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         tool(
             SEARCH,
             "Search the web",
-            "Searches the web and returns ranked results with URL, title and the passage about the query; with \
-             scrapeOptions.formats also the content of every result. The query may have operators: \"phrase\", \
-             -word, site:host, intitle:word, filetype:pdf.",
+            "Searches the web and returns ranked results with URL, title and a snippet; with scrapeOptions.formats \
+             also the content of every result. The query may contain operators: \"phrase\", -word, site:host, \
+             intitle:word, filetype:pdf.",
             search(),
         ),
         tool(
             SCRAPE,
             "Read a page",
-            "Gets one page and returns its content, as markdown unless other formats are asked for. Reads PDF and \
-             office files, too, and draws pages that need a browser.",
+            "Scrapes one page and returns its content, as markdown unless other formats are requested. Also reads PDF \
+             and office files, and renders pages that need a browser.",
             scrape(),
         ),
         tool(
             MAP,
             "List the URLs of a site",
-            "Lists URLs of a site from its sitemaps, its feeds, the links of its start page and the index; with search the \
-             best for some words come first. Use it to find the page to read.",
+            "Lists URLs of a site from its sitemaps, its feeds, the links of its start page and the index; with search, \
+             the best matches come first. Use it to find the page to read.",
             map(),
         ),
     ]
@@ -50,21 +50,22 @@ fn tool(name: &'static str, title: &str, description: &'static str, schema: Valu
     Tool::new(name, description, Arc::new(schema)).with_annotations(hints)
 }
 
-/// Returns the fields that models have use for; all others of `POST /v2/search` may be given, too.
+/// Returns the schema of a search. It contains the fields that are useful for models; all fields of `POST /v2/search` are
+/// accepted.
 fn search() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "query": { "type": "string", "maxLength": 500, "description": "What is searched for." },
-            "limit": { "type": "integer", "minimum": 1, "maximum": 100, "default": 10, "description": "How many results at most." },
-            "sources": { "type": "array", "items": { "enum": ["web", "news", "images"] }, "description": "What is searched. Default: web." },
-            "tbs": { "type": "string", "description": "Only results of a time: qdr:h, qdr:d, qdr:w, qdr:m, qdr:y." },
+            "query": { "type": "string", "maxLength": 500, "description": "The search query." },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 100, "default": 10, "description": "Maximum number of results." },
+            "sources": { "type": "array", "items": { "enum": ["web", "news", "images"] }, "description": "Kinds of results. Default: web." },
+            "tbs": { "type": "string", "description": "Only results of the last hour, day, week, month or year: qdr:h, qdr:d, qdr:w, qdr:m, qdr:y." },
             "country": { "type": "string", "description": "ISO code of the searcher's country, such as DE." },
             "includeDomains": { "type": "array", "items": { "type": "string" }, "description": "Only results of these hosts." },
             "excludeDomains": { "type": "array", "items": { "type": "string" }, "description": "No results of these hosts." },
             "scrapeOptions": {
                 "type": "object",
-                "description": "With formats, each result carries its content.",
+                "description": "With formats, each result contains its content.",
                 "properties": page_options(),
             },
         },
@@ -74,20 +75,21 @@ fn search() -> Value {
 
 fn scrape() -> Value {
     let mut properties = page_options();
-    properties["url"] = json!({ "type": "string", "description": "The address of the page, http or https." });
+    properties["url"] = json!({ "type": "string", "description": "The URL of the page, http or https." });
     json!({ "type": "object", "properties": properties, "required": ["url"] })
 }
 
-/// Returns the fields that models have use for; all others of `POST /v2/map` may be given, too.
+/// Returns the schema of a map. It contains the fields that are useful for models; all fields of `POST /v2/map` are
+/// accepted.
 fn map() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "url": { "type": "string", "description": "Where the site begins; with a path, only URLs below it are listed." },
+            "url": { "type": "string", "description": "The start URL of the site; with a path, only URLs below it are listed." },
             "search": { "type": "string", "maxLength": 500, "description": "Ranks the URLs by these words." },
-            "limit": { "type": "integer", "minimum": 1, "maximum": 100000, "default": 5000, "description": "How many URLs at most." },
-            "sitemap": { "enum": ["include", "only", "skip"], "description": "Lists URLs of sitemaps beside others, alone, or not. Default: include." },
-            "includeSubdomains": { "type": "boolean", "default": true, "description": "Lists URLs of subdomains, too." },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 100000, "default": 5000, "description": "Maximum number of URLs." },
+            "sitemap": { "enum": ["include", "only", "skip"], "description": "Use sitemaps in addition to other sources, only sitemaps, or no sitemaps. Default: include." },
+            "includeSubdomains": { "type": "boolean", "default": true, "description": "Also list URLs of subdomains." },
         },
         "required": ["url"],
     })
@@ -96,12 +98,12 @@ fn map() -> Value {
 fn page_options() -> Value {
     json!({
         "formats": { "type": "array", "items": { "type": "string" }, "description": "markdown, html, rawHtml, links, images, screenshot." },
-        "onlyMainContent": { "type": "boolean", "default": true, "description": "Leaves out navigation, headers and footers." },
-        "includeTags": { "type": "array", "items": { "type": "string" }, "description": "Keeps only these: tag names or CSS selectors." },
-        "excludeTags": { "type": "array", "items": { "type": "string" }, "description": "Leaves these out: tag names or CSS selectors." },
-        "waitFor": { "type": "integer", "minimum": 0, "maximum": 60000, "description": "Milliseconds to wait in a browser before the content is taken." },
-        "mobile": { "type": "boolean", "description": "Visits as a mobile device." },
-        "maxAge": { "type": "integer", "minimum": 0, "description": "Milliseconds: a cached page up to this age will do; 0 fetches anew." },
+        "onlyMainContent": { "type": "boolean", "default": true, "description": "Omit navigation, headers and footers." },
+        "includeTags": { "type": "array", "items": { "type": "string" }, "description": "Include only these elements: tag names or CSS selectors." },
+        "excludeTags": { "type": "array", "items": { "type": "string" }, "description": "Omit these elements: tag names or CSS selectors." },
+        "waitFor": { "type": "integer", "minimum": 0, "maximum": 60000, "description": "Milliseconds to wait in a browser before the content is read." },
+        "mobile": { "type": "boolean", "description": "Use a mobile device." },
+        "maxAge": { "type": "integer", "minimum": 0, "description": "Maximum age of a cached page in milliseconds; 0 always fetches the page." },
     })
 }
 
@@ -110,24 +112,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_field_of_a_tool_is_one_of_the_interface() {
+    fn fields_of_tools_match_those_of_the_openapi_document() {
         let document = websvc_types::openapi::document();
-        let known = |schema: &str| {
+        let properties = |schema: &str| {
             document["components"]["schemas"][schema]["properties"].as_object().unwrap().clone()
         };
-        let (searching, scraping) = (known("SearchRequest"), known("ScrapeOptions"));
-        for (tool, known) in [(search(), searching), (map(), known("MapRequest"))] {
+        for (tool, request) in [(search(), properties("SearchRequest")), (map(), properties("MapRequest"))] {
             for (name, field) in tool["properties"].as_object().unwrap() {
-                assert!(known.contains_key(name), "{name}");
-                for bound in ["maxLength", "maximum", "minimum", "default"] {
-                    if let Some(value) = field.get(bound) {
-                        assert_eq!(Some(value), known[name].get(bound), "{name} {bound}");
+                assert!(request.contains_key(name), "{name}");
+                for keyword in ["maxLength", "maximum", "minimum", "default"] {
+                    if let Some(value) = field.get(keyword) {
+                        assert_eq!(Some(value), request[name].get(keyword), "{name} {keyword}");
                     }
                 }
             }
         }
+        let scrape_options = properties("ScrapeOptions");
         for name in page_options().as_object().unwrap().keys() {
-            assert!(scraping.contains_key(name), "{name}");
+            assert!(scrape_options.contains_key(name), "{name}");
         }
     }
 }

@@ -1,36 +1,38 @@
-//! The headers of a body of several parts, and of its parts.
+//! The headers of a multipart body and of its parts.
 
-/// The longest boundary (RFC 2046, section 5.1.1).
+use percent_encoding::percent_decode_str;
+
+/// The maximum length of a boundary (RFC 2046, section 5.1.1).
 const BOUNDARY_MAX_CHARS: usize = 70;
 
-/// A part of a body, before its content.
+/// The headers of a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// The name of the field.
+    /// The name of the form field.
     pub(crate) name: String,
-    /// The name of the file, as it was sent: it may be anything.
+    /// The file name as the client sent it. It may contain any characters.
     pub(crate) file_name: Option<String>,
     /// The media type of the content.
     pub(crate) media_type: Option<String>,
 }
 
-/// Returns the boundary of a body of this type; `None` when it is not one of several parts.
+/// Returns the boundary in a `Content-Type`; `None` if it is not `multipart/form-data` with a valid boundary.
 pub(super) fn boundary(content_type: &str) -> Option<String> {
     let (essence, parameters) = content_type.split_once(';')?;
     if !essence.trim().eq_ignore_ascii_case("multipart/form-data") {
         return None;
     }
     let boundary = Parameters(parameters).find(|(name, _)| name == "boundary")?.1;
-    let is_one = !boundary.is_empty()
+    let is_valid = !boundary.is_empty()
         && boundary.len() <= BOUNDARY_MAX_CHARS
         && boundary.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
         && !boundary.ends_with(' ');
-    is_one.then_some(boundary)
+    is_valid.then_some(boundary)
 }
 
-/// Reads the headers of a part; `None` when it has no name.
-pub(super) fn part(lines: &[u8]) -> Option<Part> {
-    let text = String::from_utf8_lossy(lines);
+/// Parses the headers of a part; `None` if it has no name.
+pub(super) fn parse_part(headers: &[u8]) -> Option<Part> {
+    let text = String::from_utf8_lossy(headers);
     let (mut disposition, mut media_type) = (None, None);
     for line in text.split("\r\n") {
         let Some((name, value)) = line.split_once(':') else { continue };
@@ -49,32 +51,24 @@ pub(super) fn part(lines: &[u8]) -> Option<Part> {
         match parameter.as_str() {
             "name" => name = Some(value),
             "filename" => file_name = Some(value),
-            "filename*" => extended = decoded(&value),
+            "filename*" => extended = decode_extended(&value),
             _ => {}
         }
     }
     Some(Part { name: name?, file_name: extended.or(file_name), media_type })
 }
 
-/// Reads the extended form of a value (RFC 8187): `UTF-8''caf%C3%A9.pdf`.
-fn decoded(value: &str) -> Option<String> {
+/// Decodes the extended form of a value (RFC 8187): `UTF-8''caf%C3%A9.pdf`.
+fn decode_extended(value: &str) -> Option<String> {
     let (charset, rest) = value.split_once('\'')?;
     let (_language, text) = rest.split_once('\'')?;
     if !charset.eq_ignore_ascii_case("utf-8") {
         return None;
     }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let hex = (*first == b'%').then(|| after.get(..2)).flatten();
-        let byte = hex.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8(bytes).ok()
+    Some(percent_decode_str(text).decode_utf8().ok()?.into_owned())
 }
 
-/// The parameters of a header's value: names in lower case with their values, quotes taken off.
+/// An iterator over the parameters of a header: names in lower case, and values without quotes.
 struct Parameters<'a>(&'a str);
 
 impl Iterator for Parameters<'_> {
@@ -90,19 +84,20 @@ impl Iterator for Parameters<'_> {
             self.0 = &value[end..];
             return Some((name, value[..end].trim().to_owned()));
         };
-        let (mut text, mut signs) = (String::new(), quoted.char_indices());
+        let (mut text, mut chars) = (String::new(), quoted.char_indices());
         let mut end = quoted.len();
-        while let Some((at, sign)) = signs.next() {
-            match sign {
+        while let Some((index, char)) = chars.next() {
+            match char {
                 '"' => {
-                    end = at + 1;
+                    end = index + 1;
                     break;
                 }
-                // Browsers do not escape backslashes of Windows, so only a quote or another one may follow.
-                '\\' if quoted[at + 1..].starts_with(['"', '\\']) => {
-                    text.extend(signs.next().map(|(_, sign)| sign));
+                // Browsers do not escape the backslashes of Windows paths, so a backslash escapes only a quote or another
+                // backslash.
+                '\\' if quoted[index + 1..].starts_with(['"', '\\']) => {
+                    text.extend(chars.next().map(|(_, char)| char));
                 }
-                sign => text.push(sign),
+                char => text.push(char),
             }
         }
         self.0 = &quoted[end..];
@@ -115,8 +110,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_boundary_is_one_of_form_data_alone() {
-        for (given, expected) in [
+    fn boundary_is_read_from_form_data_only() {
+        for (content_type, expected) in [
             ("multipart/form-data; boundary=abc", Some("abc")),
             ("Multipart/Form-Data; charset=utf-8; Boundary=\"a b\"", Some("a b")),
             ("multipart/form-data", None),
@@ -125,18 +120,18 @@ mod tests {
             ("multipart/mixed; boundary=abc", None),
             ("application/json; boundary=abc", None),
         ] {
-            assert_eq!(boundary(given).as_deref(), expected, "{given}");
+            assert_eq!(boundary(content_type).as_deref(), expected, "{content_type}");
         }
         assert_eq!(boundary(&format!("multipart/form-data; boundary={}", "a".repeat(71))), None);
     }
 
     #[test]
-    fn a_part_has_the_names_that_clients_send() {
+    fn part_has_the_field_name_and_the_file_name_of_its_headers() {
         let check = |header: &str, name: Option<&str>, file: Option<&str>| {
-            let lines = format!("\r\ncontent-disposition: {header}\r\nContent-Type: text/html");
-            let read = part(lines.as_bytes());
-            assert_eq!(read.as_ref().map(|part| part.name.as_str()), name, "{header}");
-            assert_eq!(read.and_then(|part| part.file_name).as_deref(), file, "{header}");
+            let headers = format!("\r\ncontent-disposition: {header}\r\nContent-Type: text/html");
+            let part = parse_part(headers.as_bytes());
+            assert_eq!(part.as_ref().map(|part| part.name.as_str()), name, "{header}");
+            assert_eq!(part.and_then(|part| part.file_name).as_deref(), file, "{header}");
         };
         check("form-data; name=\"file\"; filename=\"a.pdf\"", Some("file"), Some("a.pdf"));
         check("form-data; name=file; filename=a.pdf", Some("file"), Some("a.pdf"));

@@ -1,7 +1,8 @@
-//! Bodies of several parts (RFC 7578), read as they arrive.
+//! Multipart bodies (RFC 7578), parsed as they arrive.
 //!
-//! A body may be endless, or have endless headers, or no parts at all: everything that is held is bounded, and so is the
-//! whole.
+//! A hostile body may be endless, have endless headers or contain no parts. The size of everything that is in memory is
+//! bounded, and so are the size and the duration of the whole body. The crate `multer` limits only the whole body, and
+//! buffers headers of any length.
 
 mod header;
 
@@ -17,60 +18,60 @@ use crate::response::ApiError;
 
 pub(crate) use header::Part;
 
-/// The longest silence of a sender.
-const IDLE: Duration = Duration::from_secs(10);
+/// The maximum time between two chunks.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The longest that a body may take.
-const TOTAL: Duration = Duration::from_secs(300);
+/// The maximum time for the whole body.
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// How long a body may take in which nothing arrives that counts.
-const GRACE: Duration = Duration::from_secs(20);
+/// The time that every body has, however little of it arrives.
+const GRACE_PERIOD: Duration = Duration::from_secs(20);
 
-/// Beyond the grace so much arrives in a second: who is slower holds the place of another for nothing.
-const BYTES_PER_S: u64 = 16 * 1024;
+/// The minimum rate after the grace period: a slower client would occupy the permit of another one.
+const MIN_BYTES_PER_S: u64 = 16 * 1024;
 
-/// The longest headers of a part.
+/// The maximum size of the headers of a part.
 const HEADERS_MAX_BYTES: usize = 8 * 1024;
 
-/// A body of several parts. Each part is read by [`Multipart::piece`] until there is none, or passed over.
+/// A multipart body. [`Multipart::next_chunk`] reads the content of a part; unread content is skipped.
 #[derive(Debug)]
 pub(crate) struct Multipart {
     body: ServerBody,
-    /// What has arrived and is not read.
+    /// The bytes that have arrived and are not read.
     buffer: BytesMut,
     scanner: Scanner,
-    /// How many bytes may still arrive.
-    left: u64,
-    most: u64,
-    began: Instant,
+    /// The number of bytes that may still arrive.
+    remaining: u64,
+    max_bytes: u64,
+    started: Instant,
 }
 
-/// Where the parts of a body end.
+/// The search for the ends of parts.
 #[derive(Debug)]
 struct Scanner {
-    /// What stands between two parts: a line break, two hyphens, the boundary.
+    /// The text between two parts: a line break, two hyphens, the boundary.
     delimiter: Vec<u8>,
-    /// Whether what comes next is content of a part, or what stands before the first.
-    is_inside: bool,
+    /// The next bytes are content: of a part, or before the first part.
+    in_content: bool,
 }
 
-/// What is at the beginning of a buffer.
+/// The token at the beginning of a buffer.
 #[derive(Debug, PartialEq, Eq)]
-enum Found {
-    /// So many bytes of content.
+enum Token {
+    /// This many bytes of content.
     Content(usize),
     /// The end of a part.
     End,
-    /// Too little to tell.
-    More,
+    /// Unknown until more bytes arrive.
+    Incomplete,
 }
 
 impl Multipart {
-    /// Begins to read a body of at most `most` bytes.
+    /// Begins to read a body of at most `max_bytes` bytes.
     ///
     /// # Errors
-    /// 415 for a body of another type, 413 when its announced length is larger.
-    pub(crate) fn of(request: Request<ServerBody>, most: u64) -> Result<Self, ApiError> {
+    /// 415 for a body of another type, 413 if its `Content-Length` is larger.
+    pub(crate) fn from_request(request: Request<ServerBody>, max_bytes: u64) -> Result<Self, ApiError> {
         let declared = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let declared = declared.unwrap_or_default();
         let Some(boundary) = header::boundary(declared) else {
@@ -78,30 +79,30 @@ impl Multipart {
                 format!("Unsupported media type {declared:?}, use multipart/form-data with a boundary");
             return Err(ApiError::new(ErrorCode::UnsupportedMediaType, text));
         };
-        let scanner = Scanner { delimiter: format!("\r\n--{boundary}").into_bytes(), is_inside: true };
+        let scanner = Scanner { delimiter: format!("\r\n--{boundary}").into_bytes(), in_content: true };
         let body = request.into_body();
-        if body.announced_length().is_some_and(|length| length > most) {
-            return Err(too_large(most));
+        if body.announced_length().is_some_and(|length| length > max_bytes) {
+            return Err(too_large(max_bytes));
         }
-        // The first delimiter may stand at the very beginning.
+        // The first delimiter may be at the very beginning, without a line break.
         let buffer = BytesMut::from(&b"\r\n"[..]);
-        Ok(Self { body, buffer, scanner, left: most, most, began: Instant::now() })
+        Ok(Self { body, buffer, scanner, remaining: max_bytes, max_bytes, started: Instant::now() })
     }
 
-    /// Returns the next part; what is left of the one before is passed over. `None` at the end of the body.
+    /// Returns the headers of the next part, and skips the rest of the previous one; `None` at the end of the body.
     ///
     /// # Errors
-    /// 400 for what is no body of parts, 408 and 413.
+    /// 400 for a malformed body, 408 for a slow one and 413 for a large one.
     pub(crate) async fn next_part(&mut self) -> Result<Option<Part>, ApiError> {
-        while self.scanner.is_inside {
-            self.piece().await?;
+        while self.scanner.in_content {
+            self.next_chunk().await?;
         }
         let _delimiter = self.buffer.split_to(self.scanner.delimiter.len());
         while self.buffer.len() < 2 {
-            self.receive().await?;
+            self.fill_buffer().await?;
         }
         if self.buffer.starts_with(b"--") {
-            self.pass_over_the_rest().await?;
+            self.skip_epilogue().await?;
             return Ok(None);
         }
         let end = loop {
@@ -110,151 +111,156 @@ impl Multipart {
                 None if self.buffer.len() > HEADERS_MAX_BYTES => {
                     return Err(malformed("the headers of a part are too long"));
                 }
-                None => self.receive().await?,
+                None => self.fill_buffer().await?,
             }
         };
         if end > HEADERS_MAX_BYTES {
             return Err(malformed("the headers of a part are too long"));
         }
-        let lines = self.buffer.split_to(end);
-        let _blank = self.buffer.split_to(4);
-        self.scanner.is_inside = true;
-        let part = header::part(&lines).ok_or_else(|| malformed("a part has no name"))?;
+        let headers = self.buffer.split_to(end);
+        let _blank_line = self.buffer.split_to(4);
+        self.scanner.in_content = true;
+        let part = header::parse_part(&headers).ok_or_else(|| malformed("a part has no name"))?;
         Ok(Some(part))
     }
 
-    /// Returns the next piece of the part's content, `None` at its end.
+    /// Returns the next chunk of the part's content; `None` at its end.
     ///
     /// # Errors
     /// As [`Multipart::next_part`].
-    pub(crate) async fn piece(&mut self) -> Result<Option<Bytes>, ApiError> {
+    pub(crate) async fn next_chunk(&mut self) -> Result<Option<Bytes>, ApiError> {
         loop {
-            if !self.scanner.is_inside {
+            if !self.scanner.in_content {
                 return Ok(None);
             }
             match self.scanner.scan(&self.buffer) {
-                Found::Content(length) => return Ok(Some(self.buffer.split_to(length).freeze())),
-                Found::End => self.scanner.is_inside = false,
-                Found::More => self.receive().await?,
+                Token::Content(length) => return Ok(Some(self.buffer.split_to(length).freeze())),
+                Token::End => self.scanner.in_content = false,
+                Token::Incomplete => self.fill_buffer().await?,
             }
         }
     }
 
-    async fn pass_over_the_rest(&mut self) -> Result<(), ApiError> {
+    /// Reads and drops the bytes after the last part.
+    async fn skip_epilogue(&mut self) -> Result<(), ApiError> {
         self.buffer.clear();
-        while let Some(piece) = self.chunk().await? {
-            drop(piece);
+        while let Some(chunk) = self.receive().await? {
+            drop(chunk);
         }
         Ok(())
     }
 
-    /// Receives more.
-    async fn receive(&mut self) -> Result<(), ApiError> {
-        match self.chunk().await? {
-            Some(piece) => {
-                self.buffer.extend_from_slice(&piece);
+    /// Receives a chunk into the buffer.
+    async fn fill_buffer(&mut self) -> Result<(), ApiError> {
+        match self.receive().await? {
+            Some(chunk) => {
+                self.buffer.extend_from_slice(&chunk);
                 Ok(())
             }
             None => Err(malformed("it ends before its last part does")),
         }
     }
 
-    async fn chunk(&mut self) -> Result<Option<Bytes>, ApiError> {
-        let patience = patience(self.began.elapsed(), self.most - self.left);
-        let patience = patience.ok_or_else(|| ApiError::from(BodyError::TimedOut))?;
-        let piece = self.body.next_chunk(patience).await?;
-        if let Some(piece) = &piece {
-            self.left = self.left.checked_sub(piece.len() as u64).ok_or_else(|| too_large(self.most))?;
+    async fn receive(&mut self) -> Result<Option<Bytes>, ApiError> {
+        let timeout = timeout(self.started.elapsed(), self.max_bytes - self.remaining);
+        let timeout = timeout.ok_or_else(|| ApiError::from(BodyError::TimedOut))?;
+        let chunk = self.body.next_chunk(timeout).await?;
+        if let Some(chunk) = &chunk {
+            self.remaining =
+                self.remaining.checked_sub(chunk.len() as u64).ok_or_else(|| too_large(self.max_bytes))?;
         }
-        Ok(piece)
+        Ok(chunk)
     }
 }
 
 impl Scanner {
-    fn scan(&self, buffer: &[u8]) -> Found {
-        let mut from = 0;
-        while let Some(at) = buffer[from..].iter().position(|byte| *byte == b'\r').map(|at| from + at) {
-            let rest = &buffer[at..];
+    fn scan(&self, buffer: &[u8]) -> Token {
+        let mut start = 0;
+        while let Some(index) = buffer[start..].iter().position(|byte| *byte == b'\r') {
+            let index = start + index;
+            let rest = &buffer[index..];
             if rest.starts_with(&self.delimiter) {
-                return if at == 0 { Found::End } else { Found::Content(at) };
+                return if index == 0 { Token::End } else { Token::Content(index) };
             }
-            if self.may_begin(rest) {
-                return if at == 0 { Found::More } else { Found::Content(at) };
+            if self.is_delimiter_prefix(rest) {
+                return if index == 0 { Token::Incomplete } else { Token::Content(index) };
             }
-            from = at + 1;
+            start = index + 1;
         }
-        if buffer.is_empty() { Found::More } else { Found::Content(buffer.len()) }
+        if buffer.is_empty() { Token::Incomplete } else { Token::Content(buffer.len()) }
     }
 
-    /// Returns whether these bytes are the beginning of a delimiter that has not arrived whole.
-    fn may_begin(&self, bytes: &[u8]) -> bool {
+    /// Returns whether these bytes may be the beginning of a delimiter whose rest has not arrived.
+    fn is_delimiter_prefix(&self, bytes: &[u8]) -> bool {
         bytes.len() < self.delimiter.len() && self.delimiter.starts_with(bytes)
     }
 }
 
-/// Returns how long to wait for more of a body of which `received` bytes came in this time; `None` when it is too slow.
-fn patience(elapsed: Duration, received: u64) -> Option<Duration> {
-    let most = GRACE.saturating_add(Duration::from_secs(received / BYTES_PER_S)).min(TOTAL);
-    let left = most.saturating_sub(elapsed);
-    (!left.is_zero()).then_some(left.min(IDLE))
+/// Returns the timeout for the next chunk of a body of which `received` bytes have arrived in `elapsed`; `None` if it is
+/// too slow.
+fn timeout(elapsed: Duration, received: u64) -> Option<Duration> {
+    let allowed = GRACE_PERIOD.saturating_add(Duration::from_secs(received / MIN_BYTES_PER_S));
+    let remaining = allowed.min(TOTAL_TIMEOUT).saturating_sub(elapsed);
+    (!remaining.is_zero()).then_some(remaining.min(IDLE_TIMEOUT))
 }
 
-fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
-    bytes.windows(part.len()).position(|window| window == part)
+fn find(bytes: &[u8], pattern: &[u8]) -> Option<usize> {
+    bytes.windows(pattern.len()).position(|window| window == pattern)
 }
 
-fn too_large(most: u64) -> ApiError {
-    ApiError::new(ErrorCode::PayloadTooLarge, format!("the body is larger than {most} bytes"))
+fn too_large(max_bytes: u64) -> ApiError {
+    ApiError::new(ErrorCode::PayloadTooLarge, format!("the body is larger than {max_bytes} bytes"))
 }
 
-fn malformed(why: &str) -> ApiError {
-    ApiError::new(ErrorCode::BadRequest, format!("Bad request, malformed multipart body: {why}"))
+fn malformed(reason: &str) -> ApiError {
+    ApiError::new(ErrorCode::BadRequest, format!("Bad request, malformed multipart body: {reason}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn scan_all(content: &[u8], step: usize) -> Vec<u8> {
-        let scanner = Scanner { delimiter: b"\r\n--b".to_vec(), is_inside: true };
-        let (mut buffer, mut read) = (Vec::new(), Vec::new());
-        for piece in content.chunks(step) {
-            buffer.extend_from_slice(piece);
+    /// Scans a body that arrives in chunks of this size, and returns its content.
+    fn scan_all(body: &[u8], chunk_size: usize) -> Vec<u8> {
+        let scanner = Scanner { delimiter: b"\r\n--b".to_vec(), in_content: true };
+        let (mut buffer, mut content) = (Vec::new(), Vec::new());
+        for chunk in body.chunks(chunk_size) {
+            buffer.extend_from_slice(chunk);
             loop {
                 match scanner.scan(&buffer) {
-                    Found::Content(length) => read.extend(buffer.drain(..length)),
-                    Found::End => return read,
-                    Found::More => break,
+                    Token::Content(length) => content.extend(buffer.drain(..length)),
+                    Token::End => return content,
+                    Token::Incomplete => break,
                 }
             }
         }
-        panic!("no end: {read:?}");
+        panic!("no end: {content:?}");
     }
 
     #[test]
-    fn who_sends_too_slowly_is_not_waited_for() {
+    fn timeout_depends_on_the_elapsed_time_and_the_received_bytes() {
         let check = |elapsed_s: u64, received: u64, expected_s: Option<u64>| {
-            let patience = patience(Duration::from_secs(elapsed_s), received);
-            assert_eq!(patience, expected_s.map(Duration::from_secs), "{elapsed_s} s, {received} bytes");
+            let timeout = timeout(Duration::from_secs(elapsed_s), received);
+            assert_eq!(timeout, expected_s.map(Duration::from_secs), "{elapsed_s} s, {received} bytes");
         };
         check(0, 0, Some(10));
         check(15, 100, Some(5));
         check(20, 100, None);
-        check(20, BYTES_PER_S, Some(1));
-        check(100, 80 * BYTES_PER_S - 1, None);
-        check(100, 100 * BYTES_PER_S, Some(10));
+        check(20, MIN_BYTES_PER_S, Some(1));
+        check(100, 80 * MIN_BYTES_PER_S - 1, None);
+        check(100, 100 * MIN_BYTES_PER_S, Some(10));
         check(299, 50 * 1024 * 1024, Some(1));
         check(300, u64::MAX, None);
     }
 
     #[test]
-    fn content_ends_at_the_delimiter_wherever_it_is_cut() {
+    fn content_ends_at_the_delimiter_for_every_chunk_size() {
         for content in
             [&b""[..], b"a", b"\r", b"\r\n", b"\r\n-", b"\r\r\n\r\n--", b"a\r\n--\r\n--a", b"\r\n--\r\n\r"]
         {
             let body = [content, b"\r\n--b--"].concat();
-            for step in 1..=body.len() {
-                assert_eq!(scan_all(&body, step), content, "{content:?} by {step}");
+            for chunk_size in 1..=body.len() {
+                assert_eq!(scan_all(&body, chunk_size), content, "{content:?} in chunks of {chunk_size}");
             }
         }
     }

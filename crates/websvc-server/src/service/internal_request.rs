@@ -1,5 +1,5 @@
-//! Requests within other requests, such as the calls of tools: each is a request of its own in the log, in traces and for
-//! audit events.
+//! Requests that another request or program makes inside the process, such as MCP tool calls. Each is a request of its
+//! own in the log, in traces and in audit events.
 
 use std::net::IpAddr;
 use std::time::Instant;
@@ -11,22 +11,23 @@ use websvc_stage::RequestSpan;
 use websvc_store::{Caller, KeyScope};
 use websvc_validate::read_map;
 
-use super::{BoxHandlerFuture, RequestContext, Service};
-use crate::audit_trail::AuditTrail;
+use super::dispatch::BoxHandlerFuture;
+use super::{RequestContext, Service};
+use crate::audit_trail::{AuditOutcome, AuditTrail};
 use crate::authorize::authorize;
 use crate::handler;
 use crate::response::ApiError;
 
-/// Who asks for what comes within another request.
+/// The caller of internal requests.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct InternalCaller {
     pub(crate) caller: Option<Caller>,
-    /// Where the caller reaches the service; without it, files are in the answers themselves.
-    pub(crate) origin: Option<String>,
+    /// The base URL under which the caller reaches the service; without it, responses contain files inline.
+    pub(crate) base_url: Option<String>,
     pub(crate) address: Option<IpAddr>,
 }
 
-/// What can be asked within another request.
+/// An operation that internal requests may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InternalOperation {
     Search,
@@ -35,7 +36,7 @@ pub(crate) enum InternalOperation {
 }
 
 impl InternalOperation {
-    /// Returns the scope that a key has to have; it is named as the operation.
+    /// Returns the scope that a key needs; the operation has the same name.
     fn scope(self) -> KeyScope {
         match self {
             Self::Search => KeyScope::Search,
@@ -46,81 +47,73 @@ impl InternalOperation {
 }
 
 impl Service {
-    /// Answers a request of this asker with JSON: an operation, and its body.
-    pub(crate) async fn answer_as(
+    /// Handles an internal request, and returns the response as JSON.
+    pub(crate) async fn handle_internal(
         &self,
-        asker: &InternalCaller,
-        inner: InternalOperation,
+        caller: &InternalCaller,
+        operation: InternalOperation,
         body: Bytes,
     ) -> Result<String, ApiError> {
-        let scope = inner.scope();
+        let scope = operation.scope();
         let id = Uuid::now_v7().to_string();
         let span = RequestSpan::within(&id, scope.as_str());
-        let trail = self.trail_within(asker, scope, &id);
-        let answer = match self.enter(asker, scope, &trail, &id, &span) {
-            Ok(context) => span.run(perform(inner, context, asker.origin.clone(), body)).await,
-            Err(refused) => Err(refused),
+        let trail = self.internal_trail(caller, scope, &id);
+        let result = match authorize(caller.caller.as_ref(), scope) {
+            Ok(()) => {
+                let mut context = RequestContext::new(&self.state, &trail, &id, span.clone());
+                context.caller.clone_from(&caller.caller);
+                span.run(perform(operation, context, caller.base_url.clone(), body)).await
+            }
+            Err(error) => Err(error),
         };
-        trail.end_internal(&answer);
-        answer
+        trail.end(AuditOutcome::of_internal(&result));
+        result
     }
 
-    /// Begins the trail of what came within another request.
-    fn trail_within(&self, asker: &InternalCaller, scope: KeyScope, id: &str) -> AuditTrail {
+    /// Begins the audit trail of an internal request.
+    fn internal_trail(&self, caller: &InternalCaller, scope: KeyScope, id: &str) -> AuditTrail {
         let trail = AuditTrail::new(
-            self.parts.audit.as_ref(),
+            self.state.audit.as_ref(),
             Some(scope.as_str()),
             id,
-            asker.address,
+            caller.address,
             Instant::now(),
         );
-        if let Some(caller) = &asker.caller {
+        if let Some(caller) = &caller.caller {
             trail.set_caller(caller);
         }
         trail
     }
-
-    fn enter<'a>(
-        &'a self,
-        asker: &InternalCaller,
-        scope: KeyScope,
-        trail: &'a AuditTrail,
-        id: &str,
-        span: &RequestSpan,
-    ) -> Result<RequestContext<'a>, ApiError> {
-        authorize(asker.caller.as_ref(), scope)?;
-        Ok(RequestContext { caller: asker.caller.clone(), ..self.context(trail, id, span.clone()) })
-    }
 }
 
-/// Does what is asked. The type of the future is left out, as in [`super::perform`].
+/// Runs an operation. The future is boxed, as in [`super::dispatch::perform`].
 fn perform(
-    inner: InternalOperation,
+    operation: InternalOperation,
     context: RequestContext<'_>,
-    origin: Option<String>,
+    base_url: Option<String>,
     body: Bytes,
 ) -> BoxHandlerFuture<'_, String> {
-    Box::pin(dispatch(inner, context, origin, body))
+    Box::pin(dispatch(operation, context, base_url, body))
 }
 
 async fn dispatch(
-    inner: InternalOperation,
+    operation: InternalOperation,
     context: RequestContext<'_>,
-    origin: Option<String>,
+    base_url: Option<String>,
     body: Bytes,
 ) -> Result<String, ApiError> {
-    match inner {
-        InternalOperation::Search => as_text(&handler::answer_search(context, origin, body).await?),
-        InternalOperation::Map => as_text(&handler::answer_map(context, body, read_map).await?),
+    match operation {
+        InternalOperation::Search => to_json(&handler::respond_to_search(context, base_url, body).await?),
+        InternalOperation::Map => to_json(&handler::respond_to_map(context, body, read_map).await?),
         InternalOperation::Scrape => {
-            let json = handler::answer_scrape(context, origin, body).await?;
+            let json = handler::respond_to_scrape(context, base_url, body).await?;
             String::from_utf8(json.into())
-                .map_err(|error| ApiError::internal(&error, "the answer could not be written"))
+                .map_err(|error| ApiError::internal(&error, "the response could not be serialized"))
         }
     }
 }
 
-fn as_text<T: Serialize>(answer: &T) -> Result<String, ApiError> {
-    serde_json::to_string(answer)
-        .map_err(|error| ApiError::internal(&error, "the answer could not be written"))
+fn to_json<T: Serialize>(response: &T) -> Result<String, ApiError> {
+    serde_json::to_string(response)
+        .map_err(|error| ApiError::internal(&error, "the response could not be serialized"))
 }

@@ -1,4 +1,4 @@
-//! The door, over HTTP, for every route of the table.
+//! Tests of authentication and authorization over HTTP, for every route of the table.
 
 use http::header::AUTHORIZATION;
 use http::{HeaderValue, Method, StatusCode};
@@ -11,7 +11,8 @@ use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, FetchRe
 use crate::embedded::{EmbeddedServer, EmbeddedServerConfig};
 use crate::route::{AccessLevel, ROUTES, Route};
 
-struct Site {
+/// A running service and a client for it.
+struct TestServer {
     directory: TempDir,
     address: String,
     client: Client,
@@ -19,12 +20,12 @@ struct Site {
     running: JoinHandle<()>,
 }
 
-impl Site {
+impl TestServer {
     async fn start() -> Self {
-        Self::listening("127.0.0.1:0").await
+        Self::listen_on("127.0.0.1:0").await
     }
 
-    async fn listening(listen: &str) -> Self {
+    async fn listen_on(listen: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let config = EmbeddedServerConfig {
             server: ServerConfig::new(listen),
@@ -41,14 +42,14 @@ impl Site {
         Self { directory, address, client, stop, running }
     }
 
-    /// Makes a key as another process would.
-    fn key(&self, rights: &KeyRights) -> (String, String) {
+    /// Creates a key as another process would, and returns its secret and its id.
+    fn create_key(&self, rights: &KeyRights) -> (String, String) {
         let store = Store::open(self.directory.path()).unwrap();
         let key = store.create_key_with("readers", "", rights).unwrap();
         (key.secret.expose().to_owned(), key.id.to_string())
     }
 
-    async fn ask(&self, route: &Route, authorization: Option<&str>) -> FetchResponse {
+    async fn request(&self, route: &Route, authorization: Option<&str>) -> FetchResponse {
         let path = route.path.replace("{file}", "a.png");
         let mut request = FetchRequest::get(format!("{}{path}", self.address).parse().unwrap());
         request.method = route.method.clone();
@@ -61,7 +62,7 @@ impl Site {
         self.client.fetch(request).await.unwrap()
     }
 
-    async fn end(self) {
+    async fn shut_down(self) {
         self.stop.send(()).unwrap();
         self.running.await.unwrap();
     }
@@ -72,75 +73,76 @@ fn routes(access: AccessLevel) -> impl Iterator<Item = &'static Route> {
 }
 
 #[tokio::test]
-async fn every_route_but_the_public_ones_wants_a_key() {
-    let site = Site::start().await;
-    let (valid, _) = site.key(&KeyRights::default());
+async fn every_route_except_public_ones_requires_a_key() {
+    let server = TestServer::start().await;
+    let (valid, _) = server.create_key(&KeyRights::default());
     for route in routes(AccessLevel::Key) {
-        let answer = site.ask(route, None).await;
-        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{route:?}");
-        assert_eq!(answer.headers["www-authenticate"], "Bearer", "{route:?}");
-        let answer = site.ask(route, Some(&format!("Bearer {valid}"))).await;
-        assert_ne!(answer.status, StatusCode::UNAUTHORIZED, "{route:?}");
+        let response = server.request(route, None).await;
+        assert_eq!(response.status, StatusCode::UNAUTHORIZED, "{route:?}");
+        assert_eq!(response.headers["www-authenticate"], "Bearer", "{route:?}");
+        let response = server.request(route, Some(&format!("Bearer {valid}"))).await;
+        assert_ne!(response.status, StatusCode::UNAUTHORIZED, "{route:?}");
     }
     for route in routes(AccessLevel::Admin) {
-        let answer = site.ask(route, None).await;
-        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{route:?}");
-        let answer = site.ask(route, Some(&format!("Bearer {valid}"))).await;
-        assert_eq!(answer.status, StatusCode::FORBIDDEN, "{route:?}");
+        let response = server.request(route, None).await;
+        assert_eq!(response.status, StatusCode::UNAUTHORIZED, "{route:?}");
+        let response = server.request(route, Some(&format!("Bearer {valid}"))).await;
+        assert_eq!(response.status, StatusCode::FORBIDDEN, "{route:?}");
     }
     for route in routes(AccessLevel::Public) {
-        let answer = site.ask(route, None).await;
-        assert_ne!(answer.status, StatusCode::UNAUTHORIZED, "{route:?}");
+        let response = server.request(route, None).await;
+        assert_ne!(response.status, StatusCode::UNAUTHORIZED, "{route:?}");
     }
-    site.end().await;
+    server.shut_down().await;
 }
 
 #[tokio::test]
-async fn why_a_key_is_not_valid_is_not_told() {
-    let site = Site::start().await;
-    let (revoked, id) = site.key(&KeyRights::default());
-    Store::open(site.directory.path()).unwrap().revoke_key(&id).unwrap();
-    let (expired, _) = site.key(&KeyRights { expires_at_ms: Some(1), ..KeyRights::default() });
+async fn response_to_an_invalid_key_does_not_reveal_why_it_is_invalid() {
+    let server = TestServer::start().await;
+    let (revoked, id) = server.create_key(&KeyRights::default());
+    Store::open(server.directory.path()).unwrap().revoke_key(&id).unwrap();
+    let (expired, _) = server.create_key(&KeyRights { expires_at_ms: Some(1), ..KeyRights::default() });
     for route in routes(AccessLevel::Key) {
-        let mut answers = Vec::new();
+        let mut bodies = Vec::new();
         for key in [revoked.as_str(), &expired, "fc-00000000000000000000000000000000", "undefined"] {
-            let answer = site.ask(route, Some(&format!("Bearer {key}"))).await;
-            assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{route:?} {key}");
-            answers.push(answer.body);
+            let response = server.request(route, Some(&format!("Bearer {key}"))).await;
+            assert_eq!(response.status, StatusCode::UNAUTHORIZED, "{route:?} {key}");
+            bodies.push(response.body);
         }
-        assert!(answers.windows(2).all(|two| two[0] == two[1]), "{route:?} {answers:?}");
+        assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]), "{route:?} {bodies:?}");
     }
-    site.end().await;
+    server.shut_down().await;
 }
 
 #[tokio::test]
-async fn a_key_without_the_scope_of_a_route_is_told_which() {
-    let site = Site::start().await;
+async fn key_without_the_scope_of_a_route_gets_403_that_names_the_scope() {
+    let server = TestServer::start().await;
     for scope in KeyScope::ALL {
-        let others = KeyScope::ALL.iter().copied().filter(|other| other != scope).collect();
-        let (key, _) = site.key(&KeyRights { scopes: Some(others), ..KeyRights::default() });
+        let other_scopes = KeyScope::ALL.iter().copied().filter(|other| other != scope).collect();
+        let (key, _) = server.create_key(&KeyRights { scopes: Some(other_scopes), ..KeyRights::default() });
         for route in routes(AccessLevel::Key) {
-            let answer = site.ask(route, Some(&format!("Bearer {key}"))).await;
-            let is_refused = answer.status == StatusCode::FORBIDDEN;
-            assert_eq!(is_refused, route.operation.scope() == Some(*scope), "{route:?} without {scope}");
-            let text = String::from_utf8_lossy(&answer.body);
-            assert!(!is_refused || text.contains(&format!("scope \\\"{scope}\\\"")), "{text}");
+            let response = server.request(route, Some(&format!("Bearer {key}"))).await;
+            let is_forbidden = response.status == StatusCode::FORBIDDEN;
+            assert_eq!(is_forbidden, route.operation.scope() == Some(*scope), "{route:?} without {scope}");
+            let text = String::from_utf8_lossy(&response.body);
+            assert!(!is_forbidden || text.contains(&format!("scope \\\"{scope}\\\"")), "{text}");
         }
     }
-    site.end().await;
+    server.shut_down().await;
 }
 
 #[tokio::test]
-async fn metrics_want_a_key_where_others_than_this_machine_may_ask() {
-    for (listen, open) in [("127.0.0.1:0", true), ("0.0.0.0:0", false)] {
-        let site = Site::listening(listen).await;
-        let (key, _) = site.key(&KeyRights::default());
+async fn metrics_require_a_key_unless_the_address_is_loopback() {
+    for (listen, is_open) in [("127.0.0.1:0", true), ("0.0.0.0:0", false)] {
+        let server = TestServer::listen_on(listen).await;
+        let (key, _) = server.create_key(&KeyRights::default());
         let route = ROUTES.iter().find(|route| route.path == "/metrics").unwrap();
-        let anybody = site.ask(route, None).await;
-        let expected = if open { StatusCode::OK } else { StatusCode::UNAUTHORIZED };
-        assert_eq!(anybody.status, expected, "{listen}");
-        assert_eq!(site.ask(route, Some("Bearer fc-wrong")).await.status, expected, "{listen}");
-        assert_eq!(site.ask(route, Some(&format!("Bearer {key}"))).await.status, StatusCode::OK, "{listen}");
-        site.end().await;
+        let without_key = server.request(route, None).await;
+        let expected = if is_open { StatusCode::OK } else { StatusCode::UNAUTHORIZED };
+        assert_eq!(without_key.status, expected, "{listen}");
+        assert_eq!(server.request(route, Some("Bearer fc-wrong")).await.status, expected, "{listen}");
+        let with_key = server.request(route, Some(&format!("Bearer {key}"))).await;
+        assert_eq!(with_key.status, StatusCode::OK, "{listen}");
+        server.shut_down().await;
     }
 }

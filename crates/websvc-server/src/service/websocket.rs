@@ -1,4 +1,5 @@
-//! Requests for sockets that tell how a job goes: admitted as any request, and answered by a handshake.
+//! Requests for WebSockets that report the progress of a job: admitted like any request, and answered with a
+//! handshake.
 
 use http::Request;
 use http::header::ORIGIN;
@@ -6,82 +7,96 @@ use websvc_stage::Stage;
 use websvc_store::JobKind;
 use websvc_transport::ServerBody;
 
-use super::{RequestContext, Service};
+use super::{Handled, RequestContext, Service};
 use crate::admission::{Admitted, RateLimitStatus};
+use crate::audit_trail::AuditOutcome;
 use crate::authenticate::{self, Authentication};
-use crate::authorize::authorize;
 use crate::handler::JobOperation;
-use crate::handler::watch::{self, Handshake, Secret, Socket, WatchedJob, WebSocketLimits};
+use crate::handler::watch::{self, Handshake, Secret, Socket, WatchedJob};
 use crate::mcp;
-use crate::response::{ApiError, HttpResponse};
+use crate::response::ApiError;
 use crate::route::Operation;
 
+/// The result of admitting a WebSocket.
+struct WatchAdmission {
+    rate: Option<RateLimitStatus>,
+    job: Result<WatchedJob, ApiError>,
+}
+
 impl Service {
-    pub(crate) fn seats(&self) -> &WebSocketLimits {
-        &self.parts.seats
-    }
-
-    pub(crate) fn store(&self) -> &websvc_store::Store {
-        &self.parts.store
-    }
-
-    /// Answers a request for a socket. Sessions of the dashboard count for nothing here: their cookies come with what
-    /// any page asks for, and a socket is no subject to the rules for that.
+    /// Handles a request for a WebSocket.
     ///
-    /// # Errors
-    /// 400 and 426 for what is no handshake.
-    pub(super) async fn watch(
+    /// Sessions of the dashboard do not count here: browsers send their cookie with requests of any page, and CORS does
+    /// not apply to WebSockets.
+    ///
+    /// A request that is not a valid handshake gets 400 or 426, every other 101.
+    pub(super) async fn handle_websocket(
         &self,
         kind: JobKind,
         mut context: RequestContext<'_>,
         mut request: Request<ServerBody>,
-    ) -> Result<HttpResponse, ApiError> {
-        let handshake = Handshake::of(&request)?;
-        handshake.show_key(request.headers_mut());
-        let mut rate = None;
-        let watched = self.admit_watching(kind, &mut context, &request, &mut rate).await;
-        let key = match self.parts.authentication {
+    ) -> Handled {
+        let handshake = match Handshake::from_request(&request) {
+            Ok(handshake) => handshake,
+            Err(error) => return error.into(),
+        };
+        handshake.attach_key(request.headers_mut());
+        let WatchAdmission { rate, job } = self.admit_websocket(kind, &mut context, &request).await;
+        let key = match self.state.authentication {
             Authentication::Required => {
                 authenticate::key(request.headers()).map(|key| Secret(key.to_owned()))
             }
             Authentication::Open => None,
         };
-        if watched.is_err() {
-            context.trail.end_internal(&watched);
-        }
+        let rejection = job.as_ref().err().map(AuditOutcome::of_error);
         let path = request.uri().path().to_owned();
         let socket = Socket { service: self.clone(), kind, id: context.id, path, key };
-        let mut reply = handshake.reply(socket.follow(watched));
+        let mut response = handshake.into_response(socket.into_body(job));
         if let Some(rate) = rate {
-            rate.write(reply.headers_mut());
+            rate.write(response.headers_mut());
         }
-        Ok(reply)
+        let outcome = rejection.unwrap_or_else(|| AuditOutcome::of_status(response.status()));
+        Handled { response, outcome }
     }
 
-    async fn admit_watching(
+    /// Authenticates, authorizes and admits a request for a WebSocket, and finds its job.
+    async fn admit_websocket(
         &self,
         kind: JobKind,
         context: &mut RequestContext<'_>,
         request: &Request<ServerBody>,
-        rate: &mut Option<RateLimitStatus>,
-    ) -> Result<WatchedJob, ApiError> {
-        let parts = &*self.parts;
-        if parts.authentication == Authentication::Open && request.headers().contains_key(ORIGIN) {
-            // A page may open a socket to anywhere, whatever is said of other origins; a program names none.
-            let own = self.origin_of(request);
-            mcp::refuse_strangers(context, request.uri(), request.headers(), own.as_deref())?;
+    ) -> WatchAdmission {
+        let caller = self.check_origin(context, request).and_then(|()| {
+            self.authenticate_for(Operation::Job(kind, JobOperation::Status), context, request)
+        });
+        let caller = match caller {
+            Ok(caller) => caller,
+            Err(error) => return WatchAdmission { rate: None, job: Err(error) },
+        };
+        let admission = self.state.admission.admit(caller.as_ref());
+        let Admitted { rate, permit } = self.state.engine.stages().run(Stage::Admit, admission).await;
+        let job = match permit {
+            // The permit is released here: a socket is open for hours and is almost idle. It has its own limit.
+            Ok(_permit) => {
+                context.caller = caller;
+                watch::admit(kind, context, request).await
+            }
+            Err(error) => Err(error),
+        };
+        WatchAdmission { rate, job }
+    }
+
+    /// Rejects a page of another origin if no key is required: a page may open a WebSocket to any host, and CORS does
+    /// not prevent it. Clients other than browsers send no origin.
+    fn check_origin(
+        &self,
+        context: &RequestContext<'_>,
+        request: &Request<ServerBody>,
+    ) -> Result<(), ApiError> {
+        if self.state.authentication == Authentication::Open && request.headers().contains_key(ORIGIN) {
+            let base_url = self.state.base_url(request);
+            mcp::reject_cross_origin(context, request.uri(), request.headers(), base_url.as_deref())?;
         }
-        let caller = self.authenticate(context, request)?;
-        if let Some(scope) = Operation::Job(kind, JobOperation::Status).scope() {
-            authorize(caller.as_ref(), scope)?;
-        }
-        let admitting = parts.admission.admit(caller.as_ref());
-        let admitted = parts.engine.stages().run(Stage::Admit, admitting).await;
-        let Admitted { rate: consumed, permit } = admitted;
-        *rate = consumed;
-        // A socket is open for hours and does next to nothing: it has a place of another kind.
-        let _permit = permit?;
-        context.caller = caller;
-        watch::admit(kind, context, request).await
+        Ok(())
     }
 }

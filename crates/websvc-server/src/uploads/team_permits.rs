@@ -1,70 +1,77 @@
-//! Places that teams share: at most half of them are one team's, so that none keeps the others out.
+//! Permits that all teams share. One team gets at most half of them, so that it cannot block the others.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
-/// A number of places.
+use crate::sync::lock;
+
+/// A limited number of permits.
 #[derive(Debug)]
 pub(super) struct TeamPermits {
-    all: Arc<Semaphore>,
+    total: Arc<Semaphore>,
     per_team: usize,
-    /// Those of the teams that have or want one.
+    /// The semaphores of the teams that have a permit or wait for one.
     teams: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
-/// A place; dropping it lets the next one in.
+/// A permit of a team.
 #[derive(Debug)]
 pub(super) struct TeamPermit {
-    _of_team: OwnedSemaphorePermit,
-    _of_all: OwnedSemaphorePermit,
+    _team: OwnedSemaphorePermit,
+    _total: OwnedSemaphorePermit,
 }
 
-/// Why there is no place.
+/// The limit that prevents a permit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TryAcquireError {
-    /// The team has as many as it may.
-    ByTeam,
-    /// All are taken.
-    ByAll,
+    /// The limit of the team.
+    Team,
+    /// The limit of all teams.
+    Total,
 }
 
 impl TeamPermits {
-    pub(super) fn new(places: usize) -> Self {
-        Self { all: Arc::new(Semaphore::new(places)), per_team: (places / 2).max(1), teams: Mutex::default() }
+    pub(super) fn new(permits: usize) -> Self {
+        Self {
+            total: Arc::new(Semaphore::new(permits)),
+            per_team: (permits / 2).max(1),
+            teams: Mutex::default(),
+        }
     }
 
-    /// Returns how many a team may have.
+    /// Returns the maximum number of permits of one team.
     pub(super) fn per_team(&self) -> usize {
         self.per_team
     }
 
-    /// Takes a place for a team, if there is one now.
-    pub(super) fn take(&self, team: &str) -> Result<TeamPermit, TryAcquireError> {
-        let of_team = self.of_team(team).try_acquire_owned().map_err(|_taken| TryAcquireError::ByTeam)?;
-        let of_all = Arc::clone(&self.all).try_acquire_owned().map_err(|_taken| TryAcquireError::ByAll)?;
-        Ok(TeamPermit { _of_team: of_team, _of_all: of_all })
+    /// Acquires a permit for a team without waiting.
+    pub(super) fn try_acquire(&self, team: &str) -> Result<TeamPermit, TryAcquireError> {
+        let team = self.semaphore(team).try_acquire_owned().map_err(|_| TryAcquireError::Team)?;
+        let total = Arc::clone(&self.total).try_acquire_owned().map_err(|_| TryAcquireError::Total)?;
+        Ok(TeamPermit { _team: team, _total: total })
     }
 
-    /// Waits for a place for a team; `None` when there is none until `deadline`. A team waits for its own first, so that a
-    /// crowd of one team stands in nobody's way.
-    pub(super) async fn wait(&self, team: &str, deadline: Instant) -> Option<TeamPermit> {
-        let both = async {
-            let of_team = self.of_team(team).acquire_owned().await?;
-            let of_all = Arc::clone(&self.all).acquire_owned().await?;
-            Ok::<_, AcquireError>(TeamPermit { _of_team: of_team, _of_all: of_all })
+    /// Waits for a permit for a team; `None` if there is none before `deadline`. A request first waits for a permit of its
+    /// team, so that many requests of one team do not fill the queue of all teams.
+    pub(super) async fn acquire(&self, team: &str, deadline: Instant) -> Option<TeamPermit> {
+        let acquiring = async {
+            let team = self.semaphore(team).acquire_owned().await?;
+            let total = Arc::clone(&self.total).acquire_owned().await?;
+            Ok::<_, AcquireError>(TeamPermit { _team: team, _total: total })
         };
-        tokio::time::timeout_at(deadline.into(), both).await.ok()?.ok()
+        tokio::time::timeout_at(deadline.into(), acquiring).await.ok()?.ok()
     }
 
-    fn of_team(&self, team: &str) -> Arc<Semaphore> {
-        let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
-        // A place and who waits for one hold their team's, so that teams without are forgotten.
-        teams.retain(|_, places| Arc::strong_count(places) > 1);
-        let places = teams.entry(team.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(self.per_team)));
-        Arc::clone(places)
+    fn semaphore(&self, team: &str) -> Arc<Semaphore> {
+        let mut teams = lock(&self.teams);
+        // Every permit and every waiting request has a reference, so the others belong to idle teams.
+        teams.retain(|_, semaphore| Arc::strong_count(semaphore) > 1);
+        let semaphore =
+            teams.entry(team.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(self.per_team)));
+        Arc::clone(semaphore)
     }
 }
 
@@ -75,21 +82,21 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_team_has_half_of_the_places_and_all_together_have_all() {
-        let places = TeamPermits::new(4);
-        let mut taken = vec![places.take("a").unwrap(), places.take("a").unwrap()];
-        assert_eq!(places.take("a").unwrap_err(), TryAcquireError::ByTeam);
-        taken.push(places.take("b").unwrap());
-        let last = places.take("c").unwrap();
-        assert_eq!(places.take("b").unwrap_err(), TryAcquireError::ByAll);
-        assert!(places.wait("b", Instant::now()).await.is_none());
+    async fn one_team_gets_half_of_the_permits_and_all_teams_together_get_all() {
+        let permits = TeamPermits::new(4);
+        let mut acquired = vec![permits.try_acquire("a").unwrap(), permits.try_acquire("a").unwrap()];
+        assert_eq!(permits.try_acquire("a").unwrap_err(), TryAcquireError::Team);
+        acquired.push(permits.try_acquire("b").unwrap());
+        let last = permits.try_acquire("c").unwrap();
+        assert_eq!(permits.try_acquire("b").unwrap_err(), TryAcquireError::Total);
+        assert!(permits.acquire("b", Instant::now()).await.is_none());
         drop(last);
         let soon = Instant::now() + Duration::from_secs(60);
-        assert!(places.wait("a", Instant::now()).await.is_none());
-        taken.push(places.wait("b", soon).await.unwrap());
-        drop(taken);
-        let _one = places.take("c").unwrap();
-        assert_eq!(places.teams.lock().unwrap().len(), 1, "who has none is forgotten");
+        assert!(permits.acquire("a", Instant::now()).await.is_none());
+        acquired.push(permits.acquire("b", soon).await.unwrap());
+        drop(acquired);
+        let _permit = permits.try_acquire("c").unwrap();
+        assert_eq!(lock(&permits.teams).len(), 1, "idle teams are removed");
         assert_eq!(TeamPermits::new(1).per_team(), 1);
     }
 }

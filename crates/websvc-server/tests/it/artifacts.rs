@@ -1,4 +1,4 @@
-//! Artifacts over HTTP, from a service of its own on loopback.
+//! Tests of artifacts over HTTP, with a service on loopback.
 
 use std::time::Duration;
 
@@ -14,17 +14,18 @@ use websvc_store::Store;
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, FetchResponse};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// More than one piece of what is read while it is sent.
+/// The size of a file that is sent in more than one chunk.
 const LARGE: usize = 200_001;
 
-struct Site {
+/// A running service.
+struct TestServer {
     directory: TempDir,
     address: String,
     stop: oneshot::Sender<()>,
     running: JoinHandle<()>,
 }
 
-impl Site {
+impl TestServer {
     async fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let service = EmbeddedServer::bind(EmbeddedServerConfig::new(directory.path())).await.unwrap();
@@ -41,7 +42,7 @@ impl Site {
         Store::open(self.directory.path()).unwrap()
     }
 
-    /// Puts something on the shelf of the running service, as another process would.
+    /// Stores an artifact of the running service as another process would, and returns its signed URL.
     async fn put(&self, kind: ArtifactKind, content: Vec<u8>, max_age: Duration) -> String {
         let config = ArtifactsConfig::in_directory(self.directory.path().join("artifacts"));
         let artifacts = Artifacts::open(self.store(), ArtifactsConfig { max_age, ..config }).unwrap();
@@ -49,7 +50,7 @@ impl Site {
         team.put(kind, Bytes::from(content), DAY).await.unwrap().url(&self.address)
     }
 
-    async fn ask(&self, method: Method, url: &str, headers: &[(HeaderName, &str)]) -> FetchResponse {
+    async fn request(&self, method: Method, url: &str, headers: &[(HeaderName, &str)]) -> FetchResponse {
         let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
         let mut request = FetchRequest { method, ..FetchRequest::get(url.parse().unwrap()) };
         for (name, value) in headers {
@@ -59,106 +60,109 @@ impl Site {
     }
 
     async fn get(&self, url: &str) -> FetchResponse {
-        self.ask(Method::GET, url, &[]).await
+        self.request(Method::GET, url, &[]).await
     }
 
-    async fn end(self) {
+    async fn shut_down(self) {
         self.stop.send(()).unwrap();
         self.running.await.unwrap();
     }
 }
 
-fn header<'a>(answer: &'a FetchResponse, name: &str) -> &'a str {
-    answer.headers.get(name).map_or("", |value| value.to_str().unwrap())
+fn header<'a>(response: &'a FetchResponse, name: &str) -> &'a str {
+    response.headers.get(name).map_or("", |value| value.to_str().unwrap())
 }
 
-fn picture() -> Vec<u8> {
-    (0..LARGE).map(|at| (at % 251) as u8).collect()
+fn image() -> Vec<u8> {
+    (0..LARGE).map(|index| (index % 251) as u8).collect()
 }
 
 #[tokio::test]
-async fn an_artifact_comes_with_its_type_and_may_be_kept_until_it_expires() {
-    let site = Site::start().await;
-    let url = site.put(ArtifactKind::Png, picture(), DAY).await;
-    let answer = site.get(&url).await;
-    assert_eq!((answer.status, answer.headers[CONTENT_TYPE].as_bytes()), (StatusCode::OK, &b"image/png"[..]));
-    assert_eq!(answer.body, picture());
-    assert_eq!(header(&answer, "content-length"), LARGE.to_string());
-    let cache = header(&answer, "cache-control");
+async fn artifact_has_its_media_type_and_may_be_cached_until_it_expires() {
+    let server = TestServer::start().await;
+    let url = server.put(ArtifactKind::Png, image(), DAY).await;
+    let response = server.get(&url).await;
+    assert_eq!(
+        (response.status, response.headers[CONTENT_TYPE].as_bytes()),
+        (StatusCode::OK, &b"image/png"[..])
+    );
+    assert_eq!(response.body, image());
+    assert_eq!(header(&response, "content-length"), LARGE.to_string());
+    let cache = header(&response, "cache-control");
     assert!(cache.starts_with("private, max-age=86") && cache.ends_with(", immutable"), "{cache}");
-    assert_eq!(header(&answer, "x-content-type-options"), "nosniff");
-    assert_eq!(header(&answer, "referrer-policy"), "no-referrer");
-    assert_eq!(header(&answer, "x-robots-tag"), "noindex");
-    assert!(header(&answer, "content-disposition").starts_with("inline; filename=\""));
-    let tag = header(&answer, "etag").to_owned();
-    let again = site.ask(Method::GET, &url, &[(http::header::IF_NONE_MATCH, &tag)]).await;
+    assert_eq!(header(&response, "x-content-type-options"), "nosniff");
+    assert_eq!(header(&response, "referrer-policy"), "no-referrer");
+    assert_eq!(header(&response, "x-robots-tag"), "noindex");
+    assert!(header(&response, "content-disposition").starts_with("inline; filename=\""));
+    let tag = header(&response, "etag").to_owned();
+    let again = server.request(Method::GET, &url, &[(http::header::IF_NONE_MATCH, &tag)]).await;
     assert_eq!((again.status, again.body.len()), (StatusCode::NOT_MODIFIED, 0));
     assert_eq!(again.headers[ETAG], tag);
-    site.end().await;
+    server.shut_down().await;
 }
 
 #[tokio::test]
-async fn head_and_ranges_are_answered() {
-    let site = Site::start().await;
-    let url = site.put(ArtifactKind::Mp4, picture(), DAY).await;
-    let head = site.ask(Method::HEAD, &url, &[]).await;
+async fn head_and_range_requests_are_supported() {
+    let server = TestServer::start().await;
+    let url = server.put(ArtifactKind::Mp4, image(), DAY).await;
+    let head = server.request(Method::HEAD, &url, &[]).await;
     assert_eq!((head.status, head.body.len()), (StatusCode::OK, 0));
     assert_eq!(header(&head, "content-length"), LARGE.to_string());
     assert_eq!(header(&head, "accept-ranges"), "bytes");
-    let part = site.ask(Method::GET, &url, &[(http::header::RANGE, "bytes=100000-100009")]).await;
+    let part = server.request(Method::GET, &url, &[(http::header::RANGE, "bytes=100000-100009")]).await;
     assert_eq!(part.status, StatusCode::PARTIAL_CONTENT);
-    assert_eq!(part.body, picture()[100_000..100_010]);
+    assert_eq!(part.body, image()[100_000..100_010]);
     assert_eq!(header(&part, "content-range"), format!("bytes 100000-100009/{LARGE}"));
-    let behind = site.ask(Method::GET, &url, &[(http::header::RANGE, "bytes=200001-")]).await;
-    assert_eq!(behind.status, StatusCode::RANGE_NOT_SATISFIABLE);
-    assert_eq!(header(&behind, "content-range"), format!("bytes */{LARGE}"));
-    assert!(behind.body.starts_with(b"{\"success\":false"));
-    site.end().await;
+    let after_end = server.request(Method::GET, &url, &[(http::header::RANGE, "bytes=200001-")]).await;
+    assert_eq!(after_end.status, StatusCode::RANGE_NOT_SATISFIABLE);
+    assert_eq!(header(&after_end, "content-range"), format!("bytes */{LARGE}"));
+    assert!(after_end.body.starts_with(b"{\"success\":false"));
+    server.shut_down().await;
 }
 
 #[tokio::test]
-async fn markup_is_saved_and_runs_nothing() {
-    let site = Site::start().await;
-    let url = site.put(ArtifactKind::Html, b"<script>alert(1)</script>".to_vec(), DAY).await;
-    let answer = site.get(&url).await;
-    assert!(header(&answer, "content-security-policy").contains("sandbox"));
-    assert!(header(&answer, "content-disposition").starts_with("attachment;"));
-    site.end().await;
+async fn markup_is_downloaded_and_sandboxed() {
+    let server = TestServer::start().await;
+    let url = server.put(ArtifactKind::Html, b"<script>alert(1)</script>".to_vec(), DAY).await;
+    let response = server.get(&url).await;
+    assert!(header(&response, "content-security-policy").contains("sandbox"));
+    assert!(header(&response, "content-disposition").starts_with("attachment;"));
+    server.shut_down().await;
 }
 
 #[tokio::test]
-async fn a_key_opens_what_is_of_its_team_alone() {
-    let site = Site::start().await;
-    let url = site.put(ArtifactKind::Png, picture(), DAY).await;
-    let (store, ask) = (site.store(), |key: String| {
-        let (site, url) = (&site, &url);
-        async move { site.ask(Method::GET, url, &[(AUTHORIZATION, &format!("Bearer {key}"))]).await.status }
+async fn request_with_a_key_gets_only_artifacts_of_its_team() {
+    let server = TestServer::start().await;
+    let url = server.put(ArtifactKind::Png, image(), DAY).await;
+    let (store, request) = (server.store(), |key: String| {
+        let (server, url) = (&server, &url);
+        async move { server.request(Method::GET, url, &[(AUTHORIZATION, &format!("Bearer {key}"))]).await.status }
     });
     let key = |team: &str| store.create_key(team, "").unwrap().secret.expose().to_owned();
-    assert_eq!(ask(key("default")).await, StatusCode::OK);
-    assert_eq!(ask(key("others")).await, StatusCode::NOT_FOUND);
-    assert_eq!(ask("fc-unknown".to_owned()).await, StatusCode::UNAUTHORIZED);
-    site.end().await;
+    assert_eq!(request(key("default")).await, StatusCode::OK);
+    assert_eq!(request(key("others")).await, StatusCode::NOT_FOUND);
+    assert_eq!(request("fc-unknown".to_owned()).await, StatusCode::UNAUTHORIZED);
+    server.shut_down().await;
 }
 
 #[tokio::test]
-async fn what_expired_is_gone() {
-    let site = Site::start().await;
-    let url = site.put(ArtifactKind::Png, picture(), Duration::ZERO).await;
-    let mut answer = site.get(&url).await;
-    while answer.status == StatusCode::OK {
-        answer = site.get(&url).await;
+async fn expired_artifact_is_gone() {
+    let server = TestServer::start().await;
+    let url = server.put(ArtifactKind::Png, image(), Duration::ZERO).await;
+    let mut response = server.get(&url).await;
+    while response.status == StatusCode::OK {
+        response = server.get(&url).await;
     }
-    assert_eq!(answer.status, StatusCode::GONE);
-    let body = String::from_utf8_lossy(&answer.body);
+    assert_eq!(response.status, StatusCode::GONE);
+    let body = String::from_utf8_lossy(&response.body);
     assert!(body.contains("\"code\":\"GONE\""), "{body}");
-    site.end().await;
+    server.shut_down().await;
 }
 
 #[tokio::test]
-async fn nothing_else_can_be_read() {
-    let site = Site::start().await;
-    let url = site.put(ArtifactKind::Png, picture(), DAY).await;
+async fn invalid_urls_are_not_found() {
+    let server = TestServer::start().await;
+    let url = server.put(ArtifactKind::Png, image(), DAY).await;
     let (path, query) = url.split_once('?').unwrap();
     let (base, file) = path.rsplit_once('/').unwrap();
     let id = file.strip_suffix(".png").unwrap();
@@ -175,9 +179,9 @@ async fn nothing_else_can_be_read() {
         format!("{base}/?{query}"),
         base.to_owned(),
     ] {
-        let answer = site.get(&wrong).await;
-        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{wrong}");
+        let response = server.get(&wrong).await;
+        assert_eq!(response.status, StatusCode::NOT_FOUND, "{wrong}");
     }
-    assert_eq!(site.ask(Method::DELETE, &url, &[]).await.status, StatusCode::METHOD_NOT_ALLOWED);
-    site.end().await;
+    assert_eq!(server.request(Method::DELETE, &url, &[]).await.status, StatusCode::METHOD_NOT_ALLOWED);
+    server.shut_down().await;
 }

@@ -1,6 +1,6 @@
-//! What the service promises in its OpenAPI document, and what it hands out without a key.
+//! Tests of the examples in the OpenAPI document, and of artifacts over HTTP.
 
-#![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod artifacts;
 mod openapi;

@@ -1,4 +1,4 @@
-//! The examples of the OpenAPI document are what they say they are.
+//! Tests of the examples in the OpenAPI document.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,7 +18,7 @@ use websvc_types::{
 };
 use websvc_validate::{Policy, read_batch, read_crawl, read_scrape, read_search};
 
-/// Returns the examples of a body of the document; there is at least one.
+/// Returns the examples of a body in the document; there must be at least one.
 fn examples(content: &Value) -> Vec<Value> {
     let examples =
         content["content"]["application/json"]["examples"].as_object().expect("a body with examples");
@@ -26,28 +26,28 @@ fn examples(content: &Value) -> Vec<Value> {
     examples.values().map(|example| example["value"].clone()).collect()
 }
 
-/// Checks that a type reads the examples and writes them unchanged: nothing of them is unknown to it.
+/// Checks that the examples are unchanged after deserializing and serializing them, so that the type has all their fields.
 fn check<T: DeserializeOwned + Serialize>(content: &Value) {
     for example in examples(content) {
-        let read: T = serde_json::from_value(example.clone()).expect("the example has the form of its type");
-        assert_eq!(serde_json::to_value(&read).ok(), Some(example));
+        let value: T = serde_json::from_value(example.clone()).expect("the example is valid for its type");
+        assert_eq!(serde_json::to_value(&value).ok(), Some(example));
     }
 }
 
 #[test]
-fn searches_are_accepted_without_a_warning() {
+fn search_examples_are_valid_without_warnings() {
     let document = openapi::document();
     let bodies = examples(&document["paths"]["/v2/search"]["post"]["requestBody"]);
     assert!(bodies.len() >= 3);
     for body in bodies {
         let checked = read_search(body.to_string().as_bytes(), &Policy::default()).unwrap();
         assert!(checked.warnings.is_empty(), "{body}: {:?}", checked.warnings);
-        let _known: SearchRequest = serde_json::from_value(body).unwrap();
+        let _request: SearchRequest = serde_json::from_value(body).unwrap();
     }
 }
 
 #[test]
-fn jobs_are_accepted_without_a_warning() {
+fn job_examples_are_valid_without_warnings() {
     let document = openapi::document();
     for body in examples(&document["paths"]["/v2/batch/scrape"]["post"]["requestBody"]) {
         let checked = read_batch(body.to_string().as_bytes(), &Policy::default()).unwrap();
@@ -60,52 +60,52 @@ fn jobs_are_accepted_without_a_warning() {
 }
 
 #[test]
-fn scrapes_are_accepted_without_a_warning() {
+fn scrape_examples_are_valid_without_warnings() {
     let document = openapi::document();
     for body in examples(&document["paths"]["/v2/scrape"]["post"]["requestBody"]) {
         let checked = read_scrape(body.to_string().as_bytes(), &Policy::default()).unwrap();
         assert!(checked.warnings.is_empty(), "{body}: {:?}", checked.warnings);
-        let _known: ScrapeRequest = serde_json::from_value(body).unwrap();
+        let _request: ScrapeRequest = serde_json::from_value(body).unwrap();
     }
 }
 
 #[test]
-fn answers_have_the_form_of_their_types() {
+fn examples_are_valid_for_their_types() {
     let document = openapi::document();
-    let answer =
+    let response =
         |path: &str, method: &str, status: &str| &document["paths"][path][method]["responses"][status];
-    check::<SearchResponse>(answer("/v2/search", "post", "200"));
+    check::<SearchResponse>(response("/v2/search", "post", "200"));
     check::<MapRequest>(&document["paths"]["/v2/map"]["post"]["requestBody"]);
-    check::<MapResponse>(answer("/v2/map", "post", "200"));
+    check::<MapResponse>(response("/v2/map", "post", "200"));
     check::<MapRequestV1>(&document["paths"]["/v1/map"]["post"]["requestBody"]);
-    check::<MapResponseV1>(answer("/v1/map", "post", "200"));
-    check::<ScrapeResponse>(answer("/v2/scrape", "post", "200"));
-    check::<ScrapeResponse>(answer("/v2/parse", "post", "200"));
-    check::<ParseFormats>(answer("/v2/parse/formats", "get", "200"));
+    check::<MapResponseV1>(response("/v1/map", "post", "200"));
+    check::<ScrapeResponse>(response("/v2/scrape", "post", "200"));
+    check::<ScrapeResponse>(response("/v2/parse", "post", "200"));
+    check::<ParseFormats>(response("/v2/parse/formats", "get", "200"));
     check::<RerankRequest>(&document["paths"]["/v1/rerank"]["post"]["requestBody"]);
-    check::<RerankResponse>(answer("/v1/rerank", "post", "200"));
-    check::<ActiveCrawls>(answer("/v2/crawl/active", "get", "200"));
-    check::<StartJobResponse>(answer("/v2/batch/scrape", "post", "200"));
-    check::<JobStatusResponse>(answer("/v2/batch/scrape/{id}", "get", "200"));
-    check::<CancelJobResponse>(answer("/v2/batch/scrape/{id}", "delete", "200"));
-    check::<JobErrorsResponse>(answer("/v2/batch/scrape/{id}/errors", "get", "200"));
+    check::<RerankResponse>(response("/v1/rerank", "post", "200"));
+    check::<ActiveCrawls>(response("/v2/crawl/active", "get", "200"));
+    check::<StartJobResponse>(response("/v2/batch/scrape", "post", "200"));
+    check::<JobStatusResponse>(response("/v2/batch/scrape/{id}", "get", "200"));
+    check::<CancelJobResponse>(response("/v2/batch/scrape/{id}", "delete", "200"));
+    check::<JobErrorsResponse>(response("/v2/batch/scrape/{id}/errors", "get", "200"));
     check::<IndexUploadRequest>(&document["paths"]["/v2/index/documents"]["post"]["requestBody"]);
-    check::<IndexUploadResponse>(answer("/v2/index/documents", "post", "200"));
-    check::<IndexStats>(answer("/v2/index/stats", "get", "200"));
-    check::<CreditUsageResponse>(answer("/v2/team/credit-usage", "get", "200"));
-    check::<CreditHistory>(answer("/v2/team/credit-usage/historical", "get", "200"));
-    check::<TokenUsage>(answer("/v2/team/token-usage", "get", "200"));
-    check::<TokenHistory>(answer("/v2/team/token-usage/historical", "get", "200"));
-    check::<QueueStatus>(answer("/v2/team/queue-status", "get", "200"));
-    check::<ConcurrencyCheck>(answer("/v2/concurrency-check", "get", "200"));
-    check::<HealthResponse>(answer("/health", "get", "200"));
-    check::<ReadinessResponse>(answer("/ready", "get", "200"));
-    check::<ReadinessResponse>(answer("/ready", "get", "503"));
-    check::<RootResponse>(answer("/", "get", "200"));
+    check::<IndexUploadResponse>(response("/v2/index/documents", "post", "200"));
+    check::<IndexStats>(response("/v2/index/stats", "get", "200"));
+    check::<CreditUsageResponse>(response("/v2/team/credit-usage", "get", "200"));
+    check::<CreditHistory>(response("/v2/team/credit-usage/historical", "get", "200"));
+    check::<TokenUsage>(response("/v2/team/token-usage", "get", "200"));
+    check::<TokenHistory>(response("/v2/team/token-usage/historical", "get", "200"));
+    check::<QueueStatus>(response("/v2/team/queue-status", "get", "200"));
+    check::<ConcurrencyCheck>(response("/v2/concurrency-check", "get", "200"));
+    check::<HealthResponse>(response("/health", "get", "200"));
+    check::<ReadinessResponse>(response("/ready", "get", "200"));
+    check::<ReadinessResponse>(response("/ready", "get", "503"));
+    check::<RootResponse>(response("/", "get", "200"));
 }
 
 #[test]
-fn failures_carry_the_codes_of_their_status() {
+fn error_examples_have_a_code_with_the_status_of_the_response() {
     let document = openapi::document();
     let responses = document["components"]["responses"].as_object().unwrap();
     for response in responses.values() {
@@ -117,8 +117,8 @@ fn failures_carry_the_codes_of_their_status() {
                 let Some(reference) = response["$ref"].as_str() else { continue };
                 for example in examples(document.pointer(reference.trim_start_matches('#')).unwrap()) {
                     let code = example["code"].as_str().unwrap_or(ErrorCode::RequestTimeout.as_str());
-                    let known = ErrorCode::ALL.iter().find(|known| known.as_str() == code).unwrap();
-                    assert_eq!(known.status().to_string(), *status, "{path}: {code}");
+                    let error = ErrorCode::ALL.iter().find(|error| error.as_str() == code).unwrap();
+                    assert_eq!(error.status().to_string(), *status, "{path}: {code}");
                 }
             }
         }

@@ -286,9 +286,7 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::RangeNotSatisfiable => "the range is outside of the 1000 bytes of the artifact",
         ErrorCode::PayloadTooLarge => "the body is larger than 10485760 bytes",
         ErrorCode::UnsupportedMediaType => "Unsupported media type \"text/plain\", use application/json",
-        ErrorCode::RateLimited => {
-            "Rate limit exceeded: the service works on as many requests as it may, retry after 1s"
-        }
+        ErrorCode::RateLimited => "Rate limit exceeded: the server is overloaded, retry after 1s",
         ErrorCode::UnknownError => "An unexpected error occurred: the operation failed",
         ErrorCode::ScrapeDnsResolutionError => "the host of this URL was not found",
         ErrorCode::ScrapeSslError => "no secure connection to the host of this URL",

@@ -56,7 +56,7 @@ async fn the_code_of_the_playground_runs_and_gets_the_same_answer() {
     let Some(stage) = stage(test).await else { return };
     let shown = shown(&stage, QUERY, true).await;
     let code = |language: &str| shown[language].as_str().unwrap_or_else(|| panic!("{language}: {shown}"));
-    let answer: Value = serde_json::from_str(code("Answer as JSON")).unwrap();
+    let answer: Value = serde_json::from_str(code("Response as JSON")).unwrap();
     let page = &answer["data"]["web"][0];
     assert_eq!(page["url"], json!("http://tea.test/"), "{answer}");
     let curl =

@@ -82,14 +82,14 @@ const VIEWS: [(&str, &str); 11] = [
     ),
     (
         "teams",
-        "document.querySelector('dialog').close(); await visit('teams', 'table'); button('Change').click(); \
+        "document.querySelector('dialog').close(); await visit('teams', 'table'); button('Edit').click(); \
          await until('the form', () => document.querySelector('main form'))",
     ),
     ("system", "await visit('system', 'dl')"),
     (
         "nothing",
         "await visit('playground', 'input[type=search]'); const query = document.querySelector('input[type=search]'); \
-         query.value = 'zyzzyva'; query.form.requestSubmit(); await until('nothing', () => document.querySelector('[aria-label=Answer] h2'))",
+         query.value = 'zyzzyva'; query.form.requestSubmit(); await until('nothing', () => document.querySelector('[aria-label=Response] h2'))",
     ),
 ];
 

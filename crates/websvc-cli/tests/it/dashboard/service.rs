@@ -157,7 +157,7 @@ async fn progress_is_noted_for_who_may_write_and_nothing_of_whom_nothing_is_kept
     let quiet = site.succeed(&["keys", "create", "--team", "quiet"]);
     let answer = told(quiet.trim()).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
-    assert!(answer.body["warning"].as_str().unwrap().contains("nothing is kept"), "{}", answer.body);
+    assert!(answer.body["warning"].as_str().unwrap().contains("zero data retention"), "{}", answer.body);
     assert_eq!(system(&service).await["crawls"], json!([]));
     site.succeed(&["teams", "set", "unnamed", "--anon", "forced"]);
     let unnamed = site.succeed(&["keys", "create", "--team", "unnamed"]);

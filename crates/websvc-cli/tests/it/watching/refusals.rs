@@ -104,9 +104,9 @@ async fn a_team_has_so_many_sockets_and_a_closed_one_makes_room() {
     let path = start_at(&service, BATCH, never_ending(1)).await;
     let mut first = watch(&service, &path).await;
     first.next().await;
-    check(&service, &path, &[], 1013, "no more than 1 sockets").await;
+    check(&service, &path, &[], 1013, "limit of 1 open WebSockets").await;
     drop(first);
-    let free = || async { service.text("/metrics").await.contains("websvc_sockets 0\n") };
+    let free = || async { service.text("/metrics").await.contains("websvc_websockets_open 0\n") };
     while !free().await {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

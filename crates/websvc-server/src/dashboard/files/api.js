@@ -1,27 +1,27 @@
-// The service, asked with the cookie of the session and its token against forged requests.
+// Requests to the service, with the cookie of the session and its token against CSRF.
 
-let token = null;
-let signedOut = () => {};
+let csrfToken = null;
+let onSessionEnd = () => {};
 
-/** A refusal, with what the service said. */
-export class Refusal extends Error {
+/** An error response of the service. */
+export class ApiError extends Error {
   constructor(status, body) {
     const details = (body.details ?? []).map(({ path, message }) => `${path || "/"}: ${message}`);
-    // The text repeats the first of the details for clients that show nothing else.
-    const error = (body.error ?? `the service answered ${status}`).split(`: ${details[0]}`)[0];
+    // The text repeats the first detail for clients that display nothing else.
+    const error = (body.error ?? `the service responded with status ${status}`).split(`: ${details[0]}`)[0];
     super([error, ...details].join("; "));
     this.status = status;
     this.body = body;
   }
 }
 
-/** Sets what is done when the session has ended. */
-export const whenSignedOut = (action) => { signedOut = action; };
+/** Sets the action for the end of the session. */
+export const setOnSessionEnd = (action) => { onSessionEnd = action; };
 
-/** Asks, and returns the answer's JSON. */
-export async function ask(method, path, body) {
+/** Sends a request, and returns the JSON of the response. */
+export async function request(method, path, body) {
   const headers = { accept: "application/json" };
-  if (token) headers["x-csrf-token"] = token;
+  if (csrfToken) headers["x-csrf-token"] = csrfToken;
   if (body !== undefined) headers["content-type"] = "application/json";
   let response;
   try {
@@ -30,15 +30,15 @@ export async function ask(method, path, body) {
     throw new Error("the service could not be reached");
   }
   const text = await response.text();
-  let answer = {};
-  try { answer = text ? JSON.parse(text) : {}; } catch { /* a proxy's page: the status says enough */ }
-  if (response.ok) return answer;
-  if (response.status === 401 && path !== "/dashboard/session") signedOut();
-  throw new Refusal(response.status, answer);
+  let json = {};
+  try { json = text ? JSON.parse(text) : {}; } catch { /* The page of a proxy: the status is enough. */ }
+  if (response.ok) return json;
+  if (response.status === 401 && path !== "/dashboard/session") onSessionEnd();
+  throw new ApiError(response.status, json);
 }
 
-/** Takes over who is signed in, as the service said. */
-export function adopt(session) {
-  token = session.csrfToken ?? null;
+/** Stores the token of a session, and returns the session. */
+export function setSession(session) {
+  csrfToken = session.csrfToken ?? null;
   return session;
 }

@@ -1,5 +1,5 @@
-// Elements out of texts. Everything that comes from elsewhere becomes a text node, so that no markup of a page, a title
-// or a name is ever read as such.
+// Functions that create elements. Text from outside always becomes a text node, so that a page, a title or a name can
+// never add markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -14,89 +14,91 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** Returns an element; attributes that begin with `on` are listeners, children are nodes or texts. */
+/** Returns an element. Attributes that begin with `on` are event listeners; children are nodes or texts. */
 export const el = (name, attributes = {}, ...children) => fill(document.createElement(name), attributes, children);
 
-/** Returns an element of a drawing. */
+/** Returns an SVG element. */
 export const svg = (name, attributes = {}, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
 
-/** Returns a link that leads out of this page; anything but http(s) and our own paths stays a text. */
-export function link(address, ...children) {
-  const safe = /^(https?:\/\/|\/(?!\/)|data:(image\/(png|jpeg|webp)|application\/pdf)[;,])/i.test(address);
-  const content = children.length ? children : [address];
-  return safe ? el("a", { href: address, rel: "noopener noreferrer", target: "_blank" }, ...content) : el("span", {}, ...content);
+/** Returns a link that opens in a new tab. A URL that is neither http(s) nor a path of this service stays text. */
+export function link(url, ...children) {
+  const isSafe = /^(https?:\/\/|\/(?!\/)|data:(image\/(png|jpeg|webp)|application\/pdf)[;,])/i.test(url);
+  const content = children.length ? children : [url];
+  return isSafe ? el("a", { href: url, rel: "noopener noreferrer", target: "_blank" }, ...content) : el("span", {}, ...content);
 }
 
-let fields = 0;
+let fieldCount = 0;
 
-/** Returns an input with its label and the hint that describes it. */
+/** Returns an input with its label and a hint. */
 export function field(label, input, hint) {
-  const id = `field-${++fields}`;
+  const id = `field-${++fieldCount}`;
   input.id = id;
-  const check = input.type === "checkbox";
+  const isCheckbox = input.type === "checkbox";
   const parts = [el("label", { for: id }, label), input];
-  if (check) parts.reverse();
+  if (isCheckbox) parts.reverse();
   if (hint) {
     input.setAttribute("aria-describedby", `${id}-hint`);
-    // Descriptions of the schemas write names between backticks.
-    const texts = hint.split("`").map((text, at) => (at % 2 ? el("code", {}, text) : text));
+    // Descriptions in the OpenAPI document have names in backticks.
+    const texts = hint.split("`").map((text, index) => (index % 2 ? el("code", {}, text) : text));
     parts.push(el("p", { class: "hint", id: `${id}-hint` }, ...texts));
   }
-  return el("div", { class: check ? "field check" : "field" }, ...parts);
+  return el("div", { class: isCheckbox ? "field check" : "field" }, ...parts);
 }
 
-/** Returns boxes of one question, and how the names of the chosen ones are read. */
-export function choices(legend, names, chosen) {
-  const boxes = names.map((name) => el("input", { type: "checkbox", value: name, checked: chosen.includes(name) }));
+/** Returns a group of checkboxes, and a function that reads the names of the checked ones. */
+export function checkboxGroup(legend, names, checked) {
+  const boxes = names.map((name) => el("input", { type: "checkbox", value: name, checked: checked.includes(name) }));
   const group = el("fieldset", { class: "chips" }, el("legend", {}, legend), ...boxes.map((box) => el("label", { class: "chip" }, box, ` ${box.value}`)));
   return { group, read: () => boxes.filter((box) => box.checked).map((box) => box.value) };
 }
 
-/** Returns a table; a column is a heading, or a heading and `number`. Cells are nodes or texts. On narrow screens each row is a
- * card, so the roles are said: browsers take them from how a table is laid out. */
-export function table(caption, columns, rows, nothing) {
-  if (!rows.length) return empty(nothing);
-  const kinds = columns.map((column) => (Array.isArray(column) ? column : [column]));
-  const head = kinds.map(([text, kind]) => el("th", { scope: "col", role: "columnheader", class: kind }, text));
-  const body = rows.map((cells) => el("tr", { role: "row" }, ...cells.map((cell, at) =>
-    el("td", { role: "cell", class: kinds[at][1], "data-label": kinds[at][0] }, el("div", { dir: "auto" }, cell ?? "")))));
-  const whole = el("table", { role: "table" }, el("caption", {}, caption),
+/**
+ * Returns a table. A column is a heading, or a heading and `number`; cells are nodes or texts. Roles are explicit: on narrow
+ * screens, where each row is a card, browsers would not infer them from the layout.
+ */
+export function table(caption, columns, rows, emptyText) {
+  if (!rows.length) return empty(emptyText);
+  const headings = columns.map((column) => (Array.isArray(column) ? column : [column]));
+  const head = headings.map(([text, kind]) => el("th", { scope: "col", role: "columnheader", class: kind }, text));
+  const body = rows.map((cells) => el("tr", { role: "row" }, ...cells.map((cell, index) =>
+    el("td", { role: "cell", class: headings[index][1], "data-label": headings[index][0] }, el("div", { dir: "auto" }, cell ?? "")))));
+  const element = el("table", { role: "table" }, el("caption", {}, caption),
     el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, ...head)), el("tbody", { role: "rowgroup" }, ...body));
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, whole);
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, element);
 }
 
-/** Returns what is shown where there is nothing to show. */
+/** Returns a placeholder for missing content. */
 export const empty = (...content) => el("p", { class: "empty" }, ...content);
 
-/** Returns facts by name. */
-export const facts = (pairs) =>
-  el("dl", { class: "facts" }, ...pairs.filter(([, value]) => value !== undefined && value !== null).flatMap(([name, value]) => [el("dt", {}, name), el("dd", { dir: "auto" }, value)]));
+/** Returns a list of names and values; missing values are omitted. */
+export const properties = (pairs) =>
+  el("dl", { class: "properties" }, ...pairs.filter(([, value]) => value !== undefined && value !== null).flatMap(([name, value]) => [el("dt", {}, name), el("dd", { dir: "auto" }, value)]));
 
-/** Returns figures to be seen at a glance: name, value, and what is beside it. */
-export const figures = (all) =>
-  el("dl", { class: "figures" }, ...all.map(([name, value, beside]) => el("div", {}, el("dt", {}, name), el("dd", {}, el("span", { class: "value" }, value), beside ? el("span", { class: "hint" }, beside) : null))));
+/** Returns large metrics, each with a name, a value and a note. */
+export const metrics = (all) =>
+  el("dl", { class: "metrics" }, ...all.map(([name, value, note]) => el("div", {}, el("dt", {}, name), el("dd", {}, el("span", { class: "value" }, value), note ? el("span", { class: "hint" }, note) : null))));
 
-/** Returns a state as a word in a colour. */
+/** Returns a colored state. */
 export const badge = (kind, text) => el("span", { class: `badge ${kind}` }, text);
 
-/** Says something that does not hinder. */
-export function say(text) {
+/** Shows a status message. */
+export function showStatus(text) {
   document.getElementById("alert").textContent = "";
   document.getElementById("status").textContent = text;
 }
 
-/** Says what went wrong. */
-export function complain(text) {
+/** Shows an error message. */
+export function showError(text) {
   document.getElementById("status").textContent = "";
   document.getElementById("alert").textContent = text;
 }
 
-export const time = (value) => (value ? new Date(value).toLocaleString() : "never");
+export const formatTime = (value) => (value ? new Date(value).toLocaleString() : "never");
 
-export const count = (value) => Number(value).toLocaleString();
+export const formatCount = (value) => Number(value).toLocaleString();
 
-/** Returns a span of time in words. */
-export function span(ms) {
+/** Returns a duration with its unit. */
+export function formatDuration(ms) {
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
@@ -104,21 +106,22 @@ export function span(ms) {
   return `${Math.floor(seconds / 86_400)} d ${Math.floor((seconds % 86_400) / 3600)} h`;
 }
 
-export function bytes(count) {
+/** Returns a size with its unit. */
+export function formatBytes(count) {
   const units = ["B", "kB", "MB", "GB", "TB"];
-  let at = 0;
-  while (count >= 1000 && at < units.length - 1) { count /= 1000; at += 1; }
-  return `${at ? count.toFixed(1) : count} ${units[at]}`;
+  let index = 0;
+  while (count >= 1000 && index < units.length - 1) { count /= 1000; index += 1; }
+  return `${index ? count.toFixed(1) : count} ${units[index]}`;
 }
 
 /** Returns a button that copies a text. */
-export function copier(text, what) {
+export function copyButton(text, name) {
   return el("button", { type: "button", class: "small", onclick: async () => {
     try {
       await navigator.clipboard.writeText(text());
-      say(`${what} copied`);
+      showStatus(`${name} copied`);
     } catch {
-      complain(`${what} could not be copied: this browser allows it only over https or on localhost`);
+      showError(`${name} could not be copied: this browser allows copying only over https or on localhost`);
     }
-  } }, `Copy ${what}`);
+  } }, `Copy ${name}`);
 }

@@ -1,54 +1,54 @@
-// A form out of the schemas of the service's own OpenAPI document: options, defaults and rules are said in one place.
+// The search form, created from the OpenAPI document of the service: options, defaults and limits are defined only there.
 
-import { choices, el, field } from "./dom.js";
+import { checkboxGroup, el, field } from "./dom.js";
 
-/** Fields that name a client, and other spellings of fields. */
-const LEFT_OUT = new Set(["origin", "integration"]);
+/** Fields that identify a client, which the form omits. */
+const OMITTED = new Set(["origin", "integration"]);
 
-/** Formats that may be chosen by their name alone, in the order of the manual. */
+/** Formats that need no options, in the order of the manual. */
 const FORMATS = ["markdown", "html", "rawHtml", "links", "images", "screenshot", "summary", "json", "branding", "product", "menu", "audio", "video"];
 
-const kinds = (schema) => [schema.type ?? []].flat().filter((kind) => kind !== "null");
+const typesOf = (schema) => [schema.type ?? []].flat().filter((type) => type !== "null");
 
-/** Returns the schema that a reference, alone or beside `null`, stands for. */
-function resolved(schema, schemas) {
-  const reference = schema.$ref ?? schema.anyOf?.find((one) => one.$ref)?.$ref;
+/** Returns a schema with its reference replaced by the referenced schema. A reference may be an alternative to `null`. */
+function resolve(schema, schemas) {
+  const reference = schema.$ref ?? schema.anyOf?.find((alternative) => alternative.$ref)?.$ref;
   return reference ? { ...schemas[reference.split("/").pop()], ...schema, anyOf: undefined, $ref: undefined } : schema;
 }
 
-/** Returns the words of which one may be chosen, where a schema says which; they may stand before other forms of the same. */
-function words(schema, schemas) {
-  const whole = resolved(schema, schemas);
-  if (typeof whole.const === "string") return [whole.const];
-  if (whole.enum) return whole.enum.filter((value) => typeof value === "string");
-  if (whole.oneOf) return whole.oneOf.every((one) => typeof one.const === "string") ? whole.oneOf.map((one) => one.const) : null;
-  return whole.anyOf ? words(whole.anyOf[0], schemas) : null;
+/** Returns the allowed words of a schema; `null` if it allows other values. Words may be the first of several alternatives. */
+function allowedWords(schema, schemas) {
+  const resolved = resolve(schema, schemas);
+  if (typeof resolved.const === "string") return [resolved.const];
+  if (resolved.enum) return resolved.enum.filter((value) => typeof value === "string");
+  if (resolved.oneOf) return resolved.oneOf.every((alternative) => typeof alternative.const === "string") ? resolved.oneOf.map((alternative) => alternative.const) : null;
+  return resolved.anyOf ? allowedWords(resolved.anyOf[0], schemas) : null;
 }
 
-/** Returns an input for a property, and how its value is read: `undefined` is left out of the request. */
+/** Returns an input for a property, and a function that reads its value. `undefined` is omitted from the request. */
 function control(schema, schemas) {
-  const [kind] = kinds(schema);
-  const known = kind === "array" ? words(schema.items ?? {}, schemas) : words(schema, schemas);
-  if (known?.length && kind !== "array") {
-    const input = el("select", {}, el("option", { value: "" }, schema.default === undefined || schema.default === null ? "default" : `default: ${schema.default}`), ...known.map((value) => el("option", { value }, value)));
+  const [type] = typesOf(schema);
+  const words = type === "array" ? allowedWords(schema.items ?? {}, schemas) : allowedWords(schema, schemas);
+  if (words?.length && type !== "array") {
+    const input = el("select", {}, el("option", { value: "" }, schema.default === undefined || schema.default === null ? "default" : `default: ${schema.default}`), ...words.map((value) => el("option", { value }, value)));
     return { input, read: () => input.value || undefined };
   }
-  if (kind === "boolean") {
+  if (type === "boolean") {
     const input = el("input", { type: "checkbox" });
     input.checked = schema.default === true;
     return { input, read: () => (input.checked === (schema.default === true) ? undefined : input.checked) };
   }
-  if (kind === "integer" || kind === "number") {
-    const shown = schema.default === undefined ? "" : String(schema.default);
-    const input = el("input", { type: "number", min: schema.minimum, max: schema.maximum, step: kind === "integer" ? 1 : "any", placeholder: shown });
+  if (type === "integer" || type === "number") {
+    const placeholder = schema.default === undefined ? "" : String(schema.default);
+    const input = el("input", { type: "number", min: schema.minimum, max: schema.maximum, step: type === "integer" ? 1 : "any", placeholder });
     return { input, read: () => (input.value === "" ? undefined : Number(input.value)) };
   }
-  if (kind === "string") {
+  if (type === "string") {
     const input = el("input", { type: "text", maxlength: schema.maxLength, placeholder: schema.default ?? "", spellcheck: "false" });
     return { input, read: () => input.value || undefined };
   }
-  if (kind === "array" && (known?.length || kinds(schema.items ?? {})[0] === "string")) {
-    const input = el("textarea", { rows: 2, placeholder: known?.length ? `one in each line: ${known.join(", ")}` : "one in each line", spellcheck: "false" });
+  if (type === "array" && (words?.length || typesOf(schema.items ?? {})[0] === "string")) {
+    const input = el("textarea", { rows: 2, placeholder: words?.length ? `one per line: ${words.join(", ")}` : "one per line", spellcheck: "false" });
     return { input, read: () => { const lines = input.value.split("\n").map((line) => line.trim()).filter(Boolean); return lines.length ? lines : undefined; } };
   }
   const input = el("textarea", { rows: 2, placeholder: "JSON", spellcheck: "false" });
@@ -58,51 +58,51 @@ function control(schema, schemas) {
   } };
 }
 
-/** Returns the fields of an object's schema, but for some, and how the object is read. */
-function object(schema, schemas, without) {
+/** Returns the fields of an object schema without some of its properties, and a function that reads the object. */
+function objectFields(schema, schemas, omitted) {
   const readers = [];
   const fields = [];
-  for (const [name, raw] of Object.entries(schema.properties)) {
-    if (raw.deprecated || LEFT_OUT.has(name) || without.has(name)) continue;
-    const { input, read } = control(resolved(raw, schemas), schemas);
+  for (const [name, property] of Object.entries(schema.properties)) {
+    if (property.deprecated || OMITTED.has(name) || omitted.has(name)) continue;
+    const { input, read } = control(resolve(property, schemas), schemas);
     readers.push([name, read]);
-    fields.push(field(name, input, raw.description));
+    fields.push(field(name, input, property.description));
   }
   const read = () => {
-    const value = {};
+    const object = {};
     for (const [name, reader] of readers) {
-      let given;
-      try { given = reader(); } catch (error) { throw new Error(`${name} is not JSON: ${error.message}`); }
-      if (given !== undefined) value[name] = given;
+      let value;
+      try { value = reader(); } catch (error) { throw new Error(`${name} is not valid JSON: ${error.message}`); }
+      if (value !== undefined) object[name] = value;
     }
-    return value;
+    return object;
   };
   return { fields, read };
 }
 
-/** Returns the form of a search: its elements with a button, the input of the query, and how the request is read. */
-export function searchForm(document_, send) {
-  const schemas = document_.components.schemas;
+/** Returns the search form: its elements with a submit button, the query input, and a function that reads the request. */
+export function searchForm(openapi, submit) {
+  const schemas = openapi.components.schemas;
   const query = el("input", { type: "search", required: true, dir: "auto", placeholder: "What are you looking for?", maxlength: schemas.SearchRequest.properties.query.maxLength, autocomplete: "off" });
   const limit = control(schemas.SearchRequest.properties.limit, schemas);
-  const sources = choices("Sources", schemas.SourceKind.enum ?? ["web", "images", "news"], ["web"]);
-  const formats = choices("Content of the results", FORMATS, []);
-  const search = object(schemas.SearchRequest, schemas, new Set(["query", "limit", "sources", "scrapeOptions"]));
-  const scrape = object(schemas.ScrapeOptions, schemas, new Set(["formats"]));
-  const more = el("textarea", { rows: 2, placeholder: '[{ "type": "question", "question": "..." }]', spellcheck: "false" });
+  const sources = checkboxGroup("Sources", schemas.SourceKind.enum ?? ["web", "images", "news"], ["web"]);
+  const formats = checkboxGroup("Content of the results", FORMATS, []);
+  const search = objectFields(schemas.SearchRequest, schemas, new Set(["query", "limit", "sources", "scrapeOptions"]));
+  const scrape = objectFields(schemas.ScrapeOptions, schemas, new Set(["formats"]));
+  const moreFormats = el("textarea", { rows: 2, placeholder: '[{ "type": "question", "question": "..." }]', spellcheck: "false" });
   const read = () => {
     const request = { query: query.value };
-    const count = limit.read();
-    if (count !== undefined) request.limit = count;
-    const kinds_ = sources.read();
-    if (kinds_.length && kinds_.join() !== "web") request.sources = kinds_;
+    const limitValue = limit.read();
+    if (limitValue !== undefined) request.limit = limitValue;
+    const kinds = sources.read();
+    if (kinds.length && kinds.join() !== "web") request.sources = kinds;
     Object.assign(request, search.read());
-    let wanted = formats.read();
-    if (more.value.trim()) {
-      try { wanted = wanted.concat(JSON.parse(more.value)); } catch (error) { throw new Error(`more formats are not JSON: ${error.message}`); }
+    let requestedFormats = formats.read();
+    if (moreFormats.value.trim()) {
+      try { requestedFormats = requestedFormats.concat(JSON.parse(moreFormats.value)); } catch (error) { throw new Error(`more formats is not valid JSON: ${error.message}`); }
     }
     const options = scrape.read();
-    if (wanted.length) options.formats = wanted;
+    if (requestedFormats.length) options.formats = requestedFormats;
     if (Object.keys(options).length) request.scrapeOptions = options;
     return request;
   };
@@ -110,11 +110,11 @@ export function searchForm(document_, send) {
     el("div", { class: "row" },
       Object.assign(field("Query", query), { className: "field grow" }),
       Object.assign(field("Limit", limit.input), { className: "field short" }),
-      el("div", { class: "field short" }, send)),
+      el("div", { class: "field short" }, submit)),
     sources.group,
     formats.group,
-    el("details", {}, el("summary", {}, "Options of the search"), el("div", { class: "grid" }, ...search.fields)),
-    el("details", {}, el("summary", {}, "Options of the content"), el("div", { class: "grid" }, field("more formats", more, "Formats with options, as JSON."), ...scrape.fields)),
+    el("details", {}, el("summary", {}, "Search options"), el("div", { class: "grid" }, ...search.fields)),
+    el("details", {}, el("summary", {}, "Scrape options"), el("div", { class: "grid" }, field("more formats", moreFormats, "Formats with options, as JSON."), ...scrape.fields)),
   ];
   return { elements, query, read };
 }

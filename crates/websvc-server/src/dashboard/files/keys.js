@@ -1,26 +1,26 @@
-// The API keys: made, shown once, revoked.
+// The API keys: creating, listing and revoking them.
 
-import { ask } from "./api.js";
-import { badge, choices, complain, copier, el, field, say, table, time } from "./dom.js";
+import { request } from "./api.js";
+import { badge, checkboxGroup, copyButton, el, field, formatTime, showError, showStatus, table } from "./dom.js";
 
 /** Shows the page. */
-export async function keys(place) {
-  const shown = el("div");
-  const made = el("div", { "aria-live": "polite" });
+export async function keys(container) {
+  const list = el("div");
+  const newKey = el("div", { "aria-live": "polite" });
   const show = async () => {
-    const found = await ask("GET", "/dashboard/keys");
-    shown.replaceChildren(table("Keys", ["Id", "Team", "Name", "May be used for", "Created", "Last used", "Expires", "State", "Actions"],
-      found.keys.map((key) => [el("code", {}, key.id), key.team, key.name || "-", rights(key), time(key.createdAt), time(key.lastUsedAt), key.expiresAt ? time(key.expiresAt) : "never", state(key), key.revokedAt ? "" : revoker(key, show)]),
-      "There are no keys yet."));
-    return found;
+    const response = await request("GET", "/dashboard/keys");
+    list.replaceChildren(table("Keys", ["Id", "Team", "Name", "Operations", "Created", "Last used", "Expires", "State", "Actions"],
+      response.keys.map((key) => [el("code", {}, key.id), key.team, key.name || "-", operations(key), formatTime(key.createdAt), formatTime(key.lastUsedAt), key.expiresAt ? formatTime(key.expiresAt) : "never", state(key), key.revokedAt ? "" : revokeButton(key, show)]),
+      "No keys"));
+    return response;
   };
   const { scopes } = await show();
-  place.append(maker(scopes, made, show), made, shown);
+  container.append(keyForm(scopes, newKey, show), newKey, list);
 }
 
-function rights(key) {
-  const operations = key.scopes?.length ? key.scopes.join(", ") : "all operations";
-  return key.admin ? `${operations}, administration` : operations;
+function operations(key) {
+  const scopes = key.scopes?.length ? key.scopes.join(", ") : "all operations";
+  return key.admin ? `${scopes}, administration` : scopes;
 }
 
 function state(key) {
@@ -29,54 +29,54 @@ function state(key) {
   return badge("good", "valid");
 }
 
-function maker(scopes, made, show) {
+function keyForm(scopes, newKey, onCreated) {
   const team = el("input", { type: "text", required: true, maxlength: 128, value: "default", autocomplete: "off" });
   const name = el("input", { type: "text", maxlength: 128, autocomplete: "off" });
   const expiry = el("select", {}, ...[["", "never"], ["30", "in 30 days"], ["90", "in 90 days"], ["365", "in a year"]].map(([value, text]) => el("option", { value }, text)));
-  const operations = choices("May be used for", scopes, scopes);
+  const scopeGroup = checkboxGroup("Operations", scopes, scopes);
   const admin = el("input", { type: "checkbox" });
   return el("form", { class: "card", onsubmit: async (event) => {
     event.preventDefault();
-    const chosen = operations.read();
-    const wanted = { team: team.value, name: name.value, admin: admin.checked };
-    if (chosen.length < scopes.length) wanted.scopes = chosen;
-    if (expiry.value) wanted.expiresInDays = Number(expiry.value);
+    const checked = scopeGroup.read();
+    const body = { team: team.value, name: name.value, admin: admin.checked };
+    if (checked.length < scopes.length) body.scopes = checked;
+    if (expiry.value) body.expiresInDays = Number(expiry.value);
     try {
-      const key = await ask("POST", "/dashboard/keys", wanted);
-      made.replaceChildren(el("div", { class: "card new" }, el("h2", {}, "The new key"), el("p", {}, "Copy it now: it is shown this once."), el("p", { class: "row" }, el("code", { class: "secret" }, key.secret), copier(() => key.secret, "key"))));
-      say(`Key ${key.id} was made`);
+      const key = await request("POST", "/dashboard/keys", body);
+      newKey.replaceChildren(el("div", { class: "card new" }, el("h2", {}, "Your new key"), el("p", {}, "Copy it now: it is shown only once."), el("p", { class: "row" }, el("code", { class: "secret" }, key.secret), copyButton(() => key.secret, "key"))));
+      showStatus(`Key ${key.id} was created`);
       name.value = "";
       admin.checked = false;
-      await show();
+      await onCreated();
     } catch (error) {
-      complain(error.message);
+      showError(error.message);
     }
-  } }, el("h2", {}, "A new key"),
-  el("div", { class: "row" }, field("Team", team), field("Name", name, "What it is for."), field("Expires", expiry)),
-  operations.group,
-  field("Administers this installation", admin, "Signs in here, makes keys and changes teams."),
+  } }, el("h2", {}, "New key"),
+  el("div", { class: "row" }, field("Team", team), field("Name", name, "Describes the use of the key."), field("Expires", expiry)),
+  scopeGroup.group,
+  field("Administrator", admin, "May sign in to this dashboard, create keys and edit teams."),
   el("button", { class: "main" }, "Create"));
 }
 
-/** Returns the button that asks whether a key is to be revoked. */
-function revoker(key, show) {
+/** Returns a button that revokes a key after a confirmation. */
+function revokeButton(key, onRevoked) {
   return el("button", { type: "button", class: "danger small", "aria-label": `Revoke ${key.id}`, onclick: (event) => {
     const opener = event.currentTarget;
-    const back = () => { dialog.remove(); (opener.isConnected ? opener : document.getElementById("main")).focus(); };
-    const dialog = el("dialog", { "aria-labelledby": "revoke-title", "aria-describedby": "revoke-text", onclose: back },
+    const onClose = () => { dialog.remove(); (opener.isConnected ? opener : document.getElementById("main")).focus(); };
+    const dialog = el("dialog", { "aria-labelledby": "revoke-title", "aria-describedby": "revoke-text", onclose: onClose },
       el("h2", { id: "revoke-title" }, `Revoke the key ${key.id}?`),
-      el("p", { id: "revoke-text" }, `Whoever uses it (team ${key.team}${key.name ? `, ${key.name}` : ""}) is refused from now on, sessions of this page too. It cannot be taken back.`),
+      el("p", { id: "revoke-text" }, `Requests with this key (team ${key.team}${key.name ? `, ${key.name}` : ""}) will be rejected, and its sessions of this dashboard end. This cannot be undone.`),
       el("div", { class: "buttons" },
-        el("button", { type: "button", onclick: () => dialog.close() }, "Keep it"),
+        el("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
         el("button", { type: "button", class: "danger", onclick: async () => {
           try {
-            await ask("DELETE", `/dashboard/keys/${encodeURIComponent(key.id)}`);
-            await show();
+            await request("DELETE", `/dashboard/keys/${encodeURIComponent(key.id)}`);
+            await onRevoked();
             dialog.close();
-            say(`Key ${key.id} was revoked`);
+            showStatus(`Key ${key.id} was revoked`);
           } catch (error) {
             dialog.close();
-            complain(error.message);
+            showError(error.message);
           }
         } }, "Revoke")));
     document.body.append(dialog);

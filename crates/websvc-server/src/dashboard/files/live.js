@@ -1,47 +1,50 @@
-// What is shown is renewed while somebody looks.
+// Automatic refresh of a page while it is visible.
 
 import { el, field } from "./dom.js";
 
-const LONGEST = 60_000;
+const MAX_INTERVAL_MS = 60_000;
 
-/** Repeats an action every `pace` milliseconds: more and more seldom while it fails, not at all while nobody looks. Returns what ends it. */
-export function repeat(action, pace, failed) {
-  let [wait, timer, busy, over] = [pace, null, false, false];
-  const plan = () => { if (!over && !document.hidden) timer = setTimeout(run, wait); };
+/**
+ * Repeats an action every `interval` milliseconds while the page is visible. The interval doubles after each failure.
+ * Returns a function that stops it.
+ */
+export function poll(action, interval, onResult) {
+  let [delay, timer, isRunning, isStopped] = [interval, null, false, false];
+  const schedule = () => { if (!isStopped && !document.hidden) timer = setTimeout(run, delay); };
   const run = async () => {
-    if (busy || over) return;
-    busy = true;
+    if (isRunning || isStopped) return;
+    isRunning = true;
     clearTimeout(timer);
     try {
       await action();
-      wait = pace;
-      failed(null);
+      delay = interval;
+      onResult(null);
     } catch (error) {
-      wait = Math.min(wait * 2, LONGEST);
-      failed(error, wait);
+      delay = Math.min(delay * 2, MAX_INTERVAL_MS);
+      onResult(error, delay);
     }
-    busy = false;
-    plan();
+    isRunning = false;
+    schedule();
   };
-  const seen = () => { clearTimeout(timer); if (!document.hidden) run(); };
-  document.addEventListener("visibilitychange", seen);
-  plan();
-  return () => { over = true; clearTimeout(timer); document.removeEventListener("visibilitychange", seen); };
+  const onVisibilityChange = () => { clearTimeout(timer); if (!document.hidden) run(); };
+  document.addEventListener("visibilitychange", onVisibilityChange);
+  schedule();
+  return () => { isStopped = true; clearTimeout(timer); document.removeEventListener("visibilitychange", onVisibilityChange); };
 }
 
-/** Returns a switch that repeats an action, what says how it goes, and what ends it. */
-export function renewal(action, pace, checked) {
-  const box = el("input", { type: "checkbox", checked });
-  const said = el("span", { class: "hint" });
-  let end = () => {};
-  const turn = () => {
-    end();
-    said.textContent = "";
-    end = box.checked ? repeat(action, pace, (error, wait) => {
-      said.textContent = error ? `Not renewed: ${error.message}. The next attempt is in ${Math.round(wait / 1000)} s.` : "";
+/** Returns a checkbox that starts and stops the refresh, with its errors, and a function that stops it. */
+export function autoRefresh(action, interval, checked) {
+  const checkbox = el("input", { type: "checkbox", checked });
+  const message = el("span", { class: "hint" });
+  let stop = () => {};
+  const update = () => {
+    stop();
+    message.textContent = "";
+    stop = checkbox.checked ? poll(action, interval, (error, delay) => {
+      message.textContent = error ? `Refresh failed: ${error.message}. Next attempt in ${Math.round(delay / 1000)} s.` : "";
     }) : () => {};
   };
-  box.addEventListener("change", turn);
-  turn();
-  return { element: el("div", { class: "renewal" }, field(`Renew every ${pace / 1000} seconds`, box), said), end: () => end() };
+  checkbox.addEventListener("change", update);
+  update();
+  return { element: el("div", { class: "auto-refresh" }, field(`Auto-refresh every ${interval / 1000} seconds`, checkbox), message), stop: () => stop() };
 }

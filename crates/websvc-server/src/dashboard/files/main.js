@@ -1,7 +1,7 @@
-// The frame of the dashboard: who is signed in, which page is shown.
+// The frame of the dashboard: signing in and out, and the navigation between pages.
 
-import { adopt, ask, whenSignedOut } from "./api.js";
-import { complain, el, field, say } from "./dom.js";
+import { request, setOnSessionEnd, setSession } from "./api.js";
+import { el, field, showError, showStatus } from "./dom.js";
 import { playground } from "./playground.js";
 import { usage } from "./usage.js";
 import { requests } from "./requests.js";
@@ -20,111 +20,112 @@ const PAGES = [
 
 const main = document.getElementById("main");
 const nav = document.querySelector("nav");
-const who = document.querySelector(".who");
+const account = document.querySelector(".account");
 let session = null;
-let leave = null;
+/** Stops the refresh of the current page. */
+let leavePage = null;
 
-function signIn(reason) {
+function showSignIn(reason) {
   nav.hidden = true;
-  who.hidden = true;
+  account.hidden = true;
   const key = el("input", { type: "password", autocomplete: "current-password", required: true, spellcheck: "false" });
-  const send = el("button", { class: "main" }, "Sign in");
+  const submit = el("button", { class: "main" }, "Sign in");
   const form = el("form", { class: "card", onsubmit: async (event) => {
     event.preventDefault();
-    send.disabled = true;
+    submit.disabled = true;
     try {
-      session = adopt(await ask("POST", "/dashboard/session", { key: key.value }));
-      say("");
+      session = setSession(await request("POST", "/dashboard/session", { key: key.value }));
+      showStatus("");
       start();
       main.focus();
     } catch (error) {
-      complain(error.message);
+      showError(error.message);
       key.select();
     }
-    send.disabled = false;
-  } }, el("h1", {}, "Sign in"), field("Admin key", key, "It goes to this service only; a session of 12 hours takes its place."), send);
-  main.replaceChildren(el("div", { class: "narrow" }, form, el("section", { class: "help", "aria-label": "How to get an admin key" },
+    submit.disabled = false;
+  } }, el("h1", {}, "Sign in"), field("Admin key", key, "The key is sent only to this service. It starts a session of 12 hours."), submit);
+  main.replaceChildren(el("div", { class: "narrow" }, form, el("section", { class: "help", "aria-label": "How to create an admin key" },
     el("h2", {}, "No admin key yet?"),
     el("p", {}, "On the machine of the service, while it runs:"),
     el("pre", { tabindex: "0" }, "websvc keys create --admin"),
-    el("p", { class: "hint" }, "With the --data-dir (or WEBSVC_DATA_DIR) of the service: its log has the whole command."),
-    el("p", {}, "In a container, before the service starts, as a variable of your own with at least 16 characters:"),
+    el("p", { class: "hint" }, "Use the --data-dir (or WEBSVC_DATA_DIR) of the service: its log contains the complete command."),
+    el("p", {}, "In a container, before the service starts, as a variable with at least 16 characters:"),
     el("pre", { tabindex: "0" }, 'WEBSVC_ADMIN_KEY="$(openssl rand -hex 24)"'),
-    el("p", { class: "hint" }, "The key of the first start and WEBSVC_API_KEY ask for searches; they do not administer."))));
+    el("p", { class: "hint" }, "The key of the first start and WEBSVC_API_KEY are not admin keys."))));
   document.title = "Sign in - websvc";
-  if (reason) complain(reason);
+  if (reason) showError(reason);
   key.focus();
 }
 
 async function signOut() {
   try {
-    await ask("DELETE", "/dashboard/session");
+    await request("DELETE", "/dashboard/session");
   } catch (error) {
-    complain(error.message);
+    showError(error.message);
     return;
   }
-  end();
-  signIn();
+  endSession();
+  showSignIn();
 }
 
-function end() {
-  if (leave) leave();
-  leave = null;
+function endSession() {
+  if (leavePage) leavePage();
+  leavePage = null;
   session = null;
-  adopt({});
+  setSession({});
 }
 
 function start() {
   nav.replaceChildren(el("ul", {}, ...PAGES.map(({ path, title }) => el("li", {}, el("a", { href: `#/${path}` }, title)))));
   nav.hidden = false;
-  who.hidden = false;
-  who.replaceChildren(...(session.required ? [el("span", { dir: "auto" }, session.team), " ", el("button", { type: "button", class: "small", onclick: signOut }, "Sign out")] : ["No key is asked for on this machine"]));
-  turn();
+  account.hidden = false;
+  account.replaceChildren(...(session.required ? [el("span", { dir: "auto" }, session.team), " ", el("button", { type: "button", class: "small", onclick: signOut }, "Sign out")] : ["No key is required on this machine"]));
+  showPage();
 }
 
-async function turn(moved = false) {
+async function showPage(isNavigation = false) {
   if (!session) return;
-  const wanted = location.hash.replace(/^#\//, "");
-  const page = PAGES.find(({ path }) => path === wanted) ?? PAGES[0];
-  if (leave) leave();
-  leave = null;
+  const path = location.hash.replace(/^#\//, "");
+  const page = PAGES.find((other) => other.path === path) ?? PAGES[0];
+  if (leavePage) leavePage();
+  leavePage = null;
   for (const anchor of nav.querySelectorAll("a")) {
     if (anchor.getAttribute("href") === `#/${page.path}`) anchor.setAttribute("aria-current", "page");
     else anchor.removeAttribute("aria-current");
   }
   document.title = `${page.title} - websvc`;
   nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  const place = el("div", { "aria-busy": "true" }, el("h1", {}, page.title));
-  main.replaceChildren(place);
-  say("");
+  const container = el("div", { "aria-busy": "true" }, el("h1", {}, page.title));
+  main.replaceChildren(container);
+  showStatus("");
   try {
-    const left = (await page.show(place, session)) ?? null;
-    // Somebody may have gone on before the page was there.
-    if (place.isConnected) leave = left;
-    else left?.();
+    const leave = (await page.show(container, session)) ?? null;
+    // The user may have opened another page in the meantime.
+    if (container.isConnected) leavePage = leave;
+    else leave?.();
   } catch (error) {
-    if (session && place.isConnected) {
-      complain(error.message);
-      place.append(el("p", { class: "empty" }, "This page could not be shown. ", el("button", { type: "button", onclick: () => turn() }, "Try again")));
+    if (session && container.isConnected) {
+      showError(error.message);
+      container.append(el("p", { class: "empty" }, "The page could not be loaded. ", el("button", { type: "button", onclick: () => showPage() }, "Try again")));
     }
   }
-  place.removeAttribute("aria-busy");
-  // Whoever chose the page goes on in it; whoever is elsewhere by now stays there.
-  const isLeftBehind = document.activeElement === document.body || (moved && nav.contains(document.activeElement));
-  if (place.isConnected && isLeftBehind) main.focus({ preventScroll: true });
+  container.removeAttribute("aria-busy");
+  // Move the focus into the page, unless the user has moved it elsewhere in the meantime.
+  const isFocusOutside = document.activeElement === document.body || (isNavigation && nav.contains(document.activeElement));
+  if (container.isConnected && isFocusOutside) main.focus({ preventScroll: true });
 }
 
-whenSignedOut(() => {
+setOnSessionEnd(() => {
   if (!session) return;
-  end();
-  signIn("The session has ended; sign in again");
+  endSession();
+  showSignIn("The session has ended; sign in again");
 });
-addEventListener("hashchange", () => { if (location.hash.startsWith("#/")) turn(true); });
+addEventListener("hashchange", () => { if (location.hash.startsWith("#/")) showPage(true); });
 
 try {
-  session = adopt(await ask("GET", "/dashboard/session"));
+  session = setSession(await request("GET", "/dashboard/session"));
   if (session.csrfToken) start();
-  else signIn();
+  else showSignIn();
 } catch (error) {
-  complain(error.message);
+  showError(error.message);
 }

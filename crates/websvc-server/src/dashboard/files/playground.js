@@ -1,56 +1,56 @@
-// A search, with every option that the service documents.
+// The playground: a search with all documented options.
 
-import { ask } from "./api.js";
-import { complain, copier, count, el, empty, say } from "./dom.js";
+import { request as send } from "./api.js";
+import { copyButton, el, empty, formatCount, showError, showStatus } from "./dom.js";
 import { searchForm } from "./form.js";
-import { refused, results } from "./results.js";
-import { snippets } from "./snippets.js";
+import { results, validationErrors } from "./results.js";
+import { codeSamples } from "./snippets.js";
 
 /** Shows the page. */
-export async function playground(place, session) {
-  const send = el("button", { class: "main" }, "Search");
-  const form = searchForm(await ask("GET", "/openapi.json"), send);
-  const answer = el("section", { "aria-label": "Answer" }, empty("Ask for something: what is found appears here, with its content where you tick a format, and the request as code."));
+export async function playground(container, session) {
+  const submit = el("button", { class: "main" }, "Search");
+  const form = searchForm(await send("GET", "/openapi.json"), submit);
+  const response = el("section", { "aria-label": "Response" }, empty("Start a search to see its results here, with their content in the formats that you select, and code samples for the request."));
   const element = el("form", { class: "card", onsubmit: async (event) => {
     event.preventDefault();
     let request;
-    try { request = form.read(); } catch (error) { complain(error.message); return; }
-    send.disabled = true;
-    say("Searching ...");
-    answer.setAttribute("aria-busy", "true");
-    answer.replaceChildren(waiting());
+    try { request = form.read(); } catch (error) { showError(error.message); return; }
+    submit.disabled = true;
+    showStatus("Searching ...");
+    response.setAttribute("aria-busy", "true");
+    response.replaceChildren(skeleton());
     const started = performance.now();
     try {
-      const found = await ask("POST", "/v2/search", request);
+      const found = await send("POST", "/v2/search", request);
       const ms = Math.round(performance.now() - started);
       const credits = found.creditsUsed ?? 0;
-      say(`Done in ${count(ms)} ms for ${count(credits)} ${credits === 1 ? "credit" : "credits"}`);
-      answer.replaceChildren(results(found, request.query), raw(found), code(request, session));
+      showStatus(`Done in ${formatCount(ms)} ms, ${formatCount(credits)} ${credits === 1 ? "credit" : "credits"} charged`);
+      response.replaceChildren(results(found, request.query), rawResponse(found), samples(request, session));
     } catch (error) {
-      complain(error.message);
-      answer.replaceChildren(error.body?.details ? refused(error.body) : el("p", { class: "card bad" }, error.message), code(request, session));
+      showError(error.message);
+      response.replaceChildren(error.body?.details ? validationErrors(error.body) : el("p", { class: "card bad" }, error.message), samples(request, session));
     } finally {
-      send.disabled = false;
-      answer.removeAttribute("aria-busy");
+      submit.disabled = false;
+      response.removeAttribute("aria-busy");
     }
   } }, ...form.elements);
-  place.append(element, answer);
+  container.append(element, response);
   form.query.focus();
 }
 
-const raw = (found) => {
+const rawResponse = (found) => {
   const text = JSON.stringify(found, null, 2);
-  return el("details", {}, el("summary", {}, "Answer as JSON"), copier(() => text, "JSON"), el("pre", { tabindex: "0" }, text));
+  return el("details", {}, el("summary", {}, "Response as JSON"), copyButton(() => text, "JSON"), el("pre", { tabindex: "0" }, text));
 };
 
-/** Returns the shape of what is to come. */
-const waiting = () => el("div", { class: "busy", "aria-hidden": "true" }, ...Array.from({ length: 3 }, () => el("div", { class: "card ghost" }, el("span"), el("span"), el("span"))));
+/** Returns a placeholder with the shape of the results. */
+const skeleton = () => el("div", { class: "busy", "aria-hidden": "true" }, ...Array.from({ length: 3 }, () => el("div", { class: "card skeleton" }, el("span"), el("span"), el("span"))));
 
-/** Returns the request in several languages. */
-function code(request, session) {
-  const all = snippets(request, location.origin, session.required);
+/** Returns code samples of the request in several languages. */
+function samples(request, session) {
+  const all = codeSamples(request, location.origin, session.required);
   const parts = Object.entries(all).map(([language, text]) =>
-    el("details", {}, el("summary", {}, language), " ", copier(() => text, `${language} code`), el("pre", { tabindex: "0" }, text)));
+    el("details", {}, el("summary", {}, language), " ", copyButton(() => text, `${language} code`), el("pre", { tabindex: "0" }, text)));
   parts[0].open = true;
-  return el("section", { class: "card", "aria-label": "The same request elsewhere" }, el("h2", {}, "The same request elsewhere"), ...parts);
+  return el("section", { class: "card", "aria-label": "Code samples" }, el("h2", {}, "Code samples"), ...parts);
 }

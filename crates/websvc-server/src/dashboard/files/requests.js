@@ -1,50 +1,50 @@
-// The requests of late, with the time that each stage took.
+// The last requests, with their timing by stage.
 
-import { ask } from "./api.js";
-import { badge, count, el, svg, table, time } from "./dom.js";
-import { renewal } from "./live.js";
+import { request } from "./api.js";
+import { badge, el, formatCount, formatTime, svg, table } from "./dom.js";
+import { autoRefresh } from "./live.js";
 
-/** Shows the page, and keeps it fresh until it is left. */
-export async function requests(place) {
-  const shown = el("div");
-  let newest = null;
+/** Shows the page, and returns a function that stops its refresh. */
+export async function requests(container) {
+  const content = el("div");
+  let newestId = null;
   const show = async () => {
-    const { requests: rows } = await ask("GET", "/dashboard/requests?limit=100");
-    // What somebody has opened stays open until there is something new.
-    if (newest !== null && newest === (rows[0]?.id ?? "")) return;
-    newest = rows[0]?.id ?? "";
-    const open = new Set([...shown.querySelectorAll("details[open]")].map((one) => one.dataset.id));
-    shown.replaceChildren(table("The last 100 requests", ["When", "Operation", "Asked for", "Team", "Status", "Time and its stages", ["Credits", "number"], "Id"],
-      rows.map((row) => [time(row.at), row.operation, row.query ?? "-", row.team ?? "-", badge(row.status < 400 ? "good" : "bad", String(row.status)), stages(row, open.has(row.id)), credits(row), el("code", { class: "id" }, row.id)]),
-      "No request was made yet, or none that is kept."));
+    const { requests: rows } = await request("GET", "/dashboard/requests?limit=100");
+    // Without new requests nothing is replaced, so that the keyboard focus and the scroll position stay.
+    if (newestId !== null && newestId === (rows[0]?.id ?? "")) return;
+    newestId = rows[0]?.id ?? "";
+    const openIds = new Set([...content.querySelectorAll("details[open]")].map((details) => details.dataset.id));
+    content.replaceChildren(table("The last 100 requests", ["Time", "Operation", "Query", "Team", "Status", "Timing by stage", ["Credits", "number"], "Id"],
+      rows.map((row) => [formatTime(row.at), row.operation, row.query ?? "-", row.team ?? "-", badge(row.status < 400 ? "good" : "bad", String(row.status)), timing(row, openIds.has(row.id)), credits(row), el("code", { class: "id" }, row.id)]),
+      "No requests, or none that may be stored"));
   };
-  const { element, end } = renewal(show, 5000, false);
-  place.append(el("p", { class: "lead" }, "Requests under zero data retention, lockdown or without a name are not here."), element, shown);
+  const { element, stop } = autoRefresh(show, 5000, false);
+  container.append(el("p", { class: "lead" }, "Requests with zero data retention or lockdown and anonymous requests are not listed."), element, content);
   await show();
-  return end;
+  return stop;
 }
 
-const ms = (us) => `${(us / 1000).toFixed(1)} ms`;
+const formatMs = (us) => `${(us / 1000).toFixed(1)} ms`;
 
-/** Returns how long a request took; opened, how long each of its stages. */
-function stages({ id, elapsedUs, stages: all }, open) {
-  const parts = Object.entries(all ?? {});
-  if (!parts.length) return ms(elapsedUs);
-  const whole = Math.max(elapsedUs, parts.reduce((sum, [, us]) => sum + us, 0), 1);
+/** Returns the duration of a request, which opens to the durations of its stages. */
+function timing({ id, elapsedUs, stages }, open) {
+  const entries = Object.entries(stages ?? {});
+  if (!entries.length) return formatMs(elapsedUs);
+  const total = Math.max(elapsedUs, entries.reduce((sum, [, us]) => sum + us, 0), 1);
   let x = 0;
-  const bars = parts.map(([, us], at) => {
-    const width = (us / whole) * 120;
-    const bar = svg("rect", { class: `bar-${(at % 4) + 1}`, x, y: 0, width, height: 10 });
+  const bars = entries.map(([, us], index) => {
+    const width = (us / total) * 120;
+    const bar = svg("rect", { class: `bar-${(index % 4) + 1}`, x, y: 0, width, height: 10 });
     x += width;
     return bar;
   });
-  const drawing = svg("svg", { class: "stages", viewBox: "0 0 120 10", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { class: "rest", x: 0, y: 0, width: 120, height: 10 }), ...bars);
-  return el("details", { "data-id": id, open }, el("summary", {}, ms(elapsedUs), drawing),
-    el("ol", { class: "plain" }, ...parts.map(([stage, us], at) => el("li", {}, el("span", { class: `swatch bar-${(at % 4) + 1}` }), `${stage} ${ms(us)}`))));
+  const image = svg("svg", { class: "stages", viewBox: "0 0 120 10", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { class: "rest", x: 0, y: 0, width: 120, height: 10 }), ...bars);
+  return el("details", { "data-id": id, open }, el("summary", {}, formatMs(elapsedUs), image),
+    el("ol", { class: "plain" }, ...entries.map(([stage, us], index) => el("li", {}, el("span", { class: `swatch bar-${(index % 4) + 1}` }), `${stage} ${formatMs(us)}`))));
 }
 
-/** Returns what a request cost; opened, what for. */
-function credits({ credits: sum, items }) {
-  if (!items?.length) return count(sum);
-  return el("details", {}, el("summary", {}, count(sum)), el("ul", { class: "plain" }, ...items.map((item) => el("li", {}, `${item.count} x ${item.item}: ${item.credits}`))));
+/** Returns the credits of a request, which open to their items. */
+function credits({ credits: total, items }) {
+  if (!items?.length) return formatCount(total);
+  return el("details", {}, el("summary", {}, formatCount(total)), el("ul", { class: "plain" }, ...items.map((item) => el("li", {}, `${item.count} x ${item.item}: ${item.credits}`))));
 }

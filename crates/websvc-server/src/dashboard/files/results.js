@@ -1,120 +1,120 @@
-// The answer to a search, as cards.
+// The results of a search, as cards.
 
-import { ask } from "./api.js";
-import { copier, el, empty, facts, link, table } from "./dom.js";
+import { request } from "./api.js";
+import { copyButton, el, empty, link, properties, table } from "./dom.js";
 
-/** Returns a text in which the words of the query are marked. */
-function marked(text, words) {
+/** Returns a text with the words of the query marked. */
+function markWords(text, words) {
   if (!words.length) return [text];
   const pattern = new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "giu");
-  return text.split(pattern).map((part, at) => (at % 2 ? el("mark", {}, part) : part));
+  return text.split(pattern).map((part, index) => (index % 2 ? el("mark", {}, part) : part));
 }
 
-/** Returns the words of a query, without its operators; languages without spaces have words, too. */
-export function wordsOf(query) {
+/** Returns the words of a query without its operators, also for languages that are written without spaces. */
+export function queryWords(query) {
   const text = query.replace(/(^|\s)-\S+/g, " ").replace(/\S+:\S+/g, " ");
   const parts = [...new Intl.Segmenter(undefined, { granularity: "word" }).segment(text)].filter((part) => part.isWordLike).map((part) => part.segment);
-  const counts = (word) => word.length > 1 || /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u.test(word);
-  return [...new Set(parts)].filter(counts).sort((one, other) => other.length - one.length).slice(0, 20);
+  const isLongEnough = (word) => word.length > 1 || /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u.test(word);
+  return [...new Set(parts)].filter(isLongEnough).sort((a, b) => b.length - a.length).slice(0, 20);
 }
 
-/** Returns a part that is opened when it is wanted; what is in it is made then. */
-function opened(title, make, at_once = false) {
+/** Returns a section whose content is created when it is opened. */
+function lazySection(title, createContent, isOpen = false) {
   const details = el("details", {}, el("summary", {}, title));
   const show = async () => {
     if (!details.open || details.childElementCount > 1) return;
-    const place = el("div", {}, el("p", { class: "busy" }, "One moment ..."));
-    details.append(place);
-    try { place.replaceChildren(await make()); } catch (error) { place.replaceChildren(el("p", { class: "bad" }, error.message)); }
+    const content = el("div", {}, el("p", { class: "busy" }, "Loading ..."));
+    details.append(content);
+    try { content.replaceChildren(await createContent()); } catch (error) { content.replaceChildren(el("p", { class: "bad" }, error.message)); }
   };
   details.addEventListener("toggle", show);
-  details.open = at_once;
+  details.open = isOpen;
   return details;
 }
 
-/** Returns markdown as the service renders it for this page: without scripts, forms, pictures and anything else but text. */
-async function rendered(markdown, address) {
-  const { html } = await ask("POST", "/dashboard/render", { markdown });
+/** Returns markdown that the service has rendered without scripts, forms and images. */
+async function renderMarkdown(markdown, url) {
+  const { html } = await request("POST", "/dashboard/render", { markdown });
   const parsed = new DOMParser().parseFromString(html, "text/html");
   for (const anchor of parsed.querySelectorAll("a")) { anchor.rel = "noopener noreferrer"; anchor.target = "_blank"; }
   for (const block of parsed.querySelectorAll("p, li, h4, h5, h6, td, th, blockquote, pre")) block.dir = "auto";
-  return el("div", { class: "rendered", tabindex: "0", role: "region", "aria-label": `Content of ${address}` }, ...parsed.body.childNodes);
+  return el("div", { class: "rendered", tabindex: "0", role: "region", "aria-label": `Content of ${url}` }, ...parsed.body.childNodes);
 }
 
 const code = (text) => el("pre", { tabindex: "0" }, text);
 
-/** Returns the parts of a result that its formats gave. */
-function content(result) {
-  const parts = [];
+/** Returns a section for each requested format of a result. */
+function contentSections(result) {
+  const sections = [];
   const { markdown, html, rawHtml, links, images, screenshot, actions, metadata, ...others } = result;
   if (markdown) {
-    parts.push(opened("Content", () => rendered(markdown, result.url)));
-    parts.push(opened("Markdown", () => el("div", {}, copier(() => markdown, "markdown"), code(markdown))));
+    sections.push(lazySection("Content", () => renderMarkdown(markdown, result.url)));
+    sections.push(lazySection("Markdown", () => el("div", {}, copyButton(() => markdown, "markdown"), code(markdown))));
   }
-  if (html) parts.push(opened("HTML", () => code(html)));
-  if (rawHtml) parts.push(opened("Raw HTML", () => code(rawHtml)));
-  if (links) parts.push(opened(`Links (${links.length})`, () => el("ul", {}, ...links.map((address) => el("li", {}, link(address))))));
-  if (images && Array.isArray(images)) parts.push(opened(`Images (${images.length})`, () => el("ul", {}, ...images.map((address) => el("li", {}, link(address))))));
-  if (screenshot) parts.push(opened("Screenshot", () => picture(screenshot, `Screenshot of ${result.url}`), true));
+  if (html) sections.push(lazySection("HTML", () => code(html)));
+  if (rawHtml) sections.push(lazySection("Raw HTML", () => code(rawHtml)));
+  if (links) sections.push(lazySection(`Links (${links.length})`, () => el("ul", {}, ...links.map((url) => el("li", {}, link(url))))));
+  if (images && Array.isArray(images)) sections.push(lazySection(`Images (${images.length})`, () => el("ul", {}, ...images.map((url) => el("li", {}, link(url))))));
+  if (screenshot) sections.push(lazySection("Screenshot", () => screenshotFigure(screenshot, `Screenshot of ${result.url}`), true));
   for (const [name, value] of Object.entries(others)) {
     if (!["url", "title", "description", "snippet", "category", "date", "position", "imageUrl"].includes(name) && value !== null && value !== undefined) {
-      parts.push(opened(name, () => code(typeof value === "string" ? value : JSON.stringify(value, null, 2))));
+      sections.push(lazySection(name, () => code(typeof value === "string" ? value : JSON.stringify(value, null, 2))));
     }
   }
-  if (actions) parts.push(opened("Results of the actions", () => done(actions)));
-  if (metadata) parts.push(opened("Metadata", () => facts(Object.entries(metadata).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]))));
-  return parts;
+  if (actions) sections.push(lazySection("Action results", () => actionResults(actions)));
+  if (metadata) sections.push(lazySection("Metadata", () => properties(Object.entries(metadata).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]))));
+  return sections;
 }
 
-/** Returns where a file of the service is found from here: it names itself as callers do, who may have another name for it. */
-function near(address) {
-  const { pathname, search } = new URL(address, location.href);
-  return pathname.startsWith("/artifacts/") ? pathname + search : address;
+/** Returns the URL of an artifact on the host of this page. The service may have another host name in its URLs. */
+function localUrl(url) {
+  const { pathname, search } = new URL(url, location.href);
+  return pathname.startsWith("/artifacts/") ? pathname + search : url;
 }
 
-const picture = (address, alt) => el("figure", {}, el("img", { class: "shot", src: near(address), alt }), el("figcaption", {}, link(address, "Open it in full")));
+const screenshotFigure = (url, alt) => el("figure", {}, el("img", { class: "screenshot", src: localUrl(url), alt }), el("figcaption", {}, link(url, "Open full size")));
 
-function done({ screenshots = [], scrapes = [], javascriptReturns = [], pdfs = [] }) {
+function actionResults({ screenshots = [], scrapes = [], javascriptReturns = [], pdfs = [] }) {
   return el("div", {},
-    ...screenshots.map((address, at) => picture(address, `Screenshot ${at + 1} of the actions`)),
-    ...pdfs.map((address, at) => el("p", {}, link(address, `PDF ${at + 1}`))),
+    ...screenshots.map((url, index) => screenshotFigure(url, `Screenshot ${index + 1} of the actions`)),
+    ...pdfs.map((url, index) => el("p", {}, link(url, `PDF ${index + 1}`))),
     ...scrapes.flatMap(({ url, html }) => [el("p", { class: "url" }, url), code(html)]),
     ...javascriptReturns.map((value) => code(JSON.stringify(value, null, 2))));
 }
 
-function card(result, words) {
+function resultCard(result, words) {
   const title = result.title || result.url;
   const text = result.description ?? result.snippet ?? "";
-  const said = [result.date, result.category].filter(Boolean).join(", ");
+  const note = [result.date, result.category].filter(Boolean).join(", ");
   const lang = result.metadata?.language;
   return el("li", { class: "card result" },
-    el("p", { class: "url" }, el("bdi", {}, result.url), said ? el("span", { class: "hint" }, `  ${said}`) : null),
+    el("p", { class: "url" }, el("bdi", {}, result.url), note ? el("span", { class: "hint" }, `  ${note}`) : null),
     el("h3", { dir: "auto", lang }, link(result.url, title)),
-    text ? el("p", { dir: "auto", lang }, ...marked(text, words)) : null,
-    result.metadata?.error ? el("p", { class: "bad" }, `Its content could not be got: ${result.metadata.error}`) : null,
-    el("div", { class: "parts" }, ...content(result)));
+    text ? el("p", { dir: "auto", lang }, ...markWords(text, words)) : null,
+    result.metadata?.error ? el("p", { class: "bad" }, `The page could not be scraped: ${result.metadata.error}`) : null,
+    el("div", { class: "parts" }, ...contentSections(result)));
 }
 
-/** Pictures are not loaded: they are elsewhere, and this page asks nobody else for anything. */
-const image = (result) =>
+/** Returns an image result without loading the image, because this page loads nothing from other hosts. */
+const imageCard = (result) =>
   el("li", { class: "card result" }, el("h3", { dir: "auto" }, link(result.imageUrl, result.title || result.imageUrl)),
-    el("p", { class: "hint" }, result.imageWidth ? `${result.imageWidth} x ${result.imageHeight}` : "size unknown"), el("p", { class: "url" }, "on ", link(result.url)));
+    el("p", { class: "hint" }, result.imageWidth ? `${result.imageWidth} x ${result.imageHeight}` : "unknown size"), el("p", { class: "url" }, "on ", link(result.url)));
 
-const list = (title, items, kind) => [el("h2", {}, `${title} (${items.length})`), items.length ? el("ol", { class: kind, "aria-label": title }, ...items) : empty("Nothing was found. Other words, fewer operators or a wider time may help.")];
+const resultList = (title, items, kind) => [el("h2", {}, `${title} (${items.length})`), items.length ? el("ol", { class: kind, "aria-label": title }, ...items) : empty("No results. Try other words, fewer operators or a longer period.")];
 
-/** Returns the answer as elements. */
-export function results(answer, query) {
-  const words = wordsOf(query);
-  const { web, news, images } = answer.data;
+/** Returns the results of a search. */
+export function results(response, query) {
+  const words = queryWords(query);
+  const { web, news, images } = response.data;
   const parts = [];
-  if (answer.warning) parts.push(el("p", { class: "card note", role: "note" }, answer.warning));
-  if (web) parts.push(...list("Web", web.map((result) => card(result, words)), "plain"));
-  if (news) parts.push(...list("News", news.map((result) => card(result, words)), "plain"));
-  if (images) parts.push(...list("Images", images.map(image), "images"));
+  if (response.warning) parts.push(el("p", { class: "card note", role: "note" }, response.warning));
+  if (web) parts.push(...resultList("Web", web.map((result) => resultCard(result, words)), "plain"));
+  if (news) parts.push(...resultList("News", news.map((result) => resultCard(result, words)), "plain"));
+  if (images) parts.push(...resultList("Images", images.map(imageCard), "images"));
   return el("div", {}, ...parts);
 }
 
-/** Returns what refused a request, rule by rule. */
-export function refused(body) {
-  return el("div", { class: "card" }, table("What the request breaks", ["Where", "Rule", "Why"], (body.details ?? []).map(({ path, code: rule, message }) => [el("code", {}, path || "/"), rule, message]), ""));
+/** Returns the validation errors of a request. */
+export function validationErrors(body) {
+  return el("div", { class: "card" }, table("Validation errors", ["Field", "Rule", "Message"], (body.details ?? []).map(({ path, code: rule, message }) => [el("code", {}, path || "/"), rule, message]), ""));
 }

@@ -1,10 +1,10 @@
-// Shows the OpenAPI document of the service that this page comes from.
+// Displays the OpenAPI document of the service that serves this page.
 "use strict";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
-dark.addEventListener("change", follow);
-follow();
+const applyScheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", applyScheme);
+applyScheme();
 
 SwaggerUIBundle({
   url: "/openapi.json",
@@ -14,7 +14,7 @@ SwaggerUIBundle({
   tryItOutEnabled: true,
   defaultModelsExpandDepth: 0,
   defaultModelExpandDepth: 2,
-  // Keys stay in this page, and nobody else is asked about the document.
+  // Keys are not stored, and no remote validator is used.
   persistAuthorization: false,
   validatorUrl: null,
 });

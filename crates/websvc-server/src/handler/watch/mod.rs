@@ -1,7 +1,7 @@
-//! Sockets that tell how a job goes: `GET` of its state with `Upgrade: websocket` (clients.md, section 2.6).
+//! WebSockets that report the progress of a job: `GET` of its status with `Upgrade: websocket` (clients.md, section 2.6).
 //!
-//! A request that is a WebSocket handshake is always answered 101, whatever becomes of it: clients try a handshake that
-//! fails again, some of them without end. What is amiss is told by a frame and by the code with which the socket closes.
+//! A valid WebSocket handshake is always answered with 101, even if the request is rejected: clients retry a failed
+//! handshake, some of them forever. An error is reported by a frame and by the close code.
 
 mod close;
 mod connection;
@@ -14,36 +14,35 @@ use websvc_store::{Caller, JobKind, JobRecord};
 use websvc_transport::{Body, ServerBody};
 
 use self::close::CloseReason;
-pub(crate) use self::handshake::{Handshake, is_asked};
+pub(crate) use self::handshake::{Handshake, is_websocket_request};
 use self::limits::WebSocketPermit;
 pub(crate) use self::limits::{WebSocketLimits, WebSocketMetrics};
 use self::session::{Session, SessionDone};
 use super::job;
-use super::search::team;
 use crate::response::ApiError;
 use crate::service::{RequestContext, Service};
 
-/// A job that a caller may watch.
+/// A job that a caller watches.
 #[derive(Debug)]
 pub(crate) struct WatchedJob {
     record: JobRecord,
-    _seat: WebSocketPermit,
+    _permit: WebSocketPermit,
     base_url: Option<String>,
 }
 
-/// What is known of a socket whatever becomes of it.
+/// The properties of a WebSocket that do not depend on its job.
 #[derive(Debug)]
 pub(crate) struct Socket {
     pub(crate) service: Service,
     pub(crate) kind: JobKind,
-    /// The identifier of the request.
+    /// The id of the request.
     pub(crate) id: String,
     pub(crate) path: String,
-    /// What the caller has shown, where a key is asked for.
+    /// The key of the caller; `None` without authentication.
     pub(crate) key: Option<Secret>,
 }
 
-/// A key; it is in no line of the log.
+/// A key, which is redacted in debug output.
 pub(crate) struct Secret(pub(crate) String);
 
 impl std::fmt::Debug for Secret {
@@ -52,46 +51,46 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// Finds the job that is to be watched, and a place for the socket.
+/// Finds the job in the path of a request, and acquires a permit for the WebSocket.
 ///
 /// # Errors
-/// 400 for no identifier, 404 for no job of the caller's team, 429 when the team has as many sockets as it may.
+/// 400 for an invalid id, 404 if the caller's team has no such job, 429 if it has too many open WebSockets.
 pub(crate) async fn admit(
     kind: JobKind,
     context: &RequestContext<'_>,
     request: &http::Request<ServerBody>,
 ) -> Result<WatchedJob, ApiError> {
     let record = job::find(context, kind, &job::id(kind, request)?).await?;
-    let JobsConfig { sockets_per_team, .. } = *context.jobs.config();
-    let seat = context.seats.take(team(context), sockets_per_team)?;
-    let base_url = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
-    Ok(WatchedJob { record, _seat: seat, base_url })
+    let JobsConfig { sockets_per_team, .. } = *context.state.jobs.config();
+    let permit = context.state.websockets.acquire(context.team_name(), sockets_per_team)?;
+    let base_url = context.state.base_url(request);
+    Ok(WatchedJob { record, _permit: permit, base_url })
 }
 
 impl Socket {
-    /// Returns what follows the handshake: the job, or why it is not told.
-    pub(crate) fn follow(self, watched: Result<WatchedJob, ApiError>) -> Body {
+    /// Returns the body after the handshake: the frames of the job, or of the error.
+    pub(crate) fn into_body(self, job: Result<WatchedJob, ApiError>) -> Body {
         let started = std::time::Instant::now();
-        Body::upgrade(move |tunnel, mut draining| async move {
-            let stopping = Box::pin(async move { draining.begun().await });
-            let mut line = connection::WebSocketConnection::open(tunnel, stopping).await;
-            let farewell = match watched {
-                Ok(watched) => Session::new(&self, watched).send_all(&mut line).await,
-                Err(failure) => Err(CloseReason::of(&failure)),
+        Body::upgrade(move |stream, mut drain| async move {
+            let shutdown = Box::pin(async move { drain.begun().await });
+            let mut connection = connection::WebSocketConnection::open(stream, shutdown).await;
+            let result = match job {
+                Ok(job) => Session::new(&self, job).send_all(&mut connection).await,
+                Err(error) => Err(CloseReason::of_error(&error)),
             };
-            let farewell = farewell.map_or_else(|farewell| farewell, |SessionDone| CloseReason::Done);
-            let code = farewell.code();
-            let frames = line.close(farewell).await;
-            self.service.seats().count(frames);
+            let reason = result.map_or_else(|reason| reason, |SessionDone| CloseReason::Done);
+            let code = reason.code();
+            let frames = connection.close(reason).await;
+            self.service.state().websockets.record_frames(frames);
             let elapsed_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
             let (id, path) = (self.id, self.path);
-            tracing::info!(id, path, code, frames, elapsed_us, "socket closed");
+            tracing::info!(id, path, code, frames, elapsed_us, "WebSocket closed");
         })
     }
 }
 
-/// Tells whether a caller may go on, who had shown a key of this team.
-fn may_go_on(caller: Option<&Caller>, team: &str, kind: JobKind) -> bool {
+/// Returns whether a caller may continue to watch a job of this team.
+fn may_continue(caller: Option<&Caller>, team: &str, kind: JobKind) -> bool {
     let scope = crate::route::Operation::Job(kind, job::JobOperation::Status).scope();
     caller
         .is_some_and(|caller| caller.team.name == team && scope.is_none_or(|scope| caller.rights.may(scope)))

@@ -1,10 +1,11 @@
-//! What is told of a job over a socket: what there is, what comes, and how it ended.
+//! The frames of a WebSocket: the documents that exist already, new documents, and the status at the end of the job.
 //!
-//! The documents are read from the store as the client takes them, a few at a time; each is told once. The last frame is the
-//! state of the job as `GET` gives it. Official clients stop at the first frame that says that the job has ended, so none
-//! says so before every document was told.
+//! Documents are read from the store as fast as the client receives them, a few at a time. Each is sent once. The last
+//! frame is the status of the job, as `GET` returns it. Official clients stop at the first frame with the status of an
+//! ended job, so this frame is sent after all documents.
 
 use serde::Serialize;
+use tokio::io::{AsyncRead, AsyncWrite};
 use websvc_jobs::{Jobs, job_status};
 use websvc_store::{JobDocumentPage, JobRecord, JobState};
 use websvc_types::ErrorCode;
@@ -13,28 +14,29 @@ use websvc_types::limits::{JOB_PAGE_DOCUMENTS, SOCKET_PAGE_BYTES};
 
 use super::close::CloseReason;
 use super::connection::{WakeReason, WebSocketConnection};
-use super::{Socket, WatchedJob, may_go_on};
-use crate::charge::blocking;
+use super::{Socket, WatchedJob, may_continue};
+use crate::blocking::run_blocking;
 use crate::handler::job;
 use crate::response::ApiError;
-use tokio::io::{AsyncRead, AsyncWrite};
+use crate::service::ServiceState;
 
-/// Documents that are in memory at one time, beside those of the first and the last frame.
-const AHEAD_DOCUMENTS: u64 = 4;
-/// The bytes of these; a larger document is read alone.
-const AHEAD_BYTES: u64 = 256 * 1024;
+/// The maximum number of documents in memory, except for those of the first and the last frame.
+const READ_AHEAD_DOCUMENTS: u64 = 4;
+/// The maximum size of these documents; a larger document is read alone.
+const READ_AHEAD_BYTES: u64 = 256 * 1024;
 
-/// A job that is told.
+/// A WebSocket and the job that it watches.
 pub(super) struct Session<'a> {
     socket: &'a Socket,
+    state: &'a ServiceState,
     jobs: &'a Jobs,
-    watched: WatchedJob,
+    job: WatchedJob,
 }
 
-/// Everything was told.
+/// The result of a session that has sent everything.
 pub(super) struct SessionDone;
 
-/// A frame with the state of the job.
+/// A frame with the status of the job.
 #[derive(Serialize)]
 struct Snapshot {
     #[serde(rename = "type")]
@@ -43,92 +45,103 @@ struct Snapshot {
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(socket: &'a Socket, watched: WatchedJob) -> Self {
-        Self { socket, jobs: socket.service.jobs(), watched }
+    pub(super) fn new(socket: &'a Socket, job: WatchedJob) -> Self {
+        let state = socket.service.state();
+        Self { socket, state, jobs: &state.jobs, job }
     }
 
-    /// Tells everything.
+    /// Sends all frames until the job ends.
     ///
     /// # Errors
-    /// Why the socket ends before.
+    /// The reason to close the WebSocket earlier.
     pub(super) async fn send_all<S>(
         &self,
-        line: &mut WebSocketConnection<S>,
+        connection: &mut WebSocketConnection<S>,
     ) -> Result<SessionDone, CloseReason>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        // From here on nothing is missed; what is in the store by then is found there.
-        let mut watching = self.jobs.watch(self.watched.record.number);
+        // Subscribe before the first read, so that no change is missed.
+        let mut changes = self.jobs.watch(self.job.record.number);
         let record = self.record().await?;
         let first = self.documents(0, JOB_PAGE_DOCUMENTS, SOCKET_PAGE_BYTES).await?;
-        let mut told = first.documents.len() as u64;
+        let mut sent = first.documents.len() as u64;
         if has_ended(&record) && first.next.is_none() {
-            line.send(self.snapshot("catchup", record, first).await?).await?;
+            connection.send(self.snapshot("catchup", record, first).await?).await?;
             return Ok(SessionDone);
         }
-        let so_far = JobRecord { state: JobState::Running, finished_at_ms: None, error: None, ..record };
-        line.send(self.snapshot("catchup", so_far, JobDocumentPage { next: None, ..first }).await?).await?;
+        let running = JobRecord { state: JobState::Running, finished_at_ms: None, error: None, ..record };
+        let first = JobDocumentPage { next: None, ..first };
+        connection.send(self.snapshot("catchup", running, first).await?).await?;
         loop {
-            // In this order: a job that has ended gets no more documents.
+            // The status is read before the documents: an ended job gets no more documents.
             let record = self.record().await?;
-            self.follow(line, &mut told).await?;
+            self.send_new_documents(connection, &mut sent).await?;
             if has_ended(&record) {
                 let all = self.documents(0, JOB_PAGE_DOCUMENTS, SOCKET_PAGE_BYTES).await?;
-                line.send(self.snapshot("status", record, all).await?).await?;
+                connection.send(self.snapshot("status", record, all).await?).await?;
                 return Ok(SessionDone);
             }
-            match line.wait(watching.changed()).await? {
-                WakeReason::Changed => {}
-                WakeReason::Look => self.check_key()?,
+            match connection.wait(changes.changed()).await? {
+                WakeReason::Event => {}
+                WakeReason::Ping => self.check_key()?,
             }
         }
     }
 
-    /// Tells the documents after the first `told`.
-    async fn follow<S>(&self, line: &mut WebSocketConnection<S>, told: &mut u64) -> Result<(), CloseReason>
+    /// Sends the documents after the first `sent` ones.
+    async fn send_new_documents<S>(
+        &self,
+        connection: &mut WebSocketConnection<S>,
+        sent: &mut u64,
+    ) -> Result<(), CloseReason>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
         loop {
-            let page = self.documents(*told, AHEAD_DOCUMENTS, AHEAD_BYTES).await?;
+            let page = self.documents(*sent, READ_AHEAD_DOCUMENTS, READ_AHEAD_BYTES).await?;
             let is_last = page.next.is_none();
-            for frame in written(page).await? {
-                line.send(frame).await?;
-                *told += 1;
+            for frame in document_frames(page).await? {
+                connection.send(frame).await?;
+                *sent += 1;
             }
-            line.listen()?;
+            connection.receive_available()?;
             if is_last {
                 return Ok(());
             }
         }
     }
 
-    /// Looks whether the key is still one that may have this.
+    /// Checks that the key is still valid and still may watch the job.
     fn check_key(&self) -> Result<(), CloseReason> {
         let Some(super::Secret(key)) = &self.socket.key else { return Ok(()) };
-        let found = self.socket.service.store().authenticate(key);
-        let caller =
-            found.map_err(|error| close_reason(&ApiError::internal(&error, "the keys could not be read")))?;
-        if may_go_on(caller.as_ref(), &self.watched.record.team, self.socket.kind) {
+        let caller = self.state.store.authenticate(key);
+        let caller = caller
+            .map_err(|error| close_reason(&ApiError::internal(&error, "the keys could not be read")))?;
+        if may_continue(caller.as_ref(), &self.job.record.team, self.socket.kind) {
             return Ok(());
         }
         Err(close_reason(&ApiError::new(ErrorCode::Unauthorized, "Unauthorized: the key is no longer valid")))
     }
 
-    /// Returns the job as it stands.
+    /// Reads the current record of the job.
     async fn record(&self) -> Result<JobRecord, CloseReason> {
-        let _permit = self.socket.service.seats().read().await;
-        let JobRecord { team, id, .. } = &self.watched.record;
-        let found =
+        let _permit = self.state.websockets.acquire_read().await;
+        let JobRecord { team, id, .. } = &self.job.record;
+        let record =
             self.jobs.job(team, self.socket.kind, id).await.map_err(|error| close_reason(&error.into()))?;
-        found.ok_or_else(|| close_reason(&job::not_found()))
+        record.ok_or_else(|| close_reason(&job::not_found()))
     }
 
-    async fn documents(&self, skip: u64, most: u64, max_bytes: u64) -> Result<JobDocumentPage, CloseReason> {
-        let _permit = self.socket.service.seats().read().await;
-        let number = self.watched.record.number;
-        self.jobs.documents(number, skip, most, max_bytes).await.map_err(|error| close_reason(&error.into()))
+    async fn documents(
+        &self,
+        skip: u64,
+        max_documents: u64,
+        max_bytes: u64,
+    ) -> Result<JobDocumentPage, CloseReason> {
+        let _permit = self.state.websockets.acquire_read().await;
+        let page = self.jobs.documents(self.job.record.number, skip, max_documents, max_bytes).await;
+        page.map_err(|error| close_reason(&error.into()))
     }
 
     async fn snapshot(
@@ -138,38 +151,38 @@ impl<'a> Session<'a> {
         page: JobDocumentPage,
     ) -> Result<String, CloseReason> {
         let JobDocumentPage { documents, next } = page;
-        let url = job::url(self.watched.base_url.as_deref(), job::Version::V2, self.socket.kind, &record.id);
+        let url = job::url(self.job.base_url.as_deref(), job::Version::V2, self.socket.kind, &record.id);
         let next = next.map(|skip| format!("{url}?skip={skip}"));
-        let write = move || -> serde_json::Result<String> {
+        let serialize = move || -> serde_json::Result<String> {
             let data: Vec<JobDocument> = documents
                 .iter()
                 .map(|document| serde_json::from_slice(document))
                 .collect::<Result<_, _>>()?;
             serde_json::to_string(&Snapshot { kind, data: job_status(&record, data, next) })
         };
-        let written = blocking(write).await.map_err(|failure| close_reason(&failure))?;
-        written.map_err(|error| {
+        let json = run_blocking(serialize).await.map_err(|error| close_reason(&error))?;
+        json.map_err(|error| {
             close_reason(&ApiError::internal(&error, "a document of the job could not be read"))
         })
     }
 }
 
-/// Writes a frame for each document, which is in the store as it is sent.
-async fn written(page: JobDocumentPage) -> Result<Vec<String>, CloseReason> {
-    let write = move || {
+/// Returns a frame for each document. Documents are stored in the format in which they are sent.
+async fn document_frames(page: JobDocumentPage) -> Result<Vec<String>, CloseReason> {
+    let format_frames = move || {
         let frame = |document: Vec<u8>| {
             let document = String::from_utf8(document)?;
             Ok(format!(r#"{{"type":"document","data":{document}}}"#))
         };
         page.documents.into_iter().map(frame).collect::<Result<_, std::string::FromUtf8Error>>()
     };
-    let written = blocking(write).await.map_err(|failure| close_reason(&failure))?;
-    written
+    let frames = run_blocking(format_frames).await.map_err(|error| close_reason(&error))?;
+    frames
         .map_err(|error| close_reason(&ApiError::internal(&error, "a document of the job could not be read")))
 }
 
-fn close_reason(failure: &ApiError) -> CloseReason {
-    CloseReason::of(failure)
+fn close_reason(error: &ApiError) -> CloseReason {
+    CloseReason::of_error(error)
 }
 
 fn has_ended(record: &JobRecord) -> bool {

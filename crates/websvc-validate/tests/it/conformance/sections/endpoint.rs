@@ -9,11 +9,11 @@ use crate::conformance::row::{Row, body, row, search};
 pub(super) fn rows() -> Vec<Row> {
     vec![
         row("4.1 method and path", "POST /v2/search; other methods are 405, other paths 404")
-            .tested("websvc-server", "unknown_paths_and_methods_are_refused")
+            .tested("websvc-server", "unknown_paths_and_methods_are_rejected")
             .tested("websvc-cli", "other_media_types_paths_and_methods_are_refused"),
         request_body(),
         row("4.1 media type", "application/json on requests with a body, else 415")
-            .tested("websvc-server", "json_comes_with_parameters_and_suffixes")
+            .tested("websvc-server", "json_media_type_may_have_parameters_and_a_suffix")
             .tested("websvc-cli", "other_media_types_paths_and_methods_are_refused"),
         row("4.1 rule 1", "without sources only web results")
             .at(search("sources"))

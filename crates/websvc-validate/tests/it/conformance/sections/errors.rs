@@ -9,10 +9,10 @@ pub(super) fn authentication() -> Vec<Row> {
     vec![
         row("5 bearer key", "Authorization: Bearer KEY on every request, else 401 with WWW-Authenticate")
             .tested("websvc-cli", "a_key_is_needed_and_has_to_be_right")
-            .tested("websvc-server", "a_key_is_taken_from_either_header")
-            .tested("websvc-server", "what_is_no_bearer_key_is_missing")
+            .tested("websvc-server", "key_is_read_from_either_header")
+            .tested("websvc-server", "header_without_a_bearer_key_counts_as_missing")
             .tested("websvc-server", "only_these_paths_are_public")
-            .tested("websvc-server", "every_route_but_the_public_ones_wants_a_key"),
+            .tested("websvc-server", "every_route_except_public_ones_requires_a_key"),
         row(
             "5 open mode",
             "without authentication every form of the header that clients send is taken (our own)",
@@ -41,14 +41,14 @@ pub(super) fn errors() -> Vec<Row> {
             .tested("websvc-scrape", "lockdown_never_fetches")
             .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache"),
         row("7 408", "the search is not done in its time: {success: false, error}, without code")
-            .tested("websvc-server", "a_timeout_has_the_body_of_the_specification"),
+            .tested("websvc-server", "timeout_has_the_body_of_the_specification"),
         row("7 429", "rate or concurrency limit exceeded, with Retry-After")
-            .tested("websvc-server", "too_many_requests_are_told_when_to_come_back")
-            .tested("websvc-server", "requests_per_minute_are_bounded_by_team_and_by_key")
+            .tested("websvc-server", "rate_limit_error_has_retry_after")
+            .tested("websvc-server", "requests_per_minute_are_limited_by_team_and_by_key")
             .tested("websvc-cli", "every_answer_says_how_far_one_has_come"),
         row("7 500", "unexpected failure: {success: false, code: UNKNOWN_ERROR, error}")
             .tested("websvc-transport", "a_panic_is_answered_500_and_kills_nothing")
-            .tested("websvc-server", "an_unexpected_failure_has_the_body_of_the_specification"),
+            .tested("websvc-server", "internal_error_has_the_body_of_the_specification"),
         row("7 failure body", "success false and error, with code and details where there are any")
             .tested("websvc-types", "an_error_body_leaves_out_what_it_has_not")
             .tested("websvc-types", "codes_are_unique_and_have_error_statuses")

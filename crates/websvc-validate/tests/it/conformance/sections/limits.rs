@@ -134,8 +134,8 @@ fn prices() -> Vec<Row> {
             .tested("websvc-engine", "every_scanned_url_is_charged_even_when_nothing_is_left_of_the_results")
             .tested("websvc-cli", "blocked_results_are_removed_counted_and_the_scans_are_charged"),
         row("8 429", "when the limits of the plan are exceeded")
-            .tested("websvc-server", "a_request_too_many_is_turned_away_until_another_is_done")
-            .tested("websvc-server", "requests_at_a_time_are_bounded_by_team_and_by_key")
+            .tested("websvc-server", "request_above_the_total_concurrency_is_rejected_until_another_one_ends")
+            .tested("websvc-server", "concurrent_requests_are_limited_by_team_and_by_key")
             .tested("websvc-cli", "a_team_that_asks_for_too_much_at_a_time_is_told_so"),
     ]
 }

@@ -1,0 +1,178 @@
+//! The text format of Prometheus (0.0.4).
+
+use std::fmt::{Display, Write};
+
+use websvc_stage::Distribution;
+
+use super::renamed::Rename;
+
+/// The type of a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MetricKind {
+    Counter,
+    Gauge,
+    Histogram,
+}
+
+impl MetricKind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Counter => "counter",
+            Self::Gauge => "gauge",
+            Self::Histogram => "histogram",
+        }
+    }
+}
+
+/// The metrics of a response.
+#[derive(Debug, Default)]
+pub(super) struct Metrics(Vec<Family>);
+
+/// The samples with one metric name.
+#[derive(Debug)]
+pub(super) struct Family {
+    name: &'static str,
+    kind: MetricKind,
+    help: &'static str,
+    samples: Vec<Sample>,
+}
+
+#[derive(Debug)]
+struct Sample {
+    /// The part of the name after that of the family, such as `_bucket`.
+    suffix: &'static str,
+    labels: Vec<(&'static str, String)>,
+    value: String,
+}
+
+impl Metrics {
+    /// Begins a family.
+    pub(super) fn family(&mut self, name: &'static str, kind: MetricKind, help: &'static str) -> &mut Family {
+        let index = self.0.len();
+        self.0.push(Family { name, kind, help, samples: Vec::new() });
+        &mut self.0[index]
+    }
+
+    /// Adds a counter without labels.
+    pub(super) fn counter(&mut self, name: &'static str, help: &'static str, value: impl Display) {
+        self.family(name, MetricKind::Counter, help).sample(&[], value);
+    }
+
+    /// Adds a gauge without labels.
+    pub(super) fn gauge(&mut self, name: &'static str, help: &'static str, value: impl Display) {
+        self.family(name, MetricKind::Gauge, help).sample(&[], value);
+    }
+
+    /// Writes all families, and the samples under the old names of `renames`.
+    pub(super) fn write(&self, renames: &[Rename]) -> String {
+        let mut out = String::new();
+        for family in &self.0 {
+            let renames = || renames.iter().filter(|rename| rename.new == family.name);
+            let notes = renames().filter(|rename| !rename.renames_family()).map(Rename::note);
+            let help = std::iter::once(family.help.to_owned()).chain(notes).collect::<Vec<_>>().join(" ");
+            write_header(&mut out, family.name, family.kind, &help);
+            for sample in &family.samples {
+                write_sample(&mut out, family.name, sample.suffix, &sample.labels, &sample.value);
+            }
+            for rename in renames() {
+                if rename.renames_family() {
+                    write_header(&mut out, rename.old, family.kind, &rename.note());
+                }
+                for sample in &family.samples {
+                    if let Some(labels) = rename.old_labels(&sample.labels) {
+                        write_sample(&mut out, rename.old, sample.suffix, &labels, &sample.value);
+                    }
+                }
+            }
+        }
+        out
+    }
+}
+
+impl Family {
+    /// Adds a sample. Labels with an empty value are omitted.
+    pub(super) fn sample(&mut self, labels: &[(&'static str, &str)], value: impl Display) {
+        self.push("", labels, value.to_string());
+    }
+
+    /// Adds a sample for each state: 1 for the current one, 0 for the others.
+    pub(super) fn states(
+        &mut self,
+        label: Option<(&'static str, &str)>,
+        states: &[&'static str],
+        current: &str,
+    ) {
+        for state in states {
+            let labels: Vec<_> = label.into_iter().chain([("state", *state)]).collect();
+            self.sample(&labels, u8::from(*state == current));
+        }
+    }
+
+    /// Adds a histogram with bounds in milliseconds. The counts are cumulative; the last one is the total.
+    pub(super) fn histogram(
+        &mut self,
+        label: Option<(&'static str, &str)>,
+        bounds_ms: &[u64],
+        counts: &[u64],
+        total_us: u64,
+    ) {
+        let bounds = bounds_ms.iter().map(|bound| seconds(*bound, 3)).collect();
+        self.buckets(label, bounds, counts, total_us);
+    }
+
+    /// Adds a histogram.
+    pub(super) fn distribution(&mut self, label: Option<(&'static str, &str)>, distribution: &Distribution) {
+        let Distribution { bounds_us, counts, total_us } = distribution;
+        let bounds = bounds_us.iter().map(|bound| seconds(*bound, 6)).collect();
+        self.buckets(label, bounds, counts, *total_us);
+    }
+
+    fn buckets(
+        &mut self,
+        label: Option<(&'static str, &str)>,
+        bounds: Vec<String>,
+        counts: &[u64],
+        total_us: u64,
+    ) {
+        for (bound, count) in bounds.into_iter().chain(["+Inf".to_owned()]).zip(counts) {
+            let labels: Vec<_> = label.into_iter().chain([("le", bound.as_str())]).collect();
+            self.push("_bucket", &labels, count.to_string());
+        }
+        let count = counts.last().copied().unwrap_or_default();
+        let labels: Vec<_> = label.into_iter().collect();
+        self.push("_sum", &labels, seconds(total_us, 6));
+        self.push("_count", &labels, count.to_string());
+    }
+
+    fn push(&mut self, suffix: &'static str, labels: &[(&'static str, &str)], value: String) {
+        let labels = labels.iter().filter(|(_, value)| !value.is_empty());
+        let labels = labels.map(|(name, value)| (*name, (*value).to_owned())).collect();
+        self.samples.push(Sample { suffix, labels, value });
+    }
+}
+
+fn write_header(out: &mut String, name: &str, kind: MetricKind, help: &str) {
+    // Writing to a `String` cannot fail, here and below.
+    let _ = write!(out, "# HELP {name} {help}\n# TYPE {name} {}\n", kind.name());
+}
+
+fn write_sample(out: &mut String, name: &str, suffix: &str, labels: &[(&'static str, String)], value: &str) {
+    out.push_str(name);
+    out.push_str(suffix);
+    let mut separator = '{';
+    for (label, value) in labels {
+        let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+        let _ = write!(out, "{separator}{label}=\"{value}\"");
+        separator = ',';
+    }
+    let close = if separator == ',' { "}" } else { "" };
+    let _ = writeln!(out, "{close} {value}");
+}
+
+/// Returns a number of decimal fractions of a second as seconds.
+fn seconds(count: u64, decimals: u32) -> String {
+    let per_second = 10_u64.pow(decimals);
+    let width = decimals as usize;
+    let text = format!("{}.{:0width$}", count / per_second, count % per_second);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

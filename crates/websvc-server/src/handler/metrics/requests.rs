@@ -1,0 +1,95 @@
+//! Metrics of requests and jobs: responses, WebSockets, stages, credits, webhooks and traces.
+
+use websvc_jobs::{OpenPageCounts, WebhookMetrics};
+use websvc_stage::{Distribution, Stage, TraceMetrics};
+use websvc_store::WebhookStats;
+use websvc_validate::PatternUsage;
+
+use super::prometheus::{MetricKind, Metrics};
+use crate::handler::watch::WebSocketMetrics;
+use crate::request_metrics::{CreditCounts, ResponseCounts};
+use crate::service::RequestContext;
+
+pub(super) fn responses(out: &mut Metrics, responses: &[ResponseCounts]) {
+    let help = "HTTP responses by group of operations and status.";
+    let family = out.family("websvc_http_responses_total", MetricKind::Counter, help);
+    for ResponseCounts { group, statuses, durations: _ } in responses {
+        for (status, count) in statuses {
+            let status = status.map_or_else(|| "other".to_owned(), |status| status.to_string());
+            family.sample(&[("operation", group.name()), ("status", &status)], count);
+        }
+    }
+    let help = "Durations of requests by group of operations.";
+    let family = out.family("websvc_http_request_duration_seconds", MetricKind::Histogram, help);
+    for ResponseCounts { group, statuses: _, durations } in responses {
+        family.distribution(Some(("operation", group.name())), durations);
+    }
+}
+
+pub(super) fn websockets(out: &mut Metrics, metrics: WebSocketMetrics) {
+    let WebSocketMetrics { open, frames_sent } = metrics;
+    out.gauge("websvc_websockets_open", "Open WebSockets that report the progress of jobs.", open);
+    let help = "Frames that were sent over closed WebSockets.";
+    out.counter("websvc_websocket_frames_sent_total", help, frames_sent);
+}
+
+pub(super) fn stages(out: &mut Metrics, stages: &[(Stage, Distribution)]) {
+    let help = "Durations of the stages of requests. Some stages are within others.";
+    let family = out.family("websvc_stage_duration_seconds", MetricKind::Histogram, help);
+    for (stage, durations) in stages {
+        family.distribution(Some(("stage", stage.name())), durations);
+    }
+}
+
+/// Adds the credits that were charged for requests and for the pages of jobs.
+pub(super) fn credits(out: &mut Metrics, credits: CreditCounts, jobs: [(&str, u64); 2]) {
+    let CreditCounts { charged, rejected } = credits;
+    let help = "Charged credits by operation.";
+    let family = out.family("websvc_credits_charged_total", MetricKind::Counter, help);
+    for (operation, count) in charged.into_iter().chain(jobs) {
+        family.sample(&[("operation", operation)], count);
+    }
+    let help = "Requests that were rejected because the team had too few credits.";
+    out.counter("websvc_credits_refused_total", help, rejected);
+}
+
+/// Adds the compiled path patterns of crawls and maps.
+pub(super) fn path_patterns(out: &mut Metrics, usage: PatternUsage) {
+    let help = "Distinct path patterns of crawls and maps in use.";
+    out.gauge("websvc_path_patterns", help, usage.patterns);
+    out.gauge("websvc_path_pattern_bytes", "Maximum size of these patterns when compiled.", usage.bytes);
+}
+
+/// Adds the unfinished pages of jobs, and the webhook events.
+pub(super) async fn jobs(out: &mut Metrics, context: &RequestContext<'_>) {
+    let jobs = &context.state.jobs;
+    if let Ok(OpenPageCounts { in_work, waiting }) = jobs.pages(None).await {
+        let family = out.family("websvc_job_pages", MetricKind::Gauge, "Unfinished pages of jobs by state.");
+        for (state, count) in [("in_flight", in_work), ("waiting", waiting)] {
+            family.sample(&[("state", state)], count);
+        }
+    }
+    let WebhookMetrics { delivered, failed, dead } = jobs.webhook_counts();
+    let help =
+        "Deliveries of webhook events: delivered, failed attempts, and events that became dead letters.";
+    let family = out.family("websvc_webhook_deliveries_total", MetricKind::Counter, help);
+    for (outcome, count) in [("delivered", delivered), ("failed", failed), ("dead", dead)] {
+        family.sample(&[("outcome", outcome)], count);
+    }
+    if let Ok(WebhookStats { waiting, dead }) = jobs.webhook_figures().await {
+        let help = "Stored webhook events: waiting for delivery, and dead letters.";
+        let family = out.family("websvc_webhook_events", MetricKind::Gauge, help);
+        for (state, count) in [("waiting", waiting), ("dead", dead)] {
+            family.sample(&[("state", state)], count);
+        }
+    }
+}
+
+pub(super) fn traces(out: &mut Metrics, metrics: TraceMetrics) {
+    let TraceMetrics { exported, dropped, failed } = metrics;
+    let help = "Spans for the trace collector by outcome.";
+    let family = out.family("websvc_trace_spans_total", MetricKind::Counter, help);
+    for (outcome, count) in [("exported", exported), ("dropped", dropped), ("failed", failed)] {
+        family.sample(&[("outcome", outcome)], count);
+    }
+}

@@ -1,0 +1,61 @@
+//! The handler of each operation.
+
+use http::Request;
+use websvc_transport::{BoxFuture, ServerBody};
+
+use super::RequestContext;
+use crate::adapter;
+use crate::dashboard;
+use crate::handler::{self, Version};
+use crate::mcp;
+use crate::response::{ApiError, HttpResponse};
+use crate::route::Operation;
+
+/// The future of a handler.
+pub(super) type BoxHandlerFuture<'a, T = HttpResponse> = BoxFuture<'a, Result<T, ApiError>>;
+
+/// Runs an operation. The future is boxed: its type would become too deep for the compiler.
+pub(super) fn perform(
+    operation: Operation,
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> BoxHandlerFuture<'_> {
+    Box::pin(dispatch(operation, context, request))
+}
+
+async fn dispatch(
+    operation: Operation,
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    match operation {
+        Operation::Search => handler::search(context, request).await,
+        Operation::Map => handler::map(context, request).await,
+        Operation::MapV1 => handler::map_v1(context, request).await,
+        Operation::Scrape => handler::scrape(context, request).await,
+        Operation::ScrapeResult => handler::scrape_result(&context, request.uri().path()),
+        Operation::Parse => handler::parse(context, request).await,
+        Operation::ParseFormats => Ok(handler::parse_formats(&context)),
+        Operation::Job(kind, operation) => handler::job(Version::V2, kind, operation, context, request).await,
+        Operation::Webhook(operation) => handler::webhook(operation, &context, &request).await,
+        Operation::AddDocuments => handler::add_documents(context, request).await,
+        Operation::CrawlProgress => handler::crawl_progress(&context, request).await,
+        Operation::IndexStats => handler::index_stats(&context).await,
+        Operation::CreditUsage => handler::credit_usage(&context).await,
+        Operation::CreditHistory => handler::credit_history(&context, request.uri().query()).await,
+        Operation::TokenUsage => handler::token_usage(&context).await,
+        Operation::TokenHistory => handler::token_history(&context, request.uri().query()).await,
+        Operation::QueueStatus => handler::queue_status(&context).await,
+        Operation::ConcurrencyCheck => Ok(handler::concurrency_check(&context)),
+        Operation::Health => Ok(handler::health()),
+        Operation::Ready => Ok(handler::ready(&context).await),
+        Operation::Metrics => Ok(handler::metrics(&context).await),
+        Operation::OpenApi => handler::openapi(request.headers()).await,
+        Operation::Adapter(operation) => adapter::perform(operation, context, request).await,
+        Operation::Artifact => handler::artifact(&context, &request).await,
+        Operation::Docs(file) => handler::docs(file, request.headers()).await,
+        Operation::Root => Ok(handler::root(request.headers())),
+        Operation::Dashboard(operation) => dashboard::perform(operation, context, request).await,
+        Operation::Mcp => mcp::mcp(context, request).await,
+    }
+}

@@ -1,0 +1,148 @@
+//! The state that all requests share, and the state of one request.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use http::Request;
+use websvc_artifacts::Artifacts;
+use websvc_audit::Audit;
+use websvc_engine::Engine;
+use websvc_jobs::Jobs;
+use websvc_stage::{RequestSpan, TraceCounters};
+use websvc_store::{Caller, DEFAULT_TEAM, Store};
+use websvc_transport::ServerBody;
+
+use super::{Service, ServiceConfig};
+use crate::admission::Admission;
+use crate::audit_trail::AuditTrail;
+use crate::authenticate::Authentication;
+use crate::clock;
+use crate::crawl_progress::CrawlProgressStore;
+use crate::dashboard::{SignInLimiter, session::Sessions};
+use crate::handler::watch::WebSocketLimits;
+use crate::public_url::PublicUrlConfig;
+use crate::request_metrics::RequestMetrics;
+use crate::scrape_results::ScrapeResultStore;
+use crate::uploads::Uploads;
+
+/// The state that all requests share.
+#[derive(Debug)]
+pub(crate) struct ServiceState {
+    pub(crate) engine: Engine,
+    pub(crate) store: Store,
+    pub(crate) artifacts: Artifacts,
+    pub(crate) jobs: Jobs,
+    pub(crate) public_url: PublicUrlConfig,
+    pub(crate) authentication: Authentication,
+    pub(crate) open_metrics: bool,
+    /// The concurrency limit of a team without one of its own.
+    pub(crate) default_concurrency: usize,
+    pub(crate) admission: Admission,
+    pub(crate) metrics: RequestMetrics,
+    pub(crate) traces: Option<TraceCounters>,
+    pub(crate) audit: Option<Audit>,
+    /// The sessions of the dashboard.
+    pub(crate) sessions: Sessions,
+    pub(crate) sign_in_limiter: SignInLimiter,
+    pub(crate) uploads: Uploads,
+    pub(crate) scrape_results: ScrapeResultStore,
+    pub(crate) crawl_progress: CrawlProgressStore,
+    pub(crate) websockets: WebSocketLimits,
+    /// The time at which the service was built, in milliseconds since the Unix epoch.
+    pub(crate) started_at_ms: u64,
+    pub(super) shutting_down: AtomicBool,
+}
+
+impl ServiceState {
+    pub(super) fn new(config: ServiceConfig) -> Self {
+        let ServiceConfig {
+            engine,
+            store,
+            artifacts,
+            jobs,
+            uploads_dir,
+            public_url,
+            authentication,
+            open_metrics,
+            limits,
+            traces,
+            audit,
+        } = config;
+        Self {
+            engine,
+            store,
+            artifacts,
+            jobs,
+            public_url,
+            authentication,
+            open_metrics,
+            default_concurrency: limits.concurrency.map_or(limits.total_concurrency, |max| max as usize),
+            admission: Admission::new(limits),
+            metrics: RequestMetrics::default(),
+            traces,
+            audit,
+            sessions: Sessions::default(),
+            sign_in_limiter: SignInLimiter::default(),
+            uploads: Uploads::new(uploads_dir),
+            scrape_results: ScrapeResultStore::default(),
+            crawl_progress: CrawlProgressStore::default(),
+            websockets: WebSocketLimits::default(),
+            started_at_ms: clock::now_ms(),
+            shutting_down: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns the base URL under which the sender of this request reaches the service.
+    pub(crate) fn base_url(&self, request: &Request<ServerBody>) -> Option<String> {
+        let peer = request.body().peer_addr().ip();
+        self.public_url.base_url(peer, request.uri(), request.headers())
+    }
+
+    /// Returns the address of the client, behind trusted proxies if there are any.
+    pub(crate) fn client_ip(&self, request: &Request<ServerBody>) -> IpAddr {
+        self.public_url.client_ip(request.body().peer_addr().ip(), request.headers())
+    }
+
+    pub(crate) fn is_shutting_down(&self) -> bool {
+        self.shutting_down.load(Ordering::Relaxed)
+    }
+}
+
+/// The state of one request: the state that all requests share, and what belongs to this request alone.
+#[derive(Debug)]
+pub(crate) struct RequestContext<'a> {
+    pub(crate) state: &'a Arc<ServiceState>,
+    /// The audit trail of the request.
+    pub(crate) trail: &'a AuditTrail,
+    /// The span of the request in the log and in traces.
+    pub(crate) span: RequestSpan,
+    /// The caller; `None` for public operations and without authentication.
+    pub(crate) caller: Option<Caller>,
+    /// The id of the response and of the request in the usage log.
+    pub(crate) id: String,
+    pub(crate) started: Instant,
+}
+
+impl<'a> RequestContext<'a> {
+    /// Returns the context of a request whose caller is not known yet.
+    pub(super) fn new(
+        state: &'a Arc<ServiceState>,
+        trail: &'a AuditTrail,
+        id: &str,
+        span: RequestSpan,
+    ) -> Self {
+        Self { state, trail, span, caller: None, id: id.to_owned(), started: trail.started() }
+    }
+
+    /// Returns the service, for work that outlives the request.
+    pub(crate) fn service(&self) -> Service {
+        Service { state: Arc::clone(self.state) }
+    }
+
+    /// Returns the name of the caller's team; all callers are the default team without authentication.
+    pub(crate) fn team_name(&self) -> &str {
+        self.caller.as_ref().map_or(DEFAULT_TEAM, |caller| caller.team.name.as_str())
+    }
+}
