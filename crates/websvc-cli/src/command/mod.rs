@@ -2,6 +2,7 @@
 
 mod backup;
 mod batch;
+mod blocklists;
 mod cache;
 mod crawl;
 mod demo;
@@ -9,7 +10,7 @@ mod doctor;
 mod index;
 mod job;
 mod keys;
-mod lists;
+
 mod map;
 mod mcp;
 mod parse;
@@ -25,13 +26,14 @@ mod webhooks;
 
 pub(crate) use backup::backup;
 pub(crate) use batch::batch;
+pub(crate) use blocklists::blocklists;
 pub(crate) use cache::cache;
 pub(crate) use crawl::crawl;
 pub(crate) use demo::demo;
 pub(crate) use doctor::doctor;
 pub(crate) use index::index;
 pub(crate) use keys::keys;
-pub(crate) use lists::lists;
+
 pub(crate) use map::map;
 pub(crate) use mcp::mcp;
 pub(crate) use parse::parse;
