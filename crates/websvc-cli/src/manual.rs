@@ -176,8 +176,11 @@ fn document(title: &str, name: &str, body: &str) -> String {
     )
 }
 
+/// Returns the text as HTML.
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    let mut escaped = String::new();
+    html::push_html(&mut escaped, std::iter::once(Event::Text(text.into())));
+    escaped
 }
 
 #[cfg(test)]
@@ -226,5 +229,11 @@ mod tests {
     fn root_is_the_first_page_and_unknown_pages_are_not_found() {
         assert_eq!(respond("/").status(), StatusCode::OK);
         assert_eq!(respond("/nothing.html").status(), StatusCode::NOT_FOUND);
+    }
+
+    #[test]
+    fn titles_are_escaped_as_html() {
+        let html = document("a <b> & c", "page", "");
+        assert!(html.contains("<title>a &lt;b&gt; &amp; c - websvc manual</title>"), "{html}");
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use http::{HeaderMap, HeaderName, HeaderValue};
+use percent_encoding::percent_decode_str;
 use url::Url;
 use websvc_otlp::{BatchConfig, ExporterConfig, Sampler};
 use websvc_transport::is_forbidden_header;
@@ -188,23 +189,12 @@ fn pairs(text: &str, variable: &str) -> Result<Vec<(String, String)>> {
         .map(|pair| {
             let (name, value) =
                 pair.split_once('=').with_context(|| format!("{variable}: an entry has no ="))?;
-            let value = percent_decoded(value.trim())
+            let value = percent_decode_str(value.trim())
+                .decode_utf8()
                 .with_context(|| format!("{variable}: a value is not valid UTF-8"))?;
-            Ok((name.trim().to_owned(), value))
+            Ok((name.trim().to_owned(), value.into_owned()))
         })
         .collect()
-}
-
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let digits = after.get(..2).filter(|_| *first == b'%');
-        let byte = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8(bytes).ok()
 }
 
 fn resource<F: Fn(&str) -> Option<String>>(
@@ -342,9 +332,22 @@ mod tests {
         assert_eq!(settings.sampler, Sampler { ratio: 0.25, follows_parent: false });
         assert_eq!(settings.timeout, Duration::from_millis(250));
         assert_eq!(settings.batching.delay, Duration::from_millis(7));
-        let of = |name: &str| {
+        let attribute = |name: &str| {
             settings.resource.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
         };
-        assert_eq!((of("service.name"), of("deployment.environment")), (Some("mine"), Some("test")));
+        assert_eq!(
+            (attribute("service.name"), attribute("deployment.environment")),
+            (Some("mine"), Some("test"))
+        );
+    }
+
+    #[test]
+    fn values_are_percent_decoded() {
+        let read = |text: &str| pairs(text, "NAME").map(|pairs| pairs[0].1.clone());
+        for (text, expected) in [("a=b%20c", "b c"), ("a=%C3%A4", "ä"), ("a=100%", "100%"), ("a=%+f", "%+f")]
+        {
+            assert_eq!(read(text).unwrap(), expected, "{text}");
+        }
+        assert!(read("a=%ff").unwrap_err().to_string().contains("not valid UTF-8"));
     }
 }

@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use indicatif::HumanBytes;
-use jiff::Timestamp;
 use serde_json::json;
 use websvc_store::{CacheSize, Store};
 
+use super::now_ms;
 use crate::CommandContext;
 use crate::app::cache_limits;
 use crate::args::{CacheCommand, Purge};
@@ -59,8 +59,4 @@ fn remove(store: &Store, context: &CommandContext, purge: &Purge) -> Result<u64>
         removed += store.evict_pages(&limits, now_ms())?;
     }
     Ok(removed)
-}
-
-fn now_ms() -> u64 {
-    u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default()
 }

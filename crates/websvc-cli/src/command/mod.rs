@@ -10,7 +10,6 @@ mod doctor;
 mod index;
 mod job;
 mod keys;
-
 mod map;
 mod mcp;
 mod parse;
@@ -33,7 +32,6 @@ pub(crate) use demo::demo;
 pub(crate) use doctor::doctor;
 pub(crate) use index::index;
 pub(crate) use keys::keys;
-
 pub(crate) use map::map;
 pub(crate) use mcp::mcp;
 pub(crate) use parse::parse;
@@ -46,3 +44,8 @@ pub(crate) use teams::teams;
 pub(crate) use threat::threat;
 pub(crate) use usage::usage;
 pub(crate) use webhooks::webhooks;
+
+/// Returns the time in milliseconds since the Unix epoch.
+fn now_ms() -> u64 {
+    u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default()
+}

@@ -16,6 +16,7 @@ use websvc_stage::TraceCounters;
 use websvc_store::Store;
 use websvc_transport::{BoxFuture, Server, ServerConfig, TlsFiles};
 
+use super::now_ms;
 use crate::allocator;
 use crate::app::{self, App, IndexMode};
 use crate::args::{Common, KEY_VARIABLE, Serve, check_listen, variable};
@@ -137,8 +138,7 @@ impl Running {
     /// Removes the cached pages that expired while the service was stopped. Storing a page removes later ones.
     async fn evict_stale_pages(&self, config: &Config) -> Result<()> {
         let (store, limits) = (self.store().clone(), app::cache_limits(config));
-        let now_ms = u64::try_from(jiff::Timestamp::now().as_millisecond())?;
-        tokio::task::spawn_blocking(move || store.evict_pages(&limits, now_ms)).await??;
+        tokio::task::spawn_blocking(move || store.evict_pages(&limits, now_ms())).await??;
         Ok(())
     }
 

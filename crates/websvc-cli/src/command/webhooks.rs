@@ -1,7 +1,6 @@
 //! `websvc webhooks`: lists and retries undelivered job events. Works while a server runs.
 
 use anyhow::{Result, ensure};
-use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 use websvc::types::job::WebhookDeadLetter;
@@ -10,6 +9,7 @@ use websvc_store::{DeadLetter, DeadLetterFilter, Store};
 use websvc_webhook::redact_url;
 
 use super::keys::time;
+use super::now_ms;
 use crate::CommandContext;
 use crate::args::WebhooksCommand;
 use crate::output::{self, Table};
@@ -32,8 +32,7 @@ pub(crate) fn webhooks(context: &CommandContext, command: WebhooksCommand) -> Re
         }
         WebhooksCommand::Retry { id, all: _, team, json } => {
             let filter = DeadLetterFilter { team, kind: None, id: id.clone() };
-            let now_ms = u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default();
-            let count = store.retry_dead_letters(&filter, now_ms)?;
+            let count = store.retry_dead_letters(&filter, now_ms())?;
             if let Some(id) = id {
                 ensure!(count > 0, "there is no dead letter {id:?}");
             }
