@@ -179,7 +179,7 @@ async fn document_bombs_stay_within_256_mb() {
             ("zipped", office("word/document.xml", word.as_bytes(), 0), Any),
             ("lying", office("word/document.xml", b"<w:document/>", u32::MAX), Any),
             ("laughs", office("word/document.xml", laughs.as_bytes(), 0), Any),
-            ("image", Page::new("image/png", huge_png()), Error("not supported")),
+            ("bitmap", Page::new("image/png", huge_png()), Error("not supported")),
             ("sheet", Page::new("text/csv", repeated("a,b,c\n", 19 * MEBIBYTE)), Any),
         ],
     )

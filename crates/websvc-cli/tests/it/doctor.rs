@@ -122,7 +122,7 @@ async fn text_output_has_a_line_per_check_with_advice() {
     let lines: Vec<&str> = text.lines().collect();
     let index = lines.iter().position(|line| line.starts_with("problem  values")).unwrap();
     assert!(lines[index].contains("proxy.basic[0]"), "{text}");
-    assert!(lines[index + 1].trim_start().starts_with("-> correct the key"), "{text}");
+    assert!(lines[index + 1].trim_start().starts_with("-> correct the named key"), "{text}");
     assert!(lines.last().unwrap().starts_with("2 problems, "), "{text}");
     assert!(text.contains("problem  proxy.basic "), "{text}");
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "error: 2 problems\n");
@@ -257,7 +257,7 @@ async fn proxies_are_connected_to_without_a_request() {
     mixed.check(
         "proxy.enhanced",
         "warning",
-        &format!("1 of 2 reachable; [1] {unreachable}: cannot be reached"),
+        &format!("1 of 2 reachable; [1] {unreachable}: it cannot be reached"),
     );
     let output = mixed.command(&["doctor"]).output().unwrap();
     assert!(!String::from_utf8_lossy(&output.stdout).contains("secret-password"));

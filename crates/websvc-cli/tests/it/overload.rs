@@ -171,7 +171,7 @@ async fn shutdown_during_overload_loses_no_response() {
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
     // More connections than slots and queue entries, so that some requests are rejected on any machine.
     command.env("WEBSVC_API_KEY", KEY).env("WEBSVC_LOG_FORMAT", "pretty");
-    command.env("WEBSVC__LIMITS__CPUS", "1");
+    command.env("WEBSVC__LIMITS__SEARCH_CONCURRENCY", "1");
     command.env("WEBSVC__LIMITS__TOTAL_CONCURRENCY", "8").env("WEBSVC__LIMITS__QUEUE_LEN", "8");
     let service = Service::start_logging(&mut command, &log);
     service.index_pages(&[("kettle", "http://tea.test/")]).await;

@@ -56,7 +56,7 @@ fn serve_with_fast_retries(site: &Site) -> Command {
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
     command
         .env("WEBSVC_API_KEY", KEY)
-        .env("WEBSVC__WEBHOOKS__FIRST_RETRY_DELAY_MS", "20")
+        .env("WEBSVC__WEBHOOKS__INITIAL_BACKOFF_MS", "20")
         .env("WEBSVC__WEBHOOKS__ATTEMPTS", "3")
         .env("WEBSVC__WEBHOOKS__TIMEOUT_MS", "1000");
     command
