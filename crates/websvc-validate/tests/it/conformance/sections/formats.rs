@@ -11,12 +11,10 @@ pub(super) fn rows() -> Vec<Row> {
     let unread = "products and menus are not read yet; a warning says so";
     let media = "an extractor of media; until then a warning says that none is installed";
     vec![
-        bare("2.2.1 markdown", "markdown")
-            .tested("websvc-cli", "results_have_the_requested_formats"),
+        bare("2.2.1 markdown", "markdown").tested("websvc-cli", "results_have_the_requested_formats"),
         bare("2.2.1 summary", "summary").tested("websvc-cli", "summary_answer_and_highlights_are_generated"),
         bare("2.2.1 html", "html").tested("websvc-extract", "html_is_cleaned"),
-        bare("2.2.1 rawHtml", "rawHtml")
-            .tested("websvc-cli", "results_have_the_requested_formats"),
+        bare("2.2.1 rawHtml", "rawHtml").tested("websvc-cli", "results_have_the_requested_formats"),
         bare("2.2.1 links", "links").tested("websvc-extract", "links_are_absolute_and_listed_once"),
         bare("2.2.1 images", "images").tested("websvc-extract", "images_come_from_icons_styles_and_sets"),
         screenshot(),

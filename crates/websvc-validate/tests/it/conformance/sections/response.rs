@@ -27,11 +27,7 @@ fn envelope() -> Vec<Row> {
         proven(
             "2.6 data",
             "an array for each source that was asked for, and no other key",
-            &[
-                FIELDS,
-                sources,
-                ("websvc-cli", "search_without_results_has_an_empty_list_per_source"),
-            ],
+            &[FIELDS, sources, ("websvc-cli", "search_without_results_has_an_empty_list_per_source")],
         ),
         proven(
             "2.6 warning",
