@@ -188,7 +188,7 @@ pub enum RemoteError {
     /// Pages would have no way out: the browser does not reach the proxy of its pages.
     #[error(
         "{endpoint} does not reach the proxy of its pages at {proxy}{stranger}: set browser.egress_listen, \
-         browser.egress_host and browser.egress_from"
+         browser.egress_host and browser.egress_allowed_networks"
     )]
     NoWayBack {
         /// The configured address.

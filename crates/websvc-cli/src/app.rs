@@ -1,11 +1,11 @@
-//! The parts of an installation, put together from the configuration and the data directory.
+//! Assembly of the program from the configuration and the data directory.
 
 mod artifacts;
 mod audit;
 mod browser;
 mod jobs;
 mod llm;
-mod mirrored;
+mod mirror_sink;
 mod sources;
 mod threat;
 mod traces;
@@ -30,26 +30,26 @@ use crate::args::PARSE_DOCUMENT;
 use crate::config::{self, Config};
 use crate::data_dir::{DataDir, WriteLock};
 
-pub(crate) use artifacts::bucket_place;
+pub(crate) use artifacts::bucket_location;
 pub(crate) use audit::{audit, sinks};
 pub(crate) use browser::browser;
 pub(crate) use jobs::jobs_config;
 pub(crate) use llm::model;
-pub(crate) use mirrored::ensure_complete;
-pub(crate) use sources::{elsewhere, provider_urls, unused_sources};
+pub(crate) use mirror_sink::ensure_complete;
+pub(crate) use sources::{provider_urls, remote_sources, unused_sources};
 pub(crate) use threat::classifier;
 pub(crate) use traces::TraceSettings;
 
-/// Access of this process to the index.
+/// The access of this process to the index.
 #[derive(Debug)]
 pub(crate) enum IndexMode {
-    /// Search it and add to it.
+    /// Searches and writes.
     Write(#[expect(dead_code, reason = "held, not read")] WriteLock),
-    /// Search it; another process adds to it.
+    /// Searches only. Another process may write.
     Read,
 }
 
-/// An installation that is open.
+/// The opened engine, store, artifacts and index.
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) engine: Engine,
@@ -60,23 +60,23 @@ pub(crate) struct App {
     pub(crate) access: IndexMode,
 }
 
-/// Opens what the configuration describes.
+/// Opens the engine and its parts.
 pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexMode) -> Result<App> {
     let store = Store::open(data_dir.path())?;
     let config::Usage { log_rows, log_days, daily_days } = config.usage;
     store.limit_usage(UsageLimits { log_rows, log_days, daily_days });
     let artifacts = artifacts::open(config, data_dir, &store)?;
     let stages = StageTimes::default();
-    let of_index = IndexConfig { stages: stages.clone(), ..IndexConfig::default() };
-    let index = Arc::new(Index::open(&data_dir.index(), of_index.clone())?);
-    let writes = matches!(access, IndexMode::Write(_));
-    if writes {
+    let index_config = IndexConfig { stages: stages.clone(), ..IndexConfig::default() };
+    let index = Arc::new(Index::open(&data_dir.index(), index_config.clone())?);
+    let is_writable = matches!(access, IndexMode::Write(_));
+    if is_writable {
         recover(&index);
     }
     let client = client(config)?;
     let browser = browser(config, &client)?;
-    let lists = config.browser.lists.iter().map(String::as_str);
-    let blocklist = Arc::new(Blocklist::with_lists(data_dir.lists(), lists));
+    let urls = config.browser.blocklists.iter().map(String::as_str);
+    let blocklist = Arc::new(Blocklist::with_lists(data_dir.blocklists(), urls));
     let scrape = ScrapeConfig { browser, blocklist, stages, ..scrape_config(config)? };
     let scraper = Scraper::new(client, store.clone(), scrape);
     let sources = sources::open(config, &index)?;
@@ -89,7 +89,7 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexMode) -> Re
             IndexMode::Read => None,
         },
         index_use: sources::index_use(config, &mirrors),
-        team_indexes: Some(Arc::new(TeamIndexes::new(&data_dir.index(), of_index, writes))),
+        team_indexes: Some(Arc::new(TeamIndexes::new(&data_dir.index(), index_config, is_writable))),
         mirrors,
         pricing: config.pricing,
         threat: classifier(config)?,
@@ -98,27 +98,29 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexMode) -> Re
     Ok(App { engine, store, artifacts, index, access })
 }
 
-/// Applies what a process that was killed has left in the journal of the index.
+/// Applies the journal of the index that a killed process has left.
 fn recover(index: &Index) {
     match index.recover() {
         Ok(0) => {}
-        Ok(changes) => tracing::info!(changes, "the index was not closed: its journal is applied"),
-        // Searches go on with what is committed, and the journal is kept for the next write.
-        Err(error) => tracing::error!(
-            error = &error as &dyn std::error::Error,
-            "the journal of the index could not be applied"
-        ),
+        Ok(changes) => tracing::info!(changes, "applied the journal of the index, which was not closed"),
+        // Searches use the committed documents. The journal stays for the next write.
+        Err(error) => {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "cannot apply the journal of the index"
+            );
+        }
     }
 }
 
-/// Checks the values that opening would refuse before it opens anything; those of sources are checked with them.
+/// Checks the values that [`open`] would reject before it opens anything. Sources check their own values.
 pub(crate) fn check_values(config: &Config) -> Result<()> {
     browser(config, &client(config)?)?;
     scrape_config(config)?;
     Ok(())
 }
 
-/// Returns the client that pages are fetched by.
+/// Returns the client that fetches pages.
 pub(crate) fn client(config: &Config) -> Result<Client> {
     client_with(config, guard(config)?)
 }
@@ -142,14 +144,14 @@ fn guard(config: &Config) -> Result<AddressGuard> {
 }
 
 fn scrape_config(config: &Config) -> Result<ScrapeConfig> {
-    let fetches = config.fetch.concurrency;
-    // A page of a crawl that leads on to another host waits for the robots.txt of that one.
-    ensure!(fetches >= 2, "fetch.concurrency is {fetches}: the least is 2");
+    let concurrency = config.fetch.concurrency;
+    // When a crawled page redirects to another host, its fetch waits for the fetch of that host's robots.txt.
+    ensure!(concurrency >= 2, "fetch.concurrency is {concurrency}: the minimum is 2");
     Ok(ScrapeConfig {
         max_body_bytes: config.fetch.max_body_bytes,
-        concurrency: config.fetch.concurrency,
+        concurrency,
         cache: cache_limits(config),
-        output_cache_bytes: config.cache.memory_bytes,
+        output_cache_bytes: config.cache.output_memory_bytes,
         proxies: proxies(&config.proxy)?,
         documents: document_workers(),
         ..ScrapeConfig::default()
@@ -161,17 +163,20 @@ fn proxies(config: &config::Proxy) -> Result<ProxyConfig> {
     let pool = |urls: &[String], key: &str| -> Result<Vec<Proxy>> {
         let mut proxies = Vec::new();
         for (at, url) in urls.iter().enumerate() {
-            // Its address may hold a password, so it is named by its place.
-            let place = || format!("proxy.{key}[{at}]");
-            let url: Url = url.parse().with_context(place)?;
-            proxies.push(Proxy::new(&url).with_context(place)?);
+            // The URL may contain a password, so the message names its key and index.
+            let key_and_index = || format!("proxy.{key}[{at}]");
+            let url: Url = url.parse().with_context(key_and_index)?;
+            proxies.push(Proxy::new(&url).with_context(key_and_index)?);
         }
         Ok(proxies)
     };
     let mut countries = BTreeMap::new();
     for (country, urls) in by_country {
-        let known = websvc_types::country::CODES.contains(&country.as_str());
-        ensure!(known, "proxy.by_country: {country:?} is not a country (two upper-case letters, such as DE)");
+        let is_known = websvc_types::country::CODES.contains(&country.as_str());
+        ensure!(
+            is_known,
+            "proxy.by_country: {country:?} is not a country (two upper-case letters, such as DE)"
+        );
         countries.insert(country.clone(), pool(urls, &format!("by_country.{country}"))?);
     }
     Ok(ProxyConfig {
@@ -181,18 +186,18 @@ fn proxies(config: &config::Proxy) -> Result<ProxyConfig> {
     })
 }
 
-/// Returns the workers that read documents: this program once more.
+/// Returns the document workers, which are processes of this program.
 pub(crate) fn document_workers() -> Option<DocumentWorkers> {
     match std::env::current_exe() {
         Ok(program) => Some(DocumentWorkers::new(program, vec![PARSE_DOCUMENT.to_owned()])),
         Err(error) => {
-            tracing::warn!(%error, "the path of this program is not known: documents are not read");
+            tracing::warn!(%error, "cannot determine the path of this program: documents cannot be parsed");
             None
         }
     }
 }
 
-/// Returns the bounds of the page cache.
+/// Returns the limits of the page cache.
 pub(crate) fn cache_limits(config: &Config) -> CacheLimits {
     CacheLimits {
         max_bytes: config.cache.max_bytes,

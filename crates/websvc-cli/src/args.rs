@@ -18,7 +18,7 @@ pub(crate) use common::{Common, KEY_VARIABLE, Remote, check_listen, format_name,
 pub(crate) use jobs::{Batch, CrawlSite, OutputArgs, Patterns};
 pub(crate) use map::{Map, Sitemap};
 pub(crate) use parse::Parse;
-pub(crate) use webhooks::Webhooks;
+pub(crate) use webhooks::WebhooksCommand;
 
 /// Self-hosted web data service: search the web and get the content of the results, in one binary.
 #[derive(Debug, Parser)]
@@ -32,68 +32,68 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Runs the service.
+    /// Run the service
     Serve(Serve),
-    /// Shows what websvc does: crawls its own manual, serves it, searches it.
+    /// Show what websvc does: crawl its own manual, serve it and search it
     Demo(Demo),
-    /// Searches, on this machine's data or through a server.
+    /// Search the data on this machine, or through a server
     Search(Search),
-    /// Gets the content of one page.
+    /// Print the content of one page
     Scrape(Scrape),
-    /// Lists the URLs of a site, on this machine's data or through a server.
+    /// List the URLs of a site, on this machine or through a server
     Map(Map),
-    /// Gets the pages of a site, on this machine or through a server; goes on after an interruption.
+    /// Scrape the pages of a site; resumes after an interruption
     Crawl(CrawlSite),
-    /// Gets the pages of a list, on this machine or through a server; goes on after an interruption.
+    /// Scrape a list of URLs; resumes after an interruption
     Batch(Batch),
-    /// Reads files of this machine as pages; works while the server runs.
+    /// Convert local files to Markdown and other formats; works while the server runs
     Parse(Parse),
-    /// Fills and shows the embedded index.
+    /// Fill and inspect the embedded index
     #[command(subcommand)]
     Index(IndexCommand),
-    /// Creates, changes and shows teams; works while the server runs.
+    /// Create, change and show teams; works while the server runs
     #[command(subcommand)]
     Teams(TeamsCommand),
-    /// Creates, lists and revokes API keys; works while the server runs.
+    /// Create, list and revoke API keys; works while the server runs
     #[command(subcommand)]
     Keys(KeysCommand),
-    /// Writes the keys, teams, page cache and index into one file; works while the server runs.
+    /// Write the keys, teams, page cache and index into one file; works while the server runs
     Backup(Backup),
-    /// Offers search and pages to language models as tools (MCP) over the standard streams; works while the server runs.
+    /// Serve search and scraping as MCP tools on stdin and stdout; works while the server runs
     Mcp,
-    /// Shows what teams have used and have left; works while the server runs.
+    /// Show the usage and the remaining credits of teams; works while the server runs
     Usage(Usage),
-    /// Shows and purges the page cache; works while the server runs.
+    /// Show and purge the page cache; works while the server runs
     #[command(subcommand)]
     Cache(CacheCommand),
-    /// Lists and deletes browser profiles; works while the server runs.
+    /// List and delete browser profiles; works while the server runs
     #[command(subcommand)]
     Profiles(ProfilesCommand),
-    /// Lists the events of jobs that could not be delivered, and has them tried anew; works while the server runs.
+    /// List undelivered job events and retry them; works while the server runs
     #[command(subcommand)]
-    Webhooks(Webhooks),
-    /// Sets what threat protection of teams goes by, and tells what becomes of a URL; works while the server runs.
+    Webhooks(WebhooksCommand),
+    /// Set the threat protection of teams and check a URL; works while the server runs
     #[command(subcommand)]
     Threat(ThreatCommand),
-    /// Fetches and shows the lists of advertising beside the bundled one.
-    #[command(subcommand)]
-    Lists(BlocklistCommand),
-    /// Looks at everything that an operator may get wrong, and says how to mend it.
+    /// Fetch and show additional ad blocklists
+    #[command(subcommand, alias = "lists")]
+    Blocklists(BlocklistCommand),
+    /// Check configuration, data directory and external services, and suggest fixes
     Doctor(Doctor),
-    /// Reads one document from the standard input: what the service starts for each.
+    /// Parse one document from stdin; started by the service
     #[command(name = PARSE_DOCUMENT, hide = true)]
     ParseDocument(ParseDocument),
 }
 
-/// The name of the command that reads one document.
+/// The name of the command that parses one document.
 pub(crate) const PARSE_DOCUMENT: &str = "parse-document";
 
 #[derive(Debug, Args)]
 pub(crate) struct ParseDocument {
-    /// Becomes this program within the limits instead.
+    /// Exec PROGRAM under the worker limits
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) tool: Option<String>,
-    /// Arguments of the program.
+    /// Arguments of PROGRAM
     #[arg(last = true, value_name = "ARGUMENT")]
     pub(crate) arguments: Vec<String>,
 }
@@ -103,20 +103,20 @@ pub(crate) struct Serve {
     /// Address to listen on; port 0 picks a free one [default: 127.0.0.1:3002]
     #[arg(long, value_name = "HOST:PORT", value_parser = listen_address)]
     pub(crate) listen: Option<String>,
-    /// Allows `[auth] required = false` on addresses that others can reach.
+    /// Allow `[auth] required = false` on an address other than loopback
     #[arg(long)]
     pub(crate) insecure: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Usage {
-    /// Shows only this team.
+    /// Show only this team
     #[arg(long, value_name = "NAME")]
     pub(crate) team: Option<String>,
-    /// Shows the last so many days (UTC), today included.
+    /// Number of days to show (UTC), including today
     #[arg(long, value_name = "NUMBER", default_value_t = 30)]
     pub(crate) days: u32,
-    /// Prints the figures as JSON.
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -126,70 +126,70 @@ pub(crate) struct Doctor {
     /// Address that the service will listen on [default: as configured]
     #[arg(long, value_name = "HOST:PORT", value_parser = listen_address)]
     pub(crate) listen: Option<String>,
-    /// Prints the findings as JSON.
+    /// Print the findings as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
-    /// Ends after the tour instead of serving until Ctrl-C.
+    /// Exit after the tour instead of serving until Ctrl-C
     #[arg(long)]
     pub(crate) once: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Search {
-    /// The query; operators such as site: and "phrases" work.
+    /// Query; supports operators such as site: and "phrases"
     #[arg(required = true, num_args = 1..)]
     pub(crate) query: Vec<String>,
-    /// How many results, 1 to 100.
+    /// Number of results, 1 to 100
     #[arg(long, default_value_t = websvc_types::limits::LIMIT_DEFAULT)]
     pub(crate) limit: u32,
-    /// Gets the content of the results too; repeat for several formats.
+    /// Scrape the results in this format; repeat for several
     #[arg(long = "format", value_name = "FORMAT", value_parser = format_name(), hide_possible_values = true)]
     pub(crate) formats: Vec<String>,
-    /// Prints the answer as JSON.
+    /// Print the response as JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) remote: Remote,
     #[command(flatten)]
-    pub(crate) drawing: RenderArgs,
+    pub(crate) render: RenderArgs,
     #[command(flatten)]
-    pub(crate) pictures: ResultCaptureArgs,
+    pub(crate) captures: ResultCaptureArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Scrape {
-    /// The page.
+    /// URL of the page
     pub(crate) url: String,
     #[command(flatten)]
-    pub(crate) reading: FormatArgs,
-    /// Prints the page as JSON.
+    pub(crate) format_args: FormatArgs,
+    /// Print the page as JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) pictures: CaptureArgs,
+    pub(crate) captures: CaptureArgs,
     #[command(flatten)]
-    pub(crate) drawing: RenderArgs,
+    pub(crate) render: RenderArgs,
     #[command(flatten)]
-    pub(crate) place: LocationArgs,
+    pub(crate) location: LocationArgs,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum IndexCommand {
-    /// Fetches sites into the index, politely: robots.txt, sitemaps, a pace per host.
+    /// Crawl sites into the index; honors robots.txt, reads sitemaps, and paces requests per host
     Crawl(Crawl),
-    /// Reads files into the index: .jsonl and web archives (.warc), packed or not, directories of pages.
+    /// Import files into the index: .jsonl, web archives (.warc), also compressed, and directories of pages
     Import(Import),
-    /// Writes all documents of the index into a file that `index import` reads; works while a server runs.
+    /// Export all documents of the index into a file for `index import`; works while a server runs
     Export(Export),
-    /// Shows what is in the index.
+    /// Show the size and contents of the index
     Stats(Stats),
-    /// Takes sites or single pages out of the index.
+    /// Delete sites or single pages from the index
     Delete(Delete),
-    /// Merges the index into one segment, which makes it smallest and searches fastest.
+    /// Merge the index into one segment, for the smallest size and the fastest searches
     Optimize(Optimize),
 }
 
@@ -198,21 +198,21 @@ pub(crate) struct Crawl {
     /// Start URLs; the crawl stays on their hosts
     #[arg(required = true, value_name = "URL")]
     pub(crate) urls: Vec<String>,
-    /// At most this many pages.
+    /// Maximum number of pages
     #[arg(long, default_value_t = 10_000)]
     pub(crate) limit: usize,
-    /// At most this many links from the start.
+    /// Maximum number of links between a start URL and a page
     #[arg(long)]
     pub(crate) depth: Option<u32>,
     #[command(flatten)]
     pub(crate) patterns: Patterns,
-    /// At most this many requests against one host at one time; a server has its own bounds.
+    /// Maximum number of concurrent requests to one host; a server uses its own limit
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16), conflicts_with = "server")]
     pub(crate) per_host: u8,
-    /// Asks for the first bytes of at most this many images whose pages do not say how large they are; a server does not.
+    /// Maximum number of images of unknown size whose first bytes are fetched; a server fetches none
     #[arg(long, value_name = "NUMBER", default_value_t = 2_000, conflicts_with = "server")]
     pub(crate) image_sizes: usize,
-    /// Prints the summary as JSON.
+    /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -221,13 +221,13 @@ pub(crate) struct Crawl {
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// Files and directories.
+    /// Files and directories
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// The URL that stands for each directory given [default: file://...].
+    /// URL that each given directory corresponds to [default: file://...]
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<Url>,
-    /// Prints the summary as JSON.
+    /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -236,20 +236,20 @@ pub(crate) struct Import {
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// A file that ends with .jsonl.zst or .jsonl, or - for JSON lines on stdout. An older file is replaced at the end.
+    /// Output file (.jsonl.zst or .jsonl), or - for JSON lines on stdout; an existing file is replaced on success
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Writes only the pages of this host and its subdomains.
+    /// Export only the pages of this host and its subdomains
     #[arg(long, value_name = "HOST")]
     pub(crate) site: Option<String>,
-    /// Prints the summary as JSON.
+    /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Stats {
-    /// Prints the figures as JSON.
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -258,55 +258,55 @@ pub(crate) struct Stats {
 
 #[derive(Debug, Args)]
 pub(crate) struct Delete {
-    /// A host; its pages and those of its subdomains go. Repeat for several.
+    /// Delete the pages of this host and its subdomains; repeat for several
     #[arg(long = "site", value_name = "HOST", required_unless_present = "urls")]
     pub(crate) sites: Vec<String>,
-    /// A page that goes; repeat for several.
+    /// Delete this page; repeat for several
     #[arg(long = "url", value_name = "URL")]
     pub(crate) urls: Vec<String>,
-    /// Prints the count as JSON.
+    /// Print the count as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Optimize {
-    /// Prints the figures as JSON.
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CacheCommand {
-    /// Shows what is in the cache, and its bounds.
+    /// Show the size of the cache and its limits
     Stats {
-        /// Prints the figures as JSON.
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Removes pages from the cache; a running server knows within a second.
+    /// Remove pages from the cache; a running server notices within a second
     Purge(Purge),
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfilesCommand {
-    /// Lists the profiles of all teams, or of one.
+    /// List the profiles of all teams, or of one
     List {
-        /// Only those of this team.
+        /// List only the profiles of this team
         #[arg(long, value_name = "NAME")]
         team: Option<String>,
-        /// Prints the profiles as JSON.
+        /// Print the profiles as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Deletes a profile; who is about to save it no longer can.
+    /// Delete a profile, even while it is in use
     Delete {
-        /// The name that `profiles list` shows.
+        /// Name of the profile, as shown by `profiles list`
         name: String,
-        /// The team whose it is.
+        /// Team that owns the profile
         #[arg(long, value_name = "NAME", default_value = "default")]
         team: String,
-        /// Prints what was deleted as JSON.
+        /// Print the deleted profile as JSON
         #[arg(long)]
         json: bool,
     },
@@ -314,32 +314,32 @@ pub(crate) enum ProfilesCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ThreatCommand {
-    /// Shows the values of a team as JSON; what is missing has its default.
+    /// Show the settings of a team as JSON; a missing setting has its default
     Show {
-        /// The team.
+        /// Name of the team
         team: String,
-        /// Prints JSON, as without it.
+        /// Print JSON (always on)
         #[arg(long)]
         json: bool,
     },
-    /// Changes the values of a team, and shows them as JSON; what is not given stays as it is.
+    /// Change the given settings of a team and show all of them as JSON
     Set {
-        /// The team; it is made when it does not exist.
+        /// Name of the team; created if it does not exist
         team: String,
         #[command(flatten)]
         values: ThreatValues,
-        /// Prints JSON, as without it.
+        /// Print JSON (always on)
         #[arg(long)]
         json: bool,
     },
-    /// Tells whether a URL is allowed by the values of a team, and by the scanner of the configuration.
+    /// Check a URL against the settings of a team and the configured scanner
     Check {
-        /// The URL.
+        /// URL to check
         url: Url,
-        /// The team by whose values.
+        /// Team whose settings apply
         #[arg(long, value_name = "NAME", default_value = "default")]
         team: String,
-        /// Prints the verdict as JSON.
+        /// Print the verdict as JSON
         #[arg(long)]
         json: bool,
     },
@@ -347,54 +347,54 @@ pub(crate) enum ThreatCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ThreatValues {
-    /// The score, 0 to 100, from which on a URL is blocked.
+    /// Minimum score, 0 to 100, at which a URL is blocked
     #[arg(long, value_name = "SCORE")]
     pub(crate) risk_score_threshold: Option<u8>,
-    /// Domains that are blocked, such as example.com,*.example.net; "" for none.
+    /// Blocked domains, such as example.com,*.example.net; "" for none
     #[arg(long, value_name = "DOMAIN,...", value_delimiter = ',')]
     pub(crate) blacklist: Option<Vec<String>>,
-    /// Domains that are allowed whatever else says; "" for none.
+    /// Domains that are always allowed; "" for none
     #[arg(long, value_name = "DOMAIN,...", value_delimiter = ',')]
     pub(crate) whitelist: Option<Vec<String>>,
-    /// Top-level domains that are blocked, such as zip,mov; "" for none.
+    /// Blocked top-level domains, such as zip,mov; "" for none
     #[arg(long, value_name = "TLD,...", value_delimiter = ',')]
     pub(crate) blocked_tlds: Option<Vec<String>>,
     /// Policy for URLs that cannot be scanned
     #[arg(long, value_name = "POLICY", value_parser = ["open", "closed"])]
     pub(crate) failure_policy: Option<String>,
-    /// Goes back to the defaults first.
+    /// Restore the defaults before applying the given settings
     #[arg(long)]
     pub(crate) reset: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BlocklistCommand {
-    /// Fetches the lists of browser.lists into the data directory, each replacing its older self.
+    /// Fetch the lists of browser.blocklists into the data directory, replacing older copies
     Update,
-    /// Shows the lists, and how old they are.
+    /// Show the lists and their age
     Show {
-        /// Prints the lists as JSON.
+        /// Print the lists as JSON
         #[arg(long)]
         json: bool,
     },
 }
 
 #[derive(Debug, Args)]
-#[group(required = true, multiple = true, id = "what", args = ["urls", "hosts", "older_than_days", "all"])]
+#[group(required = true, multiple = true, id = "selection", args = ["urls", "hosts", "older_than_days", "all"])]
 pub(crate) struct Purge {
-    /// A page that goes, in all its variants; repeat for several.
+    /// Remove all variants of this page; repeat for several
     #[arg(long = "url", value_name = "URL")]
     pub(crate) urls: Vec<Url>,
-    /// A host whose pages go; repeat for several.
+    /// Remove the pages of this host; repeat for several
     #[arg(long = "host", value_name = "HOST")]
     pub(crate) hosts: Vec<String>,
-    /// Pages that were fetched longer ago go.
+    /// Remove the pages fetched more than DAYS ago
     #[arg(long, value_name = "DAYS")]
     pub(crate) older_than_days: Option<u64>,
-    /// Everything goes.
+    /// Remove all pages
     #[arg(long)]
     pub(crate) all: bool,
-    /// Prints the count as JSON.
+    /// Print the count as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,4 +1,4 @@
-//! The data directory: where it is, and who may write the index in it.
+//! The data directory: its location, and the lock for writing its index.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -6,71 +6,71 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use websvc_store::Store;
 
-/// The name of the lock's file in the data directory: made by whoever opens the index to write it, and never removed.
+/// The lock file in the data directory. A process that opens the index for writing creates it; it is never removed.
 pub(crate) const LOCK_FILE: &str = "lock";
 
-/// The name of the index's folder in the data directory.
+/// The index in the data directory.
 pub(crate) const INDEX_DIR: &str = "index";
 
-/// The name of the folder of lists in the data directory.
-const LISTS_DIR: &str = "lists";
+/// The ad blocklists in the data directory.
+const BLOCKLISTS_DIR: &str = "lists";
 
-/// Entries that mark a data directory: each command that creates one leaves at least one of them.
-const OWN_ENTRIES: &[&str] = &[Store::FILE_NAME, INDEX_DIR, LISTS_DIR, LOCK_FILE];
+/// Entries that identify a data directory. Each command that creates one creates at least one of them.
+const OWN_ENTRIES: &[&str] = &[Store::FILE_NAME, INDEX_DIR, BLOCKLISTS_DIR, LOCK_FILE];
 
-/// A data directory that exists.
+/// An existing data directory.
 #[derive(Debug, Clone)]
 pub(crate) struct DataDir(PathBuf);
 
-/// The right to write the index; the operating system takes it back when the process ends, however it ends.
+/// The lock for writing the index. The operating system releases it when the process ends.
 #[derive(Debug)]
 pub(crate) struct WriteLock(#[expect(dead_code, reason = "held, not read")] File);
 
 impl DataDir {
-    /// Returns where the directory is, whether it exists or not: the one given, else the platform's own for websvc.
+    /// Returns the path of the data directory, which may not exist: the given one, or the platform's default.
     pub(crate) fn locate(given: Option<&Path>) -> Result<PathBuf> {
         match given {
             Some(path) => Ok(path.to_owned()),
             None => match directories::ProjectDirs::from("", "", "websvc") {
                 Some(directories) => Ok(directories.data_dir().to_owned()),
                 None => bail!(
-                    "there is no home directory: give a data directory by --data-dir or WEBSVC_DATA_DIR"
+                    "no home directory found: set the data directory with --data-dir or WEBSVC_DATA_DIR"
                 ),
             },
         }
     }
 
-    /// Opens the directory given, else the platform's own for websvc, making it when it does not exist.
+    /// Opens the given directory, or the platform's default, and creates it if it does not exist.
     pub(crate) fn open(given: Option<&Path>) -> Result<Self> {
         let path = Self::locate(given)?;
         create_private(&path)
-            .with_context(|| format!("cannot make the data directory {}", path.display()))?;
+            .with_context(|| format!("cannot create the data directory {}", path.display()))?;
         Ok(Self(path))
     }
 
-    /// Opens the directory given, else the platform's own for websvc, that is there already. Nothing is made.
+    /// Opens the given directory, or the platform's default, without creating anything.
     ///
     /// # Errors
-    /// It does not exist, or is a directory of something else.
+    /// The directory does not exist, or is not a data directory.
     pub(crate) fn open_existing(given: Option<&Path>) -> Result<Self> {
         let path = Self::locate(given)?;
         let shown = path.display();
         ensure!(
             path.is_dir(),
-            "the data directory {shown} does not exist: name the one of the service by --data-dir or WEBSVC_DATA_DIR"
+            "the data directory {shown} does not exist: set the one of the service with --data-dir or WEBSVC_DATA_DIR"
         );
         let mut entries =
             path.read_dir().with_context(|| format!("cannot read the data directory {shown}"))?;
         ensure!(
             entries.next().is_none() || OWN_ENTRIES.iter().any(|name| path.join(name).exists()),
-            "{shown} is not a data directory: it has other files, and none of {}; name the one of the service by \
+            "{shown} is not a data directory: it contains files, but none of {}; set the one of the service with \
              --data-dir or WEBSVC_DATA_DIR",
             OWN_ENTRIES.join(", ")
         );
         Ok(Self(path))
     }
 
-    /// Stands for the data directory where nothing uses one: that there is none, or nowhere to put it, is no mistake then.
+    /// Returns a placeholder for a command that does not use the data directory. It need not exist or be known.
     pub(crate) fn unused(given: Option<&Path>) -> Self {
         Self(Self::locate(given).unwrap_or_default())
     }
@@ -95,11 +95,11 @@ impl DataDir {
         self.0.join("audit")
     }
 
-    pub(crate) fn lists(&self) -> PathBuf {
-        self.0.join(LISTS_DIR)
+    pub(crate) fn blocklists(&self) -> PathBuf {
+        self.0.join(BLOCKLISTS_DIR)
     }
 
-    /// Takes the right to write the index; `None` when another process has it.
+    /// Acquires the lock for writing the index. Returns `None` if another process holds it.
     pub(crate) fn try_lock(&self) -> Result<Option<WriteLock>> {
         let path = self.0.join(LOCK_FILE);
         let file = OpenOptions::new()
@@ -117,18 +117,19 @@ impl DataDir {
         }
     }
 
-    /// Takes the right to write the index.
+    /// Acquires the lock for writing the index.
     pub(crate) fn lock(&self) -> Result<WriteLock> {
         self.try_lock()?.with_context(|| {
             format!(
-                "the data directory {} is in use by another websvc; go through it with --server URL and --api-key KEY (or WEBSVC_API_KEY)",
+                "the data directory {} is in use by another websvc process; use that server with --server URL and \
+                 --api-key KEY (or WEBSVC_API_KEY)",
                 self.0.display()
             )
         })
     }
 }
 
-/// Makes a directory that only its owner can enter: it holds what was asked and read.
+/// Creates a directory that only its owner can access, because it contains queries and pages.
 fn create_private(path: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -142,9 +143,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directory_that_is_not_there_or_of_others_is_refused_and_left_alone() {
+    fn open_existing_rejects_missing_and_foreign_directories_without_changes() {
         let parent = tempfile::tempdir().unwrap();
-        assert!(DataDir::open_existing(Some(parent.path())).is_ok(), "an empty one is a fresh installation");
+        assert!(
+            DataDir::open_existing(Some(parent.path())).is_ok(),
+            "an empty directory is a new installation"
+        );
         let missing = parent.path().join("data");
         let error = DataDir::open_existing(Some(&missing)).unwrap_err().to_string();
         assert!(error.contains("does not exist") && error.contains("--data-dir"), "{error}");
@@ -157,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn one_process_may_write() {
+    fn write_lock_is_exclusive() {
         let directory = tempfile::tempdir().unwrap();
         let data_dir = DataDir::open(Some(&directory.path().join("data"))).unwrap();
         let lock = data_dir.try_lock().unwrap();

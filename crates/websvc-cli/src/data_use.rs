@@ -1,4 +1,4 @@
-//! How each command uses the data directory: makes it, needs one that is there, or leaves it to a server.
+//! The use of the data directory by each command.
 
 use std::path::Path;
 
@@ -6,74 +6,78 @@ use anyhow::Result;
 
 use crate::args::{
     self, BlocklistCommand, CacheCommand, Command, IndexCommand, KeysCommand, ProfilesCommand, Remote,
-    TeamsCommand, ThreatCommand, Webhooks,
+    TeamsCommand, ThreatCommand, WebhooksCommand,
 };
 use crate::config::{Config, Provider};
 use crate::data_dir::DataDir;
 
-/// How a command uses the data directory.
+/// The use of the data directory by a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DataUse {
-    /// Makes it when it does not exist.
-    Makes,
-    /// Reads or changes what is in it: where there is none, a wrong directory was named.
-    Needs,
-    /// A server does the work, or nothing needs one.
+    /// Create it if it does not exist.
+    Create,
+    /// Open an existing one. If there is none, the operator has given the wrong directory.
+    Existing,
+    /// Do not use it: a server runs the command, or it needs no data.
     Unused,
 }
 
 impl DataUse {
-    /// Returns how a command uses the data directory.
+    /// Returns the use of the data directory by a command.
     pub(crate) fn of(command: &Command, config: &Config) -> Self {
         match command {
             _ if server_of(command).is_some_and(|remote| remote.server.is_some()) => Self::Unused,
             Command::Demo(_) | Command::Doctor(_) | Command::ParseDocument(_) => Self::Unused,
             Command::Serve(_) | Command::Scrape(_) | Command::Map(_) | Command::Parse(_) | Command::Mcp => {
-                Self::Makes
+                Self::Create
             }
-            // Other sources are searched without an index.
-            Command::Search(_) if !config.search.providers.contains(&Provider::Index) => Self::Makes,
-            Command::Search(_) | Command::Backup(_) | Command::Usage(_) => Self::Needs,
+            // A search of other sources needs no index.
+            Command::Search(_) if !config.search.providers.contains(&Provider::Index) => Self::Create,
+            Command::Search(_) | Command::Backup(_) | Command::Usage(_) => Self::Existing,
             Command::Crawl(args::CrawlSite { job, .. }) | Command::Batch(args::Batch { job, .. }) => {
-                if job.resume.is_some() { Self::Needs } else { Self::Makes }
+                if job.resume.is_some() { Self::Existing } else { Self::Create }
             }
-            Command::Index(IndexCommand::Crawl(_) | IndexCommand::Import(_)) => Self::Makes,
+            Command::Index(IndexCommand::Crawl(_) | IndexCommand::Import(_)) => Self::Create,
             Command::Index(
                 IndexCommand::Export(_)
                 | IndexCommand::Stats(_)
                 | IndexCommand::Delete(_)
                 | IndexCommand::Optimize(_),
-            ) => Self::Needs,
-            Command::Teams(TeamsCommand::Set(_) | TeamsCommand::WebhookSecret { .. }) => Self::Makes,
+            ) => Self::Existing,
+            Command::Teams(TeamsCommand::Set(_) | TeamsCommand::WebhookSecret { .. }) => Self::Create,
             Command::Teams(
                 TeamsCommand::List { .. } | TeamsCommand::Show { .. } | TeamsCommand::Delete { .. },
-            ) => Self::Needs,
-            Command::Keys(KeysCommand::Create(_)) => Self::Makes,
-            Command::Keys(KeysCommand::List { .. } | KeysCommand::Revoke { .. }) => Self::Needs,
-            Command::Cache(CacheCommand::Stats { .. } | CacheCommand::Purge(_)) => Self::Needs,
-            Command::Profiles(ProfilesCommand::List { .. } | ProfilesCommand::Delete { .. }) => Self::Needs,
-            Command::Webhooks(Webhooks::DeadLetters { .. } | Webhooks::Retry { .. }) => Self::Needs,
-            Command::Threat(ThreatCommand::Set { .. }) => Self::Makes,
-            Command::Threat(ThreatCommand::Show { .. } | ThreatCommand::Check { .. }) => Self::Needs,
-            Command::Lists(BlocklistCommand::Update) => Self::Makes,
-            Command::Lists(BlocklistCommand::Show { .. }) => Self::Needs,
+            ) => Self::Existing,
+            Command::Keys(KeysCommand::Create(_)) => Self::Create,
+            Command::Keys(KeysCommand::List { .. } | KeysCommand::Revoke { .. }) => Self::Existing,
+            Command::Cache(CacheCommand::Stats { .. } | CacheCommand::Purge(_)) => Self::Existing,
+            Command::Profiles(ProfilesCommand::List { .. } | ProfilesCommand::Delete { .. }) => {
+                Self::Existing
+            }
+            Command::Webhooks(WebhooksCommand::DeadLetters { .. } | WebhooksCommand::Retry { .. }) => {
+                Self::Existing
+            }
+            Command::Threat(ThreatCommand::Set { .. }) => Self::Create,
+            Command::Threat(ThreatCommand::Show { .. } | ThreatCommand::Check { .. }) => Self::Existing,
+            Command::Blocklists(BlocklistCommand::Update) => Self::Create,
+            Command::Blocklists(BlocklistCommand::Show { .. }) => Self::Existing,
         }
     }
 
-    /// Opens the directory given, else the platform's own.
+    /// Opens the given directory, or the platform's default.
     ///
     /// # Errors
-    /// It is needed and not there, or cannot be made.
+    /// The directory must exist and does not, or it cannot be created.
     pub(crate) fn open(self, given: Option<&Path>) -> Result<DataDir> {
         match self {
-            Self::Makes => DataDir::open(given),
-            Self::Needs => DataDir::open_existing(given),
+            Self::Create => DataDir::open(given),
+            Self::Existing => DataDir::open_existing(given),
             Self::Unused => Ok(DataDir::unused(given)),
         }
     }
 }
 
-/// Returns where a command can be told to go through a server.
+/// Returns the server arguments of a command that can use a server.
 pub(crate) fn server_of(command: &Command) -> Option<&Remote> {
     match command {
         Command::Search(search) => Some(&search.remote),
@@ -101,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn command_that_only_reads_needs_what_is_there() {
+    fn command_on_existing_data_does_not_create_the_directory() {
         for line in [
             "search tea",
             "backup a.tar",
@@ -115,22 +119,23 @@ mod tests {
             "webhooks dead-letters",
             "threat show default",
             "threat check http://a.test/",
+            "blocklists show",
             "lists show",
             "index stats",
             "index export -",
             "index delete --site a.test",
             "crawl --resume 1",
         ] {
-            check(line, DataUse::Needs);
+            check(line, DataUse::Existing);
         }
     }
 
     #[test]
-    fn command_that_fills_it_makes_it_and_a_server_has_its_own() {
+    fn command_that_stores_data_creates_the_directory_unless_a_server_runs_it() {
         for line in
             ["serve", "scrape a.test", "map a.test", "crawl a.test", "index crawl a.test", "keys create"]
         {
-            check(line, DataUse::Makes);
+            check(line, DataUse::Create);
         }
         for line in
             ["search tea", "map a.test", "crawl a.test", "batch a.test", "index crawl a.test", "index stats"]

@@ -1,4 +1,4 @@
-//! The log: lines on stderr, and spans for the collector of traces beside them.
+//! Logging: lines on stderr, and spans for the export of traces.
 
 mod fields;
 mod line;
@@ -18,12 +18,12 @@ use self::line::Lines;
 use crate::args::Command;
 use crate::config::{Log, LogFormat};
 
-/// Variable with the filter of log lines, such as `debug` or `websvc_server=debug,warn`.
+/// Variable that sets the filter of log lines, such as `debug` or `websvc_server=debug,warn`.
 pub(crate) const FILTER_VARIABLE: &str = "WEBSVC_LOG";
-/// How a line looks: `json` or `pretty`.
+/// Variable that sets the format of log lines: `json` or `pretty`.
 pub(crate) const FORMAT_VARIABLE: &str = "WEBSVC_LOG_FORMAT";
 
-/// Starts the log. The service tells of every request by default, the other commands only of trouble.
+/// Starts logging. By default, the service logs every request, and the other commands log only errors.
 pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> Result<()> {
     let default = match command {
         Command::Serve(_) => "info",
@@ -44,72 +44,79 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
         | Command::Profiles(_)
         | Command::Webhooks(_)
         | Command::Threat(_)
-        | Command::Lists(_)
+        | Command::Blocklists(_)
         | Command::Doctor(_)
         | Command::ParseDocument(_) => "error",
     };
     let is_terminal = std::io::stderr().is_terminal();
-    let wanted = wanted_format(log, variable(FORMAT_VARIABLE).as_deref())?;
-    // People read what commands say of trouble; what a service says goes to where logs are collected.
+    let chosen = format_of(log, variable(FORMAT_VARIABLE).as_deref())?;
+    // People read the log of a command. The log of a service is collected by programs.
     let is_collected = matches!(command, Command::Serve(_)) && !is_terminal;
-    let format = wanted.unwrap_or(if is_collected { LogFormat::Json } else { LogFormat::Pretty });
-    let colours = is_terminal && std::env::var_os("NO_COLOR").is_none();
-    let filter = LineFilter(wanted_filter(log, variable(FILTER_VARIABLE).as_deref(), default)?);
-    let lines = Lines::new(format, colours, std::io::stderr).with_filter(filter);
+    let format = chosen.unwrap_or(if is_collected { LogFormat::Json } else { LogFormat::Pretty });
+    let colors = is_terminal && std::env::var_os("NO_COLOR").is_none();
+    let filter = LineFilter(filter_of(log, variable(FILTER_VARIABLE).as_deref(), default)?);
+    let lines = Lines::new(format, colors, std::io::stderr).with_filter(filter);
     let spans = spans.map(|spans| {
-        let ours = |metadata: &Metadata<'_>| metadata.is_span() && metadata.target() == websvc_stage::TARGET;
-        spans.with_filter(filter::filter_fn(ours).with_max_level_hint(LevelFilter::INFO))
+        let is_stage_span =
+            |metadata: &Metadata<'_>| metadata.is_span() && metadata.target() == websvc_stage::TARGET;
+        spans.with_filter(filter::filter_fn(is_stage_span).with_max_level_hint(LevelFilter::INFO))
     });
-    Registry::default().with(lines).with(spans).try_init().context("the log cannot be started")?;
+    Registry::default().with(lines).with(spans).try_init().context("cannot start logging")?;
     if matches!(command, Command::Serve(_) | Command::Mcp) {
         install_panic_hook();
     }
     Ok(())
 }
 
-/// Tells of panics where they were, and what was said if that is a text of the program: one that was put together may hold
-/// what was worked on, of which perhaps nothing may be kept.
+/// Installs a hook that logs the location of a panic, and its message if it is a literal of the program.
+///
+/// A formatted message may contain content of a request whose data must not be stored.
 fn install_panic_hook() {
     std::panic::set_hook(Box::new(|panic| {
-        let text = panic.payload().downcast_ref::<&str>().copied().unwrap_or("its message may have content");
-        tracing::error!(at = panic.location().map(tracing::field::display), text, "a panic");
+        let text = panic
+            .payload()
+            .downcast_ref::<&str>()
+            .copied()
+            .unwrap_or("message withheld: it may contain content");
+        tracing::error!(at = panic.location().map(tracing::field::display), text, "panic");
     }));
 }
 
-/// Checks what the configuration and the variables say of the log.
+/// Checks the log settings of the configuration and of the variables.
 pub(crate) fn check(log: &Log) -> Result<()> {
-    wanted_format(log, variable(FORMAT_VARIABLE).as_deref())?;
-    wanted_filter(log, variable(FILTER_VARIABLE).as_deref(), "info").map(drop)
+    format_of(log, variable(FORMAT_VARIABLE).as_deref())?;
+    filter_of(log, variable(FILTER_VARIABLE).as_deref(), "info").map(drop)
 }
 
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-fn wanted_format(log: &Log, variable: Option<&str>) -> Result<Option<LogFormat>> {
+fn format_of(log: &Log, variable: Option<&str>) -> Result<Option<LogFormat>> {
     match variable {
         None => Ok(log.format),
         Some("json") => Ok(Some(LogFormat::Json)),
         Some("pretty") => Ok(Some(LogFormat::Pretty)),
-        Some(other) => bail!("{FORMAT_VARIABLE} is {other:?}, use json or pretty"),
+        Some(other) => bail!("{FORMAT_VARIABLE} is {other:?}: use json or pretty"),
     }
 }
 
-fn wanted_filter(log: &Log, variable: Option<&str>, default: &str) -> Result<EnvFilter> {
+fn filter_of(log: &Log, variable: Option<&str>, default: &str) -> Result<EnvFilter> {
     let (text, from) = match (variable, &log.filter) {
         (Some(text), _) => (text, FILTER_VARIABLE),
         (None, Some(text)) => (text.as_str(), "log.filter"),
-        (None, None) => (default, "the filter"),
+        (None, None) => (default, "the default filter"),
     };
     let parsed = EnvFilter::builder().parse(text);
     parsed
-        .with_context(|| format!("{from} is {text:?}, use a level such as info, or websvc_server=debug,warn"))
+        .with_context(|| format!("{from} is {text:?}: use a level such as info, or websvc_server=debug,warn"))
 }
 
-/// Lets the lines in that are wanted, and the spans of requests, which tell whose they are.
+/// A filter that passes the selected lines, and request spans, which identify the request of a line.
 ///
-/// The libraries beneath are heard from warnings on, whatever is wanted: below they write what goes through them: queries,
-/// URLs, content. The tools of MCP repeat even in warnings what they were sent. What this program tells has none of these.
+/// Events of libraries pass only from level `WARN` on, because below it they contain queries, URLs and content.
+/// The MCP library (`rmcp`) repeats its input even in warnings, so its events never pass. The events of websvc contain
+/// none of these.
 struct LineFilter(EnvFilter);
 
 impl LineFilter {
@@ -151,15 +158,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_variable_wins_and_what_cannot_be_read_is_told() {
+    fn log_variables_override_the_configuration_and_invalid_values_are_rejected() {
         let log = Log { format: Some(LogFormat::Json), filter: Some("warn".to_owned()) };
-        assert_eq!(wanted_format(&log, None).unwrap(), Some(LogFormat::Json));
-        assert_eq!(wanted_format(&log, Some("pretty")).unwrap(), Some(LogFormat::Pretty));
-        assert!(wanted_format(&log, Some("xml")).unwrap_err().to_string().contains("WEBSVC_LOG_FORMAT"));
-        assert_eq!(wanted_filter(&log, None, "info").unwrap().to_string(), "warn");
-        assert_eq!(wanted_filter(&log, Some("debug"), "info").unwrap().to_string(), "debug");
-        assert_eq!(wanted_filter(&Log::default(), None, "info").unwrap().to_string(), "info");
-        let wrong = Log { filter: Some("websvc=loud".to_owned()), ..Log::default() };
-        assert!(wanted_filter(&wrong, None, "info").unwrap_err().to_string().contains("log.filter"));
+        assert_eq!(format_of(&log, None).unwrap(), Some(LogFormat::Json));
+        assert_eq!(format_of(&log, Some("pretty")).unwrap(), Some(LogFormat::Pretty));
+        assert!(format_of(&log, Some("xml")).unwrap_err().to_string().contains("WEBSVC_LOG_FORMAT"));
+        assert_eq!(filter_of(&log, None, "info").unwrap().to_string(), "warn");
+        assert_eq!(filter_of(&log, Some("debug"), "info").unwrap().to_string(), "debug");
+        assert_eq!(filter_of(&Log::default(), None, "info").unwrap().to_string(), "info");
+        let invalid = Log { filter: Some("websvc=loud".to_owned()), ..Log::default() };
+        assert!(filter_of(&invalid, None, "info").unwrap_err().to_string().contains("log.filter"));
     }
 }

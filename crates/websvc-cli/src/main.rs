@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     allocator::configure();
     let Cli { command, common } = Cli::parse();
     let common = common.with_variables();
-    // Before anything is read or opened: what a hostile document is read in should hold nothing.
+    // Run before anything is read or opened: the process that parses a hostile document must hold no secrets.
     if let Command::ParseDocument(arguments) = &command {
         return command::parse_document(arguments);
     }
@@ -52,7 +52,7 @@ struct CommandContext {
     common: Common,
 }
 
-/// Exporter of the spans of the service, if they are exported.
+/// The exporter of the service's trace spans and its settings.
 #[derive(Debug)]
 struct TraceExport {
     settings: TraceSettings,
@@ -71,13 +71,13 @@ impl TraceExport {
 }
 
 fn run(command: Command, common: &Common) -> Result<()> {
-    // Before the configuration is needed: whether it can be read is the first thing to look at.
+    // Doctor runs before the configuration is loaded, because an unreadable configuration is one of its findings.
     if matches!(command, Command::Doctor(_)) {
-        // What is wrong with the log is one of its findings.
-        let _told_by_a_check = logging::start(&command, &Log::default(), None);
+        // An invalid log context is a finding of doctor, too.
+        let _reported_by_doctor = logging::start(&command, &Log::default(), None);
     }
     if let Command::Doctor(doctor) = command {
-        return on_runtime(command::doctor(common, doctor));
+        return block_on(command::doctor(common, doctor));
     }
     let config = config::load(common.config.as_deref(), std::env::vars())?;
     let (tracing, spans) = match command {
@@ -88,74 +88,73 @@ fn run(command: Command, common: &Common) -> Result<()> {
     for warning in tracing.iter().flat_map(|tracing| &tracing.settings.warnings) {
         tracing::warn!("{warning}");
     }
-    for key in &config.not_yet {
-        tracing::warn!("configuration key `{key}` has no effect: this version does not have its feature");
+    for key in &config.unsupported {
+        tracing::warn!("configuration key `{key}` has no effect: this version does not have the feature");
     }
-    for (name, meant) in &config.misspelt {
-        let text = format!("the variable {name} has no effect, did you mean {meant}?");
+    for warning in config.warnings() {
         match command {
-            Command::Serve(_) => tracing::warn!("{text}"),
-            _ => output::note(&format!("warning: {text}")),
+            Command::Serve(_) => tracing::warn!("{warning}"),
+            _ => output::note(&format!("warning: {warning}")),
         }
     }
     if let Command::Demo(demo) = command {
-        return on_runtime(command::demo(config, &demo));
+        return block_on(command::demo(config, &demo));
     }
     let data_dir = DataUse::of(&command, &config).open(common.data_dir.as_deref())?;
     let key_hint = server_of(&command).map(key_hint);
     let origins = config.origins.clone();
-    let setting = CommandContext { config, data_dir, common: common.clone() };
-    dispatch(command, setting, tracing).map_err(|error| explained(error, key_hint, &origins))
+    let context = CommandContext { config, data_dir, common: common.clone() };
+    dispatch(command, context, tracing).map_err(|error| with_hint(error, key_hint, &origins))
 }
 
-/// Returns what to do when a server does not accept a command for want of a key.
+/// Returns the hint for a command that a server rejected as unauthorized.
 fn key_hint(remote: &Remote) -> &'static str {
     match remote.key() {
-        Some(_) => "give another key by --api-key or WEBSVC_API_KEY: the server does not accept this one",
-        None => "give a key of the server by --api-key or WEBSVC_API_KEY",
+        Some(_) => "the server does not accept the key: set another one with --api-key or WEBSVC_API_KEY",
+        None => "set a key of the server with --api-key or WEBSVC_API_KEY",
     }
 }
 
-/// Adds to an error what the operator can do: a key where a server asks for one, the place of a value that cannot be used.
-fn explained(error: anyhow::Error, key_hint: Option<&str>, origins: &Origins) -> anyhow::Error {
-    let is_refused = |cause: &websvc::ClientError| cause.code() == Some(ErrorCode::Unauthorized);
+/// Adds a hint to an error: to give a key if the server requires one, or the origin of an invalid configuration value.
+fn with_hint(error: anyhow::Error, key_hint: Option<&str>, origins: &Origins) -> anyhow::Error {
+    let is_unauthorized = |cause: &websvc::ClientError| cause.code() == Some(ErrorCode::Unauthorized);
     if let Some(hint) = key_hint
-        && error.chain().filter_map(|cause| cause.downcast_ref()).any(is_refused)
+        && error.chain().filter_map(|cause| cause.downcast_ref()).any(is_unauthorized)
     {
         return anyhow!("{}; {hint}", output::causes(error.as_ref()));
     }
     match origins.of_error(&error.to_string()) {
-        Some(place) => error.context(place.to_string()),
+        Some(origin) => error.context(origin.to_string()),
         None => error,
     }
 }
 
-fn dispatch(command: Command, setting: CommandContext, tracing: Option<TraceExport>) -> Result<()> {
+fn dispatch(command: Command, context: CommandContext, tracing: Option<TraceExport>) -> Result<()> {
     match command {
-        Command::Teams(teams) => command::teams(&setting, teams),
-        Command::Backup(backup) => command::backup(&setting, &backup),
-        Command::Keys(keys) => command::keys(&setting, keys),
-        Command::Profiles(profiles) => command::profiles(&setting, profiles),
-        Command::Webhooks(webhooks) => command::webhooks(&setting, webhooks),
-        Command::Threat(threat) => on_runtime(command::threat(setting, threat)),
-        Command::Lists(lists) => on_runtime(command::lists(setting, lists)),
-        Command::Usage(usage) => command::usage(&setting, &usage),
-        Command::Mcp => on_runtime(command::mcp(setting)),
-        Command::Cache(cache) => command::cache(&setting, cache),
-        Command::Serve(serve) => on_runtime(command::serve(setting, serve, tracing)),
-        Command::Search(search) => on_runtime(command::search(setting, search)),
-        Command::Map(map) => on_runtime(command::map(setting, map)),
-        Command::Scrape(scrape) => on_runtime(command::scrape(setting, scrape)),
-        Command::Crawl(crawl) => on_runtime(command::crawl(setting, crawl)),
-        Command::Batch(batch) => on_runtime(command::batch(setting, batch)),
-        Command::Parse(parse) => on_runtime(command::parse(setting, parse)),
-        Command::Index(index) => on_runtime(command::index(setting, index)),
+        Command::Teams(teams) => command::teams(&context, teams),
+        Command::Backup(backup) => command::backup(&context, &backup),
+        Command::Keys(keys) => command::keys(&context, keys),
+        Command::Profiles(profiles) => command::profiles(&context, profiles),
+        Command::Webhooks(webhooks) => command::webhooks(&context, webhooks),
+        Command::Threat(threat) => block_on(command::threat(context, threat)),
+        Command::Blocklists(blocklists) => block_on(command::blocklists(context, blocklists)),
+        Command::Usage(usage) => command::usage(&context, &usage),
+        Command::Mcp => block_on(command::mcp(context)),
+        Command::Cache(cache) => command::cache(&context, cache),
+        Command::Serve(serve) => block_on(command::serve(context, serve, tracing)),
+        Command::Search(search) => block_on(command::search(context, search)),
+        Command::Map(map) => block_on(command::map(context, map)),
+        Command::Scrape(scrape) => block_on(command::scrape(context, scrape)),
+        Command::Crawl(crawl) => block_on(command::crawl(context, crawl)),
+        Command::Batch(batch) => block_on(command::batch(context, batch)),
+        Command::Parse(parse) => block_on(command::parse(context, parse)),
+        Command::Index(index) => block_on(command::index(context, index)),
         Command::Demo(_) | Command::Doctor(_) | Command::ParseDocument(_) => {
-            unreachable!("they need no setting and ran above")
+            unreachable!("these commands need no context and ran above")
         }
     }
 }
 
-fn on_runtime(work: impl Future<Output = Result<()>>) -> Result<()> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
+fn block_on(future: impl Future<Output = Result<()>>) -> Result<()> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(future)
 }

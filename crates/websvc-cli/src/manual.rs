@@ -1,6 +1,6 @@
-//! This project's manual, the pages of `docs/`, as a small website on loopback.
+//! The manual (the pages of `docs/`) as a small website on loopback.
 //!
-//! The program holds the pages compressed, as its build script wrote them.
+//! The build script embeds the pages into the program, compressed.
 
 use std::future::Future;
 use std::io::Read;
@@ -23,12 +23,12 @@ macro_rules! pages {
     ($($name:literal),* $(,)?) => {
         vec![$(Page {
             name: $name,
-            markdown: unpack(include_bytes!(concat!(env!("OUT_DIR"), "/manual/", $name, ".md.gz"))),
+            markdown: decompress(include_bytes!(concat!(env!("OUT_DIR"), "/manual/", $name, ".md.gz"))),
         }),*]
     };
 }
 
-/// The pages in reading order; the first is the start page.
+/// The pages in reading order. The first one is the start page.
 static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
     pages![
         "index",
@@ -65,12 +65,12 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
     ]
 });
 
-/// Pages that have a new name, and that name: links to the old one keep working.
+/// Old and new names of renamed pages. Links to an old name redirect to the new one.
 const MOVED: [(&str, &str); 2] = [("statuses", "errors"), ("watching", "websocket")];
 
-fn unpack(gzip: &[u8]) -> String {
+fn decompress(gzip: &[u8]) -> String {
     let mut markdown = String::new();
-    GzDecoder::new(gzip).read_to_string(&mut markdown).expect("the build script wrote a whole page");
+    GzDecoder::new(gzip).read_to_string(&mut markdown).expect("the build script writes complete pages");
     markdown
 }
 
@@ -81,26 +81,26 @@ pub(crate) struct Manual {
 }
 
 impl Manual {
-    /// Binds the address.
+    /// Binds the website to a free port.
     pub(crate) async fn bind() -> Result<Self> {
         Ok(Self { server: Server::bind(ServerConfig::new("127.0.0.1:0")).await? })
     }
 
-    /// Returns the address of the start page.
+    /// Returns the URL of the start page.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/", self.server.local_addr())
     }
 
-    /// Serves until `stop` is ready.
+    /// Serves requests until `stop` completes.
     pub(crate) async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
         self.server
-            .run(|request: Request<ServerBody>| async move { answer(request.uri().path()) }, stop)
+            .run(|request: Request<ServerBody>| async move { respond(request.uri().path()) }, stop)
             .await?;
         Ok(())
     }
 }
 
-fn answer(path: &str) -> Response<Body> {
+fn respond(path: &str) -> Response<Body> {
     let name = path.trim_start_matches('/').trim_end_matches(".html");
     let name = if name.is_empty() { PAGES[0].name } else { name };
     if let Some((_, new)) = MOVED.iter().find(|(old, _)| *old == name) {
@@ -124,7 +124,7 @@ fn redirect(name: &str) -> Response<Body> {
 }
 
 fn not_found() -> String {
-    document("Not found", "", "<p>There is no such page.</p>")
+    document("Not found", "", "<p>This page does not exist.</p>")
 }
 
 fn render(page: &Page) -> String {
@@ -135,7 +135,7 @@ fn render(page: &Page) -> String {
     document(&title(&page.markdown), page.name, &body)
 }
 
-/// A link to another file of the manual becomes one to its page.
+/// Replaces a link to another file of the manual by a link to its page.
 fn to_page_link(event: Event<'_>) -> Event<'_> {
     match event {
         Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
@@ -176,8 +176,11 @@ fn document(title: &str, name: &str, body: &str) -> String {
     )
 }
 
+/// Returns the text as HTML.
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    let mut escaped = String::new();
+    html::push_html(&mut escaped, std::iter::once(Event::Text(text.into())));
+    escaped
 }
 
 #[cfg(test)]
@@ -187,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_page_of_the_docs_is_in_the_manual() {
+    fn manual_contains_every_page_of_the_docs() {
         let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
         let files: BTreeSet<String> = std::fs::read_dir(docs)
             .unwrap()
@@ -199,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn every_link_between_pages_leads_somewhere() {
+    fn links_between_pages_are_valid() {
         for page in PAGES.iter() {
             let html = render(page);
             for link in html.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
@@ -215,16 +218,22 @@ mod tests {
     #[test]
     fn old_page_names_redirect_to_the_new_ones() {
         for (old, new) in MOVED {
-            let response = answer(&format!("/{old}.html"));
+            let response = respond(&format!("/{old}.html"));
             assert_eq!(response.status(), StatusCode::PERMANENT_REDIRECT);
             assert_eq!(response.headers()[LOCATION], format!("/{new}.html"));
-            assert_eq!(answer(&format!("/{new}.html")).status(), StatusCode::OK);
+            assert_eq!(respond(&format!("/{new}.html")).status(), StatusCode::OK);
         }
     }
 
     #[test]
-    fn the_start_page_is_the_first() {
-        assert_eq!(answer("/").status(), StatusCode::OK);
-        assert_eq!(answer("/nothing.html").status(), StatusCode::NOT_FOUND);
+    fn root_is_the_first_page_and_unknown_pages_are_not_found() {
+        assert_eq!(respond("/").status(), StatusCode::OK);
+        assert_eq!(respond("/nothing.html").status(), StatusCode::NOT_FOUND);
+    }
+
+    #[test]
+    fn titles_are_escaped_as_html() {
+        let html = document("a <b> & c", "page", "");
+        assert!(html.contains("<title>a &lt;b&gt; &amp; c - websvc manual</title>"), "{html}");
     }
 }

@@ -1,11 +1,11 @@
-//! Output for people and programs: results on stdout, everything else on stderr.
+//! Printing of results on stdout and of messages on stderr.
 
 use std::io::{IsTerminal, Write};
 
 use anyhow::Result;
 use serde::Serialize;
 
-/// Prints one line of an answer.
+/// Prints one line on stdout.
 pub(crate) fn line(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{text}")?;
@@ -13,38 +13,38 @@ pub(crate) fn line(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Prints an answer as indented JSON.
+/// Prints a value as indented JSON on stdout.
 pub(crate) fn json<T: Serialize>(value: &T) -> Result<()> {
     line(&serde_json::to_string_pretty(value)?)
 }
 
-/// Tells a person something beside the answer.
+/// Prints a message on stderr.
 pub(crate) fn note(text: &str) {
-    // When nobody can read it, there is nobody to tell that.
+    // If stderr cannot be written, the failure cannot be reported either.
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Tells a person why the command failed, with the causes.
+/// Prints the error of a failed command with its causes on stderr.
 pub(crate) fn error(error: &anyhow::Error) {
     note(&format!("error: {}", causes(error.as_ref())));
 }
 
-/// Returns an error with its causes, each once: an error often repeats its cause, or passes it on as it is.
+/// Returns an error with its causes. A cause whose text the error already contains is omitted.
 pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
-        let said = cause.to_string();
-        if !text.contains(&said) {
+        let message = cause.to_string();
+        if !text.contains(&message) {
             text.push_str(": ");
-            text.push_str(&said);
+            text.push_str(&message);
         }
         next = cause.source();
     }
     text
 }
 
-/// A style that a terminal shows and a file does not.
+/// A text style for terminals.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Style {
     Bold,
@@ -52,7 +52,7 @@ pub(crate) enum Style {
     Link,
 }
 
-/// Returns `text` in a style when stdout is a terminal whose user did not forbid colours.
+/// Returns `text` in a style if stdout is a terminal and `NO_COLOR` is not set.
 pub(crate) fn styled(text: &str, style: Style) -> String {
     if !std::io::stdout().is_terminal() || std::env::var_os("NO_COLOR").is_some() {
         return text.to_owned();
@@ -96,7 +96,7 @@ impl<const N: usize> Table<N> {
     }
 }
 
-/// Prints one result of a search.
+/// Prints one search result.
 pub(crate) fn result(position: usize, title: &str, url: &str, description: &str) -> Result<()> {
     line(&format!("\n{position:>3}. {}", styled(title, Style::Bold)))?;
     line(&format!("     {}", styled(url, Style::Link)))?;
@@ -106,7 +106,7 @@ pub(crate) fn result(position: usize, title: &str, url: &str, description: &str)
     Ok(())
 }
 
-/// Breaks a text into lines of at most `width` characters at white space.
+/// Wraps a text at white space into lines of at most `width` characters.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -127,18 +127,18 @@ mod tests {
 
     #[derive(Debug, thiserror::Error)]
     #[error("{0}")]
-    struct PassedOn(#[source] std::io::Error);
+    struct Wrapper(#[source] std::io::Error);
 
     #[test]
-    fn causes_are_told_once() {
-        let cause = || PassedOn(std::io::Error::other("the file is damaged"));
+    fn causes_are_printed_once() {
+        let cause = || Wrapper(std::io::Error::other("the file is damaged"));
         assert_eq!(causes(&cause()), "the file is damaged");
         let error = anyhow::Error::from(cause()).context("a.pdf");
         assert_eq!(causes(error.as_ref()), "a.pdf: the file is damaged");
     }
 
     #[test]
-    fn lines_break_at_white_space() {
+    fn wrap_breaks_lines_at_white_space() {
         assert_eq!(wrap("one two  three", 7), ["one two", "three"]);
         assert_eq!(wrap("", 7), Vec::<String>::new());
     }

@@ -1,4 +1,4 @@
-//! Pages as files: a Markdown file for each with what is known of it in front, and its other formats beside it.
+//! Pages as files: a Markdown file with front matter per page, and its other formats next to it.
 
 mod draft;
 mod front_matter;
@@ -18,101 +18,101 @@ pub(crate) use draft::{draft_in, sweep};
 pub(crate) use front_matter::{front_matter, quoted};
 use name::{MARKDOWN, Names};
 
-/// So much of a file is looked at to learn whose it is: longer than any address.
+/// Maximum size of the beginning of a file that identifies its owner. It is longer than any URL.
 const HEAD_BYTES: u64 = 64 * 1024;
 
 /// Policy for existing files that this program did not write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConflictPolicy {
-    /// They stay, and the page is not written.
-    Stay,
-    /// They are replaced.
-    Go,
+    /// Keep the file and do not write the page.
+    Keep,
+    /// Replace the file.
+    Replace,
 }
 
-/// Outcome of writing a page.
+/// The outcome of writing a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum WriteOutcome {
-    /// It is in this file.
-    Into(PathBuf),
-    /// A file that is not of this program is where it would be.
+    /// The page was written into this file.
+    Written(PathBuf),
+    /// The page was not written, because this file of another owner exists.
     Occupied(PathBuf),
 }
 
-/// A directory that pages are written into.
+/// A directory of pages.
 #[derive(Debug)]
 pub(crate) struct PageFiles {
     root: PathBuf,
-    others: ConflictPolicy,
-    /// Which page has a name, in small letters: there are systems to which these are the same.
-    taken: HashMap<String, String>,
+    conflicts: ConflictPolicy,
+    /// URLs of the pages by their names, in lower case because some file systems ignore case.
+    urls_by_name: HashMap<String, String>,
 }
 
 impl PageFiles {
-    /// Opens a directory, making it when it does not exist.
-    pub(crate) fn open(root: &Path, others: ConflictPolicy) -> Result<Self> {
+    /// Opens a directory and creates it if it does not exist.
+    pub(crate) fn open(root: &Path, conflicts: ConflictPolicy) -> Result<Self> {
         std::fs::create_dir_all(root)
-            .with_context(|| format!("cannot make the directory {}", root.display()))?;
+            .with_context(|| format!("cannot create the directory {}", root.display()))?;
         sweep(root);
-        Ok(Self { root: root.to_owned(), others, taken: HashMap::new() })
+        Ok(Self { root: root.to_owned(), conflicts, urls_by_name: HashMap::new() })
     }
 
-    /// Writes a page. The files of an earlier run are replaced, each at once; the Markdown file comes last.
+    /// Writes a page. Files of an earlier run are replaced atomically; the Markdown file is written last.
     pub(crate) fn write(&mut self, page: PageContent, fetched: &str) -> Result<WriteOutcome> {
-        let url = address(&page).to_owned();
+        let url = source_url(&page).to_owned();
         let names = Names::of(&url);
-        let Some(stem) = self.choose(&url, &names)? else {
+        let Some(stem) = self.choose_stem(&url, &names)? else {
             return Ok(WriteOutcome::Occupied(self.root.join(format!("{}.{MARKDOWN}", names.plain))));
         };
         let folder = self.root.join(&stem).parent().map_or_else(|| self.root.clone(), Path::to_owned);
         std::fs::create_dir_all(&folder)
-            .with_context(|| format!("cannot make the directory {}", folder.display()))?;
-        let text = self.write_others(&stem, page, fetched)?;
+            .with_context(|| format!("cannot create the directory {}", folder.display()))?;
+        let text = self.write_other_formats(&stem, page, fetched)?;
         let path = self.root.join(format!("{stem}.{MARKDOWN}"));
         replace(&self.root, &path, text.as_bytes())?;
-        Ok(WriteOutcome::Into(path))
+        Ok(WriteOutcome::Written(path))
     }
 
-    /// Returns the name of a page without what comes after it: the one that its address makes, or where another page has
-    /// that, one that is its own in any case.
-    fn choose(&mut self, url: &str, names: &Names) -> Result<Option<String>> {
-        for stem in [&names.plain, &names.own] {
-            let small = stem.to_lowercase();
-            match self.taken.get(&small) {
+    /// Returns the file name of a page without extension: the plain name, or the unique name if another page has the
+    /// plain one. Returns `None` if a file of another owner must be kept.
+    fn choose_stem(&mut self, url: &str, names: &Names) -> Result<Option<String>> {
+        for stem in [&names.plain, &names.unique] {
+            let lower = stem.to_lowercase();
+            match self.urls_by_name.get(&lower) {
                 Some(other) if other != url => continue,
                 Some(_) => return Ok(Some(stem.clone())),
                 None => {}
             }
             match owner(&self.root.join(format!("{stem}.{MARKDOWN}")))? {
                 FileOwner::Page(line) if line != url_line(url) => continue,
-                FileOwner::Somebody if self.others == ConflictPolicy::Stay => return Ok(None),
-                FileOwner::Page(_) | FileOwner::Somebody | FileOwner::Nobody => {}
+                FileOwner::Foreign if self.conflicts == ConflictPolicy::Keep => return Ok(None),
+                FileOwner::Page(_) | FileOwner::Foreign | FileOwner::None => {}
             }
-            self.taken.insert(small, url.to_owned());
+            self.urls_by_name.insert(lower, url.to_owned());
             return Ok(Some(stem.clone()));
         }
         Ok(None)
     }
 
-    /// Writes what is not Markdown, and returns the text of the Markdown file.
-    fn write_others(&self, stem: &str, mut page: PageContent, fetched: &str) -> Result<String> {
-        let path = |after: &str| self.root.join(format!("{stem}.{after}"));
-        for (after, text) in [("html", page.html.take()), ("raw.html", page.raw_html.take())] {
+    /// Writes the formats other than Markdown, and returns the text of the Markdown file.
+    fn write_other_formats(&self, stem: &str, mut page: PageContent, fetched: &str) -> Result<String> {
+        let path = |extension: &str| self.root.join(format!("{stem}.{extension}"));
+        for (extension, text) in [("html", page.html.take()), ("raw.html", page.raw_html.take())] {
             if let Some(text) = text {
-                replace(&self.root, &path(after), text.as_bytes())?;
+                replace(&self.root, &path(extension), text.as_bytes())?;
             }
         }
-        if let Some(picture) = &mut page.screenshot {
-            *picture = self.write_file(stem, "", picture)?;
+        if let Some(screenshot) = &mut page.screenshot {
+            *screenshot = self.write_file(stem, "", screenshot)?;
         }
         if let Some(actions) = &mut page.actions {
             for files in [&mut actions.screenshots, &mut actions.pdfs] {
-                for (at, file) in files.iter_mut().enumerate() {
-                    *file = self.write_file(stem, &format!("action-{}.", at + 1), file)?;
+                for (index, file) in files.iter_mut().enumerate() {
+                    *file = self.write_file(stem, &format!("action-{}.", index + 1), file)?;
                 }
             }
         }
-        let text = page_text(&mut page, fetched);
+        let text = markdown_file(&mut page, fetched);
         let mut rest = serde_json::to_value(&page)?;
         if let Some(rest) = rest.as_object_mut() {
             rest.remove("metadata");
@@ -124,24 +124,26 @@ impl PageFiles {
         Ok(text)
     }
 
-    /// Writes a file that is part of a page, and returns its name, or the URL under which a server keeps it.
-    fn write_file(&self, stem: &str, what: &str, url: &str) -> Result<String> {
+    /// Writes a file that is part of a page and returns its name. For a file that a server stores, returns its URL.
+    fn write_file(&self, stem: &str, suffix: &str, url: &str) -> Result<String> {
         let Some((extension, bytes)) = decode_file(url)? else { return Ok(url.to_owned()) };
-        let path = self.root.join(format!("{stem}.{what}{extension}"));
+        let path = self.root.join(format!("{stem}.{suffix}{extension}"));
         replace(&self.root, &path, &bytes)?;
         Ok(path.file_name().unwrap_or_default().to_string_lossy().into_owned())
     }
 }
 
-/// Returns the address that a page was asked for by.
-pub(crate) fn address(page: &PageContent) -> &str {
+/// Returns the requested URL of a page.
+pub(crate) fn source_url(page: &PageContent) -> &str {
     let metadata = page.metadata.as_ref();
-    metadata.and_then(|known| known.source_url.as_deref().or(known.url.as_deref())).unwrap_or_default()
+    metadata
+        .and_then(|metadata| metadata.source_url.as_deref().or(metadata.url.as_deref()))
+        .unwrap_or_default()
 }
 
-/// Returns the Markdown of a page, which it then has no more, behind what is known of it, as YAML.
-pub(crate) fn page_text(page: &mut PageContent, fetched: &str) -> String {
-    let url = address(page).to_owned();
+/// Takes the Markdown out of a page and returns it with the metadata as front matter.
+pub(crate) fn markdown_file(page: &mut PageContent, fetched: &str) -> String {
+    let url = source_url(page).to_owned();
     let Metadata {
         title,
         description,
@@ -150,15 +152,15 @@ pub(crate) fn page_text(page: &mut PageContent, fetched: &str) -> String {
         content_type,
         num_pages,
         cached_at,
-        url: reached,
+        url: final_url,
         error,
         ..
     } = page.metadata.clone().unwrap_or_default();
-    let reached = reached.filter(|reached| *reached != url);
+    let final_url = final_url.filter(|final_url| *final_url != url);
     let text = |text: Option<String>| text.map(Value::from);
     let matter = front_matter(&[
         ("url", Some(json!(url))),
-        ("redirectedTo", text(reached)),
+        ("redirectedTo", text(final_url)),
         ("title", text(title)),
         ("description", text(description)),
         ("language", text(language)),
@@ -172,15 +174,15 @@ pub(crate) fn page_text(page: &mut PageContent, fetched: &str) -> String {
     format!("{matter}\n{}\n", page.markdown.take().unwrap_or_default().trim_end())
 }
 
-/// Whose a file is.
+/// The owner of a file.
 #[derive(Debug, PartialEq, Eq)]
 enum FileOwner {
-    /// There is none.
-    Nobody,
-    /// This program's, for the page that this line names.
+    /// The file does not exist.
+    None,
+    /// This program, for the page that this line of the front matter names.
     Page(String),
-    /// Somebody's.
-    Somebody,
+    /// Another program or person.
+    Foreign,
 }
 
 fn url_line(url: &str) -> String {
@@ -190,26 +192,26 @@ fn url_line(url: &str) -> String {
 fn owner(path: &Path) -> Result<FileOwner> {
     let file = match File::open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(FileOwner::Nobody),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(FileOwner::None),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
     };
     let mut lines = BufReader::new(file.take(HEAD_BYTES)).lines();
     let (Some(Ok(first)), Some(Ok(second))) = (lines.next(), lines.next()) else {
-        return Ok(FileOwner::Somebody);
+        return Ok(FileOwner::Foreign);
     };
     Ok(if first == "---" && second.starts_with("url: ") {
         FileOwner::Page(second)
     } else {
-        FileOwner::Somebody
+        FileOwner::Foreign
     })
 }
 
-/// Writes a file, which is there whole or not at all, below `root`.
+/// Writes a file below `root` atomically.
 fn replace(root: &Path, path: &Path, bytes: &[u8]) -> Result<()> {
-    let cannot = || format!("cannot write {}", path.display());
-    let mut draft = draft_in(root).with_context(cannot)?;
-    draft.write_all(bytes).with_context(cannot)?;
-    draft.persist(path).with_context(cannot)?;
+    let context = || format!("cannot write {}", path.display());
+    let mut draft = draft_in(root).with_context(context)?;
+    draft.write_all(bytes).with_context(context)?;
+    draft.persist(path).with_context(context)?;
     Ok(())
 }
 
@@ -228,7 +230,7 @@ mod tests {
 
     fn write(files: &mut PageFiles, url: &str, markdown: &str) -> Option<String> {
         match files.write(page(url, markdown), "2026-01-01T00:00:00Z").unwrap() {
-            WriteOutcome::Into(path) => {
+            WriteOutcome::Written(path) => {
                 Some(path.strip_prefix(&files.root).unwrap().to_str().unwrap().to_owned())
             }
             WriteOutcome::Occupied(_) => None,
@@ -236,17 +238,17 @@ mod tests {
     }
 
     #[test]
-    fn a_page_keeps_its_file_and_others_theirs() {
+    fn page_has_the_same_file_name_in_every_run() {
         let folder = tempfile::tempdir().unwrap();
-        let mut files = PageFiles::open(folder.path(), ConflictPolicy::Stay).unwrap();
+        let mut files = PageFiles::open(folder.path(), ConflictPolicy::Keep).unwrap();
         let first = write(&mut files, "http://a.test/tea", "one").unwrap();
         assert_eq!(first, "a.test/tea.md");
         let other = write(&mut files, "https://a.test/tea", "two").unwrap();
         assert!(other != first && other.starts_with("a.test/tea-"), "{other}");
-        let large = write(&mut files, "http://a.test/Tea", "three").unwrap();
-        assert_ne!(large.to_lowercase(), first);
-        // A later run meets them in another order.
-        let mut files = PageFiles::open(folder.path(), ConflictPolicy::Stay).unwrap();
+        let upper = write(&mut files, "http://a.test/Tea", "three").unwrap();
+        assert_ne!(upper.to_lowercase(), first);
+        // A later run writes the pages in another order.
+        let mut files = PageFiles::open(folder.path(), ConflictPolicy::Keep).unwrap();
         assert_eq!(write(&mut files, "https://a.test/tea", "two again").unwrap(), other);
         assert_eq!(write(&mut files, "http://a.test/tea", "one again").unwrap(), first);
         let text = std::fs::read_to_string(folder.path().join(first)).unwrap();
@@ -254,26 +256,26 @@ mod tests {
     }
 
     #[test]
-    fn files_of_others_stay_unless_they_may_go() {
+    fn foreign_files_are_kept_unless_replacing_is_allowed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.test/tea.md");
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         for mine in ["# My notes\n", "---\ntitle: mine\n---\n", ""] {
             std::fs::write(&path, mine).unwrap();
-            let mut files = PageFiles::open(folder.path(), ConflictPolicy::Stay).unwrap();
+            let mut files = PageFiles::open(folder.path(), ConflictPolicy::Keep).unwrap();
             assert_eq!(write(&mut files, "http://a.test/tea", "one"), None);
             assert_eq!(std::fs::read_to_string(&path).unwrap(), mine);
         }
-        let mut files = PageFiles::open(folder.path(), ConflictPolicy::Go).unwrap();
+        let mut files = PageFiles::open(folder.path(), ConflictPolicy::Replace).unwrap();
         assert!(write(&mut files, "http://a.test/tea", "one").is_some());
-        let left: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().collect();
-        assert_eq!(left.len(), 1, "no draft is left: {left:?}");
+        let remaining: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().collect();
+        assert_eq!(remaining.len(), 1, "a draft remains: {remaining:?}");
     }
 
     #[test]
-    fn other_formats_are_beside_the_text() {
+    fn other_formats_are_written_next_to_the_markdown() {
         let folder = tempfile::tempdir().unwrap();
-        let mut files = PageFiles::open(folder.path(), ConflictPolicy::Stay).unwrap();
+        let mut files = PageFiles::open(folder.path(), ConflictPolicy::Keep).unwrap();
         let page = PageContent {
             html: Some("<p>".to_owned()),
             raw_html: Some("<p>raw".to_owned()),

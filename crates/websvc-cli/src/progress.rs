@@ -1,4 +1,4 @@
-//! Progress bars on stderr; where stderr is no terminal, a line every few seconds instead.
+//! A progress bar on stderr, or a line every few seconds if stderr is not a terminal.
 
 use std::time::{Duration, Instant};
 
@@ -7,11 +7,11 @@ use websvc_engine::crawl::CrawlEvent;
 
 use crate::output;
 
-/// How often a line is printed where no bar can be drawn.
-const LINE_EVERY: Duration = Duration::from_secs(5);
+/// Time between two lines if there is no bar.
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Pages between updates of the text beside the progress bar.
-const SELDOM: u64 = 256;
+/// Pages between two updates of the text next to the progress bar.
+const UPDATE_INTERVAL_PAGES: u64 = 256;
 
 /// The progress of a crawl, an import or an export.
 #[derive(Debug)]
@@ -25,14 +25,14 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Starts with nothing done of nobody knows how much.
-    pub(crate) fn start(what: &str) -> Self {
+    /// Starts with no pages and an unknown total.
+    pub(crate) fn start(label: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
         let template = "{prefix} {bar:30} {pos}/{len} pages  {msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
-        bar.set_prefix(what.to_owned());
+        bar.set_prefix(label.to_owned());
         let now = Instant::now();
         Self { bar, pages: 0, errors: 0, skipped: 0, started: now, last_line: now }
     }
@@ -43,7 +43,7 @@ impl Progress {
             CrawlEvent::Page { .. } => self.page(),
             CrawlEvent::Failed { url, reason } => {
                 self.errors += 1;
-                self.say(&format!("failed {url}: {reason}"));
+                self.print(&format!("failed {url}: {reason}"));
             }
             CrawlEvent::Skipped { .. } => self.skipped += 1,
             CrawlEvent::Queued { waiting } => {
@@ -54,28 +54,28 @@ impl Progress {
         self.update();
     }
 
-    /// Shows how far a job is that others count.
-    pub(crate) fn far(&mut self, pages: u64, of: u64, errors: u64) {
+    /// Shows the progress of a job that the server or the store counts.
+    pub(crate) fn set(&mut self, pages: u64, total: u64, errors: u64) {
         (self.pages, self.errors) = (pages, errors);
-        self.bar.set_length(of.max(pages));
+        self.bar.set_length(total.max(pages));
         self.bar.set_position(pages);
         self.update();
     }
 
-    /// Prints something while the bar is out of the way.
-    pub(crate) fn beside<T>(&self, print: impl FnOnce() -> T) -> T {
+    /// Hides the bar while `print` runs.
+    pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
         self.bar.suspend(print)
     }
 
-    /// Notes how many pages there will be.
-    pub(crate) fn expect(&self, pages: u64) {
+    /// Sets the total number of pages.
+    pub(crate) fn set_total(&self, pages: u64) {
         self.bar.set_length(pages);
     }
 
-    /// Counts a page that is read as quickly as the disk gives it, and says so now and then.
-    pub(crate) fn quick_page(&mut self) {
+    /// Counts a page that is read from disk. The display is updated only now and then.
+    pub(crate) fn count_page(&mut self) {
         self.page();
-        if self.pages.is_multiple_of(SELDOM) {
+        if self.pages.is_multiple_of(UPDATE_INTERVAL_PAGES) {
             self.update();
         }
     }
@@ -89,32 +89,32 @@ impl Progress {
         }
     }
 
-    /// Counts a failure and says why.
-    pub(crate) fn failed(&mut self, what: &str, reason: &str) {
-        self.say(&format!("failed {what}: {reason}"));
-        self.failed_too();
+    /// Counts a failure and prints its reason.
+    pub(crate) fn failed(&mut self, subject: &str, reason: &str) {
+        self.print(&format!("failed {subject}: {reason}"));
+        self.failed_silently();
     }
 
-    /// Counts a failure of which enough have been named.
-    pub(crate) fn failed_too(&mut self) {
+    /// Counts a failure without printing it, after the maximum number of failures was printed.
+    pub(crate) fn failed_silently(&mut self) {
         self.errors += 1;
         self.update();
     }
 
-    /// Counts what was left out as a matter of course.
+    /// Counts a page that was skipped as intended.
     pub(crate) fn skipped(&mut self) {
         self.skipped += 1;
         self.update();
     }
 
-    /// Ends the bar.
+    /// Removes the bar.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 
     fn update(&mut self) {
         let message = self.message();
-        if self.bar.is_hidden() && self.last_line.elapsed() >= LINE_EVERY {
+        if self.bar.is_hidden() && self.last_line.elapsed() >= LINE_INTERVAL {
             self.last_line = Instant::now();
             output::note(&format!("{} pages, {message}", self.pages));
         }
@@ -127,7 +127,7 @@ impl Progress {
         format!("{rate:.0} pages/s, {} errors, {} skipped", self.errors, self.skipped)
     }
 
-    fn say(&self, text: &str) {
+    fn print(&self, text: &str) {
         if self.bar.is_hidden() {
             output::note(text);
         } else {

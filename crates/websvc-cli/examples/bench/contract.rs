@@ -1,4 +1,4 @@
-//! Reading a request, beside the decoding of the same bytes by serde_json alone.
+//! Compares reading and validating a request with decoding the same bytes by serde_json alone.
 
 use std::hint::black_box;
 
@@ -10,22 +10,22 @@ use crate::parts::microseconds;
 use crate::report::Report;
 
 /// Measures requests of two sizes.
-pub(crate) fn reading(report: &mut Report) {
-    for (name, body, goal) in [("usual", usual(), "under 2"), ("full", full(), "under 30")] {
+pub(crate) fn read_requests(report: &mut Report) {
+    for (name, body, goal) in [("typical", typical(), "under 2"), ("full", full(), "under 30")] {
         let bytes = body.to_string().into_bytes();
         let name = format!("{name} request of {} bytes", bytes.len());
         let read = microseconds(|| assert!(read_search(black_box(&bytes), &Policy::default()).is_ok()));
         let tree = microseconds(|| assert!(serde_json::from_slice::<Value>(black_box(&bytes)).is_ok()));
         let typed =
             microseconds(|| assert!(serde_json::from_slice::<SearchRequest>(black_box(&bytes)).is_ok()));
-        report.figure(&format!("read and check a {name}"), read, "us", goal);
-        report.ratio("  to serde_json, as a tree", read / tree, "at most 2.0");
-        report.ratio("  to serde_json, as the type, unchecked", read / typed, "at most 2.0");
+        report.number(&format!("read and validate a {name}"), read, "us", goal);
+        report.ratio("  the same / serde_json to a Value", read / tree, "at most 2.0");
+        report.ratio("  the same / serde_json to the type without validation", read / typed, "at most 2.0");
     }
 }
 
-/// Returns the request that most clients send.
-fn usual() -> Value {
+/// Returns a typical request.
+fn typical() -> Value {
     json!({
         "query": "how do I gather coroutines with asyncio",
         "limit": 10,
@@ -35,7 +35,7 @@ fn usual() -> Value {
     })
 }
 
-/// Most fields, as long as requests get.
+/// Returns a very large request with most fields.
 fn full() -> Value {
     let domains: Vec<String> = (0..40).map(|number| format!("site-number-{number}.example.com")).collect();
     let properties =

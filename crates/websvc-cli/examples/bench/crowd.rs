@@ -1,5 +1,5 @@
-//! Many connections on which requests are due at random moments, whether or not earlier ones were answered: what is
-//! measured begins when a request was due, so that a slow answer does not hide those behind it (no coordinated omission).
+//! A load of many connections with a fixed request rate. Requests are due at random times, also when earlier requests
+//! have no response yet. Times are measured from the due time, which avoids coordinated omission.
 
 use std::time::{Duration, Instant};
 
@@ -14,19 +14,19 @@ use crate::process::Process;
 /// Open connections.
 pub(crate) struct Crowd(Vec<Connection>);
 
-/// Responses to a group of clients.
+/// Outcomes of the requests of a load.
 #[derive(Debug, Default)]
-pub(crate) struct Answers {
-    /// The times of those answered with 200, sorted.
+pub(crate) struct Outcomes {
+    /// Sorted times of the responses with status 200.
     pub(crate) times: Vec<Duration>,
-    /// Those with 429 or 503 that say when to come again.
-    pub(crate) refused: usize,
-    /// Those that are neither.
-    pub(crate) otherwise: usize,
-    /// Requests on connections that were closed without a byte of an answer: they were not read, and may be sent again.
+    /// Responses with status 429 or 503 and a Retry-After header.
+    pub(crate) rejected: usize,
+    /// Other responses.
+    pub(crate) unexpected: usize,
+    /// Requests whose connection was closed before any byte of a response. They were not read and can be repeated.
     pub(crate) closed: usize,
-    /// Answers that were not sent to their end.
-    pub(crate) broken_off: usize,
+    /// Incomplete responses.
+    pub(crate) incomplete: usize,
     elapsed: Duration,
 }
 
@@ -39,84 +39,91 @@ impl Crowd {
         Self(all)
     }
 
-    /// Asks so many times a second, at random moments (a Poisson process, of a fixed seed), each connection in its turn.
-    pub(crate) async fn ask(self, request: &Request, per_second: f64, span: Duration) -> (Self, Answers) {
+    /// Sends `per_second` requests per second at random times (a Poisson process with a fixed seed), over the connections
+    /// in turn.
+    pub(crate) async fn send(
+        self,
+        request: &Request,
+        per_second: f64,
+        duration: Duration,
+    ) -> (Self, Outcomes) {
         let mut running = JoinSet::new();
-        let mut askers = Vec::new();
+        let mut senders = Vec::new();
         for connection in self.0 {
-            // Bounded by what is due in the span.
-            let (asker, due) = mpsc::unbounded_channel();
-            running.spawn(connection.drive(request.clone(), due));
-            askers.push(asker);
+            // The number of queued requests is bounded by the rate and the duration.
+            let (sender, due) = mpsc::unbounded_channel();
+            running.spawn(connection.send_when_due(request.clone(), due));
+            senders.push(sender);
         }
-        // The timers of the runtime are a millisecond coarse, which would make bursts. A thread that sleeps is woken within
-        // some 50 microseconds, and, other than one that spins, by a busy machine, too.
-        let pacer = std::thread::spawn(move || pace(&askers, per_second, span));
-        let (mut connections, mut all) = (Vec::new(), Answers::default());
-        while let Some(done) = running.join_next().await {
-            let (connection, mine) = done.unwrap();
+        // The timers of the runtime have a resolution of a millisecond, which would create bursts. A sleeping thread is
+        // woken within about 50 microseconds, and needs no CPU time, unlike a spinning thread.
+        let pacer = std::thread::spawn(move || pace(&senders, per_second, duration));
+        let (mut connections, mut total) = (Vec::new(), Outcomes::default());
+        while let Some(result) = running.join_next().await {
+            let (connection, outcomes) = result.unwrap();
             connections.push(connection);
-            all.add(mine);
+            total.add(outcomes);
         }
         pacer.join().unwrap();
-        all.elapsed = span;
-        all.times.sort_unstable();
-        (Self(connections), all)
+        total.elapsed = duration;
+        total.times.sort_unstable();
+        (Self(connections), total)
     }
 }
 
-impl Answers {
+impl Outcomes {
     fn add(&mut self, other: Self) {
-        let Self { times, refused, otherwise, closed, broken_off, elapsed: _ } = other;
+        let Self { times, rejected, unexpected, closed, incomplete, elapsed: _ } = other;
         self.times.extend(times);
-        self.refused += refused;
-        self.otherwise += otherwise;
+        self.rejected += rejected;
+        self.unexpected += unexpected;
         self.closed += closed;
-        self.broken_off += broken_off;
+        self.incomplete += incomplete;
     }
 
-    /// Returns the answers with 200 per second.
+    /// Returns the responses with status 200 per second.
     pub(crate) fn rate(&self) -> f64 {
         self.per_second(self.times.len())
     }
 
-    pub(crate) fn rate_refused(&self) -> f64 {
-        self.per_second(self.refused)
+    pub(crate) fn rate_rejected(&self) -> f64 {
+        self.per_second(self.rejected)
     }
 
-    /// Returns the time within which so many of a hundred answers with 200 came.
+    /// Returns a percentile of the times of responses with status 200.
     pub(crate) fn percentile(&self, percent: usize) -> Duration {
-        let at = (self.times.len() * percent / 100).min(self.times.len().saturating_sub(1));
-        self.times.get(at).copied().unwrap_or_default()
+        let index = (self.times.len() * percent / 100).min(self.times.len().saturating_sub(1));
+        self.times.get(index).copied().unwrap_or_default()
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a figure to be read")]
+    #[expect(clippy::cast_precision_loss, reason = "only printed")]
     fn per_second(&self, count: usize) -> f64 {
         count as f64 / self.elapsed.as_secs_f64()
     }
 }
 
-/// Says to one after the other when a request is due.
-fn pace(askers: &[mpsc::UnboundedSender<Instant>], per_second: f64, span: Duration) {
-    let begin = Instant::now();
-    let (mut due, mut random) = (begin, Random(0x7765_6273_7663));
-    for asker in askers.iter().cycle() {
+/// Sends due times to the connections in turn.
+fn pace(senders: &[mpsc::UnboundedSender<Instant>], per_second: f64, duration: Duration) {
+    let start = Instant::now();
+    let (mut due, mut random) = (start, Random(0x7765_6273_7663));
+    for sender in senders.iter().cycle() {
         due += Duration::from_secs_f64(-random.next().ln() / per_second);
-        if due >= begin + span {
+        if due >= start + duration {
             break;
         }
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
-        asker.send(due).unwrap();
+        sender.send(due).unwrap();
     }
 }
 
-enum Answer {
-    Whole { status: u16, says_when: bool },
+/// The outcome of a request.
+enum Outcome {
+    Response { status: u16, has_retry_after: bool },
     Closed,
-    BrokenOff,
+    Incomplete,
 }
 
-/// A connection that is kept.
+/// A keep-alive connection.
 struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
@@ -129,48 +136,55 @@ impl Connection {
         Self { stream, buffer: Vec::new() }
     }
 
-    /// Asks at the moments that it is told.
-    async fn drive(mut self, request: Request, mut due: mpsc::UnboundedReceiver<Instant>) -> (Self, Answers) {
-        let mut mine = Answers::default();
+    /// Sends a request at each due time.
+    async fn send_when_due(
+        mut self,
+        request: Request,
+        mut due: mpsc::UnboundedReceiver<Instant>,
+    ) -> (Self, Outcomes) {
+        let mut outcomes = Outcomes::default();
         while let Some(due) = due.recv().await {
-            match self.ask(&request).await {
-                Answer::Whole { status: 200, .. } => mine.times.push(due.elapsed()),
-                Answer::Whole { status: 429 | 503, says_when: true } => mine.refused += 1,
-                Answer::Whole { .. } => mine.otherwise += 1,
-                Answer::Closed => mine.closed += 1,
-                Answer::BrokenOff => mine.broken_off += 1,
+            match self.send(&request).await {
+                Outcome::Response { status: 200, .. } => outcomes.times.push(due.elapsed()),
+                Outcome::Response { status: 429 | 503, has_retry_after: true } => outcomes.rejected += 1,
+                Outcome::Response { .. } => outcomes.unexpected += 1,
+                Outcome::Closed => outcomes.closed += 1,
+                Outcome::Incomplete => outcomes.incomplete += 1,
             }
         }
-        (self, mine)
+        (self, outcomes)
     }
 
-    async fn ask(&mut self, request: &Request) -> Answer {
+    async fn send(&mut self, request: &Request) -> Outcome {
         self.buffer.clear();
         if self.stream.write_all(&request.0).await.is_err() {
-            return Answer::Closed;
+            return Outcome::Closed;
         }
         loop {
             match self.stream.read_buf(&mut self.buffer).await {
-                Ok(0) | Err(_) if self.buffer.is_empty() => return Answer::Closed,
-                Ok(0) | Err(_) => return Answer::BrokenOff,
+                Ok(0) | Err(_) if self.buffer.is_empty() => return Outcome::Closed,
+                Ok(0) | Err(_) => return Outcome::Incomplete,
                 Ok(_) => {}
             }
             let Some(head) = find(&self.buffer, b"\r\n\r\n") else { continue };
             let (lines, body) = self.buffer.split_at(head);
             if body.len() >= 4 + content_length(lines) {
                 let status = std::str::from_utf8(&lines[9..12]).unwrap().parse().unwrap();
-                return Answer::Whole { status, says_when: find(lines, b"retry-after: ").is_some() };
+                return Outcome::Response {
+                    status,
+                    has_retry_after: find(lines, b"retry-after: ").is_some(),
+                };
             }
         }
     }
 }
 
-/// Numbers that look random (`SplitMix64`).
+/// A pseudo-random number generator (SplitMix64).
 struct Random(u64);
 
 impl Random {
     /// Returns a number above 0, up to 1.
-    #[expect(clippy::cast_precision_loss, reason = "53 bits of it are kept, which is what there is room for")]
+    #[expect(clippy::cast_precision_loss, reason = "53 bits fit into an f64")]
     fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! Load over keep-alive connections: as little work as possible beside the process under test.
+//! A load over keep-alive connections that uses as little CPU time as possible.
 
 use std::time::{Duration, Instant};
 
@@ -15,12 +15,12 @@ pub(crate) struct Request(pub(crate) Vec<u8>);
 /// Result of a load.
 #[derive(Debug)]
 pub(crate) struct Load {
-    /// The time of every answer, sorted.
+    /// Sorted response times.
     times: Vec<Duration>,
     elapsed: Duration,
-    /// Answers that were not 200.
+    /// Responses with a status other than 200.
     pub(crate) failures: usize,
-    /// CPU time that the process under test used meanwhile.
+    /// CPU time of the process under test during the load.
     cpu_seconds: f64,
 }
 
@@ -46,63 +46,63 @@ impl Request {
 }
 
 impl Load {
-    /// Sends the requests in turn over so many connections for `span`, after a short warm-up. The connections start at
-    /// different requests, so that they do not all ask the same at the same time.
+    /// Sends the requests in turn over `connections` connections for `duration`, after a short warm-up. The connections
+    /// start at different requests, so that they do not send the same request at the same time.
     pub(crate) async fn run(
         process: &Process,
         connections: usize,
-        span: Duration,
+        duration: Duration,
         requests: &[Request],
     ) -> Self {
-        Self::measure(&process.address, connections, span / 10, requests).await;
-        Self::once(process, connections, span, requests).await
+        Self::measure(&process.address, connections, duration / 10, requests).await;
+        Self::run_cold(process, connections, duration, requests).await
     }
 
-    /// The same without the warm-up, for requests that are not to be sent twice.
-    pub(crate) async fn once(
+    /// Does the same without the warm-up, for requests that must not be repeated.
+    pub(crate) async fn run_cold(
         process: &Process,
         connections: usize,
-        span: Duration,
+        duration: Duration,
         requests: &[Request],
     ) -> Self {
         let before = process.cpu_seconds();
-        let mut load = Self::measure(&process.address, connections, span, requests).await;
+        let mut load = Self::measure(&process.address, connections, duration, requests).await;
         load.cpu_seconds = process.cpu_seconds() - before;
         load
     }
 
-    /// Sends each request once, however long it takes.
+    /// Sends each request once.
     pub(crate) async fn each_once(process: &Process, connections: usize, requests: &[Request]) -> Self {
         let before = process.cpu_seconds();
         let share = requests.len().div_ceil(connections);
         let mut running = JoinSet::new();
         for requests in requests.chunks(share) {
             let (address, requests) = (process.address.clone(), requests.to_vec());
-            running.spawn(async move { drive(&address, None, requests.iter()).await });
+            running.spawn(async move { send_requests(&address, None, requests.iter()).await });
         }
         let mut load = Self::gather(Instant::now(), running).await;
         load.cpu_seconds = process.cpu_seconds() - before;
         load
     }
 
-    async fn measure(address: &str, connections: usize, span: Duration, requests: &[Request]) -> Self {
+    async fn measure(address: &str, connections: usize, duration: Duration, requests: &[Request]) -> Self {
         let started = Instant::now();
         let mut running = JoinSet::new();
         for offset in 0..connections {
             let (address, requests) = (address.to_owned(), requests.to_vec());
             let offset = offset * requests.len() / connections;
             running.spawn(async move {
-                drive(&address, Some(started + span), requests.iter().cycle().skip(offset)).await
+                send_requests(&address, Some(started + duration), requests.iter().cycle().skip(offset)).await
             });
         }
         Self::gather(started, running).await
     }
 
-    /// Waits for the connections of a load.
+    /// Collects the results of all connections.
     async fn gather(started: Instant, mut running: JoinSet<(Vec<Duration>, usize)>) -> Self {
         let mut load = Self { times: Vec::new(), elapsed: Duration::ZERO, failures: 0, cpu_seconds: 0.0 };
-        while let Some(done) = running.join_next().await {
-            let (times, failures) = done.unwrap();
+        while let Some(result) = running.join_next().await {
+            let (times, failures) = result.unwrap();
             load.times.extend(times);
             load.failures += failures;
         }
@@ -111,27 +111,27 @@ impl Load {
         load
     }
 
-    /// Returns the answers per second.
-    #[expect(clippy::cast_precision_loss, reason = "a figure to be read")]
+    /// Returns the responses per second.
+    #[expect(clippy::cast_precision_loss, reason = "only printed")]
     pub(crate) fn rate(&self) -> f64 {
         self.times.len() as f64 / self.elapsed.as_secs_f64()
     }
 
-    /// Returns the CPU time per answer of the process under test, in milliseconds.
-    #[expect(clippy::cast_precision_loss, reason = "a figure to be read")]
+    /// Returns the CPU time of the process under test per response, in milliseconds.
+    #[expect(clippy::cast_precision_loss, reason = "only printed")]
     pub(crate) fn cpu_ms(&self) -> f64 {
         self.cpu_seconds * 1e3 / self.times.len().max(1) as f64
     }
 
-    /// Returns the time within which so many of a hundred answers came.
+    /// Returns a percentile of the response times.
     pub(crate) fn percentile(&self, percent: usize) -> Duration {
-        let at = (self.times.len() * percent / 100).min(self.times.len().saturating_sub(1));
-        self.times.get(at).copied().unwrap_or_default()
+        let index = (self.times.len() * percent / 100).min(self.times.len().saturating_sub(1));
+        self.times.get(index).copied().unwrap_or_default()
     }
 }
 
-/// Sends the requests one after the other until `end`, and returns the time of each answer, and how many were not 200.
-async fn drive<'a>(
+/// Sends the requests one after the other until `end`. Returns the response times, and the number of failures.
+async fn send_requests<'a>(
     address: &str,
     end: Option<Instant>,
     requests: impl Iterator<Item = &'a Request>,
@@ -146,7 +146,7 @@ async fn drive<'a>(
             break;
         }
         stream.write_all(&request.0).await.unwrap();
-        if !answer_is_ok(&mut stream, &mut buffer).await {
+        if !response_is_ok(&mut stream, &mut buffer).await {
             failures += 1;
         }
         times.push(started.elapsed());
@@ -154,15 +154,15 @@ async fn drive<'a>(
     (times, failures)
 }
 
-/// Reads one answer and returns whether its status is 200.
-async fn answer_is_ok(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> bool {
+/// Reads a response and returns whether its status is 200.
+async fn response_is_ok(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> bool {
     let mut filled = 0;
     loop {
         if filled == buffer.len() {
             buffer.resize(buffer.len() * 2, 0);
         }
         let read = stream.read(&mut buffer[filled..]).await.unwrap();
-        assert!(read > 0, "the server closed a connection that it should keep");
+        assert!(read > 0, "the server closed a keep-alive connection");
         filled += read;
         let Some(head) = find(&buffer[..filled], b"\r\n\r\n") else { continue };
         if filled >= head + 4 + content_length(&buffer[..head]) {
@@ -173,8 +173,8 @@ async fn answer_is_ok(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> bool {
 
 pub(crate) fn content_length(head: &[u8]) -> usize {
     let name = b"content-length: ";
-    let Some(at) = find(head, name) else { return 0 };
-    let digits = head[at + name.len()..].iter().take_while(|byte| byte.is_ascii_digit());
+    let Some(start) = find(head, name) else { return 0 };
+    let digits = head[start + name.len()..].iter().take_while(|byte| byte.is_ascii_digit());
     digits.fold(0, |length, digit| length * 10 + usize::from(digit - b'0'))
 }
 

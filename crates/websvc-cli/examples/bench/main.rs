@@ -1,23 +1,23 @@
-//! Measures the service: beside its parts, in one run, by `cargo xtask bench`; its relevance by `bench relevance`; how
-//! it grows by `bench scale`; its door by `bench access`; its crawls by `bench crawl`; and its memory by `bench memory`.
+//! Benchmarks of the service. `cargo xtask bench` compares the service with its parts. The arguments `relevance`, `scale`,
+//! `access`, `crawl` and `memory` select other benchmarks.
 //!
-//! The machine is shared and noisy, so what counts are the ratios between rows of one run. The process under test is
-//! pinned to the first core and the load to the second, where there are two.
+//! Machines are shared and noisy, so compare ratios between rows of one run. With two cores, the process under test is
+//! pinned to the first core, and the load to the second.
 
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "a program that measures, and ends when something fails"
+    reason = "the benchmark prints its results, and panics when a step fails"
 )]
 
 mod access;
-mod ask;
+mod connection;
 mod contract;
 mod crawl;
 mod crowd;
+mod extraction;
 mod load;
 mod memory;
-mod pages;
 mod parts;
 mod pdf;
 mod process;
@@ -38,14 +38,14 @@ use crate::load::{Load, Request};
 use crate::process::Process;
 use crate::report::Report;
 
-/// How long each row is measured.
-const SPAN: Duration = Duration::from_secs(5);
+/// Duration of each measurement.
+const DURATION: Duration = Duration::from_secs(5);
 
-/// The connections of the load.
+/// Connections of the load.
 const CONNECTIONS: usize = 16;
 
-/// The row of tantivy without us.
-const BARE_ROW: &str = "bare tantivy in process, ten best by number";
+/// The row of tantivy without the service.
+const BARE_ROW: &str = "tantivy in process, IDs of the ten best documents";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
@@ -65,20 +65,20 @@ async fn main() {
             report.print();
         }
         Some("memory") => memory_after_work().await,
-        Some(other) => println!("bench: there is no part \"{other}\""),
+        Some(other) => println!("bench: unknown benchmark \"{other}\""),
         None => parts_and_service().await,
     }
 }
 
-/// Measures the service beside its parts.
+/// Compares the service with its parts.
 async fn parts_and_service() {
     let Some(corpus) = corpus() else { return };
     let mut report = Report::default();
     bare_server(&mut report).await;
     parts::query(&mut report);
-    contract::reading(&mut report);
+    contract::read_requests(&mut report);
     parts::extraction(&corpus, &mut report);
-    pages::by_size(&corpus, &mut report);
+    extraction::by_size(&corpus, &mut report);
     pdf::pages(&corpus, &mut report);
 
     let world = TestWeb::builder().directory("docs.test", &corpus).start().await;
@@ -87,7 +87,7 @@ async fn parts_and_service() {
     crawl(&world, &data, &mut report).await;
     let queries = queries::varied(&corpus);
     let bare = Process::bare_tantivy(&data.path().join("index"), &queries);
-    report.figure(BARE_ROW, bare, "/s", "");
+    report.number(BARE_ROW, bare, "/s", "");
     parts::index(data.path(), &queries, &mut report);
     service(&world, &data, &corpus, &queries, &mut report).await;
     report.print();
@@ -101,56 +101,61 @@ async fn memory_after_work() {
     report.print();
 }
 
-/// Returns the folder of the Python manual, or says that it is not named.
+/// Returns the directory of the Python manual. Prints a note if the variable is not set.
 fn corpus() -> Option<PathBuf> {
-    let named = std::env::var_os("WEBSVC_CORPUS_DIR").map(PathBuf::from);
-    if named.is_none() {
+    let directory = std::env::var_os("WEBSVC_CORPUS_DIR").map(PathBuf::from);
+    if directory.is_none() {
         println!("bench: skipped, WEBSVC_CORPUS_DIR is not set (cargo xtask corpus)");
     }
-    named
+    directory
 }
 
-/// A bare `200 OK` through our server and through plain hyper.
+/// Measures a bare `200 OK` response of our server and of plain hyper.
 async fn bare_server(report: &mut Report) {
     let mut rates = Vec::new();
     for example in ["plain_hyper", "bare_ok"] {
         let process = Process::example(example);
-        let load = Load::run(&process, CONNECTIONS, SPAN, &[Request::get("/")]).await;
+        let load = Load::run(&process, CONNECTIONS, DURATION, &[Request::get("/")]).await;
         report.load(&format!("200 OK, {example}"), &load);
         rates.push(load.rate());
     }
     report.ratio("bare server / plain hyper", rates[1] / rates[0], "at least 0.90");
 }
 
-/// The service with an empty index: start and memory.
+/// Measures the start and the memory of a service with an empty index.
 async fn idle(world: &TestWeb, report: &mut Report) {
     let data = tempfile::tempdir().unwrap();
     let process = Process::service(world, data.path());
-    report.figure("start to the first answer", process.first_answer.as_secs_f64() * 1e3, "ms", "under 50");
-    report.figure("memory, idle, empty index", process.memory_mb(), "MB", "under 15");
+    report.number(
+        "start to the first response",
+        process.first_response.as_secs_f64() * 1e3,
+        "ms",
+        "under 50",
+    );
+    report.number("memory, idle, empty index", process.memory_mb(), "MB", "under 15");
 }
 
 async fn crawl(world: &TestWeb, data: &TempDir, report: &mut Report) {
     let started = std::time::Instant::now();
     let pages = crawl_manual(world, data).await;
-    report.figure("crawl into the index", pages / started.elapsed().as_secs_f64(), "pages/s", "");
+    report.number("crawl into the index", pages / started.elapsed().as_secs_f64(), "pages/s", "");
 }
 
 /// Crawls the manual into the index, and returns the number of pages.
 async fn crawl_manual(world: &TestWeb, data: &TempDir) -> f64 {
-    let said =
+    let output =
         Process::run(world, data.path(), &["index", "crawl", "http://docs.test/index.html", "--json"]).await;
-    let said: Value = serde_json::from_str(&said).unwrap();
-    said["pages"].as_f64().unwrap()
+    let report: Value = serde_json::from_str(&output).unwrap();
+    report["pages"].as_f64().unwrap()
 }
 
-/// The service with the corpus.
+/// Measures the service with the corpus.
 async fn service(world: &TestWeb, data: &TempDir, corpus: &Path, queries: &[String], report: &mut Report) {
     let process = Process::service(world, data.path());
     let plain = requests(queries, |query| json!({ "query": query }));
-    let load = Load::run(&process, CONNECTIONS, SPAN, &plain).await;
+    let load = Load::run(&process, CONNECTIONS, DURATION, &plain).await;
     report.load("POST /v2/search", &load);
-    report.figure("CPU per search", load.cpu_ms(), "ms", "0.15");
+    report.number("CPU per search", load.cpu_ms(), "ms", "0.15");
     for row in [BARE_ROW, parts::INDEX_ROW] {
         if let Some(in_process) = report.rate_of(row) {
             report.ratio(&format!("search over HTTP / {row}"), load.rate() / in_process, "at least 0.70");
@@ -158,15 +163,15 @@ async fn service(world: &TestWeb, data: &TempDir, corpus: &Path, queries: &[Stri
     }
     let scraping =
         requests(queries, |query| json!({ "query": query, "scrapeOptions": { "formats": ["markdown"] } }));
-    let warm = Load::run(&process, CONNECTIONS, SPAN, &scraping).await;
-    let load = Load::run(&process, CONNECTIONS, SPAN, &scraping).await;
+    let warm = Load::run(&process, CONNECTIONS, DURATION, &scraping).await;
+    let load = Load::run(&process, CONNECTIONS, DURATION, &scraping).await;
     report.load("search with markdown of 10 results, cached", &load);
     scrapes::cached(&process, corpus, report).await;
     scrapes::fetched(&process, world, corpus, report).await;
     scrapes::unstored(&process, corpus, report).await;
     scrapes::stored(&process, corpus, report).await;
-    report.figure("memory after the load", process.memory_mb(), "MB", "");
-    assert!(warm.failures + load.failures == 0, "every request is answered with 200");
+    report.number("memory after the load", process.memory_mb(), "MB", "");
+    assert!(warm.failures + load.failures == 0, "a request failed");
 }
 
 fn requests(queries: &[String], body: impl Fn(&str) -> Value) -> Vec<Request> {

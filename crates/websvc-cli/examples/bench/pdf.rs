@@ -1,4 +1,4 @@
-//! Pages of PDF per second, beside `pdftotext` of poppler-utils on the same file.
+//! Compares the parsing of a PDF with `pdftotext` of poppler-utils.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -18,14 +18,14 @@ use crate::report::Report;
 /// Pages of the file.
 const PAGES: usize = 400;
 
-/// Lines of a page, and the characters of a line.
+/// Lines of a page, and characters of a line.
 const LINES: usize = 60;
 const LINE_CHARS: usize = 92;
 
-/// How often each is timed, one after the other; the best time counts.
+/// Measurements of each program, which alternate. The best time counts.
 const ROUNDS: usize = 3;
 
-/// Measures a file of the corpus' text, set in one column with headings, compressed, with standard fonts.
+/// Measures a compressed file with text of the corpus in one column, with headings and standard fonts.
 pub(crate) fn pages(corpus: &Path, report: &mut Report) {
     let file = pdf(&lines(corpus));
     let folder = tempfile::tempdir().unwrap();
@@ -41,25 +41,25 @@ pub(crate) fn pages(corpus: &Path, report: &mut Report) {
             theirs = Some(theirs.map_or(seconds, |best| best.min(seconds)));
         }
     }
-    #[expect(clippy::cast_precision_loss, reason = "a figure to be read")]
+    #[expect(clippy::cast_precision_loss, reason = "only printed")]
     let count = PAGES as f64;
-    report.figure("PDF to HTML, pages of text per CPU second", count / ours, "/s", "");
+    report.number("PDF to HTML, pages of text per CPU second", count / ours, "/s", "");
     match theirs {
         Some(theirs) => report.ratio("PDF to HTML, ours / pdftotext", theirs / ours, ""),
         None => println!("PDF: pdftotext is not installed (Debian's package poppler-utils)"),
     }
 }
 
-/// Returns the CPU time that `pdftotext` takes, its start included; `None` when it is not installed.
+/// Returns the CPU seconds of `pdftotext` including its start; `None` if it is not installed.
 fn poppler(file: &Path) -> Option<f64> {
     let start = cpu_seconds_of_children();
     let status =
         Command::new("pdftotext").arg(file).arg("-").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    assert!(status.ok()?.success(), "pdftotext reads the file");
+    assert!(status.ok()?.success(), "pdftotext failed");
     Some(cpu_seconds_of_children() - start)
 }
 
-/// Returns as many lines of the corpus as the file takes; those that begin with `#` are headings.
+/// Returns the lines of the file from the corpus. Lines that start with `#` are headings.
 fn lines(corpus: &Path) -> Vec<String> {
     let url = Url::parse("http://docs.test/").unwrap();
     let mut files = html_files(corpus);
@@ -96,7 +96,7 @@ fn wrap(paragraph: &str, lines: &mut Vec<String>) {
     }
 }
 
-/// Writes a file of these lines.
+/// Returns a PDF file with these lines.
 fn pdf(lines: &[String]) -> Vec<u8> {
     let mut objects = vec![
         b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
@@ -134,20 +134,21 @@ fn pdf(lines: &[String]) -> Vec<u8> {
     file
 }
 
-/// Returns the stream that draws one page.
+/// Returns the content stream of a page.
 fn content(lines: &[String]) -> Vec<u8> {
     let mut text = String::new();
-    for (line, y) in lines.iter().zip((0..).map(|at| 770 - 12 * at)) {
+    for (line, y) in lines.iter().zip((0..).map(|index| 770 - 12 * index)) {
         let heading = line.trim_start_matches('#');
         let (font, size) = if heading.len() < line.len() { ("F2", 14) } else { ("F1", 10) };
-        let shown = heading.trim().replace('\\', "\\\\").replace('(', "\\(").replace(')', "\\)");
-        writeln!(text, "BT /{font} {size} Tf 50 {y} Td ({shown}) Tj ET").unwrap();
+        let escaped = heading.trim().replace('\\', "\\\\").replace('(', "\\(").replace(')', "\\)");
+        writeln!(text, "BT /{font} {size} Tf 50 {y} Td ({escaped}) Tj ET").unwrap();
     }
-    let mut packed = ZlibEncoder::new(Vec::new(), Compression::default());
-    packed.write_all(text.as_bytes()).unwrap();
-    let packed = packed.finish().unwrap();
-    let mut object = format!("<< /Length {} /Filter /FlateDecode >>\nstream\n", packed.len()).into_bytes();
-    object.extend_from_slice(&packed);
+    let mut compressed = ZlibEncoder::new(Vec::new(), Compression::default());
+    compressed.write_all(text.as_bytes()).unwrap();
+    let compressed = compressed.finish().unwrap();
+    let mut object =
+        format!("<< /Length {} /Filter /FlateDecode >>\nstream\n", compressed.len()).into_bytes();
+    object.extend_from_slice(&compressed);
     object.extend_from_slice(b"\nendstream");
     object
 }

@@ -8,21 +8,21 @@ use std::time::{Duration, Instant};
 
 use websvc_testkit::TestWeb;
 
-/// The key of every service here.
+/// The API key of every service.
 pub(crate) const KEY: &str = "fc-key-of-the-benchmark";
 
-/// The unit of times in `/proc/PID/stat`: `USER_HZ` is 100 on every Linux that we know.
+/// The unit of times in `/proc/PID/stat`: `USER_HZ` is 100 on common Linux systems.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// A server that runs, pinned to the first core; it ends when dropped.
+/// A running server that is pinned to the first core. Dropping it kills the process.
 pub(crate) struct Process {
     child: Child,
     pub(crate) address: String,
-    /// From the start of the process to its first answer.
-    pub(crate) first_answer: Duration,
+    /// Time from the start of the process to its first response.
+    pub(crate) first_response: Duration,
 }
 
-/// Cost of a GET with hyper alone.
+/// The cost of a GET with hyper alone.
 pub(crate) struct PlainGet {
     pub(crate) p50_ms: f64,
     pub(crate) cpu_ms: f64,
@@ -39,7 +39,7 @@ impl Process {
         Self::service_with(world, data_dir, &[])
     }
 
-    /// Starts the service with variables of its own.
+    /// Starts the service with additional environment variables.
     pub(crate) fn service_with(world: &TestWeb, data_dir: &Path, variables: &[(&str, &str)]) -> Self {
         let mut command = pinned(&release_dir().join("websvc"));
         command.args(["serve", "--listen", "127.0.0.1:0"]);
@@ -48,18 +48,18 @@ impl Process {
         Self::start(command)
     }
 
-    /// Runs a command of the program to its end and returns what it printed.
+    /// Runs a command of the program and returns its stdout.
     pub(crate) async fn run(world: &TestWeb, data_dir: &Path, arguments: &[&str]) -> String {
         let mut command = Command::new(release_dir().join("websvc"));
         command.args(arguments);
         configure(&mut command, world, data_dir);
-        // The loopback web runs on this thread's runtime: it has to go on meanwhile.
+        // A blocking call would stop the test web, which runs on this thread's runtime.
         let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs the example that asks tantivy alone, and returns its searches per second.
+    /// Runs the example that searches with tantivy alone, and returns its searches per second.
     pub(crate) fn bare_tantivy(index: &Path, queries: &[String]) -> f64 {
         let mut command = pinned(&release_dir().join("examples").join("bare_tantivy"));
         let output = command.arg(index).args(queries).output().unwrap();
@@ -67,15 +67,15 @@ impl Process {
         String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
     }
 
-    /// Runs the example that gets a page again and again by plain hyper, one at a time.
-    pub(crate) async fn plain_get(server: SocketAddr, url: &str, span: Duration) -> PlainGet {
+    /// Runs the example that repeatedly fetches a page with plain hyper.
+    pub(crate) async fn plain_get(server: SocketAddr, url: &str, duration: Duration) -> PlainGet {
         let mut command = pinned(&release_dir().join("examples").join("plain_get"));
-        command.args([server.to_string(), url.to_owned(), span.as_secs().to_string()]);
-        // The loopback web runs on this thread's runtime: it has to go on meanwhile.
+        command.args([server.to_string(), url.to_owned(), duration.as_secs().to_string()]);
+        // A blocking call would stop the test web, which runs on this thread's runtime.
         let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let said = String::from_utf8(output.stdout).unwrap();
-        let (p50_ms, cpu_ms) = said.trim().split_once(' ').unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        let (p50_ms, cpu_ms) = stdout.trim().split_once(' ').unwrap();
         PlainGet { p50_ms: p50_ms.parse().unwrap(), cpu_ms: cpu_ms.parse().unwrap() }
     }
 
@@ -85,9 +85,9 @@ impl Process {
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().rsplit("://").next().unwrap().rsplit(' ').next().unwrap().to_owned();
-        wait_for_answer(&address);
-        let first_answer = started.elapsed();
-        Self { child, address, first_answer }
+        wait_for_response(&address);
+        let first_response = started.elapsed();
+        Self { child, address, first_response }
     }
 
     /// Returns the CPU time that the process has used, in seconds.
@@ -95,11 +95,11 @@ impl Process {
         ticks(&format!("/proc/{}/stat", self.child.id()), [11, 12]) / TICKS_PER_SECOND
     }
 
-    /// Tells the process to stop after a while, and returns how it ended.
-    pub(crate) async fn terminate_after(mut self, time: Duration) -> ExitStatus {
-        tokio::time::sleep(time).await;
-        let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
-        assert!(sent.unwrap().success());
+    /// Sends SIGTERM after `delay`, and returns the exit status.
+    pub(crate) async fn terminate_after(mut self, delay: Duration) -> ExitStatus {
+        tokio::time::sleep(delay).await;
+        let status = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+        assert!(status.unwrap().success());
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -112,20 +112,20 @@ impl Process {
 
     /// Returns the resident memory.
     pub(crate) fn memory_mb(&self) -> f64 {
-        self.figure_mb("VmRSS:")
+        self.status_mb("VmRSS:")
     }
 
     /// Returns the resident memory without mapped files.
     pub(crate) fn anonymous_memory_mb(&self) -> f64 {
-        self.figure_mb("RssAnon:")
+        self.status_mb("RssAnon:")
     }
 
-    /// Returns the most resident memory that there was.
+    /// Returns the peak of the resident memory.
     pub(crate) fn peak_memory_mb(&self) -> f64 {
-        self.figure_mb("VmHWM:")
+        self.status_mb("VmHWM:")
     }
 
-    fn figure_mb(&self, name: &str) -> f64 {
+    fn status_mb(&self, name: &str) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find(|line| line.starts_with(name)).unwrap();
         let kilobytes: f64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
@@ -140,7 +140,7 @@ impl Drop for Process {
     }
 }
 
-/// Pins this process, and with it the threads it will start, to a core.
+/// Pins this process and its future threads to a core.
 pub(crate) fn pin_self_to(core: usize) {
     if std::thread::available_parallelism().is_ok_and(|cores| cores.get() > core) {
         let pid = std::process::id().to_string();
@@ -154,8 +154,8 @@ pub(crate) fn pin_self_to(core: usize) {
 
 /// Returns the CPU time that this thread has used.
 pub(crate) fn cpu_seconds_of_this_thread() -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    told.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    schedstat.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
 }
 
 /// Returns the CPU time that the ended children of this process have used.
@@ -166,7 +166,7 @@ pub(crate) fn cpu_seconds_of_children() -> f64 {
 /// Returns the sum of fields of a `stat` file, counted from the state of the process.
 fn ticks(stat: &str, fields: [usize; 2]) -> f64 {
     let stat = std::fs::read_to_string(stat).unwrap();
-    // The name of the program, in parentheses, may have spaces in it.
+    // The program name in parentheses may contain spaces.
     let all: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
     fields.map(|field| all[field].parse::<f64>().unwrap()).iter().sum()
 }
@@ -187,24 +187,24 @@ fn configure(command: &mut Command, world: &TestWeb, data_dir: &Path) {
         .env("WEBSVC__FETCH__CONNECT_TO", format!("{{ {} }}", rules.join(", ")));
 }
 
-/// Returns where the programs of this build are.
+/// Returns the directory with the programs of this build.
 fn release_dir() -> PathBuf {
     let program = std::env::current_exe().unwrap();
     program.ancestors().nth(2).unwrap().to_owned()
 }
 
-fn wait_for_answer(address: &str) {
+fn wait_for_response(address: &str) {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
-        let answer = TcpStream::connect(address).and_then(|mut stream| {
+        let response = TcpStream::connect(address).and_then(|mut stream| {
             stream.write_all(b"GET /health HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n")?;
             let mut byte = [0];
             stream.read_exact(&mut byte)
         });
-        if answer.is_ok() {
+        if response.is_ok() {
             return;
         }
-        assert!(Instant::now() < deadline, "{address} does not answer: {answer:?}");
+        assert!(Instant::now() < deadline, "{address} does not respond: {response:?}");
         std::thread::sleep(Duration::from_millis(1));
     }
 }

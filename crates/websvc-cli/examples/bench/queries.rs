@@ -1,18 +1,18 @@
-//! Many different queries, made of the words of the pages that are searched.
+//! Random queries of words of the indexed pages.
 //!
-//! With a few queries in turn the caches of the process answer most of the load, which no user's load looks like.
+//! There are many of them, because the caches of the process would serve most of a load of few queries.
 
 use std::path::{Path, PathBuf};
 
 use crate::parts::html_files;
 
-/// The number of queries; more than the caches of renderings and of results hold answers for.
+/// Number of queries, more than the entries of the caches of documents and results.
 const QUERIES: usize = 2_000;
 
-/// The words that are taken of each page at most.
-const PAGE_WORDS: usize = 1_000;
+/// Maximum number of words from each page.
+const MAX_PAGE_WORDS: usize = 1_000;
 
-/// Returns queries of one to three words; common words come up more often, as they do in the pages.
+/// Returns queries of one to three words. Words have the same frequencies as in the pages.
 pub(crate) fn varied(corpus: &Path) -> Vec<String> {
     let mut files = html_files(corpus);
     files.sort_unstable();
@@ -26,25 +26,25 @@ pub(crate) fn varied(corpus: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Returns pages with two of their words, every page with many different pairs.
-pub(crate) fn pairs_of(pages: &[PathBuf]) -> Vec<(&Path, String)> {
+/// Returns pages, each several times with different pairs of its words.
+pub(crate) fn word_pairs(pages: &[PathBuf]) -> Vec<(&Path, String)> {
     let words: Vec<Vec<String>> = pages.iter().map(|page| words(page)).collect();
     let mut random = Random(20_261_123);
     let pages = pages.iter().zip(&words).cycle();
     pages.take(QUERIES).map(|(page, words)| (page.as_path(), random.choose(words, 2))).collect()
 }
 
-/// Returns the words of a page's text, each as often as it stands there.
+/// Returns the words of a page's text with repetitions.
 fn words(file: &Path) -> Vec<String> {
     let html = std::fs::read_to_string(file).unwrap_or_default();
-    // The text between tags, past the head and the navigation.
+    // The text between tags, after the head and the navigation.
     let text = html.split_once("role=\"main\"").map_or(html.as_str(), |(_, main)| main);
     let text = text.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| text);
     let words = text.flat_map(|text| text.split(|letter: char| !letter.is_ascii_alphabetic()));
-    words.filter(|word| word.len() >= 4).take(PAGE_WORDS).map(str::to_ascii_lowercase).collect()
+    words.filter(|word| word.len() >= 4).take(MAX_PAGE_WORDS).map(str::to_ascii_lowercase).collect()
 }
 
-/// A small generator of numbers, the same in every run.
+/// A pseudo-random number generator with a fixed seed.
 struct Random(u64);
 
 impl Random {
@@ -54,7 +54,7 @@ impl Random {
         usize::try_from(self.0 >> 33).unwrap() % limit
     }
 
-    /// Returns `count` of the words, with spaces between them.
+    /// Returns `count` random words, separated by spaces.
     fn choose(&mut self, words: &[String], count: usize) -> String {
         let chosen: Vec<&str> = (0..count).map(|_| words[self.below(words.len())].as_str()).collect();
         chosen.join(" ")

@@ -1,4 +1,4 @@
-//! The table that is printed at the end.
+//! The table of results.
 
 use crate::load::Load;
 
@@ -17,19 +17,19 @@ struct Row {
 }
 
 impl Report {
-    /// Adds the rate and the times of a load.
+    /// Adds the rate and the response times of a load.
     pub(crate) fn load(&mut self, name: &str, load: &Load) {
         let ms = |percent| load.percentile(percent).as_secs_f64() * 1e3;
         let text = format!("{:.0}/s, p50 {:.2} ms, p99 {:.2} ms", load.rate(), ms(50), ms(99));
         self.push(name, load.rate(), text, "");
     }
 
-    /// Adds a figure with its unit.
-    pub(crate) fn figure(&mut self, name: &str, value: f64, unit: &str, goal: &str) {
+    /// Adds a number with its unit.
+    pub(crate) fn number(&mut self, name: &str, value: f64, unit: &str, goal: &str) {
         self.push(name, value, format!("{value:.2} {unit}"), goal);
     }
 
-    /// Adds a figure that is written in words of its own.
+    /// Adds a value with its own text.
     pub(crate) fn text(&mut self, name: &str, value: f64, text: String) {
         self.push(name, value, text, "");
     }
@@ -44,9 +44,9 @@ impl Report {
         self.rows.iter().find(|row| row.name == name).map(|row| row.value)
     }
 
-    /// Prints the rows as a table in Markdown.
+    /// Prints the rows as a Markdown table.
     pub(crate) fn print(&self) {
-        println!("\n| what | measured | goal |\n|---|---|---|");
+        println!("\n| measurement | result | goal |\n|---|---|---|");
         for Row { name, text, goal, .. } in &self.rows {
             println!("| {name} | {text} | {goal} |");
         }

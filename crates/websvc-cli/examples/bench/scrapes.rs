@@ -1,5 +1,5 @@
-//! Searches with one page: from the cache, and fetched each time beside a bare GET of the same page; and scrapes that are
-//! kept, and that are not.
+//! Measures searches with one scraped page, cached and fetched, compared with a bare GET; and scrapes with and without
+//! storage.
 
 use std::path::{Path, PathBuf};
 
@@ -13,90 +13,90 @@ use crate::parts::html_files;
 use crate::process::Process;
 use crate::queries;
 use crate::report::Report;
-use crate::{CONNECTIONS, SPAN};
+use crate::{CONNECTIONS, DURATION};
 
-/// The number of pages that the cache answers.
+/// Number of cached pages.
 const CACHED_PAGES: usize = 100;
 
-/// The bytes of markdown of the pages that the cache answers.
+/// Approximate markdown size of the cached pages in bytes.
 const MARKDOWN_BYTES: usize = 20_000;
 
-/// The number of pages that are fetched.
+/// Number of fetched pages.
 const FETCHED_PAGES: usize = 50;
 
-/// The bytes of the pages that are fetched: those of the rivals' measurements.
+/// Approximate size of the fetched pages in bytes, the same as in measurements of other services.
 const PAGE_BYTES: u64 = 22_000;
 
-/// More than are scraped within the time of the row, so that none is asked for twice.
+/// Number of URLs, more than are scraped during a measurement, so that none is repeated.
 const STORED_PAGES: usize = 40_000;
 
-/// Measures pages of about 20 KB of markdown from the cache, many in turn and with other words each time.
+/// Measures searches with cached pages of about 20 KB of markdown, with different pages and queries.
 pub(crate) async fn cached(process: &Process, corpus: &Path, report: &mut Report) {
     let pages = pages_of_markdown(corpus, MARKDOWN_BYTES);
-    let pairs = queries::pairs_of(&pages);
+    let pairs = queries::word_pairs(&pages);
     let requests: Vec<_> = pairs.iter().map(|(page, words)| cached_page(corpus, page, words)).collect();
-    // What is measured is the cache, so each page is asked for once before.
-    let warm = Load::run(process, CONNECTIONS, SPAN, &requests).await;
-    let load = Load::run(process, CONNECTIONS, SPAN, &requests).await;
+    // A first load fills the cache.
+    let warm = Load::run(process, CONNECTIONS, DURATION, &requests).await;
+    let load = Load::run(process, CONNECTIONS, DURATION, &requests).await;
     report.load("search with markdown of 1 of 100 pages of about 20 KB of markdown, cached", &load);
-    report.figure("  the same per CPU second", 1e3 / load.cpu_ms(), "/s", "at least 2000");
-    assert!(warm.failures + load.failures == 0, "every request is answered with 200");
+    report.number("  the same per CPU second", 1e3 / load.cpu_ms(), "/s", "at least 2000");
+    assert!(warm.failures + load.failures == 0, "a request failed");
 }
 
-/// Measures pages of about 22 kB, fetched each time.
+/// Measures searches with pages of about 22 kB that are fetched each time.
 pub(crate) async fn fetched(process: &Process, world: &TestWeb, corpus: &Path, report: &mut Report) {
     let pages = pages_of_22_kb(corpus);
     let requests: Vec<_> = pages.iter().map(|page| fetched_page(corpus, page)).collect();
-    let many = Load::run(process, CONNECTIONS, SPAN, &requests).await;
+    let many = Load::run(process, CONNECTIONS, DURATION, &requests).await;
     report.load("search with markdown of 1 of 50 pages of about 22 kB, fetched", &many);
-    report.figure("CPU per search with 1 static scrape of 22 kB", many.cpu_ms(), "ms", "3.15");
-    let bare = Process::plain_get(world.http_addr(), &url_of(corpus, &pages[0]), SPAN).await;
-    let load = Load::run(process, 1, SPAN, &requests).await;
+    report.number("CPU per search with 1 static scrape of 22 kB", many.cpu_ms(), "ms", "3.15");
+    let bare = Process::plain_get(world.http_addr(), &url_of(corpus, &pages[0]), DURATION).await;
+    let load = Load::run(process, 1, DURATION, &requests).await;
     let p50_ms = load.percentile(50).as_secs_f64() * 1e3;
-    report.figure("GET of one of these pages by plain hyper, p50", bare.p50_ms, "ms", "");
-    report.figure("  CPU", bare.cpu_ms, "ms", "");
-    report.figure("search with one of these pages, one at a time, p50", p50_ms, "ms", "");
-    report.figure("  more than the bare GET, p50", p50_ms - bare.p50_ms, "ms", "under 5");
-    report.figure("  more than the bare GET, CPU", load.cpu_ms() - bare.cpu_ms, "ms", "under 3");
-    assert!(many.failures + load.failures == 0, "every request is answered with 200");
+    report.number("GET of one of these pages by plain hyper, p50", bare.p50_ms, "ms", "");
+    report.number("  CPU", bare.cpu_ms, "ms", "");
+    report.number("search with one of these pages, one at a time, p50", p50_ms, "ms", "");
+    report.number("  added to the bare GET, p50", p50_ms - bare.p50_ms, "ms", "under 5");
+    report.number("  added to the bare GET, CPU", load.cpu_ms() - bare.cpu_ms, "ms", "under 3");
+    assert!(many.failures + load.failures == 0, "a request failed");
 }
 
-/// Measures scrapes of pages of about 22 kB that keep nothing.
+/// Measures scrapes of pages of about 22 kB without storage.
 pub(crate) async fn unstored(process: &Process, corpus: &Path, report: &mut Report) {
     let requests: Vec<_> = new_urls(corpus, "unstored", STORED_PAGES)
         .map(|url| json!({ "url": url, "formats": ["markdown"], "maxAge": 0, "storeInCache": false }))
         .map(|body| Request::post("/v2/scrape", &body.to_string()))
         .collect();
-    let load = Load::once(process, CONNECTIONS, SPAN, &requests).await;
+    let load = Load::run_cold(process, CONNECTIONS, DURATION, &requests).await;
     report.load("scrape of a page of about 22 kB, not stored", &load);
-    report.figure("CPU per scrape of 22 kB, not stored", load.cpu_ms(), "ms", "1.0");
-    assert!(load.failures == 0, "every request is answered with 200");
+    report.number("CPU per scrape of 22 kB, not stored", load.cpu_ms(), "ms", "1.0");
+    assert!(load.failures == 0, "a request failed");
 }
 
-/// Measures scrapes of pages of about 22 kB, each under a URL that was not seen before, as they are by default: fetched,
-/// extracted, cached and indexed. Commits and merges of the index while the load runs are part of it.
+/// Measures default scrapes of pages of about 22 kB with new URLs: each is fetched, extracted, cached and indexed. The
+/// result includes commits and merges of the index during the load.
 pub(crate) async fn stored(process: &Process, corpus: &Path, report: &mut Report) {
     let requests = new_pages(corpus, STORED_PAGES);
-    let load = Load::once(process, CONNECTIONS, 3 * SPAN, &requests).await;
+    let load = Load::run_cold(process, CONNECTIONS, 3 * DURATION, &requests).await;
     report.load("scrape of a new page of about 22 kB, cached and indexed", &load);
-    report.figure("CPU per stored scrape of 22 kB", load.cpu_ms(), "ms", "1.6");
-    assert!(load.failures == 0, "every request is answered with 200");
+    report.number("CPU per stored scrape of 22 kB", load.cpu_ms(), "ms", "1.6");
+    assert!(load.failures == 0, "a request failed");
 }
 
-/// Asks for pages of about 22 kB with their markdown, each under a URL of its own.
+/// Returns scrapes of pages of about 22 kB, each with a different URL.
 pub(crate) fn new_pages(corpus: &Path, count: usize) -> Vec<Request> {
     new_urls(corpus, "number", count)
         .map(|url| Request::post("/v2/scrape", &json!({ "url": url, "formats": ["markdown"] }).to_string()))
         .collect()
 }
 
-/// Returns URLs of pages of about 22 kB, made different by a parameter of this name.
+/// Returns different URLs of pages of about 22 kB, with a number in a query parameter.
 pub(crate) fn new_urls(corpus: &Path, parameter: &str, count: usize) -> impl Iterator<Item = String> {
     let urls: Vec<String> = pages_of_22_kb(corpus).iter().map(|page| url_of(corpus, page)).collect();
     (0..count).map(move |number| format!("{}?{parameter}={number}", urls[number % urls.len()]))
 }
 
-/// Asks for one page of the cache with its markdown; `words` stand in it.
+/// Returns a search for a cached page that contains `words`, with its markdown.
 fn cached_page(corpus: &Path, page: &Path, words: &str) -> Request {
     let url = url_of(corpus, page);
     let query = format!("site:{} {words}", url.trim_start_matches("http://"));
@@ -104,7 +104,7 @@ fn cached_page(corpus: &Path, page: &Path, words: &str) -> Request {
     Request::post("/v2/search", &body.to_string())
 }
 
-/// Asks for one page with its markdown, fetched and not stored.
+/// Returns a search for a page with its markdown, fetched and not stored.
 fn fetched_page(corpus: &Path, page: &Path) -> Request {
     let url = url_of(corpus, page);
     let query = format!("site:{}", url.trim_start_matches("http://"));
@@ -117,7 +117,7 @@ fn url_of(corpus: &Path, page: &Path) -> String {
     format!("http://docs.test/{}", page.strip_prefix(corpus).unwrap().to_str().unwrap())
 }
 
-/// Returns the pages whose size is nearest to that of the rivals' measurements.
+/// Returns the pages whose size is nearest to [`PAGE_BYTES`].
 fn pages_of_22_kb(corpus: &Path) -> Vec<PathBuf> {
     let mut files = html_files(corpus);
     files.sort_by_cached_key(|path| path.metadata().unwrap().len().abs_diff(PAGE_BYTES));
@@ -125,7 +125,7 @@ fn pages_of_22_kb(corpus: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the pages whose markdown is nearest to so many bytes.
+/// Returns the pages whose markdown size is nearest to `bytes`.
 fn pages_of_markdown(corpus: &Path, bytes: usize) -> Vec<PathBuf> {
     let url = Url::parse("http://docs.test/").unwrap();
     let distance = |path: &PathBuf| {

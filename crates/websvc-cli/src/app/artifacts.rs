@@ -11,29 +11,29 @@ use super::sources::client;
 use crate::config::{self, Config};
 use crate::data_dir::DataDir;
 
-/// Opens the shelf; nothing is made or asked before there is an artifact.
+/// Opens the storage of artifacts. No directory is created and no request is sent before the first artifact.
 pub(super) fn open(config: &Config, data_dir: &DataDir, store: &Store) -> Result<Artifacts> {
     let config::Artifacts { path, max_bytes, max_age_hours, s3 } = &config.artifacts;
     ensure!(
         path.is_none() || s3.is_none(),
-        "artifacts.path and [artifacts.s3] are both given: artifacts are kept in one place"
+        "artifacts.path and [artifacts.s3] are both set: use only one of them"
     );
-    let place = match s3 {
+    let location = match s3 {
         Some(s3) => StorageLocation::S3(Box::new(bucket(config, s3).context("artifacts.s3")?)),
         None => StorageLocation::Directory(path.clone().unwrap_or_else(|| data_dir.artifacts())),
     };
     let max_age = Duration::from_secs(max_age_hours.saturating_mul(3600));
-    let shelf = ArtifactsConfig { place, max_bytes: *max_bytes, max_age };
-    Ok(Artifacts::open(store.clone(), shelf)?)
+    let artifacts = ArtifactsConfig { place: location, max_bytes: *max_bytes, max_age };
+    Ok(Artifacts::open(store.clone(), artifacts)?)
 }
 
-/// Returns the bucket of the configuration, if it has one.
-pub(crate) fn bucket_place(config: &Config) -> Option<Result<StorageLocation>> {
+/// Returns the configured bucket, if there is one.
+pub(crate) fn bucket_location(config: &Config) -> Option<Result<StorageLocation>> {
     let s3 = config.artifacts.s3.as_ref()?;
     Some(bucket(config, s3).map(|bucket| StorageLocation::S3(Box::new(bucket))).context("artifacts.s3"))
 }
 
-/// The operator has chosen the endpoint: its client may reach that wherever it is, as those of search sources may.
+/// Returns the bucket with a client that may reach its endpoint on any network, because the operator has chosen it.
 fn bucket(config: &Config, s3: &config::S3) -> Result<S3Config> {
     let config::S3 { endpoint, region, bucket, prefix, access_key_id, secret_access_key } = s3.clone();
     let endpoint: Url = endpoint.parse::<Url>().context("endpoint")?;

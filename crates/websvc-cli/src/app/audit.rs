@@ -1,4 +1,4 @@
-//! Sinks of audit events, from the configuration.
+//! The configured sinks of audit events.
 
 use anyhow::{Context, Result, ensure};
 use url::Url;
@@ -8,10 +8,10 @@ use super::{client, sources};
 use crate::config::{self, Config};
 use crate::data_dir::DataDir;
 
-/// Less would not hold the events of a short interruption.
+/// Minimum size of the spool. A smaller one could not hold the events of a short interruption.
 const MIN_BYTES: u64 = 64 * 1024;
 
-/// Opens the spool before the sinks; `None` when there are no sinks.
+/// Opens the spool and its sinks. Returns `None` if no sink is configured.
 pub(crate) fn audit(config: &Config, data_dir: &DataDir) -> Result<Option<Audit>> {
     let sinks = sinks(config)?;
     if sinks.is_empty() {
@@ -21,11 +21,11 @@ pub(crate) fn audit(config: &Config, data_dir: &DataDir) -> Result<Option<Audit>
     Ok(Some(Audit::open(&data_dir.audit(), AuditConfig { sinks, max_bytes })?))
 }
 
-/// Makes the sinks; nothing is opened or asked yet. The operator has chosen their addresses: their clients may reach
-/// those wherever they are, as those of search sources may.
+/// Returns the configured sinks without opening a file or connection. Their clients may reach their addresses on any
+/// network, because the operator has chosen them.
 pub(crate) fn sinks(config: &Config) -> Result<Vec<Sink>> {
     let config::Audit { file, syslog, webhook, webhook_secret, max_bytes } = &config.audit;
-    ensure!(*max_bytes >= MIN_BYTES, "audit.max_bytes is {max_bytes}: the least is {MIN_BYTES}");
+    ensure!(*max_bytes >= MIN_BYTES, "audit.max_bytes is {max_bytes}: the minimum is {MIN_BYTES}");
     let mut sinks = Vec::new();
     if let Some(file) = file {
         ensure!(!file.as_os_str().is_empty(), "audit.file is empty");
@@ -42,7 +42,7 @@ pub(crate) fn sinks(config: &Config) -> Result<Vec<Sink>> {
     }
     if let Some(url) = webhook {
         let secret = webhook_secret.as_deref().filter(|secret| !secret.is_empty());
-        let secret = secret.context("audit.webhook is given, and audit.webhook_secret is missing")?;
+        let secret = secret.context("audit.webhook is set, but audit.webhook_secret is missing")?;
         let secret = WebhookSecret::new(secret).context("audit.webhook_secret")?;
         let url: Url = url.parse().context("audit.webhook")?;
         let client = sources::client(config, &url).context("audit.webhook")?;

@@ -1,4 +1,4 @@
-//! The browser of an installation: one that is started here, or one that somebody else runs.
+//! The browser: a local Chromium process, or a remote Chromium.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use websvc_transport::{AddressGuard, Client};
 use super::client_with;
 use crate::config::{self, Config};
 
-/// Returns the browser, which is started when a page first needs it; `None` when no page may be open in one.
+/// Returns the browser, which starts when a page first needs it. Returns `None` if `browser.concurrency` is 0.
 pub(crate) fn browser(config: &Config, client: &Client) -> Result<Option<Browser>> {
     let remote = remote(config)?;
     let config::Browser {
@@ -18,19 +18,19 @@ pub(crate) fn browser(config: &Config, client: &Client) -> Result<Option<Browser
         cdp_url: _,
         egress_listen: _,
         egress_host: _,
-        egress_from: _,
+        egress_allowed_networks: _,
         concurrency,
         pages_per_process,
         memory_bytes,
         page_memory_bytes,
         max_memory_bytes,
         idle_shutdown_s,
-        lists: _of_the_blocklist,
+        blocklists: _,
     } = &config.browser;
     if *concurrency == 0 {
         return Ok(None);
     }
-    let how = BrowserConfig {
+    let browser = BrowserConfig {
         path: path.clone(),
         remote,
         ca_file: config.fetch.ca_file.clone(),
@@ -42,35 +42,42 @@ pub(crate) fn browser(config: &Config, client: &Client) -> Result<Option<Browser
         idle_shutdown: Duration::from_secs(*idle_shutdown_s),
         ..BrowserConfig::default()
     };
-    Ok(Some(Browser::new(how, client.clone())))
+    Ok(Some(Browser::new(browser, client.clone())))
 }
 
-/// Returns the Chromium that somebody else runs, if one is named.
+/// Returns the configuration of the remote Chromium, if there is one.
 fn remote(config: &Config) -> Result<Option<Remote>> {
-    let config::Browser { path, cdp_url, egress_listen, egress_host, egress_from, .. } = &config.browser;
+    let config::Browser { path, cdp_url, egress_listen, egress_host, egress_allowed_networks, .. } =
+        &config.browser;
     let Some(cdp_url) = cdp_url else {
-        let is_alone = egress_listen.is_none() && egress_host.is_none() && egress_from.is_empty();
-        ensure!(is_alone, "browser.egress_listen, egress_host and egress_from go with browser.cdp_url only");
+        let is_unset = egress_listen.is_none() && egress_host.is_none() && egress_allowed_networks.is_empty();
+        ensure!(
+            is_unset,
+            "browser.egress_listen, egress_host and egress_allowed_networks require browser.cdp_url"
+        );
         return Ok(None);
     };
     ensure!(
         path.is_none(),
-        "browser.path and browser.cdp_url are both given: a browser is started here, or elsewhere"
+        "browser.path and browser.cdp_url are both set: use a local browser or a remote one"
     );
-    // The operator has named it, so it may be wherever it is; pages keep the guard.
+    // The operator has chosen the URL, so it may be on any network. Pages are still guarded.
     let client = client_with(config, AddressGuard::open())?;
     let mut remote = Remote::new(cdp_url.parse().context("browser.cdp_url")?, client);
     if let Some(listen) = egress_listen {
-        remote.egress_listen = listen
-            .parse()
-            .with_context(|| format!("browser.egress_listen: {listen:?} is no address without port"))?;
+        remote.egress_listen = listen.parse().with_context(|| {
+            format!("browser.egress_listen: {listen:?} is not an IP address without a port")
+        })?;
     }
     if let Some(host) = egress_host {
         let parsed = Host::parse(host);
-        remote.egress_host =
-            Some(parsed.with_context(|| format!("browser.egress_host: {host:?} is no host without port"))?);
+        remote.egress_host = Some(
+            parsed.with_context(|| format!("browser.egress_host: {host:?} is not a host without a port"))?,
+        );
     }
-    let networks = egress_from.iter().map(|network| network.parse().context("browser.egress_from"));
+    let networks = egress_allowed_networks
+        .iter()
+        .map(|network| network.parse().context("browser.egress_allowed_networks"));
     remote.egress_from = networks.collect::<Result<_>>()?;
     Ok(Some(remote))
 }
@@ -92,30 +99,33 @@ mod tests {
     }
 
     #[test]
-    fn a_remote_browser_is_configured_or_refused_with_the_key() {
+    fn remote_browser_is_configured_or_rejected_with_its_key() {
         for text in [
             "",
             "cdp_url = 'http://127.0.0.1:9222'",
             "cdp_url = 'wss://chromium.test/devtools/browser/1'\negress_listen = '0.0.0.0'\n\
-             egress_host = 'websvc.test'\negress_from = ['172.16.0.0/12']",
+             egress_host = 'websvc.test'\negress_allowed_networks = ['172.16.0.0/12']",
         ] {
             assert_eq!(check(text), Ok(()), "{text}");
         }
         let remote = "cdp_url = 'http://127.0.0.1:9222'";
-        for (text, said) in [
+        for (text, expected) in [
             (
                 "path = '/x'\ncdp_url = 'http://127.0.0.1:9222'".to_owned(),
-                "browser.path and browser.cdp_url are both given",
+                "browser.path and browser.cdp_url are both set",
             ),
             ("cdp_url = '127.0.0.1:9222'".to_owned(), "browser.cdp_url: not the address of a remote browser"),
             ("cdp_url = 'ftp://a.test'".to_owned(), "must be ws, wss, http or https"),
-            ("egress_listen = '0.0.0.0'".to_owned(), "go with browser.cdp_url only"),
+            ("egress_listen = '0.0.0.0'".to_owned(), "require browser.cdp_url"),
             (format!("{remote}\negress_listen = '0.0.0.0:1'"), "browser.egress_listen: \"0.0.0.0:1\""),
             (format!("{remote}\negress_host = 'a b'"), "browser.egress_host: \"a b\""),
-            (format!("{remote}\negress_from = ['x']"), "browser.egress_from: \"x\" is not a network"),
+            (
+                format!("{remote}\negress_allowed_networks = ['x']"),
+                "browser.egress_allowed_networks: \"x\" is not a network",
+            ),
         ] {
-            let refused = check(&text).unwrap_err();
-            assert!(refused.contains(said), "{text}: {refused}");
+            let error = check(&text).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
         }
     }
 }

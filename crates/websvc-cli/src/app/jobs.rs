@@ -1,4 +1,4 @@
-//! The bounds of jobs, from the configuration.
+//! The configured limits of jobs.
 
 use std::time::Duration;
 
@@ -8,36 +8,36 @@ use websvc_store::JobLimits;
 
 use crate::config::{self, Config};
 
-/// Returns the bounds of jobs.
+/// Returns the limits of jobs.
 pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
     let config::Jobs {
         concurrency,
-        per_host,
-        pause,
+        max_per_host,
+        pace,
         max_urls,
         max_bytes,
         max_total_bytes,
         max_running_per_team,
-        max_kept_per_team,
-        keep_hours,
+        max_stored_per_team,
+        retention_hours,
         max_sockets_per_team,
     } = config.jobs;
-    // The other half is for requests that somebody waits for.
-    let most = (config.fetch.concurrency / 2).max(1);
+    // The other half is reserved for HTTP callers.
+    let max_concurrency = (config.fetch.concurrency / 2).max(1);
     JobsConfig {
         limits: JobLimits {
             urls: max_urls,
             bytes: max_bytes,
             total_bytes: max_total_bytes.get(),
             running: max_running_per_team,
-            kept: max_kept_per_team,
-            keep: Duration::from_secs(keep_hours.get().saturating_mul(3_600)),
+            kept: max_stored_per_team,
+            keep: Duration::from_secs(retention_hours.get().saturating_mul(3_600)),
         },
-        concurrency: concurrency.get().min(most),
-        per_host: per_host.get(),
-        pause,
+        concurrency: concurrency.get().min(max_concurrency),
+        per_host: max_per_host.get(),
+        pause: pace.into(),
         sockets_per_team: max_sockets_per_team,
         share: BackgroundLimits { rendering: config.browser.concurrency / 2, ..BackgroundLimits::default() },
-        webhooks: config.webhooks.bounds(),
+        webhooks: config.webhooks.delivery_config(),
     }
 }

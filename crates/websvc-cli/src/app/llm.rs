@@ -1,4 +1,4 @@
-//! The language model, as the configuration has it.
+//! The configured language model.
 
 use std::time::Duration;
 
@@ -9,33 +9,33 @@ use websvc_model::{OpenAi, OpenAiConfig};
 use super::sources;
 use crate::config::{Config, Llm};
 
-/// The least budget of a question: less has no room for a page beside the instructions.
-const LEAST_INPUT_CHARS: usize = 4_000;
+/// Minimum length of a prompt. A shorter one could not hold the instructions and a page.
+const MIN_INPUT_CHARS: usize = 4_000;
 
-/// Makes the model; `None` when none is configured. Nothing is asked.
+/// Returns the model without contacting it. Returns `None` if none is configured.
 pub(crate) fn model(config: &Config) -> Result<Option<OpenAi>> {
     let Llm { base_url, api_key, model, rerank_model, timeout_ms, concurrency, max_input_chars } =
         &config.llm;
-    ensure!(*timeout_ms > 0, "llm.timeout_ms is 0: the model could never answer");
-    ensure!(*concurrency > 0, "llm.concurrency is 0: the model could never be asked");
+    ensure!(*timeout_ms > 0, "llm.timeout_ms is 0: every request to the model would time out");
+    ensure!(*concurrency > 0, "llm.concurrency is 0: no request could be sent to the model");
     ensure!(
-        *max_input_chars >= LEAST_INPUT_CHARS,
-        "llm.max_input_chars is {max_input_chars}: less than {LEAST_INPUT_CHARS} has no room for a page"
+        *max_input_chars >= MIN_INPUT_CHARS,
+        "llm.max_input_chars is {max_input_chars}: the minimum is {MIN_INPUT_CHARS}"
     );
-    let named = |name: &Option<String>| name.clone().filter(|name| !name.trim().is_empty());
-    let (model, rerank_model) = (named(model), named(rerank_model));
+    let non_empty = |name: &Option<String>| name.clone().filter(|name| !name.trim().is_empty());
+    let (model, rerank_model) = (non_empty(model), non_empty(rerank_model));
     let Some(base_url) = base_url.as_deref().filter(|url| !url.is_empty()) else {
         if model.is_some() || rerank_model.is_some() {
-            bail!("llm.model is given, and llm.base_url is missing");
+            bail!("llm.model is set, but llm.base_url is missing");
         }
         return Ok(None);
     };
     ensure!(
         model.is_some() || rerank_model.is_some(),
-        "llm.base_url is given, and llm.model is missing (or llm.rerank_model)"
+        "llm.base_url is set, but llm.model is missing (or llm.rerank_model)"
     );
     let base_url: Url = base_url.parse().context("llm.base_url")?;
-    // Not shown by what fails here: it may hold a secret.
+    // The errors do not contain the URL, which may contain a secret.
     let client = sources::client(config, &base_url).context("llm.base_url")?;
     let endpoint = OpenAiConfig {
         client,
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_cannot_be_meant_are_refused() {
+    fn model_rejects_invalid_values() {
         check("", Ok(false));
         check("[llm]\nbase_url = 'http://127.0.0.1:8000/v1'\nmodel = 'm'", Ok(true));
         check("[llm]\nbase_url = 'http://127.0.0.1:8000/v1'\nrerank_model = 'm'", Ok(true));

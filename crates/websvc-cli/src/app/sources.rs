@@ -1,4 +1,4 @@
-//! The sources of search results that the configuration names, each with a client that may reach it.
+//! The configured sources of search results, each with a client that may reach it.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use websvc_transport::{Client, GuardError};
 use super::{client_with, guard};
 use crate::config::{self, Config, Provider, Source};
 
-/// Makes the sources in the order of `search.providers`.
+/// Returns the sources in the order of `search.providers`.
 pub(super) fn open(config: &Config, index: &Arc<Index>) -> Result<Vec<Arc<dyn SearchSource>>> {
     let providers = &config.search.providers;
     ensure!(
@@ -34,48 +34,51 @@ pub(super) fn open(config: &Config, index: &Arc<Index>) -> Result<Vec<Arc<dyn Se
     Ok(sources)
 }
 
-/// Makes the sources that are asked or written to elsewhere, each with its name, or why it cannot be made.
-pub(crate) fn elsewhere(config: &Config) -> Vec<(String, Result<Arc<dyn SearchSource>>)> {
-    let asked = config.search.providers.iter().filter_map(|provider| match provider {
+/// Returns the remote sources that are searched or written to, by name. A source is an error if its values are invalid.
+pub(crate) fn remote_sources(config: &Config) -> Vec<(String, Result<Arc<dyn SearchSource>>)> {
+    let searched = config.search.providers.iter().filter_map(|provider| match provider {
         Provider::Index => None,
         Provider::Searxng => {
             Some((provider.name().to_owned(), searxng(config).map(|source| Arc::new(source) as Arc<_>)))
         }
         Provider::Named(name) => Some((name.clone(), declared(config, name))),
     });
-    let written =
-        config.search.sources.iter().filter(|(name, source)| is_written(source) && !is_asked(config, name));
-    asked.chain(written.map(|(name, _)| (name.clone(), declared(config, name)))).collect()
+    let written = config
+        .search
+        .sources
+        .iter()
+        .filter(|(name, source)| is_written(source) && !is_searched(config, name));
+    searched.chain(written.map(|(name, _)| (name.clone(), declared(config, name)))).collect()
 }
 
-/// Returns the names of the sources that are neither asked nor written to.
+/// Returns the names of the sources that are neither searched nor written to.
 pub(crate) fn unused_sources(config: &Config) -> Vec<&str> {
     let sources = config.search.sources.iter();
     let mut unused: Vec<&str> = sources
-        .filter(|(name, source)| !is_written(source) && !is_asked(config, name))
+        .filter(|(name, source)| !is_written(source) && !is_searched(config, name))
         .map(|(name, _)| name.as_str())
         .collect();
-    if config.search.searxng.is_some() && !is_asked(config, "searxng") {
+    if config.search.searxng.is_some() && !is_searched(config, "searxng") {
         unused.push("searxng");
     }
     unused
 }
 
-/// Returns the addresses of the sources elsewhere whose names have to be resolved.
+/// Returns the URLs of the remote sources whose host names have to be resolved.
 pub(crate) fn provider_urls(config: &Config) -> Vec<Url> {
     let used =
-        config.search.sources.iter().filter(|(name, source)| is_written(source) || is_asked(config, name));
+        config.search.sources.iter().filter(|(name, source)| is_written(source) || is_searched(config, name));
     let urls = used.map(|(_, source)| match source {
         Source::HttpJson(source) => &source.declaration.url,
         Source::Elasticsearch(source) => &source.declaration.url,
     });
     let searxng =
-        config.search.searxng.iter().filter(|_| is_asked(config, "searxng")).map(|searxng| &searxng.url);
+        config.search.searxng.iter().filter(|_| is_searched(config, "searxng")).map(|searxng| &searxng.url);
     let urls = urls.chain(searxng).filter_map(|url| Url::parse(url).ok());
     urls.filter(|url| !is_mapped(config, url)).collect()
 }
 
-fn is_asked(config: &Config, name: &str) -> bool {
+fn is_searched(config: &Config, name: &str) -> bool {
     config.search.providers.iter().any(|provider| provider.name() == name)
 }
 
@@ -86,11 +89,11 @@ fn is_written(source: &Source) -> bool {
     }
 }
 
-/// Tells whether `fetch.connect_to` leads an address elsewhere, so that its name is not resolved.
+/// Returns `true` if `fetch.connect_to` maps the URL to another address, so that its name is not resolved.
 fn is_mapped(config: &Config, url: &Url) -> bool {
     let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
-    let itself = format!("{host}:{port}");
-    config.fetch.connect_to.keys().any(|pattern| *pattern == itself || leads(pattern, host, port))
+    let host_and_port = format!("{host}:{port}");
+    config.fetch.connect_to.keys().any(|pattern| *pattern == host_and_port || maps(pattern, host, port))
 }
 
 fn searxng(config: &Config) -> Result<Searxng> {
@@ -99,7 +102,7 @@ fn searxng(config: &Config) -> Result<Searxng> {
         .search
         .searxng
         .as_ref()
-        .with_context(|| format!("search.providers names \"searxng\", and {section}.url is missing"))?;
+        .with_context(|| format!("search.providers names \"searxng\", but {section}.url is missing"))?;
     let url = Url::parse(url).with_context(|| format!("{section}.url"))?;
     let client = client(config, &url).with_context(|| format!("{section}.url"))?;
     let endpoint = endpoint.checked(section)?;
@@ -124,14 +127,15 @@ fn declared(config: &Config, name: &str) -> Result<Arc<dyn SearchSource>> {
         }
         None => {
             let known = ["index", "searxng"].into_iter().chain(sources.keys().map(String::as_str));
-            let meant = websvc_validate::suggest(name, known);
-            let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant:?}?"));
-            bail!("search.providers names {name:?}, and there is no [search.sources.{name}]{meant}");
+            let nearest = websvc_validate::suggest(name, known);
+            let suggestion =
+                nearest.map_or_else(String::new, |nearest| format!("; did you mean {nearest:?}?"));
+            bail!("search.providers names {name:?}, but there is no [search.sources.{name}]{suggestion}");
         }
     }
 }
 
-/// Opens the places that pages are written to beside the index: `write = true`, whether they are searched or not.
+/// Returns the mirrors, which are the sources with `write = true`, whether they are searched or not.
 pub(super) fn mirrors(config: &Config) -> Result<Vec<Arc<Mirror>>> {
     let mut mirrors = Vec::new();
     for (name, source) in &config.search.sources {
@@ -145,7 +149,7 @@ pub(super) fn mirrors(config: &Config) -> Result<Vec<Arc<Mirror>>> {
     Ok(mirrors)
 }
 
-/// Tells whether pages go to the embedded index: when they are written elsewhere and it is not searched, they do not.
+/// Returns the use of the embedded index. Pages are not written to it if there are mirrors and it is not searched.
 pub(super) fn index_use(config: &Config, mirrors: &[Arc<Mirror>]) -> IndexMode {
     if mirrors.is_empty() || config.search.providers.contains(&Provider::Index) {
         IndexMode::Write
@@ -172,8 +176,8 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Returns a client that may reach the host and port of `url` wherever they are: whoever configures a source has
-/// chosen it, as no URL of a page is chosen. All else stays as guarded as for pages.
+/// Returns a client that may reach the host and port of `url` on any network, because the operator has chosen them.
+/// For all other addresses it has the same guard as the client for pages.
 pub(super) fn client(config: &Config, url: &Url) -> Result<Client> {
     ensure!(matches!(url.scheme(), "http" | "https"), "{url} is neither http nor https");
     let host = url.host_str().with_context(|| format!("{url} has no host"))?;
@@ -181,12 +185,12 @@ pub(super) fn client(config: &Config, url: &Url) -> Result<Client> {
     client_to(config, host, port)
 }
 
-/// Returns a client that may reach a host and port wherever they are.
+/// Returns a client that may reach a host and port on any network.
 pub(super) fn client_to(config: &Config, host: &str, port: u16) -> Result<Client> {
     let mut guard = guard(config)?;
-    if !config.fetch.connect_to.keys().any(|pattern| leads(pattern, host, port)) {
-        let itself = format!("{host}:{port}");
-        guard = match guard.clone().connect_to(&itself, &itself) {
+    if !config.fetch.connect_to.keys().any(|pattern| maps(pattern, host, port)) {
+        let host_and_port = format!("{host}:{port}");
+        guard = match guard.clone().connect_to(&host_and_port, &host_and_port) {
             Err(GuardError::Duplicate { .. }) => guard,
             allowed => allowed?,
         };
@@ -194,13 +198,14 @@ pub(super) fn client_to(config: &Config, host: &str, port: u16) -> Result<Client
     client_with(config, guard)
 }
 
-/// Tells whether a pattern of `fetch.connect_to` with an asterisk leads the host elsewhere: it was mapped on purpose.
-fn leads(pattern: &str, host: &str, port: u16) -> bool {
-    let Some((names, of_port)) = pattern.strip_prefix('*').and_then(|rest| rest.rsplit_once(':')) else {
+/// Returns `true` if a pattern of `fetch.connect_to` with an asterisk maps the host to another address.
+fn maps(pattern: &str, host: &str, port: u16) -> bool {
+    let Some((suffix, pattern_port)) = pattern.strip_prefix('*').and_then(|rest| rest.rsplit_once(':'))
+    else {
         return false;
     };
     let is_name = url::Host::parse(host).is_ok_and(|host| matches!(host, url::Host::Domain(_)));
-    is_name && of_port.parse() == Ok(port) && host.ends_with(&names.to_ascii_lowercase())
+    is_name && pattern_port.parse() == Ok(port) && host.ends_with(&suffix.to_ascii_lowercase())
 }
 
 #[cfg(test)]
@@ -208,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_that_is_mapped_stays_mapped() {
+    fn wildcard_pattern_maps_only_matching_host_names() {
         for (pattern, host, expected) in [
             ("*:80", "searx.test", true),
             ("*.test:80", "searx.test", true),
@@ -219,7 +224,7 @@ mod tests {
             ("*:80", "127.0.0.1", false),
             ("*:80", "[::1]", false),
         ] {
-            assert_eq!(leads(pattern, host, 80), expected, "{pattern} {host}");
+            assert_eq!(maps(pattern, host, 80), expected, "{pattern} {host}");
         }
     }
 }

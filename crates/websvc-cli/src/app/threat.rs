@@ -1,4 +1,4 @@
-//! URL scanner, from the configuration.
+//! The configured URL scanner.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use websvc_threat::{Classifier, ClassifierConfig, Scanner, WEB_RISK_URL};
 use super::sources;
 use crate::config::{Config, ScannerKind, Threat};
 
-/// Makes the classifier; without a scanner it has nobody to ask.
+/// Returns the classifier, which has no scanner if none is configured.
 pub(crate) fn classifier(config: &Config) -> Result<Classifier> {
     let Threat { timeout_ms, concurrency, .. } = &config.threat;
-    ensure!(*timeout_ms > 0, "threat.timeout_ms is 0: the scanner could never answer");
-    ensure!(*concurrency > 0, "threat.concurrency is 0: the scanner could never be asked");
+    ensure!(*timeout_ms > 0, "threat.timeout_ms is 0: every request to the scanner would time out");
+    ensure!(*concurrency > 0, "threat.concurrency is 0: no request could be sent to the scanner");
     match scanner(config)? {
-        Some(scanner) => Ok(Classifier::new(scanner, bounds(&config.threat))),
+        Some(scanner) => Ok(Classifier::new(scanner, classifier_config(&config.threat))),
         None => Ok(Classifier::none()),
     }
 }
@@ -26,14 +26,14 @@ fn scanner(config: &Config) -> Result<Option<Scanner>> {
     let scanner = match scanner {
         ScannerKind::None => return Ok(None),
         ScannerKind::Http => {
-            let url = url.as_deref().context("threat.scanner is \"http\", and threat.url is missing")?;
-            let url = address(url)?;
+            let url = url.as_deref().context("threat.scanner is \"http\", but threat.url is missing")?;
+            let url = parse_url(url)?;
             let client = sources::client(config, &url).context("threat.url")?;
             Scanner::http(client, url, key)
         }
         ScannerKind::WebRisk => {
-            let key = key.context("threat.scanner is \"web-risk\", and threat.api_key is missing")?;
-            let url = address(url.as_deref().unwrap_or(WEB_RISK_URL))?;
+            let key = key.context("threat.scanner is \"web-risk\", but threat.api_key is missing")?;
+            let url = parse_url(url.as_deref().unwrap_or(WEB_RISK_URL))?;
             let client = sources::client(config, &url).context("threat.url")?;
             Scanner::web_risk(client, url, key)
         }
@@ -41,17 +41,17 @@ fn scanner(config: &Config) -> Result<Option<Scanner>> {
     scanner.map(Some).context("threat.api_key")
 }
 
-fn address(url: &str) -> Result<Url> {
+fn parse_url(url: &str) -> Result<Url> {
     url.parse().context("threat.url")
 }
 
-fn bounds(threat: &Threat) -> ClassifierConfig {
+fn classifier_config(threat: &Threat) -> ClassifierConfig {
     ClassifierConfig {
         timeout: Duration::from_millis(threat.timeout_ms),
         concurrency: threat.concurrency,
         failures: threat.breaker_failures,
-        pause: Duration::from_millis(threat.breaker_pause_ms),
-        remember_risky: Duration::from_secs(threat.remember_risky_s),
-        remember_clean: Duration::from_secs(threat.remember_clean_s),
+        pause: Duration::from_millis(threat.breaker_open_ms),
+        remember_risky: Duration::from_secs(threat.cache_risky_s),
+        remember_clean: Duration::from_secs(threat.cache_clean_s),
     }
 }

@@ -1,10 +1,11 @@
-//! Export of traces: `[traces]`, and the standard variables of OpenTelemetry for keys that it leaves out.
+//! The export of traces: `[traces]`, and the standard OpenTelemetry variables for keys that are not set.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use http::{HeaderMap, HeaderName, HeaderValue};
+use percent_encoding::percent_decode_str;
 use url::Url;
 use websvc_otlp::{BatchConfig, ExporterConfig, Sampler};
 use websvc_transport::is_forbidden_header;
@@ -14,17 +15,17 @@ use crate::config::{Config, Traces};
 
 /// Path of the OTLP endpoint for spans.
 const PATH: &str = "/v1/traces";
-/// Default endpoint of OTLP collectors.
+/// Default endpoint of the OTLP standard.
 const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
-/// Variables of the standard that ask for what there is not here.
-const NOT_HONOURED: [&str; 4] = [
+/// Standard variables that websvc does not support.
+const UNSUPPORTED: [&str; 4] = [
     "OTEL_EXPORTER_OTLP_CERTIFICATE",
     "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE",
     "OTEL_EXPORTER_OTLP_CLIENT_KEY",
     "OTEL_PROPAGATORS",
 ];
 
-/// Settings of the traces and their collector.
+/// Settings of the export of traces.
 #[derive(Debug)]
 pub(crate) struct TraceSettings {
     pub(crate) url: Url,
@@ -33,12 +34,12 @@ pub(crate) struct TraceSettings {
     resource: Vec<(String, String)>,
     pub(crate) sampler: Sampler,
     pub(crate) batching: BatchConfig,
-    /// Variables that are not supported.
+    /// Warnings about unsupported variables.
     pub(crate) warnings: Vec<String>,
 }
 
 impl TraceSettings {
-    /// Reads them; `None` when nothing is to be traced.
+    /// Reads the settings. Returns `None` if no traces are exported.
     pub(crate) fn read(traces: &Traces, variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>> {
         let variables = OtelEnv(variable);
         if variables.text("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
@@ -47,20 +48,20 @@ impl TraceSettings {
         let Some(url) = url(traces, &variables)? else { return Ok(None) };
         ensure!(
             matches!(url.scheme(), "http" | "https") && url.has_host(),
-            "the endpoint of traces is neither http nor https"
+            "the endpoint of traces is not an http or https URL"
         );
         let mut warnings = Vec::new();
         protocol(&variables, &mut warnings)?;
-        for name in NOT_HONOURED {
+        for name in UNSUPPORTED {
             if variables.text(name).is_some() {
                 warnings.push(format!("{name} has no effect in websvc"));
             }
         }
         let timeout_ms = match traces.timeout_ms {
             Some(ms) => ms,
-            None => variables.of_otlp("TIMEOUT")?.unwrap_or(10_000),
+            None => variables.otlp_number("TIMEOUT")?.unwrap_or(10_000),
         };
-        ensure!(timeout_ms > 0, "traces.timeout_ms is 0: no batch could be sent");
+        ensure!(timeout_ms > 0, "traces.timeout_ms is 0: every export would time out");
         Ok(Some(Self {
             url,
             headers: headers(traces, &variables)?,
@@ -72,8 +73,8 @@ impl TraceSettings {
         }))
     }
 
-    /// Returns where spans are sent to.
-    pub(crate) fn destination(&self, config: &Config) -> Result<ExporterConfig> {
+    /// Returns the configuration of the exporter.
+    pub(crate) fn exporter_config(&self, config: &Config) -> Result<ExporterConfig> {
         Ok(ExporterConfig {
             client: client(config, &self.url).context("the endpoint of traces")?,
             url: self.url.clone(),
@@ -84,7 +85,7 @@ impl TraceSettings {
     }
 }
 
-/// The standard variables; an empty one is none.
+/// The standard variables. An empty one counts as unset.
 struct OtelEnv<F>(F);
 
 impl<F: Fn(&str) -> Option<String>> OtelEnv<F> {
@@ -96,12 +97,12 @@ impl<F: Fn(&str) -> Option<String>> OtelEnv<F> {
         let Some(text) = self.text(name) else { return Ok(None) };
         match text.parse() {
             Ok(number) => Ok(Some(number)),
-            Err(_) => bail!("{name} is {text:?}, which is no number it can have"),
+            Err(_) => bail!("{name} is {text:?}: not a number, or out of range"),
         }
     }
 
-    /// Reads the number that is for traces alone, else the one for all signals.
-    fn of_otlp(&self, name: &str) -> Result<Option<u64>> {
+    /// Returns the number for traces, else the number for all signals.
+    fn otlp_number(&self, name: &str) -> Result<Option<u64>> {
         match self.number(&format!("OTEL_EXPORTER_OTLP_TRACES_{name}"))? {
             Some(number) => Ok(Some(number)),
             None => self.number(&format!("OTEL_EXPORTER_OTLP_{name}")),
@@ -110,47 +111,49 @@ impl<F: Fn(&str) -> Option<String>> OtelEnv<F> {
 }
 
 fn url<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F>) -> Result<Option<Url>> {
-    let below = |base: &str, name: &str| -> Result<Option<Url>> {
+    let with_path = |base: &str, name: &str| -> Result<Option<Url>> {
         let url = format!("{}{PATH}", base.trim_end_matches('/'));
-        Ok(Some(url.parse().with_context(|| format!("{name} is no URL"))?))
+        Ok(Some(url.parse().with_context(|| format!("{name} is not a URL"))?))
     };
     if let Some(base) = &traces.endpoint {
-        return below(base, "traces.endpoint");
+        return with_path(base, "traces.endpoint");
     }
     let exporter = variables.text("OTEL_TRACES_EXPORTER");
     match exporter.as_deref() {
         Some("none") => return Ok(None),
         None | Some("otlp") => {}
-        Some(other) => bail!("OTEL_TRACES_EXPORTER is {other:?}, use otlp or none"),
+        Some(other) => bail!("OTEL_TRACES_EXPORTER is {other:?}: use otlp or none"),
     }
-    let whole = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
-    if let Some(url) = variables.text(whole) {
-        return Ok(Some(url.parse().with_context(|| format!("{whole} is no URL"))?));
+    let full = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+    if let Some(url) = variables.text(full) {
+        return Ok(Some(url.parse().with_context(|| format!("{full} is not a URL"))?));
     }
     let base = "OTEL_EXPORTER_OTLP_ENDPOINT";
     match (variables.text(base), exporter) {
-        (Some(url), _) => below(&url, base),
-        (None, Some(_otlp)) => below(DEFAULT_ENDPOINT, base),
+        (Some(url), _) => with_path(&url, base),
+        (None, Some(_otlp)) => with_path(DEFAULT_ENDPOINT, base),
         (None, None) => Ok(None),
     }
 }
 
 fn protocol<F: Fn(&str) -> Option<String>>(variables: &OtelEnv<F>, warnings: &mut Vec<String>) -> Result<()> {
-    let wanted = |name: &str| {
-        let of_traces = variables.text(&format!("OTEL_EXPORTER_OTLP_TRACES_{name}"));
-        of_traces.or_else(|| variables.text(&format!("OTEL_EXPORTER_OTLP_{name}")))
+    let setting = |name: &str| {
+        let for_traces = variables.text(&format!("OTEL_EXPORTER_OTLP_TRACES_{name}"));
+        for_traces.or_else(|| variables.text(&format!("OTEL_EXPORTER_OTLP_{name}")))
     };
-    match wanted("PROTOCOL").as_deref() {
+    match setting("PROTOCOL").as_deref() {
         None | Some("http/json") => {}
         Some("http/protobuf") => warnings.push(
-            "OTEL_EXPORTER_OTLP_PROTOCOL: traces are sent as http/json, which the same receivers take"
+            "OTEL_EXPORTER_OTLP_PROTOCOL: traces are sent as http/json, which the same collectors accept"
                 .to_owned(),
         ),
         Some(other) => {
-            bail!("OTEL_EXPORTER_OTLP_PROTOCOL is {other:?}, use http/json (collectors take it on port 4318)")
+            bail!(
+                "OTEL_EXPORTER_OTLP_PROTOCOL is {other:?}: use http/json (collectors accept it on port 4318)"
+            )
         }
     }
-    if wanted("COMPRESSION").is_some_and(|value| value != "none") {
+    if setting("COMPRESSION").is_some_and(|value| value != "none") {
         warnings.push("OTEL_EXPORTER_OTLP_COMPRESSION: traces are sent uncompressed".to_owned());
     }
     Ok(())
@@ -159,11 +162,11 @@ fn protocol<F: Fn(&str) -> Option<String>>(variables: &OtelEnv<F>, warnings: &mu
 fn headers<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F>) -> Result<HeaderMap> {
     let mut headers = HeaderMap::new();
     let mut set = |name: &str, value: &str, from: &str| -> Result<()> {
-        // Neither is shown: a value is often a secret.
-        let name = HeaderName::try_from(name).with_context(|| format!("{from}: a name cannot be sent"))?;
+        // The errors do not contain the value, which is often a secret.
+        let name = HeaderName::try_from(name).with_context(|| format!("{from}: invalid header name"))?;
         ensure!(!is_forbidden_header(&name), "{from}: the header {name} is set by the client itself");
         let mut value = HeaderValue::try_from(value)
-            .with_context(|| format!("{from}: the value of {name} cannot be sent"))?;
+            .with_context(|| format!("{from}: invalid value of header {name}"))?;
         value.set_sensitive(true);
         headers.insert(name, value);
         Ok(())
@@ -181,28 +184,17 @@ fn headers<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F
 
 /// Reads `name=value,name=value`, the values percent-encoded.
 fn pairs(text: &str, variable: &str) -> Result<Vec<(String, String)>> {
-    let given = text.split(',').filter(|pair| !pair.trim().is_empty());
-    given
+    let entries = text.split(',').filter(|pair| !pair.trim().is_empty());
+    entries
         .map(|pair| {
             let (name, value) =
-                pair.split_once('=').with_context(|| format!("{variable}: a part has no ="))?;
-            let value =
-                percent_decoded(value.trim()).with_context(|| format!("{variable}: a value is no text"))?;
-            Ok((name.trim().to_owned(), value))
+                pair.split_once('=').with_context(|| format!("{variable}: an entry has no ="))?;
+            let value = percent_decode_str(value.trim())
+                .decode_utf8()
+                .with_context(|| format!("{variable}: a value is not valid UTF-8"))?;
+            Ok((name.trim().to_owned(), value.into_owned()))
         })
         .collect()
-}
-
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let digits = after.get(..2).filter(|_| *first == b'%');
-        let byte = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8(bytes).ok()
 }
 
 fn resource<F: Fn(&str) -> Option<String>>(
@@ -210,8 +202,8 @@ fn resource<F: Fn(&str) -> Option<String>>(
     variables: &OtelEnv<F>,
 ) -> Result<Vec<(String, String)>> {
     let variable = "OTEL_RESOURCE_ATTRIBUTES";
-    let given = pairs(&variables.text(variable).unwrap_or_default(), variable)?;
-    let mut attributes: BTreeMap<String, String> = given.into_iter().collect();
+    let entries = pairs(&variables.text(variable).unwrap_or_default(), variable)?;
+    let mut attributes: BTreeMap<String, String> = entries.into_iter().collect();
     let name = traces.service_name.clone().or_else(|| variables.text("OTEL_SERVICE_NAME"));
     if let Some(name) = name {
         attributes.insert("service.name".to_owned(), name);
@@ -228,7 +220,7 @@ fn sampler<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F
         None => variables.number("OTEL_TRACES_SAMPLER_ARG")?,
     };
     let ratio = ratio.unwrap_or(1.0);
-    ensure!((0.0..=1.0).contains(&ratio), "traces.ratio is {ratio}, use 0 to 1");
+    ensure!((0.0..=1.0).contains(&ratio), "traces.ratio is {ratio}: use 0 to 1");
     let default = if traces.ratio.is_some() { "parentbased_traceidratio" } else { "parentbased_always_on" };
     let (share, follows_parent) = match name.as_deref().unwrap_or(default) {
         "always_on" => (1.0, false),
@@ -238,7 +230,7 @@ fn sampler<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F
         "parentbased_always_off" => (0.0, true),
         "parentbased_traceidratio" => (ratio, true),
         other => bail!(
-            "traces.sampler is {other:?}, use always_on, always_off, traceidratio, or one of these after parentbased_"
+            "traces.sampler is {other:?}: use always_on, always_off, traceidratio, or one of these after parentbased_"
         ),
     };
     Ok(Sampler { ratio: share, follows_parent })
@@ -257,12 +249,12 @@ fn batching<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<
     .map_or(delay, Duration::from_millis);
     let queue = or_variable(traces.queue, "OTEL_BSP_MAX_QUEUE_SIZE", queue)?;
     let batch = or_variable(traces.batch, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE", batch)?;
-    ensure!(queue > 0 && batch > 0, "traces.queue and traces.batch have to be at least 1");
-    ensure!(queue <= MAX_QUEUE, "traces.queue is {queue}, use at most {MAX_QUEUE}");
+    ensure!(queue > 0 && batch > 0, "traces.queue and traces.batch must be at least 1");
+    ensure!(queue <= MAX_QUEUE, "traces.queue is {queue}: use at most {MAX_QUEUE}");
     Ok(BatchConfig { queue, batch, delay })
 }
 
-/// So many spans are some hundred megabytes.
+/// Maximum length of the queue. This many spans take some hundred megabytes.
 const MAX_QUEUE: usize = 1_000_000;
 
 #[cfg(test)]
@@ -281,15 +273,15 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_traced_unless_somebody_says_where() {
+    fn traces_are_exported_only_with_an_endpoint() {
         assert_eq!(url_of("", &[]), None);
         assert_eq!(url_of("", &[("OTEL_SERVICE_NAME", "a")]), None);
         let base = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c.test:4318/");
         assert_eq!(url_of("", &[base]).as_deref(), Some("http://c.test:4318/v1/traces"));
-        let whole = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://d.test/x");
-        assert_eq!(url_of("", &[base, whole]).as_deref(), Some("http://d.test/x"));
-        let own = "endpoint = 'http://e.test/otlp'";
-        assert_eq!(url_of(own, &[base, whole]).as_deref(), Some("http://e.test/otlp/v1/traces"));
+        let full = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://d.test/x");
+        assert_eq!(url_of("", &[base, full]).as_deref(), Some("http://d.test/x"));
+        let endpoint = "endpoint = 'http://e.test/otlp'";
+        assert_eq!(url_of(endpoint, &[base, full]).as_deref(), Some("http://e.test/otlp/v1/traces"));
         assert_eq!(url_of("", &[base, ("OTEL_TRACES_EXPORTER", "none")]), None);
         assert_eq!(url_of("", &[base, ("OTEL_SDK_DISABLED", "true")]), None);
         assert_eq!(
@@ -299,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_told() {
+    fn unsupported_and_invalid_values_are_errors_or_warnings() {
         let on = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c.test");
         for (name, value) in [
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
@@ -322,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_configuration_wins_and_the_variables_fill_what_it_leaves_open() {
+    fn configuration_overrides_the_variables() {
         let variables = [
             ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20a,x-team=b"),
             ("OTEL_SERVICE_NAME", "other"),
@@ -340,9 +332,22 @@ mod tests {
         assert_eq!(settings.sampler, Sampler { ratio: 0.25, follows_parent: false });
         assert_eq!(settings.timeout, Duration::from_millis(250));
         assert_eq!(settings.batching.delay, Duration::from_millis(7));
-        let of = |name: &str| {
+        let attribute = |name: &str| {
             settings.resource.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
         };
-        assert_eq!((of("service.name"), of("deployment.environment")), (Some("mine"), Some("test")));
+        assert_eq!(
+            (attribute("service.name"), attribute("deployment.environment")),
+            (Some("mine"), Some("test"))
+        );
+    }
+
+    #[test]
+    fn values_are_percent_decoded() {
+        let read = |text: &str| pairs(text, "NAME").map(|pairs| pairs[0].1.clone());
+        for (text, expected) in [("a=b%20c", "b c"), ("a=%C3%A4", "ä"), ("a=100%", "100%"), ("a=%+f", "%+f")]
+        {
+            assert_eq!(read(text).unwrap(), expected, "{text}");
+        }
+        assert!(read("a=%ff").unwrap_err().to_string().contains("not valid UTF-8"));
     }
 }

@@ -1,4 +1,4 @@
-//! The arguments of `teams`, `keys` and `backup`: who may do what, and keeping it.
+//! The arguments of `teams`, `keys` and `backup`.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -13,38 +13,38 @@ use websvc_types::format::Format;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TeamsCommand {
-    /// Creates a team, or changes what is given; a running server knows within a second.
+    /// Create a team or change its given settings; a running server notices within a second
     Set(SetTeam),
-    /// Lists the teams.
+    /// List the teams
     List {
-        /// Prints the teams as JSON.
+        /// Print the teams as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Shows one team.
+    /// Show one team
     Show {
-        /// The team.
+        /// Name of the team
         name: String,
-        /// Prints the team as JSON.
+        /// Print the team as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Prints what the events of the team's jobs are signed with, and nothing else; it is made when there is none.
+    /// Print only the secret that signs the team's job events; created if it does not exist
     WebhookSecret {
-        /// The team.
+        /// Name of the team
         name: String,
-        /// Makes another one, which holds from the next delivery on.
+        /// Create a new secret, which is used from the next delivery on
         #[arg(long)]
         rotate: bool,
-        /// Prints the team and the secret as JSON.
+        /// Print the team and the secret as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Deletes a team with its keys, browser profiles and pages of its own.
+    /// Delete a team with its keys, browser profiles and private pages
     Delete {
-        /// The team.
+        /// Name of the team
         name: String,
-        /// Prints what was deleted as JSON.
+        /// Print the deleted team as JSON
         #[arg(long)]
         json: bool,
     },
@@ -52,42 +52,41 @@ pub(crate) enum TeamsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct SetTeam {
-    /// The team.
+    /// Name of the team
     pub(crate) name: String,
-    /// Zero data retention: off, allowed or forced.
-    #[arg(long, value_name = "WHETHER")]
+    /// Zero data retention: off, allowed or forced
+    #[arg(long, value_name = "MODE")]
     pub(crate) zdr: Option<Retention>,
-    /// Anonymized zero data retention: off, allowed or forced.
-    #[arg(long, value_name = "WHETHER")]
+    /// Anonymized zero data retention: off, allowed or forced
+    #[arg(long, value_name = "MODE")]
     pub(crate) anon: Option<Retention>,
-    /// Threat protection: off, on or enforced.
-    #[arg(long, value_name = "WHETHER")]
+    /// Threat protection: off, on or enforced
+    #[arg(long, value_name = "MODE")]
     pub(crate) threat_protection: Option<ThreatPolicy>,
-    /// Threat protection settings of a request: allowed or denied.
-    #[arg(long, value_name = "WHETHER")]
+    /// Threat protection settings in a request: allowed or denied
+    #[arg(long, value_name = "MODE")]
     pub(crate) threat_override: Option<ThreatOverride>,
-    /// The credits that may be spent, or unlimited.
-    #[arg(long, value_name = "N", value_parser = amount::<u64>("unlimited"))]
+    /// Credits that the team may spend, or unlimited
+    #[arg(long, value_name = "N", value_parser = limit::<u64>("unlimited"))]
     pub(crate) credits: Option<Limit<u64>>,
-    /// Requests per minute, or default: those of the configuration.
-    #[arg(long, value_name = "N", value_parser = amount::<u32>("default"))]
+    /// Requests per minute, or default for the configured value
+    #[arg(long, value_name = "N", value_parser = limit::<u32>("default"))]
     pub(crate) requests_per_minute: Option<Limit<u32>>,
-    /// Requests at a time, or default: those of the configuration.
-    #[arg(long, value_name = "N", value_parser = amount::<u32>("default"))]
+    /// Concurrent requests, or default for the configured value
+    #[arg(long, value_name = "N", value_parser = limit::<u32>("default"))]
     pub(crate) concurrency: Option<Limit<u32>>,
-    /// Audit events: on or off.
-    #[arg(long, value_name = "WHETHER")]
+    /// Audit events: on or off
+    #[arg(long, value_name = "MODE")]
     pub(crate) audit: Option<OnOff>,
-    /// Pages that the team gets, in the index and the cache: shared with all teams, seen by this team alone, or off, stored in
-    /// neither.
+    /// Index and cache of the team's pages: shared with all teams, visible to this team only, or off
     #[arg(long, value_name = "shared|team|off")]
     pub(crate) index: Option<IndexPolicy>,
-    /// Prints the team as JSON.
+    /// Print the team as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// A number, or the word for none.
+/// A number, or `None` for the word that stands for no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limit<T>(Option<T>);
 
@@ -98,16 +97,16 @@ impl<T> Limit<T> {
     }
 }
 
-/// Returns the parser of a number or of the word `none`.
-fn amount<T: FromStr>(none: &'static str) -> impl Fn(&str) -> Result<Limit<T>, String> + Clone {
+/// Returns a parser for a number or the word `none`.
+fn limit<T: FromStr>(none: &'static str) -> impl Fn(&str) -> Result<Limit<T>, String> + Clone {
     move |text| match text.parse() {
         _ if text == none => Ok(Limit(None)),
         Ok(number) => Ok(Limit(Some(number))),
-        Err(_) => Err(format!("it is neither a number nor {none}")),
+        Err(_) => Err(format!("neither a number nor {none}")),
     }
 }
 
-/// On or off.
+/// `on` or `off`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum OnOff {
     On,
@@ -122,19 +121,19 @@ impl OnOff {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeysCommand {
-    /// Makes a key and prints it, alone, on stdout. It cannot be shown again.
+    /// Create a key and print only the key on stdout; it cannot be shown again
     Create(CreateKey),
-    /// Lists the keys; the keys themselves are not stored.
+    /// List the keys without their secrets, which are not stored
     List {
-        /// Prints the keys as JSON.
+        /// Print the keys as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Makes a key invalid.
+    /// Revoke a key
     Revoke {
-        /// The id that `keys list` shows.
+        /// Id of the key, as shown by `keys list`
         id: String,
-        /// Prints the key as `keys list --json` does.
+        /// Print the key as JSON, as `keys list --json` does
         #[arg(long)]
         json: bool,
     },
@@ -142,45 +141,45 @@ pub(crate) enum KeysCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateKey {
-    /// The team whose key it is; made when it does not exist.
+    /// Team of the key; created if it does not exist
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub(crate) team: String,
     /// Purpose of the key
     #[arg(long = "name", value_name = "LABEL", default_value = "")]
     pub(crate) label: String,
-    /// Lets the key administer the installation, beside its scopes.
+    /// Allow the key to administer the service, in addition to its scopes
     #[arg(long)]
     pub(crate) admin: bool,
-    /// The only operations of the key; scrape is the content of pages, of results too. Repeat for several.
+    /// Allow only these operations; scrape also allows page content in search results; repeat for several
     #[arg(long = "scope", value_name = "OPERATION", value_delimiter = ',', value_parser = scope())]
     pub(crate) scopes: Vec<KeyScope>,
-    /// The only formats of the key, such as markdown; repeat for several.
+    /// Allow only these formats, such as markdown; repeat for several
     #[arg(long = "format", value_name = "FORMAT", value_delimiter = ',', value_parser = Format::NAMES.to_vec())]
     pub(crate) formats: Vec<String>,
-    /// When the key ceases to be valid: after a time such as 30d, 12h, 90m, 10s, or at a date or time (UTC).
+    /// Expire the key after a duration such as 30d, 12h, 90m, 10s, or at a date or time (UTC)
     #[arg(long, value_name = "WHEN")]
     pub(crate) expires: Option<Expiry>,
-    /// The only addresses of the key, as a block or a single one; repeat for several.
+    /// Accept the key only from this address or CIDR block; repeat for several
     #[arg(long = "allow-ip", value_name = "CIDR", value_delimiter = ',')]
     pub(crate) allow_ip: Vec<IpNetwork>,
-    /// Requests per minute with this key, within those of its team.
+    /// Requests per minute with this key, within the limit of its team
     #[arg(long, value_name = "N")]
     pub(crate) requests_per_minute: Option<u32>,
-    /// Requests at a time with this key, within those of its team.
+    /// Concurrent requests with this key, within the limit of its team
     #[arg(long, value_name = "N")]
     pub(crate) concurrency: Option<u32>,
-    /// Prints the key, and what it may do, as JSON; it cannot be shown again.
+    /// Print the key and its rights as JSON; the key cannot be shown again
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Returns the parser of a scope, which names all of them in help and errors.
+/// Returns a parser for a scope that lists all scopes in help and errors.
 fn scope() -> impl TypedValueParser<Value = KeyScope> {
     PossibleValuesParser::new(KeyScope::ALL.iter().map(|scope| scope.as_str()))
         .try_map(|name| name.parse::<KeyScope>())
 }
 
-/// When a key ceases to be valid.
+/// The expiry of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expiry {
     AfterSeconds(u64),
@@ -188,12 +187,12 @@ pub(crate) enum Expiry {
 }
 
 impl Expiry {
-    /// Returns the moment in milliseconds since the Unix epoch.
+    /// Returns the expiry in milliseconds since the Unix epoch.
     ///
     /// # Errors
-    /// When it is not after `now`, or too far away to be written down.
+    /// Fails if the expiry is not after `now` or is out of range.
     pub(crate) fn unix_ms(self, now: Timestamp) -> Result<u64> {
-        let now_ms = u64::try_from(now.as_millisecond()).context("the clock stands before 1970")?;
+        let now_ms = u64::try_from(now.as_millisecond()).context("the system clock is before 1970")?;
         let at_ms = match self {
             Self::AfterSeconds(seconds) => seconds.checked_mul(1000).and_then(|ms| now_ms.checked_add(ms)),
             Self::At(at) => u64::try_from(at.as_millisecond()).ok(),
@@ -221,24 +220,24 @@ impl FromStr for Expiry {
                 _ => None,
             };
             if let Some(seconds) = seconds {
-                let seconds = number.checked_mul(seconds).context("it is out of range")?;
+                let seconds = number.checked_mul(seconds).context("out of range")?;
                 return Ok(Self::AfterSeconds(seconds));
             }
         }
         let midnight = || format!("{text}T00:00:00Z").parse();
         match text.parse().or_else(|_: jiff::Error| midnight()) {
             Ok(at) => Ok(Self::At(at)),
-            Err(_) => bail!("it is neither a time such as 30d or 12h nor a date such as 2030-12-31"),
+            Err(_) => bail!("neither a duration such as 30d or 12h nor a date such as 2030-12-31"),
         }
     }
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Backup {
-    /// The file, a tar archive; its name must end with .tar. An older file is replaced at the end.
+    /// Output file, a tar archive ending with .tar; an existing file is replaced on success
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Prints the summary as JSON.
+    /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_expires_after_a_time_or_at_a_date() {
+    fn expiry_accepts_durations_and_dates() {
         check("30d", Some("2026-03-02T12:00:00Z"));
         check("12h", Some("2026-02-01T00:00:00Z"));
         check("90m", Some("2026-01-31T13:30:00Z"));
@@ -267,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_to_come_is_refused() {
+    fn expiry_rejects_invalid_and_past_times() {
         for text in
             ["", "d", "30", "-1d", "0d", "30y", "2020-01-01", "tomorrow", "99999999999999999999d", "é"]
         {
@@ -277,8 +276,8 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_is_a_number_or_its_word() {
-        let parse = amount::<u32>("default");
+    fn limit_accepts_a_number_or_its_word() {
+        let parse = limit::<u32>("default");
         assert_eq!(parse("5"), Ok(Limit(Some(5))));
         assert_eq!(parse("default"), Ok(Limit(None)));
         assert!(parse("unlimited").is_err() && parse("-1").is_err());

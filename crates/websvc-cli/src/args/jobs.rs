@@ -15,59 +15,59 @@ pub(crate) struct CrawlSite {
     /// Start URL; the crawl stays below its directory
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub(crate) url: Option<String>,
-    /// How many pages at most.
+    /// Maximum number of pages
     #[arg(long, value_name = "NUMBER", default_value_t = websvc_types::limits::CRAWL_LIMIT_DEFAULT)]
     pub(crate) limit: u64,
-    /// At most so many links from the start [default: no bound].
+    /// Maximum number of links between the start URL and a page [default: unlimited]
     #[arg(long, value_name = "LINKS")]
     pub(crate) depth: Option<u32>,
     #[command(flatten)]
     pub(crate) patterns: Patterns,
-    /// Takes pages outside of the directory of the start, too.
+    /// Include pages outside the directory of the start URL
     #[arg(long)]
     pub(crate) entire_domain: bool,
-    /// Takes pages of subdomains, too.
+    /// Include pages of subdomains
     #[arg(long)]
     pub(crate) subdomains: bool,
-    /// Takes pages of other hosts, too.
+    /// Include pages of other hosts
     #[arg(long)]
     pub(crate) external: bool,
-    /// Takes pages of sitemaps beside others, alone, or not [default: include].
+    /// Use of sitemaps: include their URLs, use only their URLs, or skip them [default: include]
     #[arg(long, value_name = "USE")]
     pub(crate) sitemap: Option<Sitemap>,
-    /// Leaves out the query of addresses.
+    /// Ignore the query of URLs
     #[arg(long)]
     pub(crate) ignore_query: bool,
-    /// Takes usual spellings of one address for several pages.
+    /// Treat similar spellings of a URL as different pages
     #[arg(long)]
     pub(crate) keep_similar: bool,
-    /// Pauses so long between two pages, in seconds: at most 60.
+    /// Delay between two pages in seconds, at most 60
     #[arg(long, value_name = "SECONDS")]
     pub(crate) delay: Option<f64>,
     #[command(flatten)]
     pub(crate) job: JobArguments,
 }
 
-/// The pages of a site that are taken, for `crawl` and `index crawl` alike.
+/// The path patterns of `crawl` and `index crawl`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Patterns {
-    /// Takes only pages in whose path this regular expression is found, such as ^/docs/; repeat for several.
+    /// Include only pages whose path matches this regular expression, such as ^/docs/; repeat for several
     #[arg(long, value_name = "REGEX")]
     pub(crate) include: Vec<String>,
-    /// Leaves out pages in whose path this regular expression is found; repeat for several.
+    /// Exclude pages whose path matches this regular expression; repeat for several
     #[arg(long, value_name = "REGEX")]
     pub(crate) exclude: Vec<String>,
-    /// Looks for the regular expressions in the whole address.
+    /// Match the regular expressions against the whole URL
     #[arg(long)]
     pub(crate) regex_on_full_url: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Batch {
-    /// The pages.
+    /// URLs to scrape
     #[arg(value_name = "URL", required_unless_present_any = ["resume", "list"], conflicts_with = "resume")]
     pub(crate) urls: Vec<String>,
-    /// Reads further URLs from FILE, or from stdin with -: one a line; empty lines and those that begin with # are none.
+    /// Read more URLs from FILE, or from stdin with -; one per line; empty lines and lines starting with # are ignored
     #[arg(long = "urls", id = "list", value_name = "FILE", conflicts_with = "resume")]
     pub(crate) list: Option<PathBuf>,
     #[command(flatten)]
@@ -77,48 +77,48 @@ pub(crate) struct Batch {
 /// Arguments of crawls and batches.
 #[derive(Debug, Args)]
 pub(crate) struct JobArguments {
-    /// At most so many pages at one time [default: as many as the service allows].
+    /// Maximum number of concurrent pages [default: the limit of the service]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) concurrency: Option<u32>,
-    /// Goes on with a job that began before, by its identifier, and hands over its pages from the first.
+    /// Resume the job with this id and write all its pages from the first
     #[arg(long, value_name = "ID")]
     pub(crate) resume: Option<String>,
     #[command(flatten)]
-    pub(crate) handing: OutputArgs,
+    pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) pages: PageArgs,
     #[command(flatten)]
     pub(crate) remote: Remote,
 }
 
-/// Output of the pages; without any of these, their Markdown is printed.
+/// Output of the pages. Without any of these arguments, their Markdown is printed.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Where pages go")]
+#[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// Writes a Markdown file for each page into this directory, with other formats beside it.
+    /// Write each page as a Markdown file into this directory, with other formats next to it
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Replaces files that are in the way and are not of this command, too.
+    /// Replace existing files, including those not written by this command
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
-    /// Writes a line of JSON for each page into FILE, or prints it with -.
+    /// Write one line of JSON per page into FILE, or to stdout with -
     #[arg(long, value_name = "FILE")]
     pub(crate) jsonl: Option<PathBuf>,
-    /// Prints how the job stands at the end as JSON, and no pages.
+    /// Print the final status of the job as JSON, and no pages
     #[arg(long)]
     pub(crate) json: bool,
-    /// Names all pages that could not be had, and not only the first.
+    /// List all failed pages, not only the first ones
     #[arg(long)]
     pub(crate) errors: bool,
 }
 
 impl JobArguments {
-    /// Returns how each page is scraped. A file for each is a Markdown file.
+    /// Returns the scrape options of each page, which include Markdown if pages are written to files.
     pub(crate) fn scrape_options(&self) -> Result<ScrapeOptions> {
         let mut options = self.pages.options()?;
         let formats = options.formats.get_or_insert_default();
-        let is_text = |format: &Format| matches!(format, Format::Markdown(_));
-        if self.handing.output.is_some() && !formats.iter().any(is_text) {
+        let is_markdown = |format: &Format| matches!(format, Format::Markdown(_));
+        if self.output.output.is_some() && !formats.iter().any(is_markdown) {
             formats.push(Format::Markdown(Markdown::default()));
         }
         Ok(options)

@@ -9,32 +9,32 @@ use super::Remote;
 pub(crate) struct Map {
     /// URL of the site; with a path, only URLs below it are listed
     pub(crate) url: String,
-    /// Ranks the URLs by these words.
+    /// Rank the URLs by these words
     #[arg(long, value_name = "WORDS")]
     pub(crate) search: Option<String>,
-    /// How many URLs at most, 1 to 100000.
+    /// Maximum number of URLs, 1 to 100000
     #[arg(long, default_value_t = websvc_types::limits::MAP_LIMIT_DEFAULT)]
     pub(crate) limit: u32,
-    /// Lists URLs of sitemaps beside others, alone, or not [default: include].
+    /// Use of sitemaps: include their URLs, list only their URLs, or skip them [default: include]
     #[arg(long, value_name = "USE")]
     pub(crate) sitemap: Option<Sitemap>,
-    /// Leaves out URLs of subdomains.
+    /// Exclude URLs of subdomains
     #[arg(long)]
     pub(crate) no_subdomains: bool,
-    /// Lists URLs with their queries.
+    /// Keep the queries of URLs
     #[arg(long)]
     pub(crate) keep_queries: bool,
-    /// Time for the whole map, in milliseconds [default: 60000].
+    /// Time limit of the map in milliseconds [default: 60000]
     #[arg(long, value_name = "MS")]
     pub(crate) timeout_ms: Option<u64>,
-    /// Prints the answer as JSON, with titles and descriptions.
+    /// Print the response as JSON, with titles and descriptions
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) remote: Remote,
 }
 
-/// Use of sitemaps
+/// Use of sitemaps.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Sitemap {
     Include,

@@ -1,30 +1,30 @@
-//! `websvc webhooks`.
+//! The arguments of `websvc webhooks`.
 
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Webhooks {
-    /// Lists the events that were tried as often as they may be, of all teams or of one.
+pub(crate) enum WebhooksCommand {
+    /// List the events that could not be delivered after the last attempt
     DeadLetters {
-        /// Only those of this team.
+        /// List only the events of this team
         #[arg(long, value_name = "NAME")]
         team: Option<String>,
-        /// Prints the events as JSON.
+        /// Print the events as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Has an event tried anew, or all of them; a running server begins within seconds.
+    /// Retry the delivery of one event or of all; a running server starts within seconds
     Retry {
-        /// The identifier that `webhooks dead-letters` shows.
+        /// Id of the event, as shown by `webhooks dead-letters`
         #[arg(required_unless_present = "all", conflicts_with = "all")]
         id: Option<String>,
-        /// All of them.
+        /// Retry all events
         #[arg(long)]
         all: bool,
-        /// With --all, only those of this team.
+        /// With --all, retry only the events of this team
         #[arg(long, value_name = "NAME")]
         team: Option<String>,
-        /// Prints the count as JSON.
+        /// Print the count as JSON
         #[arg(long)]
         json: bool,
     },

@@ -1,6 +1,6 @@
-//! `websvc backup`: what is worth keeping of a data directory, in one file, while a server runs.
+//! `websvc backup`: writes the durable data of a data directory into one file, while a server runs.
 //!
-//! It is a tar archive of a data directory, so that nothing but `tar` is needed to bring it back.
+//! The file is a tar archive of a data directory, so that `tar` alone can restore it.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -21,10 +21,10 @@ use crate::args::Backup;
 use crate::data_dir::{DataDir, INDEX_DIR};
 use crate::output;
 
-/// How much is handed to the disk at one time.
+/// Size of the write buffer.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// Result of a backup.
+/// The summary of a backup.
 #[derive(Debug, Serialize)]
 struct Report {
     files: u64,
@@ -33,7 +33,7 @@ struct Report {
 }
 
 /// Runs `websvc backup`.
-pub(crate) fn backup(setting: &CommandContext, arguments: &Backup) -> Result<()> {
+pub(crate) fn backup(context: &CommandContext, arguments: &Backup) -> Result<()> {
     let Backup { file, json } = arguments;
     let started = Instant::now();
     ensure!(
@@ -42,16 +42,16 @@ pub(crate) fn backup(setting: &CommandContext, arguments: &Backup) -> Result<()>
         file.display()
     );
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let cannot = || format!("cannot write {}", file.display());
-    // Beside the file, so that the last step is a rename; gone when a step before it fails.
-    let draft = NamedTempFile::with_prefix_in(".websvc-backup-", folder).with_context(cannot)?;
-    let scratch = TempDir::with_prefix_in(".websvc-backup-", folder).with_context(cannot)?;
+    let write_error = || format!("cannot write {}", file.display());
+    // In the directory of the file, so that the last step is a rename. Removed if an earlier step fails.
+    let draft = NamedTempFile::with_prefix_in(".websvc-backup-", folder).with_context(write_error)?;
+    let scratch = TempDir::with_prefix_in(".websvc-backup-", folder).with_context(write_error)?;
     let mut archive = Archive::new(draft.as_file());
-    archive.add_database(&setting.data_dir, scratch.path())?;
-    archive.add_index(&setting.data_dir)?;
-    let (files, bytes) = archive.finish().with_context(cannot)?;
-    draft.as_file().sync_all().with_context(cannot)?;
-    draft.persist(file).with_context(cannot)?;
+    archive.add_database(&context.data_dir, scratch.path())?;
+    archive.add_index(&context.data_dir)?;
+    let (files, bytes) = archive.finish().with_context(write_error)?;
+    draft.as_file().sync_all().with_context(write_error)?;
+    draft.persist(file).with_context(write_error)?;
     let report = Report { files, bytes, elapsed_ms: started.elapsed().as_millis() };
     if *json {
         return output::json(&report);
@@ -60,7 +60,7 @@ pub(crate) fn backup(setting: &CommandContext, arguments: &Backup) -> Result<()>
     output::line(&format!("{files} files, {} in {elapsed_ms} ms", HumanBytes(bytes)))
 }
 
-/// The archive as far as it is written.
+/// An archive that is being written.
 struct Archive<'a> {
     tar: Builder<BufWriter<&'a File>>,
     files: u64,
@@ -85,10 +85,10 @@ impl<'a> Archive<'a> {
             return Ok(());
         }
         self.add_files(&Index::open(&data_dir.index(), IndexConfig::default())?, Path::new(INDEX_DIR))?;
-        let of_teams = TeamIndexes::new(&data_dir.index(), IndexConfig::default(), false);
-        for owner in of_teams.owners()? {
-            // Its team may be deleted just now.
-            let Some(index) = of_teams.find(owner)? else { continue };
+        let team_indexes = TeamIndexes::new(&data_dir.index(), IndexConfig::default(), false);
+        for owner in team_indexes.owners()? {
+            // The team may have been deleted in the meantime.
+            let Some(index) = team_indexes.find(owner)? else { continue };
             self.add_files(&index, &Path::new(INDEX_DIR).join(TeamIndexes::folder_of(owner)))?;
         }
         Ok(())
@@ -101,7 +101,7 @@ impl<'a> Archive<'a> {
     fn add(&mut self, path: &Path, bytes: u64, content: &mut dyn std::io::Read) -> Result<()> {
         let mut header = Header::new_gnu();
         header.set_size(bytes);
-        // For its owner alone, as in the data directory.
+        // Only the owner may read it, as in the data directory.
         header.set_mode(0o600);
         self.tar
             .append_data(&mut header, path, content)

@@ -1,4 +1,4 @@
-//! `websvc batch`: the pages of a list, from the shell.
+//! `websvc batch`: scrapes a list of URLs.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -13,26 +13,26 @@ use super::job::{self, JobRequestKind};
 use crate::CommandContext;
 use crate::args::Batch;
 
-/// The largest list of URLs, in bytes: more than a job may have.
+/// Maximum size of a list of URLs in bytes. It is larger than a job allows.
 const LIST_MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Runs `websvc batch`.
-pub(crate) async fn batch(setting: CommandContext, arguments: Batch) -> Result<()> {
-    let asked = match &arguments.job.resume {
-        Some(id) => JobRequestKind::Known(JobKind::Batch, id.clone()),
+pub(crate) async fn batch(context: CommandContext, arguments: Batch) -> Result<()> {
+    let request = match &arguments.job.resume {
+        Some(id) => JobRequestKind::Existing(JobKind::Batch, id.clone()),
         None => JobRequestKind::Batch(requests(&arguments)?),
     };
-    Box::pin(job::run(&setting, &arguments.job.remote, &arguments.job.handing, asked)).await
+    Box::pin(job::run(&context, &arguments.job.remote, &arguments.job.output, request)).await
 }
 
-/// Returns a request for each part of the list that one may have.
+/// Returns the requests for the list, split into the maximum number of URLs per request.
 fn requests(arguments: &Batch) -> Result<Vec<BatchScrapeRequest>> {
     let Batch { urls, list, job } = arguments;
     let mut urls = urls.clone();
     if let Some(list) = list {
         urls.extend(read_list(list)?);
     }
-    ensure!(!urls.is_empty(), "no page was named");
+    ensure!(!urls.is_empty(), "no URLs were given");
     let options = job.scrape_options()?;
     let request = |urls: &[String]| BatchScrapeRequest {
         urls: urls.to_vec(),
@@ -44,26 +44,26 @@ fn requests(arguments: &Batch) -> Result<Vec<BatchScrapeRequest>> {
 }
 
 fn read_list(path: &Path) -> Result<Vec<String>> {
-    let what = || format!("cannot read {}", path.display());
+    let context = || format!("cannot read {}", path.display());
     if path == Path::new("-") {
-        return lines(std::io::stdin().lock()).context("cannot read stdin");
+        return parse_list(std::io::stdin().lock()).context("cannot read stdin");
     }
-    lines(File::open(path).with_context(what)?).with_context(what)
+    parse_list(File::open(path).with_context(context)?).with_context(context)
 }
 
-fn lines(from: impl Read) -> Result<Vec<String>> {
+fn parse_list(input: impl Read) -> Result<Vec<String>> {
     let mut urls = Vec::new();
-    let mut from = BufReader::new(from.take(LIST_MAX_BYTES + 1));
+    let mut input = BufReader::new(input.take(LIST_MAX_BYTES + 1));
     let (mut read, mut line) = (0_u64, String::new());
     loop {
         line.clear();
-        let bytes = from.read_line(&mut line)?;
+        let bytes = input.read_line(&mut line)?;
         if bytes == 0 {
             return Ok(urls);
         }
         read += bytes as u64;
-        ensure!(read <= LIST_MAX_BYTES, "it is larger than {LIST_MAX_BYTES} bytes");
-        // An editor may have put a mark before the first.
+        ensure!(read <= LIST_MAX_BYTES, "the list is larger than {LIST_MAX_BYTES} bytes");
+        // Some editors write a byte order mark before the first line.
         let url = line.trim_start_matches('\u{feff}').trim();
         if !url.is_empty() && !url.starts_with('#') {
             urls.push(url.to_owned());
@@ -76,9 +76,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_has_one_url_a_line() {
+    fn list_has_one_url_per_line() {
         let list = "\u{feff}http://a.test/\r\n\n# old\n  b.test  \n#http://c.test/\nhttp://d.test/#part";
-        assert_eq!(lines(list.as_bytes()).unwrap(), ["http://a.test/", "b.test", "http://d.test/#part"]);
-        assert!(lines([0xff, 0xfe, b'\n'].as_slice()).is_err(), "it is no text");
+        assert_eq!(parse_list(list.as_bytes()).unwrap(), ["http://a.test/", "b.test", "http://d.test/#part"]);
+        assert!(parse_list([0xff, 0xfe, b'\n'].as_slice()).is_err(), "the list is not valid UTF-8");
     }
 }

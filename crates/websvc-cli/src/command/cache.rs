@@ -1,23 +1,23 @@
-//! `websvc cache`: the page cache, beside a running server too.
+//! `websvc cache`: shows and purges the page cache. Works while a server runs.
 
 use anyhow::Result;
 use indicatif::HumanBytes;
-use jiff::Timestamp;
 use serde_json::json;
 use websvc_store::{CacheSize, Store};
 
+use super::now_ms;
 use crate::CommandContext;
 use crate::app::cache_limits;
 use crate::args::{CacheCommand, Purge};
 use crate::output;
 
 /// Runs `websvc cache`.
-pub(crate) fn cache(setting: &CommandContext, cache: CacheCommand) -> Result<()> {
-    let store = Store::open(setting.data_dir.path())?;
+pub(crate) fn cache(context: &CommandContext, cache: CacheCommand) -> Result<()> {
+    let store = Store::open(context.data_dir.path())?;
     match cache {
-        CacheCommand::Stats { json } => stats(setting, store.cache_size()?, json),
+        CacheCommand::Stats { json } => stats(context, store.cache_size()?, json),
         CacheCommand::Purge(purge) => {
-            let removed = remove(&store, setting, &purge)?;
+            let removed = remove(&store, context, &purge)?;
             if purge.json {
                 return output::json(&json!({ "removed": removed }));
             }
@@ -26,22 +26,22 @@ pub(crate) fn cache(setting: &CommandContext, cache: CacheCommand) -> Result<()>
     }
 }
 
-fn stats(setting: &CommandContext, size: CacheSize, as_json: bool) -> Result<()> {
+fn stats(context: &CommandContext, size: CacheSize, as_json: bool) -> Result<()> {
     let CacheSize { pages, bytes } = size;
-    let websvc_store::CacheLimits { max_bytes, max_age, .. } = cache_limits(&setting.config);
+    let websvc_store::CacheLimits { max_bytes, max_age, .. } = cache_limits(&context.config);
     let max_age_days = max_age.as_secs() / 86_400;
     if as_json {
-        let figures = json!({
+        let stats = json!({
             "pages": pages, "bytes": bytes, "maxBytes": max_bytes, "maxAgeDays": max_age_days,
         });
-        return output::json(&figures);
+        return output::json(&stats);
     }
-    let (used, most) = (HumanBytes(bytes), HumanBytes(max_bytes));
-    output::line(&format!("{pages} pages, {used} of at most {most}; kept for {max_age_days} days"))
+    let (used, max) = (HumanBytes(bytes), HumanBytes(max_bytes));
+    output::line(&format!("{pages} pages, {used} of at most {max}; stored for {max_age_days} days"))
 }
 
-/// Removes what was asked for, and returns how many pages that were; variants of a page count one by one.
-fn remove(store: &Store, setting: &CommandContext, purge: &Purge) -> Result<u64> {
+/// Removes the selected pages and returns their number. Each variant of a page counts.
+fn remove(store: &Store, context: &CommandContext, purge: &Purge) -> Result<u64> {
     let mut removed = 0;
     for url in &purge.urls {
         removed += store.purge_url(url.as_str())?;
@@ -50,17 +50,13 @@ fn remove(store: &Store, setting: &CommandContext, purge: &Purge) -> Result<u64>
         removed += store.purge_host(&host.to_ascii_lowercase())?;
     }
     if let Some(days) = purge.older_than_days {
-        let mut limits = cache_limits(&setting.config);
+        let mut limits = cache_limits(&context.config);
         limits.max_age = std::time::Duration::from_secs(days.saturating_mul(86_400));
         removed += store.evict_pages(&limits, now_ms())?;
     }
     if purge.all {
-        let limits = websvc_store::CacheLimits { max_bytes: 0, ..cache_limits(&setting.config) };
+        let limits = websvc_store::CacheLimits { max_bytes: 0, ..cache_limits(&context.config) };
         removed += store.evict_pages(&limits, now_ms())?;
     }
     Ok(removed)
-}
-
-fn now_ms() -> u64 {
-    u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default()
 }

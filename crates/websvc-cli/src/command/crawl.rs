@@ -1,4 +1,4 @@
-//! `websvc crawl`: the pages of a site, from the shell.
+//! `websvc crawl`: scrapes the pages of a site.
 
 use anyhow::Result;
 use websvc::JobKind;
@@ -9,16 +9,16 @@ use crate::CommandContext;
 use crate::args::{CrawlSite, Patterns, Sitemap};
 
 /// Runs `websvc crawl`.
-pub(crate) async fn crawl(setting: CommandContext, arguments: CrawlSite) -> Result<()> {
-    let asked = match &arguments.job.resume {
-        Some(id) => JobRequestKind::Known(JobKind::Crawl, id.clone()),
+pub(crate) async fn crawl(context: CommandContext, arguments: CrawlSite) -> Result<()> {
+    let request_kind = match &arguments.job.resume {
+        Some(id) => JobRequestKind::Existing(JobKind::Crawl, id.clone()),
         None => JobRequestKind::Crawl(Box::new(request(&arguments)?)),
     };
-    Box::pin(job::run(&setting, &arguments.job.remote, &arguments.job.handing, asked)).await
+    Box::pin(job::run(&context, &arguments.job.remote, &arguments.job.output, request_kind)).await
 }
 
-/// Returns the patterns of a request; none are not an empty list.
-pub(super) fn given(patterns: &[String]) -> Option<Vec<String>> {
+/// Returns the patterns of a request, or `None` if there are none.
+pub(super) fn non_empty(patterns: &[String]) -> Option<Vec<String>> {
     (!patterns.is_empty()).then(|| patterns.to_vec())
 }
 
@@ -47,8 +47,8 @@ fn request(arguments: &CrawlSite) -> Result<CrawlRequest> {
         url: url.clone().unwrap_or_default(),
         limit: Some(*limit),
         max_discovery_depth: *depth,
-        include_paths: given(include),
-        exclude_paths: given(exclude),
+        include_paths: non_empty(include),
+        exclude_paths: non_empty(exclude),
         regex_on_full_url: regex_on_full_url.then_some(true),
         crawl_entire_domain: entire_domain.then_some(true),
         allow_subdomains: subdomains.then_some(true),

@@ -1,4 +1,4 @@
-//! `websvc demo`: the tour for a newcomer, offline: a site, a crawl, the service, a search over HTTP.
+//! `websvc demo`: an offline tour: a website, a crawl, the service, and a search over HTTP.
 
 use std::future::Future;
 use std::net::TcpListener;
@@ -21,7 +21,7 @@ const QUERY: &str = "how does a crawl stay polite";
 
 /// Runs `websvc demo`.
 pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
-    let began = Instant::now();
+    let started = Instant::now();
     let directory = tempfile::Builder::new().prefix("websvc-demo-").tempdir()?;
     let data_dir = DataDir::open(Some(directory.path()))?;
     config.server.listen = free_address();
@@ -29,18 +29,18 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
 
     let manual = Manual::bind().await?;
     let site = manual.url();
-    step(1, &format!("This manual is served as a website at {site}"))?;
-    let (stop_site, site_stopped) = stopper();
+    step(1, &format!("Serving the manual of websvc as a website at {site}"))?;
+    let (stop_site, site_stopped) = stop_channel();
     let serving_site = tokio::spawn(manual.run(site_stopped));
 
     let running = start(&config, &data_dir, None).await?;
-    step(2, "The website is crawled into a fresh index")?;
+    step(2, "Crawling the website into a new index")?;
     index_manual(&running, &site).await?;
 
     let key = running.app().store.create_key("default", "demo")?;
     let address = running.address();
-    step(3, &format!("The service answers at {address}"))?;
-    let (stop_service, service_stopped) = stopper();
+    step(3, &format!("Running the service at {address}"))?;
+    let (stop_service, service_stopped) = stop_channel();
     let serving = tokio::spawn(running.run(Box::pin(service_stopped)));
 
     step(
@@ -50,13 +50,13 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
         ),
     )?;
     let key = key.secret.expose().to_owned();
-    show_answer(&ask(&address, &key).await?)?;
-    step(5, "The same from elsewhere")?;
-    show_calls(&address, &key)?;
-    output::line(&format!("\nThe tour took {:.1} s.", began.elapsed().as_secs_f64()))?;
+    print_response(&search(&address, &key).await?)?;
+    step(5, "The same request from your own program")?;
+    print_client_examples(&address, &key)?;
+    output::line(&format!("\nThe tour took {:.1} s.", started.elapsed().as_secs_f64()))?;
 
     if !arguments.once {
-        output::line("The service and the website go on until Ctrl-C.")?;
+        output::line("The service and the website keep running until Ctrl-C.")?;
         stop_signal()?.await;
     }
     drop((stop_service, stop_site));
@@ -65,20 +65,20 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
     Ok(())
 }
 
-/// Returns the address that a newcomer expects, else a free one.
+/// Returns the default address if it is free, else one with a free port.
 fn free_address() -> String {
-    let usual = Config::default().server.listen;
-    match TcpListener::bind(&usual) {
-        Ok(_free) => usual,
+    let default = Config::default().server.listen;
+    match TcpListener::bind(&default) {
+        Ok(_free) => default,
         Err(_taken) => "127.0.0.1:0".to_owned(),
     }
 }
 
-/// Returns a handle and a future that is ready when the handle is dropped.
-fn stopper() -> (oneshot::Sender<()>, impl Future<Output = ()> + Send + 'static) {
+/// Returns a handle and a future that completes when the handle is dropped.
+fn stop_channel() -> (oneshot::Sender<()>, impl Future<Output = ()> + Send + 'static) {
     let (handle, dropped) = oneshot::channel();
     (handle, async {
-        // The sender is only ever dropped: the error is the signal.
+        // The sender is only dropped, so the error is the signal.
         let _ = dropped.await;
     })
 }
@@ -97,7 +97,7 @@ async fn index_manual(running: &Running, site: &str) -> Result<()> {
     output::line(&format!("   {} pages in {} ms, {} errors", report.pages, report.elapsed_ms, report.errors))
 }
 
-async fn ask(address: &str, key: &str) -> Result<SearchResponse> {
+async fn search(address: &str, key: &str) -> Result<SearchResponse> {
     let client = websvc::Client::new(address.parse()?, Some(key.to_owned()))?;
     let request = SearchRequest {
         query: QUERY.to_owned(),
@@ -111,23 +111,23 @@ async fn ask(address: &str, key: &str) -> Result<SearchResponse> {
     Ok(client.execute_search(&request).await?)
 }
 
-fn show_answer(answer: &SearchResponse) -> Result<()> {
-    let results = answer.data.web.as_deref().unwrap_or_default();
+fn print_response(response: &SearchResponse) -> Result<()> {
+    let results = response.data.web.as_deref().unwrap_or_default();
     for (position, result) in results.iter().enumerate() {
         output::result(position + 1, &result.title, &result.url, &result.description)?;
     }
-    let first = results.first().context("the search found nothing in the manual")?;
+    let first = results.first().context("the search found no page of the manual")?;
     let markdown = first.content.markdown.as_deref().context("the first result has no markdown")?;
     output::line(&format!("\n   {}", styled("The first result's markdown:", Style::Bold)))?;
-    const LINES: usize = 16;
-    for line in markdown.lines().take(LINES) {
+    const MAX_LINES: usize = 16;
+    for line in markdown.lines().take(MAX_LINES) {
         output::line(&format!("   | {line}"))?;
     }
-    let more = markdown.lines().count().saturating_sub(LINES);
+    let more = markdown.lines().count().saturating_sub(MAX_LINES);
     if more > 0 { output::line(&format!("   | ... {more} more lines")) } else { Ok(()) }
 }
 
-fn show_calls(address: &str, key: &str) -> Result<()> {
+fn print_client_examples(address: &str, key: &str) -> Result<()> {
     output::line(&format!(
         "\ncurl {address}/v2/search -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\\n  \
          -d '{{\"query\": \"{QUERY}\", \"scrapeOptions\": {{\"formats\": [\"markdown\"]}}}}'"

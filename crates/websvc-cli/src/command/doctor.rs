@@ -1,7 +1,7 @@
-//! `websvc doctor`: looks at everything that an operator may get wrong, and says how to mend it.
+//! `websvc doctor`: checks the configuration, data directory and external services, and suggests fixes.
 //!
-//! A check is a function that returns a [`Finding`]; what it decides by is taken in by its caller, so that the decision
-//! can be tested by a table. To add one, write it in the module of its subject and name it in that module's list.
+//! A check is a function that returns a [`Finding`]. Its caller collects the input, so that a table test can cover the
+//! decision. To add a check, write it in the module of its subject and call it in that module's `check`.
 
 mod access;
 mod audit;
@@ -25,20 +25,20 @@ use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::output::{self, Style, styled};
 
-/// Runs `websvc doctor`; an error when there is a problem.
+/// Runs `websvc doctor`. It fails if there is a problem.
 pub(crate) async fn doctor(common: &Common, arguments: Doctor) -> Result<()> {
     let (mut findings, config) = configuration::check(common, arguments.listen.as_deref());
     findings.extend(run_checks(common, config.as_ref()).await);
     print(&findings, arguments.json)?;
     let problems = count(&findings, State::Problem);
     if problems > 0 {
-        bail!("{}", number(problems, "problem"));
+        bail!("{}", pluralize(problems, "problem"));
     }
     Ok(())
 }
 
-/// Looks at all but the configuration itself. Without one, what it decides is left out: the defaults are not what
-/// the operator meant.
+/// Runs all checks except those of the configuration itself. Without a valid configuration, the checks that depend on
+/// it are skipped, because the defaults are not what the operator wants.
 async fn run_checks(common: &Common, config: Option<&Config>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let store = match DataDir::locate(common.data_dir.as_deref()) {
@@ -51,7 +51,7 @@ async fn run_checks(common: &Common, config: Option<&Config>) -> Vec<Finding> {
             findings.push(Finding::problem(
                 "data directory",
                 output::causes(error.as_ref()),
-                "set WEBSVC_DATA_DIR to a directory that this user may write to",
+                "set WEBSVC_DATA_DIR to a directory that this user can write to",
             ));
             None
         }
@@ -91,15 +91,19 @@ fn print(findings: &[Finding], as_json: bool) -> Result<()> {
             ))?;
         }
     }
-    let good = count(findings, State::Ok);
-    output::line(&format!("\n{}, {}, {good} ok", number(problems, "problem"), number(warnings, "warning")))
+    let ok_count = count(findings, State::Ok);
+    output::line(&format!(
+        "\n{}, {}, {ok_count} ok",
+        pluralize(problems, "problem"),
+        pluralize(warnings, "warning")
+    ))
 }
 
 fn count(findings: &[Finding], state: State) -> usize {
     findings.iter().filter(|finding| finding.state == state).count()
 }
 
-fn number(count: usize, noun: &str) -> String {
+fn pluralize(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -108,14 +112,14 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn advice_points_to_no_file_that_only_the_repository_has() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/command/doctor");
-        for entry in std::fs::read_dir(folder).unwrap() {
+    fn advice_does_not_refer_to_repository_files() {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/command/doctor");
+        for entry in std::fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             let source = std::fs::read_to_string(&path).unwrap();
             let lines = source.lines().filter(|line| !line.trim_start().starts_with("//"));
-            let pointer = lines.into_iter().find(|line| line.contains("docs/"));
-            assert_eq!(pointer, None, "{}", path.display());
+            let reference = lines.into_iter().find(|line| line.contains("docs/"));
+            assert_eq!(reference, None, "{}", path.display());
         }
     }
 }

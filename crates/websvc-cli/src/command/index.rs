@@ -1,9 +1,9 @@
-//! `websvc index`: fills and shows the embedded index, here or on a server.
+//! `websvc index`: fills and inspects the embedded index, here or on a server.
 
 mod archive;
 mod compressed;
 mod crawl;
-mod crawl_elsewhere;
+
 mod document;
 mod export;
 mod import;
@@ -11,9 +11,10 @@ mod item;
 mod json_lines;
 mod lines;
 mod maintain;
-mod message;
 mod page;
 mod reader;
+mod remote_crawl;
+mod response;
 mod sink;
 mod warc;
 
@@ -21,33 +22,33 @@ use anyhow::Result;
 use websvc::types::index::IndexStats;
 use websvc_index::{Index, IndexConfig};
 
-use super::search::remote;
+use super::search::client;
 use crate::CommandContext;
 use crate::args::{self, Stats};
 use crate::output;
 
 /// Runs `websvc index`.
-pub(crate) async fn index(setting: CommandContext, arguments: args::IndexCommand) -> Result<()> {
+pub(crate) async fn index(context: CommandContext, arguments: args::IndexCommand) -> Result<()> {
     match arguments {
-        args::IndexCommand::Crawl(arguments) => Box::pin(crawl::crawl(setting, arguments)).await,
-        args::IndexCommand::Import(arguments) => import::import(setting, arguments).await,
-        args::IndexCommand::Export(arguments) => export::export(setting, arguments).await,
-        args::IndexCommand::Stats(arguments) => stats(&setting, arguments).await,
-        args::IndexCommand::Delete(arguments) => maintain::delete(&setting, arguments),
-        args::IndexCommand::Optimize(arguments) => maintain::optimize(&setting, &arguments),
+        args::IndexCommand::Crawl(arguments) => Box::pin(crawl::crawl(context, arguments)).await,
+        args::IndexCommand::Import(arguments) => import::import(context, arguments).await,
+        args::IndexCommand::Export(arguments) => export::export(context, arguments).await,
+        args::IndexCommand::Stats(arguments) => stats(&context, arguments).await,
+        args::IndexCommand::Delete(arguments) => maintain::delete(&context, arguments),
+        args::IndexCommand::Optimize(arguments) => maintain::optimize(&context, &arguments),
     }
 }
 
-async fn stats(setting: &CommandContext, arguments: Stats) -> Result<()> {
+async fn stats(context: &CommandContext, arguments: Stats) -> Result<()> {
     let stats = match arguments.remote.server {
-        Some(_) => remote(&arguments.remote)?.index_stats().await?,
-        None => stats_here(setting)?,
+        Some(_) => client(&arguments.remote)?.index_stats().await?,
+        None => local_stats(context)?,
     };
     print_stats(&stats, arguments.json)
 }
 
-fn stats_here(setting: &CommandContext) -> Result<IndexStats> {
-    let stats = Index::open(&setting.data_dir.index(), IndexConfig::default())?.stats()?;
+fn local_stats(context: &CommandContext) -> Result<IndexStats> {
+    let stats = Index::open(&context.data_dir.index(), IndexConfig::default())?.stats()?;
     Ok(IndexStats {
         success: true,
         documents: stats.documents,

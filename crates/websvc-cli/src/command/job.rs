@@ -1,4 +1,4 @@
-//! Jobs from the shell: begun or gone on with, here or at a server, their pages handed over as they come.
+//! Crawls and batches from the command line: starting or resuming a job, here or on a server, and output of its pages.
 
 mod local;
 mod outcome;
@@ -24,17 +24,17 @@ use outcome::{DetachReason, JobOutcome};
 use page_writer::PageWriter;
 use remote::RemoteJob;
 
-/// How often is looked how many pages could not be had.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// Interval between two requests for the number of failed pages.
+const ERRORS_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Kind of the requested job.
+/// The requested job.
 #[derive(Debug)]
 pub(super) enum JobRequestKind {
     Crawl(Box<CrawlRequest>),
-    /// The first begins the batch, the others add to it.
+    /// The first request starts the batch, the others add URLs to it.
     Batch(Vec<BatchScrapeRequest>),
-    /// A job that began before.
-    Known(JobKind, String),
+    /// The id of a job that exists already.
+    Existing(JobKind, String),
 }
 
 impl JobRequestKind {
@@ -42,12 +42,12 @@ impl JobRequestKind {
         match self {
             Self::Crawl(_) => JobKind::Crawl,
             Self::Batch(_) => JobKind::Batch,
-            Self::Known(kind, _) => *kind,
+            Self::Existing(kind, _) => *kind,
         }
     }
 }
 
-/// How a job stands.
+/// The status of a job.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct State {
@@ -66,7 +66,7 @@ struct State {
 }
 
 impl State {
-    fn of(answer: &JobStatusResponse) -> Self {
+    fn of(response: &JobStatusResponse) -> Self {
         let JobStatusResponse {
             success: _,
             status,
@@ -81,7 +81,7 @@ impl State {
             duration: _,
             warning,
             error,
-        } = answer;
+        } = response;
         Self {
             status: *status,
             completed: *completed,
@@ -96,136 +96,137 @@ impl State {
     }
 }
 
-/// New state and documents of a job.
+/// The state of a job, and new documents.
 #[derive(Debug)]
 struct Part {
     state: State,
     documents: Vec<JobDocument>,
 }
 
-/// Place where a job runs: this process or a server.
+/// A job of this process or of a server.
 #[derive(Debug)]
-enum Source {
-    Here(Box<LocalJob>),
-    There(Box<RemoteJob>),
+enum Job {
+    Local(Box<LocalJob>),
+    Remote(Box<RemoteJob>),
 }
 
-impl Source {
-    async fn begin(setting: &CommandContext, at: &Remote, asked: JobRequestKind) -> Result<Self> {
-        Ok(match at.server {
-            Some(_) => Self::There(Box::new(RemoteJob::begin(at, asked).await?)),
-            None => Self::Here(Box::new(Box::pin(LocalJob::begin(setting, asked)).await?)),
+impl Job {
+    async fn start(context: &CommandContext, remote: &Remote, request: JobRequestKind) -> Result<Self> {
+        Ok(match remote.server {
+            Some(_) => Self::Remote(Box::new(RemoteJob::start(remote, request).await?)),
+            None => Self::Local(Box::new(Box::pin(LocalJob::start(context, request)).await?)),
         })
     }
 
     fn id(&self) -> &str {
         match self {
-            Self::Here(local) => local.id(),
-            Self::There(server) => server.id(),
+            Self::Local(job) => job.id(),
+            Self::Remote(job) => job.id(),
         }
     }
 
-    /// Returns what was given and is no address of a page.
+    /// Returns the given texts that are not valid URLs.
     fn invalid_urls(&self) -> &[String] {
         match self {
-            Self::Here(local) => &local.invalid_urls,
-            Self::There(server) => &server.invalid_urls,
+            Self::Local(job) => &job.invalid_urls,
+            Self::Remote(job) => &job.invalid_urls,
         }
     }
 
-    /// Waits until there may be something new; `None` when the job has ended and all was returned.
+    /// Waits for new documents or a new state. Returns `None` when the job has ended and all documents were returned.
     async fn next_part(&mut self) -> Result<Option<Part>> {
         match self {
-            Self::Here(local) => local.next_part().await,
-            Self::There(server) => server.next_part().await,
+            Self::Local(job) => job.next_part().await,
+            Self::Remote(job) => job.next_part().await,
         }
     }
 
     async fn errors(&self) -> Result<JobErrorsResponse> {
         match self {
-            Self::Here(local) => local.errors().await,
-            Self::There(server) => server.errors().await,
+            Self::Local(job) => job.errors().await,
+            Self::Remote(job) => job.errors().await,
         }
     }
 
-    /// Ends the work on a job that goes on, and says what becomes of it.
+    /// Detaches from a running job and returns its state.
     async fn stop(&mut self) -> Result<DetachReason> {
         match self {
-            Self::Here(local) => {
-                local.rest().await;
+            Self::Local(job) => {
+                job.pause().await;
                 Ok(DetachReason::Resumable)
             }
-            Self::There(server) => server.stop().await,
+            Self::Remote(job) => job.stop().await,
         }
     }
 
     async fn close(self) -> Result<()> {
         match self {
-            Self::Here(local) => local.close().await,
-            Self::There(_) => Ok(()),
+            Self::Local(job) => job.close().await,
+            Self::Remote(_) => Ok(()),
         }
     }
 }
 
-/// Does a job to its end, or until it is told to stop.
+/// Runs a job until its end or a stop signal.
 pub(super) async fn run(
-    setting: &CommandContext,
-    at: &Remote,
-    handing: &OutputArgs,
-    asked: JobRequestKind,
+    context: &CommandContext,
+    remote: &Remote,
+    output_args: &OutputArgs,
+    request: JobRequestKind,
 ) -> Result<()> {
-    let kind = asked.kind();
-    // Before anything is begun: what cannot be handed over need not be got.
-    let mut hand = PageWriter::open(handing)?;
+    let kind = request.kind();
+    // The outputs are opened first, so that no page is scraped if they cannot be written.
+    let mut writer = PageWriter::open(output_args)?;
     let stop = stop_signal()?;
-    let mut source = Source::begin(setting, at, asked).await?;
-    let how = outcome::how_to_go_on(kind, source.id(), at, &setting.common);
-    output::note(&format!("{} {}", outcome::name(kind), source.id()));
-    let handed = tokio::select! {
-        handed = hand_over(kind, &mut source, &mut hand) => Some(handed),
+    let mut job = Job::start(context, remote, request).await?;
+    let resume_command = outcome::resume_command(kind, job.id(), remote, &context.common);
+    output::note(&format!("{} {}", outcome::name(kind), job.id()));
+    let result = tokio::select! {
+        result = write_pages(kind, &mut job, &mut writer) => Some(result),
         () = stop => None,
     };
-    let ending = match handed {
+    let outcome = match result {
         None => {
-            let stop = source.stop().await.context(how.clone())?;
-            JobOutcome::Stopped(stop)
+            let reason = job.stop().await.context(resume_command.clone())?;
+            JobOutcome::Interrupted(reason)
         }
         Some(Ok(state)) => JobOutcome::Ended(state),
         Some(Err(error)) => {
-            hand.finish()?;
-            return Err(error.context(how));
+            writer.finish()?;
+            return Err(error.context(resume_command));
         }
     };
-    hand.finish()?;
-    let errors = source.errors().await.context(how.clone())?;
-    let invalid = source.invalid_urls().to_vec();
-    let id = source.id().to_owned();
-    source.close().await?;
-    outcome::tell(&outcome::JobSummary { kind, id, ending, errors, invalid, how }, &hand, handing)
+    writer.finish()?;
+    let errors = job.errors().await.context(resume_command.clone())?;
+    let invalid = job.invalid_urls().to_vec();
+    let id = job.id().to_owned();
+    job.close().await?;
+    let summary = outcome::JobSummary { kind, id, outcome, errors, invalid, resume_command };
+    outcome::report(&summary, &writer, output_args)
 }
 
-/// Hands over all pages of a job as they come, and returns how it stands at the end.
-async fn hand_over(kind: JobKind, source: &mut Source, hand: &mut PageWriter) -> Result<State> {
+/// Writes the pages of a job as they arrive and returns its final state.
+async fn write_pages(kind: JobKind, job: &mut Job, writer: &mut PageWriter) -> Result<State> {
     let mut progress = Progress::start(outcome::name(kind));
-    let (mut state, mut failed, mut looked) = (None, 0, Instant::now());
+    let (mut state, mut failed, mut errors_checked) = (None, 0, Instant::now());
     let mut warned = None;
-    while let Some(Part { state: now, documents }) = source.next_part().await? {
+    while let Some(Part { state: current, documents }) = job.next_part().await? {
         for document in documents {
-            progress.beside(|| hand.take(document))?;
+            progress.suspend(|| writer.write_page(document))?;
         }
-        if warned != now.warning {
-            warned.clone_from(&now.warning);
-            progress.beside(|| output::note(&format!("warning: {}", warned.as_deref().unwrap_or_default())));
+        if warned != current.warning {
+            warned.clone_from(&current.warning);
+            progress.suspend(|| output::note(&format!("warning: {}", warned.as_deref().unwrap_or_default())));
         }
-        if looked.elapsed() >= LOOK_EVERY {
-            looked = Instant::now();
-            failed = source.errors().await?.errors.len() as u64;
+        if errors_checked.elapsed() >= ERRORS_INTERVAL {
+            errors_checked = Instant::now();
+            failed = job.errors().await?.errors.len() as u64;
         }
-        progress.far(now.completed, now.total, failed);
-        state = Some(now);
+        progress.set(current.completed, current.total, failed);
+        state = Some(current);
     }
     progress.finish();
-    let state = state.context("the job was never asked for")?;
-    ensure!(state.status != JobStatus::Scraping, "the job goes on and nobody waits for it");
+    let state = state.context("the job has no state")?;
+    ensure!(state.status != JobStatus::Scraping, "the job is still running");
     Ok(state)
 }

@@ -1,4 +1,4 @@
-//! `websvc keys`: the API keys, beside a running server too.
+//! `websvc keys`: creates, lists and revokes API keys. Works while a server runs.
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
@@ -10,8 +10,8 @@ use crate::args::{CreateKey, KeysCommand};
 use crate::output::{self, Table};
 
 /// Runs `websvc keys`.
-pub(crate) fn keys(setting: &CommandContext, keys: KeysCommand) -> Result<()> {
-    let store = Store::open(setting.data_dir.path())?;
+pub(crate) fn keys(context: &CommandContext, keys: KeysCommand) -> Result<()> {
+    let store = Store::open(context.data_dir.path())?;
     match keys {
         KeysCommand::Create(arguments) => {
             let (team, label, json) = (arguments.team.clone(), arguments.label.clone(), arguments.json);
@@ -65,7 +65,7 @@ fn list(keys: &[KeyRecord], now: Timestamp, as_json: bool) -> Result<()> {
     if as_json {
         return output::json(&keys.iter().map(|key| row(key, now_ms)).collect::<Vec<_>>());
     }
-    let mut table = Table::new(["ID", "TEAM", "NAME", "MAY", "CREATED", "LAST USED", "EXPIRES", "STATE"]);
+    let mut table = Table::new(["ID", "TEAM", "NAME", "RIGHTS", "CREATED", "LAST USED", "EXPIRES", "STATE"]);
     for key in keys {
         table.row([
             key.id.as_str(),
@@ -81,9 +81,9 @@ fn list(keys: &[KeyRecord], now: Timestamp, as_json: bool) -> Result<()> {
     table.print()
 }
 
-/// Returns a key as programs read it.
+/// Returns a key as JSON.
 fn row(key: &KeyRecord, now_ms: u64) -> Value {
-    // Destructured, so that a new right is thought of here.
+    // Destructured, so that the compiler finds this place when a right is added.
     let KeyRights { admin, scopes, formats, networks, expires_at_ms, requests_per_minute, concurrency } =
         &key.rights;
     let scopes = scopes.as_ref().map(|scopes| scopes.iter().map(|scope| scope.as_str()));
@@ -117,7 +117,7 @@ fn state(key: &KeyRecord, now_ms: u64) -> &'static str {
     }
 }
 
-/// Returns what a key may do, in a few words; `keys list --json` has all of it.
+/// Returns a short summary of the rights of a key. `keys list --json` has all details.
 fn summary(rights: &KeyRights) -> String {
     let mut words: Vec<&str> = Vec::new();
     if rights.admin {
@@ -127,17 +127,22 @@ fn summary(rights: &KeyRights) -> String {
         None => words.push("all"),
         Some(scopes) => words.extend(scopes.iter().map(|scope| scope.as_str())),
     }
-    let bounds = [
+    let restrictions = [
         (rights.formats.is_some(), "formats"),
         (!rights.networks.is_empty(), "addresses"),
-        (rights.requests_per_minute.or(rights.concurrency).is_some(), "amount"),
+        (rights.requests_per_minute.or(rights.concurrency).is_some(), "rate"),
     ];
-    let bounds: Vec<&str> = bounds.into_iter().filter_map(|(is_set, word)| is_set.then_some(word)).collect();
-    let may = words.join("+");
-    if bounds.is_empty() { may } else { format!("{may} (bounded: {})", bounds.join(", ")) }
+    let restrictions: Vec<&str> =
+        restrictions.into_iter().filter_map(|(is_set, word)| is_set.then_some(word)).collect();
+    let scopes = words.join("+");
+    if restrictions.is_empty() {
+        scopes
+    } else {
+        format!("{scopes} (restricted: {})", restrictions.join(", "))
+    }
 }
 
-/// Returns a time as lists show it.
+/// Formats a time for output.
 pub(super) fn time(unix_ms: Option<u64>) -> Option<String> {
     let at = Timestamp::from_millisecond(i64::try_from(unix_ms?).ok()?).ok()?;
     Some(at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())

@@ -1,4 +1,4 @@
-//! `websvc map`: the URLs of a site, from the shell.
+//! `websvc map`: lists the URLs of a site.
 
 use std::time::Instant;
 
@@ -7,18 +7,18 @@ use websvc::types::{MapRequest, MapResponse};
 use websvc_store::DEFAULT_TEAM;
 use websvc_validate::{Checked, Policy, check_map};
 
-use super::search::{print_api_error, remote};
+use super::search::{client, rejection_error};
 use crate::CommandContext;
 use crate::app::{self, IndexMode};
 use crate::args::Map;
 use crate::output;
 
 /// Runs `websvc map`.
-pub(crate) async fn map(setting: CommandContext, arguments: Map) -> Result<()> {
+pub(crate) async fn map(context: CommandContext, arguments: Map) -> Result<()> {
     let request = request(&arguments);
     let response = match arguments.remote.server {
-        Some(_) => remote(&arguments.remote)?.map(&request).await?,
-        None => local(&setting, request).await?,
+        Some(_) => client(&arguments.remote)?.map(&request).await?,
+        None => local(&context, request).await?,
     };
     if arguments.json { output::json(&response) } else { print(&response) }
 }
@@ -38,10 +38,10 @@ fn request(arguments: &Map) -> MapRequest {
     }
 }
 
-async fn local(setting: &CommandContext, request: MapRequest) -> Result<MapResponse> {
-    let Checked { plan, warnings } = check_map(request, &Policy::default()).map_err(print_api_error)?;
-    let access = setting.data_dir.try_lock()?.map_or(IndexMode::Read, IndexMode::Write);
-    let app = app::open(&setting.config, &setting.data_dir, access)?;
+async fn local(context: &CommandContext, request: MapRequest) -> Result<MapResponse> {
+    let Checked { plan, warnings } = check_map(request, &Policy::default()).map_err(rejection_error)?;
+    let access = context.data_dir.try_lock()?.map_or(IndexMode::Read, IndexMode::Write);
+    let app = app::open(&context.config, &context.data_dir, access)?;
     let outcome = app.engine.map(&plan, DEFAULT_TEAM, Instant::now()).await;
     app.close().await?;
     let mut mapped = outcome.result?;
@@ -49,7 +49,7 @@ async fn local(setting: &CommandContext, request: MapRequest) -> Result<MapRespo
     Ok(mapped.into_response(String::new(), outcome.bill.total()))
 }
 
-/// Prints a URL a line, so that other programs can go on with them.
+/// Prints one URL per line, for use by other programs.
 fn print(response: &MapResponse) -> Result<()> {
     if let Some(warning) = &response.warning {
         output::note(&format!("warning: {warning}"));

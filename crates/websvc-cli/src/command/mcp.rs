@@ -1,4 +1,4 @@
-//! `websvc mcp`: search and pages as tools of a language model's program, over the standard streams.
+//! `websvc mcp`: serves search and scraping as MCP tools on stdin and stdout.
 
 use anyhow::Result;
 use websvc_server::{AdmissionLimits, Authentication, Jobs, McpTools, Service, ServiceConfig};
@@ -7,26 +7,26 @@ use super::serve::origin;
 use crate::CommandContext;
 use crate::app::{self, IndexMode};
 
-/// Runs `websvc mcp` until the standard input ends.
-pub(crate) async fn mcp(setting: CommandContext) -> Result<()> {
-    // It may run for days beside a server that starts later: that one is to write the index.
-    let app = app::open(&setting.config, &setting.data_dir, IndexMode::Read)?;
-    // The server works on jobs; no tool begins one.
+/// Runs `websvc mcp` until the end of stdin.
+pub(crate) async fn mcp(context: CommandContext) -> Result<()> {
+    // This process may run for days. A server that starts later must be able to write the index.
+    let app = app::open(&context.config, &context.data_dir, IndexMode::Read)?;
+    // The service requires jobs, but no tool starts one.
     let jobs =
-        Jobs::new(&app.engine, app.store.clone(), app.artifacts.clone(), app::jobs_config(&setting.config));
+        Jobs::new(&app.engine, app.store.clone(), app.artifacts.clone(), app::jobs_config(&context.config));
     let service = Service::new(ServiceConfig {
         jobs,
         engine: app.engine.clone(),
         store: app.store.clone(),
         artifacts: app.artifacts.clone(),
-        uploads_dir: setting.data_dir.uploads(),
-        public_url: origin(&setting.config)?,
-        // Whoever starts the program may read its data anyway.
+        uploads_dir: context.data_dir.uploads(),
+        public_url: origin(&context.config)?,
+        // The user who starts the process can read the data anyway.
         authentication: Authentication::Open,
         open_metrics: true,
         limits: AdmissionLimits::default(),
         traces: None,
-        // Events are of teams, and here is nobody's key.
+        // Audit events belong to a team, and requests have no key here.
         audit: None,
     });
     McpTools::new(service).serve_standard_streams().await?;

@@ -2,6 +2,7 @@
 
 mod backup;
 mod batch;
+mod blocklists;
 mod cache;
 mod crawl;
 mod demo;
@@ -9,7 +10,6 @@ mod doctor;
 mod index;
 mod job;
 mod keys;
-mod lists;
 mod map;
 mod mcp;
 mod parse;
@@ -25,13 +25,13 @@ mod webhooks;
 
 pub(crate) use backup::backup;
 pub(crate) use batch::batch;
+pub(crate) use blocklists::blocklists;
 pub(crate) use cache::cache;
 pub(crate) use crawl::crawl;
 pub(crate) use demo::demo;
 pub(crate) use doctor::doctor;
 pub(crate) use index::index;
 pub(crate) use keys::keys;
-pub(crate) use lists::lists;
 pub(crate) use map::map;
 pub(crate) use mcp::mcp;
 pub(crate) use parse::parse;
@@ -44,3 +44,8 @@ pub(crate) use teams::teams;
 pub(crate) use threat::threat;
 pub(crate) use usage::usage;
 pub(crate) use webhooks::webhooks;
+
+/// Returns the time in milliseconds since the Unix epoch.
+fn now_ms() -> u64 {
+    u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default()
+}

@@ -1,4 +1,4 @@
-//! `websvc parse`: files of this machine as Markdown and other formats, from the shell.
+//! `websvc parse`: converts local files to Markdown and other formats.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use websvc_scrape::{FileUpload, Page};
 use websvc_validate::{FilePlan, Policy, read_parse_options};
 
 use super::scrape::print;
-use super::search::print_api_error;
+use super::search::rejection_error;
 use crate::CommandContext;
 use crate::app::{self, IndexMode};
 use crate::args::Parse;
@@ -20,28 +20,28 @@ use crate::output;
 use crate::page_output::front_matter;
 use crate::progress::Progress;
 
-/// Runs `websvc parse`. A file that cannot be read is named, and the others are read all the same.
-pub(crate) async fn parse(setting: CommandContext, arguments: Parse) -> Result<()> {
+/// Runs `websvc parse`. A file that cannot be parsed is reported, and the others are still parsed.
+pub(crate) async fn parse(context: CommandContext, arguments: Parse) -> Result<()> {
     let Parse { files, formats, full_page, output, jsonl } = arguments;
     let formats = if formats.is_empty() { vec!["markdown".to_owned()] } else { formats };
     let options = json!({ "formats": formats, "onlyMainContent": !full_page });
     let plan =
-        read_parse_options(options.to_string().as_bytes(), &Policy::default()).map_err(print_api_error)?.plan;
+        read_parse_options(options.to_string().as_bytes(), &Policy::default()).map_err(rejection_error)?.plan;
     if let Some(directory) = &output {
         std::fs::create_dir_all(directory)
-            .with_context(|| format!("cannot make the directory {}", directory.display()))?;
+            .with_context(|| format!("cannot create the directory {}", directory.display()))?;
     }
-    // Nothing comes to the index, so it may be read beside a server.
-    let app = app::open(&setting.config, &setting.data_dir, IndexMode::Read)?;
+    // Nothing is written to the index, so a server may run at the same time.
+    let app = app::open(&context.config, &context.data_dir, IndexMode::Read)?;
     let mut progress = Progress::start("parse");
-    progress.expect(files.len() as u64);
-    let (mut taken, mut failed) = (HashSet::new(), 0_usize);
+    progress.set_total(files.len() as u64);
+    let (mut used_paths, mut failed) = (HashSet::new(), 0_usize);
     for file in &files {
-        let done = match read(&app.engine, file, &plan).await {
-            Ok(page) => hand_over(page, file, output.as_deref(), jsonl, &mut taken),
+        let written = match parse_file(&app.engine, file, &plan).await {
+            Ok(page) => write(page, file, output.as_deref(), jsonl, &mut used_paths),
             Err(error) => Err(error),
         };
-        match done {
+        match written {
             Ok(()) => progress.page(),
             Err(error) => {
                 failed += 1;
@@ -51,13 +51,13 @@ pub(crate) async fn parse(setting: CommandContext, arguments: Parse) -> Result<(
     }
     progress.finish();
     app.close().await?;
-    ensure!(failed == 0, "{failed} of {} files could not be read", files.len());
+    ensure!(failed == 0, "{failed} of {} files could not be parsed", files.len());
     Ok(())
 }
 
-async fn read(engine: &Engine, file: &Path, plan: &FilePlan) -> Result<Page> {
+async fn parse_file(engine: &Engine, file: &Path, plan: &FilePlan) -> Result<Page> {
     let bytes = std::fs::metadata(file)?.len();
-    ensure!(bytes <= UPLOAD_MAX_BYTES, "it is larger than {UPLOAD_MAX_BYTES} bytes");
+    ensure!(bytes <= UPLOAD_MAX_BYTES, "larger than the maximum of {UPLOAD_MAX_BYTES} bytes");
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let upload = FileUpload { name, media_type: None, bytes: std::fs::read(file)?.into() };
     let scrape = plan.scrape();
@@ -69,16 +69,16 @@ async fn read(engine: &Engine, file: &Path, plan: &FilePlan) -> Result<Page> {
     Ok(page)
 }
 
-fn hand_over(
+fn write(
     page: Page,
     file: &Path,
     output: Option<&Path>,
     jsonl: bool,
-    taken: &mut HashSet<PathBuf>,
+    used_paths: &mut HashSet<PathBuf>,
 ) -> Result<()> {
     match output {
         Some(directory) => {
-            let path = free_path(directory, file, taken);
+            let path = unused_path(directory, file, used_paths);
             std::fs::write(&path, with_front_matter(page, file))
                 .with_context(|| format!("cannot write {}", path.display()))
         }
@@ -91,17 +91,18 @@ fn hand_over(
     }
 }
 
-/// Returns where a file is written: files of one name in several directories do not overwrite each other.
-fn free_path(directory: &Path, file: &Path, taken: &mut HashSet<PathBuf>) -> PathBuf {
+/// Returns an unused output path for a file. Files of the same name in different directories get different paths.
+fn unused_path(directory: &Path, file: &Path, used_paths: &mut HashSet<PathBuf>) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let candidates = std::iter::once(format!("{name}.md")).chain((2..).map(|at| format!("{name}-{at}.md")));
+    let candidates =
+        std::iter::once(format!("{name}.md")).chain((2..).map(|number| format!("{name}-{number}.md")));
     let mut paths = candidates.map(|name| directory.join(name));
-    let path = paths.find(|path| !taken.contains(path)).unwrap_or_default();
-    taken.insert(path.clone());
+    let path = paths.find(|path| !used_paths.contains(path)).unwrap_or_default();
+    used_paths.insert(path.clone());
     path
 }
 
-/// Returns the Markdown of a file behind what is known of it, as YAML.
+/// Returns the Markdown of a file with its metadata as front matter.
 fn with_front_matter(page: Page, file: &Path) -> String {
     let Page { markdown, metadata, .. } = page;
     let text = |text: Option<String>| text.map(Value::from);
@@ -120,15 +121,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_one_name_have_paths_of_their_own() {
-        let mut taken = HashSet::new();
+    fn files_of_the_same_name_get_different_paths() {
+        let mut used_paths = HashSet::new();
         let paths = ["a/tea.pdf", "b/tea.pdf", "tea.html"]
-            .map(|file| free_path(Path::new("out"), Path::new(file), &mut taken));
+            .map(|file| unused_path(Path::new("out"), Path::new(file), &mut used_paths));
         assert_eq!(paths, ["out/tea.pdf.md", "out/tea.pdf-2.md", "out/tea.html.md"].map(PathBuf::from));
     }
 
     #[test]
-    fn front_matter_is_quoted() {
+    fn front_matter_quotes_values() {
         let mut page = Page { markdown: Some("# Tea\n".to_owned()), ..Page::default() };
         page.metadata.title = Some("Tea: \"green\"\n---".to_owned());
         let text = with_front_matter(page, Path::new("tea.pdf"));

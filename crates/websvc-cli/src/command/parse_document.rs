@@ -1,4 +1,4 @@
-//! `websvc parse-document`: the worker process that reads one hostile document; started by the service.
+//! `websvc parse-document`: the worker process that parses one untrusted document.
 
 use std::process::ExitCode;
 
@@ -6,15 +6,15 @@ use websvc_scrape::{WorkerLimits, run_tool, run_worker};
 
 use crate::args::ParseDocument;
 
-/// Drawing a page and recognising its characters take more than reading a file.
-const TOOL_MEMORY: u64 = 1536 * 1024 * 1024;
+/// Memory limit of a tool. Rendering a page and OCR need more than parsing a file.
+const TOOL_MEMORY_BYTES: u64 = 1536 * 1024 * 1024;
 
 /// Runs `websvc parse-document`.
 pub(crate) fn parse_document(arguments: &ParseDocument) -> ExitCode {
     let limits = WorkerLimits::default();
     match &arguments.tool {
         Some(program) => {
-            let limits = WorkerLimits { memory_bytes: TOOL_MEMORY, ..limits };
+            let limits = WorkerLimits { memory_bytes: TOOL_MEMORY_BYTES, ..limits };
             run_tool(&limits, program, &arguments.arguments)
         }
         None => run_worker(&limits),

@@ -1,4 +1,4 @@
-//! `websvc profiles`: what browsers keep for teams under a name, beside a running server too.
+//! `websvc profiles`: lists and deletes browser profiles. Works while a server runs.
 
 use anyhow::{Result, ensure};
 use indicatif::HumanBytes;
@@ -11,8 +11,8 @@ use crate::args::ProfilesCommand;
 use crate::output::{self, Table};
 
 /// Runs `websvc profiles`.
-pub(crate) fn profiles(setting: &CommandContext, profiles: ProfilesCommand) -> Result<()> {
-    let store = Store::open(setting.data_dir.path())?;
+pub(crate) fn profiles(context: &CommandContext, profiles: ProfilesCommand) -> Result<()> {
+    let store = Store::open(context.data_dir.path())?;
     match profiles {
         ProfilesCommand::List { team, json } => list(&store.list_profiles(team.as_deref())?, json),
         ProfilesCommand::Delete { name, team, json } => {
@@ -39,7 +39,7 @@ fn list(profiles: &[ProfileRecord], as_json: bool) -> Result<()> {
         });
         return output::json(&rows.collect::<Vec<_>>());
     }
-    let mut table = Table::new(["TEAM", "NAME", "SIZE", "SAVED", "SAVER UNTIL"]);
+    let mut table = Table::new(["TEAM", "NAME", "SIZE", "SAVED", "IN USE UNTIL"]);
     for profile in profiles {
         table.row([
             &profile.team,

@@ -1,4 +1,4 @@
-//! `websvc scrape`: the content of one page, from the shell.
+//! `websvc scrape`: prints the content of one page.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use websvc_scrape::{FilePublisher, Page};
 use websvc_store::DEFAULT_TEAM;
 use websvc_validate::{Checked, Policy, check_scrape_options};
 
-use super::search::{format, print_api_error};
+use super::search::{format, rejection_error};
 use crate::CommandContext;
 use crate::app::{self, IndexMode};
 use crate::args::Scrape;
@@ -19,67 +19,67 @@ use crate::output;
 use crate::render_args::{CaptureArgs, FileNames};
 
 /// Runs `websvc scrape`.
-pub(crate) async fn scrape(setting: CommandContext, arguments: Scrape) -> Result<()> {
+pub(crate) async fn scrape(context: CommandContext, arguments: Scrape) -> Result<()> {
     let options = options(&arguments)?;
     let Checked { plan, warnings } =
-        check_scrape_options(options, &Policy::default()).map_err(print_api_error)?;
+        check_scrape_options(options, &Policy::default()).map_err(rejection_error)?;
     for warning in warnings {
         output::note(&format!("warning: {warning}"));
     }
     let url = page_url(&arguments.url)?;
-    let access = setting.data_dir.try_lock()?.map_or(IndexMode::Read, IndexMode::Write);
-    let app = app::open(&setting.config, &setting.data_dir, access)?;
+    let access = context.data_dir.try_lock()?.map_or(IndexMode::Read, IndexMode::Write);
+    let app = app::open(&context.config, &context.data_dir, access)?;
     let deadline = Instant::now() + plan.timeout().max(Duration::from_secs(1));
     let outcome = app.engine.scrape(&url, &plan, DEFAULT_TEAM, &FilePublisher::inline(), deadline).await;
     let mut page = outcome.page?;
     for warning in std::mem::take(&mut page.warnings) {
         output::note(&format!("warning: {warning}"));
     }
-    write_files(&mut page, &arguments.pictures, &url)?;
-    let has_picture = page.screenshot.is_some();
+    write_files(&mut page, &arguments.captures, &url)?;
+    let has_screenshot = page.screenshot.is_some();
     print(page, arguments.json)?;
     app.close().await?;
-    let is_lacking = arguments.pictures.format(&arguments.drawing)?.is_some() && !has_picture;
+    let is_missing = arguments.captures.format(&arguments.render)?.is_some() && !has_screenshot;
     ensure!(
-        !is_lacking,
-        "no picture was taken: the warnings say why; `{}` says what the browser needs",
-        setting.common.command("doctor")
+        !is_missing,
+        "no screenshot was taken: see the warnings; `{}` checks the browser",
+        context.common.command("doctor")
     );
     Ok(())
 }
 
-/// Returns what is asked of the page. Whoever wants a file alone gets no text beside it.
+/// Returns the scrape options. If only files are requested, there is no default format.
 fn options(arguments: &Scrape) -> Result<ScrapeOptions> {
-    let Scrape { url: _, reading, json: _, pictures, drawing, place } = arguments;
-    let mut options = reading.options()?;
+    let Scrape { url: _, format_args, json: _, captures, render, location } = arguments;
+    let mut options = format_args.options()?;
     let formats = options.formats.get_or_insert_default();
-    formats.extend(pictures.format(drawing)?);
-    if formats.is_empty() && !pictures.are_wanted() {
+    formats.extend(captures.format(render)?);
+    if formats.is_empty() && !captures.is_any() {
         formats.push(format("markdown")?);
     }
-    drawing.fill(&mut options)?;
-    pictures.print(&mut options);
-    place.fill(&mut options);
+    render.fill(&mut options)?;
+    captures.add_pdf_action(&mut options);
+    location.fill(&mut options);
     Ok(options)
 }
 
-/// Writes the files of the page, in which their paths are then.
-fn write_files(page: &mut Page, pictures: &CaptureArgs, url: &Url) -> Result<()> {
+/// Writes the files of the page and replaces them in the page by their paths.
+fn write_files(page: &mut Page, captures: &CaptureArgs, url: &Url) -> Result<()> {
     let names = FileNames::of(Path::new("."), None, url.as_str());
-    if let Some(picture) = &mut page.screenshot {
-        *picture = names.write("", pictures.picture_file(), picture)?;
+    if let Some(screenshot) = &mut page.screenshot {
+        *screenshot = names.write("", captures.screenshot_file(), screenshot)?;
     }
     let Some(actions) = &mut page.actions else { return Ok(()) };
-    // It was the last of the actions.
-    let printed = pictures.pdf_file().and_then(|file| Some((file, actions.pdfs.pop()?)));
+    // The PDF of the page is the result of the last action.
+    let pdf = captures.pdf_file().and_then(|file| Some((file, actions.pdfs.pop()?)));
     names.write_all(actions)?;
-    if let Some((file, pdf)) = printed {
-        actions.pdfs.push(names.write("", file, &pdf)?);
+    if let Some((file, url)) = pdf {
+        actions.pdfs.push(names.write("", file, &url)?);
     }
     Ok(())
 }
 
-/// Reads a URL as people type it: without a scheme it is `http`.
+/// Parses a URL. Without a scheme, it is `http`.
 pub(crate) fn page_url(text: &str) -> Result<Url> {
     let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     Url::parse(&with_scheme).with_context(|| format!("{text:?} is not a URL"))

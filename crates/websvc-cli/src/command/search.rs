@@ -1,4 +1,4 @@
-//! `websvc search`: a search from the shell.
+//! `websvc search`: prints search results.
 
 use std::path::Path;
 use std::time::Instant;
@@ -16,23 +16,23 @@ use crate::output::{self, Style, styled};
 use crate::render_args::FileNames;
 
 /// Runs `websvc search`.
-pub(crate) async fn search(setting: CommandContext, arguments: Search) -> Result<()> {
+pub(crate) async fn search(context: CommandContext, arguments: Search) -> Result<()> {
     let request = request(&arguments)?;
     let mut response = match arguments.remote.server {
-        Some(_) => remote(&arguments.remote)?.execute_search(&request).await?,
-        None => local(&setting, request).await?,
+        Some(_) => client(&arguments.remote)?.execute_search(&request).await?,
+        None => local(&context, request).await?,
     };
-    write_files(&mut response, &arguments.pictures.output_dir)?;
+    write_files(&mut response, &arguments.captures.output_dir)?;
     if arguments.json { output::json(&response) } else { print(&response) }
 }
 
-/// Writes the files of the results, in which their paths are then.
+/// Writes the files of the results and replaces them in the results by their paths.
 fn write_files(response: &mut SearchResponse, directory: &Path) -> Result<()> {
-    for (at, result) in response.data.web.iter_mut().flatten().enumerate() {
-        let names = FileNames::of(directory, Some(at + 1), &result.url);
+    for (index, result) in response.data.web.iter_mut().flatten().enumerate() {
+        let names = FileNames::of(directory, Some(index + 1), &result.url);
         let PageContent { screenshot, actions, .. } = &mut result.content;
-        if let Some(picture) = screenshot {
-            *picture = names.write("", None, picture)?;
+        if let Some(screenshot) = screenshot {
+            *screenshot = names.write("", None, screenshot)?;
         }
         if let Some(actions) = actions {
             names.write_all(actions)?;
@@ -41,20 +41,20 @@ fn write_files(response: &mut SearchResponse, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns a client of the server that was named.
-pub(crate) fn remote(remote: &Remote) -> Result<websvc::Client> {
-    let server = remote.server.clone().context("no server was named")?;
+/// Returns a client for the given server.
+pub(crate) fn client(remote: &Remote) -> Result<websvc::Client> {
+    let server = remote.server.clone().context("no server was given")?;
     Ok(websvc::Client::new(server, remote.key())?)
 }
 
 fn request(arguments: &Search) -> Result<SearchRequest> {
-    let Search { query, limit, formats, json: _, remote: _, drawing, pictures } = arguments;
+    let Search { query, limit, formats, json: _, remote: _, render, captures } = arguments;
     let mut formats = formats.iter().map(|name| format(name)).collect::<Result<Vec<_>>>()?;
-    formats.extend(pictures.pages.format(drawing));
+    formats.extend(captures.pages.format(render));
     let mut options = ScrapeOptions::default();
-    drawing.fill(&mut options)?;
-    let is_drawn = options != ScrapeOptions::default();
-    if formats.is_empty() && is_drawn {
+    render.fill(&mut options)?;
+    let has_options = options != ScrapeOptions::default();
+    if formats.is_empty() && has_options {
         formats.push(format("markdown")?);
     }
     let scrape_options = (!formats.is_empty()).then_some(ScrapeOptions { formats: Some(formats), ..options });
@@ -66,15 +66,15 @@ fn request(arguments: &Search) -> Result<SearchRequest> {
     })
 }
 
-/// Reads a format as requests write it.
+/// Parses the name of a format, as in a request.
 pub(crate) fn format(name: &str) -> Result<Format> {
     Ok(serde_json::from_value(serde_json::Value::String(name.to_owned()))?)
 }
 
-async fn local(setting: &CommandContext, request: SearchRequest) -> Result<SearchResponse> {
-    let access = setting.data_dir.try_lock()?.map_or(IndexMode::Read, IndexMode::Write);
-    let app = app::open(&setting.config, &setting.data_dir, access)?;
-    let Checked { plan, warnings } = check_search(request, &Policy::default()).map_err(print_api_error)?;
+async fn local(context: &CommandContext, request: SearchRequest) -> Result<SearchResponse> {
+    let access = context.data_dir.try_lock()?.map_or(IndexMode::Read, IndexMode::Write);
+    let app = app::open(&context.config, &context.data_dir, access)?;
+    let Checked { plan, warnings } = check_search(request, &Policy::default()).map_err(rejection_error)?;
     let mut outcome =
         app.engine.search(&plan, DEFAULT_TEAM, &FilePublisher::inline(), Instant::now()).await?;
     outcome.warnings.splice(..0, warnings);
@@ -83,8 +83,8 @@ async fn local(setting: &CommandContext, request: SearchRequest) -> Result<Searc
     Ok(outcome.into_response(String::new(), credits))
 }
 
-/// Returns a refusal as an error for the shell, every violation on its line.
-pub(crate) fn print_api_error(rejection: Rejection) -> anyhow::Error {
+/// Returns a rejection as an error for the terminal, with one violation per line.
+pub(crate) fn rejection_error(rejection: Rejection) -> anyhow::Error {
     match rejection {
         Rejection::Json { message, .. } => anyhow::anyhow!("{message}"),
         Rejection::Forbidden { message } | Rejection::Exhausted { message } => anyhow::anyhow!("{message}"),
@@ -101,7 +101,7 @@ fn print(response: &SearchResponse) -> Result<()> {
     }
     let results = response.data.web.as_deref().unwrap_or_default();
     if results.is_empty() {
-        output::note("nothing was found");
+        output::note("no results");
     }
     for (position, result) in results.iter().enumerate() {
         output::result(position + 1, &result.title, &result.url, &result.description)?;
@@ -109,8 +109,8 @@ fn print(response: &SearchResponse) -> Result<()> {
             output::line("")?;
             output::line(markdown)?;
         }
-        if let Some(picture) = &result.content.screenshot {
-            output::line(&styled(&format!("     picture: {picture}"), Style::Dim))?;
+        if let Some(screenshot) = &result.content.screenshot {
+            output::line(&styled(&format!("     screenshot: {screenshot}"), Style::Dim))?;
         }
         if result.content.markdown.is_some() {
             continue;

@@ -1,4 +1,4 @@
-//! `websvc serve`: the service until it is told to stop.
+//! `websvc serve`: runs the service until a stop signal.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -16,6 +16,7 @@ use websvc_stage::TraceCounters;
 use websvc_store::Store;
 use websvc_transport::{BoxFuture, Server, ServerConfig, TlsFiles};
 
+use super::now_ms;
 use crate::allocator;
 use crate::app::{self, App, IndexMode};
 use crate::args::{Common, KEY_VARIABLE, Serve, check_listen, variable};
@@ -24,27 +25,27 @@ use crate::data_dir::DataDir;
 use crate::output;
 use crate::{CommandContext, TraceExport};
 
-/// How long the end waits for the last audit events; what is left is delivered at the next start.
-const LAST_EVENTS_LIMIT: Duration = Duration::from_secs(10);
+/// Time that the shutdown waits for the delivery of audit events. The rest is delivered after the next start.
+const AUDIT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The connections to the address for metrics: a few collectors.
-const METRICS_CONNECTIONS: usize = 64;
+/// Maximum number of connections to the listener for metrics, which serves only a few collectors.
+const MAX_METRICS_CONNECTIONS: usize = 64;
 
-/// The variable that holds a key which administers, beside the stored ones.
-const ADMIN_VARIABLE: &str = "WEBSVC_ADMIN_KEY";
+/// The variable with an admin key that is valid in addition to the stored ones.
+const ADMIN_KEY_VARIABLE: &str = "WEBSVC_ADMIN_KEY";
 
 /// Runs `websvc serve`.
 pub(crate) async fn serve(
-    setting: CommandContext,
+    context: CommandContext,
     arguments: Serve,
     tracing: Option<TraceExport>,
 ) -> Result<()> {
-    let CommandContext { mut config, data_dir, common } = setting;
+    let CommandContext { mut config, data_dir, common } = context;
     if let Some(listen) = arguments.listen {
         config.server.listen = listen;
     }
     let exporting = match tracing {
-        Some(TraceExport { settings, exporter }) => Some((settings.destination(&config)?, exporter)),
+        Some(TraceExport { settings, exporter }) => Some((settings.exporter_config(&config)?, exporter)),
         None => None,
     };
     let counters = exporting.as_ref().map(|(_, exporter)| exporter.counters());
@@ -52,24 +53,24 @@ pub(crate) async fn serve(
     require_auth_off_loopback(&config, running.server.local_addr(), arguments.insecure)?;
     announce_key(&config, running.store(), &running.address(), &common)?;
     running.evict_stale_pages(&config).await?;
-    // Before the line: whoever reads it may send a signal at once.
+    // Registered before the line is printed: its reader may send a signal at once.
     let stop = stop_signal()?;
     output::line(&format!("websvc listening on {}", running.address()))?;
-    let Some((destination, exporter)) = exporting else { return running.run(Box::pin(stop)).await };
-    // What is in work at the end has spans, too: they are sent when all is done.
+    let Some((exporter_config, exporter)) = exporting else { return running.run(Box::pin(stop)).await };
+    // Requests that are in flight at the end have spans, too, so the exporter stops after the server.
     let (done, ended) = oneshot::channel();
     let ended = async move { ended.await.unwrap_or_default() };
     let serving = async move {
-        let served = running.run(Box::pin(stop)).await;
-        // The exporter is there for as long as this is.
+        let result = running.run(Box::pin(stop)).await;
+        // The receiver lives until the exporter ends.
         let _ = done.send(());
-        served
+        result
     };
-    let (served, ()) = tokio::join!(serving, exporter.run(destination, ended));
-    served
+    let (result, ()) = tokio::join!(serving, exporter.run(exporter_config, ended));
+    result
 }
 
-/// A service that is bound to its address.
+/// A service that is bound to its addresses.
 #[derive(Debug)]
 pub(crate) struct Running {
     server: Server,
@@ -80,7 +81,7 @@ pub(crate) struct Running {
     audit: Option<Audit>,
 }
 
-/// Opens the installation and binds the address; nothing is served before [`Running::run`].
+/// Opens the app and binds the addresses. No request is served before [`Running::run`].
 pub(crate) async fn start(
     config: &Config,
     data_dir: &DataDir,
@@ -88,10 +89,10 @@ pub(crate) async fn start(
 ) -> Result<Running> {
     check_listen(&config.server.listen)?;
     let app = app::open(config, data_dir, IndexMode::Write(data_dir.lock()?))?;
-    // One that was killed has left its browser's directory, be there a browser now or not.
+    // A killed process leaves the directory of its browser, whether this process has a browser or not.
     tokio::spawn(Browser::remove_abandoned_directories());
-    tokio::spawn(allocator::trim_when_quiet());
-    // A browser is started when a page needs it; what is known before is said now.
+    tokio::spawn(allocator::trim_when_idle());
+    // The browser starts when a page needs it. Warnings that are known before are logged now.
     for warning in app
         .engine
         .scraper()
@@ -134,11 +135,10 @@ impl Running {
         &self.app
     }
 
-    /// Removes the cached pages that became too old while nothing ran; later ones go when others come.
+    /// Removes the cached pages that expired while the service was stopped. Storing a page removes later ones.
     async fn evict_stale_pages(&self, config: &Config) -> Result<()> {
         let (store, limits) = (self.store().clone(), app::cache_limits(config));
-        let now_ms = u64::try_from(jiff::Timestamp::now().as_millisecond())?;
-        tokio::task::spawn_blocking(move || store.evict_pages(&limits, now_ms)).await??;
+        tokio::task::spawn_blocking(move || store.evict_pages(&limits, now_ms())).await??;
         Ok(())
     }
 
@@ -146,18 +146,18 @@ impl Running {
         &self.app.store
     }
 
-    /// Returns the address as a URL.
+    /// Returns the URL of the listener.
     pub(crate) fn address(&self) -> String {
         format!("{}://{}", self.server.scheme(), self.server.local_addr())
     }
 
-    /// Serves until `stop` is ready, finishes what is in work and closes the index.
+    /// Serves until `stop` completes, finishes the requests in flight and closes the index.
     pub(crate) async fn run(self, stop: BoxFuture<'static, ()>) -> Result<()> {
         let Self { server, metrics, service, app, audit } = self;
-        let (told, counted) = (service.clone(), service.clone());
+        let (stopping, metrics_service) = (service.clone(), service.clone());
         let stop = async move {
             stop.await;
-            told.stop();
+            stopping.stop();
             tracing::info!("stopping");
         };
         let jobs = service.jobs().clone();
@@ -165,23 +165,23 @@ impl Running {
             let service = service.clone();
             async move { service.handle(request).await }
         };
-        // The last request ends before the delivery of events does.
-        let (served, is_over) = oneshot::channel::<()>();
+        // The delivery of audit events ends after the last request.
+        let (serving_guard, serving_ended) = oneshot::channel::<()>();
         let serving = async {
             let drained = tokio::select! {
                 drained = server.run(handler, stop) => drained,
                 never = app.artifacts.sweep_periodically() => match never {},
                 never = jobs.run() => match never {},
                 never = app.engine.keep_teams_swept() => match never {},
-                never = serve_metrics(metrics, counted) => match never {},
+                never = serve_metrics(metrics, metrics_service) => match never {},
             };
-            drop(served);
+            drop(serving_guard);
             drained
         };
         let delivering = async {
             if let Some(audit) = audit {
-                let is_over = async { drop(is_over.await) };
-                audit.deliver(is_over, LAST_EVENTS_LIMIT).await;
+                let ended = async { drop(serving_ended.await) };
+                audit.deliver(ended, AUDIT_DRAIN_TIMEOUT).await;
             }
         };
         let (drained, ()) = tokio::join!(serving, delivering);
@@ -192,25 +192,25 @@ impl Running {
     }
 }
 
-/// Answers at the address for metrics, if there is one, for as long as this is polled.
+/// Serves metrics at their separate address, if there is one, as long as the future is polled.
 async fn serve_metrics(metrics: Option<Server>, service: Service) -> Infallible {
     if let Some(server) = metrics {
-        tracing::info!(address = %server.local_addr(), "metrics are answered here without a key");
+        tracing::info!(address = %server.local_addr(), "serving metrics without a key");
         let handler = move |request| {
             let service = service.clone();
             async move { service.handle_metrics(request).await }
         };
         if let Err(error) = server.run(handler, std::future::pending()).await {
-            tracing::error!(%error, "metrics are not answered any more");
+            tracing::error!(%error, "the listener for metrics failed");
         }
     }
     std::future::pending().await
 }
 
-/// Says which teams want audit events that go nowhere.
+/// Logs a warning for each team with audit events if no sink is configured.
 fn warn_unused_audit_sinks(store: &Store) -> Result<()> {
     for team in store.list_teams()?.into_iter().filter(|team| team.audit) {
-        tracing::warn!(team = team.name, "the team wants audit events, and [audit] names no place for them");
+        tracing::warn!(team = team.name, "audit events are on for the team, but [audit] has no sink");
     }
     Ok(())
 }
@@ -224,10 +224,10 @@ fn server_config(config: &Config) -> ServerConfig {
     server
 }
 
-/// Metrics are plain HTTP: whoever gives them an address of their own keeps it within their network.
+/// Returns the configuration of the listener for metrics, which is plain HTTP for the operator's internal network.
 fn metrics_config(config: &Config, listen: &str) -> ServerConfig {
     let mut server = ServerConfig::new(listen).with_error_reply(Service::error_reply);
-    server.max_connections = METRICS_CONNECTIONS;
+    server.max_connections = MAX_METRICS_CONNECTIONS;
     server.drain_timeout = Duration::from_millis(config.server.drain_timeout_ms);
     server
 }
@@ -237,26 +237,26 @@ fn limits(config: &Config) -> AdmissionLimits {
         requests_per_minute,
         concurrency,
         total_concurrency,
-        queue,
+        queue_len,
         queue_wait_ms,
-        processors,
-        overload_wait_ms,
-        overload_after_ms,
+        search_concurrency,
+        overload_target_ms,
+        overload_interval_ms,
     } = config.limits;
     AdmissionLimits {
         requests_per_minute,
         concurrency,
         total_concurrency: total_concurrency.get(),
-        queue_len: queue,
+        queue_len,
         queue_wait: Duration::from_millis(queue_wait_ms),
-        search_concurrency: processors
+        search_concurrency: search_concurrency
             .map_or_else(|| AdmissionLimits::default().search_concurrency, NonZeroUsize::get),
-        overload_target: Duration::from_millis(overload_wait_ms),
-        overload_interval: Duration::from_millis(overload_after_ms),
+        overload_target: Duration::from_millis(overload_target_ms),
+        overload_interval: Duration::from_millis(overload_interval_ms),
     }
 }
 
-/// Returns where callers reach the service.
+/// Returns the configuration of the service's public URL.
 pub(super) fn origin(config: &Config) -> Result<PublicUrlConfig> {
     let config::Server { public_url, trusted_proxies, tls, .. } = &config.server;
     let public_url = match public_url {
@@ -266,7 +266,7 @@ pub(super) fn origin(config: &Config) -> Result<PublicUrlConfig> {
     if let Some(url) = &public_url {
         ensure!(
             matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none(),
-            "server.public_url: {url} is not an http or https URL without query"
+            "server.public_url: {url} is not an http or https URL without query and fragment"
         );
     }
     let networks = trusted_proxies.iter().map(|network| network.parse().context("server.trusted_proxies"));
@@ -277,40 +277,40 @@ pub(super) fn origin(config: &Config) -> Result<PublicUrlConfig> {
     })
 }
 
-/// Refuses to serve everybody without a key on an address that others can reach.
+/// Fails if the service would accept requests without a key on an address other than loopback.
 fn require_auth_off_loopback(config: &Config, address: SocketAddr, insecure: bool) -> Result<()> {
     if !config.auth.required && !address.ip().is_loopback() && !insecure {
         bail!(
-            "auth.required is false and {address} is not a loopback address: anybody who reaches it could use \
-             this service; give --insecure to allow that"
+            "auth.required is false and {address} is not a loopback address: everyone who can reach it could use \
+             this service; use --insecure to allow this"
         );
     }
     Ok(())
 }
 
-/// Makes sure that there are keys, and says what the dashboard asks for.
+/// Ensures that there is a key, and logs how to create an admin key if there is none.
 fn announce_key(config: &Config, store: &Store, address: &str, common: &Common) -> Result<()> {
     announce_first_key(config, store, common)?;
-    let administers = match variable(ADMIN_VARIABLE) {
+    let has_admin_key = match variable(ADMIN_KEY_VARIABLE) {
         Some(key) => {
-            store.static_admin_key(&key).context(ADMIN_VARIABLE)?;
+            store.static_admin_key(&key).context(ADMIN_KEY_VARIABLE)?;
             true
         }
         None => store.list_keys()?.iter().any(|key| key.rights.admin && key.revoked_at_ms.is_none()),
     };
-    if config.auth.required && !administers {
+    if config.auth.required && !has_admin_key {
         tracing::info!(
             address,
             command = common.command("keys create --admin"),
-            "the dashboard waits for an admin key: the command makes one while the service runs"
+            "the dashboard requires an admin key; the command creates one while the service runs"
         );
     }
     Ok(())
 }
 
-/// Makes sure that there is a key: the one of the environment, else one that is made at the first start.
+/// Ensures that there is a key: the one of the environment, or a new one at the first start.
 fn announce_first_key(config: &Config, store: &Store, common: &Common) -> Result<()> {
-    // Empty is not absent here: a secret that was lost on the way must not start a service with other keys.
+    // An empty variable is an error here: if a secret got lost, the service must not start with other keys.
     if let Ok(key) = std::env::var(KEY_VARIABLE) {
         return store.static_key(&key).context(KEY_VARIABLE);
     }
@@ -319,7 +319,7 @@ fn announce_first_key(config: &Config, store: &Store, common: &Common) -> Result
     }
     if let Some(key) = store.ensure_default_key()? {
         output::note(&format!(
-            "API key of team default, shown this once: {}\n  (`{}` makes more, `{}` lists them)",
+            "API key of team default, shown only once: {}\n  (`{}` creates more, `{}` lists them)",
             key.secret.expose(),
             common.command("keys create"),
             common.command("keys list")
@@ -344,7 +344,7 @@ pub(crate) fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static>
 #[cfg(not(unix))]
 pub(crate) fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static> {
     Ok(async {
-        // Without a signal the service runs until it is killed.
+        // If signals are not supported, the service runs until it is killed.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

@@ -1,4 +1,4 @@
-//! `websvc teams`: what the callers of each team may do, beside a running server too.
+//! `websvc teams`: creates, changes and shows teams. Works while a server runs.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -13,8 +13,8 @@ use crate::args::{Limit, OnOff, SetTeam, TeamsCommand};
 use crate::output::{self, Table};
 
 /// Runs `websvc teams`.
-pub(crate) fn teams(setting: &CommandContext, teams: TeamsCommand) -> Result<()> {
-    let store = Store::open(setting.data_dir.path())?;
+pub(crate) fn teams(context: &CommandContext, teams: TeamsCommand) -> Result<()> {
+    let store = Store::open(context.data_dir.path())?;
     match teams {
         TeamsCommand::Set(arguments) => {
             let team = store.set_team(&arguments.name, &change(&arguments))?;
@@ -38,7 +38,7 @@ pub(crate) fn teams(setting: &CommandContext, teams: TeamsCommand) -> Result<()>
         }
         TeamsCommand::Delete { name, json } => {
             ensure!(store.delete_team(&name)?, "there is no team {name:?}");
-            let indexes = TeamIndexes::new(&setting.data_dir.index(), IndexConfig::default(), false);
+            let indexes = TeamIndexes::new(&context.data_dir.index(), IndexConfig::default(), false);
             remove_ownerless(&indexes, &store)?;
             if json {
                 return output::json(&json!({ "team": name, "deleted": true }));
@@ -79,8 +79,18 @@ fn list(teams: &[Team], as_json: bool) -> Result<()> {
     if as_json {
         return output::json(&teams.iter().map(as_value).collect::<Vec<_>>());
     }
-    let header =
-        ["NAME", "ZDR", "ANON", "THREATS", "CREDITS", "PER MINUTE", "AT A TIME", "AUDIT", "INDEX", "CREATED"];
+    let header = [
+        "NAME",
+        "ZDR",
+        "ANON",
+        "THREATS",
+        "CREDITS",
+        "PER MINUTE",
+        "CONCURRENCY",
+        "AUDIT",
+        "INDEX",
+        "CREATED",
+    ];
     let mut table = Table::new(header);
     for team in teams {
         table.row([
@@ -88,9 +98,9 @@ fn list(teams: &[Team], as_json: bool) -> Result<()> {
             team.zdr.as_str(),
             team.anon.as_str(),
             team.threat_protection.as_str(),
-            &amount(team.credits, "unlimited"),
-            &amount(team.requests_per_minute, "default"),
-            &amount(team.concurrency, "default"),
+            &limit(team.credits, "unlimited"),
+            &limit(team.requests_per_minute, "default"),
+            &limit(team.concurrency, "default"),
             on_or_off(team.audit),
             team.index.as_str(),
             &time(Some(team.created_at_ms)).unwrap_or_default(),
@@ -103,7 +113,7 @@ fn show(team: &Team, as_json: bool) -> Result<()> {
     if as_json {
         return output::json(&as_value(team));
     }
-    // Destructured, so that a new field is thought of here.
+    // Destructured, so that the compiler finds this place when a field is added.
     let Team {
         name,
         zdr,
@@ -123,9 +133,9 @@ fn show(team: &Team, as_json: bool) -> Result<()> {
     output::line(&format!("anon                 {anon}"))?;
     output::line(&format!("threat-protection    {threat_protection}"))?;
     output::line(&format!("threat-override      {threat_override}"))?;
-    output::line(&format!("credits              {}", amount(*credits, "unlimited")))?;
-    output::line(&format!("requests-per-minute  {}", amount(*requests_per_minute, "default")))?;
-    output::line(&format!("concurrency          {}", amount(*concurrency, "default")))?;
+    output::line(&format!("credits              {}", limit(*credits, "unlimited")))?;
+    output::line(&format!("requests-per-minute  {}", limit(*requests_per_minute, "default")))?;
+    output::line(&format!("concurrency          {}", limit(*concurrency, "default")))?;
     output::line(&format!("audit                {}", on_or_off(*audit)))?;
     output::line(&format!("index                {index}"))?;
     output::line(&format!("created              {}", time(Some(*created_at_ms)).unwrap_or_default()))
@@ -161,7 +171,7 @@ fn as_value(team: &Team) -> Value {
     })
 }
 
-fn amount<T: ToString>(number: Option<T>, without: &str) -> String {
+fn limit<T: ToString>(number: Option<T>, without: &str) -> String {
     number.map_or_else(|| without.to_owned(), |number| number.to_string())
 }
 

@@ -1,4 +1,4 @@
-//! `websvc usage`: what teams have used and have left, beside a running server too.
+//! `websvc usage`: shows the usage and the remaining credits of teams. Works while a server runs.
 
 use anyhow::Result;
 use serde_json::json;
@@ -10,11 +10,11 @@ use crate::args::Usage;
 use crate::output::{self, Table};
 
 /// Runs `websvc usage`.
-pub(crate) fn usage(setting: &CommandContext, arguments: &Usage) -> Result<()> {
+pub(crate) fn usage(context: &CommandContext, arguments: &Usage) -> Result<()> {
     let Usage { team, days, json } = arguments;
-    let store = Store::open(setting.data_dir.path())?;
+    let store = Store::open(context.data_dir.path())?;
     let team = team.as_deref();
-    let used = store.usage_by_day(UsageFilter { team, days: Some(*days) })?;
+    let usage_rows = store.usage_by_day(UsageFilter { team, days: Some(*days) })?;
     let mut budgets = Vec::new();
     for record in store.list_teams()?.into_iter().filter(|record| team.is_none_or(|team| record.name == team))
     {
@@ -22,11 +22,11 @@ pub(crate) fn usage(setting: &CommandContext, arguments: &Usage) -> Result<()> {
             budgets.push((record.name, budget));
         }
     }
-    if *json { print_json(&used, &budgets) } else { print(&used, &budgets) }
+    if *json { print_json(&usage_rows, &budgets) } else { print(&usage_rows, &budgets) }
 }
 
-fn print_json(used: &[DailyUsage], budgets: &[(String, Budget)]) -> Result<()> {
-    let used = used.iter().map(|row| {
+fn print_json(usage_rows: &[DailyUsage], budgets: &[(String, Budget)]) -> Result<()> {
+    let usage_rows = usage_rows.iter().map(|row| {
         let DailyUsage { day, team, key, operation, requests, failed, credits } = row;
         json!({
             "day": day, "team": team, "key": key, "operation": operation,
@@ -40,12 +40,12 @@ fn print_json(used: &[DailyUsage], budgets: &[(String, Budget)]) -> Result<()> {
             "spent": spent, "remaining": remaining,
         })
     });
-    output::json(&json!({ "usage": used.collect::<Vec<_>>(), "budgets": budgets.collect::<Vec<_>>() }))
+    output::json(&json!({ "usage": usage_rows.collect::<Vec<_>>(), "budgets": budgets.collect::<Vec<_>>() }))
 }
 
-fn print(used: &[DailyUsage], budgets: &[(String, Budget)]) -> Result<()> {
+fn print(usage_rows: &[DailyUsage], budgets: &[(String, Budget)]) -> Result<()> {
     let mut table = Table::new(["DAY", "TEAM", "KEY", "OPERATION", "REQUESTS", "FAILED", "CREDITS"]);
-    for row in used {
+    for row in usage_rows {
         let DailyUsage { day, team, key, operation, requests, failed, credits } = row;
         table.row([
             day,
@@ -61,7 +61,7 @@ fn print(used: &[DailyUsage], budgets: &[(String, Budget)]) -> Result<()> {
     for (team, Budget { granted, granted_at_ms, spent: _, remaining }) in budgets {
         let since = time(Some(*granted_at_ms)).unwrap_or_default();
         output::line(&format!(
-            "team {team} has {remaining} of the {granted} credits left that it was given at {since}"
+            "team {team}: {remaining} of {granted} credits remaining, granted at {since}"
         ))?;
     }
     Ok(())

@@ -1,7 +1,6 @@
-//! `websvc webhooks`: events of jobs that could not be delivered, beside a running server too.
+//! `websvc webhooks`: lists and retries undelivered job events. Works while a server runs.
 
 use anyhow::{Result, ensure};
-use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 use websvc::types::job::WebhookDeadLetter;
@@ -10,42 +9,42 @@ use websvc_store::{DeadLetter, DeadLetterFilter, Store};
 use websvc_webhook::redact_url;
 
 use super::keys::time;
+use super::now_ms;
 use crate::CommandContext;
-use crate::args::Webhooks;
+use crate::args::WebhooksCommand;
 use crate::output::{self, Table};
 
-/// More of them are not read at one time.
-const MOST: u64 = 10_000;
+/// Maximum number of events that are listed.
+const MAX_EVENTS: u64 = 10_000;
 
 /// Runs `websvc webhooks`.
-pub(crate) fn webhooks(setting: &CommandContext, webhooks: Webhooks) -> Result<()> {
-    let store = Store::open(setting.data_dir.path())?;
-    match webhooks {
-        Webhooks::DeadLetters { team, json } => {
-            let which = DeadLetterFilter { team, ..DeadLetterFilter::default() };
-            let found = store.dead_letters(&which, 0, MOST)?;
+pub(crate) fn webhooks(context: &CommandContext, command: WebhooksCommand) -> Result<()> {
+    let store = Store::open(context.data_dir.path())?;
+    match command {
+        WebhooksCommand::DeadLetters { team, json } => {
+            let filter = DeadLetterFilter { team, ..DeadLetterFilter::default() };
+            let found = store.dead_letters(&filter, 0, MAX_EVENTS)?;
             list(&found.letters, json)?;
-            if found.total > MOST {
-                output::note(&format!("{} more are not shown", found.total - MOST));
+            if found.total > MAX_EVENTS {
+                output::note(&format!("{} more are not shown", found.total - MAX_EVENTS));
             }
             Ok(())
         }
-        Webhooks::Retry { id, all: _, team, json } => {
-            let which = DeadLetterFilter { team, kind: None, id: id.clone() };
-            let now_ms = u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default();
-            let count = store.retry_dead_letters(&which, now_ms)?;
+        WebhooksCommand::Retry { id, all: _, team, json } => {
+            let filter = DeadLetterFilter { team, kind: None, id: id.clone() };
+            let count = store.retry_dead_letters(&filter, now_ms())?;
             if let Some(id) = id {
                 ensure!(count > 0, "there is no dead letter {id:?}");
             }
             if json {
                 return output::json(&json!({ "retried": count }));
             }
-            output::line(&format!("{count} tried anew"))
+            output::line(&format!("{count} scheduled for retry"))
         }
     }
 }
 
-/// A line of `--json`.
+/// An event in the output of `--json`.
 #[derive(Serialize)]
 struct Row<'a> {
     team: &'a str,
@@ -59,7 +58,7 @@ fn list(letters: &[DeadLetter], as_json: bool) -> Result<()> {
             letters.iter().map(|letter| Row { team: &letter.team, letter: dead_letter(letter.clone()) });
         return output::json(&rows.collect::<Vec<_>>());
     }
-    let mut table = Table::new(["ID", "TEAM", "TYPE", "URL", "TRIES", "ERROR", "LAST TRY"]);
+    let mut table = Table::new(["ID", "TEAM", "TYPE", "URL", "ATTEMPTS", "ERROR", "LAST ATTEMPT"]);
     for letter in letters {
         table.row([
             &letter.id,

@@ -1,23 +1,23 @@
-//! `[audit]`: where the events of teams go that want them.
+//! `[audit]`: the sinks of audit events.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
-/// `[audit]`: the sinks, and the spool before them.
+/// `[audit]`: the sinks and the spool in front of them.
 #[derive(Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Audit {
-    /// Lines of JSON.
+    /// File of JSON lines.
     pub(crate) file: Option<PathBuf>,
     /// `udp://`, `tcp://`, `tls://`, or the path of a socket.
     pub(crate) syslog: Option<String>,
-    /// URL that batches are posted to; it may contain secrets.
+    /// URL that batches are posted to. It may contain secrets.
     pub(crate) webhook: Option<String>,
     /// Key that signs batches.
     pub(crate) webhook_secret: Option<String>,
-    /// The most bytes of the spool.
+    /// Maximum size of the spool in bytes.
     pub(crate) max_bytes: u64,
 }
 
@@ -34,7 +34,7 @@ impl Default for Audit {
 }
 
 impl fmt::Debug for Audit {
-    /// Leaves out the secret and the address of the webhook.
+    /// Omits the secret and the URL of the webhook.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, syslog, max_bytes, webhook: _, webhook_secret: _ } = self;
         f.debug_struct("Audit")

@@ -1,45 +1,76 @@
-//! `[jobs]`: work that goes on after its request was answered.
+//! `[jobs]`: limits of batches and crawls.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 
 use serde::Deserialize;
 use websvc_server::{HostPause, JobsConfig};
 
-/// `[jobs]`.
+/// `[jobs]`: limits of batches and crawls.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Jobs {
-    /// Pages of all jobs at one time.
+    /// Maximum number of pages of all jobs that are in flight.
     pub(crate) concurrency: NonZeroUsize,
-    /// Requests against one host at one time, those of all jobs.
-    pub(crate) per_host: NonZeroUsize,
-    /// How long a host is left alone after an answer.
-    pub(crate) pause: HostPause,
-    /// URLs of one job.
+    /// Maximum number of concurrent requests of all jobs to one host.
+    pub(crate) max_per_host: NonZeroUsize,
+    /// Delay between two requests to one host.
+    pub(crate) pace: Pace,
+    /// Maximum number of URLs of one job.
     pub(crate) max_urls: u64,
-    /// Bytes of the documents of one job, before compression.
+    /// Maximum size of the documents of one job in bytes, before compression.
     pub(crate) max_bytes: u64,
-    /// Bytes of the documents of all jobs, compressed.
+    /// Maximum size of the compressed documents of all jobs in bytes.
     pub(crate) max_total_bytes: NonZeroU64,
     pub(crate) max_running_per_team: u64,
-    pub(crate) max_kept_per_team: u64,
-    /// How long a job may run, and how long it is kept after its end.
-    pub(crate) keep_hours: NonZeroU64,
-    /// Open sockets of one team that tell how jobs go.
+    pub(crate) max_stored_per_team: u64,
+    /// Maximum duration of a job, and the time that it is stored after its end.
+    pub(crate) retention_hours: NonZeroU64,
+    /// Maximum number of open WebSockets of one team that watch jobs.
     pub(crate) max_sockets_per_team: usize,
 }
 
+/// The pace of a job's requests to one host.
+///
+/// A delay that robots.txt, the crawl or an overloaded host requests applies in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Pace {
+    /// Waits as long as the previous response took, at most 10 seconds.
+    Adaptive,
+    /// Waits only as long as requested: for the operator's own hosts.
+    Requested,
+}
+
+impl From<HostPause> for Pace {
+    fn from(pause: HostPause) -> Self {
+        match pause {
+            HostPause::Answer => Self::Adaptive,
+            HostPause::Asked => Self::Requested,
+        }
+    }
+}
+
+impl From<Pace> for HostPause {
+    fn from(pace: Pace) -> Self {
+        match pace {
+            Pace::Adaptive => Self::Answer,
+            Pace::Requested => Self::Asked,
+        }
+    }
+}
+
 impl Jobs {
+    /// The names of the keys.
     pub(super) const KEYS: &'static [&'static str] = &[
         "concurrency",
-        "per_host",
-        "pause",
+        "max_per_host",
+        "pace",
         "max_urls",
         "max_bytes",
         "max_total_bytes",
         "max_running_per_team",
-        "max_kept_per_team",
-        "keep_hours",
+        "max_stored_per_team",
+        "retention_hours",
         "max_sockets_per_team",
     ];
 }
@@ -50,14 +81,14 @@ impl Default for Jobs {
             JobsConfig::default();
         Self {
             concurrency: NonZeroUsize::new(concurrency).unwrap_or(NonZeroUsize::MIN),
-            per_host: NonZeroUsize::new(per_host).unwrap_or(NonZeroUsize::MIN),
-            pause,
+            max_per_host: NonZeroUsize::new(per_host).unwrap_or(NonZeroUsize::MIN),
+            pace: Pace::from(pause),
             max_urls: limits.urls,
             max_bytes: limits.bytes,
             max_total_bytes: NonZeroU64::new(limits.total_bytes).unwrap_or(NonZeroU64::MIN),
             max_running_per_team: limits.running,
-            max_kept_per_team: limits.kept,
-            keep_hours: NonZeroU64::new(limits.keep.as_secs() / 3_600).unwrap_or(NonZeroU64::MIN),
+            max_stored_per_team: limits.kept,
+            retention_hours: NonZeroU64::new(limits.keep.as_secs() / 3_600).unwrap_or(NonZeroU64::MIN),
             max_sockets_per_team: sockets_per_team,
         }
     }

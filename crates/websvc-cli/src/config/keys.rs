@@ -1,20 +1,22 @@
-//! The known configuration keys, by which a misspelt one is named with its nearest neighbour.
+//! The known configuration keys, and suggestions for misspelled ones.
 
 use toml::{Table, Value};
 
-/// A section and its keys. A section that is not used yet has its keys checked by its own issue.
+use super::renamed::renamed_keys;
+
+/// A section and its keys.
 struct Section {
-    /// The name; `*` stands for one that the operator gives.
+    /// Name of the section; `*` stands for a name that the operator chooses.
     name: &'static str,
-    /// Its keys, in groups.
+    /// Keys of the section, in groups.
     keys: &'static [&'static [&'static str]],
 }
 
-/// The keys of every server that is asked for results.
+/// The keys of every remote search source.
 pub(super) const ENDPOINT: &[&str] =
-    &["timeout_ms", "requests_per_second", "burst", "breaker_failures", "breaker_pause_ms"];
+    &["timeout_ms", "requests_per_second", "burst", "breaker_failures", "breaker_open_ms"];
 
-/// The sections this version reads.
+/// All sections.
 const SECTIONS: &[Section] = &[
     Section {
         name: "server",
@@ -41,13 +43,13 @@ const SECTIONS: &[Section] = &[
         ],
     },
     Section { name: "search.sources.*.fields", keys: &[websvc_engine::ApiDefinition::FIELD_KEYS] },
-    Section { name: "cache", keys: &[&["max_bytes", "max_age_days", "memory_bytes"]] },
+    Section { name: "cache", keys: &[&["max_bytes", "max_age_days", "output_memory_bytes"]] },
     Section {
         name: "browser",
         keys: &[
-            &["path", "concurrency", "pages_per_process", "idle_shutdown_s", "lists"],
+            &["path", "concurrency", "pages_per_process", "idle_shutdown_s", "blocklists"],
             &["memory_bytes", "page_memory_bytes", "max_memory_bytes"],
-            &["cdp_url", "egress_listen", "egress_host", "egress_from"],
+            &["cdp_url", "egress_listen", "egress_host", "egress_allowed_networks"],
         ],
     },
     Section { name: "artifacts", keys: &[&["path", "max_bytes", "max_age_hours", "s3"]] },
@@ -62,8 +64,8 @@ const SECTIONS: &[Section] = &[
     Section {
         name: "limits",
         keys: &[
-            &["requests_per_minute", "concurrency", "total_concurrency", "queue", "queue_wait_ms"],
-            &["processors", "overload_wait_ms", "overload_after_ms"],
+            &["requests_per_minute", "concurrency", "total_concurrency", "queue_len", "queue_wait_ms"],
+            &["search_concurrency", "overload_target_ms", "overload_interval_ms"],
         ],
     },
     Section { name: "usage", keys: &[&["log_rows", "log_days", "daily_days"]] },
@@ -74,36 +76,36 @@ const SECTIONS: &[Section] = &[
     Section { name: "traces", keys: &[super::Traces::KEYS] },
 ];
 
-/// The keys of the contract whose feature this version does not have: they are left out, and that is said.
-const NOT_YET: &[&str] = &["store"];
+/// Reserved sections and keys whose feature this version does not have. They are ignored with a warning.
+const UNSUPPORTED: &[&str] = &["store"];
 
-/// A key that is in no section.
+/// A key that no section has.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct UnknownKey {
     pub(super) key: String,
-    /// The nearest known name may be what was meant.
+    /// The most similar known name.
     pub(super) nearest: Option<&'static str>,
 }
 
-/// Takes the keys out of `table` whose feature this version does not have, and returns their names.
-pub(super) fn take_not_yet(table: &mut Table) -> Vec<String> {
-    let taken = NOT_YET.iter().filter(|path| {
-        let removed = match path.split_once('.') {
+/// Removes the keys whose feature this version does not have from `table`, and returns their names.
+pub(super) fn remove_unsupported(table: &mut Table) -> Vec<String> {
+    let removed = UNSUPPORTED.iter().filter(|path| {
+        let value = match path.split_once('.') {
             None => table.remove(**path),
             Some((section, key)) => {
                 table.get_mut(section).and_then(Value::as_table_mut).and_then(|section| section.remove(key))
             }
         };
-        removed.is_some()
+        value.is_some()
     });
-    taken.map(|path| (*path).to_owned()).collect()
+    removed.map(|path| (*path).to_owned()).collect()
 }
 
-/// Returns the first key of `table` that this version does not read.
+/// Returns the first unknown key of `table`.
 pub(super) fn first_unknown_key(table: &Table) -> Option<UnknownKey> {
     for (name, value) in table {
         if section(name).is_none() {
-            return Some(unknown(name, section_names()));
+            return Some(unknown(name, section_names(), &[]));
         }
         if let Some(unknown) = value.as_table().and_then(|inner| unknown_below(name, inner)) {
             return Some(unknown);
@@ -112,13 +114,14 @@ pub(super) fn first_unknown_key(table: &Table) -> Option<UnknownKey> {
     None
 }
 
-/// Looks below `path`; tables that are no sections hold names of the operator.
+/// Returns the first unknown key below `path`. In a table that is not a section, the operator chooses the names.
 fn unknown_below(path: &str, table: &Table) -> Option<UnknownKey> {
     let section = section(path);
     for (key, value) in table {
         let inner = format!("{path}.{key}");
         if let Some(section) = section.filter(|section| !section.has(key)) {
-            return Some(unknown(&inner, section.keys.iter().flat_map(|group| group.iter().copied())));
+            let known = section.keys.iter().flat_map(|group| group.iter().copied());
+            return Some(unknown(&inner, known, &renamed_keys(section.name).collect::<Vec<_>>()));
         }
         if let Some(unknown) = value.as_table().and_then(|table| unknown_below(&inner, table)) {
             return Some(unknown);
@@ -132,7 +135,7 @@ impl Section {
         self.keys.iter().any(|group| group.contains(&key))
     }
 
-    fn is_called(&self, path: &str) -> bool {
+    fn matches(&self, path: &str) -> bool {
         let (mut names, mut given) = (self.name.split('.'), path.split('.'));
         loop {
             match (names.next(), given.next()) {
@@ -145,10 +148,10 @@ impl Section {
 }
 
 fn section(name: &str) -> Option<&'static Section> {
-    SECTIONS.iter().find(|section| section.is_called(name))
+    SECTIONS.iter().find(|section| section.matches(name))
 }
 
-/// Returns whether a section has this key.
+/// Returns `true` if the section has the key.
 pub(super) fn is_key(name: &str, key: &str) -> bool {
     section(name).is_some_and(|section| section.has(key))
 }
@@ -157,9 +160,16 @@ fn section_names() -> impl Iterator<Item = &'static str> {
     SECTIONS.iter().map(|section| section.name).filter(|name| !name.contains('.'))
 }
 
-fn unknown(path: &str, known: impl Iterator<Item = &'static str>) -> UnknownKey {
+/// Returns an unknown key with the most similar of the `known` names. For an old name in `renamed` it is the new name.
+fn unknown(
+    path: &str,
+    known: impl Iterator<Item = &'static str>,
+    renamed: &[(&'static str, &'static str)],
+) -> UnknownKey {
     let last = path.rsplit('.').next().unwrap_or(path);
-    UnknownKey { key: path.to_owned(), nearest: websvc_validate::suggest(last, known) }
+    let nearest = websvc_validate::suggest(last, known.chain(renamed.iter().map(|(old, _)| *old)));
+    let new_name = |name| renamed.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| *new);
+    UnknownKey { key: path.to_owned(), nearest: nearest.map(new_name) }
 }
 
 #[cfg(test)]
@@ -173,17 +183,23 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_name_is_told_with_the_nearest() {
+    fn misspelled_key_is_reported_with_the_most_similar() {
         check("[server]\nlisen = '1'", Some("server.lisen"), Some("listen"));
         check("[sever]\nlisten = '1'", Some("sever"), Some("server"));
         check("[search.sources.x]\nbrst = 1", Some("search.sources.x.brst"), Some("burst"));
         check("[search.sources.x.fields]\nurls = '/u'", Some("search.sources.x.fields.urls"), Some("url"));
         check("[llm]\nbase_ulr = 'x'", Some("llm.base_ulr"), Some("base_url"));
         check("[server.tls]\ncrt = 'x'", Some("server.tls.crt"), Some("cert"));
+        check("[limits]\nprocesors = 1", Some("limits.procesors"), Some("search_concurrency"));
+        check(
+            "[search.sources.x]\nbreaker_pause = 1",
+            Some("search.sources.x.breaker_pause"),
+            Some("breaker_open_ms"),
+        );
     }
 
     #[test]
-    fn known_names_pass() {
+    fn known_keys_are_accepted() {
         check("[server]\nlisten = '1'\n[server.tls]\ncert = 'x'\nkey = 'y'", None, None);
         check(
             "[search.sources.x]\nkind = 'http-json'\nburst = 1\nheaders = { 'Any-Name' = '1' }",
@@ -194,9 +210,9 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_missing_features_are_taken_out_and_named() {
+    fn unsupported_keys_are_removed_and_named() {
         let mut table = "[store]\nurl = 'x'\n[server]\nlisten = '1'".parse().unwrap();
-        assert_eq!(take_not_yet(&mut table), ["store"]);
+        assert_eq!(remove_unsupported(&mut table), ["store"]);
         assert_eq!(table, "[server]\nlisten = '1'".parse().unwrap());
     }
 }

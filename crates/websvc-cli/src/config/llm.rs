@@ -1,14 +1,14 @@
-//! `[llm]`: the language model.
+//! `[llm]`: the endpoint of language models.
 
 use std::fmt;
 
 use serde::Deserialize;
 
-/// `[llm]`: an OpenAI-compatible endpoint; without `base_url` there is none.
+/// `[llm]`: an OpenAI-compatible endpoint. Without `base_url` there is none.
 #[derive(Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Llm {
-    /// Ends in `/v1`, usually.
+    /// Base URL, which usually ends in `/v1`.
     pub(crate) base_url: Option<String>,
     pub(crate) api_key: Option<String>,
     /// Model that generates text.
@@ -41,7 +41,7 @@ impl Default for Llm {
 }
 
 impl fmt::Debug for Llm {
-    /// Leaves out the key, and the address, which may hold one.
+    /// Omits the key, and the URL, which may contain one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Llm").field("model", &self.model).finish_non_exhaustive()
     }

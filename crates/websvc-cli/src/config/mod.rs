@@ -1,6 +1,6 @@
-//! The configuration: one TOML file, every key of which an environment variable can give.
+//! The configuration: a TOML file, in which environment variables can override every key.
 //!
-//! The names of sections and keys are part of the operator's contract; `docs/configuration.md` lists them
+//! The names of sections and keys are an interface for operators: `docs/configuration.md` lists them
 //! with their defaults.
 
 mod audit;
@@ -8,6 +8,7 @@ mod jobs;
 mod keys;
 mod llm;
 mod origins;
+mod renamed;
 mod search;
 mod sources;
 mod telemetry;
@@ -54,35 +55,48 @@ pub(crate) struct Config {
     pub(crate) webhooks: Webhooks,
     pub(crate) log: Log,
     pub(crate) traces: Traces,
-    /// Keys that were given and have no effect, for want of their feature.
+    /// Keys that have no effect, because this version does not have their feature.
     #[serde(skip)]
-    pub(crate) not_yet: Vec<String>,
-    /// Variables without effect that look like others, with those.
+    pub(crate) unsupported: Vec<String>,
+    /// Variables without effect, each with the similar variable that was probably meant.
     #[serde(skip)]
-    pub(crate) misspelt: Vec<(String, String)>,
+    pub(crate) misspelled: Vec<(String, String)>,
+    /// Warnings about keys that were given with their old names.
+    #[serde(skip)]
+    pub(crate) deprecated: Vec<String>,
     /// Source of each key: a line of the file or a variable.
     #[serde(skip)]
     pub(crate) origins: Origins,
 }
 
-/// `[server]`: where and how the service listens.
+impl Config {
+    /// Returns the warnings that concern every command.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let misspelled = self.misspelled.iter();
+        let misspelled = misspelled
+            .map(|(name, meant)| format!("the variable {name} has no effect, did you mean {meant}?"));
+        misspelled.chain(self.deprecated.iter().cloned()).collect()
+    }
+}
+
+/// `[server]`: the listeners of the service.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Server {
     /// `host:port`; port 0 picks a free one.
     pub(crate) listen: String,
-    /// Separate `host:port` that answers `/metrics` without a key.
+    /// Separate `host:port` that serves `/metrics` without a key.
     pub(crate) metrics_listen: Option<String>,
     /// Base URL for callers, if it differs from the listen address.
     pub(crate) public_url: Option<String>,
-    /// Networks whose `X-Forwarded-*` headers are believed.
+    /// Networks whose `X-Forwarded-*` headers are trusted.
     pub(crate) trusted_proxies: Vec<String>,
     pub(crate) tls: Option<Tls>,
     pub(crate) max_connections: usize,
     pub(crate) drain_timeout_ms: u64,
 }
 
-/// `[server.tls]`: PEM files; they are read again when they change.
+/// `[server.tls]`: PEM files, which are reloaded when they change.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tls {
@@ -90,14 +104,14 @@ pub(crate) struct Tls {
     pub(crate) key: PathBuf,
 }
 
-/// `[auth]`: who may call.
+/// `[auth]`: authentication of callers.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Auth {
     pub(crate) required: bool,
 }
 
-/// `[fetch]`: how pages are reached.
+/// `[fetch]`: how pages are fetched.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Fetch {
@@ -109,63 +123,64 @@ pub(crate) struct Fetch {
     pub(crate) concurrency: usize,
 }
 
-/// `[proxy]`: the ways to pages; without any, pages are fetched directly.
+/// `[proxy]`: the proxies for pages. Without any, pages are fetched directly.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Proxy {
     pub(crate) basic: Vec<String>,
     pub(crate) enhanced: Vec<String>,
-    /// By ISO 3166-1 alpha-2 in upper case.
+    /// Proxies by country: ISO 3166-1 alpha-2 in upper case.
     pub(crate) by_country: BTreeMap<String, Vec<String>>,
 }
 
-/// `[browser]`: the Chromium that draws pages.
+/// `[browser]`: the Chromium that renders pages.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Browser {
-    /// The program; looked for where systems put it when there is none.
+    /// The program. If unset, the usual places are searched.
     pub(crate) path: Option<PathBuf>,
-    /// A Chromium that somebody else runs; its address may hold secrets.
+    /// URL of a remote Chromium, which may contain secrets.
     pub(crate) cdp_url: Option<String>,
-    /// The address that the proxies of a remote browser's pages listen on.
+    /// Address that the egress proxies of a remote browser listen on.
     pub(crate) egress_listen: Option<String>,
-    /// Host name by which the remote browser reaches that address.
+    /// Host name under which the remote browser reaches that address.
     pub(crate) egress_host: Option<String>,
-    /// Networks that may use these proxies.
-    pub(crate) egress_from: Vec<String>,
-    /// Pages open at one time; with 0 there is no browser.
+    /// Networks that may use the egress proxies.
+    pub(crate) egress_allowed_networks: Vec<String>,
+    /// Maximum number of open pages. With 0 there is no browser.
     pub(crate) concurrency: usize,
     pub(crate) pages_per_process: u64,
     pub(crate) memory_bytes: u64,
     pub(crate) page_memory_bytes: u64,
-    /// One and a half times `memory_bytes`, when it is not given.
+    /// If unset, one and a half times `memory_bytes`.
     pub(crate) max_memory_bytes: Option<u64>,
     pub(crate) idle_shutdown_s: u64,
-    /// Lists of advertising beside the bundled one, which `websvc lists update` fetches.
-    pub(crate) lists: Vec<String>,
+    /// URLs of additional ad blocklists, which `websvc blocklists update` fetches.
+    pub(crate) blocklists: Vec<String>,
 }
 
-/// `[cache]`: bounds of the page cache.
+/// `[cache]`: limits of the page cache and the output cache.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Cache {
     pub(crate) max_bytes: u64,
     pub(crate) max_age_days: u64,
-    pub(crate) memory_bytes: u64,
+    /// Size of the output cache, which is in memory.
+    pub(crate) output_memory_bytes: u64,
 }
 
-/// `[artifacts]`: files that requests leave behind and that expire.
+/// `[artifacts]`: storage of the files that requests create and that expire.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Artifacts {
-    /// In the data directory, when it is not given.
+    /// Directory of the files. If unset, it is in the data directory.
     pub(crate) path: Option<PathBuf>,
     pub(crate) max_bytes: u64,
     pub(crate) max_age_hours: u64,
     pub(crate) s3: Option<S3>,
 }
 
-/// `[artifacts.s3]`: a bucket in place of the directory.
+/// `[artifacts.s3]`: a bucket instead of the directory.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct S3 {
@@ -179,35 +194,35 @@ pub(crate) struct S3 {
 }
 
 impl fmt::Debug for S3 {
-    /// Leaves out the secret.
+    /// Omits the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("S3").field("bucket", &self.bucket).finish_non_exhaustive()
     }
 }
 
-/// `[limits]`: bounds of the work done, of teams of which nothing else is said and of all together.
+/// `[limits]`: limits of the service, and default limits of teams.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Limits {
     pub(crate) requests_per_minute: Option<u32>,
     pub(crate) concurrency: Option<u32>,
     pub(crate) total_concurrency: NonZeroUsize,
-    pub(crate) queue: usize,
+    pub(crate) queue_len: usize,
     pub(crate) queue_wait_ms: u64,
-    /// Requests that compute at one time; as many as there are processors when it is not said.
-    pub(crate) processors: Option<NonZeroUsize>,
-    pub(crate) overload_wait_ms: u64,
-    pub(crate) overload_after_ms: u64,
+    /// Maximum number of concurrent searches of the index. If unset, the number of processors.
+    pub(crate) search_concurrency: Option<NonZeroUsize>,
+    pub(crate) overload_target_ms: u64,
+    pub(crate) overload_interval_ms: u64,
 }
 
-/// `[usage]`: how long is kept what teams used.
+/// `[usage]`: retention of the usage of teams.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Usage {
-    /// Requests in the log; with 0 there is none.
+    /// Maximum number of requests in the log. With 0 there is no log.
     pub(crate) log_rows: u64,
     pub(crate) log_days: u64,
-    /// The sums of a day.
+    /// Retention of the totals per day.
     pub(crate) daily_days: u64,
 }
 
@@ -251,21 +266,21 @@ impl Default for Browser {
             cdp_url: None,
             egress_listen: None,
             egress_host: None,
-            egress_from: Vec::new(),
+            egress_allowed_networks: Vec::new(),
             concurrency: 8,
             pages_per_process: 500,
             memory_bytes: 2 * 1024 * 1024 * 1024,
             page_memory_bytes: 1024 * 1024 * 1024,
             max_memory_bytes: None,
             idle_shutdown_s: 120,
-            lists: Vec::new(),
+            blocklists: Vec::new(),
         }
     }
 }
 
 impl Default for Cache {
     fn default() -> Self {
-        Self { max_bytes: 1024 * 1024 * 1024, max_age_days: 30, memory_bytes: 32 * 1024 * 1024 }
+        Self { max_bytes: 1024 * 1024 * 1024, max_age_days: 30, output_memory_bytes: 32 * 1024 * 1024 }
     }
 }
 
@@ -288,11 +303,11 @@ impl Default for Limits {
             requests_per_minute: None,
             concurrency: None,
             total_concurrency: NonZeroUsize::new(256).unwrap_or(NonZeroUsize::MIN),
-            queue: 1024,
+            queue_len: 1024,
             queue_wait_ms: 2_000,
-            processors: None,
-            overload_wait_ms: 800,
-            overload_after_ms: 5_000,
+            search_concurrency: None,
+            overload_target_ms: 800,
+            overload_interval_ms: 5_000,
         }
     }
 }

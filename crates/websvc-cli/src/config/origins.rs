@@ -1,4 +1,4 @@
-//! Source of each configuration key: a line of the file, or a variable.
+//! The origin of each configuration key: a line of the file, or a variable.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,17 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The place of one key.
+/// Text for a message about a key of unknown origin.
+pub(super) const NO_ORIGIN: &str = "the configuration";
+
+/// The origin of one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Origin {
     Line { file: PathBuf, line: usize },
     Variable(String),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line { file, line } => write!(f, "{}:{line}", file.display()),
@@ -22,9 +25,9 @@ impl fmt::Display for Place {
     }
 }
 
-/// The places of all keys that were given, sections included; of two for one key the later wins.
+/// The origins of all keys that were given, including sections. Of two origins of one key, the later one applies.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Origins(Vec<(String, Place)>);
+pub(crate) struct Origins(Vec<(String, Origin)>);
 
 impl Origins {
     /// Adds the keys of a file.
@@ -32,55 +35,67 @@ impl Origins {
         self.add_table(file, text, "", table);
     }
 
-    fn add_table(&mut self, file: &Path, text: &str, above: &str, table: &DeTable<'_>) {
+    fn add_table(&mut self, file: &Path, text: &str, parent: &str, table: &DeTable<'_>) {
         for (name, value) in table {
-            let key = if above.is_empty() {
+            let key = if parent.is_empty() {
                 name.get_ref().to_string()
             } else {
-                format!("{above}.{}", name.get_ref())
+                format!("{parent}.{}", name.get_ref())
             };
             let line = line_of(text, name.span().start);
             if let DeValue::Table(inner) = Spanned::get_ref(value) {
                 self.add_table(file, text, &key, inner);
             }
-            self.0.push((key, Place::Line { file: file.to_owned(), line }));
+            self.0.push((key, Origin::Line { file: file.to_owned(), line }));
         }
     }
 
     /// Adds the key of a variable.
     pub(super) fn add_variable(&mut self, key: String, name: &str) {
-        self.0.push((key, Place::Variable(name.to_owned())));
+        self.0.push((key, Origin::Variable(name.to_owned())));
     }
 
-    /// Returns where a key was given; for one that was not, such as a missing one, where its section was.
-    pub(super) fn of(&self, key: &str) -> Option<&Place> {
+    /// Adds the origin of the key `old` for the key `new`.
+    pub(super) fn add_renamed(&mut self, old: &str, new: &str) {
+        if let Some(origin) = self.of(old).cloned() {
+            self.0.push((new.to_owned(), origin));
+        }
+    }
+
+    /// Returns the origin of a key as text for a message.
+    pub(super) fn describe(&self, key: &str) -> String {
+        self.of(key).map_or_else(|| NO_ORIGIN.to_owned(), ToString::to_string)
+    }
+
+    /// Returns the origin of a key, or of its section if the key was not given.
+    pub(super) fn of(&self, key: &str) -> Option<&Origin> {
         let mut key = key;
         loop {
-            if let Some((_, place)) = self.0.iter().rev().find(|(given, _)| given == key) {
-                return Some(place);
+            if let Some((_, origin)) = self.0.iter().rev().find(|(given, _)| given == key) {
+                return Some(origin);
             }
             key = key.rsplit_once('.')?.0;
         }
     }
 
-    /// Returns where the first key of a section was given: by a variable, which gives the section with it.
-    pub(super) fn below(&self, section: &str) -> Option<&Place> {
+    /// Returns the origin of the first key in a section. A variable sets a key without mentioning its section.
+    pub(super) fn below(&self, section: &str) -> Option<&Origin> {
         let is_below = |key: &str| key.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'));
-        self.0.iter().find(|(key, _)| is_below(key)).map(|(_, place)| place)
+        self.0.iter().find(|(key, _)| is_below(key)).map(|(_, origin)| origin)
     }
 
-    /// Returns where the key was given that an error is about: errors about values begin with the key.
-    pub(crate) fn of_error(&self, text: &str) -> Option<&Place> {
+    /// Returns the origin of the key that an error is about. Errors about values begin with the key.
+    pub(crate) fn of_error(&self, text: &str) -> Option<&Origin> {
         let is_about = |key: &str| {
-            let ends = |next: char| !(next.is_alphanumeric() || matches!(next, '_' | '.'));
-            text.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with(ends))
+            let is_end = |next: char| !(next.is_alphanumeric() || matches!(next, '_' | '.'));
+            text.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with(is_end))
         };
         let about = self.0.iter().rev().filter(|(key, _)| is_about(key));
-        about.max_by_key(|(key, _)| key.len()).map(|(_, place)| place)
+        about.max_by_key(|(key, _)| key.len()).map(|(_, origin)| origin)
     }
 }
 
-/// Returns the number of the line, from 1, in which a byte is.
+/// Returns the number of the line, from 1, that contains the byte at `at`.
 pub(super) fn line_of(text: &str, at: usize) -> usize {
     let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
     1 + before.iter().filter(|byte| **byte == b'\n').count()
@@ -99,28 +114,24 @@ mod tests {
     }
 
     #[test]
-    fn key_is_found_in_file_and_variables_and_by_its_section() {
+    fn origin_of_a_key_is_its_line_or_variable_or_section() {
         let origins = origins();
         let of = |key: &str| origins.of(key).map(ToString::to_string);
         assert_eq!(of("server.listen").as_deref(), Some("a.toml:3"));
         assert_eq!(of("fetch.allow_networks").as_deref(), Some("a.toml:5"));
         assert_eq!(of("fetch.connect_to.a.test:80").as_deref(), Some("a.toml:8"));
-        assert_eq!(of("server.tls").as_deref(), Some("a.toml:1"), "the section that lacks it");
+        assert_eq!(of("server.tls").as_deref(), Some("a.toml:1"), "the section of the missing key");
         assert_eq!(of("cache.max_bytes").as_deref(), Some("WEBSVC__CACHE__MAX_BYTES"));
         assert_eq!(of("browser.path"), None);
     }
 
     #[test]
-    fn error_about_a_value_has_the_place_of_its_key() {
+    fn origin_of_an_error_is_that_of_its_key() {
         let origins = origins();
         let of = |text: &str| origins.of_error(text).map(ToString::to_string);
         assert_eq!(of("fetch.allow_networks: \"x\" is not a network").as_deref(), Some("a.toml:5"));
         assert_eq!(of("fetch.connect_to: no").as_deref(), Some("a.toml:7"));
-        assert_eq!(
-            of("fetch.allow_networks").as_deref(),
-            Some("a.toml:5"),
-            "the error alone, without its cause"
-        );
+        assert_eq!(of("fetch.allow_networks").as_deref(), Some("a.toml:5"), "an error without its cause");
         assert_eq!(of("fetch.connect_to_x: no"), None);
         assert_eq!(of("this URL may not be fetched: see fetch.allow_networks"), None);
     }

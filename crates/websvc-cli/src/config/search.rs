@@ -1,4 +1,4 @@
-//! `[search]`: which sources answer a search, and how those elsewhere are asked.
+//! `[search]`: the sources of search results.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use websvc_engine::{ApiDefinition, ElasticsearchDeclaration, EndpointConfig};
 
 use super::keys::ENDPOINT;
 
-/// `[search]`: which sources answer a search.
+/// `[search]`: the sources of search results.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Search {
-    /// In order of preference.
+    /// Sources in order of preference.
     pub(crate) providers: Vec<Provider>,
     pub(crate) searxng: Option<Searxng>,
-    /// By the names that `providers` uses.
+    /// Configured sources by their names in `providers`.
     pub(crate) sources: BTreeMap<String, Source>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum Source {
     Elasticsearch(Box<Elasticsearch>),
 }
 
-/// The kind `http-json`: an API that answers in JSON or Atom.
+/// The kind `http-json`: an API with JSON or Atom responses.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct HttpJson {
     #[serde(flatten)]
@@ -49,7 +49,7 @@ pub(crate) struct HttpJson {
     pub(crate) endpoint: Endpoint,
 }
 
-/// The kind `elasticsearch`: a server that speaks its API.
+/// The kind `elasticsearch`: a server with the Elasticsearch API.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Elasticsearch {
     #[serde(flatten)]
@@ -67,7 +67,7 @@ pub(crate) struct Searxng {
     pub(crate) endpoint: Endpoint,
 }
 
-/// How a server elsewhere is asked. Unknown keys are refused by the table of keys, which names the nearest.
+/// Limits of the requests to a remote source. The table of keys rejects unknown keys and suggests similar ones.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default)]
 pub(crate) struct Endpoint {
@@ -75,7 +75,7 @@ pub(crate) struct Endpoint {
     pub(crate) requests_per_second: f64,
     pub(crate) burst: u32,
     pub(crate) breaker_failures: u32,
-    pub(crate) breaker_pause_ms: u64,
+    pub(crate) breaker_open_ms: u64,
 }
 
 impl Default for Search {
@@ -94,39 +94,39 @@ impl Default for Endpoint {
             requests_per_second,
             burst,
             breaker_failures: failures,
-            breaker_pause_ms: millis(pause),
+            breaker_open_ms: millis(pause),
         }
     }
 }
 
 impl Endpoint {
-    /// Returns what the engine is told.
+    /// Returns the configuration of the endpoint.
     ///
     /// # Errors
-    /// A value that would stop every request, named with its key below `section`.
+    /// A value would block every request. The error names its key in `section`.
     pub(crate) fn checked(&self, section: &str) -> Result<EndpointConfig> {
-        let Self { timeout_ms, requests_per_second, burst, breaker_failures, breaker_pause_ms } = *self;
+        let Self { timeout_ms, requests_per_second, burst, breaker_failures, breaker_open_ms } = *self;
         let is_rate = requests_per_second.is_finite() && requests_per_second > 0.0;
-        ensure!(is_rate, "{section}.requests_per_second has to be above 0, not {requests_per_second}");
+        ensure!(is_rate, "{section}.requests_per_second must be greater than 0, not {requests_per_second}");
         for (key, value) in [
             ("timeout_ms", timeout_ms),
             ("burst", burst.into()),
             ("breaker_failures", breaker_failures.into()),
         ] {
-            ensure!(value > 0, "{section}.{key} has to be at least 1, not 0");
+            ensure!(value > 0, "{section}.{key} must be at least 1, not 0");
         }
         Ok(EndpointConfig {
             timeout: Duration::from_millis(timeout_ms),
             requests_per_second,
             burst,
             failures: breaker_failures,
-            pause: Duration::from_millis(breaker_pause_ms),
+            pause: Duration::from_millis(breaker_open_ms),
         })
     }
 }
 
 impl Provider {
-    /// Returns the name by which `search.providers` calls it.
+    /// Returns the name of the source in `search.providers`.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Index => "index",
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_source_has_the_keys_of_its_kind() {
+    fn source_accepts_only_keys_of_its_kind() {
         let check = |text: &str, expected: &str| {
             let error = toml::from_str::<Source>(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
@@ -192,12 +192,12 @@ mod tests {
     }
 
     #[test]
-    fn what_would_stop_every_request_is_refused_by_name() {
+    fn endpoint_values_that_block_every_request_are_rejected() {
         let check = |endpoint: Endpoint| endpoint.checked("search.searxng").unwrap_err().to_string();
         let error = check(Endpoint { requests_per_second: 0.0, ..Endpoint::default() });
-        assert_eq!(error, "search.searxng.requests_per_second has to be above 0, not 0");
+        assert_eq!(error, "search.searxng.requests_per_second must be greater than 0, not 0");
         let error = check(Endpoint { burst: 0, ..Endpoint::default() });
-        assert_eq!(error, "search.searxng.burst has to be at least 1, not 0");
+        assert_eq!(error, "search.searxng.burst must be at least 1, not 0");
         assert_eq!(Endpoint::default().checked("x").unwrap(), EndpointConfig::default());
     }
 }

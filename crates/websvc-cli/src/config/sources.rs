@@ -1,4 +1,4 @@
-//! Sources of the configuration: the file, overridden by the environment.
+//! Loading of the configuration: the file, overridden by environment variables.
 
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,13 @@ use toml::{Table, Value};
 
 use super::Config;
 use super::keys::{self, UnknownKey};
-use super::origins::{Origins, Place, line_of};
+use super::origins::{NO_ORIGIN, Origin, Origins, line_of};
+use super::renamed::{apply_new_names, renamed_keys};
 
-/// Environment variables of this prefix are configuration keys: `WEBSVC__SECTION__KEY`.
+/// Prefix of environment variables that are configuration keys: `WEBSVC__SECTION__KEY`.
 const PREFIX: &str = "WEBSVC__";
 
-/// The variables that are not keys of the configuration.
+/// Variables of websvc that are not configuration keys.
 const OTHER_VARIABLES: &[&str] = &[
     "WEBSVC_CONFIG",
     "WEBSVC_DATA_DIR",
@@ -23,7 +24,7 @@ const OTHER_VARIABLES: &[&str] = &[
     crate::logging::FORMAT_VARIABLE,
 ];
 
-/// Why a configuration was refused. Every message names the file and its line, or the variable.
+/// An error of the configuration. Every message names the file and its line, or the variable.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
     #[error("cannot read the configuration {}: {source}", path.display())]
@@ -32,19 +33,23 @@ pub(crate) enum ConfigError {
     Syntax { origin: String, message: String },
     #[error("{origin}: unknown configuration key `{key}`{}", suggestion(*nearest, variable.as_deref()))]
     Unknown { origin: String, key: String, nearest: Option<&'static str>, variable: Option<String> },
+    #[error(
+        "{origin}: {old} is the old name of {new}, and both are set: remove {old} ({new} is set in {new_origin})"
+    )]
+    Renamed { origin: String, old: String, new_origin: String, new: String },
 }
 
 fn suggestion(nearest: Option<&str>, variable: Option<&str>) -> String {
     let mut text = nearest.map_or_else(String::new, |name| format!(", did you mean `{name}`?"));
     if let Some(variable) = variable {
-        text.push_str(&format!(" Its variable is {variable}"));
+        text.push_str(&format!(" The variable is {variable}"));
     }
     text
 }
 
-/// Reads the file, if one is given, and lays the variables over it.
+/// Reads the file, if one is given, and applies the environment variables to it.
 ///
-/// A variable's value is read as TOML (`["127.0.0.0/8"]`, `true`, `42`) and, when it is none, as a plain string.
+/// The value of a variable is TOML (`["127.0.0.0/8"]`, `true`, `42`). If it is not valid TOML, it is a plain string.
 pub(crate) fn load(
     file: Option<&Path>,
     variables: impl Iterator<Item = (String, String)>,
@@ -54,35 +59,37 @@ pub(crate) fn load(
         Some(path) => read(path, &mut origins)?,
         None => Table::new(),
     };
-    let mut misspelt = Vec::new();
+    let mut misspelled = Vec::new();
     for (name, value) in variables {
         match name.strip_prefix(PREFIX) {
             Some(path) => set(&mut table, &mut origins, &name, path, &value)?,
-            None => misspelt.extend(meant(&name).map(|meant| (name, meant))),
+            None => misspelled.extend(meant_variable(&name).map(|meant| (name, meant))),
         }
     }
-    let not_yet = keys::take_not_yet(&mut table);
+    let deprecated = apply_new_names(&mut table, &mut origins)?;
+    let unsupported = keys::remove_unsupported(&mut table);
     if let Some(unknown) = keys::first_unknown_key(&table) {
         return Err(unknown_key(&origins, unknown));
     }
     let mut config =
         Config::deserialize(Value::Table(table)).map_err(|error| wrong_value(&origins, &error))?;
-    (config.not_yet, config.misspelt, config.origins) = (not_yet, misspelt, origins);
+    (config.unsupported, config.misspelled, config.deprecated) = (unsupported, misspelled, deprecated);
+    config.origins = origins;
     Ok(config)
 }
 
 fn read(path: &Path, origins: &mut Origins) -> Result<Table, ConfigError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
-    let broken = |error: toml::de::Error| ConfigError::Syntax {
+    let syntax_error = |error: toml::de::Error| ConfigError::Syntax {
         origin: match error.span() {
             Some(span) => format!("{}:{}", path.display(), line_of(&text, span.start)),
             None => path.display().to_string(),
         },
         message: error.message().to_owned(),
     };
-    origins.add_file(path, &text, DeTable::parse(&text).map_err(broken)?.get_ref());
-    text.parse().map_err(broken)
+    origins.add_file(path, &text, DeTable::parse(&text).map_err(syntax_error)?.get_ref());
+    text.parse().map_err(syntax_error)
 }
 
 fn set(
@@ -119,20 +126,21 @@ fn toml_value(text: &str) -> Value {
         .unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
-/// Names the place of an unknown key, and for a variable the one that was meant.
+/// Returns the error for an unknown key. For a variable it names the variable that was probably meant.
 fn unknown_key(origins: &Origins, UnknownKey { key, nearest }: UnknownKey) -> ConfigError {
-    // A section of a variable has no place of its own.
-    let place = origins.of(&key).or_else(|| origins.below(&key));
-    let variable = match (nearest, place) {
-        (Some(nearest), Some(Place::Variable(name))) => {
+    // A section that a variable implies has no origin itself.
+    let origin = origins.of(&key).or_else(|| origins.below(&key));
+    let variable = match (nearest, origin) {
+        (Some(nearest), Some(Origin::Variable(name))) => {
             Some(with_part(name, key.matches('.').count(), nearest))
         }
         _ => None,
     };
-    ConfigError::Unknown { origin: place.map_or_else(no_origin, ToString::to_string), key, nearest, variable }
+    let origin = origin.map_or_else(|| NO_ORIGIN.to_owned(), ToString::to_string);
+    ConfigError::Unknown { origin, key, nearest, variable }
 }
 
-/// Returns the name of a variable with another name in the place of one of its parts.
+/// Returns the name of a variable in which the part at index `at` is replaced by `name`.
 fn with_part(variable: &str, at: usize, name: &str) -> String {
     let name = name.to_ascii_uppercase();
     let parts = variable.strip_prefix(PREFIX).unwrap_or(variable).split("__").enumerate();
@@ -140,32 +148,28 @@ fn with_part(variable: &str, at: usize, name: &str) -> String {
     format!("{PREFIX}{}", parts.collect::<Vec<_>>().join("__"))
 }
 
-/// Names the place of a value that is of another type than its key.
+/// Returns the error for a value of the wrong type, with its origin.
 fn wrong_value(origins: &Origins, error: &toml::de::Error) -> ConfigError {
     let shown = error.to_string();
-    // The reader tells the key in its last line alone.
+    // The deserializer names the key only in the last line of its message.
     let key = shown.trim_end().rsplit_once("in `").and_then(|(_, rest)| rest.strip_suffix('`'));
-    let place = key.and_then(|key| origins.of(key));
-    ConfigError::Syntax {
-        origin: place.map_or_else(no_origin, ToString::to_string),
-        message: shown.trim().replace('\n', " "),
-    }
+    let origin = key.map_or_else(|| NO_ORIGIN.to_owned(), |key| origins.describe(key));
+    ConfigError::Syntax { origin, message: shown.trim().replace('\n', " ") }
 }
 
-fn no_origin() -> String {
-    "the configuration".to_owned()
-}
-
-/// Returns the variable that was meant by one that has no effect; `None` when it may be anybody's.
-fn meant(name: &str) -> Option<String> {
+/// Returns the variable that was probably meant by a variable without effect. `None` if none is similar.
+fn meant_variable(name: &str) -> Option<String> {
     let rest = name.strip_prefix("WEBSVC_")?;
     if OTHER_VARIABLES.contains(&name) {
         return None;
     }
     if let Some((section, key)) = rest.split_once('_') {
-        let key = key.trim_start_matches('_');
-        if keys::is_key(&section.to_ascii_lowercase(), &key.to_ascii_lowercase()) {
-            return Some(format!("{PREFIX}{section}__{key}"));
+        let key = key.trim_start_matches('_').to_ascii_lowercase();
+        let lower_section = section.to_ascii_lowercase();
+        let new_name = renamed_keys(&lower_section).find(|(old, _)| *old == key).map(|(_, new)| new);
+        let key = new_name.unwrap_or(&key);
+        if keys::is_key(&lower_section, key) {
+            return Some(format!("{PREFIX}{section}__{}", key.to_ascii_uppercase()));
         }
     }
     let others = OTHER_VARIABLES.iter().filter_map(|other| other.strip_prefix("WEBSVC_"));
@@ -181,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_give_every_kind_of_value() {
+    fn variables_set_values_of_every_type() {
         let config = from_variables(&[
             ("WEBSVC__SERVER__LISTEN", "127.0.0.1:0"),
             ("WEBSVC__FETCH__ALLOW_NETWORKS", r#"["127.0.0.0/8"]"#),
@@ -199,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_wins_over_the_file() {
+    fn variable_overrides_the_file() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("websvc.toml");
         std::fs::write(&file, "[cache]\nmax_bytes = 1\nmax_age_days = 2").unwrap();
@@ -209,24 +213,25 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_variable_is_named_with_its_neighbour() {
+    fn unknown_variable_is_reported_with_the_most_similar() {
         let error = from_variables(&[("WEBSVC__SERVER__LISEN", "x")]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "WEBSVC__SERVER__LISEN: unknown configuration key `server.lisen`, did you mean `listen`? Its variable is WEBSVC__SERVER__LISTEN"
+            "WEBSVC__SERVER__LISEN: unknown configuration key `server.lisen`, did you mean `listen`? The variable is WEBSVC__SERVER__LISTEN"
         );
         let error = from_variables(&[("WEBSVC__SERVR__LISTEN", "x")]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "WEBSVC__SERVR__LISTEN: unknown configuration key `servr`, did you mean `server`? Its variable is WEBSVC__SERVER__LISTEN"
+            "WEBSVC__SERVR__LISTEN: unknown configuration key `servr`, did you mean `server`? The variable is WEBSVC__SERVER__LISTEN"
         );
     }
 
     #[test]
-    fn misspelt_variables_are_told_with_the_ones_that_were_meant() {
+    fn misspelled_variables_are_reported_with_the_meant_ones() {
         let config = from_variables(&[
             ("WEBSVC_SERVER__LISTEN", "x"),
             ("WEBSVC_FETCH_CA_FILE", "x"),
+            ("WEBSVC_LIMITS_PROCESSORS", "x"),
             ("WEBSVC_DATADIR", "x"),
             ("WEBSVC_DATA_DIR", "x"),
             ("WEBSVC_TEST_CHROMIUM", "x"),
@@ -236,10 +241,11 @@ mod tests {
         let pairs = [
             ("WEBSVC_SERVER__LISTEN", "WEBSVC__SERVER__LISTEN"),
             ("WEBSVC_FETCH_CA_FILE", "WEBSVC__FETCH__CA_FILE"),
+            ("WEBSVC_LIMITS_PROCESSORS", "WEBSVC__LIMITS__SEARCH_CONCURRENCY"),
             ("WEBSVC_DATADIR", "WEBSVC_DATA_DIR"),
         ];
         let pairs = pairs.map(|(name, meant)| (name.to_owned(), meant.to_owned()));
-        assert_eq!(config.unwrap().misspelt, pairs);
+        assert_eq!(config.unwrap().misspelled, pairs);
     }
 
     #[track_caller]
@@ -268,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_type_names_the_key() {
+    fn value_of_the_wrong_type_names_the_key() {
         let error = from_variables(&[("WEBSVC__AUTH__REQUIRED", "maybe")]).unwrap_err().to_string();
         assert!(error.starts_with("WEBSVC__AUTH__REQUIRED: ") && error.contains("auth.required"), "{error}");
     }

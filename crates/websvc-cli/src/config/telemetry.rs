@@ -1,4 +1,4 @@
-//! `[log]` and `[traces]`: what the service tells of its work.
+//! `[log]` and `[traces]`: logging and the export of traces.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,19 +9,19 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Log {
-    /// By whether stderr is a terminal, when it is not given.
+    /// Format of the lines. If unset, it depends on whether stderr is a terminal.
     pub(crate) format: Option<LogFormat>,
     /// Filter of log lines, such as `info` or `websvc_server=debug,warn`.
     pub(crate) filter: Option<String>,
 }
 
-/// How a line looks.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LogFormat {
-    /// An object of JSON.
+    /// One JSON object per line.
     Json,
-    /// For people.
+    /// Text for people.
     Pretty,
 }
 
@@ -30,18 +30,18 @@ impl Log {
     pub(super) const KEYS: &'static [&'static str] = &["format", "filter"];
 }
 
-/// `[traces]`: spans to a collector. What is not given is taken from the standard variables of OpenTelemetry.
+/// `[traces]`: the export of spans. Unset keys are taken from the standard OpenTelemetry variables.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Traces {
-    /// The address that `/v1/traces` is added to; without one, nothing is traced.
+    /// Base URL, to which `/v1/traces` is added. Without one, no traces are exported.
     pub(crate) endpoint: Option<String>,
-    /// Sent with every batch.
+    /// Headers that are sent with every batch.
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) service_name: Option<String>,
-    /// As `OTEL_TRACES_SAMPLER` spells it.
+    /// Name of the sampler, as in `OTEL_TRACES_SAMPLER`.
     pub(crate) sampler: Option<String>,
-    /// The share of the traces that are sent, 0 to 1, for the samplers that take one.
+    /// Ratio of traces that are sent, 0 to 1, for the samplers with a ratio.
     pub(crate) ratio: Option<f64>,
     pub(crate) timeout_ms: Option<u64>,
     pub(crate) queue: Option<usize>,
@@ -65,7 +65,7 @@ impl Traces {
 }
 
 impl fmt::Debug for Traces {
-    /// Leaves out the headers and the address, which may hold secrets.
+    /// Omits the headers and the URL, which may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Traces").field("sampler", &self.sampler).finish_non_exhaustive()
     }

@@ -1,10 +1,10 @@
-//! `[threat]`: who tells the risk of URLs.
+//! `[threat]`: the scanner that rates the risk of URLs.
 
 use std::fmt;
 
 use serde::Deserialize;
 
-/// `[threat]`: the scanner of URLs for teams with threat protection.
+/// `[threat]`: the URL scanner for teams with threat protection.
 #[derive(Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Threat {
@@ -15,20 +15,21 @@ pub(crate) struct Threat {
     pub(crate) timeout_ms: u64,
     pub(crate) concurrency: usize,
     pub(crate) breaker_failures: u32,
-    pub(crate) breaker_pause_ms: u64,
-    /// How long a verdict on a risky URL is remembered.
-    pub(crate) remember_risky_s: u64,
-    /// How long a verdict on a clean URL is remembered.
-    pub(crate) remember_clean_s: u64,
+    /// Time that the circuit breaker stays open.
+    pub(crate) breaker_open_ms: u64,
+    /// Time that a verdict on a risky URL is cached.
+    pub(crate) cache_risky_s: u64,
+    /// Time that a verdict on a clean URL is cached.
+    pub(crate) cache_clean_s: u64,
 }
 
-/// The language a scanner speaks.
+/// The protocol of a scanner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ScannerKind {
-    /// Nobody is asked: the lists alone decide.
+    /// No scanner: only the lists of a team decide.
     None,
-    /// `POST` with the URL, answered by a score.
+    /// `POST` with the URL, which returns a score.
     Http,
     /// Google Web Risk.
     WebRisk,
@@ -43,9 +44,9 @@ impl Threat {
         "timeout_ms",
         "concurrency",
         "breaker_failures",
-        "breaker_pause_ms",
-        "remember_risky_s",
-        "remember_clean_s",
+        "breaker_open_ms",
+        "cache_risky_s",
+        "cache_clean_s",
     ];
 }
 
@@ -58,15 +59,15 @@ impl Default for Threat {
             timeout_ms: 3000,
             concurrency: 32,
             breaker_failures: 5,
-            breaker_pause_ms: 10_000,
-            remember_risky_s: 600,
-            remember_clean_s: 60,
+            breaker_open_ms: 10_000,
+            cache_risky_s: 600,
+            cache_clean_s: 60,
         }
     }
 }
 
 impl fmt::Debug for Threat {
-    /// Leaves out the key, and the address, which may hold one.
+    /// Omits the key, and the URL, which may contain one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Threat").field("scanner", &self.scanner).finish_non_exhaustive()
     }

@@ -1,4 +1,4 @@
-//! `[webhooks]`: how the events of jobs are delivered.
+//! `[webhooks]`: the delivery of job events.
 
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::time::Duration;
@@ -6,41 +6,43 @@ use std::time::Duration;
 use serde::Deserialize;
 use websvc_server::WebhookConfig;
 
-/// `[webhooks]`.
+/// `[webhooks]`: limits of the delivery of job events.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Webhooks {
-    /// Tries of one event.
+    /// Delivery attempts per event.
     pub(crate) attempts: NonZeroU32,
-    /// The pause after the first of them.
-    pub(crate) first_pause_ms: u64,
-    /// How long a receiver may take.
+    /// Backoff after the first failed attempt.
+    pub(crate) initial_backoff_ms: u64,
+    /// Time limit of one delivery.
     pub(crate) timeout_ms: NonZeroU64,
-    /// Events at one time.
+    /// Maximum number of concurrent deliveries.
     pub(crate) concurrency: NonZeroUsize,
-    /// Events to one host at one time.
-    pub(crate) per_host: NonZeroUsize,
-    /// How long a dead letter is kept.
-    pub(crate) keep_hours: NonZeroU64,
+    /// Maximum number of concurrent deliveries to one host.
+    pub(crate) max_per_host: NonZeroUsize,
+    /// Time that a dead letter is stored.
+    pub(crate) retention_hours: NonZeroU64,
 }
 
 impl Webhooks {
+    /// The names of the keys.
     pub(super) const KEYS: &'static [&'static str] =
-        &["attempts", "first_pause_ms", "timeout_ms", "concurrency", "per_host", "keep_hours"];
+        &["attempts", "initial_backoff_ms", "timeout_ms", "concurrency", "max_per_host", "retention_hours"];
 
-    /// Returns the bounds of deliveries.
-    pub(crate) fn bounds(&self) -> WebhookConfig {
-        let Self { attempts, first_pause_ms, timeout_ms, concurrency, per_host, keep_hours } = self;
-        let mut bounds = WebhookConfig {
+    /// Returns the configuration of deliveries.
+    pub(crate) fn delivery_config(&self) -> WebhookConfig {
+        let Self { attempts, initial_backoff_ms, timeout_ms, concurrency, max_per_host, retention_hours } =
+            self;
+        let mut config = WebhookConfig {
             attempts: attempts.get(),
             patience: Duration::from_millis(timeout_ms.get()),
             concurrency: concurrency.get(),
-            per_host: per_host.get(),
-            keep: Duration::from_secs(keep_hours.get().saturating_mul(3_600)),
+            per_host: max_per_host.get(),
+            keep: Duration::from_secs(retention_hours.get().saturating_mul(3_600)),
             ..WebhookConfig::default()
         };
-        bounds.pauses.first = Duration::from_millis(*first_pause_ms);
-        bounds
+        config.pauses.first = Duration::from_millis(*initial_backoff_ms);
+        config
     }
 }
 
@@ -51,11 +53,11 @@ impl Default for Webhooks {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Self {
             attempts: NonZeroU32::new(attempts).unwrap_or(NonZeroU32::MIN),
-            first_pause_ms: ms(pauses.first),
+            initial_backoff_ms: ms(pauses.first),
             timeout_ms: NonZeroU64::new(ms(patience)).unwrap_or(NonZeroU64::MIN),
             concurrency: NonZeroUsize::new(concurrency).unwrap_or(NonZeroUsize::MIN),
-            per_host: NonZeroUsize::new(per_host).unwrap_or(NonZeroUsize::MIN),
-            keep_hours: NonZeroU64::new(keep.as_secs() / 3_600).unwrap_or(NonZeroU64::MIN),
+            max_per_host: NonZeroUsize::new(per_host).unwrap_or(NonZeroUsize::MIN),
+            retention_hours: NonZeroU64::new(keep.as_secs() / 3_600).unwrap_or(NonZeroU64::MIN),
         }
     }
 }

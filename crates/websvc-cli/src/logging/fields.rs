@@ -1,4 +1,4 @@
-//! The fields of an event, and which of them a request may tell of which nothing is kept.
+//! The fields of an event, and their redaction for requests with zero data retention.
 
 use std::error::Error;
 use std::fmt;
@@ -8,12 +8,12 @@ use tracing::field::{Field, Visit};
 
 use crate::output;
 
-/// Stands for what is not told.
-const WITHHELD: &str = "withheld";
+/// The replacement for a redacted value.
+const REDACTED: &str = "withheld";
 
-/// Fields with words of ours, of the configuration, or of the interface alone; all others with words may hold what was
-/// asked, where it led, or what was found.
-const OWN_WORDS: &[&str] = &["id", "method", "path", "source", "scanner", "kind", "rule"];
+/// String fields that contain only words of websvc, of the configuration or of the API. All other string fields may
+/// contain queries, URLs or content.
+const SAFE_FIELDS: &[&str] = &["id", "method", "path", "source", "scanner", "kind", "rule"];
 
 /// Fields of an event.
 #[derive(Default)]
@@ -23,11 +23,11 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Takes out everything that may hold content: numbers stay, and the words of [`OWN_WORDS`].
+    /// Redacts every value that may contain content. Numbers and [`SAFE_FIELDS`] are unchanged.
     pub(super) fn redact(&mut self) {
         for (name, value) in &mut self.others {
-            if value.is_string() && !OWN_WORDS.contains(&name.as_str()) {
-                *value = WITHHELD.into();
+            if value.is_string() && !SAFE_FIELDS.contains(&name.as_str()) {
+                *value = REDACTED.into();
             }
         }
     }
@@ -62,7 +62,7 @@ impl Visit for Fields {
         self.set(field, value);
     }
 
-    /// Writes an error with its causes.
+    /// Records an error with its causes.
     fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
         self.set(field, output::causes(value));
     }

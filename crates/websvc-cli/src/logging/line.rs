@@ -1,4 +1,4 @@
-//! One event, one line: an object of JSON, or words for people.
+//! Formatting of log events, one line each: JSON, or text for people.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -17,21 +17,21 @@ use websvc_stage::field;
 use super::fields::Fields;
 use crate::config::LogFormat;
 
-/// Writes lines to what `out` opens.
+/// A layer that writes events as lines to the writers that `out` returns.
 pub(super) struct Lines<O> {
     format: LogFormat,
-    colours: bool,
+    colors: bool,
     out: O,
 }
 
-/// Fields of a request span that its log lines repeat.
+/// Fields of a request span that its lines contain.
 #[derive(Default)]
 struct SpanIdentity {
     request_id: String,
     is_private: bool,
 }
 
-/// Whose line it is.
+/// The request that a line belongs to.
 #[derive(Default)]
 struct LineOwner {
     request_id: Option<String>,
@@ -40,8 +40,8 @@ struct LineOwner {
 }
 
 impl<O> Lines<O> {
-    pub(super) fn new(format: LogFormat, colours: bool, out: O) -> Self {
-        Self { format, colours, out }
+    pub(super) fn new(format: LogFormat, colors: bool, out: O) -> Self {
+        Self { format, colors, out }
     }
 }
 
@@ -66,27 +66,27 @@ where
     }
 
     fn on_event(&self, event: &Event<'_>, ctx: Context<'_, S>) {
-        let mut whose = LineOwner::default();
-        // From within to without: a call of a tool is told under the request that it came with.
+        let mut owner = LineOwner::default();
+        // From the innermost to the outermost span: a tool call is logged under the request that contains it.
         for span in ctx.event_scope(event).into_iter().flatten() {
             let extensions = span.extensions();
             if let Some(identity) = extensions.get::<SpanIdentity>() {
-                whose.is_private |= identity.is_private;
-                whose.request_id = Some(identity.request_id.clone());
+                owner.is_private |= identity.is_private;
+                owner.request_id = Some(identity.request_id.clone());
             }
-            whose.trace = whose.trace.or_else(|| extensions.get::<TraceContext>().copied());
+            owner.trace = owner.trace.or_else(|| extensions.get::<TraceContext>().copied());
         }
         let mut fields = Fields::default();
         event.record(&mut fields);
-        if whose.is_private {
+        if owner.is_private {
             fields.redact();
         }
         let (level, target) = (event.metadata().level(), event.metadata().target());
         let line = match self.format {
-            LogFormat::Json => json(*level, target, whose, fields),
-            LogFormat::Pretty => pretty(*level, target, &whose, &fields, self.colours),
+            LogFormat::Json => json(*level, target, owner, fields),
+            LogFormat::Pretty => pretty(*level, target, &owner, &fields, self.colors),
         };
-        // There is nowhere to tell that the log cannot be written.
+        // A failure to write the log cannot be reported anywhere.
         let _ = (self.out)().write_all(line.as_bytes());
     }
 }
@@ -107,17 +107,17 @@ impl Visit for SpanIdentity {
     fn record_debug(&mut self, _field: &Field, _value: &dyn std::fmt::Debug) {}
 }
 
-/// The names are an interface: docs/observability.md has them.
-fn json(level: Level, target: &str, whose: LineOwner, fields: Fields) -> String {
+/// Formats an event as JSON. The names are an interface, documented in docs/observability.md.
+fn json(level: Level, target: &str, owner: LineOwner, fields: Fields) -> String {
     let mut line = Map::new();
     line.insert("timestamp".to_owned(), now().into());
     line.insert("level".to_owned(), level.as_str().into());
     line.insert("target".to_owned(), target.into());
     line.insert("message".to_owned(), fields.message.into());
-    if let Some(request_id) = whose.request_id {
+    if let Some(request_id) = owner.request_id {
         line.insert("request_id".to_owned(), request_id.into());
     }
-    if let Some(TraceContext { trace, span }) = whose.trace {
+    if let Some(TraceContext { trace, span }) = owner.trace {
         line.insert("trace_id".to_owned(), trace.to_string().into());
         line.insert("span_id".to_owned(), span.to_string().into());
     }
@@ -125,28 +125,28 @@ fn json(level: Level, target: &str, whose: LineOwner, fields: Fields) -> String 
     format!("{}\n", Value::Object(line))
 }
 
-fn pretty(level: Level, target: &str, whose: &LineOwner, fields: &Fields, colours: bool) -> String {
-    let painted = |text: &str, code: u8| {
-        if colours { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+fn pretty(level: Level, target: &str, owner: &LineOwner, fields: &Fields, colors: bool) -> String {
+    let paint = |text: &str, code: u8| {
+        if colors { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     };
-    let level = painted(&format!("{level:>5}"), colour(level));
+    let level = paint(&format!("{level:>5}"), color(level));
     let mut line =
-        format!("{} {level} {}: {}", painted(&now(), 2), painted(target, 2), printable(&fields.message));
+        format!("{} {level} {}: {}", paint(&now(), 2), paint(target, 2), printable(&fields.message));
     for (name, value) in &fields.others {
-        // Writing into a `String` cannot fail; strings are quoted, and what is in them is escaped.
+        // Writing into a `String` cannot fail. `Debug` quotes and escapes strings.
         let _ = match value {
-            Value::String(text) => write!(line, " {}{text:?}", painted(&format!("{name}="), 2)),
-            other => write!(line, " {}{other}", painted(&format!("{name}="), 2)),
+            Value::String(text) => write!(line, " {}{text:?}", paint(&format!("{name}="), 2)),
+            other => write!(line, " {}{other}", paint(&format!("{name}="), 2)),
         };
     }
-    if let Some(request_id) = &whose.request_id {
-        let _ = write!(line, " {}{request_id}", painted("request_id=", 2));
+    if let Some(request_id) = &owner.request_id {
+        let _ = write!(line, " {}{request_id}", paint("request_id=", 2));
     }
     line.push('\n');
     line
 }
 
-fn colour(level: Level) -> u8 {
+fn color(level: Level) -> u8 {
     match level {
         Level::ERROR => 31,
         Level::WARN => 33,
@@ -156,14 +156,10 @@ fn colour(level: Level) -> u8 {
     }
 }
 
-/// Escapes what would begin another line or speak to a terminal.
+/// Escapes control characters, which could start another line or control a terminal.
 fn printable(text: &str) -> String {
     text.chars()
-        .map(
-            |letter| {
-                if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() }
-            },
-        )
+        .map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() })
         .collect()
 }
 
@@ -182,9 +178,9 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Default)]
-    struct FieldWriter(Arc<Mutex<Vec<u8>>>);
+    struct Buffer(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for FieldWriter {
+    impl Write for Buffer {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0.lock().unwrap().write(bytes)
         }
@@ -194,9 +190,9 @@ mod tests {
         }
     }
 
-    /// Returns the lines that `work` writes.
+    /// Returns the lines that are logged by `work`.
     fn lines(format: LogFormat, work: impl FnOnce()) -> Vec<String> {
-        let written = FieldWriter::default();
+        let written = Buffer::default();
         let out = written.clone();
         let subscriber = Registry::default().with(Lines::new(format, false, move || out.clone()));
         tracing::subscriber::with_default(subscriber, work);
@@ -205,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_json_has_the_names_of_the_manual_and_the_request_it_is_of() {
+    fn json_line_has_the_documented_names_and_the_request_id() {
         let lines = lines(LogFormat::Json, || {
             tracing::warn!(count = 3, "outside");
             RequestSpan::new("req-1", "GET", None).in_scope(|| {
@@ -224,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_private_request_tells_numbers_and_words_of_ours_alone() {
+    fn lines_of_a_private_request_are_redacted() {
         let lines = lines(LogFormat::Json, || {
             let span = RequestSpan::new("req-1", "POST", None);
             span.in_scope(|| tracing::info!(url = "http://marker.test/", "before"));
@@ -236,7 +232,7 @@ mod tests {
                 RequestSpan::within("tool", "scrape").in_scope(|| tracing::info!(query = "marker", "within"));
             });
         });
-        assert!(lines[0].contains("marker"), "the control finds it: {lines:?}");
+        assert!(lines[0].contains("marker"), "the line before is not redacted: {lines:?}");
         assert!(
             lines[1..].iter().all(|line| !line.contains("marker") && line.contains("req-1")),
             "{lines:?}"
@@ -248,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_for_people_stays_one_line_and_says_nothing_to_the_terminal() {
+    fn pretty_line_escapes_control_characters() {
         let lines = lines(LogFormat::Pretty, || {
             RequestSpan::new("req-1", "GET", None)
                 .in_scope(|| tracing::info!(path = "/a\n\u{1b}[31mb", status = 200, "re\u{1b}quest"));

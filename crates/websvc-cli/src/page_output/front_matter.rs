@@ -1,10 +1,10 @@
-//! Metadata of a page as YAML front matter of its Markdown.
+//! The YAML front matter of a Markdown file.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// Returns the fields that have a value between two lines of `---`.
+/// Returns the fields that have a value as YAML, between two lines of `---`.
 pub(crate) fn front_matter(fields: &[(&str, Option<Value>)]) -> String {
     let mut text = "---\n".to_owned();
     for (name, value) in fields {
@@ -16,15 +16,15 @@ pub(crate) fn front_matter(fields: &[(&str, Option<Value>)]) -> String {
     text
 }
 
-/// Returns a value as JSON that is YAML as well: the signs that YAML does not print have to be written in ASCII there.
+/// Returns a value as JSON that is also valid YAML. Characters that YAML does not allow are escaped.
 pub(crate) fn quoted(value: &Value) -> String {
     let mut text = String::new();
-    for sign in value.to_string().chars() {
-        match sign {
+    for c in value.to_string().chars() {
+        match c {
             '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
-                let _infallible = write!(text, "\\u{:04x}", u32::from(sign));
+                let _infallible = write!(text, "\\u{:04x}", u32::from(c));
             }
-            _ => text.push(sign),
+            _ => text.push(c),
         }
     }
     text
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_yaml_parser_reads_what_was_written() {
+    fn front_matter_is_valid_yaml() {
         for text in [
             "plain",
             "Tea: \"green\"\n---\n# no comment",

@@ -1,4 +1,4 @@
-//! The name of the file of a page, from its address: readable, the same every time, and safe whatever the web says.
+//! The file name of a page, derived from its URL: readable, deterministic, and safe for any URL.
 
 use std::fmt::Write as _;
 
@@ -9,34 +9,34 @@ use url::Url;
 /// Extension of the Markdown file.
 pub(super) const MARKDOWN: &str = "md";
 
-/// The page of a directory.
+/// Name of the page of a directory.
 const INDEX: &str = "index";
 
-/// The longest part of a name between two slashes, in bytes: every system has room for it with what is added.
-const PART_MAX_BYTES: usize = 100;
+/// Maximum length of a path component in bytes. With its additions, it is valid on every system.
+const COMPONENT_MAX_BYTES: usize = 100;
 
-/// The longest name, in bytes; Windows has 260 for the whole path.
+/// Maximum length of a name in bytes. Windows allows 260 for the whole path.
 const NAME_MAX_BYTES: usize = 180;
 
-/// Extensions of the files of one page; a directory with such a name would conflict with them.
+/// Extensions of the files of one page. A directory with such an extension could conflict with them.
 const EXTENSIONS: [&str; 6] = [MARKDOWN, "html", "json", "png", "jpg", "pdf"];
 
-/// Names that Windows has for devices, in any spelling, also before a dot.
+/// Device names of Windows, which are reserved in any case, also before a dot.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
-/// The names a page may have, relative, without what comes after the last dot.
+/// The possible names of a page: relative paths without extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Names {
-    /// The one that its address makes.
+    /// Name from the URL alone.
     pub(super) plain: String,
-    /// One that no other address makes.
-    pub(super) own: String,
+    /// Name with a hash of the URL, which no other URL has.
+    pub(super) unique: String,
 }
 
-/// A part of a name, and whether it tells all of what it was made of.
-struct Part {
+/// A path component, and whether it represents its source exactly.
+struct Component {
     text: String,
-    fidelity: NameExactness,
+    exactness: NameExactness,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,49 +46,53 @@ enum NameExactness {
 }
 
 impl Names {
-    /// Names a page. What of its address is not in its name, such as the query, is in the number at its end.
-    pub(super) fn of(address: &str) -> Self {
-        let number = number(address);
-        let whole = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
-        let Ok(url) = Url::parse(&whole) else {
-            let name = format!("page-{number}");
-            return Self { plain: name.clone(), own: name };
+    /// Returns the names of a page. If a part of the URL is missing in a name, such as the query, it has a hash.
+    pub(super) fn of(url_text: &str) -> Self {
+        let hash = hash(url_text);
+        let with_scheme =
+            if url_text.contains("://") { url_text.to_owned() } else { format!("http://{url_text}") };
+        let Ok(url) = Url::parse(&with_scheme) else {
+            let name = format!("page-{hash}");
+            return Self { plain: name.clone(), unique: name };
         };
         let host = match (url.host_str(), url.port()) {
             (Some(host), Some(port)) => format!("{host}_{port}"),
             (host, _) => host.unwrap_or("page").to_owned(),
         };
-        let host = part(&host);
+        let host = component(&host);
         let mut segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
         let last = segments.pop().unwrap_or_default();
-        let mut fidelity = host.fidelity;
+        let mut exactness = host.exactness;
         let mut folders = vec![host.text];
         for segment in segments {
-            let Part { mut text, fidelity: here } = part(segment);
-            fidelity = fidelity.and(here);
-            if text.rsplit_once('.').is_some_and(|(_, end)| EXTENSIONS.contains(&&*end.to_lowercase())) {
-                let _infallible = write!(text, "-{}", self::number(segment));
+            let Component { mut text, exactness: here } = component(segment);
+            exactness = exactness.and(here);
+            if text
+                .rsplit_once('.')
+                .is_some_and(|(_, extension)| EXTENSIONS.contains(&&*extension.to_lowercase()))
+            {
+                let _infallible = write!(text, "-{}", self::hash(segment));
             }
             folders.push(text);
         }
         let last = match last {
-            "" => Part { text: INDEX.to_owned(), fidelity: NameExactness::Exact },
-            last => file_part(last),
+            "" => Component { text: INDEX.to_owned(), exactness: NameExactness::Exact },
+            last => file_component(last),
         };
-        fidelity = fidelity.and(last.fidelity);
+        exactness = exactness.and(last.exactness);
         if url.query().is_some() {
-            fidelity = NameExactness::Changed;
+            exactness = NameExactness::Changed;
         }
-        let own = format!("{}/{}-{number}", folders.join("/"), last.text);
-        if own.len() > NAME_MAX_BYTES {
-            let own = format!("{}/{}-{number}", cut(&folders[0], 60), cut(&last.text, 60));
-            return Self { plain: own.clone(), own };
+        let unique = format!("{}/{}-{hash}", folders.join("/"), last.text);
+        if unique.len() > NAME_MAX_BYTES {
+            let unique = format!("{}/{}-{hash}", truncate(&folders[0], 60), truncate(&last.text, 60));
+            return Self { plain: unique.clone(), unique };
         }
-        let plain = match fidelity {
+        let plain = match exactness {
             NameExactness::Exact => format!("{}/{}", folders.join("/"), last.text),
-            NameExactness::Changed => own.clone(),
+            NameExactness::Changed => unique.clone(),
         };
-        Self { plain, own }
+        Self { plain, unique }
     }
 }
 
@@ -98,89 +102,90 @@ impl NameExactness {
     }
 }
 
-/// Makes the last part of a name: none that another kind of file of another page has.
-fn file_part(segment: &str) -> Part {
-    let mut part = part(segment);
-    let end = part.text.rsplit_once('.').map(|(_, end)| end.to_lowercase()).unwrap_or_default();
-    let is_kept_for_others =
-        part.text.eq_ignore_ascii_case(INDEX) || end == "raw" || end.starts_with("action-");
-    if is_kept_for_others {
-        part.fidelity = NameExactness::Changed;
+/// Returns the last component of a name. It never equals the name of another format of another page.
+fn file_component(segment: &str) -> Component {
+    let mut component = component(segment);
+    let extension =
+        component.text.rsplit_once('.').map(|(_, extension)| extension.to_lowercase()).unwrap_or_default();
+    let is_reserved =
+        component.text.eq_ignore_ascii_case(INDEX) || extension == "raw" || extension.starts_with("action-");
+    if is_reserved {
+        component.exactness = NameExactness::Changed;
     }
-    part
+    component
 }
 
-/// Makes a part of a name out of a segment of a path: letters and digits of any script, and four signs.
-fn part(segment: &str) -> Part {
+/// Converts a path segment to a component of letters and digits of any script, and `.`, `_`, `-`, `+`.
+fn component(segment: &str) -> Component {
     let decoded = percent_decode_str(segment).decode_utf8();
-    let mut fidelity = if decoded.is_ok() { NameExactness::Exact } else { NameExactness::Changed };
+    let mut exactness = if decoded.is_ok() { NameExactness::Exact } else { NameExactness::Changed };
     let decoded = decoded.unwrap_or_else(|_| segment.into());
     let mut text = String::new();
-    for sign in decoded.chars() {
-        if sign.is_alphanumeric() || matches!(sign, '.' | '_' | '-' | '+') {
-            text.push(sign);
+    for c in decoded.chars() {
+        if c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '+') {
+            text.push(c);
         } else {
-            fidelity = NameExactness::Changed;
+            exactness = NameExactness::Changed;
             if !text.ends_with('-') {
                 text.push('-');
             }
         }
     }
-    // No hidden file, no other directory, and no end that Windows leaves out.
+    // No hidden file, no parent directory, and no trailing dot, which Windows removes.
     let trimmed = text.trim_matches('.');
-    let short = cut(trimmed, PART_MAX_BYTES).trim_end_matches('.');
+    let short = truncate(trimmed, COMPONENT_MAX_BYTES).trim_end_matches('.');
     if short.len() != text.len() {
-        fidelity = NameExactness::Changed;
+        exactness = NameExactness::Changed;
     }
     let mut text = short.to_owned();
     let stem = text.split('.').next().unwrap_or_default().to_lowercase();
     if text.is_empty() || is_device(&stem) {
-        fidelity = NameExactness::Changed;
+        exactness = NameExactness::Changed;
         text.insert(0, '_');
     }
-    Part { text, fidelity }
+    Component { text, exactness }
 }
 
 fn is_device(stem: &str) -> bool {
     let mut numbered = ["com", "lpt"].into_iter().filter_map(|name| stem.strip_prefix(name));
     DEVICES.contains(&stem)
         || numbered.any(|rest| {
-            let mut signs = rest.chars();
-            signs.next().is_some_and(|sign| sign.is_ascii_digit() || matches!(sign, '¹' | '²' | '³'))
-                && signs.next().is_none()
+            let mut chars = rest.chars();
+            chars.next().is_some_and(|c| c.is_ascii_digit() || matches!(c, '¹' | '²' | '³'))
+                && chars.next().is_none()
         })
 }
 
-/// Returns the beginning of a text, at most so many bytes of it.
-fn cut(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+/// Returns the longest prefix of a text with at most `max_bytes` bytes.
+fn truncate(text: &str, max_bytes: usize) -> &str {
+    let end = (0..=max_bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or_default()]
 }
 
-/// Returns what tells an address from others.
-fn number(address: &str) -> String {
-    let digest = Sha256::digest(address.as_bytes());
-    let mut number = String::new();
+/// Returns a short hash that distinguishes a URL from others.
+fn hash(url_text: &str) -> String {
+    let digest = Sha256::digest(url_text.as_bytes());
+    let mut hash = String::new();
     for byte in digest.iter().take(5) {
-        let _infallible = write!(number, "{byte:02x}");
+        let _infallible = write!(hash, "{byte:02x}");
     }
-    number
+    hash
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A `*` in what is expected stands for the number.
+    /// A `*` in `expected` stands for the hash.
     #[track_caller]
-    fn check(address: &str, expected: &str) {
-        let names = Names::of(address);
-        assert_eq!(names.plain, expected.replace('*', &number(address)), "{address}");
-        assert!(names.own.len() <= NAME_MAX_BYTES && names.own.contains(&number(address)), "{names:?}");
+    fn check(url_text: &str, expected: &str) {
+        let names = Names::of(url_text);
+        assert_eq!(names.plain, expected.replace('*', &hash(url_text)), "{url_text}");
+        assert!(names.unique.len() <= NAME_MAX_BYTES && names.unique.contains(&hash(url_text)), "{names:?}");
     }
 
     #[test]
-    fn names_are_those_of_the_site() {
+    fn name_follows_host_and_path() {
         check("https://example.org/", "example.org/index");
         check("https://example.org/docs/guide", "example.org/docs/guide");
         check("https://example.org/docs/", "example.org/docs/index");
@@ -190,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_in_the_name_is_in_the_number() {
+    fn name_has_a_hash_if_it_does_not_represent_the_url_exactly() {
         check("https://example.org/find?q=1", "example.org/find-*");
         check("https://example.org/?q=1", "example.org/index-*");
         check("https://example.org/docs/index", "example.org/docs/index-*");
@@ -203,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_leads_elsewhere_or_means_something_else() {
+    fn name_is_safe_for_hostile_urls() {
         check("https://example.org/../../etc/passwd", "example.org/etc/passwd");
         check("https://example.org/..%2f..%2fetc%2fpasswd", "example.org/-..-etc-passwd-*");
         check("https://example.org/%5c..%5cx", "example.org/-..-x-*");
@@ -217,12 +222,12 @@ mod tests {
         check("https://example.org/a:b*c%00d", "example.org/a-b-c-d-*");
         check("http://[::1]/a", "-1-/a-*");
         check("no url", "page-*");
-        let md = number("x.md");
+        let md = hash("x.md");
         check("https://example.org/x.md/y", &format!("example.org/x.md-{md}/y"));
     }
 
     #[test]
-    fn names_have_a_length() {
+    fn name_has_a_maximum_length() {
         let long = "x".repeat(300);
         check(&format!("https://example.org/{long}"), &format!("example.org/{}-*", &long[..100]));
         check(

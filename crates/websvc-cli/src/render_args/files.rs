@@ -1,4 +1,4 @@
-//! Files that are part of an answer, written to where whoever asked wants them.
+//! Files of a response, such as screenshots, and their names on disk.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use websvc_types::action::ActionResults;
 
 use crate::output;
 
-/// The longest name of a file, without what is added to it.
-const LONGEST_NAME: usize = 100;
+/// Maximum length of a file name without suffix and extension.
+const MAX_STEM_CHARS: usize = 100;
 
-/// How the files of a page are named when nobody said how.
+/// The default names of the files of a page.
 #[derive(Debug)]
 pub(crate) struct FileNames {
     directory: PathBuf,
@@ -21,59 +21,58 @@ pub(crate) struct FileNames {
 }
 
 impl FileNames {
-    /// Names files after a page: its host and path, and before them the place of a result.
-    pub(crate) fn of(directory: &Path, place: Option<usize>, url: &str) -> Self {
+    /// Names files after the host and path of a page, and the position of a search result before them.
+    pub(crate) fn of(directory: &Path, position: Option<usize>, url: &str) -> Self {
         let url = Url::parse(url).ok();
         let host = url.as_ref().and_then(Url::host_str).unwrap_or("page");
         let path = url.as_ref().map(Url::path).unwrap_or_default();
-        let place = place.map(|place| format!("{place}-")).unwrap_or_default();
+        let position = position.map(|position| format!("{position}-")).unwrap_or_default();
         let mut stem = String::new();
-        for sign in format!("{place}{host}{path}").chars().take(LONGEST_NAME) {
-            match sign {
-                '.' | '_' | 'a'..='z' | 'A'..='Z' | '0'..='9' => stem.push(sign),
+        for c in format!("{position}{host}{path}").chars().take(MAX_STEM_CHARS) {
+            match c {
+                '.' | '_' | 'a'..='z' | 'A'..='Z' | '0'..='9' => stem.push(c),
                 _ if stem.ends_with('-') => {}
                 _ => stem.push('-'),
             }
         }
-        // Nothing that the web says may name a hidden file, or one of another directory.
+        // No URL may lead to a hidden file or to another directory.
         let stem = stem.trim_matches(['-', '.']).to_owned();
         Self { directory: directory.to_owned(), stem }
     }
 
-    /// Writes a file that is part of an answer, and returns what there is to say instead of it: its path, or the URL under
-    /// which a server keeps it.
+    /// Writes a file of a response and returns its path. For a file that a server stores, returns its URL.
     ///
     /// # Errors
-    /// It cannot be written.
-    pub(crate) fn write(&self, what: &str, file: Option<&Path>, url: &str) -> Result<String> {
+    /// The file cannot be written.
+    pub(crate) fn write(&self, suffix: &str, file: Option<&Path>, url: &str) -> Result<String> {
         let Some((extension, bytes)) = decode_file(url)? else { return Ok(url.to_owned()) };
-        let own = || self.directory.join(format!("{}{what}.{extension}", self.stem));
-        let path = file.map_or_else(own, Path::to_owned);
+        let default = || self.directory.join(format!("{}{suffix}.{extension}", self.stem));
+        let path = file.map_or_else(default, Path::to_owned);
         std::fs::write(&path, bytes).with_context(|| path.display().to_string())?;
         let path = path.display().to_string();
         output::note(&format!("wrote {path}"));
         Ok(path)
     }
 
-    /// Writes the files of the actions, in whose results their paths are then.
+    /// Writes the files of the actions and replaces them in the results by their paths.
     ///
     /// # Errors
-    /// One cannot be written.
+    /// A file cannot be written.
     pub(crate) fn write_all(&self, actions: &mut ActionResults) -> Result<()> {
         for files in [&mut actions.screenshots, &mut actions.pdfs] {
-            for (at, file) in files.iter_mut().enumerate() {
-                *file = self.write(&format!("-action-{}", at + 1), None, file)?;
+            for (index, file) in files.iter_mut().enumerate() {
+                *file = self.write(&format!("-action-{}", index + 1), None, file)?;
             }
         }
         Ok(())
     }
 }
 
-/// Returns the bytes of a file that is part of an answer, and what its name ends with; `None` for the URL of a file that
-/// a server keeps.
+/// Returns the extension and the bytes of a file in a `data:` URL. Returns `None` for the URL of a file that a server
+/// stores.
 ///
 /// # Errors
-/// It is none.
+/// The data is not valid Base64.
 pub(crate) fn decode_file(url: &str) -> Result<Option<(&'static str, Vec<u8>)>> {
     let Some((kind, data)) = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) else {
         return Ok(None);
@@ -83,7 +82,7 @@ pub(crate) fn decode_file(url: &str) -> Result<Option<(&'static str, Vec<u8>)>> 
         "application/pdf" => "pdf",
         _ => "png",
     };
-    let bytes = BASE64_STANDARD.decode(data).context("the answer has a file that is none")?;
+    let bytes = BASE64_STANDARD.decode(data).context("the response has a file with invalid Base64")?;
     Ok(Some((extension, bytes)))
 }
 
@@ -92,9 +91,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_named_after_their_pages() {
-        let check = |url: &str, place, expected: &str| {
-            assert_eq!(FileNames::of(Path::new("."), place, url).stem, expected, "{url}");
+    fn file_name_follows_position_host_and_path() {
+        let check = |url: &str, position, expected: &str| {
+            assert_eq!(FileNames::of(Path::new("."), position, url).stem, expected, "{url}");
         };
         check("https://example.org/", None, "example.org");
         check("https://example.org/docs/a%20b/?q=1", None, "example.org-docs-a-20b");
@@ -108,10 +107,10 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_keeps_is_not_written() {
+    fn file_that_a_server_stores_is_not_written() {
         let names = FileNames::of(Path::new("/nowhere"), None, "https://a.test/");
         let url = "https://websvc.test/artifacts/a.png?expires=1";
         assert_eq!(names.write("", None, url).unwrap(), url);
-        assert!(names.write("", None, "data:image/png;base64,AAAA").is_err(), "there is no such directory");
+        assert!(names.write("", None, "data:image/png;base64,AAAA").is_err(), "the directory does not exist");
     }
 }

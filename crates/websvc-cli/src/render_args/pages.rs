@@ -1,4 +1,4 @@
-//! Arguments for pages: their formats, and for many pages their files.
+//! Arguments for the formats of pages, and all arguments for jobs with many pages.
 
 use anyhow::Result;
 use clap::Args;
@@ -9,23 +9,23 @@ use websvc_types::{Action, Format, ScrapeOptions};
 use super::{LocationArgs, PageCaptureArgs, RenderArgs};
 use crate::command::format;
 
-/// Formats of a page.
+/// Arguments for the formats of a page.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct FormatArgs {
-    /// markdown, html, rawHtml, links or images; repeat for several [default: markdown, nothing with files alone].
+    /// Output format: markdown, html, rawHtml, links or images; repeat for several [default: markdown]
     #[arg(long = "format", visible_alias = "formats", value_name = "FORMAT", value_delimiter = ',',
           value_parser = crate::args::format_name(), hide_possible_values = true)]
     formats: Vec<String>,
-    /// Keeps headers, navigation and footers.
+    /// Keep headers, navigation and footers
     #[arg(long)]
     full_page: bool,
-    /// Fetches the page even when a cached copy is fresh.
+    /// Fetch the page even if a cached copy is fresh
     #[arg(long)]
     fresh: bool,
 }
 
 impl FormatArgs {
-    /// Returns what was asked for; no formats are an empty list.
+    /// Returns the scrape options. Without formats, the list of formats is empty.
     pub(crate) fn options(&self) -> Result<ScrapeOptions> {
         let Self { formats, full_page, fresh } = self;
         let formats = formats.iter().map(|name| format(name)).collect::<Result<Vec<_>>>()?;
@@ -38,37 +38,37 @@ impl FormatArgs {
     }
 }
 
-/// Arguments for many pages.
+/// Arguments for jobs with many pages.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct PageArgs {
     #[command(flatten)]
-    reading: FormatArgs,
+    format_args: FormatArgs,
     #[command(flatten)]
-    pictures: PageCaptureArgs,
-    /// Prints each page into a PDF file, too.
-    #[arg(long, help_heading = "Pages in a browser")]
+    captures: PageCaptureArgs,
+    /// Print each page to a PDF file
+    #[arg(long, help_heading = "Browser")]
     pdf: bool,
     #[command(flatten)]
-    drawing: RenderArgs,
+    render: RenderArgs,
     #[command(flatten)]
-    place: LocationArgs,
+    location: LocationArgs,
 }
 
 impl PageArgs {
-    /// Returns what was asked for; pages of which nothing is said are Markdown.
+    /// Returns the scrape options. Without formats, the format is Markdown.
     pub(crate) fn options(&self) -> Result<ScrapeOptions> {
-        let Self { reading, pictures, pdf, drawing, place } = self;
-        let mut options = reading.options()?;
+        let Self { format_args, captures, pdf, render, location } = self;
+        let mut options = format_args.options()?;
         let formats = options.formats.get_or_insert_default();
-        formats.extend(pictures.format(drawing));
+        formats.extend(captures.format(render));
         if formats.is_empty() {
             formats.push(Format::Markdown(Markdown::default()));
         }
-        drawing.fill(&mut options)?;
+        render.fill(&mut options)?;
         if *pdf {
             options.actions.get_or_insert_default().push(Action::Pdf(Pdf::default()));
         }
-        place.fill(&mut options);
+        location.fill(&mut options);
         Ok(options)
     }
 }

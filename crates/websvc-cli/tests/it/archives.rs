@@ -1,4 +1,4 @@
-//! Web archives and packed JSON lines into the index, whole ones and broken ones.
+//! Tests of the import of WARC files and compressed JSON lines, intact and damaged.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use websvc_testkit::{Coding, TestWeb};
 
 use crate::harness::Site;
 
-/// A record as crawlers write it.
+/// Returns a WARC record in the form that crawlers write.
 fn record(kind: &str, target: &str, block: &[u8]) -> Vec<u8> {
     let head = format!(
         "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:0>\r\nWARC-Target-URI: {target}\r\n\
@@ -19,8 +19,8 @@ fn record(kind: &str, target: &str, block: &[u8]) -> Vec<u8> {
     [head.as_bytes(), block, b"\r\n\r\n"].concat()
 }
 
-/// A record with an answer of HTTP.
-fn answer(target: &str, head: &str, body: &[u8]) -> Vec<u8> {
+/// Returns a record with an HTTP response.
+fn response(target: &str, head: &str, body: &[u8]) -> Vec<u8> {
     record("response", target, &[format!("HTTP/1.1 {head}\r\n\r\n").as_bytes(), body].concat())
 }
 
@@ -35,16 +35,16 @@ const HTML: &str = "200 OK\r\nContent-Type: text/html; charset=utf-8";
 fn page(target: &str, text: &str) -> Vec<u8> {
     let body =
         format!("<html lang=en><title>{text}</title><main><h1>{text}</h1><p>The word is {text}.</main>");
-    answer(target, HTML, body.as_bytes())
+    response(target, HTML, body.as_bytes())
 }
 
-/// An installation, and a folder for what is imported.
-struct Import {
+/// An installation, and a directory for the files to import.
+struct ImportTest {
     site: Site,
     files: TempDir,
 }
 
-impl Import {
+impl ImportTest {
     async fn new() -> Self {
         let world = TestWeb::builder().start().await;
         Self { site: Site::new(&world), files: tempfile::tempdir().unwrap() }
@@ -56,12 +56,12 @@ impl Import {
         path
     }
 
-    /// Imports a file; returns what was said on stdout and on stderr.
+    /// Imports a file. Returns the report from stdout, and stderr.
     fn run(&self, path: &Path) -> (Value, String) {
         let output = self.site.run(&["index", "import", path.to_str().unwrap(), "--json"]);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success(), "{said}");
-        (serde_json::from_slice(&output.stdout).unwrap(), said)
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{stderr}");
+        (serde_json::from_slice(&output.stdout).unwrap(), stderr)
     }
 
     fn finds(&self, query: &str, url: &str) -> bool {
@@ -69,17 +69,17 @@ impl Import {
     }
 }
 
-/// Returns the reasons that were counted.
+/// Returns the reasons for skipped records with a count above 0.
 fn reasons(report: &Value) -> Vec<(&str, u64)> {
     let counts = report["skipped"].as_object().unwrap().iter();
     counts
-        .map(|(why, count)| (why.as_str(), count.as_u64().unwrap()))
+        .map(|(reason, count)| (reason.as_str(), count.as_u64().unwrap()))
         .filter(|(_, count)| *count > 0)
         .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_archive_is_imported_and_what_is_left_out_is_counted_by_reason() {
+async fn archive_import_counts_skipped_records_by_reason() {
     let chunked = "200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip";
     let packed = Coding::Gzip.encode(b"<title>Packed</title><p>Walnuts are packed in chunks.</p>");
     let (first, second) = packed.split_at(20);
@@ -96,33 +96,37 @@ async fn an_archive_is_imported_and_what_is_left_out_is_counted_by_reason() {
         record("warcinfo", "", b"software: a test\r\n"),
         record("request", "http://nuts.test/hazel", b"GET /hazel HTTP/1.1\r\nHost: nuts.test\r\n\r\n"),
         page("http://nuts.test/hazel", "hazelnut"),
-        answer("http://nuts.test/walnut", chunked, &body),
-        answer(
+        response("http://nuts.test/walnut", chunked, &body),
+        response(
             "http://nuts.test/latin",
             "200 OK\r\nContent-Type: text/html",
             b"<p>Ein M\xe4rchen von Pistazien.</p>",
         ),
-        answer("http://nuts.test/gone", "404 Not Found\r\nContent-Type: text/html", b"<p>Gone.</p>"),
-        answer(
+        response("http://nuts.test/gone", "404 Not Found\r\nContent-Type: text/html", b"<p>Gone.</p>"),
+        response(
             "http://nuts.test/moved",
             "301 Moved\r\nLocation: /\r\nContent-Type: text/html",
             b"<p>Moved.</p>",
         ),
-        answer("http://nuts.test/logo", "200 OK\r\nContent-Type: image/png", b"\x89PNG"),
-        answer("http://nuts.test/false", HTML, b"GIF89a not what it says"),
-        answer("http://nuts.test/paper.pdf", "200 OK\r\nContent-Type: application/pdf", PDF),
-        answer("http://nuts.test/secret", HTML, noindex),
-        answer("http://nuts.test/told", &format!("{HTML}\r\nX-Robots-Tag: noindex"), b"<p>Almonds too.</p>"),
-        answer("http://nuts.test/empty", HTML, b"<html><body></body></html>"),
+        response("http://nuts.test/logo", "200 OK\r\nContent-Type: image/png", b"\x89PNG"),
+        response("http://nuts.test/false", HTML, b"GIF89a not HTML"),
+        response("http://nuts.test/paper.pdf", "200 OK\r\nContent-Type: application/pdf", PDF),
+        response("http://nuts.test/secret", HTML, noindex),
+        response(
+            "http://nuts.test/header",
+            &format!("{HTML}\r\nX-Robots-Tag: noindex"),
+            b"<p>Almonds too.</p>",
+        ),
+        response("http://nuts.test/empty", HTML, b"<html><body></body></html>"),
         record("response", "dns:nuts.test", b"20260101000000\nnuts.test. 60 IN A 192.0.2.1\n"),
         record("response", "http://nuts.test/odd", b"no HTTP at all"),
     ];
     let whole: Vec<u8> = records.concat();
     let members: Vec<u8> = records.iter().flat_map(|record| Coding::Gzip.encode(record)).collect();
     for (name, bytes) in [("nuts.warc", whole), ("nuts.warc.gz", members)] {
-        let import = Import::new().await;
-        let (report, said) = import.run(&import.file(name, &bytes));
-        assert_eq!((&report["documents"], &report["errors"]), (&json!(4), &json!(1)), "{name}: {said}");
+        let import = ImportTest::new().await;
+        let (report, stderr) = import.run(&import.file(name, &bytes));
+        assert_eq!((&report["documents"], &report["errors"]), (&json!(4), &json!(1)), "{name}: {stderr}");
         assert_eq!(
             reasons(&report),
             [
@@ -135,7 +139,7 @@ async fn an_archive_is_imported_and_what_is_left_out_is_counted_by_reason() {
             ],
             "{name}"
         );
-        assert!(said.contains("http://nuts.test/odd: its block is no HTTP answer"), "{said}");
+        assert!(stderr.contains("http://nuts.test/odd: the block is not an HTTP response"), "{stderr}");
         assert!(import.finds("hazelnut", "http://nuts.test/hazel"));
         assert!(import.finds("walnuts chunks", "http://nuts.test/walnut"));
         assert!(import.finds("märchen pistazien", "http://nuts.test/latin"));
@@ -145,8 +149,8 @@ async fn an_archive_is_imported_and_what_is_left_out_is_counted_by_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn damage_in_an_archive_costs_what_is_damaged_and_nothing_else() {
-    let import = Import::new().await;
+async fn damaged_gzip_members_lose_only_their_records() {
+    let import = ImportTest::new().await;
     let member = |name: &str| Coding::Gzip.encode(&page(&format!("http://nuts.test/{name}"), name));
     let cut = member("cut");
     let mut flipped = member("flipped");
@@ -163,20 +167,20 @@ async fn damage_in_an_archive_costs_what_is_damaged_and_nothing_else() {
         cut[..cut.len() - 20].to_vec(),
     ]
     .concat();
-    let (report, said) = import.run(&import.file("broken.warc.gz", &bytes));
-    assert_eq!(report["documents"], json!(4), "{said}");
-    assert_eq!(reasons(&report), [("broken", 4)], "{said}");
-    assert_eq!(said.matches("is damaged").count(), 3, "{said}");
-    assert!(said.contains("27 bytes at "), "{said}");
+    let (report, stderr) = import.run(&import.file("broken.warc.gz", &bytes));
+    assert_eq!(report["documents"], json!(4), "{stderr}");
+    assert_eq!(reasons(&report), [("broken", 4)], "{stderr}");
+    assert_eq!(stderr.matches("damaged gzip member").count(), 3, "{stderr}");
+    assert!(stderr.contains("27 bytes at "), "{stderr}");
     for name in ["first", "second", "third", "fourth"] {
         assert!(import.finds(name, &format!("http://nuts.test/{name}")), "{name}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn wrong_lengths_and_garbage_between_records_cost_no_other_record() {
-    let import = Import::new().await;
-    let wrong = |name: &str, length: &str| {
+async fn wrong_lengths_and_garbage_lose_no_other_record() {
+    let import = ImportTest::new().await;
+    let with_length = |name: &str, length: &str| {
         let text = String::from_utf8(page(&format!("http://nuts.test/{name}"), name)).unwrap();
         let (before, after) = text.split_once("Content-Length: ").unwrap();
         let (_, after) = after.split_once("\r\n").unwrap();
@@ -185,21 +189,21 @@ async fn wrong_lengths_and_garbage_between_records_cost_no_other_record() {
     let good = |name: &str| page(&format!("http://nuts.test/{name}"), name);
     let bytes = [
         good("first"),
-        wrong("short", "40"),
+        with_length("short", "40"),
         good("second"),
         b"\xff\xfe not a record\r\nnor this\r\n".to_vec(),
         good("third"),
-        wrong("long", "900"),
+        with_length("long", "900"),
         good("fourth"),
-        wrong("huge", "99999999999"),
+        with_length("huge", "99999999999"),
         good("fifth"),
-        wrong("worded", "many"),
+        with_length("worded", "many"),
         good("sixth"),
     ]
     .concat();
-    let (report, said) = import.run(&import.file("broken.warc", &bytes));
-    assert_eq!(report["documents"], json!(6), "{said}");
-    assert_eq!(reasons(&report), [("broken", 4), ("too_large", 1)], "{said}");
+    let (report, stderr) = import.run(&import.file("broken.warc", &bytes));
+    assert_eq!(report["documents"], json!(6), "{stderr}");
+    assert_eq!(reasons(&report), [("broken", 4), ("too_large", 1)], "{stderr}");
     for name in ["first", "second", "third", "fourth", "fifth", "sixth"] {
         assert!(import.finds(name, &format!("http://nuts.test/{name}")), "{name}");
     }
@@ -212,26 +216,26 @@ fn lines() -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn packed_json_lines_are_imported_as_far_as_they_are_whole() {
+async fn compressed_json_lines_are_imported_up_to_the_damage() {
     let text = lines();
     let packed = |coding: Coding| coding.encode(text.as_bytes());
     for (name, bytes) in [("a.jsonl.gz", packed(Coding::Gzip)), ("a.jsonl.zst", packed(Coding::Zstd))] {
-        let import = Import::new().await;
-        let (report, said) = import.run(&import.file(name, &bytes));
-        assert_eq!((&report["documents"], &report["errors"]), (&json!(3), &json!(0)), "{said}");
+        let import = ImportTest::new().await;
+        let (report, stderr) = import.run(&import.file(name, &bytes));
+        assert_eq!((&report["documents"], &report["errors"]), (&json!(3), &json!(0)), "{stderr}");
         assert!(import.finds("chestnut3", "https://notes.test/3"));
 
-        // A whole member or frame, then one that is cut off.
+        // An intact member or frame, then a truncated one.
         let broken = [&bytes[..], &bytes[..bytes.len() / 2]].concat();
-        let (report, said) = import.run(&import.file(name, &broken));
-        assert_eq!((&report["documents"], &report["errors"]), (&json!(3), &json!(1)), "{name}: {said}");
-        assert!(said.contains("damaged"), "{name}: {said}");
+        let (report, stderr) = import.run(&import.file(name, &broken));
+        assert_eq!((&report["documents"], &report["errors"]), (&json!(3), &json!(1)), "{name}: {stderr}");
+        assert!(stderr.contains("damaged"), "{name}: {stderr}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lines_that_cannot_be_read_are_counted_and_the_others_imported() {
-    let import = Import::new().await;
+async fn unreadable_json_lines_are_counted_and_skipped() {
+    let import = ImportTest::new().await;
     let bytes = [
         lines().as_bytes(),
         b"{\"url\": \"https://notes.test/4\", \"text\": \"\xff\xfe\"}\n",
@@ -240,24 +244,24 @@ async fn lines_that_cannot_be_read_are_counted_and_the_others_imported() {
         b"{\"url\": \"https://notes.test/6\", \"text\": \"cashew\"}",
     ]
     .concat();
-    let (report, said) = import.run(&import.file("a.jsonl", &bytes));
-    assert_eq!((&report["documents"], &report["errors"]), (&json!(4), &json!(3)), "{said}");
-    assert_eq!(reasons(&report), [("broken", 2), ("no_text", 1)], "{said}");
+    let (report, stderr) = import.run(&import.file("a.jsonl", &bytes));
+    assert_eq!((&report["documents"], &report["errors"]), (&json!(4), &json!(3)), "{stderr}");
+    assert_eq!(reasons(&report), [("broken", 2), ("no_text", 1)], "{stderr}");
     assert!(import.finds("cashew", "https://notes.test/6"));
 }
 
-/// The line has no bytes on the disk, but it has to be read over.
+/// The line is a hole in a sparse file: it takes no space on the disk, but the import reads over it.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_line_of_two_gigabytes_takes_no_memory() {
-    let import = Import::new().await;
+async fn line_of_two_gigabytes_is_skipped_within_bounded_memory() {
+    let import = ImportTest::new().await;
     let path = import.file("large.jsonl", lines().as_bytes());
     let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
     let end = file.metadata().unwrap().len() + (2 << 30);
     file.set_len(end).unwrap();
     file.write_all(b"\n{\"url\": \"https://notes.test/last\", \"text\": \"the line behind\"}\n").unwrap();
     drop(file);
-    // Of addresses, which bounds memory; thrice what a small import takes of them.
+    // Limits the address space, and thus memory, to three times the use of a small import.
     let limited = format!(
         "ulimit -v 1500000 && exec '{}' index import '{}' --json",
         env!("CARGO_BIN_EXE_websvc"),
@@ -268,10 +272,10 @@ async fn a_line_of_two_gigabytes_takes_no_memory() {
         .env("WEBSVC_DATA_DIR", import.site.data_dir())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(report["documents"], json!(4), "{said}");
-    assert_eq!(reasons(&report), [("too_large", 1)], "{said}");
+    assert_eq!(report["documents"], json!(4), "{stderr}");
+    assert_eq!(reasons(&report), [("too_large", 1)], "{stderr}");
     assert!(import.finds("line behind", "https://notes.test/last"));
 }

@@ -1,4 +1,4 @@
-//! Artifacts of a running service: where they are, how they are read, and what is wrong with settings.
+//! Tests of artifacts of a running service: their storage, their download and invalid settings.
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ fn client() -> Client {
     Client::new(ClientConfig::new(AddressGuard::open())).unwrap()
 }
 
-/// Stores a picture as the service would, and returns its URL.
+/// Stores an image as the service does, and returns its URL.
 async fn put(site: &Site, service: &Service, config: ArtifactsConfig) -> String {
     let artifacts = Artifacts::open(Store::open(site.data_dir()).unwrap(), config).unwrap();
-    let picture = bytes::Bytes::from_static(b"picture");
+    let image = bytes::Bytes::from_static(b"image");
     let team = artifacts.of("default", Retention::Stored);
-    team.put(ArtifactKind::Png, picture, DAY).await.unwrap().url(&service.address)
+    team.put(ArtifactKind::Png, image, DAY).await.unwrap().url(&service.address)
 }
 
 async fn get(url: &str, redirects: RedirectPolicy) -> FetchResponse {
@@ -29,17 +29,17 @@ async fn get(url: &str, redirects: RedirectPolicy) -> FetchResponse {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn artifacts_are_in_the_data_directory_and_served() {
+async fn artifact_in_the_data_directory_is_served() {
     let site = Site::new(&TestWeb::builder().start().await);
     let service = site.serve();
     let config = ArtifactsConfig::in_directory(site.data_dir().join("artifacts"));
     let url = put(&site, &service, config).await;
-    let answer = get(&url, RedirectPolicy::None).await;
-    assert_eq!((answer.status, &*answer.body), (StatusCode::OK, &b"picture"[..]));
+    let response = get(&url, RedirectPolicy::None).await;
+    assert_eq!((response.status, &*response.body), (StatusCode::OK, &b"image"[..]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn artifacts_in_a_bucket_are_led_to() {
+async fn artifact_in_a_bucket_is_redirected_to() {
     let site = Site::new(&TestWeb::builder().start().await);
     let bucket = FakeS3::start().await;
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
@@ -64,18 +64,18 @@ async fn artifacts_in_a_bucket_are_led_to() {
     }));
     let config = ArtifactsConfig { place, ..ArtifactsConfig::in_directory("unused") };
     let url = put(&site, &service, config).await;
-    let led = get(&url, RedirectPolicy::None).await;
-    assert_eq!(led.status, StatusCode::TEMPORARY_REDIRECT);
-    assert_eq!(led.headers["cache-control"], "no-store");
-    let answer = get(&url, RedirectPolicy::Follow(1)).await;
-    assert_eq!((answer.status, &*answer.body), (StatusCode::OK, &b"picture"[..]));
+    let redirect = get(&url, RedirectPolicy::None).await;
+    assert_eq!(redirect.status, StatusCode::TEMPORARY_REDIRECT);
+    assert_eq!(redirect.headers["cache-control"], "no-store");
+    let response = get(&url, RedirectPolicy::Follow(1)).await;
+    assert_eq!((response.status, &*response.body), (StatusCode::OK, &b"image"[..]));
     assert_eq!(bucket.refused(), Vec::<String>::new());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn settings_that_cannot_be_meant_are_refused() {
+async fn invalid_artifact_and_server_settings_end_the_start() {
     let site = Site::new(&TestWeb::builder().start().await);
-    for (name, value, said) in [
+    for (name, value, expected) in [
         ("SERVER__PUBLIC_URL", "ftp://a.test/", "server.public_url"),
         ("SERVER__TRUSTED_PROXIES", "[\"10.0.0.0/99\"]", "server.trusted_proxies"),
         ("ARTIFACTS__MAX_BITES", "1", "max_bytes"),
@@ -87,6 +87,6 @@ async fn settings_that_cannot_be_meant_are_refused() {
             .output()
             .unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && errors.contains(said), "{name}: {errors}");
+        assert!(!output.status.success() && errors.contains(expected), "{name}: {errors}");
     }
 }

@@ -1,4 +1,4 @@
-//! `websvc backup` beside a running server, and commands that are killed in the middle.
+//! Tests of `websvc backup` while the server runs, and of commands that are killed.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -8,22 +8,22 @@ use serde_json::{Value, json};
 use crate::harness::{Service, Site, signal, tea_world, wait};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backup_of_a_running_server_starts_as_a_data_directory_and_answers() {
+async fn backup_of_a_running_server_works_as_a_data_directory() {
     let world = tea_world().await;
     let site = Site::new(&world);
     site.succeed(&["index", "crawl", "http://tea.test/"]);
     site.succeed(&["teams", "set", "readers", "--requests-per-minute", "77"]);
     let key = site.succeed(&["keys", "create", "--team", "readers", "--scope", "search"]).trim().to_owned();
     let service = site.serve();
-    service.list(&[("zymurgy", "http://beer.test/")]).await;
+    service.index_pages(&[("zymurgy", "http://beer.test/")]).await;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("websvc.tar");
-    std::fs::write(&file, "an older one").unwrap();
-    let said: Value =
+    std::fs::write(&file, "an older backup").unwrap();
+    let report: Value =
         serde_json::from_str(&site.succeed(&["backup", file.to_str().unwrap(), "--json"])).unwrap();
-    assert!(said["files"].as_u64().unwrap() > 5, "{said}");
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
-    // What comes after it is not in it.
+    assert!(report["files"].as_u64().unwrap() > 5, "{report}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "a temporary file is left");
+    // A later key is not in the backup.
     site.succeed(&["keys", "create", "--team", "later"]);
     assert!(service.stop().success());
 
@@ -35,73 +35,72 @@ async fn a_backup_of_a_running_server_starts_as_a_data_directory_and_answers() {
     assert!(keys.contains("readers") && !keys.contains("later"), "{keys}");
     let mut service = restored.serve();
     service.key = key;
-    let answer = service.search(json!({ "query": "brewing tea" })).await;
-    assert_eq!(answer.status, 200);
-    assert!(answer.body.to_string().contains("http://tea.test/"), "{}", answer.body);
-    assert_eq!(answer.headers["ratelimit-limit"], "77");
+    let response = service.search(json!({ "query": "brewing tea" })).await;
+    assert_eq!(response.status, 200);
+    assert!(response.body.to_string().contains("http://tea.test/"), "{}", response.body);
+    assert_eq!(response.headers["ratelimit-limit"], "77");
     assert!(service.search(json!({ "query": "zymurgy" })).await.body.to_string().contains("beer.test"));
     assert!(service.stop().success());
-    let said = restored.run(&["doctor", "--json"]);
-    assert!(String::from_utf8_lossy(&said.stdout).contains("sound, version"), "{said:?}");
+    let doctor = restored.run(&["doctor", "--json"]);
+    assert!(String::from_utf8_lossy(&doctor.stdout).contains("valid, version"), "{doctor:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backup_says_what_its_name_has_to_be() {
+async fn backup_with_wrong_extension_is_rejected() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("websvc.zip");
-    let wrong = site.run(&["backup", file.to_str().unwrap()]);
-    assert!(!wrong.status.success());
-    assert!(String::from_utf8_lossy(&wrong.stderr).contains(".tar"), "{wrong:?}");
+    let output = site.run(&["backup", file.to_str().unwrap()]);
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains(".tar"), "{output:?}");
     assert!(!file.exists());
 }
 
 /// Returns the names of all keys.
-fn labels(site: &Site) -> Vec<String> {
+fn key_names(site: &Site) -> Vec<String> {
     let keys: Value = serde_json::from_str(&site.succeed(&["keys", "list", "--json"])).unwrap();
-    let labels = keys.as_array().unwrap().iter().map(|key| key["name"].as_str().unwrap().to_owned());
-    labels.collect()
+    let key_names = keys.as_array().unwrap().iter().map(|key| key["name"].as_str().unwrap().to_owned());
+    key_names.collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_commands_beside_a_server_lose_nothing_and_killed_ones_break_nothing() {
+async fn concurrent_and_killed_commands_corrupt_nothing() {
     const COMMANDS: usize = 24;
     let world = tea_world().await;
     let site = Site::new(&world);
     let service: Service = site.serve();
     let mut processes = Vec::new();
     for number in 0..COMMANDS {
-        let label = format!("key {number}");
-        let arguments = ["keys", "create", "--team", "crowd", "--name", &label];
+        let name = format!("key {number}");
+        let arguments = ["keys", "create", "--team", "crowd", "--name", &name];
         let mut command = site.command(&arguments);
-        processes
-            .push((label.clone(), command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()));
+        processes.push((name.clone(), command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()));
         if number % 3 == 0 {
-            // At another point of its life each time.
+            // Each process is killed at another point of its work.
             std::thread::sleep(Duration::from_millis(number as u64));
             signal(&processes[number].1, "KILL");
         }
         assert_eq!(service.search(json!({ "query": "tea" })).await.status, 200);
     }
     let mut created = Vec::new();
-    for (label, mut process) in processes {
-        // Whoever was told that the key is there has it, and whoever was killed may have it.
+    for (name, mut process) in processes {
+        // A key whose command succeeded must exist. The key of a killed command may exist.
         if wait(&mut process).success() {
-            created.push(label);
+            created.push(name);
         }
     }
-    assert!(created.len() >= COMMANDS / 2, "most were not killed: {created:?}");
-    let kept = labels(&site);
-    for label in &created {
-        assert_eq!(kept.iter().filter(|kept| kept == &label).count(), 1, "{label}");
+    assert!(created.len() >= COMMANDS / 2, "too few commands succeeded: {created:?}");
+    let names = key_names(&site);
+    for name in &created {
+        assert_eq!(names.iter().filter(|listed| *listed == name).count(), 1, "{name}");
     }
     service.kill();
     drop(service);
-    assert_eq!(labels(&site), kept, "a killed server takes nothing with it");
+    assert_eq!(key_names(&site), names, "the kill of the server lost keys");
     let service = site.serve();
     assert_eq!(service.search(json!({ "query": "tea" })).await.status, 200);
     assert!(service.stop().success());
-    let said = site.run(&["doctor", "--json"]);
-    assert!(String::from_utf8_lossy(&said.stdout).contains("sound, version"), "{said:?}");
+    let doctor = site.run(&["doctor", "--json"]);
+    assert!(String::from_utf8_lossy(&doctor.stdout).contains("valid, version"), "{doctor:?}");
 }

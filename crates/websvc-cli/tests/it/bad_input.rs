@@ -1,23 +1,23 @@
-//! Bad input: each the exact status and body of the contract.
+//! Tests of invalid requests: each has the status and the body of the contract.
 
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Service, tea_world};
+use crate::harness::{Response, Service, tea_world};
 
-/// A name, a body, and the path and code of every violation in it.
+/// A name, a body, and the path and code of each of its violations.
 type Case<'a> = (&'a str, Value, &'a [(&'a str, &'a str)]);
 
-fn codes(answer: &Answer) -> Vec<(String, String)> {
-    let details = answer.body["details"].as_array().cloned().unwrap_or_default();
+fn codes(response: &Response) -> Vec<(String, String)> {
+    let details = response.body["details"].as_array().cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     details.iter().map(|detail| (text(&detail["path"]), text(&detail["code"]))).collect()
 }
 
 #[tokio::test]
-async fn every_rule_has_its_answer() {
+async fn every_rule_violation_is_reported() {
     let world = tea_world().await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let long = "ä".repeat(501);
     let table: &[Case<'_>] = &[
         ("limit 0", json!({"query": "tea", "limit": 0}), &[("/limit", "too_small")]),
@@ -36,12 +36,12 @@ async fn every_rule_has_its_answer() {
             &[("/scrapeOptions/formats/1/question", "missing")],
         ),
         (
-            "unknown key where there are no others",
+            "unknown key of a closed object",
             json!({"query": "tea", "scrapeOptions": {"formats": ["markdown"], "redactPII": {"mod": "fast"}}}),
             &[("/scrapeOptions/redactPII/mod", "unknown_field")],
         ),
         (
-            "everything at once",
+            "several violations",
             json!({"limit": 0, "country": "XX", "scrapeOptions": {"timeout": 5, "formats": ["markdwon"]}}),
             &[
                 ("/query", "missing"),
@@ -53,56 +53,56 @@ async fn every_rule_has_its_answer() {
         ),
     ];
     for (name, body, expected) in table {
-        let answer = service.search(body.clone()).await;
-        assert_eq!(answer.status, 400, "{name}: {}", answer.body);
-        assert_eq!(answer.body["success"], json!(false), "{name}");
-        let error = answer.body["error"].as_str().unwrap();
-        let first = &answer.body["details"][0];
+        let response = service.search(body.clone()).await;
+        assert_eq!(response.status, 400, "{name}: {}", response.body);
+        assert_eq!(response.body["success"], json!(false), "{name}");
+        let error = response.body["error"].as_str().unwrap();
+        let first = &response.body["details"][0];
         let first = format!("{}: {}", first["path"].as_str().unwrap(), first["message"].as_str().unwrap());
         assert!(error.starts_with(&format!("Invalid request body: {first}")), "{name}: {error}");
-        assert_eq!(answer.body["code"], json!("BAD_REQUEST"), "{name}");
-        let mut found = codes(&answer);
+        assert_eq!(response.body["code"], json!("BAD_REQUEST"), "{name}");
+        let mut found = codes(&response);
         let mut expected: Vec<(String, String)> =
             expected.iter().map(|(path, code)| ((*path).to_owned(), (*code).to_owned())).collect();
         found.sort();
         expected.sort();
-        assert_eq!(found, expected, "{name}: {}", answer.body);
+        assert_eq!(found, expected, "{name}: {}", response.body);
     }
 }
 
 #[tokio::test]
-async fn five_hundred_characters_are_not_too_many() {
+async fn query_of_500_characters_is_accepted() {
     let world = tea_world().await;
-    let service = Service::of(&world);
-    let answer = service.search(json!({"query": "ä".repeat(500)})).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
+    let service = Service::for_world(&world);
+    let response = service.search(json!({"query": "ä".repeat(500)})).await;
+    assert_eq!(response.status, 200, "{}", response.body);
 }
 
 #[tokio::test]
-async fn malformed_json_is_told_with_its_place() {
+async fn malformed_json_is_reported_with_its_line() {
     let world = tea_world().await;
-    let service = Service::of(&world);
-    let answer = service.post("/v2/search", "{\n  \"query\": tea\n}").await;
-    assert_eq!(answer.status, 400);
-    assert_eq!(answer.body["code"], json!("BAD_REQUEST_INVALID_JSON"));
-    let error = answer.body["error"].as_str().unwrap();
+    let service = Service::for_world(&world);
+    let response = service.post("/v2/search", "{\n  \"query\": tea\n}").await;
+    assert_eq!(response.status, 400);
+    assert_eq!(response.body["code"], json!("BAD_REQUEST_INVALID_JSON"));
+    let error = response.body["error"].as_str().unwrap();
     assert!(error.contains("line 2"), "{error}");
 }
 
 #[tokio::test]
-async fn an_unknown_key_is_named_in_the_warning() {
+async fn unknown_key_is_named_in_the_warning() {
     let world = tea_world().await;
-    let service = Service::of(&world);
-    let answer = service.search(json!({"query": "tea", "limits": 3})).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    let warning = answer.body["warning"].as_str().unwrap_or_default();
+    let service = Service::for_world(&world);
+    let response = service.search(json!({"query": "tea", "limits": 3})).await;
+    assert_eq!(response.status, 200, "{}", response.body);
+    let warning = response.body["warning"].as_str().unwrap_or_default();
     assert!(warning.contains("limits") && warning.contains("limit"), "{warning}");
 }
 
 #[tokio::test]
-async fn a_key_is_needed_and_has_to_be_right() {
+async fn missing_and_wrong_api_keys_are_rejected() {
     let world = tea_world().await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     for (value, error) in [
         ("", "Unauthorized: Token missing"),
         ("Bearer ", "Unauthorized: Token missing"),
@@ -110,51 +110,51 @@ async fn a_key_is_needed_and_has_to_be_right() {
         ("Bearer fc-wrong", "Unauthorized: Invalid token"),
     ] {
         let headers = [("authorization", value), ("content-type", "application/json")];
-        let answer =
+        let response =
             service.send(Method::POST, "/v2/search", &headers, r#"{"query":"tea"}"#.to_owned()).await;
-        assert_eq!(answer.status, 401, "{value:?}");
-        assert_eq!(answer.headers["www-authenticate"], "Bearer");
+        assert_eq!(response.status, 401, "{value:?}");
+        assert_eq!(response.headers["www-authenticate"], "Bearer");
         let expected = json!({"success": false, "error": error, "code": "UNAUTHORIZED"});
-        assert_eq!(answer.body, expected, "{value:?}");
+        assert_eq!(response.body, expected, "{value:?}");
     }
 }
 
 #[tokio::test]
-async fn a_body_over_the_limit_is_refused() {
+async fn body_over_the_limit_is_rejected() {
     let world = tea_world().await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let body = format!("{{\"query\": \"{}\"}}", "x".repeat(11 * 1024 * 1024));
-    let answer = service.post("/v2/search", body).await;
-    assert_eq!(answer.status, 413);
-    assert_eq!(answer.body["code"], json!("PAYLOAD_TOO_LARGE"));
+    let response = service.post("/v2/search", body).await;
+    assert_eq!(response.status, 413);
+    assert_eq!(response.body["code"], json!("PAYLOAD_TOO_LARGE"));
 }
 
 #[tokio::test]
-async fn other_media_types_paths_and_methods_are_refused() {
+async fn unsupported_media_types_paths_and_methods_are_rejected() {
     let world = tea_world().await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let form = [("content-type", "application/x-www-form-urlencoded")];
-    let answer = service.send(Method::POST, "/v2/search", &form, "query=tea".to_owned()).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["code"]), (415, &json!("UNSUPPORTED_MEDIA_TYPE")));
-    let answer = service.get("/v2/nothing").await;
-    assert_eq!((answer.status.as_u16(), &answer.body["code"]), (404, &json!("NOT_FOUND")));
-    let answer = service.get("/v2/search").await;
-    assert_eq!((answer.status.as_u16(), &answer.body["code"]), (405, &json!("METHOD_NOT_ALLOWED")));
-    assert_eq!(answer.headers["allow"], "POST");
+    let response = service.send(Method::POST, "/v2/search", &form, "query=tea".to_owned()).await;
+    assert_eq!((response.status.as_u16(), &response.body["code"]), (415, &json!("UNSUPPORTED_MEDIA_TYPE")));
+    let response = service.get("/v2/nothing").await;
+    assert_eq!((response.status.as_u16(), &response.body["code"]), (404, &json!("NOT_FOUND")));
+    let response = service.get("/v2/search").await;
+    assert_eq!((response.status.as_u16(), &response.body["code"]), (405, &json!("METHOD_NOT_ALLOWED")));
+    assert_eq!(response.headers["allow"], "POST");
 }
 
 #[tokio::test]
-async fn what_may_not_be_left_out_is_refused() {
+async fn options_that_may_not_be_ignored_are_rejected() {
     let world = tea_world().await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let options = json!({"formats": ["markdown"], "actions": [{"type": "click", "selector": "a"}]});
-    let answer = service.search(json!({"query": "tea", "scrapeOptions": options})).await;
-    assert_eq!(answer.status, 400, "{}", answer.body);
-    assert_eq!(answer.body["code"], json!("SCRAPE_ACTIONS_NOT_SUPPORTED"));
+    let response = service.search(json!({"query": "tea", "scrapeOptions": options})).await;
+    assert_eq!(response.status, 400, "{}", response.body);
+    assert_eq!(response.body["code"], json!("SCRAPE_ACTIONS_NOT_SUPPORTED"));
     let options = json!({"formats": ["markdown"], "profile": {"name": "shop"}});
-    let answer = service.search(json!({"query": "tea", "scrapeOptions": options})).await;
-    assert_eq!(answer.status, 400, "{}", answer.body);
-    assert_eq!(codes(&answer), [("/scrapeOptions/profile".to_owned(), "not_supported".to_owned())]);
-    let answer = service.search(json!({"query": "tea", "enterprise": ["zdr"]})).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["code"]), (403, &json!("FORBIDDEN")));
+    let response = service.search(json!({"query": "tea", "scrapeOptions": options})).await;
+    assert_eq!(response.status, 400, "{}", response.body);
+    assert_eq!(codes(&response), [("/scrapeOptions/profile".to_owned(), "not_supported".to_owned())]);
+    let response = service.search(json!({"query": "tea", "enterprise": ["zdr"]})).await;
+    assert_eq!((response.status.as_u16(), &response.body["code"]), (403, &json!("FORBIDDEN")));
 }

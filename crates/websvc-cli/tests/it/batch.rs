@@ -1,4 +1,4 @@
-//! Batches: the pages of a list, got after the request was answered.
+//! Tests of batch scrapes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,20 +7,20 @@ use http::Method;
 use serde_json::{Value, json};
 use websvc_testkit::{Page, TestWeb};
 
-use crate::harness::{Answer, Service, Site};
+use crate::harness::{Response, Service, Site};
 
 const START: &str = "/v2/batch/scrape";
 
-/// How long a job may take, on any machine.
-const PATIENCE: Duration = Duration::from_secs(150);
+/// Time limit for a job, also on slow machines.
+const TIMEOUT: Duration = Duration::from_secs(150);
 
-/// A site of so many pages, each of which takes its time.
-async fn site_of(pages: usize, answer_time: Duration) -> TestWeb {
+/// Starts a site of `pages` pages, each of which responds after `response_time`.
+async fn site_of(pages: usize, response_time: Duration) -> TestWeb {
     let mut world = TestWeb::builder();
     for number in 0..pages {
         let text =
             format!("<title>Page {number}</title><main><h1>Page {number}</h1><p>Text {number}.</p></main>");
-        world = world.page(&format!("http://list.test/{number}"), Page::html(text).delay(answer_time));
+        world = world.page(&format!("http://list.test/{number}"), Page::html(text).delay(response_time));
     }
     world.start().await
 }
@@ -29,77 +29,79 @@ fn urls(pages: usize) -> Vec<String> {
     (0..pages).map(|number| format!("http://list.test/{number}")).collect()
 }
 
-pub(crate) async fn delete(service: &Service, path: &str) -> Answer {
+pub(crate) async fn delete(service: &Service, path: &str) -> Response {
     service.send(Method::DELETE, path, &[], String::new()).await
 }
 
-/// Begins a batch, and returns where it is asked for.
+/// Starts a batch, and returns the path of its status.
 async fn start(service: &Service, body: Value) -> String {
     start_at(service, START, body).await
 }
 
-/// Begins a job of a kind, and returns where it is asked for.
-pub(crate) async fn start_at(service: &Service, kind: &str, body: Value) -> String {
-    let answer = service.post(kind, body.to_string()).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    let (id, url) = (answer.body["id"].as_str().unwrap(), answer.body["url"].as_str().unwrap());
-    let path = format!("{kind}/{id}");
+/// Starts a job, and returns the path of its status.
+pub(crate) async fn start_at(service: &Service, endpoint: &str, body: Value) -> String {
+    let response = service.post(endpoint, body.to_string()).await;
+    assert_eq!(response.status, 200, "{}", response.body);
+    let (id, url) = (response.body["id"].as_str().unwrap(), response.body["url"].as_str().unwrap());
+    let path = format!("{endpoint}/{id}");
     assert_eq!(url, format!("{}{path}", service.address));
     path
 }
 
-/// Asks until a job is as it should be.
-pub(crate) async fn ask_until(service: &Service, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-    let asked = async {
+/// Polls a path of a job until the response fulfils a condition.
+pub(crate) async fn poll_until(service: &Service, path: &str, is_expected: impl Fn(&Value) -> bool) -> Value {
+    let polling = async {
         loop {
-            let answer = service.get(path).await;
-            assert_eq!(answer.status, 200, "{}", answer.body);
-            if is_so(&answer.body) {
-                return answer.body;
+            let response = service.get(path).await;
+            assert_eq!(response.status, 200, "{}", response.body);
+            if is_expected(&response.body) {
+                return response.body;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, asked).await.expect("the job comes that far")
+    tokio::time::timeout(TIMEOUT, polling).await.expect("the job reaches the expected state")
 }
 
-pub(crate) async fn ended(service: &Service, path: &str) -> Value {
-    ask_until(service, path, |body| body["status"] != "scraping").await
+pub(crate) async fn wait_for_end(service: &Service, path: &str) -> Value {
+    poll_until(service, path, |body| body["status"] != "scraping").await
 }
 
-/// Reads all documents by following `next`, as clients do; returns them, and how many requests that took.
+/// Reads all documents by following `next`, as clients do. Returns the documents and the number of requests.
 pub(crate) async fn read_all(service: &Service, path: &str) -> (Vec<Value>, usize) {
     let (mut documents, mut requests, mut next) = (Vec::new(), 0, Some(path.to_owned()));
     while let Some(path) = next {
-        let answer = service.get(&path).await;
+        let response = service.get(&path).await;
         requests += 1;
-        documents.extend(answer.body["data"].as_array().unwrap().iter().cloned());
-        let url = answer.body["next"].as_str();
-        next = url.map(|url| url.strip_prefix(&service.address).expect("it is at the service").to_owned());
+        documents.extend(response.body["data"].as_array().unwrap().iter().cloned());
+        let url = response.body["next"].as_str();
+        next =
+            url.map(|url| url.strip_prefix(&service.address).expect("the URL is on the service").to_owned());
     }
     (documents, requests)
 }
 
-pub(crate) fn sources(documents: &[Value]) -> BTreeMap<String, usize> {
-    let mut sources = BTreeMap::new();
+/// Returns how many documents each source URL has.
+pub(crate) fn source_counts(documents: &[Value]) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
     for document in documents {
         let source = document["metadata"]["sourceURL"].as_str().unwrap();
-        *sources.entry(source.to_owned()).or_default() += 1;
+        *counts.entry(source.to_owned()).or_default() += 1;
     }
-    sources
+    counts
 }
 
-/// Returns the index of a document in the list, and its URL there.
-fn listed(document: &Value) -> (usize, &str) {
+/// Returns the index of a document in the batch, and its URL.
+fn index_and_url(document: &Value) -> (usize, &str) {
     let metadata = &document["metadata"];
     let index = metadata["index"].as_u64().unwrap();
     (usize::try_from(index).unwrap(), metadata["sourceURL"].as_str().unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_has_a_document_for_each_url_and_gets_each_page_once() {
+async fn batch_returns_a_document_per_url_and_fetches_each_page_once() {
     let world = site_of(4, Duration::ZERO).await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let urls = [
         "http://list.test/0",
         "list.test/1",
@@ -110,13 +112,13 @@ async fn a_batch_has_a_document_for_each_url_and_gets_each_page_once() {
         "",
         "http://list.test/1",
     ];
-    let given = json!({ "urls": urls, "formats": ["markdown", "links"], "origin": "test" });
-    let answer = service.post(START, given.to_string()).await;
-    assert_eq!(answer.body["invalidURLs"], json!(["ftp://list.test/2", ""]), "{}", answer.body);
-    let path = format!("{START}/{}", answer.body["id"].as_str().unwrap());
-    let status = ended(&service, &path).await;
+    let body = json!({ "urls": urls, "formats": ["markdown", "links"], "origin": "test" });
+    let response = service.post(START, body.to_string()).await;
+    assert_eq!(response.body["invalidURLs"], json!(["ftp://list.test/2", ""]), "{}", response.body);
+    let path = format!("{START}/{}", response.body["id"].as_str().unwrap());
+    let status = wait_for_end(&service, &path).await;
     assert_eq!(status["status"], "completed", "{status}");
-    // A page that is named again costs nothing.
+    // A repeated page costs nothing.
     assert_eq!(
         (&status["completed"], &status["total"], &status["creditsUsed"]),
         (&json!(6), &json!(6), &json!(3))
@@ -125,7 +127,7 @@ async fn a_batch_has_a_document_for_each_url_and_gets_each_page_once() {
     let mut documents = status["data"].as_array().unwrap().clone();
     documents.sort_by_key(|document| document["metadata"]["index"].as_u64());
     let found = |document: &Value| {
-        let (index, source) = listed(document);
+        let (index, source) = index_and_url(document);
         assert_eq!(source, urls[index]);
         (index, document["metadata"]["creditsUsed"].as_u64().unwrap())
     };
@@ -145,21 +147,21 @@ async fn a_batch_has_a_document_for_each_url_and_gets_each_page_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn url_that_is_named_again_fails_as_its_page_and_is_added_without_another_fetch() {
+async fn repeated_url_fails_like_its_page_and_is_appended_without_a_fetch() {
     let world = site_of(2, Duration::from_millis(300)).await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let forbidden = "http://192.168.0.1/secret";
     let urls = json!([forbidden, "http://list.test/0", forbidden]);
     let path = start(&service, json!({ "urls": urls })).await;
     let id = path.rsplit('/').next().unwrap();
     let added = json!({ "urls": ["http://list.test/1", "http://list.test/0"], "appendToId": id });
-    let answer = service.post(START, added.to_string()).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    let status = ended(&service, &path).await;
+    let response = service.post(START, added.to_string()).await;
+    assert_eq!(response.status, 200, "{}", response.body);
+    let status = wait_for_end(&service, &path).await;
     assert_eq!((&status["completed"], &status["total"]), (&json!(3), &json!(5)), "{status}");
-    let mut found: Vec<_> = status["data"].as_array().unwrap().iter().map(listed).collect();
+    let mut found: Vec<_> = status["data"].as_array().unwrap().iter().map(index_and_url).collect();
     found.sort_unstable();
-    // What is added counts on.
+    // The index continues with the appended URLs.
     assert_eq!(found, [(1, "http://list.test/0"), (3, "http://list.test/1"), (4, "http://list.test/0")]);
     assert_eq!(world.count("http://list.test/0"), 1);
     let errors = service.get(&format!("{path}/errors")).await.body;
@@ -168,7 +170,7 @@ async fn url_that_is_named_again_fails_as_its_page_and_is_added_without_another_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn url_that_is_named_again_fails_when_the_document_of_its_page_cannot_be_read() {
+async fn repeated_url_fails_when_its_document_is_unreadable() {
     let world = TestWeb::builder()
         .page("http://list.test/0", Page::html("<title>0</title><p>Page 0."))
         .page("http://slow.test/", Page::silence())
@@ -177,7 +179,7 @@ async fn url_that_is_named_again_fails_when_the_document_of_its_page_cannot_be_r
     let site = Site::new(&world);
     let service = site.serve();
     let path = start(&service, json!({ "urls": ["http://list.test/0", "http://slow.test/"] })).await;
-    ask_until(&service, &path, |status| status["completed"] == 1).await;
+    poll_until(&service, &path, |status| status["completed"] == 1).await;
     let store = rusqlite::Connection::open(site.data_dir().join("websvc.db")).unwrap();
     store.busy_timeout(Duration::from_secs(30)).unwrap();
     assert_eq!(store.execute("UPDATE job_documents SET document = x'00'", []).unwrap(), 1);
@@ -185,7 +187,8 @@ async fn url_that_is_named_again_fails_when_the_document_of_its_page_cannot_be_r
     let added = json!({ "urls": ["http://list.test/0"], "appendToId": id });
     assert_eq!(service.post(START, added.to_string()).await.status, 200);
     let errors = format!("{path}/errors");
-    let errors = ask_until(&service, &errors, |answer| answer["errors"].as_array().unwrap().len() == 1).await;
+    let errors =
+        poll_until(&service, &errors, |response| response["errors"].as_array().unwrap().len() == 1).await;
     let error = &errors["errors"][0];
     assert_eq!(error["url"], "http://list.test/0");
     assert!(error["error"].as_str().unwrap().contains("taken up 10 times"), "{error}");
@@ -194,11 +197,11 @@ async fn url_that_is_named_again_fails_when_the_document_of_its_page_cannot_be_r
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_that_cannot_be_had_are_told() {
+async fn failed_pages_are_listed_as_errors() {
     let world = site_of(1, Duration::ZERO).await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let path = start(&service, json!({ "urls": ["http://list.test/0", "http://192.168.0.1/secret"] })).await;
-    let status = ended(&service, &path).await;
+    let status = wait_for_end(&service, &path).await;
     assert_eq!(
         (&status["status"], &status["completed"], &status["total"]),
         (&json!("completed"), &json!(1), &json!(2))
@@ -216,13 +219,13 @@ async fn pages_that_cannot_be_had_are_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_available_or_not_valid_is_refused() {
+async fn invalid_batch_requests_are_rejected() {
     let world = site_of(1, Duration::ZERO).await;
-    let service = Service::of(&world);
-    let check = async |body: Value, status: u16, words: &str| {
-        let answer = service.post(START, body.to_string()).await;
-        assert_eq!(answer.status.as_u16(), status, "{body}: {}", answer.body);
-        assert!(answer.body.to_string().contains(words), "{body}: {}", answer.body);
+    let service = Service::for_world(&world);
+    let check = async |body: Value, status: u16, text: &str| {
+        let response = service.post(START, body.to_string()).await;
+        assert_eq!(response.status.as_u16(), status, "{body}: {}", response.body);
+        assert!(response.body.to_string().contains(text), "{body}: {}", response.body);
     };
     check(json!({ "urls": [] }), 400, "at least 1 item").await;
     check(json!({ "urls": ["ftp://x"] }), 400, "No valid URLs provided").await;
@@ -242,33 +245,33 @@ async fn what_is_not_available_or_not_valid_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_belongs_to_its_team() {
+async fn job_is_invisible_to_other_teams() {
     let world = site_of(1, Duration::ZERO).await;
     let site = Site::new(&world);
     let mut service = site.serve();
     let path = start(&service, json!({ "urls": urls(1) })).await;
-    ended(&service, &path).await;
+    wait_for_end(&service, &path).await;
     let key = site.succeed(&["keys", "create", "--team", "others", "--scope", "batch"]);
     service.key = key.trim().to_owned();
     assert_eq!(service.get(&path).await.status, 404);
     assert_eq!(delete(&service, &path).await.status, 404);
-    let own = start(&service, json!({ "urls": urls(1) })).await;
-    assert_eq!(ended(&service, &own).await["status"], "completed");
+    let job = start(&service, json!({ "urls": urls(1) })).await;
+    assert_eq!(wait_for_end(&service, &job).await["status"], "completed");
     service.key =
         site.succeed(&["keys", "create", "--team", "others", "--scope", "scrape"]).trim().to_owned();
-    assert_eq!(service.get(&own).await.status, 403);
+    assert_eq!(service.get(&job).await.status, 403);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_is_cancelled_and_what_it_has_is_kept() {
+async fn cancelled_batch_keeps_its_documents() {
     let world = TestWeb::builder()
         .page("http://list.test/0", Page::html("<title>Quick</title><p>Quick."))
         .page("http://list.test/1", Page::silence())
         .start()
         .await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let path = start(&service, json!({ "urls": urls(2) })).await;
-    ask_until(&service, &path, |body| body["completed"] == 1).await;
+    poll_until(&service, &path, |body| body["completed"] == 1).await;
     world.asked("http://list.test/1").await;
     let cancelled = delete(&service, &path).await;
     assert_eq!(cancelled.body, json!({ "success": true, "status": "cancelled" }));
@@ -280,13 +283,13 @@ async fn a_batch_is_cancelled_and_what_it_has_is_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_are_added_to_a_batch_that_runs_and_a_word_is_used_once() {
+async fn urls_are_appended_to_a_running_batch_and_idempotency_keys_are_unique() {
     let world = TestWeb::builder()
         .page("http://list.test/0", Page::html("<title>Slow</title><p>Slow.").delay(Duration::from_secs(2)))
         .page("http://more.test/1", Page::html("<title>More</title><p>More."))
         .start()
         .await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let body = json!({ "urls": urls(1) }).to_string();
     let headers = [("content-type", "application/json"), ("x-idempotency-key", "once")];
     let first = service.send(Method::POST, START, &headers, body.clone()).await;
@@ -300,14 +303,14 @@ async fn pages_are_added_to_a_batch_that_runs_and_a_word_is_used_once() {
     let more = json!({ "urls": ["http://more.test/1", "http://list.test/0"], "appendToId": id });
     let added = service.post(START, more.to_string()).await;
     assert_eq!((added.status.as_u16(), &added.body["id"]), (200, &json!(id)), "{}", added.body);
-    let status = ended(&service, &format!("{START}/{id}")).await;
+    let status = wait_for_end(&service, &format!("{START}/{id}")).await;
     assert_eq!((&status["completed"], &status["creditsUsed"]), (&json!(3), &json!(2)), "{status}");
     let late = service.post(START, more.to_string()).await;
     assert_eq!((late.status.as_u16(), &late.body["code"]), (409, &json!("JOB_ENDED")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_follows_next_without_a_pause_comes_to_an_end() {
+async fn following_next_of_a_running_batch_terminates() {
     let world = TestWeb::builder()
         .page("http://list.test/0", Page::html("<title>0</title><p>Zero."))
         .page("http://list.test/1", Page::html("<title>1</title><p>One."))
@@ -315,12 +318,12 @@ async fn who_follows_next_without_a_pause_comes_to_an_end() {
         .page("http://slow.test/", Page::silence())
         .start()
         .await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let mut all = urls(3);
     all.push("http://slow.test/".to_owned());
     let path = start(&service, json!({ "urls": all })).await;
-    ask_until(&service, &path, |body| body["completed"] == 3).await;
-    // It runs still: the last page never comes.
+    poll_until(&service, &path, |body| body["completed"] == 3).await;
+    // The batch still runs: the last page never responds.
     let (documents, requests) = read_all(&service, &format!("{path}?limit=2")).await;
     assert_eq!((documents.len(), requests), (3, 2));
     let beyond = service.get(&format!("{path}?skip=3")).await.body;
@@ -332,9 +335,9 @@ async fn who_follows_next_without_a_pause_comes_to_an_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_that_is_killed_goes_on_and_every_page_is_charged_once() {
+async fn killed_batch_resumes_and_charges_every_page_once() {
     const PAGES: usize = 50;
-    // Each of them is named twice.
+    // Every URL is listed twice.
     const LISTED: usize = 2 * PAGES;
     let world = site_of(PAGES, Duration::from_millis(20)).await;
     let site = Site::new(&world);
@@ -343,15 +346,15 @@ async fn a_batch_that_is_killed_goes_on_and_every_page_is_charged_once() {
     let list = [urls(PAGES), urls(PAGES)].concat();
     let path = start(&service, json!({ "urls": list })).await;
     for part in 1..=4 {
-        ask_until(&service, &path, |body| body["completed"].as_u64() >= Some(part * 20)).await;
+        poll_until(&service, &path, |body| body["completed"].as_u64() >= Some(part * 20)).await;
         service.kill();
         drop(service);
         service = site.serve();
     }
-    let status = ended(&service, &path).await;
+    let status = wait_for_end(&service, &path).await;
     assert_eq!(status["status"], "completed", "{status}");
     let (documents, _) = read_all(&service, &path).await;
-    let mut found: Vec<_> = documents.iter().map(listed).collect();
+    let mut found: Vec<_> = documents.iter().map(index_and_url).collect();
     found.sort_unstable();
     assert!(
         found.iter().map(|(index, source)| (*index, *source)).eq(list.iter().map(String::as_str).enumerate())
@@ -363,22 +366,22 @@ async fn a_batch_that_is_killed_goes_on_and_every_page_is_charged_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_without_credits_fails_and_says_so() {
+async fn job_without_credits_fails_with_a_reason() {
     let world = site_of(3, Duration::ZERO).await;
     let site = Site::new(&world);
     site.succeed(&["teams", "set", "default", "--credits", "2"]);
     let service = site.serve();
     let path = start(&service, json!({ "urls": urls(3), "maxConcurrency": 1 })).await;
-    let status = ended(&service, &path).await;
+    let status = wait_for_end(&service, &path).await;
     assert_eq!(status["status"], "failed", "{status}");
     assert!(status["error"].as_str().unwrap().starts_with("Insufficient credits"), "{status}");
     assert_eq!((&status["completed"], &status["success"]), (&json!(2), &json!(true)), "{status}");
-    let answer = service.post(START, json!({ "urls": urls(3) }).to_string()).await;
-    assert_eq!(answer.status, 402, "{}", answer.body);
+    let response = service.post(START, json!({ "urls": urls(3) }).to_string()).await;
+    assert_eq!(response.status, 402, "{}", response.body);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn credits_that_pages_under_way_hold_are_spent_before_a_job_fails() {
+async fn credits_reserved_by_pages_in_flight_are_spent_before_a_job_fails() {
     const HOSTS: usize = 8;
     let mut world = TestWeb::builder();
     for number in 0..HOSTS {
@@ -392,12 +395,12 @@ async fn credits_that_pages_under_way_hold_are_spent_before_a_job_fails() {
     let service = site.serve();
     let urls: Vec<String> = (0..HOSTS).map(|number| format!("http://host-{number}.test/")).collect();
     let path = start(&service, json!({ "urls": urls })).await;
-    let status = ended(&service, &path).await;
+    let status = wait_for_end(&service, &path).await;
     assert_eq!((&status["status"], &status["completed"]), (&json!("failed"), &json!(HOSTS - 1)), "{status}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_of_other_hosts_do_not_wait_behind_those_of_a_slow_one() {
+async fn slow_host_does_not_delay_pages_of_other_hosts() {
     let text = "<title>Page</title><main><h1>Page</h1><p>Text.</p></main>";
     let mut urls: Vec<String> = (0..40).map(|number| format!("http://slow.test/{number}")).collect();
     let mut world = TestWeb::builder();
@@ -406,13 +409,13 @@ async fn pages_of_other_hosts_do_not_wait_behind_those_of_a_slow_one() {
     }
     urls.push("http://quick.test/".to_owned());
     let world = world.page("http://quick.test/", Page::html(text)).start().await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let path = start(&service, json!({ "urls": urls })).await;
     let quick = |status: &Value| {
         let documents = status["data"].as_array().unwrap();
         documents.iter().any(|document| document["metadata"]["sourceURL"] == "http://quick.test/")
     };
-    let status = ask_until(&service, &path, |status| quick(status) || status["status"] != "scraping").await;
-    assert_eq!(status["status"], "scraping", "the slow host has not come to its end: {status}");
+    let status = poll_until(&service, &path, |status| quick(status) || status["status"] != "scraping").await;
+    assert_eq!(status["status"], "scraping", "the quick page completed after the slow host: {status}");
     delete(&service, &path).await;
 }

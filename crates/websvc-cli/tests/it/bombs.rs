@@ -1,9 +1,9 @@
-//! Pages and documents made to cost much, given to the program itself: its memory stays bounded and it lives on.
+//! Tests of pages and documents that expand enormously: the service stays within its memory and continues.
 //!
-//! The tests bound the memory in use as the system counts it: the peak during a request (`VmHWM`, which is reset
-//! before) may be 256 MB above the value before. Memory that is reserved and not used does not count.
-//! `RLIMIT_DATA` also limits it, to four times as much above the idle service: a process that allocates more fails
-//! and ends, which fails the test, before the machine suffers.
+//! The tests bound the resident memory: the peak during a request (`VmHWM`, which is reset before each request) may be
+//! 256 MB above the value before. Memory that is reserved but not used does not count. To protect the machine,
+//! `RLIMIT_DATA` is set to four times as much above the idle service. A process that allocates more aborts, and the
+//! test fails.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -14,110 +14,114 @@ use websvc_testkit::{Coding, Page, TestWeb};
 
 use crate::harness::Service;
 
-/// Memory that one request may add.
+/// Memory that one request may add to an idle service.
 const CEILING_BYTES: u64 = 256 * 1024 * 1024;
-/// Enough for every page to be read to its end.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// For documents: the readers of some do not end before they are ended.
-const SHORT: Duration = Duration::from_secs(10);
+/// Timeout in which every page can be read completely.
+const PAGE_TIMEOUT: Duration = Duration::from_secs(120);
+/// Timeout for documents: some of them keep a worker busy until it is stopped.
+const DOCUMENT_TIMEOUT: Duration = Duration::from_secs(10);
 const MEBIBYTE: usize = 1024 * 1024;
 
-/// Expected end of a bomb: a part of the error of its result, or of the warning, or its text.
-enum Ends {
+/// The expected outcome of a bomb: a part of the result's error, of the warning, or of the markdown.
+enum Outcome {
     Error(&'static str),
     Warning(&'static str),
     Text(&'static str),
-    /// Whatever it is: an error, or what could be read.
+    /// An error or partial content.
     Any,
 }
-use Ends::{Any, Error, Text, Warning};
+use Outcome::{Any, Error, Text, Warning};
 
-/// A running service, with what its process had when it was idle.
-struct Arena {
+/// A running service whose index contains the bombs.
+struct BombTest {
     service: Service,
     _world: TestWeb,
 }
 
-impl Arena {
-    async fn new(bombs: &[(&'static str, Page, Ends)]) -> Self {
+impl BombTest {
+    async fn new(bombs: &[(&'static str, Page, Outcome)]) -> Self {
         let mut world = TestWeb::builder();
         for (name, page, _) in bombs {
             world = world.page(&format!("http://bombs.test/{name}"), page.clone());
         }
         let world = world.page("http://bombs.test/small", Page::html("<p>A small page.")).start().await;
-        let service = Service::of(&world);
+        let service = Service::for_world(&world);
         let urls: Vec<String> = bombs.iter().map(|(name, ..)| format!("http://bombs.test/{name}")).collect();
         let names = bombs.iter().map(|(name, ..)| *name);
-        let mut listed: Vec<(&str, &str)> = names.zip(urls.iter().map(String::as_str)).collect();
-        listed.push(("small", "http://bombs.test/small"));
-        service.list(&listed).await;
-        let arena = Self { service, _world: world };
-        // What is made once, at the first page.
-        arena.ask("small", PATIENCE).await;
-        arena
+        let mut pages: Vec<(&str, &str)> = names.zip(urls.iter().map(String::as_str)).collect();
+        pages.push(("small", "http://bombs.test/small"));
+        service.index_pages(&pages).await;
+        let test = Self { service, _world: world };
+        // The first page allocates what the service needs only once.
+        test.scrape("small", PAGE_TIMEOUT).await;
+        test
     }
 
-    /// Gets the page that a word finds, in every format.
-    async fn ask(&self, word: &str, timeout: Duration) -> Value {
+    /// Scrapes the page that a word finds, in several formats.
+    async fn scrape(&self, word: &str, timeout: Duration) -> Value {
         let timeout = u64::try_from(timeout.as_millis()).unwrap();
         let formats = json!(["markdown", "html", "rawHtml", "links", "images"]);
         let options = json!({"formats": formats, "timeout": timeout, "maxAge": 0});
         let search = json!({"query": word, "limit": 1, "timeout": timeout, "scrapeOptions": options});
-        let answer = self.service.search(search).await;
-        assert_eq!(answer.status, 200, "{word}: {}", answer.body);
-        answer.body
+        let response = self.service.search(search).await;
+        assert_eq!(response.status, 200, "{word}: {}", response.body);
+        response.body
     }
 
-    /// Returns a figure of the process in bytes.
+    /// Returns a memory value of `/proc/PID/status` in bytes.
     fn memory(&self, name: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.service.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
     }
 
-    /// Takes everything beyond the limit from the process.
-    fn limit(&self) {
-        let most = self.memory("VmData") + 4 * CEILING_BYTES;
+    /// Limits the memory that the process can allocate.
+    fn limit_memory(&self) {
+        let max = self.memory("VmData") + 4 * CEILING_BYTES;
         let id = Pid::from_raw(i32::try_from(self.service.id()).unwrap()).unwrap();
-        let limit = Rlimit { current: Some(most), maximum: Some(most) };
+        let limit = Rlimit { current: Some(max), maximum: Some(max) };
         prlimit(Some(id), Resource::Data, limit).unwrap();
     }
 
-    /// Forgets what was in use at most, and returns what is in use now.
-    fn forget_peak(&self) -> u64 {
+    /// Resets the peak, and returns the current resident memory.
+    fn reset_peak(&self) -> u64 {
         std::fs::write(format!("/proc/{}/clear_refs", self.service.id()), "5").unwrap();
         self.memory("VmRSS")
     }
 }
 
-/// Gets one bomb after the other and looks at the answer, the memory and whether the next page is served.
-async fn explode(timeout: Duration, bombs: Vec<(&'static str, Page, Ends)>) {
-    let arena = Arena::new(&bombs).await;
-    arena.limit();
-    for (name, _, ends) in &bombs {
-        let idle = arena.forget_peak();
+/// Scrapes each bomb, and checks the response, the memory, and that the service still works afterwards.
+async fn check_bombs(timeout: Duration, bombs: Vec<(&'static str, Page, Outcome)>) {
+    let test = BombTest::new(&bombs).await;
+    test.limit_memory();
+    for (name, _, outcome) in &bombs {
+        let idle = test.reset_peak();
         let started = Instant::now();
-        let body = arena.ask(name, timeout).await;
-        let peak = arena.memory("VmHWM");
-        let took = started.elapsed();
-        println!("{name}: {} MB more, {took:.1?}", peak.saturating_sub(idle) / 1_000_000);
-        assert!(peak < idle + CEILING_BYTES, "{name}: {idle} bytes before, {peak} at most");
+        let body = test.scrape(name, timeout).await;
+        let peak = test.memory("VmHWM");
+        let elapsed = started.elapsed();
+        println!("{name}: {} MB above idle, {elapsed:.1?}", peak.saturating_sub(idle) / 1_000_000);
+        assert!(peak < idle + CEILING_BYTES, "{name}: {idle} bytes before, peak {peak}");
         let result = &body["data"]["web"][0];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let (said, expected) = match ends {
+        let (actual, expected) = match outcome {
             Error(part) => (text(&result["metadata"]["error"]), part),
             Warning(part) => (text(&body["warning"]), part),
             Text(part) => (text(&result["markdown"]), part),
             Any => continue,
         };
-        assert!(said.contains(expected), "{name}: {said:.300}, {}", result["metadata"]["error"]);
+        assert!(actual.contains(expected), "{name}: {actual:.300}, {}", result["metadata"]["error"]);
     }
-    let body = arena.ask("small", PATIENCE).await;
-    assert_eq!(body["data"]["web"][0]["markdown"], json!("A small page.\n"), "the service lives on");
+    let body = test.scrape("small", PAGE_TIMEOUT).await;
+    assert_eq!(
+        body["data"]["web"][0]["markdown"],
+        json!("A small page.\n"),
+        "the service does not scrape a small page"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn documents_that_are_bombs_stay_within_256_mb() {
+async fn document_bombs_stay_within_256_mb() {
     let pdf = |body: String| Page::new("application/pdf", format!("%PDF-1.7\n{body}"));
     let page = "2 0 obj << /Type /Pages /Kids [3 0 R] /Count 1 >> endobj\n1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj\n";
     let end = "trailer << /Root 1 0 R >>\n%%EOF";
@@ -149,16 +153,16 @@ async fn documents_that_are_bombs_stay_within_256_mb() {
     let word = format!(
         "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:body>{word}"
     );
-    let lol = (1..30).fold("<!ENTITY e0 \"lol\">".to_owned(), |text, n| {
+    let entities = (1..30).fold("<!ENTITY e0 \"lol\">".to_owned(), |text, n| {
         format!("{text}<!ENTITY e{n} \"{}\">", format!("&e{};", n - 1).repeat(10))
     });
     let laughs = format!(
-        "<!DOCTYPE w [{lol}]><w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\">\
+        "<!DOCTYPE w [{entities}]><w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\">\
          <w:body><w:p><w:r><w:t>&e29;</w:t></w:r></w:p></w:body></w:document>"
     );
     drop(zeros);
-    explode(
-        SHORT,
+    check_bombs(
+        DOCUMENT_TIMEOUT,
         vec![
             ("inflating", drawn(&packed, "/Filter /FlateDecode"), Any),
             ("chained", drawn(&twice, "/Filter [/FlateDecode /FlateDecode]"), Any),
@@ -175,30 +179,30 @@ async fn documents_that_are_bombs_stay_within_256_mb() {
             ("zipped", office("word/document.xml", word.as_bytes(), 0), Any),
             ("lying", office("word/document.xml", b"<w:document/>", u32::MAX), Any),
             ("laughs", office("word/document.xml", laughs.as_bytes(), 0), Any),
-            ("picture", Page::new("image/png", huge_png()), Error("not supported")),
+            ("bitmap", Page::new("image/png", huge_png()), Error("not supported")),
             ("sheet", Page::new("text/csv", repeated("a,b,c\n", 19 * MEBIBYTE)), Any),
         ],
     )
     .await;
 }
 
-/// The head of a picture of two thousand million pixels on each side.
+/// Returns the header of a PNG with two billion pixels on each side.
 fn huge_png() -> Vec<u8> {
     let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\x7f\xff\xff\xff\x7f\xff\xff\xff\x08\x06\0\0\0".to_vec();
     png.extend(vec![0; 1_000]);
     png
 }
 
-/// Writes an archive of deflated files, each of which says that it is so large, or how large it is for 0.
+/// Returns a ZIP archive of files, given as name, content and declared size. Size 0 declares the real size.
 fn deflated(files: &[(&str, &[u8], u32)]) -> Vec<u8> {
     let (mut out, mut directory) = (Vec::new(), Vec::new());
-    for (name, text, said) in files {
+    for (name, text, declared) in files {
         let packed = Coding::RawDeflate.encode(text);
         let mut sum = flate2::Crc::new();
         sum.update(text);
         let size = |bytes: usize| u32::try_from(bytes).unwrap();
         let mut common = vec![20, 0, 0, 0, 8, 0, 0, 0, 0, 0];
-        let plain = if *said == 0 { size(text.len()) } else { *said };
+        let plain = if *declared == 0 { size(text.len()) } else { *declared };
         for number in [sum.sum(), size(packed.len()), plain] {
             common.extend(number.to_le_bytes());
         }
@@ -223,20 +227,20 @@ fn deflated(files: &[(&str, &[u8], u32)]) -> Vec<u8> {
     out
 }
 
-/// A text of `size` bytes that says the same over and over.
+/// Returns a text of about `size` bytes that repeats a piece.
 fn repeated(piece: &str, size: usize) -> String {
     piece.repeat(size / piece.len())
 }
 
-const LONG: &str = "longer than 10485760 bytes";
-const LARGE: &str = "too large or too deeply nested";
+const LONG_LINE: &str = "longer than 10485760 bytes";
+const LARGE_TREE: &str = "too large or too deeply nested";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bodies_that_are_bombs_stay_within_256_mb() {
+async fn body_bombs_stay_within_256_mb() {
     let blank = repeated(" ", 100 * MEBIBYTE);
     let within = repeated(" ", 19 * MEBIBYTE);
-    explode(
-        PATIENCE,
+    check_bombs(
+        PAGE_TIMEOUT,
         vec![
             ("gzip", Page::html(blank.clone()).encoded(Coding::Gzip), Error("cannot be decoded")),
             ("deflate", Page::html(blank.clone()).encoded(Coding::Deflate), Error("cannot be decoded")),
@@ -258,25 +262,33 @@ async fn bodies_that_are_bombs_stay_within_256_mb() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn long_lines_stay_within_256_mb() {
-    explode(
-        PATIENCE,
+    check_bombs(
+        PAGE_TIMEOUT,
         vec![
-            ("linehtml", Page::html(format!("<p>{}", repeated("tea ", 19 * MEBIBYTE))), Warning(LONG)),
-            ("linetext", Page::text(repeated("tea ", 19 * MEBIBYTE)), Warning(LONG)),
-            ("linejson", Page::new("application/json", repeated("[\"tea\",", 19 * MEBIBYTE)), Warning(LONG)),
-            ("linexml", Page::new("application/xml", repeated("<b>tea</b>", 19 * MEBIBYTE)), Warning(LONG)),
+            ("linehtml", Page::html(format!("<p>{}", repeated("tea ", 19 * MEBIBYTE))), Warning(LONG_LINE)),
+            ("linetext", Page::text(repeated("tea ", 19 * MEBIBYTE)), Warning(LONG_LINE)),
+            (
+                "linejson",
+                Page::new("application/json", repeated("[\"tea\",", 19 * MEBIBYTE)),
+                Warning(LONG_LINE),
+            ),
+            (
+                "linexml",
+                Page::new("application/xml", repeated("<b>tea</b>", 19 * MEBIBYTE)),
+                Warning(LONG_LINE),
+            ),
             (
                 "ampersands",
                 Page::html(format!("<p>{}", repeated("&", 19 * MEBIBYTE))),
                 Warning("16777216 bytes"),
             ),
             ("stars", Page::html(format!("<p>{}", repeated("*", 19 * MEBIBYTE))), Warning("16777216 bytes")),
-            ("code", Page::html(format!("<pre>{}", repeated("x\n", 19 * MEBIBYTE))), Warning(LONG)),
+            ("code", Page::html(format!("<pre>{}", repeated("x\n", 19 * MEBIBYTE))), Warning(LONG_LINE)),
             ("controls", Page::text(repeated("\u{1}", 19 * MEBIBYTE)), Error("binary")),
             (
                 "sparse",
                 Page::text(repeated(&format!("{}\u{1}", "x".repeat(63)), 19 * MEBIBYTE)),
-                Warning(LONG),
+                Warning(LONG_LINE),
             ),
         ],
     )
@@ -284,25 +296,25 @@ async fn long_lines_stay_within_256_mb() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn trees_that_are_bombs_stay_within_256_mb() {
-    let each = |count: usize, piece: &dyn Fn(usize, &mut String)| {
+async fn tree_bombs_stay_within_256_mb() {
+    let concat = |count: usize, piece: &dyn Fn(usize, &mut String)| {
         let mut text = String::new();
         (0..count).for_each(|number| piece(number, &mut text));
         text
     };
-    let attributes = each(1_000_000, &|n, out| write!(out, "a{n}=b ").unwrap());
-    let links = each(1_000_000, &|n, out| write!(out, "<a href={n}>x</a>").unwrap());
-    let bodies = each(100_000, &|n, out| write!(out, "<body a{n}>").unwrap());
-    let some = each(500, &|n, out| write!(out, "a{n} ").unwrap());
+    let attributes = concat(1_000_000, &|n, out| write!(out, "a{n}=b ").unwrap());
+    let links = concat(1_000_000, &|n, out| write!(out, "<a href={n}>x</a>").unwrap());
+    let bodies = concat(100_000, &|n, out| write!(out, "<body a{n}>").unwrap());
+    let attribute_names = concat(500, &|n, out| write!(out, "a{n} ").unwrap());
     let base = format!("<base href='http://bombs.test/{}/'>", "x".repeat(450));
-    explode(
-        PATIENCE,
+    check_bombs(
+        PAGE_TIMEOUT,
         vec![
             ("divs", Page::html(format!("{}<p>bottom", "<div>".repeat(100_000))), Text("bottom")),
             ("attributes", Page::html(format!("<div {attributes}>x</div><p>behind")), Text("behind")),
             ("links", Page::html(format!("{base}{links}")), Warning("16777216 bytes")),
-            ("siblings", Page::html("<p>x".repeat(1_000_000)), Warning(LARGE)),
-            ("cells", Page::html(format!("<table><tr>{}", "<td>x".repeat(1_000_000))), Warning(LARGE)),
+            ("siblings", Page::html("<p>x".repeat(1_000_000)), Warning(LARGE_TREE)),
+            ("cells", Page::html(format!("<table><tr>{}", "<td>x".repeat(1_000_000))), Warning(LARGE_TREE)),
             (
                 "colspan",
                 Page::html(format!(
@@ -311,8 +323,16 @@ async fn trees_that_are_bombs_stay_within_256_mb() {
                 )),
                 Text("| x"),
             ),
-            ("comments", Page::html(format!("{}<p>behind", "<!---->".repeat(1_400_000))), Warning(LARGE)),
-            ("clones", Page::html(format!("<p><b {some}>{}", "x</p><p>".repeat(100_000))), Warning(LARGE)),
+            (
+                "comments",
+                Page::html(format!("{}<p>behind", "<!---->".repeat(1_400_000))),
+                Warning(LARGE_TREE),
+            ),
+            (
+                "clones",
+                Page::html(format!("<p><b {attribute_names}>{}", "x</p><p>".repeat(100_000))),
+                Warning(LARGE_TREE),
+            ),
             ("bodies", Page::html(format!("{bodies}<p>behind")), Text("behind")),
             ("json", Page::new("application/json", "[".repeat(5_000_000)), Text("[[[[")),
             (

@@ -1,4 +1,4 @@
-//! The page cache and the proxies, as their operator sees them.
+//! Tests of the cache commands and of proxies.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,16 +17,16 @@ fn article() -> Page {
     Page::html("<title>Quince</title><main><h1>Quince</h1><p>Quince jelly takes three hours.</p></main>")
 }
 
-/// Searches for the one page, with its markdown, and returns the whole answer.
+/// Searches for the page and its markdown, and returns the response body.
 async fn quince(service: &Service) -> Value {
     let body = json!({ "query": "quince", "scrapeOptions": { "formats": ["markdown"] } });
-    let answer = service.search(body).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    answer.body
+    let response = service.search(body).await;
+    assert_eq!(response.status, 200, "{}", response.body);
+    response.body
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_cache_is_shown_and_purged_beside_a_running_server() {
+async fn cache_commands_work_while_the_server_runs() {
     let world = world([("http://a.test/", article()), ("http://b.test/", article())]).start().await;
     let site = Site::new(&world);
     site.succeed(&["index", "crawl", "http://a.test/", "http://b.test/"]);
@@ -44,21 +44,21 @@ async fn the_cache_is_shown_and_purged_beside_a_running_server() {
         tokio::time::sleep(Duration::from_millis(50)).await;
         quince(&service).await;
     }
-    assert_eq!(world.count("http://b.test/"), 0, "the other page stays");
-    let said = site.succeed(&["cache", "purge", "--all", "--json"]);
-    assert_eq!(serde_json::from_str::<Value>(&said).unwrap(), json!({ "removed": 2 }));
-    assert!(!site.run(&["cache", "purge"]).status.success(), "it is to be said what goes");
+    assert_eq!(world.count("http://b.test/"), 0, "the page of another host was purged");
+    let output = site.succeed(&["cache", "purge", "--all", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&output).unwrap(), json!({ "removed": 2 }));
+    assert!(!site.run(&["cache", "purge"]).status.success(), "purge without a selection succeeds");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_enhanced_retry_is_told_and_charged() {
-    let wall = Page::html("<title>Just a moment...</title><p>Verify you are human</p>").status(403);
-    let near = world([("http://a.test/", wall)]).start().await;
-    let far = world([("http://a.test/", article())]).start().await;
-    let (to_near, to_far) = (near.http_addr(), far.http_addr());
-    let basic = ForwardProxy::start(Rules::new(move |_| Some(to_near))).await;
-    let enhanced = ForwardProxy::start(Rules::new(move |_| Some(to_far))).await;
-    let site = Site::new(&near);
+async fn enhanced_retry_is_reported_and_charged() {
+    let challenge = Page::html("<title>Just a moment...</title><p>Verify you are human</p>").status(403);
+    let origin = world([("http://a.test/", challenge)]).start().await;
+    let unblocked = world([("http://a.test/", article())]).start().await;
+    let (origin_address, unblocked_address) = (origin.http_addr(), unblocked.http_addr());
+    let basic = ForwardProxy::start(Rules::new(move |_| Some(origin_address))).await;
+    let enhanced = ForwardProxy::start(Rules::new(move |_| Some(unblocked_address))).await;
+    let site = Site::new(&origin);
     let file = site.data_dir().join("pages.jsonl");
     std::fs::write(
         &file,
@@ -83,17 +83,17 @@ async fn an_enhanced_retry_is_told_and_charged() {
     drop(service);
 
     let service = serve(&[("BASIC", &basic), ("ENHANCED", &enhanced)]);
-    let answer = quince(&service).await;
-    let result = &answer["data"]["web"][0];
+    let response = quince(&service).await;
+    let result = &response["data"]["web"][0];
     assert!(result["markdown"].as_str().unwrap().contains("three hours"), "{result}");
-    assert_eq!((&result["metadata"]["proxyUsed"], &answer["creditsUsed"]), (&json!("stealth"), &json!(7)));
+    assert_eq!((&result["metadata"]["proxyUsed"], &response["creditsUsed"]), (&json!("stealth"), &json!(7)));
 }
 
 #[test]
-fn a_proxy_that_is_none_is_refused_without_its_password() {
+fn invalid_proxy_is_rejected_without_printing_its_password() {
     let world = tokio::runtime::Runtime::new().unwrap().block_on(TestWeb::builder().start());
     let site = Site::new(&world);
-    for (key, value, told) in [
+    for (key, value, expected) in [
         ("BASIC", r#"["ftp://user:secret@p.test"]"#, "proxy.basic[0]"),
         ("ENHANCED", r#"["http://p.test", "nothing"]"#, "proxy.enhanced[1]"),
         ("BY_COUNTRY", r#"{ "de" = ["http://p.test"] }"#, "\"de\""),
@@ -102,11 +102,14 @@ fn a_proxy_that_is_none_is_refused_without_its_password() {
         let output =
             site.command(&["search", "x"]).env(format!("WEBSVC__PROXY__{key}"), value).output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && errors.contains(told) && !errors.contains("secret"), "{errors}");
+        assert!(
+            !output.status.success() && errors.contains(expected) && !errors.contains("secret"),
+            "{errors}"
+        );
     }
 }
 
-/// Pages that do not pack, each of which can be told to be whole.
+/// Returns a page that hardly compresses, with an end that shows that it is complete.
 fn noise(number: u32) -> String {
     let words =
         (0..4_000_u32).map(|word| format!("{:x} ", word.wrapping_mul(2_654_435_761).rotate_left(number)));
@@ -117,7 +120,7 @@ fn noise(number: u32) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_killed_while_it_stores_leaves_whole_pages() {
+async fn kill_while_storing_leaves_complete_pages() {
     const PAGES: u32 = 60;
     const KILLS: usize = 10;
     let url = |number: u32| format!("http://noise.test/{number}");
@@ -125,39 +128,39 @@ async fn a_service_killed_while_it_stores_leaves_whole_pages() {
     let world = pages.fold(TestWeb::builder(), |world, (url, page)| world.page(&url, page)).start().await;
     let site = Site::new(&world);
     let urls: Vec<String> = (0..PAGES).map(url).collect();
-    let listed: Vec<(&str, &str)> = urls.iter().map(|url| ("noise", url.as_str())).collect();
-    site.serve().list(&listed).await;
-    let mut most = 0;
+    let pages: Vec<(&str, &str)> = urls.iter().map(|url| ("noise", url.as_str())).collect();
+    site.serve().index_pages(&pages).await;
+    let mut max = 0;
     for kill in 0..KILLS {
         world.forget();
         let service = Arc::new(site.serve());
-        let asking = tokio::spawn({
+        let search = tokio::spawn({
             let service = Arc::clone(&service);
             let options = json!({ "formats": ["markdown"], "maxAge": 0 });
-            // The answer never comes.
+            // The service is killed before the response.
             async move {
                 service.search(json!({ "query": "noise", "limit": 100, "scrapeOptions": options })).await
             }
         });
-        // Somewhere among the pages, differently each time.
-        let until = 3 + kill * 11 % 50;
-        while world.requests().len() < until && !asking.is_finished() {
+        // Each round kills the service after another number of requests.
+        let requests = 3 + kill * 11 % 50;
+        while world.requests().len() < requests && !search.is_finished() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         service.kill();
-        assert!(asking.await.is_err(), "it was killed before it answered");
+        assert!(search.await.is_err(), "the search completed before the kill");
         drop(service);
         let store = Store::open(site.data_dir()).unwrap();
         store.verify().unwrap();
         let mut stored = 0;
         for number in 0..PAGES {
             let Some(page) = store.page(&PageKey::new(url(number), "")).unwrap() else { continue };
-            assert_eq!(page.body, noise(number), "kill {kill}: page {number} is whole");
+            assert_eq!(page.body, noise(number), "kill {kill}: page {number} is incomplete");
             stored += 1;
         }
         assert_eq!(store.cache_size().unwrap().pages, stored, "kill {kill}");
-        assert!(stored >= most, "kill {kill}: {stored} pages after {most}");
-        most = stored;
+        assert!(stored >= max, "kill {kill}: {stored} pages after {max}");
+        max = stored;
     }
-    assert!(most > 0, "pages were stored");
+    assert!(max > 0, "no page was stored");
 }

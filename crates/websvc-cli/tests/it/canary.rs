@@ -1,16 +1,16 @@
-//! Nothing that a request, a page or a document may hold leads to an internal address: a canary counts connections.
+//! Tests that requests, pages and documents cannot cause connections to an internal address, which a canary counts.
 //!
-//! The operations come from the published document, which a test of `websvc-server` compares with the table of routes:
-//! a new one fails here until it has a row.
+//! The operations come from the OpenAPI document, which a test of `websvc-server` compares with the routes. A new
+//! operation fails here until it has attacks.
 
 use http::Method;
 use serde_json::{Value, json};
 use websvc_testkit::{Canary, Page, TestWeb};
 
-use crate::batch::ended;
+use crate::batch::wait_for_end;
 use crate::harness::{Service, Site};
 
-/// Everything by which a page may name another address, with `URL` in its place.
+/// A page with every kind of reference to another URL. `URL` is a placeholder.
 const PAGE: &str = r#"<!DOCTYPE html SYSTEM "URL/dtd"><html manifest="URL/manifest"><head><title>Bait</title>
 <link rel="icon" href="URL/icon"><link rel="stylesheet" href="URL/css"><link rel="preload" as="image" href="URL/p">
 <link rel="prefetch" href="URL/f"><link rel="dns-prefetch" href="URL"><link rel="manifest" href="URL/m">
@@ -59,7 +59,7 @@ xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><w:body><w:p><w:r><w:t>Bait in an office file</w:t>
 </w:r><w:r><w:drawing><a:blip r:link="rId1"/></w:drawing></w:r></w:p></w:body></w:document>"#;
 
-/// Writes an archive of files that are not compressed.
+/// Returns a ZIP archive of uncompressed files.
 fn archive(files: &[(&str, &str)]) -> Vec<u8> {
     let (mut out, mut directory) = (Vec::new(), Vec::new());
     for (name, text) in files {
@@ -92,47 +92,51 @@ fn archive(files: &[(&str, &str)]) -> Vec<u8> {
     out
 }
 
-/// A world whose pages and documents all name the canary.
+/// Starts a web whose pages and documents all refer to the canary.
 async fn bait(canary: &Canary) -> TestWeb {
-    let named = |text: &str| {
+    let with_canary = |text: &str| {
         let host = canary.addr().to_string();
         text.replace("URL", &format!("http://{host}")).replace("HOST", &host)
     };
     let types = "<?xml version=\"1.0\"?><Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"/>";
-    let (word, relations) = (named(WORD), named(RELATIONS));
+    let (word, relations) = (with_canary(WORD), with_canary(RELATIONS));
     let book = archive(&[
         ("[Content_Types].xml", types),
         ("word/document.xml", &word),
         ("word/_rels/document.xml.rels", &relations),
         ("word/_rels/settings.xml.rels", &relations),
     ]);
-    let robots = named("User-agent: *\nSitemap: URL/sitemap.xml\nSitemap: http://bait.test/sitemap.xml\n");
+    let robots =
+        with_canary("User-agent: *\nSitemap: URL/sitemap.xml\nSitemap: http://bait.test/sitemap.xml\n");
     let headers = |page: Page| {
-        let link = named("<URL/push>; rel=preload, <URL/css>; rel=stylesheet");
-        page.header("link", &link).header("content-location", &named("URL/location"))
+        let link = with_canary("<URL/push>; rel=preload, <URL/css>; rel=stylesheet");
+        page.header("link", &link).header("content-location", &with_canary("URL/location"))
     };
     TestWeb::builder()
-        .page("http://bait.test/", headers(Page::html(named(PAGE))))
+        .page("http://bait.test/", headers(Page::html(with_canary(PAGE))))
         .page(
             "http://bait.test/base",
-            Page::html(named("<base href='URL/'><title>Base</title><p>Bait <a href=x>x</a>")),
+            Page::html(with_canary("<base href='URL/'><title>Base</title><p>Bait <a href=x>x</a>")),
         )
-        .page("http://bait.test/leads", Page::html(named("<meta http-equiv=refresh content='0; url=URL/'>")))
-        .page("http://bait.test/header", Page::html("").header("refresh", &named("0; url=URL/")))
-        .page("http://bait.test/moved", Page::redirect(308, &named("URL/")))
-        .page("http://bait.test/feed.xml", Page::new("application/rss+xml", named(FEED)))
-        .page("http://bait.test/page.xhtml", Page::new("application/xhtml+xml", named(FEED)))
-        .page("http://bait.test/paper.pdf", Page::new("application/pdf", named(PDF)))
+        .page(
+            "http://bait.test/leads",
+            Page::html(with_canary("<meta http-equiv=refresh content='0; url=URL/'>")),
+        )
+        .page("http://bait.test/header", Page::html("").header("refresh", &with_canary("0; url=URL/")))
+        .page("http://bait.test/moved", Page::redirect(308, &with_canary("URL/")))
+        .page("http://bait.test/feed.xml", Page::new("application/rss+xml", with_canary(FEED)))
+        .page("http://bait.test/page.xhtml", Page::new("application/xhtml+xml", with_canary(FEED)))
+        .page("http://bait.test/paper.pdf", Page::new("application/pdf", with_canary(PDF)))
         .page("http://bait.test/book.docx", Page::new("application/octet-stream", book))
         .page("http://bait.test/robots.txt", Page::text(robots))
-        .page("http://bait.test/sitemap.xml", Page::new("application/xml", named(SITEMAP)))
-        .page("http://bait.test/favicon.ico", Page::redirect(302, &named("URL/favicon.ico")))
+        .page("http://bait.test/sitemap.xml", Page::new("application/xml", with_canary(SITEMAP)))
+        .page("http://bait.test/favicon.ico", Page::redirect(302, &with_canary("URL/favicon.ico")))
         .start()
         .await
 }
 
-/// The pages that are asked for, with a word by which each is found.
-const LISTED: [(&str, &str); 9] = [
+/// The indexed pages, each with a word by which a search finds it.
+const PAGES: [(&str, &str); 9] = [
     ("main", "http://bait.test/"),
     ("base", "http://bait.test/base"),
     ("leads", "http://bait.test/leads"),
@@ -149,15 +153,15 @@ fn options() -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_pages_and_documents_name_is_not_fetched() {
+async fn internal_urls_in_pages_and_documents_are_not_fetched() {
     let canary = Canary::start().await;
     let world = bait(&canary).await;
-    let service = Service::of(&world);
-    service.list(&LISTED).await;
-    let mut read = Vec::new();
-    for (word, _) in LISTED {
-        let answer = service.search(json!({"query": word, "limit": 1, "scrapeOptions": options()})).await;
-        let result = &answer.body["data"]["web"][0];
+    let service = Service::for_world(&world);
+    service.index_pages(&PAGES).await;
+    let mut scraped = Vec::new();
+    for (word, _) in PAGES {
+        let response = service.search(json!({"query": word, "limit": 1, "scrapeOptions": options()})).await;
+        let result = &response.body["data"]["web"][0];
         match result["metadata"]["error"].as_str() {
             Some(error) => {
                 assert_eq!(
@@ -166,34 +170,40 @@ async fn what_pages_and_documents_name_is_not_fetched() {
                     "{word}"
                 );
             }
-            None => read.push((word, result["markdown"].as_str().unwrap_or_default().to_owned())),
+            None => scraped.push((word, result["markdown"].as_str().unwrap_or_default().to_owned())),
         }
     }
-    let words: Vec<&str> = read.iter().map(|(word, _)| *word).collect();
-    assert_eq!(words, ["main", "base", "feed", "xhtml", "paper", "book"], "the others lead to the canary");
-    for (word, markdown) in read.iter().filter(|(word, _)| ["main", "base", "paper", "book"].contains(word)) {
-        assert!(markdown.to_lowercase().contains("bait"), "{word} was read: {markdown}");
+    let words: Vec<&str> = scraped.iter().map(|(word, _)| *word).collect();
+    assert_eq!(
+        words,
+        ["main", "base", "feed", "xhtml", "paper", "book"],
+        "the other pages refer to the canary themselves"
+    );
+    for (word, markdown) in
+        scraped.iter().filter(|(word, _)| ["main", "base", "paper", "book"].contains(word))
+    {
+        assert!(markdown.to_lowercase().contains("bait"), "{word}: {markdown}");
     }
     assert_eq!(canary.connections(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crawl_keeps_away_from_internal_addresses() {
+async fn crawl_does_not_connect_to_internal_addresses() {
     let canary = Canary::start().await;
     let world = bait(&canary).await;
     let site = Site::new(&world);
-    let inside = format!("http://{}/", canary.addr());
-    let crawl = ["index", "crawl", "http://bait.test/", "http://bait.test/leads", &inside, "--json"];
+    let internal = format!("http://{}/", canary.addr());
+    let crawl = ["index", "crawl", "http://bait.test/", "http://bait.test/leads", &internal, "--json"];
     let output = site.run(&crawl);
-    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(said["pages"].as_u64().unwrap_or_default() >= 1, "{said}");
-    for way in ["/robots.txt", "/sitemap.xml", "/", "/leads"] {
-        assert!(world.count(&format!("http://bait.test{way}")) > 0, "{way} was asked for");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(report["pages"].as_u64().unwrap_or_default() >= 1, "{report}");
+    for path in ["/robots.txt", "/sitemap.xml", "/", "/leads"] {
+        assert!(world.count(&format!("http://bait.test{path}")) > 0, "{path} was not requested");
     }
     assert_eq!(canary.connections(), 0);
 }
 
-/// Returns whether an operation begins a job.
+/// Returns whether an operation starts a job.
 fn is_job(operation: &str) -> bool {
     matches!(
         operation,
@@ -201,135 +211,135 @@ fn is_job(operation: &str) -> bool {
     )
 }
 
-/// Returns bodies by which an operation might be led to `inside`.
-fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
-    let page = json!({"url": inside, "title": "Inside", "body": "inside bait", "links": [{"url": inside, "text": "x"}],
-        "images": [{"url": inside, "alt": "inside"}]});
+/// Returns request bodies that might make an operation connect to `internal`.
+fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
+    let page = json!({"url": internal, "title": "Inside", "body": "inside bait", "links": [{"url": internal, "text": "x"}],
+        "images": [{"url": internal, "alt": "inside"}]});
     Some(match operation {
         "post /v2/index/documents" => vec![
             json!({"documents": [page]}),
             json!({"documents": [{"url": "http://bait.test/x", "title": "x", "body": "bait",
-                "images": [{"url": inside, "alt": "x"}], "links": [{"url": inside, "text": "x"}]}]}),
+                "images": [{"url": internal, "alt": "x"}], "links": [{"url": internal, "text": "x"}]}]}),
         ],
         "post /v2/index/progress" => {
-            vec![json!({"id": inside, "hosts": [inside, "bait.test"], "url": inside})]
+            vec![json!({"id": internal, "hosts": [internal, "bait.test"], "url": internal})]
         }
         "post /v2/crawl/params-preview" => {
-            vec![json!({"url": inside, "prompt": "the docs", "base_url": inside})]
+            vec![json!({"url": internal, "prompt": "the docs", "base_url": internal})]
         }
-        job if is_job(job) => job_attacks(job, inside),
+        job if is_job(job) => job_attacks(job, internal),
         "post /v2/search" => vec![
             json!({"query": "inside bait", "scrapeOptions": options()}),
-            json!({"query": format!("site:{inside} inside"), "scrapeOptions": options()}),
+            json!({"query": format!("site:{internal} inside"), "scrapeOptions": options()}),
             json!({"query": "inside", "sources": ["web", "images", "news"], "scrapeOptions": options()}),
-            json!({"query": "inside", "sources": [{"type": "web", "url": inside}], "scrapeOptions": options()}),
-            json!({"query": "inside", "provider": inside, "searxng": inside, "endpoint": inside, "webhook": inside}),
-            json!({"query": "inside", "webhook": {"url": inside, "headers": {"host": "x"}}}),
-            json!({"query": "inside", "scrapeOptions": {"formats": ["markdown"], "proxy": inside}}),
-            json!({"query": "inside", "scrapeOptions": {"formats": ["screenshot"], "proxy": {"server": inside}}}),
+            json!({"query": "inside", "sources": [{"type": "web", "url": internal}], "scrapeOptions": options()}),
+            json!({"query": "inside", "provider": internal, "searxng": internal, "endpoint": internal, "webhook": internal}),
+            json!({"query": "inside", "webhook": {"url": internal, "headers": {"host": "x"}}}),
+            json!({"query": "inside", "scrapeOptions": {"formats": ["markdown"], "proxy": internal}}),
+            json!({"query": "inside", "scrapeOptions": {"formats": ["screenshot"], "proxy": {"server": internal}}}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["screenshot"], "args": ["--no-sandbox"],
-                "browserArgs": [format!("--proxy-server={inside}")], "cdpUrl": inside, "executablePath": inside}}),
-            json!({"query": "inside", "browser": {"args": ["--no-proxy-server"], "cdp_url": inside, "path": inside}}),
+                "browserArgs": [format!("--proxy-server={internal}")], "cdpUrl": internal, "executablePath": internal}}),
+            json!({"query": "inside", "browser": {"args": ["--no-proxy-server"], "cdp_url": internal, "path": internal}}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["markdown"], "skipTlsVerification": true}}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["markdown"], "headers": {"Host": "127.0.0.1"}}}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["screenshot", "branding"], "waitFor": 1}}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["markdown"],
-                "actions": [{"type": "executeJavascript", "script": format!("fetch('{inside}')")}]}}),
-            json!({"query": "inside", "scrapeOptions": {"formats": [{"type": "changeTracking", "webhook": inside}]}}),
+                "actions": [{"type": "executeJavascript", "script": format!("fetch('{internal}')")}]}}),
+            json!({"query": "inside", "scrapeOptions": {"formats": [{"type": "changeTracking", "webhook": internal}]}}),
         ],
         "post /v2/map" | "post /v1/map" => vec![
-            json!({"url": inside}),
-            json!({"url": inside, "sitemap": "only", "sitemapOnly": true, "ignoreCache": true}),
+            json!({"url": internal}),
+            json!({"url": internal, "sitemap": "only", "sitemapOnly": true, "ignoreCache": true}),
             json!({"url": "http://bait.test/", "allowExternalLinks": true, "ignoreCache": true, "limit": 100_000}),
-            json!({"url": "http://bait.test/", "sitemap": "only", "sitemapOnly": true, "webhook": inside}),
+            json!({"url": "http://bait.test/", "sitemap": "only", "sitemapOnly": true, "webhook": internal}),
             json!({"url": "http://bait.test/moved", "ignoreCache": true}),
-            json!({"url": "http://bait.test/leads", "ignoreCache": true, "proxy": inside}),
-            json!({"url": "bait.test", "headers": {"Referer": inside, "X-Forwarded-Host": inside}}),
+            json!({"url": "http://bait.test/leads", "ignoreCache": true, "proxy": internal}),
+            json!({"url": "bait.test", "headers": {"Referer": internal, "X-Forwarded-Host": internal}}),
             json!({"url": "bait.test", "headers": {"Host": "127.0.0.1"}}),
         ],
-        "post /v2/scrape" | "post /v1/scrape" => page_attacks(inside),
+        "post /v2/scrape" | "post /v1/scrape" => page_attacks(internal),
         "post /v2/parse" => {
-            let named = |text: &str| text.replace("URL/", inside);
+            let with_canary = |text: &str| text.replace("URL/", internal);
             [("bait.html", PAGE), ("bait.xhtml", FEED), ("bait.pdf", PDF), ("bait.csv", "a,b\nURL/,=WEBSERVICE(\"URL/\")\n")]
                 .into_iter()
                 .flat_map(|(name, text)| {
-                    [json!({}), options(), json!({"proxy": inside, "headers": {"Host": "127.0.0.1"}, "webhook": inside})]
-                        .map(|options| json!({"name": name, "file": named(text), "options": options}))
+                    [json!({}), options(), json!({"proxy": internal, "headers": {"Host": "127.0.0.1"}, "webhook": internal})]
+                        .map(|options| json!({"name": name, "file": with_canary(text), "options": options}))
                 })
-                .chain([json!({"name": inside, "file": named(PAGE), "options": {"url": inside, "formats": ["links"]}})])
+                .chain([json!({"name": internal, "file": with_canary(PAGE), "options": {"url": internal, "formats": ["links"]}})])
                 .collect()
         }
         "post /v1/search" => vec![
             json!({"query": "inside bait", "scrapeOptions": options()}),
-            json!({"query": "inside", "scrapeOptions": {"formats": ["extract"], "extract": {"schema": {"$ref": inside}}}}),
-            json!({"query": "inside", "location": inside, "webhook": inside}),
+            json!({"query": "inside", "scrapeOptions": {"formats": ["extract"], "extract": {"schema": {"$ref": internal}}}}),
+            json!({"query": "inside", "location": internal, "webhook": internal}),
         ],
-        "post /search" => vec![json!({"query": "inside bait", "count": 5, "url": inside})],
+        "post /search" => vec![json!({"query": "inside bait", "count": 5, "url": internal})],
         "post /v1/rerank" => vec![
-            json!({"query": "inside", "model": inside, "documents": [inside, {"text": inside}]}),
-            json!({"query": inside, "documents": ["inside"], "base_url": inside, "endpoint": inside}),
+            json!({"query": "inside", "model": internal, "documents": [internal, {"text": internal}]}),
+            json!({"query": internal, "documents": ["inside"], "base_url": internal, "endpoint": internal}),
         ],
         "post /v2/webhooks/dead-letters/{id}/retry" => vec![Value::Null],
-        // What takes no body takes nothing that could lead anywhere, but its address and headers.
+        // Without a body, only the URL and the headers could refer to an address.
         other if other.starts_with("get ") || other.starts_with("delete ") => vec![Value::Null],
         _ => return None,
     })
 }
 
-/// Returns bodies by which an operation that begins a job might be led to `inside`.
-fn job_attacks(operation: &str, inside: &str) -> Vec<Value> {
+/// Returns request bodies that might make a job connect to `internal`.
+fn job_attacks(operation: &str, internal: &str) -> Vec<Value> {
     match operation {
         "post /v2/batch/scrape" | "post /v1/batch/scrape" => {
-            let urls: Vec<&str> = LISTED.iter().map(|(_, url)| *url).chain([inside]).collect();
+            let urls: Vec<&str> = PAGES.iter().map(|(_, url)| *url).chain([internal]).collect();
             vec![
                 json!({"urls": urls, "formats": ["markdown", "html", "links", "images"], "maxAge": 0}),
-                json!({"urls": [inside], "skipTlsVerification": true, "maxAge": 0}),
-                json!({"urls": ["http://bait.test/"], "webhook": inside}),
-                json!({"urls": ["http://bait.test/"], "webhook": {"url": inside, "headers": {"host": "x"}}}),
+                json!({"urls": [internal], "skipTlsVerification": true, "maxAge": 0}),
+                json!({"urls": ["http://bait.test/"], "webhook": internal}),
+                json!({"urls": ["http://bait.test/"], "webhook": {"url": internal, "headers": {"host": "x"}}}),
                 json!({"urls": ["http://bait.test/"], "webhook": "http://bait.test/moved"}),
                 json!({"urls": ["http://bait.test/"], "webhook": {"url": "http://bait.test/moved",
-                    "headers": {"X-Forwarded-Host": inside, "Referer": inside}, "metadata": {"url": inside}}}),
+                    "headers": {"X-Forwarded-Host": internal, "Referer": internal}, "metadata": {"url": internal}}}),
                 json!({"urls": ["http://bait.test/"], "headers": {"Host": "127.0.0.1"}}),
-                json!({"urls": ["http://bait.test/"], "appendToId": inside}),
+                json!({"urls": ["http://bait.test/"], "appendToId": internal}),
             ]
         }
         "post /v2/crawl" | "post /v1/crawl" => vec![
-            json!({"url": inside}),
+            json!({"url": internal}),
             json!({"url": "http://bait.test/", "allowExternalLinks": true, "crawlEntireDomain": true, "limit": 50}),
             json!({"url": "http://bait.test/moved", "allowExternalLinks": true, "sitemap": "only"}),
             json!({"url": "http://bait.test/leads", "allowExternalLinks": true, "sitemap": "skip"}),
-            json!({"url": "http://bait.test/", "webhook": inside, "robotsUserAgent": inside}),
-            json!({"url": "http://bait.test/", "webhook": inside}),
+            json!({"url": "http://bait.test/", "webhook": internal, "robotsUserAgent": internal}),
+            json!({"url": "http://bait.test/", "webhook": internal}),
             json!({"url": "http://bait.test/", "webhook": {"url": "http://bait.test/moved", "events": ["page"]}}),
-            json!({"url": "http://bait.test/", "scrapeOptions": {"proxy": inside, "headers": {"Host": "127.0.0.1"}}}),
+            json!({"url": "http://bait.test/", "scrapeOptions": {"proxy": internal, "headers": {"Host": "127.0.0.1"}}}),
         ],
         _ => Vec::new(),
     }
 }
 
-/// Returns bodies by which a request for one page might be led to `inside`.
-fn page_attacks(inside: &str) -> Vec<Value> {
-    let mut bodies: Vec<Value> = LISTED
+/// Returns request bodies that might make a scrape connect to `internal`.
+fn page_attacks(internal: &str) -> Vec<Value> {
+    let mut bodies: Vec<Value> = PAGES
         .iter()
         .map(|(_, url)| json!({"url": url, "formats": ["markdown", "html", "rawHtml", "links", "images"]}))
         .collect();
     bodies.extend([
-        json!({"url": inside}),
-        json!({"url": inside, "skipTlsVerification": true, "maxAge": 0}),
-        json!({"url": inside.trim_start_matches("http://")}),
-        json!({"url": format!("http://bait.test@{}", inside.trim_start_matches("http://"))}),
-        json!({"url": "http://bait.test/", "proxy": inside}),
-        json!({"url": "http://bait.test/", "headers": {"Host": "127.0.0.1", "Referer": inside}}),
-        json!({"url": "http://bait.test/", "webhook": inside, "base": inside, "cdpUrl": inside}),
-        json!({"url": "http://bait.test/", "formats": [{"type": "changeTracking", "webhook": inside}]}),
-        json!({"url": "http://bait.test/", "formats": [{"type": "json", "schema": {"$ref": inside}}]}),
+        json!({"url": internal}),
+        json!({"url": internal, "skipTlsVerification": true, "maxAge": 0}),
+        json!({"url": internal.trim_start_matches("http://")}),
+        json!({"url": format!("http://bait.test@{}", internal.trim_start_matches("http://"))}),
+        json!({"url": "http://bait.test/", "proxy": internal}),
+        json!({"url": "http://bait.test/", "headers": {"Host": "127.0.0.1", "Referer": internal}}),
+        json!({"url": "http://bait.test/", "webhook": internal, "base": internal, "cdpUrl": internal}),
+        json!({"url": "http://bait.test/", "formats": [{"type": "changeTracking", "webhook": internal}]}),
+        json!({"url": "http://bait.test/", "formats": [{"type": "json", "schema": {"$ref": internal}}]}),
         json!({"url": "http://bait.test/", "actions": [{"type": "executeJavascript",
-            "script": format!("fetch('{inside}')")}]}),
+            "script": format!("fetch('{internal}')")}]}),
     ]);
     bodies
 }
 
-/// Returns an uploaded file as a form; `body` has its `name`, the `file` and the `options`.
+/// Returns a multipart form with a file; `body` has its `name`, the `file` and the `options`.
 fn form(body: &Value) -> String {
     let part = |kind: &str, content: &str| {
         format!("--bait\r\nContent-Disposition: form-data; {kind}\r\n\r\n{content}\r\n")
@@ -340,19 +350,19 @@ fn form(body: &Value) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_operation_can_be_led_to_an_internal_address() {
+async fn no_operation_connects_to_an_internal_address() {
     let canary = Canary::start().await;
-    let inside = format!("http://{}/", canary.addr());
+    let internal = format!("http://{}/", canary.addr());
     let world = bait(&canary).await;
-    let service = Service::of(&world);
-    service.list(&[("inside", &inside), ("bait", "http://bait.test/")]).await;
+    let service = Service::for_world(&world);
+    service.index_pages(&[("inside", &internal), ("bait", "http://bait.test/")]).await;
     let document = websvc_types::openapi::document();
     let (mut operations, mut jobs) = (0, 0);
     for (path, methods) in document["paths"].as_object().unwrap() {
         for method in methods.as_object().unwrap().keys() {
             let operation = format!("{method} {path}");
             let bodies =
-                attacks(&operation, &inside).unwrap_or_else(|| panic!("{operation} has no attacks here"));
+                attacks(&operation, &internal).unwrap_or_else(|| panic!("add attacks for {operation}"));
             let is_form = path == "/v2/parse";
             for body in bodies {
                 let headers = [
@@ -360,13 +370,13 @@ async fn no_operation_can_be_led_to_an_internal_address() {
                         "content-type",
                         if is_form { "multipart/form-data; boundary=bait" } else { "application/json" },
                     ),
-                    ("x-forwarded-host", inside.as_str()),
-                    ("forwarded", inside.as_str()),
-                    ("referer", inside.as_str()),
-                    ("x-original-url", inside.as_str()),
+                    ("x-forwarded-host", internal.as_str()),
+                    ("forwarded", internal.as_str()),
+                    ("referer", internal.as_str()),
+                    ("x-original-url", internal.as_str()),
                 ];
                 let target = if body.is_null() {
-                    format!("{path}?url={inside}&source={inside}&q=inside&format=json&engines={inside}")
+                    format!("{path}?url={internal}&source={internal}&q=inside&format=json&engines={internal}")
                 } else {
                     path.clone()
                 };
@@ -376,37 +386,41 @@ async fn no_operation_can_be_led_to_an_internal_address() {
                     body => body.to_string(),
                 };
                 let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).unwrap();
-                let answer = service.send(method, &target, &headers, text).await;
-                assert!(!answer.status.is_server_error(), "{operation} {body}: {}", answer.body);
-                assert!(!answer.body.to_string().contains("secret"), "{operation} {body}: {}", answer.body);
-                if let (true, Some(id)) = (is_job(&operation), answer.body["id"].as_str()) {
-                    // What it does, it does after its answer.
+                let response = service.send(method, &target, &headers, text).await;
+                assert!(!response.status.is_server_error(), "{operation} {body}: {}", response.body);
+                assert!(
+                    !response.body.to_string().contains("secret"),
+                    "{operation} {body}: {}",
+                    response.body
+                );
+                if let (true, Some(id)) = (is_job(&operation), response.body["id"].as_str()) {
+                    // A job fetches pages after the response.
                     jobs += 1;
-                    ended(&service, &format!("{path}/{id}")).await;
+                    wait_for_end(&service, &format!("{path}/{id}")).await;
                 }
             }
             operations += 1;
         }
     }
     assert!(operations >= 3, "{operations}");
-    assert!(jobs >= 6, "{jobs} jobs were begun");
+    assert!(jobs >= 6, "{jobs} jobs were started");
     assert_eq!(canary.connections(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn references_out_of_a_schema_are_refused_without_a_look() {
+async fn external_schema_references_are_rejected_without_a_fetch() {
     let canary = Canary::start().await;
     let world = bait(&canary).await;
-    let service = Service::of(&world);
-    service.list(&[("main", "http://bait.test/")]).await;
+    let service = Service::for_world(&world);
+    service.index_pages(&[("main", "http://bait.test/")]).await;
     let secret = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(secret.path(), r#"{"type": "secret-of-the-file"}"#).unwrap();
     let path = secret.path().to_str().unwrap();
-    let (file, inside) = (format!("file://{path}"), format!("http://{}/schema.json", canary.addr()));
-    let encoded = inside.replace("http:", "%68ttp:");
+    let (file, internal) = (format!("file://{path}"), format!("http://{}/schema.json", canary.addr()));
+    let encoded = internal.replace("http:", "%68ttp:");
     let references = [
         &file,
-        &inside,
+        &internal,
         &encoded,
         path,
         "../../../../etc/passwd",
@@ -419,35 +433,35 @@ async fn references_out_of_a_schema_are_refused_without_a_look() {
         "#/../x",
         "urn:x",
     ];
-    let places: &[fn(Value) -> Value] = &[
-        |bad| bad,
-        |bad| json!({"properties": {"a": bad}}),
-        |bad| json!({"items": {"anyOf": [{}, bad]}}),
-        |bad| json!({"$defs": {"a": bad}, "$ref": "#/$defs/a"}),
-        |bad| json!({"if": bad, "then": {"not": {"additionalProperties": {"patternProperties": {"x": {}}}}}}),
+    let positions: &[fn(Value) -> Value] = &[
+        |reference| reference,
+        |reference| json!({"properties": {"a": reference}}),
+        |reference| json!({"items": {"anyOf": [{}, reference]}}),
+        |reference| json!({"$defs": {"a": reference}, "$ref": "#/$defs/a"}),
+        |reference| json!({"if": reference, "then": {"not": {"additionalProperties": {"patternProperties": {"x": {}}}}}}),
     ];
     for reference in references {
         for keyword in ["$ref", "$dynamicRef", "$recursiveRef", "$id", "$schema"] {
-            for place in places {
-                let schema = place(json!({ keyword: reference }));
+            for position in positions {
+                let schema = position(json!({ keyword: reference }));
                 let format = json!({"type": "json", "prompt": "x", "schema": schema});
-                let answer =
+                let response =
                     service.search(json!({"query": "main", "scrapeOptions": {"formats": [format]}})).await;
-                let said = answer.body.to_string();
-                let is_inside = reference.starts_with('#');
-                assert!(answer.status == 400 || is_inside, "{keyword} {reference} {schema}: {said}");
-                assert!(!said.contains("secret"), "{said}");
+                let text = response.body.to_string();
+                let is_local = reference.starts_with('#');
+                assert!(response.status == 400 || is_local, "{keyword} {reference} {schema}: {text}");
+                assert!(!text.contains("secret"), "{text}");
             }
         }
-        // Data of the caller's own is no schema, whatever it looks like: nobody follows it.
-        for place in ["const", "default", "enum", "examples"] {
+        // A reference within example data is not a schema reference, so it is accepted but never followed.
+        for position in ["const", "default", "enum", "examples"] {
             let data = json!({"$ref": reference});
-            let data = if matches!(place, "enum" | "examples") { json!([data]) } else { data };
+            let data = if matches!(position, "enum" | "examples") { json!([data]) } else { data };
             let format =
-                json!({"type": "json", "prompt": "x", "schema": {"properties": {"a": {place: data}}}});
-            let answer =
+                json!({"type": "json", "prompt": "x", "schema": {"properties": {"a": {position: data}}}});
+            let response =
                 service.search(json!({"query": "main", "scrapeOptions": {"formats": [format]}})).await;
-            assert!(!answer.body.to_string().contains("secret"), "{}", answer.body);
+            assert!(!response.body.to_string().contains("secret"), "{}", response.body);
         }
     }
     assert_eq!(canary.connections(), 0);

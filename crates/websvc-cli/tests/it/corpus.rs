@@ -1,11 +1,11 @@
-//! Real pages that nobody here wrote: Debian's Python manual, crawled over HTTP and searched.
+//! Relevance of results over real pages: Debian's Python manual, crawled over HTTP and searched.
 
 use serde_json::json;
 use websvc_testkit::TestWeb;
 
 use crate::harness::{Site, skip};
 
-/// Queries and the page that a reader of the manual would want, by the end of its URL.
+/// Queries, and the end of the URL of the page that a reader expects.
 const QUERIES: &[(&str, &str)] = &[
     ("asyncio gather", "library/asyncio-task.html"),
     ("\"context manager\"", "library/contextlib.html"),
@@ -30,10 +30,10 @@ const QUERIES: &[(&str, &str)] = &[
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_right_page_is_among_the_first_three() {
+async fn expected_page_is_among_the_first_three_results() {
     let Some(directory) = std::env::var_os("WEBSVC_CORPUS_DIR") else {
         return skip(
-            "the_right_page_is_among_the_first_three",
+            "expected_page_is_among_the_first_three_results",
             "WEBSVC_CORPUS_DIR is not set (cargo xtask corpus)",
         );
     };
@@ -41,17 +41,17 @@ async fn the_right_page_is_among_the_first_three() {
     let site = Site::new(&world);
     site.succeed(&["index", "crawl", "http://docs.test/index.html", "--per-host", "8"]);
     let service = site.serve();
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for (query, page) in QUERIES {
-        let answer = service.search(json!({"query": query, "limit": 3})).await;
-        let results = answer.body["data"]["web"].as_array().cloned().unwrap_or_default();
+        let response = service.search(json!({"query": query, "limit": 3})).await;
+        let results = response.body["data"]["web"].as_array().cloned().unwrap_or_default();
         let urls: Vec<&str> = results.iter().filter_map(|hit| hit["url"].as_str()).collect();
         if !urls.iter().any(|url| url.ends_with(page)) {
-            wrong.push(format!("{query}: {page} is not in {urls:?}"));
+            failures.push(format!("{query}: {page} is not in {urls:?}"));
         }
         for hit in &results {
             assert!(!hit["title"].as_str().unwrap().is_empty(), "{query}: {hit}");
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! `kill -9` in the middle of a crawl: nothing committed is lost, and the crawl goes on.
+//! Tests of crawls that are killed: committed pages are kept, and the next crawl continues.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use crate::harness::{Site, signal, wait};
 
 const PAGES: usize = 400;
 
-/// Slow enough that the crawl is far from its end at the first commit, on any machine.
-const ANSWER_TIME: Duration = Duration::from_millis(10);
+/// Slow enough that the crawl is still running at the first commit, on any machine.
+const RESPONSE_TIME: Duration = Duration::from_millis(10);
 
-async fn chain(pages: usize, answer_time: Duration) -> TestWeb {
+async fn chain(pages: usize, response_time: Duration) -> TestWeb {
     let mut world = TestWeb::builder();
     for number in 0..pages {
         let text = format!(
@@ -25,7 +25,7 @@ async fn chain(pages: usize, answer_time: Duration) -> TestWeb {
             (number + 1) % pages,
             (number + 2) % pages
         );
-        world = world.page(&format!("http://chain.test/{number}"), Page::html(text).delay(answer_time));
+        world = world.page(&format!("http://chain.test/{number}"), Page::html(text).delay(response_time));
     }
     world.start().await
 }
@@ -36,102 +36,104 @@ fn documents(site: &Site) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_crawl_loses_nothing_committed_and_goes_on() {
-    let world = chain(PAGES, ANSWER_TIME).await;
+async fn killed_crawl_keeps_committed_pages_and_resumes() {
+    let world = chain(PAGES, RESPONSE_TIME).await;
     let site = Site::new(&world);
     let arguments = ["index", "crawl", "http://chain.test/0", "--json"];
     let mut crawl = site.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
     while documents(&site) == 0 {
-        assert!(Instant::now() < deadline, "pages are committed while the crawl runs");
-        assert!(crawl.try_wait().unwrap().is_none(), "the crawl is still running");
+        assert!(Instant::now() < deadline, "no page was committed while the crawl runs");
+        assert!(crawl.try_wait().unwrap().is_none(), "the crawl ended early");
     }
     signal(&crawl, "KILL");
     assert!(!wait(&mut crawl).success());
 
-    let kept = documents(&site);
-    assert!(kept > 0 && kept < PAGES as u64, "it was killed in the middle: {kept}");
+    let committed = documents(&site);
+    assert!(
+        committed > 0 && committed < PAGES as u64,
+        "the kill was too early or too late: {committed} pages"
+    );
     let before = page_fetches(&world);
     let found = site.succeed(&["search", "marker0", "--json"]);
     assert!(found.contains("http://chain.test/0"), "{found}");
 
-    let said: Value = serde_json::from_str(&site.succeed(&arguments)).unwrap();
-    assert_eq!(said["pages"], json!(PAGES));
+    let report: Value = serde_json::from_str(&site.succeed(&arguments)).unwrap();
+    assert_eq!(report["pages"], json!(PAGES));
     assert_eq!(documents(&site), PAGES as u64);
-    // Only what was under way at the kill is fetched again, as two at one time may be.
+    // Only pages in flight at the kill are fetched again, which are at most two.
     let fetches = page_fetches(&world);
-    assert!(
-        fetches <= PAGES + 2,
-        "pages fetched before come from the cache: {fetches} fetches, {before} before"
-    );
+    assert!(fetches <= PAGES + 2, "{fetches} fetches, {before} of them before the kill");
 }
 
-/// Counts the requests for pages: those for robots.txt and sitemaps are made anew by every crawl.
+/// Counts the requests for pages, without robots.txt and sitemaps, which every crawl fetches again.
 fn page_fetches(world: &TestWeb) -> usize {
-    let pages =
-        world.requests().into_iter().filter(|seen| !seen.url.contains(".txt") && !seen.url.contains(".xml"));
+    let pages = world
+        .requests()
+        .into_iter()
+        .filter(|request| !request.url.contains(".txt") && !request.url.contains(".xml"));
     pages.count()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crawl_that_is_killed_fifty_times_fetches_next_to_nothing_twice() {
+async fn crawl_killed_fifty_times_refetches_only_pages_in_flight() {
     const KILLS: usize = 50;
     const CHAIN: usize = 150;
     let world = chain(CHAIN, Duration::from_millis(2)).await;
     let site = Site::new(&world);
     let arguments = ["index", "crawl", "http://chain.test/0", "--json"];
     let fetched = || page_fetches(&world);
-    let mut kept = 0;
+    let mut committed = 0;
     for kill in 0..KILLS {
         let mut crawl = site.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // Somewhere in the next one to five pages, differently each time.
+        // Each round kills the crawl after another one to five pages.
         let until = fetched() + 1 + kill * 7 % 5;
         let deadline = Instant::now() + Duration::from_secs(60);
         while fetched() < until && crawl.try_wait().unwrap().is_none() {
-            assert!(Instant::now() < deadline, "the crawl goes on");
+            assert!(Instant::now() < deadline, "the crawl makes no progress");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         signal(&crawl, "KILL");
         wait(&mut crawl);
         let now = documents(&site);
-        assert!(now >= kept, "what was committed stays: {now} after {kept}");
-        kept = now;
+        assert!(now >= committed, "committed pages were lost: {now} after {committed}");
+        committed = now;
     }
-    let said: Value = serde_json::from_str(&site.succeed(&arguments)).unwrap();
-    assert_eq!(said["pages"], json!(CHAIN));
-    assert_eq!(documents(&site), CHAIN as u64, "no document is there twice");
-    // A page is fetched again only when it was under way at a kill, as two at one time may be.
-    let again = fetched() - CHAIN;
-    assert!(again <= 2 * KILLS, "{again} pages were fetched again");
+    let report: Value = serde_json::from_str(&site.succeed(&arguments)).unwrap();
+    assert_eq!(report["pages"], json!(CHAIN));
+    assert_eq!(documents(&site), CHAIN as u64, "documents are missing or repeated");
+    // Only pages in flight at a kill are fetched again, which are at most two.
+    let repeated = fetched() - CHAIN;
+    assert!(repeated <= 2 * KILLS, "{repeated} pages were fetched again");
 }
 
-/// The beginning of a PNG file of 640 by 480 pixels.
+/// The header of a PNG file of 640 by 480 pixels.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0";
 
-/// How many pages the gallery has, each with one picture.
+/// Pages of the gallery, each with one image.
 const GALLERY: usize = 100;
 
-/// A crawl of the gallery takes about so long, and is killed before that.
+/// The approximate duration of a crawl of the gallery, within which it is killed.
 const LATEST_MS: u64 = 3_000;
 
-/// Pages in a chain, each with a picture that does not say how large it is.
+/// Starts a site whose pages form a chain. Each has an image without a declared size.
 async fn gallery() -> TestWeb {
     let mut world = TestWeb::builder();
     for number in 0..GALLERY {
         let text = format!(
             "<title>Hall {number}</title><main><h1>Hall {number}</h1><p>marker{number} of a gallery.</p>\
-             <img src=/picture{number}.png alt='Picture {number}'><a href=/{}>next</a></main>",
+             <img src=/image{number}.png alt='Image {number}'><a href=/{}>next</a></main>",
             (number + 1) % GALLERY
         );
-        let picture = Page::new("image/png", PNG).delay(ANSWER_TIME);
+        let image = Page::new("image/png", PNG).delay(RESPONSE_TIME);
         world = world
-            .page(&format!("http://gallery.test/{number}"), Page::html(text).delay(ANSWER_TIME))
-            .page(&format!("http://gallery.test/picture{number}.png"), picture);
+            .page(&format!("http://gallery.test/{number}"), Page::html(text).delay(RESPONSE_TIME))
+            .page(&format!("http://gallery.test/image{number}.png"), image);
     }
     world.start().await
 }
 
-/// Returns the pages of an index, and those of the images that are found in it, each image with its width.
+/// Returns the pages of an index, and the page and width of each of its images.
 fn pages_and_images(site: &Site) -> (BTreeSet<String>, Vec<(String, Option<u32>)>) {
     let index = Index::open(&site.data_dir().join("index"), IndexConfig::default()).unwrap();
     let pages = index.urls(None, usize::MAX).unwrap().into_iter().collect();
@@ -145,39 +147,42 @@ fn pages_and_images(site: &Site) -> (BTreeSet<String>, Vec<(String, Option<u32>)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crawl_killed_among_images_leaves_none_without_its_page_and_learns_every_size() {
+async fn killed_image_crawl_has_no_orphan_images_and_learns_every_size() {
     let rounds = std::env::var("WEBSVC_KILL_ROUNDS").map_or(12, |rounds| rounds.parse().unwrap());
     let world = gallery().await;
     let site = Site::new(&world);
     let arguments = ["index", "crawl", "http://gallery.test/0", "--json"];
-    let (mut kept, mut random) = (BTreeSet::new(), 0x2545_f491_4f6c_dd1d_u64);
-    let (mut killed, mut seen) = (0, 0);
+    let (mut committed, mut random) = (BTreeSet::new(), 0x2545_f491_4f6c_dd1d_u64);
+    let (mut killed, mut checked_images) = (0, 0);
     for round in 0..rounds {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        let moment = Instant::now() + Duration::from_millis(random % LATEST_MS);
+        let deadline = Instant::now() + Duration::from_millis(random % LATEST_MS);
         let mut crawl = site.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        while Instant::now() < moment && crawl.try_wait().unwrap().is_none() {
+        while Instant::now() < deadline && crawl.try_wait().unwrap().is_none() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         signal(&crawl, "KILL");
         killed += usize::from(!wait(&mut crawl).success());
         let (pages, images) = pages_and_images(&site);
-        assert!(pages.is_superset(&kept), "round {round}: what was committed stays");
+        assert!(pages.is_superset(&committed), "round {round}: committed pages were lost");
         for (page, _) in &images {
-            assert!(pages.contains(page), "round {round}: an image of {page}, which is not there");
+            assert!(pages.contains(page), "round {round}: an image refers to the missing page {page}");
         }
-        seen += images.len();
-        kept = pages;
+        checked_images += images.len();
+        committed = pages;
     }
-    assert!(killed > 0 && seen > 0, "{killed} crawls were killed, {seen} images looked at");
-    let said: Value = serde_json::from_str(&site.succeed(&arguments)).unwrap();
-    assert_eq!(said["pages"], json!(GALLERY));
+    assert!(
+        killed > 0 && checked_images > 0,
+        "{killed} crawls were killed, {checked_images} images were checked"
+    );
+    let report: Value = serde_json::from_str(&site.succeed(&arguments)).unwrap();
+    assert_eq!(report["pages"], json!(GALLERY));
     let (pages, images) = pages_and_images(&site);
     assert_eq!((pages.len(), images.len()), (GALLERY, GALLERY));
     assert!(images.iter().all(|(_, width)| *width == Some(640)), "{images:?}");
-    // A picture is asked for again only when it was under way at a kill, as two at one time may be.
-    let asked = world.requests().iter().filter(|seen| seen.url.ends_with(".png")).count();
-    assert!((GALLERY..=GALLERY + 2 * rounds).contains(&asked), "{asked} requests for {GALLERY} pictures");
+    // Only images in flight at a kill are fetched again, which are at most two.
+    let requests = world.requests().iter().filter(|request| request.url.ends_with(".png")).count();
+    assert!((GALLERY..=GALLERY + 2 * rounds).contains(&requests), "{requests} requests for {GALLERY} images");
 }

@@ -1,4 +1,4 @@
-//! `websvc crawl`: the pages of a site as files, lines and a state, here and through a server.
+//! Tests of `websvc crawl`, locally and through a server: files, JSON lines and the final state.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -12,7 +12,7 @@ use yaml_rust2::{Yaml, YamlLoader};
 
 use crate::harness::{KEY, Service, Site, signal, tea_world, wait};
 
-pub(crate) fn said(output: &Output) -> (String, String) {
+pub(crate) fn stdout_and_stderr(output: &Output) -> (String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (text(&output.stdout), text(&output.stderr))
 }
@@ -33,15 +33,15 @@ pub(crate) fn files(folder: &Path) -> Vec<String> {
     found
 }
 
-/// Returns what is in front of a file, and what comes after.
-fn parts(path: &Path) -> (Yaml, String) {
+/// Returns the front matter of a file, and the text after it.
+fn front_matter_and_text(path: &Path) -> (Yaml, String) {
     let text = std::fs::read_to_string(path).unwrap();
-    let (matter, rest) = text.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
-    (YamlLoader::load_from_str(matter).unwrap().remove(0), rest.to_owned())
+    let (front_matter, rest) = text.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
+    (YamlLoader::load_from_str(front_matter).unwrap().remove(0), rest.to_owned())
 }
 
-/// The options that go to a server instead of the data directory.
-pub(crate) fn at(service: &Service) -> [String; 4] {
+/// Returns the options that send a command to a server.
+pub(crate) fn server_args(service: &Service) -> [String; 4] {
     ["--server".to_owned(), service.address.clone(), "--api-key".to_owned(), KEY.to_owned()]
 }
 
@@ -51,7 +51,7 @@ pub(crate) async fn run(site: &Site, arguments: &[&str]) -> Output {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_site_becomes_files_and_again_the_same() {
+async fn crawl_command_writes_the_same_files_again() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let folder = tempfile::tempdir().unwrap();
@@ -64,20 +64,23 @@ async fn a_site_becomes_files_and_again_the_same() {
         .collect();
     for _ in 0..2 {
         let output = run(&site, &arguments).await;
-        let (stdout, stderr) = said(&output);
+        let (stdout, stderr) = stdout_and_stderr(&output);
         assert!(output.status.success(), "{stderr}");
         let state: Value = serde_json::from_str(&stdout).unwrap();
         assert_eq!((&state["status"], &state["completed"]), (&"completed".into(), &4.into()), "{state}");
         assert_eq!(state["robotsBlocked"][0], "http://tea.test/secret/plan.html");
-        assert!(stderr.contains("crawl: 4 pages, 0 failed, 1 not allowed by robots.txt"), "{stderr}");
+        assert!(stderr.contains("crawl: 4 pages, 0 failed, 1 disallowed by robots.txt"), "{stderr}");
         assert_eq!(files(&out), expected);
     }
-    let (matter, text) = parts(&out.join("tea.test/green.html.md"));
-    assert_eq!(matter["url"].as_str(), Some("http://tea.test/green.html"));
-    assert_eq!(matter["title"].as_str(), Some("Green tea"));
-    assert_eq!(matter["description"].as_str(), Some("How to brew green tea."));
-    assert_eq!((matter["language"].as_str(), matter["statusCode"].as_i64()), (Some("en"), Some(200)));
-    assert!(matter["fetched"].as_str().unwrap().ends_with('Z'));
+    let (front_matter, text) = front_matter_and_text(&out.join("tea.test/green.html.md"));
+    assert_eq!(front_matter["url"].as_str(), Some("http://tea.test/green.html"));
+    assert_eq!(front_matter["title"].as_str(), Some("Green tea"));
+    assert_eq!(front_matter["description"].as_str(), Some("How to brew green tea."));
+    assert_eq!(
+        (front_matter["language"].as_str(), front_matter["statusCode"].as_i64()),
+        (Some("en"), Some(200))
+    );
+    assert!(front_matter["fetched"].as_str().unwrap().ends_with('Z'));
     assert!(text.starts_with("\n# Green tea\n"), "{text}");
     let links: Value =
         serde_json::from_slice(&std::fs::read(out.join("tea.test/index.json")).unwrap()).unwrap();
@@ -85,30 +88,30 @@ async fn a_site_becomes_files_and_again_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_of_others_are_left_alone() {
+async fn crawl_command_overwrites_foreign_files_only_with_force() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let folder = tempfile::tempdir().unwrap();
-    let mine = folder.path().join("tea.test/index.md");
+    let own_file = folder.path().join("tea.test/index.md");
     std::fs::create_dir(folder.path().join("tea.test")).unwrap();
-    std::fs::write(&mine, "# Mine").unwrap();
+    std::fs::write(&own_file, "# My notes").unwrap();
     let out = folder.path().to_str().unwrap();
     let output = run(&site, &["crawl", "tea.test", "--limit", "1", "--output", out]).await;
-    let (_, stderr) = said(&output);
+    let (_, stderr) = stdout_and_stderr(&output);
     assert!(!output.status.success() && stderr.contains("--force"), "{stderr}");
-    assert_eq!(std::fs::read_to_string(&mine).unwrap(), "# Mine");
+    assert_eq!(std::fs::read_to_string(&own_file).unwrap(), "# My notes");
     let output = run(&site, &["crawl", "tea.test", "--limit", "1", "--output", out, "--force"]).await;
-    assert!(output.status.success(), "{}", said(&output).1);
-    assert_eq!(parts(&mine).0["title"].as_str(), Some("Tea house"));
+    assert!(output.status.success(), "{}", stdout_and_stderr(&output).1);
+    assert_eq!(front_matter_and_text(&own_file).0["title"].as_str(), Some("Tea house"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn options_are_those_of_the_request_and_bad_ones_are_named() {
+async fn crawl_command_options_apply_and_invalid_ones_are_named() {
     let world = tea_world().await;
     let site = Site::new(&world);
-    let urls = async |more: &[&str]| {
-        let output = run(&site, &[&["crawl", "tea.test", "--jsonl", "-"], more].concat()).await;
-        let (stdout, stderr) = said(&output);
+    let urls = async |options: &[&str]| {
+        let output = run(&site, &[&["crawl", "tea.test", "--jsonl", "-"], options].concat()).await;
+        let (stdout, stderr) = stdout_and_stderr(&output);
         assert!(output.status.success(), "{stderr}");
         let url = |line: &str| serde_json::from_str::<Value>(line).unwrap()["metadata"]["sourceURL"].clone();
         let mut urls: Vec<Value> = stdout.lines().map(url).collect();
@@ -123,87 +126,95 @@ async fn options_are_those_of_the_request_and_bad_ones_are_named() {
     let external = urls(&["--external", "--exclude", "green|oolong|missing", "--sitemap", "skip"]).await;
     assert_eq!(external, ["http://coffee.test/", "http://tea.test/"]);
     let output = run(&site, &["crawl", "tea.test", "--limit", "0", "--delay", "99", "--include", "("]).await;
-    let (_, stderr) = said(&output);
+    let (_, stderr) = stdout_and_stderr(&output);
     assert!(!output.status.success());
     for name in ["limit", "delay", "includePaths"] {
         assert!(stderr.contains(name), "{stderr}");
     }
-    // Without a place for them, pages are printed as their files would be.
-    let (stdout, _) = said(&run(&site, &["crawl", "tea.test", "--depth", "0"]).await);
+    // Without an output option, pages are printed in the form of their files.
+    let (stdout, _) = stdout_and_stderr(&run(&site, &["crawl", "tea.test", "--depth", "0"]).await);
     assert!(stdout.starts_with("---\nurl: \"http://tea.test/\"\ntitle: \"Tea house\"\n"), "{stdout}");
     assert!(stdout.contains("\n# Tea house\n"), "{stdout}");
-    let nothing = run(&site, &["crawl", "http://192.168.0.1/"]).await;
-    let (_, stderr) = said(&nothing);
+    let output = run(&site, &["crawl", "http://192.168.0.1/"]).await;
+    let (_, stderr) = stdout_and_stderr(&output);
     assert!(
-        !nothing.status.success() && stderr.contains("the crawl could not start: this URL may not"),
+        !output.status.success() && stderr.contains("the crawl could not start: this URL may not"),
         "{stderr}"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_crawls_and_is_followed_to_the_end() {
+async fn crawl_command_follows_a_crawl_of_a_server() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let service = site.serve();
     let folder = tempfile::tempdir().unwrap();
     let lines = folder.path().join("pages.jsonl");
     std::fs::write(&lines, "older").unwrap();
-    let at = at(&service);
-    let at: Vec<&str> = at.iter().map(String::as_str).collect();
+    let server_args = server_args(&service);
+    let server_args: Vec<&str> = server_args.iter().map(String::as_str).collect();
     let arguments =
-        [&["crawl", "tea.test", "--json", "--jsonl", lines.to_str().unwrap()], at.as_slice()].concat();
+        [&["crawl", "tea.test", "--json", "--jsonl", lines.to_str().unwrap()], server_args.as_slice()]
+            .concat();
     let output = run(&site, &arguments).await;
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = stdout_and_stderr(&output);
     assert!(output.status.success(), "{stderr}");
     let state: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!((&state["status"], &state["creditsUsed"]), (&"completed".into(), &4.into()), "{state}");
     assert_eq!(std::fs::read_to_string(&lines).unwrap().lines().count(), 4);
-    assert_eq!(files(folder.path()), ["pages.jsonl"], "no draft is left");
+    assert_eq!(files(folder.path()), ["pages.jsonl"], "a temporary file is left");
     let id = state["id"].as_str().unwrap();
     let out = folder.path().join("later");
-    let again = [&["crawl", "--resume", id, "--output", out.to_str().unwrap()], at.as_slice()].concat();
+    let again =
+        [&["crawl", "--resume", id, "--output", out.to_str().unwrap()], server_args.as_slice()].concat();
     let output = run(&site, &again).await;
-    assert!(output.status.success(), "{}", said(&output).1);
+    assert!(output.status.success(), "{}", stdout_and_stderr(&output).1);
     assert_eq!(files(&out).len(), 4);
-    let here = run(&site, &["crawl", "tea.test"]).await;
-    assert!(said(&here).1.contains("--server URL"), "the data directory is the server's");
-    let unknown = [&["crawl", "--resume", "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60"], at.as_slice()].concat();
-    assert!(said(&run(&site, &unknown).await).1.contains("404"));
+    let local = run(&site, &["crawl", "tea.test"]).await;
+    assert!(stdout_and_stderr(&local).1.contains("--server URL"), "the message does not mention --server");
+    let unknown =
+        [&["crawl", "--resume", "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60"], server_args.as_slice()].concat();
+    assert!(stdout_and_stderr(&run(&site, &unknown).await).1.contains("404"));
 }
 
-/// A page that comes, and one that does not before it is let.
+/// Starts a site with a page, and a page that responds only while the flag is true.
 async fn halting_world() -> (TestWeb, Arc<AtomicBool>) {
     let start = Page::html("<title>Start</title><p>Start. <a href=/slow>Slow</a>");
-    let is_let = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&is_let);
-    let slow = move |_: &ReceivedRequest| match asked.load(Ordering::SeqCst) {
+    let is_released = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&is_released);
+    let slow = move |_: &ReceivedRequest| match flag.load(Ordering::SeqCst) {
         true => Page::html("<title>Slow</title><p>Slow."),
         false => Page::silence(),
     };
     let world = TestWeb::builder().page("http://halt.test/", start).page_with("http://halt.test/slow", slow);
-    (world.start().await, is_let)
+    (world.start().await, is_released)
 }
 
-/// Begins a command, tells it to stop when the second page is asked for, and returns how it ended and what it said.
-async fn interrupted(site: &Site, world: &TestWeb, arguments: &[&str], name: &str) -> (ExitStatus, String) {
+/// Starts a command, sends a signal when it requests the second page, and returns its exit status and stderr.
+async fn run_until_signal(
+    site: &Site,
+    world: &TestWeb,
+    arguments: &[&str],
+    name: &str,
+) -> (ExitStatus, String) {
     let mut process: Child =
         site.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stderr = BufReader::new(process.stderr.take().unwrap());
-    let begun = tokio::task::spawn_blocking(move || {
-        let mut said = String::new();
-        stderr.read_line(&mut said).unwrap();
-        (stderr, said)
+    let first_line = tokio::task::spawn_blocking(move || {
+        let mut text = String::new();
+        stderr.read_line(&mut text).unwrap();
+        (stderr, text)
     });
-    // Who says which job it is hears signals.
-    let (mut stderr, mut said) = begun.await.unwrap();
+    // The command handles signals once it has printed the job.
+    let (mut stderr, mut text) = first_line.await.unwrap();
     world.asked("http://halt.test/slow").await;
     signal(&process, name);
-    let ended = tokio::task::spawn_blocking(move || {
+    let process_end = tokio::task::spawn_blocking(move || {
         let status = wait(&mut process);
-        stderr.read_to_string(&mut said).unwrap();
-        (status, said)
+        stderr.read_to_string(&mut text).unwrap();
+        (status, text)
     });
-    ended.await.unwrap()
+    process_end.await.unwrap()
 }
 
 fn id_in(stderr: &str) -> String {
@@ -211,29 +222,29 @@ fn id_in(stderr: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crawl_that_is_interrupted_or_killed_goes_on() {
-    for (name, is_told) in [("INT", true), ("TERM", true), ("KILL", false)] {
-        let (world, is_let) = halting_world().await;
+async fn interrupted_or_killed_crawl_resumes() {
+    for (name, prints_hint) in [("INT", true), ("TERM", true), ("KILL", false)] {
+        let (world, is_released) = halting_world().await;
         let site = Site::new(&world);
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().to_str().unwrap();
         let (status, stderr) =
-            interrupted(&site, &world, &["crawl", "halt.test", "--output", out], name).await;
+            run_until_signal(&site, &world, &["crawl", "halt.test", "--output", out], name).await;
         assert!(!status.success(), "{name}: {stderr}");
-        assert_eq!(stderr.contains("goes on with it"), is_told, "{name}: {stderr}");
-        let id = match is_told {
+        assert_eq!(stderr.contains("resumes it"), prints_hint, "{name}: {stderr}");
+        let id = match prints_hint {
             true => id_in(&stderr),
-            // It is the first thing that is said.
+            // The job ID is in the first line.
             false => stderr.lines().find_map(|line| line.strip_prefix("crawl ")).unwrap().to_owned(),
         };
         assert_eq!(id.len(), 36, "{stderr}");
-        // Another crawl does not go on with it.
+        // A new crawl of the site does not resume it.
         let other = run(&site, &["crawl", "halt.test", "--depth", "0", "--json"]).await;
-        assert!(other.status.success(), "{}", said(&other).1);
+        assert!(other.status.success(), "{}", stdout_and_stderr(&other).1);
         world.forget();
-        is_let.store(true, Ordering::SeqCst);
+        is_released.store(true, Ordering::SeqCst);
         let output = run(&site, &["crawl", "--resume", &id, "--output", out]).await;
-        assert!(output.status.success(), "{name}: {}", said(&output).1);
+        assert!(output.status.success(), "{name}: {}", stdout_and_stderr(&output).1);
         assert_eq!(files(folder.path()), ["halt.test/index.md", "halt.test/slow.md"]);
         assert_eq!(
             (world.count("http://halt.test/"), world.count("http://halt.test/slow")),
@@ -244,30 +255,30 @@ async fn a_crawl_that_is_interrupted_or_killed_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_interrupted_crawl_of_a_server_is_cancelled_and_one_that_is_watched_goes_on() {
+async fn interrupt_cancels_own_server_crawl_and_leaves_a_resumed_one() {
     let (world, _is_let) = halting_world().await;
     let site = Site::new(&world);
     let service = site.serve();
-    let at = at(&service);
-    let at: Vec<&str> = at.iter().map(String::as_str).collect();
-    let begin = [&["crawl", "halt.test"], at.as_slice()].concat();
-    let (status, stderr) = interrupted(&site, &world, &begin, "INT").await;
-    assert!(!status.success() && stderr.contains("is cancelled"), "{stderr}");
+    let server_args = server_args(&service);
+    let server_args: Vec<&str> = server_args.iter().map(String::as_str).collect();
+    let arguments = [&["crawl", "halt.test"], server_args.as_slice()].concat();
+    let (status, stderr) = run_until_signal(&site, &world, &arguments, "INT").await;
+    assert!(!status.success() && stderr.contains("was cancelled"), "{stderr}");
     let status = service.get(&format!("/v2/crawl/{}", id_in(&stderr))).await.body;
     assert_eq!(status["status"], "cancelled", "{status}");
     world.forget();
-    let begun = service.post("/v2/crawl", r#"{"url": "http://halt.test/"}"#).await.body;
-    let id = begun["id"].as_str().unwrap();
-    let watch = [&["crawl", "--resume", id], at.as_slice()].concat();
-    let (status, stderr) = interrupted(&site, &world, &watch, "TERM").await;
-    assert!(!status.success() && stderr.contains("goes on at the server"), "{stderr}");
-    let left = service.get(&format!("/v2/crawl/{id}")).await.body;
-    assert_eq!((&left["status"], &left["completed"]), (&"scraping".into(), &1.into()), "{left}");
+    let started = service.post("/v2/crawl", r#"{"url": "http://halt.test/"}"#).await.body;
+    let id = started["id"].as_str().unwrap();
+    let resume = [&["crawl", "--resume", id], server_args.as_slice()].concat();
+    let (status, stderr) = run_until_signal(&site, &world, &resume, "TERM").await;
+    assert!(!status.success() && stderr.contains("continues on the server"), "{stderr}");
+    let status = service.get(&format!("/v2/crawl/{id}")).await.body;
+    assert_eq!((&status["status"], &status["completed"]), (&"scraping".into(), &1.into()), "{status}");
     crate::batch::delete(&service, &format!("/v2/crawl/{id}")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lines_come_as_pages_do() {
+async fn jsonl_lines_are_written_as_pages_complete() {
     let world = TestWeb::builder()
         .page("http://halt.test/", Page::html("<title>Start</title><p>Start. <a href=/never>Never</a>"))
         .page("http://halt.test/never", Page::silence())
@@ -282,8 +293,8 @@ async fn lines_come_as_pages_do() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    until("the first line is there", || std::fs::read_to_string(&lines).unwrap().ends_with('\n')).await;
-    assert!(process.try_wait().unwrap().is_none(), "the other page never comes");
+    until("the first line is written", || std::fs::read_to_string(&lines).unwrap().ends_with('\n')).await;
+    assert!(process.try_wait().unwrap().is_none(), "the command ended although a page has no response");
     signal(&process, "TERM");
     assert!(!wait(&mut process).success());
 }

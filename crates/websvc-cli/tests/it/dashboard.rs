@@ -1,8 +1,8 @@
-//! The dashboard as a person sees it: in a browser, with a key, from signing in to signing out.
+//! Tests of the dashboard in a browser.
 
+mod accessibility;
 mod code;
 mod keyboard;
-mod looks;
 mod service;
 
 use std::path::PathBuf;
@@ -16,23 +16,23 @@ use websvc_transport::{AddressGuard, Client, ClientConfig};
 
 use crate::harness::{Service, Site, skip};
 
-/// Marker that a script of a page sets if it runs where it must not.
-const MARK: &str = "window.stolen=1";
+/// A script in the text of a page, which must not run in the dashboard.
+const SCRIPT: &str = "window.stolen=1";
 
-/// Functions for the scripts of the tests: to wait for something, to press a button, to open a page.
+/// Functions for the scripts of the tests: to wait for a condition, to find elements and to open a view.
 const TOOLS: &str = r##"
-globalThis.until = async (what, found) => {
-  for (let i = 0; i < 600; i += 1) { const value = found(); if (value) return value; await new Promise((resolve) => setTimeout(resolve, 20)); }
-  throw new Error(`${what} did not come: ${document.querySelector("#alert").textContent} ${document.querySelector("main").innerText.slice(0, 400)}`);
+globalThis.until = async (name, find) => {
+  for (let i = 0; i < 600; i += 1) { const value = find(); if (value) return value; await new Promise((resolve) => setTimeout(resolve, 20)); }
+  throw new Error(`${name} did not appear: ${document.querySelector("#alert").textContent} ${document.querySelector("main").innerText.slice(0, 400)}`);
 };
-globalThis.button = (text, within = document) => [...within.querySelectorAll("button")].find((one) => one.textContent === text);
+globalThis.button = (text, within = document) => [...within.querySelectorAll("button")].find((element) => element.textContent === text);
 globalThis.visit = async (page, ready) => { location.hash = `#/${page}`; return until(page, () => document.querySelector("h1")?.textContent.toLowerCase() === page && document.querySelector(ready)); };
-globalThis.labelled = (text) => { const label = [...document.querySelectorAll("label")].find((one) => one.textContent === text); return label && document.getElementById(label.htmlFor); };
-globalThis.said = () => document.querySelector("#status").textContent;
+globalThis.labelled = (text) => { const label = [...document.querySelectorAll("label")].find((element) => element.textContent === text); return label && document.getElementById(label.htmlFor); };
+globalThis.statusText = () => document.querySelector("#status").textContent;
 void 0;
 "##;
 
-struct Stage {
+struct DashboardTest {
     browser: Browser,
     service: Service,
     site: Site,
@@ -40,20 +40,20 @@ struct Stage {
     _world: TestWeb,
 }
 
-/// Starts a service with an admin key, a page whose title and text try to be markup, and a browser to look at it with.
-async fn stage(test: &str) -> Option<Stage> {
-    stage_with(test, 0).await
+/// Starts a service with an admin key and a page whose title and text contain markup, and a browser to view it.
+async fn start(test: &str) -> Option<DashboardTest> {
+    start_with_pages(test, 0).await
 }
 
-/// The same, with so many pages at a time in a browser of the service's own.
-async fn stage_with(test: &str, pages: usize) -> Option<Stage> {
+/// Does the same, with a browser of the service that renders up to `pages` pages at once.
+async fn start_with_pages(test: &str, pages: usize) -> Option<DashboardTest> {
     let Some(path) = std::env::var_os("WEBSVC_TEST_CHROMIUM").map(PathBuf::from) else {
         skip(test, "WEBSVC_TEST_CHROMIUM is not set (cargo xtask test)");
         return None;
     };
     let html = format!(
-        "<title>Tea &lt;img src=x onerror={MARK}&gt;</title><main><h1>Brewing tea</h1><p>Water of eighty degrees, \
-         &lt;script&gt;{MARK}&lt;/script&gt; and two minutes of patience make a good cup of green tea.</p></main>"
+        "<title>Tea &lt;img src=x onerror={SCRIPT}&gt;</title><main><h1>Brewing tea</h1><p>Water of eighty degrees, \
+         &lt;script&gt;{SCRIPT}&lt;/script&gt; and two minutes of patience make a good cup of green tea.</p></main>"
     );
     let world = TestWeb::builder().page("http://tea.test/", Page::html(html)).start().await;
     let site = Site::new(&world);
@@ -62,21 +62,21 @@ async fn stage_with(test: &str, pages: usize) -> Option<Stage> {
     command.env("WEBSVC__BROWSER__PATH", &path).env("WEBSVC__BROWSER__CONCURRENCY", pages.to_string());
     let mut service = Service::start(&mut command);
     service.key.clone_from(&key);
-    let document = json!({"url": "http://tea.test/", "title": format!("Tea <img src=x onerror={MARK}>"), "body": "brewing"});
+    let document = json!({"url": "http://tea.test/", "title": format!("Tea <img src=x onerror={SCRIPT}>"), "body": "brewing"});
     service.post("/v2/index/documents", json!({ "documents": [document] }).to_string()).await;
     service.search_until_found("brewing").await;
     let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
     let browser = Browser::new(BrowserConfig { path: Some(path), ..BrowserConfig::default() }, client);
-    Some(Stage { browser, service, site, key, _world: world })
+    Some(DashboardTest { browser, service, site, key, _world: world })
 }
 
-impl Stage {
+impl DashboardTest {
     async fn open(&self, path: &str, steps: Vec<Step>) -> RenderedPage {
-        self.open_at(1200, path, steps).await
+        self.open_with_width(1200, path, steps).await
     }
 
-    /// The same in a window of this width.
-    async fn open_at(&self, width: u32, path: &str, steps: Vec<Step>) -> RenderedPage {
+    /// Opens a path in a window of this width.
+    async fn open_with_width(&self, width: u32, path: &str, steps: Vec<Step>) -> RenderedPage {
         let url = format!("{}{path}", self.service.address).parse().unwrap();
         let request = RenderRequest::new(url, Instant::now() + Duration::from_secs(300));
         let viewport = Some(Viewport { width, height: 900 });
@@ -85,7 +85,7 @@ impl Stage {
         rendered
     }
 
-    /// Returns the steps of a person that signs in with this key.
+    /// Returns the steps that sign in with a key.
     fn sign_in(key: &str) -> Vec<Step> {
         vec![
             Step::WaitFor("input[type=password]".to_owned()),
@@ -96,8 +96,8 @@ impl Stage {
         ]
     }
 
-    /// Signs in, runs a script, and returns what it gave.
-    async fn signed_in(&self, script: &str) -> Value {
+    /// Signs in, runs a script, and returns its value.
+    async fn run_signed_in(&self, script: &str) -> Value {
         let mut steps = Self::sign_in(&self.key);
         steps.push(Step::WaitFor("nav a".to_owned()));
         steps.push(Step::Script(format!("(async () => {{ {script} }})()")));
@@ -107,27 +107,27 @@ impl Stage {
 }
 
 #[tokio::test]
-async fn a_person_searches_with_content_and_sees_texts_as_texts() {
-    let Some(stage) = stage("a_person_searches_with_content_and_sees_texts_as_texts").await else { return };
-    let found = stage
-        .signed_in(
+async fn playground_search_renders_markup_as_text() {
+    let Some(dashboard) = start("playground_search_renders_markup_as_text").await else { return };
+    let found = dashboard
+        .run_signed_in(
             r#"
             const query = await until("the form", () => document.querySelector("input[type=search]"));
             query.value = "brewing";
             document.querySelector("fieldset input[value=markdown]").checked = true;
             query.form.requestSubmit();
             const card = await until("a result", () => document.querySelector(".result"));
-            const parts = [...document.querySelectorAll("main details")].filter((one) => one.closest("[aria-label=Response]"));
+            const parts = [...document.querySelectorAll("main details")].filter((element) => element.closest("[aria-label=Response]"));
             for (const part of parts) part.open = true;
             const rendered = await until("the content", () => document.querySelector(".rendered"));
             return { title: card.querySelector("h3").textContent, rendered: rendered.innerText, marked: document.querySelectorAll("mark").length,
-              scripts: rendered.querySelectorAll("script, img").length, stolen: window.stolen ?? null, status: said(),
-              code: [...document.querySelectorAll("main summary")].map((one) => one.textContent),
+              scripts: rendered.querySelectorAll("script, img").length, stolen: window.stolen ?? null, status: statusText(),
+              code: [...document.querySelectorAll("main summary")].map((element) => element.textContent),
               curl: document.querySelector("main").textContent.includes('"formats": [\n      "markdown"') };
             "#,
         )
         .await;
-    assert_eq!(found["title"], json!(format!("Tea <img src=x onerror={MARK}>")));
+    assert_eq!(found["title"], json!(format!("Tea <img src=x onerror={SCRIPT}>")));
     let rendered = found["rendered"].as_str().unwrap();
     assert!(rendered.contains("Water of eighty degrees") && rendered.contains("<script>"), "{found}");
     assert_eq!((&found["scripts"], &found["stolen"]), (&json!(0), &Value::Null), "{found}");
@@ -139,46 +139,46 @@ async fn a_person_searches_with_content_and_sees_texts_as_texts() {
 }
 
 #[tokio::test]
-async fn a_screenshot_is_shown_with_its_result_and_the_browser_is_seen_at_work() {
-    let test = "a_screenshot_is_shown_with_its_result_and_the_browser_is_seen_at_work";
-    let Some(stage) = stage_with(test, 1).await else { return };
-    let found = stage
-        .signed_in(
+async fn playground_shows_screenshot_and_system_shows_browser() {
+    let test = "playground_shows_screenshot_and_system_shows_browser";
+    let Some(dashboard) = start_with_pages(test, 1).await else { return };
+    let found = dashboard
+        .run_signed_in(
             r#"
             const query = await until("the form", () => document.querySelector("input[type=search]"));
             query.value = "brewing";
             document.querySelector("fieldset input[value=screenshot]").checked = true;
             query.form.requestSubmit();
-            const picture = await until("the picture", () => [...document.querySelectorAll(".screenshot")].find((one) => one.naturalWidth > 0));
-            const { width } = picture.getBoundingClientRect();
+            const image = await until("the image", () => [...document.querySelectorAll(".screenshot")].find((element) => element.naturalWidth > 0));
+            const { width } = image.getBoundingClientRect();
             await visit("system", "[aria-label=Browser] dl");
-            return { wide: picture.naturalWidth, seen: width > 0, alt: picture.alt, browser: document.querySelector("[aria-label=Browser]").textContent };
+            return { naturalWidth: image.naturalWidth, isVisible: width > 0, alt: image.alt, browser: document.querySelector("[aria-label=Browser]").textContent };
             "#,
         )
         .await;
-    assert!(found["wide"].as_u64().unwrap() > 100 && found["seen"] == json!(true), "{found}");
+    assert!(found["naturalWidth"].as_u64().unwrap() > 100 && found["isVisible"] == json!(true), "{found}");
     assert_eq!(found["alt"], json!("Screenshot of http://tea.test/"), "{found}");
     assert!(found["browser"].as_str().unwrap().contains("1 opened"), "{found}");
 }
 
 #[tokio::test]
-async fn a_key_is_made_shown_once_used_and_revoked() {
-    let Some(stage) = stage("a_key_is_made_shown_once_used_and_revoked").await else { return };
-    let found = stage
-        .signed_in(
+async fn created_key_is_shown_once_works_and_is_revoked() {
+    let Some(dashboard) = start("created_key_is_shown_once_works_and_is_revoked").await else { return };
+    let found = dashboard
+        .run_signed_in(
             r#"
             await visit("keys", "form");
             labelled("Name").value = "<b>for the test</b>";
             document.querySelector("form").requestSubmit();
             const secret = (await until("the secret", () => document.querySelector(".secret"))).textContent;
-            const row = await until("its row", () => [...document.querySelectorAll("tbody tr")].find((one) => one.textContent.includes("<b>for the test</b>")));
-            const asked = async () => (await fetch("/v2/index/stats", { headers: { authorization: `Bearer ${secret}` }, credentials: "omit" })).status;
-            const before = await asked();
+            const row = await until("the row of the key", () => [...document.querySelectorAll("tbody tr")].find((element) => element.textContent.includes("<b>for the test</b>")));
+            const request = async () => (await fetch("/v2/index/stats", { headers: { authorization: `Bearer ${secret}` }, credentials: "omit" })).status;
+            const before = await request();
             button("Revoke", row).click();
-            const dialog = await until("the question", () => document.querySelector("dialog[open]"));
+            const dialog = await until("the dialog", () => document.querySelector("dialog[open]"));
             button("Revoke", dialog).click();
-            await until("its end", () => said().includes("was revoked"));
-            const after = await asked();
+            await until("the status", () => statusText().includes("was revoked"));
+            const after = await request();
             await visit("teams", "table");
             await visit("keys", "form");
             return { before, after, secret: secret.slice(0, 3), shown: document.querySelectorAll(".secret").length, bold: document.querySelectorAll("main b").length };
@@ -186,15 +186,15 @@ async fn a_key_is_made_shown_once_used_and_revoked() {
         )
         .await;
     assert_eq!(found, json!({"before": 200, "after": 401, "secret": "fc-", "shown": 0, "bold": 0}));
-    let listed = stage.site.succeed(&["keys", "list"]);
+    let listed = dashboard.site.succeed(&["keys", "list"]);
     assert!(listed.contains("<b>for the test</b>") && listed.contains("revoked"), "{listed}");
 }
 
 #[tokio::test]
-async fn a_team_is_made_and_its_usage_is_seen() {
-    let Some(stage) = stage("a_team_is_made_and_its_usage_is_seen").await else { return };
-    let found = stage
-        .signed_in(
+async fn created_team_and_usage_are_shown() {
+    let Some(dashboard) = start("created_team_and_usage_are_shown").await else { return };
+    let found = dashboard
+        .run_signed_in(
             r#"
             await visit("teams", "table");
             button("New team").click();
@@ -203,25 +203,25 @@ async fn a_team_is_made_and_its_usage_is_seen() {
             inputs[0].value = "<i>guests</i>";
             inputs[1].value = "7";
             form.requestSubmit();
-            await until("the team", () => [...document.querySelectorAll("tbody td")].some((one) => one.textContent === "<i>guests</i>"));
+            await until("the team", () => [...document.querySelectorAll("tbody td")].some((cell) => cell.textContent === "<i>guests</i>"));
             const italic = document.querySelectorAll("main i").length;
             await visit("playground", "input[type=search]");
             document.querySelector("input[type=search]").value = "brewing";
             document.querySelector("form").requestSubmit();
             await until("a result", () => document.querySelector(".result"));
             await visit("usage", "svg");
-            const usage = await until("the search", () => [...document.querySelectorAll("tbody tr")].map((one) => one.textContent).find((one) => one.includes("search")));
-            const left = [...document.querySelectorAll("tbody tr")].map((one) => [...one.children].map((cell) => cell.textContent)).find(([name]) => name === "<i>guests</i>");
+            const usage = await until("the search", () => [...document.querySelectorAll("tbody tr")].map((row) => row.textContent).find((text) => text.includes("search")));
+            const budget = [...document.querySelectorAll("tbody tr")].map((row) => [...row.children].map((cell) => cell.textContent)).find(([name]) => name === "<i>guests</i>");
             await visit("requests", "table");
             const request = document.querySelector("tbody").textContent;
             await visit("system", "dl");
             const system = document.querySelector("main").textContent;
-            return { italic, usage, left, request, system };
+            return { italic, usage, budget, request, system };
             "#,
         )
         .await;
     assert_eq!(
-        (&found["italic"], &found["left"]),
+        (&found["italic"], &found["budget"]),
         (&json!(0), &json!(["<i>guests</i>", "7", "7"])),
         "{found}"
     );
@@ -231,31 +231,31 @@ async fn a_team_is_made_and_its_usage_is_seen() {
 }
 
 #[tokio::test]
-async fn nobody_gets_in_without_an_admin_key_and_a_session_ends_with_its_key() {
-    let test = "nobody_gets_in_without_an_admin_key_and_a_session_ends_with_its_key";
-    let Some(stage) = stage(test).await else { return };
-    let ordinary = stage.site.succeed(&["keys", "create", "--team", "default"]);
-    let refusal = "(async () => until('a refusal', () => document.querySelector('#alert').textContent))()";
+async fn dashboard_requires_an_admin_key_and_its_revocation_ends_the_session() {
+    let test = "dashboard_requires_an_admin_key_and_its_revocation_ends_the_session";
+    let Some(dashboard) = start(test).await else { return };
+    let non_admin_key = dashboard.site.succeed(&["keys", "create", "--team", "default"]);
+    let alert = "(async () => until('an alert', () => document.querySelector('#alert').textContent))()";
     for (key, expected) in
-        [("fc-00000000000000000000000000000000", "Unauthorized"), (ordinary.trim(), "admin")]
+        [("fc-00000000000000000000000000000000", "Unauthorized"), (non_admin_key.trim(), "admin")]
     {
-        let mut steps = Stage::sign_in(key);
-        steps.push(Step::Script(refusal.to_owned()));
-        let said = stage.open("/", steps).await.returns.last().unwrap().value.clone();
-        assert!(said.as_str().unwrap().contains(expected), "{key}: {said}");
+        let mut steps = DashboardTest::sign_in(key);
+        steps.push(Step::Script(alert.to_owned()));
+        let text = dashboard.open("/", steps).await.returns.last().unwrap().value.clone();
+        assert!(text.as_str().unwrap().contains(expected), "{key}: {text}");
     }
-    let found = stage
-        .signed_in(
+    let found = dashboard
+        .run_signed_in(
             r#"
             const { csrfToken } = await (await fetch("/dashboard/session")).json();
-            const ask = async (method, path, headers = {}) => (await fetch(path, { method, headers })).status;
-            const forged = await ask("POST", "/dashboard/keys", { "content-type": "application/json" });
-            const searched = await ask("POST", "/v2/search", { "content-type": "application/json" });
+            const status = async (method, path, headers = {}) => (await fetch(path, { method, headers })).status;
+            const forged = await status("POST", "/dashboard/keys", { "content-type": "application/json" });
+            const searched = await status("POST", "/v2/search", { "content-type": "application/json" });
             const readable = document.cookie;
             const keys = await (await fetch("/dashboard/keys")).json();
             const own = keys.keys.find((key) => key.admin).id;
-            const revoked = await ask("DELETE", `/dashboard/keys/${own}`, { "x-csrf-token": csrfToken });
-            const after = await ask("GET", "/dashboard/keys");
+            const revoked = await status("DELETE", `/dashboard/keys/${own}`, { "x-csrf-token": csrfToken });
+            const after = await status("GET", "/dashboard/keys");
             await visit("keys", "input[type=password]").catch(() => {});
             return { forged, searched, readable, revoked, after, title: document.title };
             "#,

@@ -1,4 +1,4 @@
-//! The deadline of a request holds while names, handshakes, bodies and pages take as long as they like.
+//! Tests that requests end at their deadline when hosts are slow and pages take long to parse.
 
 use std::time::Duration;
 
@@ -11,24 +11,24 @@ use crate::harness::{KEY, Service, Site};
 /// Tolerance after a deadline.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// The time that every request here is given: long against what a busy machine takes to answer.
+/// The timeout of the requests, much longer than the response time of a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Asks for the page of a word and checks that it is given up in time, which the result says.
-async fn give_up(service: &Service, word: &str, options: &Value) -> Value {
+/// Scrapes the page of a word, checks that the response arrives in time, and returns the error of the result.
+async fn scrape_in_time(service: &Service, word: &str, options: &Value) -> Value {
     let mut scrape = json!({"formats": ["markdown", "html", "links"], "maxAge": 0, "storeInCache": false});
     scrape.as_object_mut().unwrap().extend(options.as_object().cloned().unwrap());
     let timeout = u64::try_from(TIMEOUT.as_millis()).unwrap();
     let search = json!({"query": word, "limit": 1, "timeout": timeout, "scrapeOptions": scrape});
-    let answer = service.search(search).await;
-    assert!(answer.took < TIMEOUT + GRACE, "{word}: {:?}", answer.took);
-    assert_eq!(answer.status, 200, "{word}: {}", answer.body);
-    answer.body["data"]["web"][0]["metadata"]["error"].clone()
+    let response = service.search(search).await;
+    assert!(response.elapsed < TIMEOUT + GRACE, "{word}: {:?}", response.elapsed);
+    assert_eq!(response.status, 200, "{word}: {}", response.body);
+    response.body["data"]["web"][0]["metadata"]["error"].clone()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_deadline_holds_while_hosts_are_slow() {
-    // Takes connections and says nothing.
+async fn deadline_holds_for_slow_hosts() {
+    // Accepts connections and sends nothing.
     let mute = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let slowly = Page::html("<p>tea".repeat(1_000)).slow(1, Duration::from_millis(100));
     let world = TestWeb::builder()
@@ -57,16 +57,16 @@ async fn the_deadline_holds_while_hosts_are_slow() {
         ("handshake", "https://tls.test/"),
         ("mute", "http://mute.test/"),
     ];
-    service.list(&pages).await;
+    service.index_pages(&pages).await;
     for (word, _) in pages {
-        let error = give_up(&service, word, &json!({})).await;
+        let error = scrape_in_time(&service, word, &json!({})).await;
         assert!(error.as_str().unwrap_or_default().starts_with("SCRAPE_TIMEOUT"), "{word}: {error}");
     }
 }
 
-/// Pages that take long to read for whatever reads them: here, whether they are done or given up, it is in time.
+/// The response arrives in time, no matter whether a page is parsed completely or abandoned.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_deadline_holds_while_pages_are_read() {
+async fn deadline_holds_for_pages_that_are_slow_to_parse() {
     let formatting: String = (0..5_000).map(|number| format!("<b id={number}>")).collect();
     let pages = [
         ("siblings", "<p>x".repeat(1_000_000)),
@@ -80,21 +80,21 @@ async fn the_deadline_holds_while_pages_are_read() {
         world = world.page(&format!("http://heavy.test/{name}"), Page::html(page.clone()));
     }
     let world = world.page("http://heavy.test/small", Page::html("<p>small")).start().await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let urls: Vec<String> = pages.iter().map(|(name, _)| format!("http://heavy.test/{name}")).collect();
     let names = pages.iter().map(|(name, _)| *name);
-    let mut listed: Vec<(&str, &str)> = names.zip(urls.iter().map(String::as_str)).collect();
-    listed.push(("small", "http://heavy.test/small"));
-    service.list(&listed).await;
+    let mut pages_to_index: Vec<(&str, &str)> = names.zip(urls.iter().map(String::as_str)).collect();
+    pages_to_index.push(("small", "http://heavy.test/small"));
+    service.index_pages(&pages_to_index).await;
     let selectors = json!({
         "includeTags": ["div.a > p.b", "p:nth-last-child(2n+1)", "div ~ div p"],
         "excludeTags": ["div:not(.a) p", "p:nth-of-type(7)"],
     });
     for (word, _) in &pages {
         let plain = json!({});
-        give_up(&service, word, if *word == "selected" { &selectors } else { &plain }).await;
-        // A page that nobody waits for any more leaves room for others.
-        let error = give_up(&service, "small", &json!({})).await;
-        assert_eq!(error, Value::Null, "behind {word}");
+        scrape_in_time(&service, word, if *word == "selected" { &selectors } else { &plain }).await;
+        // An abandoned page frees its capacity for other pages.
+        let error = scrape_in_time(&service, "small", &json!({})).await;
+        assert_eq!(error, Value::Null, "after {word}");
     }
 }

@@ -1,19 +1,19 @@
-//! The tour for a newcomer.
+//! Tests of `websvc demo`.
 
 use std::process::Command;
 
 #[test]
-fn the_tour_ends_with_results_and_lines_to_copy() {
+fn demo_prints_results_and_example_commands() {
     let output = Command::new(env!("CARGO_BIN_EXE_websvc")).args(["demo", "--once"]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{stdout}\n{}", String::from_utf8_lossy(&output.stderr));
     for line in [
-        "crawled into a fresh index",
+        "Crawling the website into a new index",
         "  1. ",
         "The first result's markdown:",
         "curl http://127.0.0.1",
         "from firecrawl import",
     ] {
-        assert!(said.contains(line), "{line:?} is not in:\n{said}");
+        assert!(stdout.contains(line), "{line:?} is not in:\n{stdout}");
     }
 }

@@ -1,4 +1,4 @@
-//! The manual says what the schemas say: every field with its type, default and limits, and examples that work.
+//! Tests that the manual agrees with the schemas: types, defaults and limits of every field, and working examples.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,20 +12,20 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Returns the rows of all tables of a page that have this header.
+/// Returns the rows of all tables with this header.
 fn rows(page: &str, header: &[&str]) -> Vec<Vec<String>> {
     let cells = |line: &str| -> Vec<String> {
         line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
     };
     let mut rows = Vec::new();
-    let mut inside = false;
+    let mut is_in_table = false;
     for line in page.lines() {
         if !line.starts_with('|') {
-            inside = false;
-        } else if inside {
+            is_in_table = false;
+        } else if is_in_table {
             rows.push(cells(line));
         } else {
-            inside = cells(line) == header;
+            is_in_table = cells(line) == header;
         }
     }
     rows.retain(|row| !row[0].starts_with("---"));
@@ -33,15 +33,15 @@ fn rows(page: &str, header: &[&str]) -> Vec<Vec<String>> {
     rows
 }
 
-/// Returns the texts in code marks of a cell.
+/// Returns the texts in backticks of a cell.
 fn codes(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
 
-/// The schemas that the service publishes.
+/// The schemas of the OpenAPI document.
 struct Schemas(Value);
 
-/// A field of a request, and what its row has to say.
+/// A field of a request.
 struct Field<'a> {
     schema: &'a Value,
     required: bool,
@@ -58,7 +58,7 @@ impl Schemas {
         schema
     }
 
-    /// Returns what a reference leads to; any other schema is returned as it is.
+    /// Returns the target of a reference, or the schema itself if it is not a reference.
     fn resolve<'a>(&'a self, schema: &'a Value) -> &'a Value {
         match schema["$ref"].as_str() {
             Some(reference) => self.named(reference.rsplit('/').next().unwrap()),
@@ -66,30 +66,30 @@ impl Schemas {
         }
     }
 
-    /// Returns the alternatives of a schema, the ones apart that are there for official clients alone.
+    /// Returns the alternatives of a schema, without the deprecated ones that only official clients use.
     fn alternatives<'a>(&self, schema: &'a Value) -> Vec<&'a Value> {
         let lists = ["anyOf", "oneOf"].into_iter().filter_map(|key| schema[key].as_array());
         lists.flatten().filter(|schema| schema["deprecated"] != true).collect()
     }
 
-    /// Collects the fields of `schema` by their paths. What has a constant `type` begins a path with that; the fields
-    /// of the property `elsewhere` are on another page.
+    /// Collects the fields of `schema` by their paths. The path of a schema with a constant `type` starts with that
+    /// type. The fields of the property `excluded` are left out: another page documents them.
     fn collect<'a>(
         &'a self,
         schema: &'a Value,
         path: &str,
-        elsewhere: &str,
+        excluded: &str,
         fields: &mut BTreeMap<String, Field<'a>>,
     ) {
         let tag = schema["properties"]["type"]["const"].as_str();
         let path = tag.unwrap_or(path);
         let schema = self.resolve(schema);
         let Some(properties) = schema["properties"].as_object() else {
-            self.collect_items(schema, path, elsewhere, fields);
+            self.collect_items(schema, path, excluded, fields);
             return self
                 .alternatives(schema)
                 .iter()
-                .for_each(|one| self.collect(one, path, elsewhere, fields));
+                .for_each(|alternative| self.collect(alternative, path, excluded, fields));
         };
         for (name, property) in properties {
             if property["deprecated"] == true || property["const"].is_string() {
@@ -98,8 +98,8 @@ impl Schemas {
             let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
             let required =
                 schema["required"].as_array().is_some_and(|names| names.contains(&name.as_str().into()));
-            if name != elsewhere {
-                self.collect(property, &path, elsewhere, fields);
+            if name != excluded {
+                self.collect(property, &path, excluded, fields);
             }
             fields.entry(path).or_insert(Field { schema: property, required });
         }
@@ -109,39 +109,39 @@ impl Schemas {
         &'a self,
         schema: &'a Value,
         path: &str,
-        elsewhere: &str,
+        excluded: &str,
         fields: &mut BTreeMap<String, Field<'a>>,
     ) {
         if schema["items"].is_object() {
-            self.collect(&schema["items"], &format!("{path}[]"), elsewhere, fields);
+            self.collect(&schema["items"], &format!("{path}[]"), excluded, fields);
         }
     }
 
-    /// Returns the JSON types that a value may have, null aside.
+    /// Returns the JSON types that a value may have, without null.
     fn types(&self, schema: &Value) -> BTreeSet<String> {
         let schema = self.resolve(schema);
         let mut types: BTreeSet<String> = match &schema["type"] {
-            Value::String(one) => [one.clone()].into(),
-            Value::Array(several) => several.iter().map(|one| one.as_str().unwrap().to_owned()).collect(),
-            _ => self.alternatives(schema).iter().flat_map(|one| self.types(one)).collect(),
+            Value::String(name) => [name.clone()].into(),
+            Value::Array(names) => names.iter().map(|name| name.as_str().unwrap().to_owned()).collect(),
+            _ => self.alternatives(schema).iter().flat_map(|alternative| self.types(alternative)).collect(),
         };
         types.remove("null");
         types
     }
 
-    /// Returns the names that a value, or an item of a list of texts, may be.
+    /// Returns the allowed names of a value or of the items of a list.
     fn names(&self, schema: &Value) -> Vec<String> {
         let schema = self.resolve(schema);
         let named = schema["enum"].as_array().into_iter().flatten().chain([&schema["const"]]);
         let mut names: Vec<String> = named.filter_map(|name| name.as_str().map(str::to_owned)).collect();
-        names.extend(self.alternatives(schema).iter().flat_map(|one| self.names(one)));
+        names.extend(self.alternatives(schema).iter().flat_map(|alternative| self.names(alternative)));
         if schema["items"].is_object() && self.types(&schema["items"]) == ["string".to_owned()].into() {
             names.extend(self.names(&schema["items"]));
         }
         names
     }
 
-    /// Returns the numbers that bound a value or its items.
+    /// Returns the limits of a value and its items.
     fn bounds(&self, schema: &Value) -> Vec<u64> {
         let schema = self.resolve(schema);
         let lower =
@@ -156,15 +156,15 @@ impl Schemas {
 }
 
 /// Compares the tables of a page with the fields of a schema.
-fn check_request(page_name: &str, schema: &str, elsewhere: &str) {
+fn check_request(page_name: &str, schema: &str, excluded: &str) {
     let schemas = Schemas::new();
     let mut fields = BTreeMap::new();
-    schemas.collect(schemas.named(schema), "", elsewhere, &mut fields);
+    schemas.collect(schemas.named(schema), "", excluded, &mut fields);
     let page = page(page_name);
     let rows = rows(&page, &["Field", "Type", "Default", "Rules"]);
     let documented: BTreeSet<&str> = rows.iter().map(|row| codes(&row[0])[0]).collect();
-    let known: BTreeSet<&str> = fields.keys().map(String::as_str).collect();
-    assert_eq!(documented, known, "the fields of {page_name} (left) and those of {schema} (right)");
+    let expected: BTreeSet<&str> = fields.keys().map(String::as_str).collect();
+    assert_eq!(documented, expected, "fields in {page_name} (left) and in {schema} (right)");
     for row in &rows {
         let [field, types, default, rules] = row.as_slice() else { panic!("{row:?}") };
         let Field { schema, required } = &fields[codes(field)[0]];
@@ -172,18 +172,19 @@ fn check_request(page_name: &str, schema: &str, elsewhere: &str) {
         assert_eq!(types, schemas.types(schema), "type of {field} in {page_name}");
         assert_eq!(default == "required", *required, "default of {field} in {page_name}");
         if let Some(value) = schema.get("default").filter(|_| !required) {
-            let said: Option<Value> = codes(default).first().and_then(|code| serde_json::from_str(code).ok());
-            assert_eq!(said.as_ref(), Some(value), "default of {field} in {page_name}");
+            let documented: Option<Value> =
+                codes(default).first().and_then(|code| serde_json::from_str(code).ok());
+            assert_eq!(documented.as_ref(), Some(value), "default of {field} in {page_name}");
         }
         let numbers: BTreeSet<&str> = rules.split(|letter: char| !letter.is_ascii_digit()).collect();
         for bound in schemas.bounds(schema) {
             assert!(
                 numbers.contains(bound.to_string().as_str()),
-                "{page_name}: {field} does not say {bound}"
+                "{page_name}: the rules of {field} lack {bound}"
             );
         }
         for name in schemas.names(schema) {
-            assert!(codes(rules).contains(&name.as_str()), "{page_name}: {field} does not say {name}");
+            assert!(codes(rules).contains(&name.as_str()), "{page_name}: the rules of {field} lack {name}");
         }
     }
 }
@@ -198,13 +199,13 @@ fn every_field_of_a_map_is_documented() {
     let (schemas, page) = (Schemas::new(), page("map.md"));
     let rows = rows(&page, &["Field", "Type", "Default", "Rules"]);
     let documented: BTreeSet<&str> = rows.iter().flat_map(|row| codes(&row[0])).collect();
-    let known = schemas.named("MapRequest")["properties"].as_object().unwrap();
-    assert_eq!(documented, known.keys().map(String::as_str).collect());
+    let expected = schemas.named("MapRequest")["properties"].as_object().unwrap();
+    assert_eq!(documented, expected.keys().map(String::as_str).collect());
     for row in &rows {
         for field in codes(&row[0]) {
             let numbers: BTreeSet<&str> = row[3].split(|letter: char| !letter.is_ascii_digit()).collect();
-            for bound in schemas.bounds(&known[field]) {
-                assert!(numbers.contains(bound.to_string().as_str()), "{field} does not say {bound}");
+            for bound in schemas.bounds(&expected[field]) {
+                assert!(numbers.contains(bound.to_string().as_str()), "the rules of {field} lack {bound}");
             }
         }
     }
@@ -224,17 +225,17 @@ fn every_format_and_action_is_documented() {
     assert_eq!(formats, websvc_types::Format::NAMES);
     let actions = rows(&page, &["Action", "Does"]);
     let actions: BTreeSet<&str> = actions.iter().map(|row| codes(&row[0])[0]).collect();
-    let known = schemas.alternatives(schemas.named("Action"));
-    let known: BTreeSet<&str> =
-        known.iter().map(|action| action["properties"]["type"]["const"].as_str().unwrap()).collect();
-    assert_eq!(actions, known);
+    let expected = schemas.alternatives(schemas.named("Action"));
+    let expected: BTreeSet<&str> =
+        expected.iter().map(|action| action["properties"]["type"]["const"].as_str().unwrap()).collect();
+    assert_eq!(actions, expected);
 }
 
 #[test]
-fn every_field_of_an_answer_is_documented() {
+fn every_field_of_a_response_is_documented() {
     let schemas = Schemas::new();
-    let mut known = BTreeMap::new();
-    for (place, name) in [
+    let mut expected = BTreeMap::new();
+    for (parent, name) in [
         ("response", "SearchResponse"),
         ("data", "SearchData"),
         ("web", "WebResult"),
@@ -245,31 +246,31 @@ fn every_field_of_an_answer_is_documented() {
         for (field, schema) in schemas.named(name)["properties"].as_object().unwrap() {
             let types = schemas.types(schema);
             let types = if types.is_empty() { ["any".to_owned()].into() } else { types };
-            known.insert((place.to_owned(), field.clone()), types);
+            expected.insert((parent.to_owned(), field.clone()), types);
         }
     }
     let mut documented = BTreeMap::new();
     for row in rows(&page("search.md"), &["Field", "In", "Type", "Meaning"]) {
         for field in codes(&row[0]) {
-            for place in row[1].split(", ") {
+            for parent in row[1].split(", ") {
                 let types: BTreeSet<String> = row[2].split(", ").map(str::to_owned).collect();
-                documented.insert((place.to_owned(), field.to_owned()), types);
+                documented.insert((parent.to_owned(), field.to_owned()), types);
             }
         }
     }
-    assert_eq!(documented, known, "docs/search.md (left) and the schemas (right)");
+    assert_eq!(documented, expected, "docs/search.md (left) and the schemas (right)");
 }
 
 #[tokio::test]
-async fn error_page_has_the_metadata_error_of_the_manual() {
+async fn error_page_has_the_documented_metadata_error() {
     let world = websvc_testkit::TestWeb::builder()
         .page("http://tea.test/gone", websvc_testkit::Page::html("<h1>Gone</h1>").status(404))
         .start()
         .await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let body = serde_json::json!({ "url": "http://tea.test/gone", "formats": ["markdown"] });
-    let answer = service.post("/v2/scrape", body.to_string()).await;
-    let data = &answer.body["data"];
+    let response = service.post("/v2/scrape", body.to_string()).await;
+    let data = &response.body["data"];
     assert_eq!((&data["markdown"], &data["metadata"]["statusCode"]), (&"# Gone\n".into(), &404.into()));
     let error = data["metadata"]["error"].as_str().unwrap();
     assert!(page("errors.md").contains(&format!("such as `{error}`")), "{error}");
@@ -284,26 +285,30 @@ fn examples(page: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn the_examples_of_the_manual_work() {
+async fn examples_of_the_manual_work() {
     let world = tea_world().await;
-    let service = Service::of(&world);
-    // A search of an empty index has a warning.
-    service.list(&[("listed", "http://tea.test/listed")]).await;
-    let mut asked = 0;
+    let service = Service::for_world(&world);
+    // A search of an empty index would have a warning.
+    service.index_pages(&[("listed", "http://tea.test/listed")]).await;
+    let mut count = 0;
     for name in ["search.md", "scraping.md", "errors.md"] {
         let examples = examples(&page(name));
         for (position, request) in
             examples.iter().enumerate().filter(|(_, example)| example["query"].is_string())
         {
-            asked += 1;
-            let answer = service.search(request.clone()).await;
+            count += 1;
+            let response = service.search(request.clone()).await;
             match examples.get(position + 1).filter(|next| next["success"] == false) {
                 Some(failure) => {
-                    assert_eq!((answer.status.as_u16(), &answer.body), (400, failure), "{name}: {request}");
+                    assert_eq!(
+                        (response.status.as_u16(), &response.body),
+                        (400, failure),
+                        "{name}: {request}"
+                    );
                 }
                 None => {
                     assert_eq!(
-                        (answer.status.as_u16(), &answer.body["warning"]),
+                        (response.status.as_u16(), &response.body["warning"]),
                         (200, &Value::Null),
                         "{name}"
                     );
@@ -311,5 +316,5 @@ async fn the_examples_of_the_manual_work() {
             }
         }
     }
-    assert_eq!(asked, 4);
+    assert_eq!(count, 4);
 }

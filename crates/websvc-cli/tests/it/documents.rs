@@ -1,4 +1,4 @@
-//! Documents that are no web pages: read by workers, on search, on import, and when they are hostile.
+//! Tests of PDF, office and other documents in scrapes and imports, including hostile ones.
 
 use std::io::Write as _;
 use std::time::{Duration, Instant};
@@ -26,17 +26,17 @@ const NOTHING: &str = "http://papers.test/nothing.pdf";
 const MISNAMED: &str = "http://papers.test/misnamed.docx";
 const DOCX: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 
-/// Returns a PDF of pages with these content streams, each with entries of its dictionary. It has no table of its
-/// objects: readers find them.
+/// Returns a PDF of pages, each given as the entries of its stream dictionary and its content stream. The PDF has no
+/// cross-reference table, so readers must search for the objects.
 fn pdf(pages: &[(&str, &[u8])], trailer: &str) -> Vec<u8> {
-    let kids: Vec<String> = (0..pages.len()).map(|at| format!("{} 0 R", 10 + 2 * at)).collect();
+    let kids: Vec<String> = (0..pages.len()).map(|index| format!("{} 0 R", 10 + 2 * index)).collect();
     let mut file = b"%PDF-1.7\n1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj\n".to_vec();
     let mut object = |text: String| file.extend_from_slice(text.as_bytes());
     object(format!("2 0 obj << /Type /Pages /Kids [{}] /Count {} >> endobj\n", kids.join(" "), pages.len()));
     object("3 0 obj << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> endobj\n".to_owned());
     object("4 0 obj << /Title (All about tea) >> endobj\n".to_owned());
-    for (at, (entries, content)) in pages.iter().enumerate() {
-        let number = 10 + 2 * at;
+    for (index, (entries, content)) in pages.iter().enumerate() {
+        let number = 10 + 2 * index;
         write!(
             file,
             "{number} 0 obj << /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents {} 0 R \
@@ -54,8 +54,9 @@ fn pdf(pages: &[(&str, &[u8])], trailer: &str) -> Vec<u8> {
 }
 
 fn text(lines: &[(u32, u32, &str)]) -> Vec<u8> {
-    let shown = lines.iter().map(|(size, y, line)| format!("BT /F1 {size} Tf 50 {y} Td ({line}) Tj ET\n"));
-    shown.collect::<String>().into_bytes()
+    let operators =
+        lines.iter().map(|(size, y, line)| format!("BT /F1 {size} Tf 50 {y} Td ({line}) Tj ET\n"));
+    operators.collect::<String>().into_bytes()
 }
 
 fn tea() -> Vec<u8> {
@@ -65,7 +66,7 @@ fn tea() -> Vec<u8> {
     pdf(&[("", &first), ("", &second)], "")
 }
 
-/// Returns the beginning of a Word file of before 2007.
+/// Returns the start of a Word file in the format before 2007.
 fn word() -> Vec<u8> {
     let mut file = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".to_vec();
     file.resize(512, 0);
@@ -81,7 +82,7 @@ fn bomb() -> Vec<u8> {
     let mut compress = Compress::new(Compression::best(), false);
     let mut piece = Vec::with_capacity(64 * 1024);
     compress.compress_vec(&vec![b' '; 4 << 20], &mut piece, FlushCompress::Full).unwrap();
-    // After a full flush nothing refers to what was before, so that the piece may be repeated.
+    // After a full flush, nothing refers to earlier data, so the piece can be repeated.
     let mut content = vec![0x78, 0xda];
     (0..192).for_each(|_| content.extend_from_slice(&piece));
     content.extend_from_slice(&[0x03, 0x00, 0, 0, 0, 1]);
@@ -110,8 +111,8 @@ async fn world() -> TestWeb {
         .await
 }
 
-async fn listing(world: &TestWeb, urls: &[&str]) -> Service {
-    let service = Service::of(world);
+async fn serve_indexed(world: &TestWeb, urls: &[&str]) -> Service {
+    let service = Service::for_world(world);
     let documents: Vec<Value> =
         urls.iter().map(|url| json!({"url": url, "title": "Listed", "body": "listed oolong"})).collect();
     service.post("/v2/index/documents", json!({ "documents": documents }).to_string()).await;
@@ -119,18 +120,18 @@ async fn listing(world: &TestWeb, urls: &[&str]) -> Service {
     service
 }
 
-async fn scraped(service: &Service, options: Value, url: &str) -> Value {
-    let answer = service.search(json!({"query": "oolong", "limit": 20, "scrapeOptions": options})).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    let hits = answer.body["data"]["web"].as_array().unwrap().clone();
-    hits.into_iter().find(|hit| hit["url"] == json!(url)).unwrap_or_else(|| panic!("{}", answer.body))
+async fn scrape(service: &Service, options: Value, url: &str) -> Value {
+    let response = service.search(json!({"query": "oolong", "limit": 20, "scrapeOptions": options})).await;
+    assert_eq!(response.status, 200, "{}", response.body);
+    let hits = response.body["data"]["web"].as_array().unwrap().clone();
+    hits.into_iter().find(|hit| hit["url"] == json!(url)).unwrap_or_else(|| panic!("{}", response.body))
 }
 
 #[tokio::test]
-async fn a_pdf_is_a_page_with_markdown_and_its_numbers_of_pages() {
+async fn pdf_has_markdown_and_page_counts() {
     let world = world().await;
-    let service = listing(&world, &[PDF]).await;
-    let hit = scraped(&service, json!({"formats": ["markdown", "html"]}), PDF).await;
+    let service = serve_indexed(&world, &[PDF]).await;
+    let hit = scrape(&service, json!({"formats": ["markdown", "html"]}), PDF).await;
     let markdown = hit["markdown"].as_str().unwrap();
     assert!(markdown.starts_with("# Brewing oolong\n\nSteep the leaves of oolong"), "{markdown}");
     assert!(markdown.contains("The second page"), "{markdown}");
@@ -140,96 +141,105 @@ async fn a_pdf_is_a_page_with_markdown_and_its_numbers_of_pages() {
     assert_eq!(hit["metadata"]["contentType"], json!("application/pdf"));
     let parsers =
         json!({"formats": ["markdown"], "parsers": [{"type": "pdf", "mode": "fast", "maxPages": 1}]});
-    let hit = scraped(&service, parsers, PDF).await;
+    let hit = scrape(&service, parsers, PDF).await;
     assert!(!hit["markdown"].as_str().unwrap().contains("second page"));
     assert_eq!((&hit["metadata"]["numPages"], &hit["metadata"]["totalPages"]), (&json!(1), &json!(2)));
 }
 
 #[tokio::test]
-async fn every_page_of_a_pdf_is_charged_and_the_file_itself_is_one_page() {
+async fn pdf_is_charged_per_page_and_unparsed_as_one_page() {
     let world = world().await;
-    let service = listing(&world, &[PDF]).await;
+    let service = serve_indexed(&world, &[PDF]).await;
     let search = |parsers: Value| {
         json!({"query": "oolong", "scrapeOptions": {"formats": ["markdown"], "parsers": parsers}}).to_string()
     };
-    let read = service.post("/v2/search", search(json!(["pdf"]))).await;
-    assert_eq!(read.body["creditsUsed"], json!(2 + 2), "{}", read.body);
-    let unread = service.post("/v2/search", search(json!([]))).await;
-    assert_eq!(unread.body["creditsUsed"], json!(2 + 1), "{}", unread.body);
-    let base64 = unread.body["data"]["web"][0]["markdown"].as_str().unwrap();
+    let parsed = service.post("/v2/search", search(json!(["pdf"]))).await;
+    assert_eq!(parsed.body["creditsUsed"], json!(2 + 2), "{}", parsed.body);
+    let unparsed = service.post("/v2/search", search(json!([]))).await;
+    assert_eq!(unparsed.body["creditsUsed"], json!(2 + 1), "{}", unparsed.body);
+    let base64 = unparsed.body["data"]["web"][0]["markdown"].as_str().unwrap();
     assert!(base64.starts_with("JVBERi0xLjcK"), "{base64}");
-    assert_eq!(unread.body["data"]["web"][0]["metadata"]["numPages"], Value::Null);
+    assert_eq!(unparsed.body["data"]["web"][0]["metadata"]["numPages"], Value::Null);
 }
 
 #[tokio::test]
-async fn pages_that_a_budget_has_no_credits_for_are_forgiven() {
+async fn pdf_pages_beyond_the_budget_are_not_charged() {
     let world = world().await;
     let site = Site::new(&world);
     let change = websvc_store::TeamChange { credits: Some(Some(5)), ..websvc_store::TeamChange::default() };
     websvc_store::Store::open(site.data_dir()).unwrap().set_team("default", &change).unwrap();
     let service = site.serve();
-    service.list(&[("oolong", PDF)]).await;
-    // The listing has cost 2. What is left are the 3 that are held: for the result and one page.
+    service.index_pages(&[("oolong", PDF)]).await;
+    // The setup has cost 2 credits. The 3 remaining ones are reserved for the result and one page.
     let body = json!({"query": "oolong", "limit": 1, "scrapeOptions": {"formats": ["markdown"]}});
-    let answer = service.search(body.clone()).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["creditsUsed"]), (200, &json!(3)), "{}", answer.body);
-    assert_eq!(answer.body["data"]["web"][0]["metadata"]["creditsUsed"], json!(2), "the price of both pages");
+    let response = service.search(body.clone()).await;
+    assert_eq!(
+        (response.status.as_u16(), &response.body["creditsUsed"]),
+        (200, &json!(3)),
+        "{}",
+        response.body
+    );
+    assert_eq!(
+        response.body["data"]["web"][0]["metadata"]["creditsUsed"],
+        json!(2),
+        "the result reports the price of both pages"
+    );
     assert_eq!(service.search(body).await.status, 402);
     let usage = service.get("/v2/team/credit-usage").await.body;
     assert_eq!(usage["data"]["remainingCredits"], json!(0));
 }
 
 #[tokio::test]
-async fn office_files_and_tables_are_pages_too() {
+async fn office_files_and_tables_have_markdown() {
     let world = world().await;
-    let service = listing(&world, &[TABLE, BOOK]).await;
-    let hit = scraped(&service, json!({"formats": ["markdown"]}), TABLE).await;
+    let service = serve_indexed(&world, &[TABLE, BOOK]).await;
+    let hit = scrape(&service, json!({"formats": ["markdown"]}), TABLE).await;
     let markdown = hit["markdown"].as_str().unwrap();
     assert!(markdown.contains("| oolong | 40") && markdown.contains("| tea"), "{markdown}");
-    let hit = scraped(&service, json!({"formats": ["markdown"]}), BOOK).await;
+    let hit = scrape(&service, json!({"formats": ["markdown"]}), BOOK).await;
     assert!(hit["markdown"].as_str().unwrap().contains("A document about oolong"), "{hit}");
 }
 
 #[tokio::test]
-async fn a_bomb_ends_in_an_error_of_its_result_and_the_service_lives_on() {
+async fn document_bomb_is_an_error_of_its_result_only() {
     let world = world().await;
-    let service = listing(&world, &[BOMB, LOCKED, PDF]).await;
+    let service = serve_indexed(&world, &[BOMB, LOCKED, PDF]).await;
     let started = Instant::now();
-    let hit = scraped(&service, json!({"formats": ["markdown"], "timeout": 30_000}), BOMB).await;
+    let hit = scrape(&service, json!({"formats": ["markdown"], "timeout": 30_000}), BOMB).await;
     assert!(started.elapsed() < Duration::from_secs(31), "{:?}", started.elapsed());
     let error = hit["metadata"]["error"].as_str().unwrap_or_default();
     assert!(error.contains("exceeds what a worker may use"), "{hit}");
-    let hit = scraped(&service, json!({"formats": ["markdown"]}), LOCKED).await;
+    let hit = scrape(&service, json!({"formats": ["markdown"]}), LOCKED).await;
     assert!(hit["metadata"]["error"].as_str().unwrap_or_default().contains("needs a password"), "{hit}");
-    let hit = scraped(&service, json!({"formats": ["markdown"]}), PDF).await;
+    let hit = scrape(&service, json!({"formats": ["markdown"]}), PDF).await;
     assert!(hit["markdown"].as_str().unwrap().contains("Brewing oolong"), "{hit}");
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_read_says_what_it_is_and_what_to_do() {
+async fn unreadable_files_have_errors_that_name_the_format() {
     let world = world().await;
-    let service = listing(&world, &[OLD, LOST, HALF, NOTHING, MISNAMED, WORKBOOK]).await;
+    let service = serve_indexed(&world, &[OLD, LOST, HALF, NOTHING, MISNAMED, WORKBOOK]).await;
     for (url, expected) in [
         (
             OLD,
             "SCRAPE_UNSUPPORTED_FILE_ERROR: a Word file of before 2007 (.doc) is not read: save it as .docx",
         ),
-        // The reader takes it to be impossible that a sheet has no part.
+        // The reader fails on a sheet without its part.
         (LOST, "SCRAPE_UNSUPPORTED_FILE_ERROR: the xlsb file is damaged: its reader does not understand it"),
         (HALF, "SCRAPE_UNSUPPORTED_FILE_ERROR: the docx file is damaged: "),
         (NOTHING, "SCRAPE_UNSUPPORTED_FILE_ERROR: the pdf file is damaged: it is empty"),
     ] {
-        let hit = scraped(&service, json!({"formats": ["markdown"]}), url).await;
+        let hit = scrape(&service, json!({"formats": ["markdown"]}), url).await;
         assert!(hit["metadata"]["error"].as_str().unwrap_or_default().starts_with(expected), "{hit}");
     }
-    let hit = scraped(&service, json!({"formats": ["markdown"]}), MISNAMED).await;
+    let hit = scrape(&service, json!({"formats": ["markdown"]}), MISNAMED).await;
     assert!(hit["markdown"].as_str().unwrap_or_default().contains("Brewing oolong"), "{hit}");
-    let hit = scraped(&service, json!({"formats": ["markdown"]}), WORKBOOK).await;
+    let hit = scrape(&service, json!({"formats": ["markdown"]}), WORKBOOK).await;
     assert!(hit["markdown"].as_str().unwrap_or_default().contains("| Sencha"), "{hit}");
 }
 
 #[tokio::test]
-async fn without_tesseract_a_scan_is_a_warning_and_recognition_an_error() {
+async fn missing_tesseract_is_a_warning_for_scans_and_an_error_in_ocr_mode() {
     let world = world().await;
     let site = Site::new(&world);
     let service = Service::start(
@@ -246,13 +256,13 @@ async fn without_tesseract_a_scan_is_a_warning_and_recognition_an_error() {
     };
     let automatic = service.search(search("auto")).await.body;
     assert!(automatic["warning"].as_str().unwrap_or_default().contains("not installed"), "{automatic}");
-    let asked = service.search(search("ocr")).await.body;
-    let error = asked["data"]["web"][0]["metadata"]["error"].as_str().unwrap_or_default();
-    assert!(error.contains("`pdftoppm`, which is not installed"), "{asked}");
+    let ocr = service.search(search("ocr")).await.body;
+    let error = ocr["data"]["web"][0]["metadata"]["error"].as_str().unwrap_or_default();
+    assert!(error.contains("`pdftoppm`, which is not installed"), "{ocr}");
 }
 
 #[tokio::test]
-async fn documents_of_a_directory_are_imported() {
+async fn document_directory_is_imported() {
     let world = world().await;
     let site = Site::new(&world);
     let papers = site.data_dir().join("papers");
@@ -260,7 +270,7 @@ async fn documents_of_a_directory_are_imported() {
     std::fs::write(papers.join("tea.pdf"), tea()).unwrap();
     std::fs::write(papers.join("tea.docx"), include_bytes!("fixtures/tea.docx")).unwrap();
     std::fs::write(papers.join("bomb.pdf"), bomb()).unwrap();
-    let cups = pdf(&[("", &text(&[(10, 700, "The cups of a file whose name is wrong.")]))], "");
+    let cups = pdf(&[("", &text(&[(10, 700, "The cups of a file with a wrong extension.")]))], "");
     std::fs::write(papers.join("misnamed.docx"), cups).unwrap();
     std::fs::write(papers.join("locked.xlsx"), LOCKED_WORKBOOK).unwrap();
     let arguments =
@@ -268,14 +278,14 @@ async fn documents_of_a_directory_are_imported() {
     let output = site.run(&arguments);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&report["documents"], &report["errors"]), (&json!(3), &json!(2)), "{report}");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("locked.xlsx: the office file is encrypted and needs a password"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("locked.xlsx: the office file is encrypted and needs a password"), "{stderr}");
     let found = site.succeed(&["search", "--json", "filetype:pdf brewing oolong"]);
     assert!(found.contains("http://papers.test/tea.pdf") && found.contains("All about tea"), "{found}");
 }
 
-/// Draws words of letters that are made of upright and level bars.
-fn drawn(words: &[&str]) -> Vec<u8> {
+/// Returns PDF operators that draw words, one per line, with letters of vertical and horizontal bars.
+fn draw_words(words: &[&str]) -> Vec<u8> {
     let bars = |letter: char| -> &[[u32; 4]] {
         match letter {
             'E' => &[[0, 0, 8, 50], [0, 0, 28, 8], [0, 21, 24, 8], [0, 42, 28, 8]],
@@ -299,20 +309,20 @@ fn drawn(words: &[&str]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn where_tesseract_is_installed_pages_are_recognised() {
+async fn scanned_pages_are_recognised_with_tesseract() {
     let installed = |program: &str| std::process::Command::new(program).arg("--version").output().is_ok();
     if !installed("tesseract") || !installed("pdftoppm") {
         crate::harness::skip(
-            "where_tesseract_is_installed_pages_are_recognised",
-            "no tesseract or no pdftoppm",
+            "scanned_pages_are_recognised_with_tesseract",
+            "tesseract or pdftoppm is not installed",
         );
         return;
     }
-    let picture = pdf(&[("", &drawn(&["LITTLE", "TEETH"]))], "");
-    let world = TestWeb::builder().page(SCAN, Page::new("application/pdf", picture)).start().await;
-    let service = listing(&world, &[SCAN]).await;
+    let scan = pdf(&[("", &draw_words(&["LITTLE", "TEETH"]))], "");
+    let world = TestWeb::builder().page(SCAN, Page::new("application/pdf", scan)).start().await;
+    let service = serve_indexed(&world, &[SCAN]).await;
     let parsers = json!([{"type": "pdf", "mode": "ocr"}]);
-    let hit = scraped(&service, json!({"formats": ["markdown"], "parsers": parsers}), SCAN).await;
+    let hit = scrape(&service, json!({"formats": ["markdown"], "parsers": parsers}), SCAN).await;
     let markdown = hit["markdown"].as_str().unwrap_or_default();
     assert!(markdown.contains("LITTLE") && markdown.contains("TEETH"), "{hit}");
     assert_eq!(hit["metadata"]["numPages"], json!(1));

@@ -1,4 +1,4 @@
-//! A server that speaks the API of Elasticsearch, as an operator configures it: written to, searched, and failing.
+//! Tests of an Elasticsearch source: mirrored pages, searches and failures.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::harness::{KEY, Service, Site};
 
 const SEARCH: &str = "http://searx.test/search";
 
-/// Returns a command that knows the server as `es`.
+/// Returns a command with the Elasticsearch server configured as source `es`.
 fn command(site: &Site, arguments: &[&str], providers: &str) -> Command {
     let mut command = site.command(arguments);
     command
@@ -34,7 +34,7 @@ fn server() -> FakeElasticsearch {
     FakeElasticsearch::new("pages").open_to("ApiKey secret")
 }
 
-/// Writes pages to import, and returns where.
+/// Writes a file with pages to import, and returns its path.
 fn tea_pages(site: &Site) -> String {
     let file = site.data_dir().join("pages.jsonl");
     let lines = ["green", "black"].map(|kind| {
@@ -46,12 +46,12 @@ fn tea_pages(site: &Site) -> String {
     file.to_str().unwrap().to_owned()
 }
 
-async fn metrics(service: &Service) -> String {
+async fn fetch_metrics(service: &Service) -> String {
     service.text("/metrics").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_imported_uploaded_and_scraped_is_found_there() {
+async fn imported_uploaded_and_scraped_pages_are_mirrored() {
     let es = server();
     let world = es.serve(TestWeb::builder(), "http://es.test");
     let world = world
@@ -67,32 +67,36 @@ async fn what_is_imported_uploaded_and_scraped_is_found_there() {
         let output = command(&site, &["index", "import", &file], r#"["es"]"#).output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(
-            output.status.success() && errors.contains("es: 2 pages written, 0 refused, 0 lost"),
+            output.status.success() && errors.contains("es: 2 pages written, 0 rejected, 0 lost"),
             "{errors}"
         );
     }
     assert_eq!(es.documents().len(), 2);
-    let here = || site.succeed(&["index", "stats"]);
-    assert!(here().starts_with("0 documents"), "nobody searches the index here: {}", here());
+    let local_stats = || site.succeed(&["index", "stats"]);
+    assert!(
+        local_stats().starts_with("0 documents"),
+        "the import also wrote to the local index: {}",
+        local_stats()
+    );
     assert!(command(&site, &["index", "import", &file], r#"["index", "es"]"#).status().unwrap().success());
-    assert!(here().starts_with("2 documents"), "{}", here());
+    assert!(local_stats().starts_with("2 documents"), "{}", local_stats());
     assert_eq!(es.documents().len(), 2);
 
     let service = serve(&site, r#"["es"]"#);
-    let answer = service.search(json!({"query": "green leaves"})).await;
-    let first = &answer.body["data"]["web"][0];
+    let response = service.search(json!({"query": "green leaves"})).await;
+    let first = &response.body["data"]["web"][0];
     assert_eq!(
-        (answer.status.as_u16(), &first["url"]),
+        (response.status.as_u16(), &first["url"]),
         (200, &json!("http://tea.test/green")),
         "{}",
-        answer.body
+        response.body
     );
     assert_eq!(first["description"], "All about green tea leaves.");
 
     let upload = json!({"documents": [{"url": "http://coffee.test/", "title": "Coffee", "body": "Beans."}]});
     assert_eq!(service.post("/v2/index/documents", upload.to_string()).await.status, 200);
-    let answer = service.search(json!({"query": "beans"})).await;
-    assert_eq!(answer.body["data"]["web"][0]["url"], "http://coffee.test/");
+    let response = service.search(json!({"query": "beans"})).await;
+    assert_eq!(response.body["data"]["web"][0]["url"], "http://coffee.test/");
 
     let request = json!({"query": "green", "limit": 1, "scrapeOptions": {"formats": ["markdown"]}});
     service.search(request).await;
@@ -102,20 +106,20 @@ async fn what_is_imported_uploaded_and_scraped_is_found_there() {
         assert!(Instant::now() < deadline, "{:?}", es.documents());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    assert_eq!(es.documents().len(), 3, "the page replaced its older state");
-    let figures = metrics(&service).await;
+    assert_eq!(es.documents().len(), 3, "the scraped page did not replace the older version");
+    let metrics = fetch_metrics(&service).await;
     for line in [
         "websvc_source_requests_total{source=\"es\",outcome=\"results\"} 3",
         "websvc_source_duration_seconds_count{source=\"es\"} 3",
         "websvc_source_state{source=\"es\",state=\"ok\"} 1",
         "websvc_mirror_pages_total{source=\"es\",outcome=\"lost\"} 0",
     ] {
-        assert!(figures.lines().any(|found| found == line), "{line}\n{figures}");
+        assert!(metrics.lines().any(|found| found == line), "{line}\n{metrics}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_that_it_does_not_take_are_told() {
+async fn rejected_mirror_pages_are_reported() {
     let es = server();
     let world = es.serve(TestWeb::builder(), "http://es.test").start().await;
     let site = Site::new(&world);
@@ -125,10 +129,10 @@ async fn pages_that_it_does_not_take_are_told() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{errors}");
     assert!(
-        errors.contains("es: 1 pages written, 1 refused, 0 lost; first failure: http://tea.test/black"),
+        errors.contains("es: 1 pages written, 1 rejected, 0 lost; first failure: http://tea.test/black"),
         "{errors}"
     );
-    assert!(errors.contains("1 pages are not in es"), "{errors}");
+    assert!(errors.contains("1 pages are missing in es"), "{errors}");
 
     es.fail_next("_bulk", Page::text("no").status(400));
     let output = command(&site, &["index", "import", &file], r#"["es"]"#).output().unwrap();
@@ -136,7 +140,7 @@ async fn pages_that_it_does_not_take_are_told() {
     assert!(!output.status.success() && errors.contains("could not be written to es"), "{errors}");
 }
 
-async fn both(es: &FakeElasticsearch, searxng: Page) -> TestWeb {
+async fn start_world(es: &FakeElasticsearch, searxng: Page) -> TestWeb {
     let world = TestWeb::builder().page(SEARCH, searxng);
     es.serve(world, "http://es.test").start().await
 }
@@ -146,40 +150,40 @@ fn empty_searxng() -> Page {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_source_that_answers_is_an_error_that_names_all() {
+async fn failure_of_all_sources_is_an_error_that_names_each() {
     let es = server();
-    let world = both(&es, Page::html("<title>403</title>").status(403)).await;
+    let world = start_world(&es, Page::html("<title>403</title>").status(403)).await;
     let site = Site::new(&world);
     let service = serve(&site, r#"["es", "searxng"]"#);
-    let answer = service.search(json!({"query": "tea"})).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["code"]), (503, &json!("SEARCH_UNAVAILABLE")));
+    let response = service.search(json!({"query": "tea"})).await;
+    assert_eq!((response.status.as_u16(), &response.body["code"]), (503, &json!("SEARCH_UNAVAILABLE")));
     let expected = "no search source could answer: source es: it answered with status 404: it has no index \"pages\"; \
                     source searxng: it refuses JSON (403): add `json` to `search.formats` in its settings.yml";
-    assert_eq!(answer.body["error"], expected);
-    let figures = metrics(&service).await;
+    assert_eq!(response.body["error"], expected);
+    let metrics = fetch_metrics(&service).await;
     let line = "websvc_source_requests_total{source=\"es\",outcome=\"unavailable\",reason=\"status\"} 1";
-    assert!(figures.lines().any(|found| found == line), "{figures}");
+    assert!(metrics.lines().any(|found| found == line), "{metrics}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_source_that_fails_is_a_warning_and_all_empty_is_an_empty_answer() {
+async fn failed_source_is_a_warning_and_empty_sources_are_not() {
     let es = server();
-    let world = both(&es, empty_searxng()).await;
+    let world = start_world(&es, empty_searxng()).await;
     let site = Site::new(&world);
     let file = tea_pages(&site);
     assert!(command(&site, &["index", "import", &file], r#"["es"]"#).status().unwrap().success());
     let service = serve(&site, r#"["es", "searxng"]"#);
-    let answer = service.search(json!({"query": "nothing"})).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["data"]), (200, &json!({"web": []})));
-    assert_eq!(answer.body["warning"], Value::Null);
+    let response = service.search(json!({"query": "nothing"})).await;
+    assert_eq!((response.status.as_u16(), &response.body["data"]), (200, &json!({"web": []})));
+    assert_eq!(response.body["warning"], Value::Null);
     es.fail_next("_search", Page::text("down").status(503));
-    let answer = service.search(json!({"query": "nothing"})).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["data"]), (200, &json!({"web": []})));
-    assert_eq!(answer.body["warning"], "source es: it answered with status 503");
+    let response = service.search(json!({"query": "nothing"})).await;
+    assert_eq!((response.status.as_u16(), &response.body["data"]), (200, &json!({"web": []})));
+    assert_eq!(response.body["warning"], "source es: it answered with status 503");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn slow_sources_alone_are_a_timeout() {
+async fn only_slow_sources_time_out() {
     let world = TestWeb::builder()
         .page(SEARCH, Page::silence())
         .page("http://es.test/pages/_search", Page::silence())
@@ -187,9 +191,9 @@ async fn slow_sources_alone_are_a_timeout() {
         .await;
     let site = Site::new(&world);
     let service = serve(&site, r#"["es", "searxng"]"#);
-    let answer = service.search(json!({"query": "tea", "timeout": 1000})).await;
-    assert_eq!(answer.status, 408, "{}", answer.body);
-    let figures = metrics(&service).await;
+    let response = service.search(json!({"query": "tea", "timeout": 1000})).await;
+    assert_eq!(response.status, 408, "{}", response.body);
+    let metrics = fetch_metrics(&service).await;
     let line = "websvc_source_requests_total{source=\"es\",outcome=\"cancelled\"} 1";
-    assert!(figures.lines().any(|found| found == line), "{figures}");
+    assert!(metrics.lines().any(|found| found == line), "{metrics}");
 }

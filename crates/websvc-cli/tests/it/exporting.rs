@@ -1,4 +1,4 @@
-//! Exports: whole, in order, beside a server, and back again.
+//! Tests of `websvc index export`, and of the import of its files.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -8,7 +8,7 @@ use websvc_testkit::TestWeb;
 
 use crate::harness::{Site, signal, wait};
 
-/// Documents with everything that a document can have.
+/// Returns documents that together have every field.
 fn documents() -> Vec<Value> {
     let full = json!({
         "url": "https://b.test/full?x=1", "title": "Voll \u{1f333}", "headings": ["Erste", "Zweite"],
@@ -34,11 +34,11 @@ fn import(site: &Site, file: &Path) {
 }
 
 fn export(site: &Site, file: &Path) -> Value {
-    let said = site.succeed(&["index", "export", file.to_str().unwrap(), "--json"]);
-    serde_json::from_str(&said).unwrap()
+    let report = site.succeed(&["index", "export", file.to_str().unwrap(), "--json"]);
+    serde_json::from_str(&report).unwrap()
 }
 
-fn filled(world: &TestWeb) -> Site {
+fn site_with_documents(world: &TestWeb) -> Site {
     let site = Site::new(world);
     let file = site.data_dir().join("in.jsonl");
     let lines: Vec<String> = documents().iter().map(Value::to_string).collect();
@@ -52,9 +52,9 @@ fn lines(text: &str) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_export_is_imported_and_exported_again_byte_for_byte() {
+async fn export_round_trips_byte_for_byte() {
     let world = TestWeb::builder().start().await;
-    let (first, second) = (filled(&world), Site::new(&world));
+    let (first, second) = (site_with_documents(&world), Site::new(&world));
     let (packed, again) = (first.data_dir().join("all.jsonl.zst"), second.data_dir().join("again.jsonl.zst"));
     let report = export(&first, &packed);
     assert_eq!(report["documents"], json!(documents().len()));
@@ -73,33 +73,33 @@ async fn an_export_is_imported_and_exported_again_byte_for_byte() {
     assert!(urls.is_sorted() && urls.len() == documents().len(), "{urls:?}");
     let mut full = documents().swap_remove(0);
     full["modified"] = json!("2024-04-01T00:00:00Z");
-    assert!(lines(&text).contains(&full), "nothing of a document is lost: {text:.2000}");
+    assert!(lines(&text).contains(&full), "the export lacks the full document: {text:.2000}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_site_goes_to_stdout_while_a_server_runs() {
+async fn site_is_exported_to_stdout_while_the_server_runs() {
     let world = TestWeb::builder().start().await;
-    let site = filled(&world);
+    let site = site_with_documents(&world);
     let service = site.serve();
     let output = site.run(&["index", "export", "-", "--site", "A.test"]);
     assert!(output.status.success(), "{output:?}");
     let found = lines(&String::from_utf8(output.stdout).unwrap());
-    assert_eq!(found.len(), 41, "the host and its subdomain");
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("41 documents exported"), "{said}");
+    assert_eq!(found.len(), 41, "the export contains the host and its subdomain");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("41 documents exported"), "{stderr}");
 
-    // What the server takes is exported as soon as it is committed.
+    // Uploaded documents are exported once they are committed.
     let added = json!({"documents": [{"url": "https://new.test/", "title": "Fresh", "body": "durian"}]});
     assert!(service.post("/v2/index/documents", added.to_string()).await.status.is_success());
     service.search_until_found("durian").await;
-    let said = site.succeed(&["index", "export", "-", "--site", "new.test"]);
-    assert_eq!(lines(&said), [json!({"url": "https://new.test/", "title": "Fresh", "body": "durian"})]);
+    let exported = site.succeed(&["index", "export", "-", "--site", "new.test"]);
+    assert_eq!(lines(&exported), [json!({"url": "https://new.test/", "title": "Fresh", "body": "durian"})]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_broken_off_export_leaves_nothing_under_the_name() {
+async fn failed_or_killed_export_leaves_no_partial_file() {
     let world = TestWeb::builder().start().await;
-    let site = filled(&world);
+    let site = site_with_documents(&world);
     let error = |arguments: &[&str]| {
         let output = site.run(arguments);
         assert!(!output.status.success(), "{arguments:?}");
@@ -119,10 +119,13 @@ async fn a_broken_off_export_leaves_nothing_under_the_name() {
             .spawn()
             .unwrap();
         signal(&process, kill);
-        // It may have been quicker; then the file is whole.
-        let ended = wait(&mut process);
+        // The export may end before the signal. Then the file is complete.
+        let status = wait(&mut process);
         let count = std::fs::read_to_string(&file).map(|text| lines(&text).len());
-        assert!(!ended.success() || count.is_ok(), "{kill}: a success without a file");
-        assert!(count.is_err() || count.is_ok_and(|count| count == documents().len()), "{kill}: half a file");
+        assert!(!status.success() || count.is_ok(), "{kill}: success without a file");
+        assert!(
+            count.is_err() || count.is_ok_and(|count| count == documents().len()),
+            "{kill}: an incomplete file"
+        );
     }
 }

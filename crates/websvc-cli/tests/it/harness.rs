@@ -1,4 +1,4 @@
-//! Starts the program with a data directory of its own and asks it over HTTP.
+//! Starts the program in a temporary data directory and sends it HTTP requests.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -12,13 +12,13 @@ use tempfile::TempDir;
 use websvc_testkit::TestWeb;
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, RedirectPolicy};
 
-/// The key that every service of these tests knows.
+/// The API key of every service in these tests.
 pub(crate) const KEY: &str = "fc-test-key-of-the-harness";
 
-/// How long a process may take to start, to stop or to do what is asked of it.
-const PATIENCE: Duration = Duration::from_secs(150);
+/// Time limit for requests and for the end of a process.
+const TIMEOUT: Duration = Duration::from_secs(150);
 
-/// A data directory and what the program needs to know to reach a loopback web.
+/// A temporary data directory, and the configuration that maps test hosts to a [`TestWeb`].
 pub(crate) struct Site {
     directory: TempDir,
     connect_to: String,
@@ -43,18 +43,18 @@ impl Site {
             .env_remove("WEBSVC_ADMIN_KEY")
             .env("WEBSVC_DATA_DIR", self.data_dir())
             .env("WEBSVC__FETCH__CONNECT_TO", &self.connect_to)
-            // Whether a machine has a browser changes nothing but the tests of the browser.
+            // Only browser tests may depend on an installed browser.
             .env("WEBSVC__BROWSER__CONCURRENCY", "0")
             .stdin(Stdio::null());
         command
     }
 
-    /// Runs a command to its end.
+    /// Runs a command and returns its output.
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
 
-    /// Runs a command that has to succeed, and returns what it printed.
+    /// Runs a command that must succeed, and returns its stdout.
     pub(crate) fn succeed(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -67,9 +67,9 @@ impl Site {
     }
 }
 
-/// A running service; it is stopped when dropped.
+/// A running service. Dropping it stops the process.
 pub(crate) struct Service {
-    /// The data directory, when it is the service's own; it goes after the process.
+    /// The data directory if the service owns it. It is removed after the process has ended.
     site: Option<Site>,
     process: Child,
     pub(crate) address: String,
@@ -77,14 +77,14 @@ pub(crate) struct Service {
     pub(crate) key: String,
 }
 
-/// An answer over HTTP.
+/// An HTTP response with a JSON body.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Value,
-    /// How long it took to arrive.
-    pub(crate) took: Duration,
+    /// Time from the request to the complete response.
+    pub(crate) elapsed: Duration,
 }
 
 impl Service {
@@ -92,7 +92,7 @@ impl Service {
         Self::spawn(command.stderr(Stdio::null()))
     }
 
-    /// Starts a service whose log goes into a file.
+    /// Starts a service that writes its log to a file.
     pub(crate) fn start_logging(command: &mut Command, log: &Path) -> Self {
         Self::spawn(command.stderr(std::fs::File::create(log).unwrap()))
     }
@@ -107,39 +107,39 @@ impl Service {
         Self { site: None, process, address, client, key: KEY.to_owned() }
     }
 
-    /// Starts a service with an empty index and a data directory of its own.
-    pub(crate) fn of(world: &TestWeb) -> Self {
+    /// Starts a service with an empty index in a new data directory.
+    pub(crate) fn for_world(world: &TestWeb) -> Self {
         let site = Site::new(world);
         let mut service = site.serve();
         service.site = Some(site);
         service
     }
 
-    pub(crate) async fn search(&self, body: Value) -> Answer {
+    pub(crate) async fn search(&self, body: Value) -> Response {
         self.post("/v2/search", body.to_string()).await
     }
 
-    pub(crate) async fn post(&self, path: &str, body: impl Into<String>) -> Answer {
+    pub(crate) async fn post(&self, path: &str, body: impl Into<String>) -> Response {
         let body: String = body.into();
         self.send(Method::POST, path, &[(CONTENT_TYPE.as_str(), "application/json")], body).await
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Response {
         self.send(Method::GET, path, &[], String::new()).await
     }
 
-    /// Sends a request with the service's key unless the headers say otherwise; an empty value leaves a header out.
+    /// Sends a request with the service's key and these headers. A header with an empty value is removed.
     pub(crate) async fn send(
         &self,
         method: Method,
         path: &str,
         headers: &[(&str, &str)],
         body: impl Into<Vec<u8>>,
-    ) -> Answer {
+    ) -> Response {
         let mut request = FetchRequest::get(format!("{}{path}", self.address).parse().unwrap());
         request.method = method;
-        request.timeout = PATIENCE;
-        // Several formats of a large page come in one answer.
+        request.timeout = TIMEOUT;
+        // A response may contain several formats of a large page.
         (request.max_body_bytes, request.max_decoded_bytes) = (1 << 30, 1 << 30);
         request.redirects = RedirectPolicy::None;
         request
@@ -156,53 +156,53 @@ impl Service {
         let body: Vec<u8> = body.into();
         request.body = (!body.is_empty()).then(|| body.into());
         let started = Instant::now();
-        let answer = self.client.fetch(request).await.unwrap();
-        let took = started.elapsed();
-        let body = serde_json::from_slice(&answer.body).unwrap_or(Value::Null);
-        Answer { status: answer.status, headers: answer.headers, body, took }
+        let response = self.client.fetch(request).await.unwrap();
+        let elapsed = started.elapsed();
+        let body = serde_json::from_slice(&response.body).unwrap_or(Value::Null);
+        Response { status: response.status, headers: response.headers, body, elapsed }
     }
 
-    /// Returns what is at a path, as text, which anybody may read.
+    /// Fetches a path without a key, and returns its body as text.
     pub(crate) async fn text(&self, path: &str) -> String {
         let request = FetchRequest::get(format!("{}{path}", self.address).parse().unwrap());
-        let answer = self.client.fetch(request).await.unwrap();
-        assert_eq!(answer.status, StatusCode::OK);
-        String::from_utf8(answer.body.to_vec()).unwrap()
+        let response = self.client.fetch(request).await.unwrap();
+        assert_eq!(response.status, StatusCode::OK);
+        String::from_utf8(response.body.to_vec()).unwrap()
     }
 
-    /// Returns the type and the bytes of a file, which anybody may have who knows its path.
+    /// Fetches a file without a key, and returns its content type and its bytes.
     pub(crate) async fn file(&self, path: &str) -> (String, Vec<u8>) {
         let request = FetchRequest::get(format!("{}{path}", self.address).parse().unwrap());
-        let answer = self.client.fetch(request).await.unwrap();
-        assert_eq!(answer.status, StatusCode::OK, "{path}");
-        let kind = answer.headers.get(CONTENT_TYPE).unwrap().to_str().unwrap().to_owned();
-        (kind, answer.body.to_vec())
+        let response = self.client.fetch(request).await.unwrap();
+        assert_eq!(response.status, StatusCode::OK, "{path}");
+        let content_type = response.headers.get(CONTENT_TYPE).unwrap().to_str().unwrap().to_owned();
+        (content_type, response.body.to_vec())
     }
 
-    /// Asks until the query has results; pages are searchable within two seconds.
+    /// Repeats a search until it has results: pages become searchable within two seconds.
     pub(crate) async fn search_until_found(&self, query: &str) -> Value {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
-            let answer = self.search(json!({ "query": query })).await;
-            let found = answer.body["data"]["web"].as_array().is_some_and(|results| !results.is_empty());
+            let response = self.search(json!({ "query": query })).await;
+            let found = response.body["data"]["web"].as_array().is_some_and(|results| !results.is_empty());
             if found || Instant::now() > deadline {
-                return answer.body;
+                return response.body;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
-    /// Returns the number of the process.
+    /// Returns the process ID.
     pub(crate) fn id(&self) -> u32 {
         self.process.id()
     }
 
-    /// Puts pages into the index, each found by its own word, which the list has before its URL.
-    pub(crate) async fn list(&self, pages: &[(&str, &str)]) {
+    /// Indexes pages, given as a word and a URL. A search for the word finds the page.
+    pub(crate) async fn index_pages(&self, pages: &[(&str, &str)]) {
         let document = |(word, url): &(&str, &str)| json!({"url": url, "title": "Listed", "body": word});
         let documents: Vec<Value> = pages.iter().map(document).collect();
-        let answer = self.post("/v2/index/documents", json!({ "documents": documents }).to_string()).await;
-        assert_eq!(answer.status, 200, "{}", answer.body);
+        let response = self.post("/v2/index/documents", json!({ "documents": documents }).to_string()).await;
+        assert_eq!(response.status, 200, "{}", response.body);
         for (word, _) in pages {
             self.search_until_found(word).await;
         }
@@ -218,12 +218,12 @@ impl Service {
         signal(&self.process, "TERM");
     }
 
-    /// Sends SIGTERM and returns how the process ended.
+    /// Sends SIGTERM, waits, and returns the exit status.
     pub(crate) fn stop(mut self) -> ExitStatus {
         self.end()
     }
 
-    /// Does the same, and leaves what is known of the service.
+    /// Does the same, and keeps the service's values usable.
     pub(crate) fn end(&mut self) -> ExitStatus {
         self.terminate();
         wait(&mut self.process)
@@ -239,13 +239,13 @@ impl Drop for Service {
 
 /// Sends a signal to a process that may have ended.
 pub(crate) fn signal(process: &Child, name: &str) {
-    let sent = Command::new("kill").args([format!("-{name}"), process.id().to_string()]).output();
-    assert!(sent.is_ok(), "kill is part of every system these tests run on");
+    let result = Command::new("kill").args([format!("-{name}"), process.id().to_string()]).output();
+    assert!(result.is_ok(), "the kill program is missing: {result:?}");
 }
 
-/// Waits for the end of a process; one that does not end is killed and fails the test.
+/// Waits for the end of a process. After the timeout, the process is killed and the test fails.
 pub(crate) fn wait(process: &mut Child) -> ExitStatus {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         if let Some(status) = process.try_wait().unwrap() {
             return status;
@@ -253,18 +253,18 @@ pub(crate) fn wait(process: &mut Child) -> ExitStatus {
         if Instant::now() > deadline {
             process.kill().unwrap();
             process.wait().unwrap();
-            panic!("the process did not end within {PATIENCE:?}");
+            panic!("the process did not end within {TIMEOUT:?}");
         }
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// Notes that a test did nothing, where the gate counts it.
+/// Records that a test was skipped, so that `cargo xtask test` counts it.
 pub(crate) fn skip(test: &str, reason: &str) {
     websvc_testkit::skip_test(test, reason);
 }
 
-/// A site of several hosts that link to each other.
+/// Starts a web of two hosts that link to each other.
 pub(crate) async fn tea_world() -> TestWeb {
     use websvc_testkit::Page;
     TestWeb::builder()

@@ -1,39 +1,39 @@
-//! Crawling and importing, alone and beside a running server.
+//! Tests of crawls into the index, imports and uploads, with and without a running server.
 
 use serde_json::{Value, json};
 use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{KEY, Service, Site, tea_world};
 
-fn report(text: &str) -> Value {
+fn parse_report(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crawl_keeps_to_its_hosts_and_to_robots_txt() {
+async fn index_crawl_stays_on_its_host_and_honours_robots_txt() {
     let world = tea_world().await;
     let site = Site::new(&world);
-    let said = site.succeed(&["index", "crawl", "http://tea.test/", "--json"]);
-    let report = report(&said);
-    assert_eq!(report["pages"], json!(3), "{said}");
-    assert_eq!(report["errors"], json!(1), "{said}");
+    let stdout = site.succeed(&["index", "crawl", "http://tea.test/", "--json"]);
+    let report = parse_report(&stdout);
+    assert_eq!(report["pages"], json!(3), "{stdout}");
+    assert_eq!(report["errors"], json!(1), "{stdout}");
     assert_eq!(world.count("http://tea.test/secret/plan.html"), 0);
     assert_eq!(world.count("http://coffee.test/"), 0);
     assert_eq!(world.count("http://tea.test/green.html"), 1);
-    let first = world.requests().first().map(|seen| seen.url.clone());
+    let first = world.requests().first().map(|request| request.url.clone());
     assert_eq!(first.as_deref(), Some("http://tea.test/robots.txt"));
     let stats: Value = serde_json::from_str(&site.succeed(&["index", "stats", "--json"])).unwrap();
     assert_eq!(stats["documents"], json!(3));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn several_sites_are_crawled_and_searched_together() {
+async fn two_sites_are_crawled_and_searched_together() {
     let world = tea_world().await;
     let site = Site::new(&world);
     site.succeed(&["index", "crawl", "http://tea.test/", "http://coffee.test/"]);
     let service = site.serve();
-    let answer = service.search(json!({"query": "water"})).await;
-    let urls: Vec<&str> = answer.body["data"]["web"]
+    let response = service.search(json!({"query": "water"})).await;
+    let urls: Vec<&str> = response.body["data"]["web"]
         .as_array()
         .unwrap()
         .iter()
@@ -43,29 +43,29 @@ async fn several_sites_are_crawled_and_searched_together() {
         urls.contains(&"http://tea.test/green.html") && urls.contains(&"http://coffee.test/"),
         "{urls:?}"
     );
-    let answer = service.search(json!({"query": "water site:coffee.test"})).await;
-    assert_eq!(answer.body["data"]["web"].as_array().unwrap().len(), 1);
-    let answer = service.search(json!({"query": "water", "excludeDomains": ["coffee.test"]})).await;
-    assert_eq!(answer.body["data"]["web"][0]["url"], json!("http://tea.test/green.html"));
+    let response = service.search(json!({"query": "water site:coffee.test"})).await;
+    assert_eq!(response.body["data"]["web"].as_array().unwrap().len(), 1);
+    let response = service.search(json!({"query": "water", "excludeDomains": ["coffee.test"]})).await;
+    assert_eq!(response.body["data"]["web"][0]["url"], json!("http://tea.test/green.html"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_limit_and_a_depth_bound_a_crawl() {
+async fn limit_and_depth_bound_an_index_crawl() {
     let world = tea_world().await;
-    let said = Site::new(&world).succeed(&["index", "crawl", "http://tea.test/", "--limit", "2", "--json"]);
-    assert_eq!(report(&said)["pages"], json!(2));
-    let said = Site::new(&world).succeed(&["index", "crawl", "http://tea.test/", "--depth", "0", "--json"]);
-    assert_eq!(report(&said)["pages"], json!(1));
+    let stdout = Site::new(&world).succeed(&["index", "crawl", "http://tea.test/", "--limit", "2", "--json"]);
+    assert_eq!(parse_report(&stdout)["pages"], json!(2));
+    let stdout = Site::new(&world).succeed(&["index", "crawl", "http://tea.test/", "--depth", "0", "--json"]);
+    assert_eq!(parse_report(&stdout)["pages"], json!(1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_a_server_runs_the_commands_go_through_it() {
+async fn index_crawl_runs_through_a_running_server() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let service = site.serve();
-    let refused = site.run(&["index", "crawl", "http://tea.test/"]);
-    assert!(!refused.status.success());
-    let error = String::from_utf8_lossy(&refused.stderr);
+    let output = site.run(&["index", "crawl", "http://tea.test/"]);
+    assert!(!output.status.success());
+    let error = String::from_utf8_lossy(&output.stderr);
     assert!(error.contains("--server URL"), "{error}");
 
     let arguments = ["index", "crawl", "http://tea.test/", "--json", "--server", &service.address];
@@ -78,7 +78,7 @@ async fn while_a_server_runs_the_commands_go_through_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_are_imported() {
+async fn markdown_and_jsonl_files_are_imported() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let files = tempfile::tempdir().unwrap();
@@ -87,11 +87,11 @@ async fn files_are_imported() {
                  broken\n";
     std::fs::write(files.path().join("notes.jsonl"), lines).unwrap();
     let directory = files.path().to_str().unwrap();
-    let said = site.succeed(&["index", "import", directory, "--base-url", "https://notes.test/", "--json"]);
-    assert_eq!(report(&said)["documents"], json!(1), "{said}");
-    let said = site.succeed(&["index", "import", &format!("{directory}/notes.jsonl"), "--json"]);
-    let report = report(&said);
-    assert_eq!((&report["documents"], &report["errors"]), (&json!(1), &json!(1)), "{said}");
+    let stdout = site.succeed(&["index", "import", directory, "--base-url", "https://notes.test/", "--json"]);
+    assert_eq!(parse_report(&stdout)["documents"], json!(1), "{stdout}");
+    let stdout = site.succeed(&["index", "import", &format!("{directory}/notes.jsonl"), "--json"]);
+    let report = parse_report(&stdout);
+    assert_eq!((&report["documents"], &report["errors"]), (&json!(1), &json!(1)), "{stdout}");
 
     let found = site.succeed(&["search", "gourd", "--json"]);
     assert!(found.contains("https://notes.test/mate.md"), "{found}");
@@ -100,30 +100,30 @@ async fn files_are_imported() {
 }
 
 #[tokio::test]
-async fn documents_are_added_over_http_and_searchable() {
+async fn uploaded_documents_are_searchable() {
     let world = tea_world().await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let documents = json!({"documents": [
         {"url": "https://notes.test/ja", "title": "お茶", "body": "東京で緑茶を飲みました。"},
         {"url": "https://notes.test/en", "title": "Brewing", "body": "He brewed the tea twice."},
     ]});
-    let answer = service.post("/v2/index/documents", documents.to_string()).await;
-    assert_eq!(answer.body, json!({"success": true, "accepted": 2}));
+    let response = service.post("/v2/index/documents", documents.to_string()).await;
+    assert_eq!(response.body, json!({"success": true, "accepted": 2}));
     let found = service.search_until_found("緑茶").await;
     assert_eq!(found["data"]["web"][0]["url"], json!("https://notes.test/ja"));
     let found = service.search_until_found("brew teas").await;
     assert_eq!(found["data"]["web"][0]["url"], json!("https://notes.test/en"));
 
-    let bad = json!({"documents": [{"url": "no url", "body": "x"}]});
-    let answer = service.post("/v2/index/documents", bad.to_string()).await;
-    assert_eq!(answer.status, 400);
-    assert_eq!(answer.body["details"][0]["path"], json!("/documents/0/url"));
+    let bad = json!({"documents": [{"url": "not a URL", "body": "x"}]});
+    let response = service.post("/v2/index/documents", bad.to_string()).await;
+    assert_eq!(response.status, 400);
+    assert_eq!(response.body["details"][0]["path"], json!("/documents/0/url"));
 }
 
 #[tokio::test]
-async fn a_pdf_by_its_content_type_alone_has_the_category() {
+async fn pdf_category_follows_the_content_type() {
     let world = tea_world().await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let documents = json!({"documents": [
         {"url": "https://files.test/download?id=7", "title": "Oolong", "body": "The paper on oolong.",
          "contentType": "application/pdf"},
@@ -141,22 +141,22 @@ async fn a_pdf_by_its_content_type_alone_has_the_category() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_host_whose_robots_txt_cannot_be_read_is_left_alone() {
+async fn host_with_failing_robots_txt_is_not_crawled() {
     let world = TestWeb::builder()
         .page("http://shy.test/robots.txt", Page::text("").status(503))
         .page("http://shy.test/", Page::html("<p>Not to be read."))
         .start()
         .await;
     let site = Site::new(&world);
-    let said = site.succeed(&["index", "crawl", "http://shy.test/", "--json"]);
-    assert_eq!(report(&said)["pages"], json!(0), "{said}");
+    let stdout = site.succeed(&["index", "crawl", "http://shy.test/", "--json"]);
+    assert_eq!(parse_report(&stdout)["pages"], json!(0), "{stdout}");
     assert_eq!(world.count("http://shy.test/"), 0);
     assert_eq!(world.count("http://shy.test/sitemap.xml"), 0);
 
     assert_eq!(
-        report(&said)["skipped_because"],
+        parse_report(&stdout)["skipped_because"],
         json!({ "the robots.txt of its host could not be read": 1 }),
-        "{said}"
+        "{stdout}"
     );
 }
 
@@ -165,16 +165,16 @@ async fn refused_address_is_reported_without_robots_txt() {
     let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let output = site.run(&["index", "crawl", "http://127.0.0.1:9/", "--json"]);
-    let (said, result) =
+    let (stderr, stdout) =
         (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout).into_owned());
     let expected = format!("failed http://127.0.0.1:9/: {}", websvc_transport::REFUSED_ADDRESS);
-    assert!(said.contains(&expected) && !said.contains("robots"), "{said}");
-    let report = report(&result);
+    assert!(stderr.contains(&expected) && !stderr.contains("robots"), "{stderr}");
+    let report = parse_report(&stdout);
     assert_eq!((&report["errors"], &report["skipped"]), (&json!(1), &json!(0)), "{report}");
 }
 
 #[tokio::test]
-async fn files_without_a_base_url_are_found_under_their_own() {
+async fn imported_files_without_a_base_url_have_file_urls() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Keys beside a running server.
+//! Tests of API keys that change while the server runs.
 
 use std::time::{Duration, Instant};
 
@@ -7,29 +7,29 @@ use serde_json::{Value, json};
 use crate::harness::{Site, tea_world};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_are_made_listed_and_revoked_while_the_server_runs() {
+async fn keys_are_created_listed_and_revoked_while_the_server_runs() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let mut service = site.serve();
     let key = site.succeed(&["keys", "create", "--team", "readers", "--name", "laptop"]);
-    assert_eq!(key.lines().count(), 1, "the key stands alone");
+    assert_eq!(key.lines().count(), 1, "only the key is printed");
     service.key = key.trim().to_owned();
     assert!(service.key.starts_with("fc-"));
     let accepted =
         async |service: &crate::harness::Service| service.search(json!({"query": "tea"})).await.status == 200;
     let deadline = Instant::now() + Duration::from_secs(10);
     while !accepted(&service).await {
-        assert!(Instant::now() < deadline, "a new key is seen within a second");
+        assert!(Instant::now() < deadline, "the new key is not accepted");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let listed = site.succeed(&["keys", "list", "--json"]);
-    assert!(!listed.contains(&service.key), "keys are not stored");
+    assert!(!listed.contains(&service.key), "the list contains the key");
     let listed: Value = serde_json::from_str(&listed).unwrap();
     let row = listed.as_array().unwrap().iter().find(|row| row["team"] == json!("readers")).unwrap();
     assert_eq!(row["name"], json!("laptop"));
     site.succeed(&["keys", "revoke", row["id"].as_str().unwrap()]);
     while accepted(&service).await {
-        assert!(Instant::now() < deadline, "a revoked key is refused within a second");
+        assert!(Instant::now() < deadline, "the revoked key is still accepted");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let unknown = site.run(&["keys", "revoke", "nothing"]);
@@ -38,7 +38,7 @@ async fn keys_are_made_listed_and_revoked_while_the_server_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_start_prints_a_key_once() {
+async fn first_start_prints_a_key_once() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let start = || {
@@ -48,15 +48,18 @@ async fn the_first_start_prints_a_key_once() {
         (service, log)
     };
     let (mut service, log) = start();
-    let said = std::fs::read_to_string(&log).unwrap();
+    let text = std::fs::read_to_string(&log).unwrap();
     let key =
-        said.split_whitespace().find(|word| word.starts_with("fc-")).expect("the key is printed").to_owned();
+        text.split_whitespace().find(|word| word.starts_with("fc-")).expect("the key is printed").to_owned();
     service.key.clone_from(&key);
     assert_eq!(service.search(json!({"query": "tea"})).await.status, 200);
     assert!(service.stop().success());
     let (service, log) = start();
-    assert!(!std::fs::read_to_string(log).unwrap().contains("fc-"), "the key is printed once");
+    assert!(!std::fs::read_to_string(log).unwrap().contains("fc-"), "the key is printed again");
     assert!(service.stop().success());
     let database = std::fs::read(site.data_dir().join("websvc.db")).unwrap();
-    assert!(!database.windows(key.len()).any(|window| window == key.as_bytes()), "only a hash is stored");
+    assert!(
+        !database.windows(key.len()).any(|window| window == key.as_bytes()),
+        "the database contains the key"
+    );
 }

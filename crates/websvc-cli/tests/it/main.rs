@@ -1,9 +1,9 @@
-//! The program as its users drive it: processes, HTTP, official clients, real pages.
+//! End-to-end tests of the `websvc` program: its processes, its HTTP API, official clients and real pages.
 
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "tests fail by panicking, and say what they skip"
+    reason = "tests fail by panicking and print what they skip"
 )]
 
 mod access;
@@ -15,6 +15,7 @@ mod backup;
 mod bad_input;
 mod batch;
 mod batch_command;
+mod blocklists;
 #[cfg(target_os = "linux")]
 mod bombs;
 mod browser;
@@ -39,7 +40,6 @@ mod exporting;
 mod harness;
 mod indexing;
 mod keys;
-mod lists;
 mod maintenance;
 mod map;
 mod metrics_listen;
@@ -62,9 +62,9 @@ mod sources;
 mod team_pages;
 mod telemetry;
 mod threat;
-mod threat_drawn;
 mod threat_jobs;
+mod threat_rendered;
 mod threat_values;
 mod verticals;
-mod watching;
 mod webhooks;
+mod websocket;

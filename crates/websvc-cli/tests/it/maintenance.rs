@@ -1,4 +1,4 @@
-//! Upkeep of the index: deleting sites and pages, merging, and imports that are killed.
+//! Tests of index maintenance: deletion, optimization and killed imports.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use websvc_testkit::TestWeb;
 
 use crate::harness::{Site, signal, wait};
 
-/// Writes JSON lines and imports them.
+/// Imports a page for each URL.
 fn import(site: &Site, urls: &[&str]) {
     let file = site.data_dir().join("pages.jsonl");
     let line =
@@ -25,7 +25,7 @@ fn parsed(text: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sites_and_pages_are_deleted_and_the_rest_stays() {
+async fn index_delete_removes_only_the_given_sites_and_urls() {
     let site = Site::new(&TestWeb::builder().start().await);
     import(
         &site,
@@ -38,11 +38,11 @@ async fn sites_and_pages_are_deleted_and_the_rest_stays() {
             "https://b.test/6",
         ],
     );
-    let said = site.succeed(&["index", "delete", "--site", "A.test", "--json"]);
-    assert_eq!(parsed(&said), json!({"documents": 3}));
+    let stdout = site.succeed(&["index", "delete", "--site", "A.test", "--json"]);
+    assert_eq!(parsed(&stdout), json!({"documents": 3}));
     let urls = ["--url", "https://b.test/5", "--url", "https://b.test/none"];
-    let said = site.succeed(&[&["index", "delete", "--json"][..], &urls].concat());
-    assert_eq!(parsed(&said), json!({"documents": 1}));
+    let stdout = site.succeed(&[&["index", "delete", "--json"][..], &urls].concat());
+    assert_eq!(parsed(&stdout), json!({"documents": 1}));
     let stats = parsed(&site.succeed(&["index", "stats", "--json"]));
     assert_eq!(stats["documents"], json!(2));
     let found = site.succeed(&["search", "quince", "--json"]);
@@ -54,18 +54,18 @@ async fn sites_and_pages_are_deleted_and_the_rest_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn optimizing_leaves_one_segment_and_every_document() {
+async fn index_optimize_merges_to_one_segment() {
     let site = Site::new(&TestWeb::builder().start().await);
     import(&site, &["https://a.test/1", "https://a.test/2"]);
     import(&site, &["https://a.test/2", "https://a.test/3"]);
     let before = parsed(&site.succeed(&["index", "stats", "--json"]));
-    assert!(before["segments"].as_u64() > Some(1), "there is something to merge: {before}");
+    assert!(before["segments"].as_u64() > Some(1), "the imports left a single segment: {before}");
     let stats = parsed(&site.succeed(&["index", "optimize", "--json"]));
     assert_eq!((&stats["documents"], &stats["segments"]), (&json!(3), &json!(1)));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn upkeep_refuses_what_it_cannot_do() {
+async fn index_delete_and_optimize_reject_invalid_use() {
     let site = Site::new(&TestWeb::builder().start().await);
     let error = |arguments: &[&str]| {
         let output = site.run(arguments);
@@ -79,19 +79,19 @@ async fn upkeep_refuses_what_it_cannot_do() {
     assert!(error(&["index", "delete", "--url", "a.test"]).contains("not a URL: a.test"));
     let service = site.serve();
     for arguments in [&["index", "delete", "--site", "a.test"][..], &["index", "optimize"]] {
-        let said = error(arguments);
-        assert!(said.contains("in use by another websvc: stop it first"), "{said}");
+        let message = error(arguments);
+        assert!(message.contains("in use by another websvc process: stop it first"), "{message}");
     }
     drop(service);
 }
 
-/// Enough documents that an import takes longer than the latest kill.
+/// Documents of an import, enough that it takes longer than [`LATEST_MS`].
 const DOCUMENTS: usize = 8_000;
 
-/// An import is killed at the latest after this time.
+/// The maximum time in milliseconds until an import is killed.
 const LATEST_MS: u64 = 2_000;
 
-/// How often an import is killed; the variable is for more than a gate has time for.
+/// Returns how often an import is killed. `WEBSVC_KILL_ROUNDS` sets more rounds for a longer test.
 fn rounds() -> u64 {
     std::env::var("WEBSVC_KILL_ROUNDS").map_or(12, |rounds| rounds.parse().unwrap())
 }
@@ -111,37 +111,37 @@ fn corpus() -> String {
     })
 }
 
-/// Returns the URLs of the committed documents; every one is found once.
+/// Returns the URLs of the committed documents, and checks that each exists once.
 fn committed(index: &Index) -> BTreeSet<String> {
     index.reload().unwrap();
     let urls = index.urls(None, usize::MAX).unwrap();
     let distinct: BTreeSet<String> = urls.iter().cloned().collect();
     assert_eq!(urls.len(), distinct.len(), "a document is in two segments");
-    assert_eq!(index.document_count(), distinct.len() as u64, "a document is twice in a segment");
+    assert_eq!(index.document_count(), distinct.len() as u64, "a document exists twice in a segment");
     distinct
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_import_loses_nothing_committed_and_doubles_nothing() {
+async fn killed_import_loses_and_duplicates_no_document() {
     let site = Site::new(&TestWeb::builder().start().await);
     let file = site.data_dir().join("pages.jsonl");
     std::fs::write(&file, corpus()).unwrap();
     let arguments = ["index", "import", file.to_str().unwrap(), "--json"];
     let directory = site.data_dir().join("index");
-    let (mut random, mut known, mut killed) = (0x2545_f491_4f6c_dd1d_u64, BTreeSet::new(), 0);
+    let (mut random, mut committed_urls, mut killed) = (0x2545_f491_4f6c_dd1d_u64, BTreeSet::new(), 0);
     for round in 0..rounds() {
-        // Xorshift: moments without a pattern, the same in each run.
+        // Xorshift: irregular times that are the same in each run.
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        let moment = Instant::now() + Duration::from_millis(random % LATEST_MS);
+        let deadline = Instant::now() + Duration::from_millis(random % LATEST_MS);
         let mut import =
             site.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let reader = Index::open(&directory, IndexConfig::default()).unwrap();
-        while Instant::now() < moment && import.try_wait().unwrap().is_none() {
+        while Instant::now() < deadline && import.try_wait().unwrap().is_none() {
             reader.reload().unwrap();
-            if reader.document_count() > known.len() as u64 {
-                known = committed(&reader);
+            if reader.document_count() > committed_urls.len() as u64 {
+                committed_urls = committed(&reader);
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -149,16 +149,20 @@ async fn a_killed_import_loses_nothing_committed_and_doubles_nothing() {
         killed += usize::from(!wait(&mut import).success());
 
         let reopened = Index::open(&directory, IndexConfig::default()).unwrap();
-        let kept = committed(&reopened);
+        let recovered = committed(&reopened);
         assert!(
-            known.is_subset(&kept),
-            "round {round}: of {} documents {} are left",
-            known.len(),
-            kept.len()
+            committed_urls.is_subset(&recovered),
+            "round {round}: {} documents were committed, {} are left",
+            committed_urls.len(),
+            recovered.len()
         );
-        known = kept;
+        committed_urls = recovered;
     }
-    assert!(killed > 0 && !known.is_empty(), "{killed} imports were killed, {} documents kept", known.len());
+    assert!(
+        killed > 0 && !committed_urls.is_empty(),
+        "{killed} imports were killed, {} documents were committed",
+        committed_urls.len()
+    );
 
     site.succeed(&arguments);
     let index = Index::open(&directory, IndexConfig::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Maps over HTTP and from the shell: the shapes of both versions, what they cost, and who may have them.
+//! Tests of maps over HTTP and of `websvc map`: responses of both versions, charges and errors.
 
 use serde_json::{Value, json};
 use websvc_store::{Store, TeamChange};
@@ -19,30 +19,30 @@ fn urls(links: &Value) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_map_is_answered_in_both_versions_and_costs_one_credit() {
+async fn map_works_in_both_versions_and_costs_one_credit() {
     let world = world().await;
     let site = Site::new(&world);
     let store = Store::open(site.data_dir()).unwrap();
     store.set_team("default", &TeamChange { credits: Some(Some(2)), ..TeamChange::default() }).unwrap();
     let service = site.serve();
     let body = json!({ "url": "map.test", "includeSubdomains": false }).to_string();
-    let answer = service.post("/v2/map", body.clone()).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
+    let response = service.post("/v2/map", body.clone()).await;
+    assert_eq!(response.status, 200, "{}", response.body);
     assert_eq!(
-        urls(&answer.body["links"]),
+        urls(&response.body["links"]),
         ["http://map.test/", "http://map.test/green", "http://map.test/oolong"]
     );
-    assert_eq!(answer.body["links"][1], json!({ "url": "http://map.test/green", "title": "Green" }));
-    assert_eq!((&answer.body["success"], &answer.body["creditsUsed"]), (&json!(true), &json!(1)));
-    assert!(answer.body["id"].is_string() && answer.body["warning"].is_null(), "{}", answer.body);
+    assert_eq!(response.body["links"][1], json!({ "url": "http://map.test/green", "title": "Green" }));
+    assert_eq!((&response.body["success"], &response.body["creditsUsed"]), (&json!(true), &json!(1)));
+    assert!(response.body["id"].is_string() && response.body["warning"].is_null(), "{}", response.body);
     let first = service.post("/v1/map/", json!({ "url": "map.test", "sitemapOnly": true }).to_string()).await;
     assert_eq!(first.body, json!({ "success": true, "links": ["http://map.test/oolong"] }));
-    let broke = service.post("/v2/map", body).await;
-    assert_eq!((broke.status.as_u16(), &broke.body["code"]), (402, &json!("INSUFFICIENT_CREDITS")));
+    let rejected = service.post("/v2/map", body).await;
+    assert_eq!((rejected.status.as_u16(), &rejected.body["code"]), (402, &json!("INSUFFICIENT_CREDITS")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn failures_have_their_codes_and_cost_nothing() {
+async fn failed_maps_have_codes_and_cost_nothing() {
     let world = TestWeb::builder().page("http://slow.test/robots.txt", Page::silence()).start().await;
     let site = Site::new(&world);
     let service = site.serve();
@@ -52,23 +52,28 @@ async fn failures_have_their_codes_and_cost_nothing() {
         (json!({ "url": "map.test", "ignoreRobotsTxt": true }), 403, "FORBIDDEN"),
         (json!({ "limit": 0 }), 400, "BAD_REQUEST"),
     ] {
-        let answer = service.post("/v2/map", body.to_string()).await;
-        assert_eq!((answer.status.as_u16(), &answer.body["code"]), (status, &json!(code)), "{}", answer.body);
-        assert_eq!(answer.body["success"], json!(false));
+        let response = service.post("/v2/map", body.to_string()).await;
+        assert_eq!(
+            (response.status.as_u16(), &response.body["code"]),
+            (status, &json!(code)),
+            "{}",
+            response.body
+        );
+        assert_eq!(response.body["success"], json!(false));
         if status == 408 {
-            assert!(answer.body["error"].as_str().unwrap().contains("timed out"), "{}", answer.body);
+            assert!(response.body["error"].as_str().unwrap().contains("timed out"), "{}", response.body);
         }
     }
-    assert_eq!(used(&service).await, 0);
+    assert_eq!(used_credits(&service).await, 0);
 }
 
-async fn used(service: &Service) -> u64 {
+async fn used_credits(service: &Service) -> u64 {
     let months = service.get("/v2/team/credit-usage/historical").await.body;
     months["periods"].as_array().unwrap().iter().map(|month| month["creditsUsed"].as_u64().unwrap()).sum()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_shell_prints_urls_or_json() {
+async fn map_command_prints_urls_or_json() {
     let world = world().await;
     let site = Site::new(&world);
     let map = |options: &[&str]| {

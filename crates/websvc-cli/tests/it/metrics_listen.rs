@@ -1,4 +1,4 @@
-//! Metrics at an address of their own, when others than this machine reach the service.
+//! Tests of `server.metrics_listen`: metrics on a separate address, without a key.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,12 +9,12 @@ use websvc_testkit::TestWeb;
 
 use crate::harness::{KEY, Service, Site};
 
-/// Returns the address that the log tells.
+/// Returns the address of the metrics listener from the log.
 async fn metrics_address(log: &Path) -> String {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         let text = std::fs::read_to_string(log).unwrap();
-        let line = text.lines().find(|line| line.contains("metrics are answered here"));
+        let line = text.lines().find(|line| line.contains("serving metrics without a key"));
         let address = line.and_then(|line| line.split("address").nth(1)).map(|rest| {
             let is_part = |byte: &char| byte.is_ascii_digit() || matches!(byte, '.' | ':');
             rest.chars().skip_while(|byte| !byte.is_ascii_digit()).take_while(is_part).collect::<String>()
@@ -22,7 +22,7 @@ async fn metrics_address(log: &Path) -> String {
         if let Some(address) = address {
             return address;
         }
-        assert!(Instant::now() < deadline, "the address is not told: {text}");
+        assert!(Instant::now() < deadline, "the log does not contain the address: {text}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -31,13 +31,13 @@ async fn get(address: &str, path: &str, headers: &str) -> String {
     let mut connection = TcpStream::connect(address).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{headers}\r\n");
     connection.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    connection.read_to_string(&mut answer).await.unwrap();
-    answer
+    let mut response = String::new();
+    connection.read_to_string(&mut response).await.unwrap();
+    response
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn metrics_have_an_address_of_their_own_that_answers_nothing_else() {
+async fn metrics_listener_serves_metrics_and_health_only() {
     let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let log = site.data_dir().join("log");
@@ -56,8 +56,8 @@ async fn metrics_have_an_address_of_their_own_that_answers_nothing_else() {
         (&metrics, "/v2/index/stats", &*bearer, "404"),
         (&metrics, "/", "", "404"),
     ] {
-        let answer = get(address, path, headers).await;
-        assert_eq!(answer.split(' ').nth(1), Some(expected), "{address} {path}: {answer}");
+        let response = get(address, path, headers).await;
+        assert_eq!(response.split(' ').nth(1), Some(expected), "{address} {path}: {response}");
     }
     assert!(service.stop().success());
 }

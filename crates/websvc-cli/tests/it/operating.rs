@@ -1,11 +1,11 @@
-//! The command line as operators and newcomers meet it: hints that fit, errors that say what to do, JSON for programs.
+//! Tests of the command line: printed hints, error messages and JSON output.
 
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use websvc_testkit::TestWeb;
 
-use crate::crawl_command::{at, files, said};
+use crate::crawl_command::{files, server_args, stdout_and_stderr};
 use crate::harness::{KEY, Service, Site, tea_world};
 
 fn root() -> std::path::PathBuf {
@@ -13,7 +13,7 @@ fn root() -> std::path::PathBuf {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hints_of_a_service_work_as_they_are_printed() {
+async fn printed_command_hints_work() {
     let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let data = site.data_dir().join("the data");
@@ -29,26 +29,26 @@ async fn hints_of_a_service_work_as_they_are_printed() {
     let line: Value = serde_json::from_str(line).unwrap();
     let command = line["fields"]["command"].as_str().unwrap();
     assert!(command.ends_with(&format!("--config {}", config.display())), "{command}");
-    // As a person does who pastes it into a shell that has none of the variables.
+    // Runs the hint in a shell without the variables of the service.
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_websvc"));
     let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
-    let pasted =
+    let output =
         Command::new("sh").args(["-c", command]).env("PATH", path).env_remove("WEBSVC_DATA_DIR").output();
-    let pasted = pasted.unwrap();
-    let key = String::from_utf8(pasted.stdout).unwrap();
-    assert!(key.starts_with("fc-"), "{}", String::from_utf8_lossy(&pasted.stderr));
-    let signed_in = json!({ "key": key.trim() }).to_string();
-    let answer = service.post("/dashboard/session", signed_in).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
+    let output = output.unwrap();
+    let key = String::from_utf8(output.stdout).unwrap();
+    assert!(key.starts_with("fc-"), "{}", String::from_utf8_lossy(&output.stderr));
+    let body = json!({ "key": key.trim() }).to_string();
+    let response = service.post("/dashboard/session", body).await;
+    assert_eq!(response.status, 200, "{}", response.body);
     assert!(text.contains(&format!("websvc keys list --data-dir '{}'", data.display())), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn commands_that_only_read_make_no_data_directory() {
+async fn read_only_commands_create_no_data_directory() {
     let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let missing = site.data_dir().join("mistyped");
-    let named = missing.to_str().unwrap();
+    let missing_path = missing.to_str().unwrap();
     for line in [
         "keys list",
         "teams list",
@@ -58,22 +58,22 @@ async fn commands_that_only_read_make_no_data_directory() {
         "cache stats",
         "threat show default",
     ] {
-        let words: Vec<&str> = line.split(' ').chain(["--data-dir", named]).collect();
-        let (_, error) = said(&site.run(&words));
+        let arguments: Vec<&str> = line.split(' ').chain(["--data-dir", missing_path]).collect();
+        let (_, error) = stdout_and_stderr(&site.run(&arguments));
         assert!(
-            error.contains(&format!("{named} does not exist")) && error.contains("--data-dir"),
+            error.contains(&format!("{missing_path} does not exist")) && error.contains("--data-dir"),
             "{line}: {error}"
         );
         assert!(!missing.exists(), "{line}");
     }
     let service = site.serve();
-    let server = ["index", "stats", "--server", &service.address, "--data-dir", named];
+    let server = ["index", "stats", "--server", &service.address, "--data-dir", missing_path];
     let output = site.command(&server).env("WEBSVC_API_KEY", KEY).output().unwrap();
-    assert!(output.status.success() && !missing.exists(), "{}", said(&output).1);
+    assert!(output.status.success() && !missing.exists(), "{}", stdout_and_stderr(&output).1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn example_of_the_readme_crawls_through_a_server() {
+async fn readme_crawl_example_works_through_a_server() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let service = site.serve();
@@ -83,34 +83,34 @@ async fn example_of_the_readme_crawls_through_a_server() {
     assert!(line.contains("https://docs.example.org/") && line.contains("--api-key fc-..."), "{line}");
     let line = line.replace("https://docs.example.org/", "http://tea.test/");
     let line = line.replace("http://127.0.0.1:3002", &service.address).replace("fc-...", KEY);
-    let words: Vec<&str> = line.split_whitespace().skip(1).collect();
+    let arguments: Vec<&str> = line.split_whitespace().skip(1).collect();
     let folder = tempfile::tempdir().unwrap();
-    let mut command = site.command(&words);
+    let mut command = site.command(&arguments);
     let output = command.current_dir(folder.path()).output().unwrap();
-    assert!(output.status.success(), "{}", said(&output).1);
+    assert!(output.status.success(), "{}", stdout_and_stderr(&output).1);
     assert!(files(folder.path()).contains(&"pages/tea.test/green.html.md".to_owned()));
 
     let keyless: Vec<&str> =
-        words.iter().copied().filter(|word| !["--api-key", KEY].contains(word)).collect();
-    let (_, error) = said(&site.command(&keyless).current_dir(folder.path()).output().unwrap());
+        arguments.iter().copied().filter(|word| !["--api-key", KEY].contains(word)).collect();
+    let (_, error) = stdout_and_stderr(&site.command(&keyless).current_dir(folder.path()).output().unwrap());
     assert!(error.contains("--api-key or WEBSVC_API_KEY"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn server_crawls_into_its_index_by_its_own_configuration() {
+async fn remote_index_crawl_uses_the_configuration_of_the_server() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let service = site.serve();
-    let at = at(&service);
-    let at: Vec<&str> = at.iter().map(String::as_str).collect();
-    // This process reaches nothing of the world: it has no connect_to and no data directory.
-    let nowhere = tempfile::tempdir().unwrap();
-    let data = nowhere.path().join("none");
-    let words = ["index", "crawl", "http://tea.test/green.html", "--exclude", "oolong|missing", "--json"];
+    let server_args = server_args(&service);
+    let server_args: Vec<&str> = server_args.iter().map(String::as_str).collect();
+    // This process cannot reach the test web: it has no connect_to rules and no data directory.
+    let empty = tempfile::tempdir().unwrap();
+    let data = empty.path().join("none");
+    let arguments = ["index", "crawl", "http://tea.test/green.html", "--exclude", "oolong|missing", "--json"];
     let mut command = Command::new(env!("CARGO_BIN_EXE_websvc"));
-    command.args(words).args(at).env("WEBSVC_DATA_DIR", &data).stdin(Stdio::null());
+    command.args(arguments).args(server_args).env("WEBSVC_DATA_DIR", &data).stdin(Stdio::null());
     let output = command.output().unwrap();
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = stdout_and_stderr(&output);
     assert!(output.status.success(), "{stderr}");
     let report: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!((&report["pages"], &report["interrupted"]), (&json!(2), &json!(false)), "{report}");
@@ -121,10 +121,10 @@ async fn server_crawls_into_its_index_by_its_own_configuration() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn patterns_mean_the_same_here_and_at_a_server() {
+async fn index_crawl_applies_path_patterns() {
     let world = tea_world().await;
     let site = Site::new(&world);
-    let words = [
+    let arguments = [
         "index",
         "crawl",
         "http://tea.test/",
@@ -134,23 +134,24 @@ async fn patterns_mean_the_same_here_and_at_a_server() {
         "ng\\.html$",
         "--json",
     ];
-    let here: Value = serde_json::from_str(&site.succeed(&words)).unwrap();
-    assert_eq!(here["pages"], json!(1), "{here}");
-    let (_, error) = said(&site.run(&["index", "crawl", "http://tea.test/", "--include", "*.html"]));
+    let report: Value = serde_json::from_str(&site.succeed(&arguments)).unwrap();
+    assert_eq!(report["pages"], json!(1), "{report}");
+    let (_, error) =
+        stdout_and_stderr(&site.run(&["index", "crawl", "http://tea.test/", "--include", "*.html"]));
     assert!(error.contains("includePaths[0] must be a regular expression"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn mistakes_in_arguments_and_variables_are_named_with_what_was_meant() {
+async fn invalid_arguments_and_variables_have_suggestions() {
     let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
-    let check = |words: &str, variables: &[(&str, &str)], code: i32, expected: &[&str]| {
-        let words: Vec<&str> = words.split(' ').collect();
-        let output = site.command(&words).envs(variables.iter().copied()).output().unwrap();
-        let (_, error) = said(&output);
-        assert_eq!(output.status.code(), Some(code), "{words:?} {variables:?}: {error}");
+    let check = |arguments: &str, variables: &[(&str, &str)], code: i32, expected: &[&str]| {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let output = site.command(&arguments).envs(variables.iter().copied()).output().unwrap();
+        let (_, error) = stdout_and_stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?} {variables:?}: {error}");
         for part in expected {
-            assert!(error.contains(part), "{words:?} {variables:?}: {part:?} in {error}");
+            assert!(error.contains(part), "{arguments:?} {variables:?}: {part:?} in {error}");
         }
     };
     check("scrape a.test --format markdwon", &[], 2, &["'markdwon'", "'markdown'", "--format"]);
@@ -169,7 +170,7 @@ async fn mistakes_in_arguments_and_variables_are_named_with_what_was_meant() {
         "keys list",
         &[("WEBSVC__SERVR__LISTEN", "x")],
         1,
-        &["WEBSVC__SERVR__LISTEN", "variable is WEBSVC__SERVER__LISTEN"],
+        &["WEBSVC__SERVR__LISTEN", "The variable is WEBSVC__SERVER__LISTEN"],
     );
     check("keys list", &[("WEBSVC_DATADIR", "x")], 0, &["WEBSVC_DATADIR has no effect", "WEBSVC_DATA_DIR"]);
     let file = site.data_dir().join("a.toml");
@@ -186,29 +187,56 @@ async fn mistakes_in_arguments_and_variables_are_named_with_what_was_meant() {
     std::fs::write(&file, "[server]\nlisten = 5\n").unwrap();
     check("keys list", &[("WEBSVC_CONFIG", config)], 1, &[&format!("{config}:2: ")]);
     let broken = site.data_dir().join("broken.pdf");
-    std::fs::write(&broken, "%PDF-1.4\nnothing of a PDF follows").unwrap();
-    let (_, error) = said(&site.run(&["parse", broken.to_str().unwrap()]));
+    std::fs::write(&broken, "%PDF-1.4\nnot the content of a PDF").unwrap();
+    let (_, error) = stdout_and_stderr(&site.run(&["parse", broken.to_str().unwrap()]));
     assert_eq!(error.matches("it has no readable structure").count(), 1, "{error}");
 }
 
-#[tokio::test]
-async fn programs_read_what_commands_changed() {
+#[tokio::test(flavor = "multi_thread")]
+async fn deprecated_configuration_keys_work_with_a_warning() {
     let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
-    let read = |words: &[&str]| -> Value {
-        let text = site.succeed(words);
-        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{words:?}: {error}: {text}"))
+    let warning =
+        "configuration key limits.queue is deprecated, use limits.queue_len (WEBSVC__LIMITS__QUEUE)";
+    let list = |variables: &[(&str, &str)]| {
+        let output = site.command(&["keys", "list"]).envs(variables.iter().copied()).output().unwrap();
+        (output.status.success(), stdout_and_stderr(&output).1)
     };
-    let made = read(&["keys", "create", "--team", "red", "--scope", "crawl,map", "--name", "x", "--json"]);
-    assert!(made["key"].as_str().unwrap().starts_with("fc-"), "{made}");
+    let (is_success, stderr) = list(&[("WEBSVC__LIMITS__QUEUE", "5")]);
+    assert!(is_success && stderr.contains(warning), "{stderr}");
+    let (is_success, stderr) = list(&[("WEBSVC__LIMITS__QUEUE", "5"), ("WEBSVC__LIMITS__QUEUE_LEN", "6")]);
+    assert!(
+        !is_success && stderr.contains("limits.queue_len") && stderr.contains("limits.queue "),
+        "{stderr}"
+    );
+
+    let log = site.data_dir().join("log");
+    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let service =
+        Service::start_logging(command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__LIMITS__QUEUE", "5"), &log);
+    assert!(service.stop().success());
+    let text = std::fs::read_to_string(&log).unwrap();
+    assert!(text.lines().any(|line| line.contains("WARN") && line.contains(warning)), "{text}");
+}
+
+#[tokio::test]
+async fn commands_print_changes_as_json() {
+    let world = TestWeb::builder().start().await;
+    let site = Site::new(&world);
+    let read = |arguments: &[&str]| -> Value {
+        let text = site.succeed(arguments);
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {text}"))
+    };
+    let created = read(&["keys", "create", "--team", "red", "--scope", "crawl,map", "--name", "x", "--json"]);
+    assert!(created["key"].as_str().unwrap().starts_with("fc-"), "{created}");
     assert_eq!(
-        (&made["team"], &made["name"], &made["scopes"]),
+        (&created["team"], &created["name"], &created["scopes"]),
         (&json!("red"), &json!("x"), &json!(["map", "crawl"]))
     );
     let listed = read(&["keys", "list", "--json"]);
-    assert_eq!((&listed[0]["id"], &listed[0]["key"]), (&made["id"], &Value::Null));
-    let revoked = read(&["keys", "revoke", made["id"].as_str().unwrap(), "--json"]);
-    assert_eq!((&revoked["id"], &revoked["state"]), (&made["id"], &json!("revoked")), "{revoked}");
+    assert_eq!((&listed[0]["id"], &listed[0]["key"]), (&created["id"], &Value::Null));
+    let revoked = read(&["keys", "revoke", created["id"].as_str().unwrap(), "--json"]);
+    assert_eq!((&revoked["id"], &revoked["state"]), (&created["id"], &json!("revoked")), "{revoked}");
     let secret = read(&["teams", "webhook-secret", "red", "--json"]);
     assert_eq!(secret["secret"], json!(site.succeed(&["teams", "webhook-secret", "red"]).trim()));
     assert_eq!(read(&["threat", "show", "red", "--json"]), json!({}));

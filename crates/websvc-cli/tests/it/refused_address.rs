@@ -1,4 +1,4 @@
-//! Refused addresses: callers are told one text, the operator reads the address and the rule in the log.
+//! Refused addresses: callers receive one fixed text, and the log contains the address and the rule.
 
 use serde_json::{Value, json};
 use websvc_testkit::TestWeb;
@@ -6,7 +6,7 @@ use websvc_testkit::TestWeb;
 use crate::harness::{KEY, Service, Site};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn refused_address_is_in_the_log_and_not_in_the_answer() {
+async fn refused_address_is_logged_and_not_in_the_response() {
     let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     site.succeed(&["teams", "set", "default", "--zdr", "allowed"]);
@@ -19,21 +19,24 @@ async fn refused_address_is_in_the_log_and_not_in_the_answer() {
         ("http://[fd00::abcd]/", "fc00::/7, unique local"),
         ("http://169.254.169.254/latest", "169.254.0.0/16, link local, metadata services"),
     ] {
-        let answer = service.post("/v2/scrape", json!({ "url": url }).to_string()).await;
-        assert_eq!((answer.status.as_u16(), &answer.body["error"]), (403, &json!(expected)), "{url}");
-        let lines = lines(&std::fs::read_to_string(&log).unwrap());
+        let response = service.post("/v2/scrape", json!({ "url": url }).to_string()).await;
+        assert_eq!((response.status.as_u16(), &response.body["error"]), (403, &json!(expected)), "{url}");
+        let lines = log_lines(&std::fs::read_to_string(&log).unwrap());
         let line = lines.iter().find(|line| line["fields"]["rule"] == rule);
-        let line = line.unwrap_or_else(|| panic!("{rule} in {lines:?}"));
+        let line = line.unwrap_or_else(|| panic!("{rule} is not in {lines:?}"));
         let address = line["fields"]["address"].as_str().unwrap();
         assert!(url.contains(address) && line["request_id"].is_string(), "{line}");
     }
     let private = json!({ "url": "http://192.168.77.78/", "zeroDataRetention": true });
     assert_eq!(service.post("/v2/scrape", private.to_string()).await.status, 403);
     let text = std::fs::read_to_string(&log).unwrap();
-    assert!(text.contains("192.168.0.0/16, private use"), "the rule is not content: {text}");
-    assert!(!text.contains("192.168.77.78"), "the address of a private request is withheld: {text}");
+    assert!(text.contains("192.168.0.0/16, private use"), "the rule may be logged: {text}");
+    assert!(
+        !text.contains("192.168.77.78"),
+        "the address of a request under zero data retention is logged: {text}"
+    );
 }
 
-fn lines(log: &str) -> Vec<Value> {
+fn log_lines(log: &str) -> Vec<Value> {
     log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }

@@ -1,4 +1,4 @@
-//! Search with the content of the results.
+//! Tests of searches with scraped results, and of `websvc scrape`.
 
 use std::time::{Duration, Instant};
 
@@ -7,8 +7,9 @@ use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{Service, Site, tea_world};
 
+/// Starts a service whose index contains a page that exists and one that does not.
 async fn indexed(world: &TestWeb) -> Service {
-    let service = Service::of(world);
+    let service = Service::for_world(world);
     let page = |url: &str, body: &str| json!({"url": url, "title": "Listed", "body": body});
     let documents = json!({"documents": [
         page("http://tea.test/green.html", "listed green"),
@@ -24,16 +25,16 @@ fn result<'a>(body: &'a Value, url: &str) -> &'a Value {
 }
 
 #[tokio::test]
-async fn results_carry_the_formats_that_were_asked_for() {
+async fn results_have_the_requested_formats() {
     let world = tea_world().await;
     let service = indexed(&world).await;
     let options = json!({"formats": ["markdown", {"type": "html"}, "rawHtml", "links", "images"]});
-    let answer = service.search(json!({"query": "green", "scrapeOptions": options})).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    let hit = result(&answer.body, "http://tea.test/green.html");
+    let response = service.search(json!({"query": "green", "scrapeOptions": options})).await;
+    assert_eq!(response.status, 200, "{}", response.body);
+    let hit = result(&response.body, "http://tea.test/green.html");
     let markdown = hit["markdown"].as_str().unwrap();
     assert!(markdown.contains("# Green tea") && markdown.contains("| Sencha"), "{markdown}");
-    assert!(!markdown.contains("Home"), "the navigation is not content: {markdown}");
+    assert!(!markdown.contains("Home"), "the markdown contains the navigation: {markdown}");
     assert!(hit["rawHtml"].as_str().unwrap().contains("<nav>"));
     assert!(!hit["html"].as_str().unwrap().contains("<nav>"));
     assert_eq!(hit["links"], json!(["http://tea.test/oolong.html"]));
@@ -46,31 +47,31 @@ async fn results_carry_the_formats_that_were_asked_for() {
     assert_eq!(metadata["statusCode"], json!(200));
     assert_eq!(metadata["cacheState"], json!("miss"));
     assert_eq!(metadata["creditsUsed"], json!(1));
-    assert_eq!(answer.body["creditsUsed"], json!(3));
+    assert_eq!(response.body["creditsUsed"], json!(3));
 }
 
 #[tokio::test]
-async fn without_formats_no_page_is_fetched_and_no_key_is_there() {
+async fn missing_formats_fetch_no_page_and_add_no_fields() {
     let world = tea_world().await;
     let service = indexed(&world).await;
     world.forget();
-    let answer = service.search(json!({"query": "green", "scrapeOptions": {}})).await;
-    let hit = result(&answer.body, "http://tea.test/green.html");
+    let response = service.search(json!({"query": "green", "scrapeOptions": {}})).await;
+    let hit = result(&response.body, "http://tea.test/green.html");
     let keys: Vec<&String> = hit.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["description", "title", "url"]);
     assert!(world.requests().is_empty());
-    assert_eq!(answer.body["creditsUsed"], json!(2));
+    assert_eq!(response.body["creditsUsed"], json!(2));
 }
 
 #[tokio::test]
-async fn a_second_search_is_served_from_the_cache() {
+async fn second_search_is_served_from_the_cache() {
     let world = tea_world().await;
     let service = indexed(&world).await;
     let request = json!({"query": "green", "scrapeOptions": {"formats": ["markdown"]}});
     service.search(request.clone()).await;
     world.forget();
-    let answer = service.search(request).await;
-    let hit = result(&answer.body, "http://tea.test/green.html");
+    let response = service.search(request).await;
+    let hit = result(&response.body, "http://tea.test/green.html");
     assert_eq!(hit["metadata"]["cacheState"], json!("hit"), "{hit}");
     assert!(hit["metadata"]["cachedAt"].is_string());
     assert_eq!(world.count("http://tea.test/green.html"), 0);
@@ -80,134 +81,137 @@ async fn a_second_search_is_served_from_the_cache() {
 }
 
 #[tokio::test]
-async fn a_page_that_fails_stays_in_the_list_and_says_why() {
+async fn failed_page_stays_in_the_results_with_its_error() {
     let world = tea_world().await;
     let service = indexed(&world).await;
     let options = json!({"formats": ["markdown"]});
-    let answer = service.search(json!({"query": "listed missing", "scrapeOptions": options})).await;
-    let hit = result(&answer.body, "http://tea.test/missing.html");
+    let response = service.search(json!({"query": "listed missing", "scrapeOptions": options})).await;
+    let hit = result(&response.body, "http://tea.test/missing.html");
     assert_eq!(hit["metadata"]["statusCode"], json!(404), "{hit}");
     assert_eq!(hit["title"], json!("Listed"));
 }
 
 #[tokio::test]
-async fn private_addresses_are_refused() {
+async fn private_addresses_are_rejected() {
     let world = tea_world().await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let documents =
         json!({"documents": [{"url": "http://127.0.0.1:9/", "title": "Inside", "body": "inside"}]});
     service.post("/v2/index/documents", documents.to_string()).await;
     service.search_until_found("inside").await;
     let options = json!({"formats": ["markdown"]});
-    let answer = service.search(json!({"query": "inside", "scrapeOptions": options})).await;
-    let hit = result(&answer.body, "http://127.0.0.1:9/");
+    let response = service.search(json!({"query": "inside", "scrapeOptions": options})).await;
+    let hit = result(&response.body, "http://127.0.0.1:9/");
     assert!(hit.get("markdown").is_none());
     let error = hit["metadata"]["error"].as_str().unwrap();
     assert!(error.contains("may not be fetched"), "{error}");
     assert_eq!(hit["metadata"]["statusCode"], json!(403));
     assert_eq!(hit["url"], json!("http://127.0.0.1:9/"));
-    assert_eq!(answer.body["creditsUsed"], json!(2));
+    assert_eq!(response.body["creditsUsed"], json!(2));
 }
 
 #[tokio::test]
-async fn late_pages_do_not_hold_the_answer_up() {
+async fn slow_pages_do_not_delay_the_response() {
     let world = TestWeb::builder()
         .page("http://tea.test/slow.html", Page::html("<p>late").delay(Duration::from_secs(30)))
         .start()
         .await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let documents =
         json!({"documents": [{"url": "http://tea.test/slow.html", "title": "Slow", "body": "slow"}]});
     service.post("/v2/index/documents", documents.to_string()).await;
     service.search_until_found("slow").await;
     let started = Instant::now();
     let request = json!({"query": "slow", "timeout": 1500, "scrapeOptions": {"formats": ["markdown"]}});
-    let answer = service.search(request).await;
-    assert!(started.elapsed() < Duration::from_secs(20), "the deadline holds");
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    let hit = result(&answer.body, "http://tea.test/slow.html");
+    let response = service.search(request).await;
+    assert!(started.elapsed() < Duration::from_secs(20), "the response was later than the timeout");
+    assert_eq!(response.status, 200, "{}", response.body);
+    let hit = result(&response.body, "http://tea.test/slow.html");
     assert!(hit["metadata"]["error"].as_str().unwrap().starts_with("SCRAPE_TIMEOUT"), "{hit}");
-    assert!(answer.body["warning"].as_str().unwrap().contains("not scraped in time"));
+    assert!(response.body["warning"].as_str().unwrap().contains("not scraped in time"));
 }
 
 #[tokio::test]
-async fn min_age_and_lockdown_ask_only_the_cache() {
+async fn min_age_and_lockdown_use_only_the_cache() {
     let world = tea_world().await;
     let service = indexed(&world).await;
     world.forget();
     let search = |options: Value| json!({"query": "green", "scrapeOptions": options});
-    let answer = service.search(search(json!({"formats": ["markdown"], "minAge": 1}))).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["code"]), (404, &json!("SCRAPE_NO_CACHED_DATA")));
-    let answer = service.search(search(json!({"formats": ["markdown"], "lockdown": true}))).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["code"]), (404, &json!("SCRAPE_LOCKDOWN_CACHE_MISS")));
+    let response = service.search(search(json!({"formats": ["markdown"], "minAge": 1}))).await;
+    assert_eq!((response.status.as_u16(), &response.body["code"]), (404, &json!("SCRAPE_NO_CACHED_DATA")));
+    let response = service.search(search(json!({"formats": ["markdown"], "lockdown": true}))).await;
+    assert_eq!(
+        (response.status.as_u16(), &response.body["code"]),
+        (404, &json!("SCRAPE_LOCKDOWN_CACHE_MISS"))
+    );
     assert!(world.requests().is_empty());
     service.search(search(json!({"formats": ["markdown"]}))).await;
-    let answer = service.search(search(json!({"formats": ["markdown"], "lockdown": true}))).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    assert_eq!(answer.body["creditsUsed"], json!(7));
+    let response = service.search(search(json!({"formats": ["markdown"], "lockdown": true}))).await;
+    assert_eq!(response.status, 200, "{}", response.body);
+    assert_eq!(response.body["creditsUsed"], json!(7));
 }
 
 #[tokio::test]
-async fn missing_abilities_are_named_in_the_warning() {
+async fn unavailable_options_are_named_in_the_warning() {
     let world = tea_world().await;
     let service = indexed(&world).await;
     let options = json!({"formats": ["markdown", "screenshot", "summary"], "waitFor": 100});
-    let answer = service.search(json!({"query": "green", "scrapeOptions": options})).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    let warning = answer.body["warning"].as_str().unwrap();
+    let response = service.search(json!({"query": "green", "scrapeOptions": options})).await;
+    assert_eq!(response.status, 200, "{}", response.body);
+    let warning = response.body["warning"].as_str().unwrap();
     for word in ["screenshot", "summary", "waitFor"] {
         assert!(warning.contains(word), "{word}: {warning}");
     }
-    let hit = result(&answer.body, "http://tea.test/green.html");
+    let hit = result(&response.body, "http://tea.test/green.html");
     assert!(hit.get("markdown").is_some() && hit.get("screenshot").is_none());
 }
 
 #[tokio::test]
-async fn results_that_cannot_be_fetched_are_left_out_on_request() {
+async fn ignore_invalid_urls_omits_unfetchable_results() {
     let world = tea_world().await;
     let service = indexed(&world).await;
     let documents =
         json!({"documents": [{"url": "file://notes/green.txt", "title": "Notes", "body": "green"}]});
     service.post("/v2/index/documents", documents.to_string()).await;
     service.search_until_found("notes").await;
-    let urls = |answer: &Value| {
-        let results = answer["data"]["web"].as_array().unwrap();
+    let urls = |response: &Value| {
+        let results = response["data"]["web"].as_array().unwrap();
         results.iter().map(|hit| hit["url"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    let answer = service.search(json!({"query": "green"})).await;
-    assert!(urls(&answer.body).contains(&"file://notes/green.txt".to_owned()), "{}", answer.body);
-    let answer = service.search(json!({"query": "green", "ignoreInvalidURLs": true})).await;
-    let left = urls(&answer.body);
-    assert!(!left.is_empty() && left.iter().all(|url| url.starts_with("http")), "{left:?}");
+    let response = service.search(json!({"query": "green"})).await;
+    assert!(urls(&response.body).contains(&"file://notes/green.txt".to_owned()), "{}", response.body);
+    let response = service.search(json!({"query": "green", "ignoreInvalidURLs": true})).await;
+    let remaining = urls(&response.body);
+    assert!(!remaining.is_empty() && remaining.iter().all(|url| url.starts_with("http")), "{remaining:?}");
 }
 
 #[tokio::test]
-async fn nothing_found_is_an_empty_list_of_every_source_that_was_asked() {
+async fn search_without_results_has_an_empty_list_per_source() {
     let world = tea_world().await;
-    let service = Service::of(&world);
-    // A search of an empty index has a warning.
-    service.list(&[("listed", "http://tea.test/listed")]).await;
-    let answer = service.search(json!({"query": "nothing"})).await;
-    assert_eq!(answer.body["data"], json!({"web": []}));
-    assert_eq!(answer.body["creditsUsed"], json!(0));
-    let answer = service.search(json!({"query": "nothing", "sources": ["images"]})).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["data"]), (200, &json!({"images": []})));
-    let answer = service.search(json!({"query": "nothing", "sources": ["web", {"type": "news"}]})).await;
-    assert_eq!(answer.body["data"], json!({"web": [], "news": []}));
-    assert_eq!(answer.body.get("warning"), None);
+    let service = Service::for_world(&world);
+    // A search of an empty index would have a warning.
+    service.index_pages(&[("listed", "http://tea.test/listed")]).await;
+    let response = service.search(json!({"query": "nothing"})).await;
+    assert_eq!(response.body["data"], json!({"web": []}));
+    assert_eq!(response.body["creditsUsed"], json!(0));
+    let response = service.search(json!({"query": "nothing", "sources": ["images"]})).await;
+    assert_eq!((response.status.as_u16(), &response.body["data"]), (200, &json!({"images": []})));
+    let response = service.search(json!({"query": "nothing", "sources": ["web", {"type": "news"}]})).await;
+    assert_eq!(response.body["data"], json!({"web": [], "news": []}));
+    assert_eq!(response.body.get("warning"), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_scraped_page_is_searchable_and_the_shell_prints_it() {
+async fn scrape_command_prints_the_page_and_indexes_it() {
     let world = tea_world().await;
     let site = Site::new(&world);
-    let said = site.succeed(&["scrape", "http://tea.test/oolong.html"]);
-    assert!(said.starts_with("# Oolong"), "{said}");
+    let stdout = site.succeed(&["scrape", "http://tea.test/oolong.html"]);
+    assert!(stdout.starts_with("# Oolong"), "{stdout}");
     let found = site.succeed(&["search", "oxidised"]);
     assert!(found.contains("http://tea.test/oolong.html"), "{found}");
     let output = site.run(&["scrape", "tea.test/oolong.html", "--format", "screenshot", "--format", "links"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("format screenshot: no browser is installed"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("format screenshot: no browser is installed"), "{stderr}");
     let json: Value =
         serde_json::from_str(&site.succeed(&["scrape", "tea.test/oolong.html", "--json"])).unwrap();
     assert_eq!(json["metadata"]["cacheState"], json!("hit"));
@@ -219,21 +223,21 @@ async fn redact_pii_removes_personal_data_from_the_markdown() {
         <p>Mail <a href='mailto:jane@corp.test'>jane@corp.test</a> or call +49 30 901820 in Berlin, as many people \
         have done before. <code>user@host.test</code> stays, and so does <a href='/Berlin'>this</a>.</p></main>";
     let world = TestWeb::builder().page("http://tea.test/contact.html", Page::html(html)).start().await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let document =
         json!({"documents": [{"url": "http://tea.test/contact.html", "title": "Listed", "body": "listed"}]});
     service.post("/v2/index/documents", document.to_string()).await;
     service.search_until_found("listed").await;
-    let ask = async |redact: Value| {
+    let search = async |redact: Value| {
         let options = json!({"formats": ["markdown"], "redactPII": redact});
         service.search(json!({"query": "listed", "scrapeOptions": options})).await.body
     };
     let markdown = |body: &Value| body["data"]["web"][0]["markdown"].as_str().unwrap().to_owned();
-    let plain = ask(json!(false)).await;
+    let plain = search(json!(false)).await;
     assert!(markdown(&plain).contains("Contact Jane Doe"), "{plain}");
     assert_eq!(plain["creditsUsed"], json!(2 + 1));
-    // The same page in the same formats, but it was kept with personal data.
-    let redacted = ask(json!(true)).await;
+    // The page is cached with personal data. The redaction applies to the cached page, too.
+    let redacted = search(json!(true)).await;
     let text = markdown(&redacted);
     for expected in
         ["Contact <PERSON>", "[<EMAIL>](mailto:<EMAIL>)", "call <PHONE> in <LOCATION>", "`user@host.test`"]
@@ -244,7 +248,7 @@ async fn redact_pii_removes_personal_data_from_the_markdown() {
     assert_eq!(redacted["data"]["web"][0]["metadata"]["title"], json!("<PERSON>"));
     assert!(redacted["warning"].as_str().unwrap().contains("redactPII mode accurate"), "{redacted}");
     assert_eq!(redacted["creditsUsed"], json!(2 + 1 + 4));
-    let masked = ask(json!({"mode": "fast", "entities": ["EMAIL"], "replaceStyle": "mask"})).await;
+    let masked = search(json!({"mode": "fast", "entities": ["EMAIL"], "replaceStyle": "mask"})).await;
     assert!(markdown(&masked).contains("[**************](mailto:**************) or call +49 30"), "{masked}");
     assert!(masked.get("warning").is_none(), "{masked}");
 }

@@ -1,4 +1,4 @@
-//! The official Python SDK against the program.
+//! Runs the official Python SDK against the program.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::{KEY, Site, skip, tea_world};
 
-/// Script as a user would write it. Each step prints what the test expects.
+/// A user's script. Each step prints a line that the test compares.
 const SCRIPT: &str = r##"
 import sys
 from firecrawl import Firecrawl
@@ -40,10 +40,10 @@ except BadRequestError as error:
 "##;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_official_python_sdk_works_by_its_base_url() {
+async fn official_python_sdk_works_with_the_base_url() {
     let Some(python) = std::env::var_os("WEBSVC_TEST_PYTHON") else {
         return skip(
-            "the_official_python_sdk_works_by_its_base_url",
+            "official_python_sdk_works_with_the_base_url",
             "WEBSVC_TEST_PYTHON is not set (cargo xtask test)",
         );
     };
@@ -57,11 +57,11 @@ async fn the_official_python_sdk_works_by_its_base_url() {
         .env_remove("FIRECRAWL_API_KEY")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     let expected = "plain: http://tea.test/green.html | Green tea | True\n\
                     scraped: http://tea.test/green.html | Green tea | True\n\
                     limited: 1\n\
                     wrong key: UnauthorizedError True\n\
                     over limit: BadRequestError True\n";
-    assert_eq!(said, expected, "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(stdout, expected, "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -1,4 +1,4 @@
-//! Secrets: placeholders refused as keys, addresses under lockdown kept out of the log, passwords in URLs never stored.
+//! Tests of secrets: placeholder keys are rejected, lockdown URLs are not logged, and passwords in URLs are not stored.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use websvc_testkit::{Page, TestWeb};
 use crate::harness::{KEY, Service, Site};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_with_a_placeholder_for_a_key_is_refused() {
+async fn placeholder_api_key_ends_the_start() {
     let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     for key in [
@@ -24,9 +24,9 @@ async fn a_start_with_a_placeholder_for_a_key_is_refused() {
     ] {
         let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
         let output = command.env("WEBSVC_API_KEY", key).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && output.stdout.is_empty(), "{key}: {said}");
-        assert!(said.contains("WEBSVC_API_KEY"), "{key}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && output.stdout.is_empty(), "{key}: {stderr}");
+        assert!(stderr.contains("WEBSVC_API_KEY"), "{key}: {stderr}");
     }
     drop(Service::start(
         site.command(&["serve", "--listen", "127.0.0.1:0"]).env("WEBSVC_API_KEY", "fc-3b1f0c9a7d5e4f21"),
@@ -34,7 +34,7 @@ async fn a_start_with_a_placeholder_for_a_key_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_under_lockdown_is_not_in_the_log() {
+async fn page_under_lockdown_is_not_in_the_log() {
     const URL: &str = "http://hush.test/very-private-path?token=very-private-query";
     let world = TestWeb::builder().page(URL, Page::html("<main><p>Quiet words.</p></main>")).start().await;
     let site = Site::new(&world);
@@ -45,21 +45,21 @@ async fn a_page_under_lockdown_is_not_in_the_log() {
         Service::start_logging(&mut command, &log)
     };
     let options = |lockdown: bool| json!({"formats": ["markdown"], "lockdown": lockdown});
-    let ask = |lockdown| json!({"query": "hush", "scrapeOptions": options(lockdown)});
+    let body = |lockdown| json!({"query": "hush", "scrapeOptions": options(lockdown)});
     let service = serve();
-    service.list(&[("hush", URL)]).await;
+    service.index_pages(&[("hush", URL)]).await;
     drop(service);
-    // Its own process, so that the log holds nothing else.
+    // Each step has its own process and its own log.
     let service = serve();
-    assert_eq!(service.search(ask(true)).await.status, 404, "it is not in the cache");
+    assert_eq!(service.search(body(true)).await.status, 404, "the page is in the cache");
     drop(service);
     let miss = std::fs::read_to_string(&log).unwrap();
     let service = serve();
-    assert_eq!(service.search(ask(false)).await.status, 200);
+    assert_eq!(service.search(body(false)).await.status, 200);
     drop(service);
-    assert!(world.count(URL) > 0, "it is now");
+    assert!(world.count(URL) > 0, "the page was not fetched");
     let service = serve();
-    let hit = service.search(ask(true)).await;
+    let hit = service.search(body(true)).await;
     assert!(
         hit.body["data"]["web"][0]["markdown"].as_str().unwrap_or_default().contains("Quiet"),
         "{}",
@@ -68,14 +68,14 @@ async fn a_page_under_lockdown_is_not_in_the_log() {
     drop(service);
     let hit = std::fs::read_to_string(&log).unwrap();
     for (name, log) in [("miss", miss), ("hit", hit)] {
-        assert!(log.contains("/v2/search"), "{name}: the request itself is there");
+        assert!(log.contains("/v2/search"), "{name}: the log lacks the request");
         for part in ["hush.test", "very-private-path", "very-private-query"] {
-            assert!(!log.contains(part), "{name}: the log has {part}");
+            assert!(!log.contains(part), "{name}: the log contains {part}");
         }
     }
 }
 
-/// Returns the files below a folder that hold a text.
+/// Returns the files below a directory that contain a text.
 fn files_with(folder: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
@@ -92,11 +92,11 @@ fn files_with(folder: &Path, text: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn page_behind_credentials_of_a_url_is_neither_stored_nor_shared() {
+async fn page_behind_url_credentials_is_neither_stored_nor_shared() {
     const URL: &str = "http://aladin:open-sesame-77@vault.test/treasure";
     let world = TestWeb::builder()
-        .page_with("http://vault.test/treasure", |seen| {
-            match seen.header("authorization") {
+        .page_with("http://vault.test/treasure", |request| {
+            match request.header("authorization") {
                 // aladin:open-sesame-77
                 Some("Basic YWxhZGluOm9wZW4tc2VzYW1lLTc3") => Page::html(
                     "<title>Vault</title><main><p>Rubies lie beneath the emerald staircase.</p></main>",
@@ -106,7 +106,7 @@ async fn page_behind_credentials_of_a_url_is_neither_stored_nor_shared() {
         })
         .page(
             "http://vault.test/open",
-            Page::html("<title>Open</title><main><p>Anybody may read about sapphires.</p>"),
+            Page::html("<title>Open</title><main><p>A public page about sapphires.</p>"),
         )
         .start()
         .await;
@@ -118,13 +118,17 @@ async fn page_behind_credentials_of_a_url_is_neither_stored_nor_shared() {
 
     let page = service.post("/v2/scrape", json!({ "url": URL }).to_string()).await;
     assert!(page.body["data"]["markdown"].as_str().unwrap().contains("Rubies"), "{}", page.body);
-    assert_eq!(page.body["data"]["metadata"]["sourceURL"], json!(URL), "as it was sent");
+    assert_eq!(
+        page.body["data"]["metadata"]["sourceURL"],
+        json!(URL),
+        "the source URL differs from the request"
+    );
     let cached = json!({ "url": "http://vault.test/treasure", "lockdown": true });
-    assert_eq!(service.post("/v2/scrape", cached.to_string()).await.status, 404, "it is in no cache");
+    assert_eq!(service.post("/v2/scrape", cached.to_string()).await.status, 404, "the page is in the cache");
     service.post("/v2/scrape", json!({ "url": "http://vault.test/open" }).to_string()).await;
     service.search_until_found("sapphires").await;
     let found = service.search(json!({ "query": "rubies emerald staircase" })).await;
-    assert_eq!(found.body["data"]["web"], json!([]), "the page that came before is not in the index");
+    assert_eq!(found.body["data"]["web"], json!([]), "the page is in the index");
 
     service.stop();
     for secret in ["open-sesame-77", "YWxhZGluOm9wZW4tc2VzYW1lLTc3"] {

@@ -1,4 +1,4 @@
-//! The service as a process: start, health, TLS, open mode, stop.
+//! Tests of the service process: start, health, TLS, disabled authentication and shutdown.
 
 use std::time::Duration;
 
@@ -12,26 +12,26 @@ use crate::harness::{KEY, Service, Site, tea_world};
 #[tokio::test]
 async fn health_and_readiness_need_no_key() {
     let world = tea_world().await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let none = [("authorization", "")];
-    let answer = service.send(Method::GET, "/health", &none, String::new()).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["status"]), (200, &json!("ok")));
-    let answer = service.send(Method::GET, "/ready", &none, String::new()).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["status"]), (200, &json!("ready")));
-    let answer = service.send(Method::GET, "/openapi.json", &none, String::new()).await;
-    assert_eq!(answer.body["openapi"], json!("3.1.0"));
-    let answer = service.send(Method::GET, "//health/", &none, String::new()).await;
-    assert_eq!(answer.status, 200);
+    let response = service.send(Method::GET, "/health", &none, String::new()).await;
+    assert_eq!((response.status.as_u16(), &response.body["status"]), (200, &json!("ok")));
+    let response = service.send(Method::GET, "/ready", &none, String::new()).await;
+    assert_eq!((response.status.as_u16(), &response.body["status"]), (200, &json!("ready")));
+    let response = service.send(Method::GET, "/openapi.json", &none, String::new()).await;
+    assert_eq!(response.body["openapi"], json!("3.1.0"));
+    let response = service.send(Method::GET, "//health/", &none, String::new()).await;
+    assert_eq!(response.status, 200);
 }
 
 #[tokio::test]
-async fn an_empty_index_without_another_source_says_so_until_it_has_a_page() {
+async fn empty_index_is_a_warning_until_a_page_is_added() {
     let world = tea_world().await;
-    let service = Service::of(&world);
-    let says_so =
+    let service = Service::for_world(&world);
+    let is_warning =
         |text: &serde_json::Value| text.as_str().is_some_and(|text| text.contains("the index is empty"));
     let found = service.search(json!({"query": "tea"})).await.body;
-    assert!(found["success"] == json!(true) && says_so(&found["warning"]), "{found}");
+    assert!(found["success"] == json!(true) && is_warning(&found["warning"]), "{found}");
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": {"name": "search", "arguments": {"query": "tea"}}});
     let headers = [
@@ -39,10 +39,10 @@ async fn an_empty_index_without_another_source_says_so_until_it_has_a_page() {
         ("accept", "application/json, text/event-stream"),
         ("mcp-protocol-version", "2025-06-18"),
     ];
-    let told = service.send(Method::POST, "/mcp", &headers, call.to_string()).await.body;
-    assert!(told.to_string().contains("the index is empty"), "{told}");
+    let result = service.send(Method::POST, "/mcp", &headers, call.to_string()).await.body;
+    assert!(result.to_string().contains("the index is empty"), "{result}");
     let ready = service.get("/ready").await.body;
-    assert!(says_so(&ready["sources"][0]["warning"]), "{ready}");
+    assert!(is_warning(&ready["sources"][0]["warning"]), "{ready}");
     let documents = json!({"documents": [{"url": "http://tea.test/", "title": "Tea", "body": "tea"}]});
     service.post("/v2/index/documents", documents.to_string()).await;
     let found = service.search_until_found("tea").await;
@@ -52,8 +52,8 @@ async fn an_empty_index_without_another_source_says_so_until_it_has_a_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_finishes_what_is_in_work_and_ends_well() {
-    let slow = Page::html("<h1>Late</h1><p>A page that takes its time.").delay(Duration::from_millis(1500));
+async fn shutdown_completes_requests_in_flight() {
+    let slow = Page::html("<h1>Late</h1><p>A slow page.").delay(Duration::from_millis(1500));
     let world = TestWeb::builder().page("http://slow.test/", slow).start().await;
     let site = Site::new(&world);
     let service = site.serve();
@@ -67,16 +67,16 @@ async fn a_stop_finishes_what_is_in_work_and_ends_well() {
         }
         service.terminate();
     };
-    let (answer, ()) = tokio::join!(service.search(request), stop);
-    assert_eq!(answer.status, 200);
-    assert!(answer.body["data"]["web"][0]["markdown"].as_str().unwrap().contains("Late"));
+    let (response, ()) = tokio::join!(service.search(request), stop);
+    assert_eq!(response.status, 200);
+    assert!(response.body["data"]["web"][0]["markdown"].as_str().unwrap().contains("Late"));
     assert!(service.stop().success());
     let found = site.succeed(&["search", "slow", "--json"]);
-    assert!(found.contains("http://slow.test/"), "the index was written: {found}");
+    assert!(found.contains("http://slow.test/"), "the page is not in the index: {found}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tls_is_spoken_with_the_certificate_given() {
+async fn tls_uses_the_configured_certificate() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let authority = Authority::new();
@@ -96,34 +96,34 @@ async fn tls_is_spoken_with_the_certificate_given() {
     let mut config = ClientConfig::new(AddressGuard::open());
     config.ca_file = Some(path("ca.pem"));
     let url = service.address.replace("127.0.0.1", "localhost") + "/health";
-    let answer = Client::new(config).unwrap().fetch(FetchRequest::get(url.parse().unwrap())).await.unwrap();
-    assert_eq!(answer.status, 200);
+    let response = Client::new(config).unwrap().fetch(FetchRequest::get(url.parse().unwrap())).await.unwrap();
+    assert_eq!(response.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_open_door_is_refused_beyond_loopback() {
+async fn disabled_authentication_is_rejected_beyond_loopback() {
     let world = tea_world().await;
     let site = Site::new(&world);
-    let open = |listen: &str| {
+    let serve_without_auth = |listen: &str| {
         let mut command = site.command(&["serve", "--listen", listen]);
         command.env("WEBSVC__AUTH__REQUIRED", "false");
         command
     };
-    let refused = open("0.0.0.0:0").output().unwrap();
-    assert!(!refused.status.success());
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("--insecure"));
-    let service = Service::start(&mut open("127.0.0.1:0"));
+    let output = serve_without_auth("0.0.0.0:0").output().unwrap();
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--insecure"));
+    let service = Service::start(&mut serve_without_auth("127.0.0.1:0"));
     for value in ["", "Bearer ", "Bearer undefined", "Bearer fc-anything"] {
         let headers = [("authorization", value), ("content-type", "application/json")];
-        let answer =
+        let response =
             service.send(Method::POST, "/v2/search", &headers, r#"{"query":"tea"}"#.to_owned()).await;
-        assert_eq!(answer.status, 200, "{value:?}");
-        assert!(!answer.headers.contains_key("access-control-allow-origin"));
+        assert_eq!(response.status, 200, "{value:?}");
+        assert!(!response.headers.contains_key("access-control-allow-origin"));
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_misspelt_configuration_key_ends_the_start() {
+async fn misspelt_configuration_key_ends_the_start() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let file = site.data_dir().join("websvc.toml");

@@ -1,4 +1,4 @@
-//! Sources elsewhere, as an operator configures them and a caller sees them.
+//! Tests of remote search sources.
 
 use std::time::Duration;
 
@@ -20,10 +20,10 @@ fn instance() -> FakeSearxng {
 }
 
 async fn world_of(instance: FakeSearxng) -> TestWeb {
-    TestWeb::builder().page_with(SEARCH, move |seen| instance.answer(seen)).start().await
+    TestWeb::builder().page_with(SEARCH, move |request| instance.answer(request)).start().await
 }
 
-/// Starts a service with `[search] providers` and the stand-in as `[search.searxng]`.
+/// Starts a service with these `search.providers`, and with the fake instance as `search.searxng`.
 fn serve(site: &Site, providers: &str) -> Service {
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
     command
@@ -39,7 +39,7 @@ fn urls(body: &Value) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn index_and_searxng_are_one_list() {
+async fn index_and_searxng_results_are_merged() {
     let world = world_of(instance().silent_engine("google", "timeout")).await;
     let site = Site::new(&world);
     let service = serve(&site, r#"["index", "searxng"]"#);
@@ -49,82 +49,85 @@ async fn index_and_searxng_are_one_list() {
     ]});
     service.post("/v2/index/documents", documents.to_string()).await;
     let found = loop {
-        let answer = service.search(json!({"query": "tea"})).await;
-        if urls(&answer.body).len() >= 3 {
-            break answer;
+        let response = service.search(json!({"query": "tea"})).await;
+        if urls(&response.body).len() >= 3 {
+            break response;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
     let urls = urls(&found.body);
-    assert_eq!(urls[0], "http://tea.test/green", "both have it, and the index tells it: {urls:?}");
+    assert_eq!(
+        urls[0], "http://tea.test/green",
+        "the result of both sources is not the one of the index: {urls:?}"
+    );
     assert_eq!(urls.len(), 3);
     assert_eq!(found.body["warning"], "source searxng: engines did not answer: google (timeout)");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_source_that_fails_is_named_and_alone_it_is_an_error() {
+async fn failed_source_is_a_warning_and_alone_an_error() {
     let world = world_of(instance().without_json()).await;
     let site = Site::new(&world);
     let reason = "source searxng: it refuses JSON (403): add `json` to `search.formats` in its settings.yml";
     let service = serve(&site, r#"["index", "searxng"]"#);
-    let answer = service.search(json!({"query": "tea"})).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["data"]["web"]), (200, &json!([])));
-    assert_eq!(answer.body["warning"], reason);
+    let response = service.search(json!({"query": "tea"})).await;
+    assert_eq!((response.status.as_u16(), &response.body["data"]["web"]), (200, &json!([])));
+    assert_eq!(response.body["warning"], reason);
     drop(service);
     let service = serve(&site, r#"["searxng"]"#);
-    let answer = service.search(json!({"query": "tea"})).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["code"]), (503, &json!("SEARCH_UNAVAILABLE")));
-    assert_eq!(answer.body["error"], format!("no search source could answer: {reason}"));
+    let response = service.search(json!({"query": "tea"})).await;
+    assert_eq!((response.status.as_u16(), &response.body["code"]), (503, &json!("SEARCH_UNAVAILABLE")));
+    assert_eq!(response.body["error"], format!("no search source could answer: {reason}"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_state_of_every_source_is_told() {
+async fn readiness_reports_the_state_of_every_source() {
     let world = world_of(FakeSearxng::new().limited("60")).await;
     let site = Site::new(&world);
     let service = serve(&site, r#"["index", "searxng"]"#);
-    let answer = service.get("/ready").await;
+    let response = service.get("/ready").await;
     let fine = json!([{"name": "index", "state": "ok"}, {"name": "searxng", "state": "ok"}]);
-    assert_eq!((answer.status.as_u16(), &answer.body["sources"]), (200, &fine));
+    assert_eq!((response.status.as_u16(), &response.body["sources"]), (200, &fine));
     service.search(json!({"query": "tea"})).await;
-    let answer = service.get("/ready").await;
-    let searxng = &answer.body["sources"][1];
-    assert_eq!((answer.status.as_u16(), &searxng["state"]), (200, &json!("paused")));
+    let response = service.get("/ready").await;
+    let searxng = &response.body["sources"][1];
+    assert_eq!((response.status.as_u16(), &searxng["state"]), (200, &json!("paused")));
     let reason = "its limiter refuses requests (429), the next attempt is in 60 s";
     assert_eq!(searxng["reason"], reason);
-    assert!(searxng["retryAfterMs"].as_u64().is_some_and(|left| left <= 60_000), "{searxng}");
+    assert!(searxng["retryAfterMs"].as_u64().is_some_and(|remaining| remaining <= 60_000), "{searxng}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_found_is_an_empty_list() {
+async fn empty_source_returns_empty_lists() {
     let world = world_of(FakeSearxng::new()).await;
     let site = Site::new(&world);
     let service = serve(&site, r#"["searxng"]"#);
-    let answer = service.search(json!({"query": "tea", "sources": ["web", "news"]})).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["data"]), (200, &json!({"web": [], "news": []})));
-    assert_eq!(answer.body["warning"], Value::Null);
-    assert_eq!(answer.body["creditsUsed"], 0);
+    let response = service.search(json!({"query": "tea", "sources": ["web", "news"]})).await;
+    assert_eq!((response.status.as_u16(), &response.body["data"]), (200, &json!({"web": [], "news": []})));
+    assert_eq!(response.body["warning"], Value::Null);
+    assert_eq!(response.body["creditsUsed"], 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_source_does_not_hold_the_answer_and_alone_it_times_out() {
+async fn slow_source_is_a_warning_and_alone_a_timeout() {
     let world = TestWeb::builder().page(SEARCH, Page::silence()).start().await;
     let site = Site::new(&world);
     let service = serve(&site, r#"["index", "searxng"]"#);
-    let answer = service.search(json!({"query": "tea", "timeout": 1000})).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["data"]["web"]), (200, &json!([])));
-    assert_eq!(answer.body["warning"], "source searxng: it was too slow and was not waited for");
+    let response = service.search(json!({"query": "tea", "timeout": 1000})).await;
+    assert_eq!((response.status.as_u16(), &response.body["data"]["web"]), (200, &json!([])));
+    assert_eq!(response.body["warning"], "source searxng: it was too slow and was not waited for");
     drop(service);
     let service = serve(&site, r#"["searxng"]"#);
-    let answer = service.search(json!({"query": "tea", "timeout": 1000})).await;
-    let error = answer.body["error"].as_str().unwrap_or_default();
-    assert!(answer.status == 408 && error.starts_with("Request timed out"), "{}", answer.body);
+    let response = service.search(json!({"query": "tea", "timeout": 1000})).await;
+    let error = response.body["error"].as_str().unwrap_or_default();
+    assert!(response.status == 408 && error.starts_with("Request timed out"), "{}", response.body);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_source_on_loopback_is_reached_and_its_neighbours_are_not() {
+async fn configured_loopback_source_is_reached_and_other_ports_are_not() {
     let instance = FakeSearxng::new().results("general", vec![result("http://127.0.0.1:1/", "Tea")]);
     let world = TestWeb::builder()
-        .page_with("http://127.0.0.1/search", move |seen| instance.answer(seen))
+        .page_with("http://127.0.0.1/search", move |request| instance.answer(request))
         .start()
         .await;
     let site = Site::new(&world);
@@ -136,14 +139,14 @@ async fn a_source_on_loopback_is_reached_and_its_neighbours_are_not() {
         .env("WEBSVC__SEARCH__SEARXNG__URL", format!("http://{}/", world.http_addr()));
     let service = Service::start(&mut command);
     let request = json!({"query": "tea", "scrapeOptions": {"formats": ["markdown"]}});
-    let answer = service.search(request).await;
-    assert_eq!(answer.status, 200);
-    let error = answer.body["data"]["web"][0]["metadata"]["error"].as_str().unwrap_or_default();
-    assert!(error.contains("this URL may not be fetched"), "{}", answer.body);
+    let response = service.search(request).await;
+    assert_eq!(response.status, 200);
+    let error = response.body["data"]["web"][0]["metadata"]["error"].as_str().unwrap_or_default();
+    assert!(error.contains("this URL may not be fetched"), "{}", response.body);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_a_source_ends_the_start() {
+async fn invalid_source_configuration_ends_the_start() {
     let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let check = |variables: &[(&str, &str)], expected: &str| {
@@ -163,18 +166,24 @@ async fn what_cannot_be_a_source_ends_the_start() {
     check(&[("WEBSVC_CONFIG", brave)], "BRAVE_API_KEY, which is not set");
 }
 
-/// Declared APIs with what one of them answers, in the shape of the real one; the first result in words of ours.
-async fn check_declared(name: &str, asked: &str, header: Option<(&str, &str)>, first: (&str, &str, &str)) {
+/// Searches through a declared source, and checks the request URL, a header and the first result. The response is a
+/// fixture in the form of the real API.
+async fn check_declared(
+    name: &str,
+    request_url: &str,
+    header: Option<(&str, &str)>,
+    first: (&str, &str, &str),
+) {
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sources");
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/sources");
     let page = match std::fs::read_to_string(format!("{fixtures}/{name}.json")) {
-        Ok(answer) => Page::new("application/json; charset=utf-8", answer),
+        Ok(response) => Page::new("application/json; charset=utf-8", response),
         Err(_) => Page::new(
             "application/atom+xml; charset=UTF-8",
             std::fs::read_to_string(format!("{fixtures}/{name}.xml")).unwrap(),
         ),
     };
-    let world = TestWeb::builder().page(asked, page).start().await;
+    let world = TestWeb::builder().page(request_url, page).start().await;
     let site = Site::new(&world);
     let mut command =
         site.command(&["serve", "--listen", "127.0.0.1:0", "--config", &format!("{docs}/{name}.toml")]);
@@ -184,22 +193,22 @@ async fn check_declared(name: &str, asked: &str, header: Option<(&str, &str)>, f
         .env("BRAVE_API_KEY", "secret-brave")
         .env("GITHUB_TOKEN", "secret-github");
     let service = Service::start(&mut command);
-    let answer = service.search(json!({"query": "green tea -site:excluded.test", "limit": 5})).await;
-    assert_eq!(answer.status, 200, "{name}: {}", answer.body);
+    let response = service.search(json!({"query": "green tea -site:excluded.test", "limit": 5})).await;
+    assert_eq!(response.status, 200, "{name}: {}", response.body);
     let requests = world.requests();
-    assert_eq!(requests[0].url, asked, "{name}");
+    assert_eq!(requests[0].url, request_url, "{name}");
     if let Some((header, value)) = header {
         assert_eq!(requests[0].header(header), Some(value), "{name}");
     }
-    let found = &answer.body["data"]["web"][0];
+    let found = &response.body["data"]["web"][0];
     let found =
         [&found["url"], &found["title"], &found["description"]].map(|part| part.as_str().unwrap_or_default());
-    assert_eq!(found, [first.0, first.1, first.2], "{name}: {}", answer.body);
-    assert_eq!(urls(&answer.body).len(), 2, "{name}: {}", answer.body);
+    assert_eq!(found, [first.0, first.1, first.2], "{name}: {}", response.body);
+    assert_eq!(urls(&response.body).len(), 2, "{name}: {}", response.body);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_declarations_that_are_shipped_read_what_the_apis_answer() {
+async fn shipped_source_declarations_read_api_responses() {
     check_declared(
         "brave",
         "https://api.search.brave.com/res/v1/web/search?q=green%20tea%20-site%3Aexcluded.test&count=5&offset=0&search_lang=en&safesearch=off",
@@ -263,14 +272,14 @@ async fn the_declarations_that_are_shipped_read_what_the_apis_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_declaration_that_is_shipped_is_tried() {
+async fn every_shipped_source_declaration_is_tested() {
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sources");
     let mut names: Vec<String> = std::fs::read_dir(docs)
         .unwrap()
         .filter_map(|entry| entry.unwrap().file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
         .collect();
     names.sort();
-    let tried =
+    let tested =
         ["arxiv", "brave", "crossref", "github", "hackernews", "marginalia", "stackexchange", "wikipedia"];
-    assert_eq!(names, tried);
+    assert_eq!(names, tested);
 }

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use websvc_store::{ThreatOverride, ThreatPolicy};
 
-use crate::threat::{Stage, protection, urls};
+use crate::threat::{ThreatTest, protection, urls};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_values_of_a_team_are_set_while_the_server_runs() {
-    let stage = Stage::scanning().await;
-    let key = stage.team("red", &protection(ThreatPolicy::Enforced, ThreatOverride::Denied));
-    assert_eq!(urls(&stage.search(&key, json!({ "query": "oolong" })).await).len(), 3);
-    let set: Value = serde_json::from_str(&stage.site.succeed(&[
+async fn threat_values_of_a_team_change_while_the_server_runs() {
+    let test = ThreatTest::with_scanner().await;
+    let key = test.team("red", &protection(ThreatPolicy::Enforced, ThreatOverride::Denied));
+    assert_eq!(urls(&test.search(&key, json!({ "query": "oolong" })).await).len(), 3);
+    let set: Value = serde_json::from_str(&test.site.succeed(&[
         "threat",
         "set",
         "red",
@@ -31,28 +31,28 @@ async fn the_values_of_a_team_are_set_while_the_server_runs() {
         "failurePolicy": "open",
     });
     assert_eq!(set, expected);
-    search_until(&stage, &key, &["http://fine.test/", "http://risky.test/"]).await;
-    // What is not given stays; an empty list is emptied.
-    stage.site.succeed(&["threat", "set", "red", "--blacklist", ""]);
-    let shown: Value = serde_json::from_str(&stage.site.succeed(&["threat", "show", "red"])).unwrap();
+    search_until(&test, &key, &["http://fine.test/", "http://risky.test/"]).await;
+    // Values without an option stay. An empty value clears a list.
+    test.site.succeed(&["threat", "set", "red", "--blacklist", ""]);
+    let shown: Value = serde_json::from_str(&test.site.succeed(&["threat", "show", "red"])).unwrap();
     assert_eq!((&shown["blacklist"], &shown["blockedTlds"]), (&json!([]), &json!(["zip"])));
-    search_until(&stage, &key, &["http://fine.test/", "http://listed.test/", "http://risky.test/"]).await;
-    stage.site.succeed(&["threat", "set", "red", "--reset"]);
-    assert_eq!(stage.site.succeed(&["threat", "show", "red"]).trim(), "{}");
-    let refused = stage.site.run(&["threat", "set", "red", "--blacklist", "https://a.test/"]);
-    assert!(!refused.status.success());
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("https://a.test/"), "{refused:?}");
+    search_until(&test, &key, &["http://fine.test/", "http://listed.test/", "http://risky.test/"]).await;
+    test.site.succeed(&["threat", "set", "red", "--reset"]);
+    assert_eq!(test.site.succeed(&["threat", "show", "red"]).trim(), "{}");
+    let rejected = test.site.run(&["threat", "set", "red", "--blacklist", "https://a.test/"]);
+    assert!(!rejected.status.success());
+    assert!(String::from_utf8_lossy(&rejected.stderr).contains("https://a.test/"), "{rejected:?}");
 }
 
-/// Asks until the results are these: a running service learns within a second what a command has set.
-async fn search_until(stage: &Stage, key: &str, expected: &[&str]) {
+/// Repeats a search until its results are `expected`: a running service reads changed values within a second.
+async fn search_until(test: &ThreatTest, key: &str, expected: &[&str]) {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
-        let answer = stage.search(key, json!({ "query": "oolong" })).await;
-        if urls(&answer) == expected {
+        let response = test.search(key, json!({ "query": "oolong" })).await;
+        if urls(&response) == expected {
             return;
         }
-        assert!(Instant::now() < deadline, "{expected:?}: {}", answer.body);
+        assert!(Instant::now() < deadline, "{expected:?}: {}", response.body);
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

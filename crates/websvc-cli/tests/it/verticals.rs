@@ -1,13 +1,13 @@
-//! Images, news, and what ranks and filters beside the query, over HTTP.
+//! Tests of image and news results, and of filters and ranking by options.
 
 use serde_json::{Value, json};
 use websvc_testkit::TestWeb;
 
 use crate::harness::Service;
 
-/// A service whose index has a comet: a page with images, two pieces of news, an explicit page, and two shops.
-async fn comet() -> Service {
-    let service = Service::of(&TestWeb::builder().start().await);
+/// Starts a service whose index contains a page with images, two news articles, an explicit page and two shops.
+async fn indexed() -> Service {
+    let service = Service::for_world(&TestWeb::builder().start().await);
     let documents = json!({"documents": [
         {
             "url": "https://sky.test/comet",
@@ -37,8 +37,8 @@ async fn comet() -> Service {
         {"url": "https://shop.fr/", "title": "Telescope shop", "body": "Telescopes."},
         {"url": "https://shop.de/", "title": "Telescope shop", "body": "Telescopes."}
     ]});
-    let answer = service.post("/v2/index/documents", documents.to_string()).await;
-    assert_eq!(answer.body["accepted"], json!(6), "{}", answer.body);
+    let response = service.post("/v2/index/documents", documents.to_string()).await;
+    assert_eq!(response.body["accepted"], json!(6), "{}", response.body);
     service.search_until_found("telescope").await;
     service
 }
@@ -48,13 +48,13 @@ fn urls(list: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn every_source_has_a_list_of_its_own_shape() {
-    let service = comet().await;
+async fn every_source_has_its_own_result_shape() {
+    let service = indexed().await;
     let request =
         json!({"query": "comet -kind", "sources": ["web", "images", {"type": "news", "tbs": "sbd:1"}]});
-    let answer = service.search(request).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    let data = &answer.body["data"];
+    let response = service.search(request).await;
+    assert_eq!(response.status, 200, "{}", response.body);
+    let data = &response.body["data"];
     assert_eq!(data["web"].as_array().unwrap().len(), 3, "{data}");
     let images = json!([
         {
@@ -100,13 +100,13 @@ async fn every_source_has_a_list_of_its_own_shape() {
             }
         ])
     );
-    assert_eq!(answer.body.get("warning"), None);
-    assert_eq!(answer.body["creditsUsed"], json!(2), "seven results in all");
+    assert_eq!(response.body.get("warning"), None);
+    assert_eq!(response.body["creditsUsed"], json!(2), "seven results cost two credits");
 }
 
 #[tokio::test]
-async fn the_limit_counts_for_each_source_by_itself() {
-    let service = comet().await;
+async fn limit_applies_per_source() {
+    let service = indexed().await;
     let request = json!({"query": "comet", "limit": 1, "sources": ["web", "images", "news"]});
     let data = &service.search(request).await.body["data"];
     for source in ["web", "images", "news"] {
@@ -115,8 +115,8 @@ async fn the_limit_counts_for_each_source_by_itself() {
 }
 
 #[tokio::test]
-async fn sizes_and_the_time_of_a_source_filter() {
-    let service = comet().await;
+async fn image_sizes_and_source_time_filter_results() {
+    let service = indexed().await;
     let search = async |request: Value| service.search(request).await.body["data"].clone();
     let data = search(json!({"query": "comet larger:1000x800", "sources": ["images"]})).await;
     assert_eq!(data["images"][0]["imageUrl"], json!("https://img.test/tail.jpg"));
@@ -131,35 +131,35 @@ async fn sizes_and_the_time_of_a_source_filter() {
 }
 
 #[tokio::test]
-async fn explicit_pages_are_left_out_when_asked() {
-    let service = comet().await;
-    let answer = service.search(json!({"query": "comet kind"})).await;
-    assert!(urls(&answer.body["data"]["web"]).contains(&"https://adult.test/"));
-    let answer = service.search(json!({"query": "comet kind", "safe": true})).await;
-    assert_eq!(answer.body.get("warning"), None);
-    let found = urls(&answer.body["data"]["web"]);
+async fn safe_search_omits_explicit_pages() {
+    let service = indexed().await;
+    let response = service.search(json!({"query": "comet kind"})).await;
+    assert!(urls(&response.body["data"]["web"]).contains(&"https://adult.test/"));
+    let response = service.search(json!({"query": "comet kind", "safe": true})).await;
+    assert_eq!(response.body.get("warning"), None);
+    let found = urls(&response.body["data"]["web"]);
     assert!(!found.is_empty() && !found.contains(&"https://adult.test/"), "{found:?}");
 }
 
 #[tokio::test]
-async fn pages_of_the_searchers_place_come_first() {
-    let service = comet().await;
-    let first = async |place: Value| {
+async fn location_ranks_local_pages_first() {
+    let service = indexed().await;
+    let first = async |location: Value| {
         let mut request = json!({"query": "telescope shop"});
-        request.as_object_mut().unwrap().extend(place.as_object().unwrap().clone());
-        let answer = service.search(request).await;
-        let found = urls(&answer.body["data"]["web"]);
-        assert_eq!(found.len(), 2, "a place filters nothing");
-        (found[0].to_owned(), answer.body["warning"].as_str().map(str::to_owned))
+        request.as_object_mut().unwrap().extend(location.as_object().unwrap().clone());
+        let response = service.search(request).await;
+        let found = urls(&response.body["data"]["web"]);
+        assert_eq!(found.len(), 2, "the location must not filter results");
+        (found[0].to_owned(), response.body["warning"].as_str().map(str::to_owned))
     };
-    for (place, url) in [
+    for (location, url) in [
         (json!({"country": "FR"}), "https://shop.fr/"),
         (json!({"country": "de"}), "https://shop.de/"),
         (json!({"location": "Paris,Ile-de-France,France"}), "https://shop.fr/"),
         (json!({"location": "Germany", "country": "US"}), "https://shop.de/"),
         (json!({"sources": [{"type": "web", "location": "France"}], "country": "DE"}), "https://shop.fr/"),
     ] {
-        assert_eq!(first(place.clone()).await, (url.to_owned(), None), "{place}");
+        assert_eq!(first(location.clone()).await, (url.to_owned(), None), "{location}");
     }
     let (_, warning) = first(json!({"location": "Atlantis"})).await;
     assert!(warning.unwrap().contains("Atlantis"));

@@ -1,4 +1,4 @@
-//! The generated site: pages as sites have them, of some 12 kB, each of which leads to three further ones.
+//! A generated site of typical pages of about 12 kB, each of which links to three new pages.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use websvc_testkit::{Page, TestWeb};
 /// Start URL of the crawls.
 pub(crate) const START: &str = "http://site.test/";
 
-/// How many pages each page leads to beside those of its navigation.
+/// New pages that each page links to, besides those of its navigation.
 const CHILDREN: usize = 3;
 
 const WORDS: &[&str] = &[
@@ -34,7 +34,7 @@ const WORDS: &[&str] = &[
     "autumn",
 ];
 
-/// Serves so many pages, each after a while.
+/// Starts a site of `pages` pages that respond after `delay`.
 pub(crate) async fn world(pages: usize, delay: Duration) -> TestWeb {
     let mut world = TestWeb::builder();
     for number in 0..pages {
@@ -43,7 +43,7 @@ pub(crate) async fn world(pages: usize, delay: Duration) -> TestWeb {
     world.start().await
 }
 
-/// Returns the addresses of a site.
+/// Returns the URLs of the site.
 pub(crate) fn urls(pages: usize) -> Vec<String> {
     (0..pages).map(url).collect()
 }
@@ -52,11 +52,11 @@ fn url(number: usize) -> String {
     if number == 0 { START.to_owned() } else { format!("{START}page/{number}") }
 }
 
-/// Returns a page of a site of so many.
+/// Returns the HTML of a page of a site with `pages` pages.
 pub(crate) fn html(number: usize, pages: usize) -> String {
     let mut html = format!(
         "<!doctype html><html lang=en><head><meta charset=utf-8><title>Page {number}</title>\
-         <meta name=description content='What is to be said of {number}'></head><body><nav><ul>"
+         <meta name=description content='Description of page {number}'></head><body><nav><ul>"
     );
     for entry in 0..20.min(pages) {
         write!(html, "<li><a href='{}' class='nav entry-{entry}'>Chapter {entry}</a></li>", url(entry))
@@ -80,13 +80,13 @@ pub(crate) fn html(number: usize, pages: usize) -> String {
     for child in children.chain((1..10).map(|step| (number + step * 7) % pages)) {
         write!(html, "<li><a href='{}'>Page {child}</a></li>", url(child)).unwrap();
     }
-    html.push_str("</ul></article></main><footer><p>All of it was made up.</p></footer></body></html>");
+    html.push_str("</ul></article></main><footer><p>Generated for a benchmark.</p></footer></body></html>");
     html
 }
 
-/// Returns some forty words, other ones for every page.
-fn sentence(number: usize, at: usize) -> String {
-    let mut state = number.wrapping_mul(2_654_435_761).wrapping_add(at * 40_503);
+/// Returns 48 words, which differ for every page.
+fn sentence(number: usize, index: usize) -> String {
+    let mut state = number.wrapping_mul(2_654_435_761).wrapping_add(index * 40_503);
     let mut words = Vec::with_capacity(48);
     for _ in 0..48 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,4 +1,4 @@
-//! Check of authentication: reachable services need a key.
+//! Check of authentication: a reachable service requires a key.
 
 use websvc_store::DatabaseReport;
 
@@ -8,7 +8,7 @@ use crate::config::Config;
 
 const CHECK: &str = "keys";
 
-/// Checks that the door is neither open nor without a key to it.
+/// Checks that requests need a key, and that there is a valid one.
 pub(super) fn keys(common: &Common, config: &Config, store: Option<&DatabaseReport>) -> Finding {
     let keys = KeyCheck {
         required: config.auth.required,
@@ -16,56 +16,58 @@ pub(super) fn keys(common: &Common, config: &Config, store: Option<&DatabaseRepo
         stored: store.map_or(0, |store| store.keys),
         revoked: store.map_or(0, |store| store.revoked_keys),
     };
-    keys.judge(common, is_loopback(&config.server.listen), config.server.tls.is_some())
+    keys.finding(common, is_loopback(&config.server.listen), config.server.tls.is_some())
 }
 
-/// Keys that authenticate requests.
+/// The keys that authenticate requests.
 struct KeyCheck {
     required: bool,
     in_environment: bool,
-    /// The valid keys of the database.
+    /// Number of valid keys in the database.
     stored: u64,
     revoked: u64,
 }
 
 impl KeyCheck {
-    fn judge(&self, common: &Common, is_loopback: bool, has_tls: bool) -> Finding {
+    fn finding(&self, common: &Common, is_loopback: bool, has_tls: bool) -> Finding {
         let Self { required, in_environment, stored, revoked } = *self;
         if !required {
             if is_loopback {
-                return Finding::ok(CHECK, "none is asked for, which a loopback address allows");
+                return Finding::ok(CHECK, "none required, which is allowed on a loopback address");
             }
             return Finding::problem(
                 CHECK,
-                "none is asked for, and others can reach the address",
-                "set `auth.required = true`; `serve` starts only with --insecure otherwise",
+                "none required, but the address is not loopback",
+                "set `auth.required = true`; otherwise `serve` starts only with --insecure",
             );
         }
-        let held = match (in_environment, stored) {
+        let message = match (in_environment, stored) {
             (true, 0) => KEY_VARIABLE.to_owned(),
             (true, stored) => format!("{KEY_VARIABLE}, and {stored} stored"),
             (false, 0) if revoked > 0 => {
                 return Finding::problem(
                     CHECK,
-                    format!("every stored key is revoked, and {KEY_VARIABLE} is not set: nobody gets in"),
-                    format!("make one: {}", common.command("keys create --team default")),
+                    format!(
+                        "all stored keys are revoked and {KEY_VARIABLE} is not set: every request will get 401"
+                    ),
+                    format!("create a key: {}", common.command("keys create --team default")),
                 );
             }
-            (false, 0) => "none yet: the first start makes one for team default and prints it".to_owned(),
+            (false, 0) => "none yet: the first start creates one for team default and prints it".to_owned(),
             (false, stored) => format!("{stored} stored"),
         };
         if is_loopback || has_tls {
-            return Finding::ok(CHECK, held);
+            return Finding::ok(CHECK, message);
         }
         Finding::warning(
             CHECK,
-            format!("{held}; they cross the network unencrypted"),
-            "set `[server.tls] cert` and `key`, or let a reverse proxy with TLS ask a loopback address",
+            format!("{message}; keys are sent over the network unencrypted"),
+            "set `[server.tls] cert` and `key`, or listen on loopback behind a reverse proxy with TLS",
         )
     }
 }
 
-/// Tells whether only this machine reaches an address; a name other than `localhost` may be anything.
+/// Returns `true` if an address is loopback. A host name other than `localhost` may resolve to any address.
 pub(super) fn is_loopback(listen: &str) -> bool {
     let host = listen.rsplit_once(':').map_or(listen, |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -79,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_door_is_neither_open_nor_without_a_key() {
+    fn missing_authentication_or_keys_are_problems() {
         for (required, in_environment, stored, revoked, loopback, tls, expected) in [
             (true, false, 0, 0, true, false, Ok),
             (true, false, 1, 3, true, false, Ok),
@@ -92,7 +94,7 @@ mod tests {
             (false, false, 0, 0, true, false, Ok),
             (false, true, 1, 0, false, true, Problem),
         ] {
-            let finding = KeyCheck { required, in_environment, stored, revoked }.judge(
+            let finding = KeyCheck { required, in_environment, stored, revoked }.finding(
                 &Common::default(),
                 loopback,
                 tls,
@@ -102,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_is_told_from_the_rest() {
+    fn is_loopback_detects_loopback_addresses() {
         for (listen, expected) in [
             ("127.0.0.1:3002", true),
             ("127.8.0.1:0", true),

@@ -1,4 +1,4 @@
-//! Check of the delivery of audit events.
+//! Checks of the sinks of audit events.
 
 use websvc_server::audit::{Sink, SinkError};
 use websvc_store::DatabaseReport;
@@ -11,67 +11,67 @@ use crate::output;
 
 const CHECK: &str = "audit events";
 
-/// Looks at each sink, and without one at the teams that want events.
+/// Checks each sink. If there is none, checks that no team has audit events.
 pub(super) async fn check(config: &Config, store: Option<&DatabaseReport>) -> Vec<Finding> {
     let sinks = match app::sinks(config) {
         Ok(sinks) => sinks,
         Err(error) => {
-            let advice = "correct what is named; `serve` does not start";
+            let advice = "correct the named value; `serve` does not start";
             return vec![Finding::problem(CHECK, output::causes(error.as_ref()), advice)];
         }
     };
     if sinks.is_empty() {
-        return unheard(store.map_or(0, |store| store.audited_teams)).into_iter().collect();
+        return missing_sink(store.map_or(0, |store| store.audited_teams)).into_iter().collect();
     }
     let mut findings = Vec::new();
     for mut sink in sinks {
-        let checked = sink.check().await;
-        findings.push(of_sink(&sink, &checked));
+        let result = sink.check().await;
+        findings.push(sink_finding(&sink, &result));
     }
     findings
 }
 
-/// Tells of teams whose events go nowhere.
-fn unheard(teams: u64) -> Option<Finding> {
+/// Returns a finding if teams have audit events, but no sink is configured.
+fn missing_sink(teams: u64) -> Option<Finding> {
     (teams > 0).then(|| {
         Finding::problem(
             CHECK,
-            format!("there is no place for those of the teams that want them ({teams})"),
-            "give `audit.file`, `audit.syslog` or `audit.webhook`, or turn them off with `websvc teams set NAME --audit \
-             off`; `websvc teams list` shows who wants them",
+            format!("no sink is configured, but audit events are on for {teams} teams"),
+            "set `audit.file`, `audit.syslog` or `audit.webhook`, or turn audit events off with `websvc teams set NAME \
+             --audit off`; `websvc teams list` shows the teams",
         )
     })
 }
 
-fn of_sink(sink: &Sink, checked: &Result<(), SinkError>) -> Finding {
+fn sink_finding(sink: &Sink, result: &Result<(), SinkError>) -> Finding {
     let check = format!("{CHECK}: {}", sink.name());
-    match checked {
-        Ok(()) => Finding::ok(check, "they can be delivered"),
+    match result {
+        Ok(()) => Finding::ok(check, "events can be delivered"),
         Err(error) => Finding::problem(check, error.to_string(), advice(sink.name())),
     }
 }
 
 fn advice(sink: &str) -> &'static str {
     match sink {
-        "file" => "make the directory of `audit.file`, and let this user write to it",
-        "syslog" => "check that the collector runs, `audit.syslog`, and the way to it",
+        "file" => "create the directory of `audit.file`, and let this user write to it",
+        "syslog" => "check that the collector runs, `audit.syslog`, and the network",
         _ => {
-            "check `audit.webhook`, that it checks signatures (`webhook-signature`, by `audit.webhook_secret`), and that it \
-             answers a batch with a status of 200 to 299"
+            "check `audit.webhook`, that the receiver verifies signatures (`webhook-signature`) with \
+             `audit.webhook_secret`, and that it returns a status of 200 to 299 for a batch"
         }
     }
 }
 
-/// Says what a running service tells of its sinks, when that is not good.
-pub(super) fn of_readiness(sinks: &[AuditReadiness]) -> Option<String> {
-    let bad = sinks.iter().filter(|sink| sink.state != AuditState::Ok || sink.lost > 0);
-    let told = bad.map(|sink| {
+/// Returns the problems of the sinks in the readiness of a running service.
+pub(super) fn readiness_problems(sinks: &[AuditReadiness]) -> Option<String> {
+    let failing = sinks.iter().filter(|sink| sink.state != AuditState::Ok || sink.lost > 0);
+    let messages = failing.map(|sink| {
         let AuditReadiness { name, backlog, lost, reason, .. } = sink;
-        let why = reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
-        format!("{name}: {backlog} wait, {lost} are lost{why}")
+        let suffix = reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
+        format!("{name}: {backlog} queued, {lost} lost{suffix}")
     });
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| told.join("; "))
+    let messages: Vec<String> = messages.collect();
+    (!messages.is_empty()).then(|| messages.join("; "))
 }
 
 #[cfg(test)]
@@ -79,16 +79,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_running_service_tells_is_repeated_when_it_is_bad() {
+    fn readiness_problems_are_reported() {
         let sink = |state, lost| AuditReadiness {
             name: "syslog".to_owned(),
             state,
             backlog: 7,
             lost,
-            reason: (state == AuditState::Failing).then(|| "it is gone".to_owned()),
+            reason: (state == AuditState::Failing).then(|| "connection refused".to_owned()),
         };
-        assert_eq!(of_readiness(&[sink(AuditState::Ok, 0)]), None);
-        let failing = of_readiness(&[sink(AuditState::Failing, 0), sink(AuditState::Ok, 3)]).unwrap();
-        assert_eq!(failing, "syslog: 7 wait, 0 are lost (it is gone); syslog: 7 wait, 3 are lost");
+        assert_eq!(readiness_problems(&[sink(AuditState::Ok, 0)]), None);
+        let failing = readiness_problems(&[sink(AuditState::Failing, 0), sink(AuditState::Ok, 3)]).unwrap();
+        assert_eq!(failing, "syslog: 7 queued, 0 lost (connection refused); syslog: 7 queued, 3 lost");
     }
 }

@@ -1,4 +1,4 @@
-//! The configuration: whether it can be read, whether all of it has an effect, whether its values can be used.
+//! Checks of the configuration: its syntax, keys without effect, and its values.
 
 use std::path::Path;
 
@@ -10,70 +10,82 @@ use crate::output;
 
 const CHECK: &str = "configuration";
 
-/// Checks the configuration, and returns it when there is one; `listen` wins over its address.
+/// Checks the configuration and returns it if it is valid. `listen` overrides its address.
 pub(super) fn check(common: &Common, listen: Option<&str>) -> (Vec<Finding>, Option<Config>) {
     let file = common.config.as_deref();
     let mut config = match config::load(file, std::env::vars()) {
         Ok(config) => config,
-        Err(error) => return (vec![unreadable(&error)], None),
+        Err(error) => return (vec![invalid(&error)], None),
     };
     if let Some(listen) = listen {
         listen.clone_into(&mut config.server.listen);
     }
-    let findings = vec![read(file, &config.not_yet, &config.misspelt), values(&config)];
+    let findings = vec![keys(file, &config), values(&config)];
     (findings, Some(config))
 }
 
-fn unreadable(error: &config::ConfigError) -> Finding {
+fn invalid(error: &config::ConfigError) -> Finding {
     let advice = match error {
         config::ConfigError::Read { .. } => {
-            "give a file that exists and that this user may read by --config or WEBSVC_CONFIG"
+            "set --config or WEBSVC_CONFIG to an existing file that this user can read"
         }
         config::ConfigError::Syntax { .. } => {
-            "correct the place that is named; what depends on it was not looked at"
+            "correct the named place; checks that depend on the configuration were skipped"
         }
         config::ConfigError::Unknown { .. } => {
-            "correct the key or take it out; what depends on the configuration was not looked at"
+            "correct or remove the key; checks that depend on the configuration were skipped"
+        }
+        config::ConfigError::Renamed { .. } => {
+            "remove the old key; checks that depend on the configuration were skipped"
         }
     };
     Finding::problem(CHECK, error.to_string(), advice)
 }
 
-fn read(file: Option<&Path>, not_yet: &[String], misspelt: &[(String, String)]) -> Finding {
-    let from = match file {
+/// Checks that all keys and variables have an effect and their current names.
+fn keys(file: Option<&Path>, config: &Config) -> Finding {
+    let summary = match file {
         Some(path) => format!("{} is valid", path.display()),
-        None => "no file: the defaults, and the variables WEBSVC__SECTION__KEY".to_owned(),
+        None => "no file: defaults and the variables WEBSVC__SECTION__KEY".to_owned(),
     };
-    if !misspelt.is_empty() {
-        let names = misspelt.iter().map(|(name, meant)| format!("{name} (did you mean {meant}?)"));
+    let Config { misspelled, unsupported, deprecated, .. } = config;
+    if !misspelled.is_empty() {
+        let names = misspelled.iter().map(|(name, meant)| format!("{name} (did you mean {meant}?)"));
         return Finding::warning(
             CHECK,
-            format!("{from}; variables without effect: {}", names.collect::<Vec<_>>().join(", ")),
-            "correct their names, or take them out",
+            format!("{summary}; variables without effect: {}", names.collect::<Vec<_>>().join(", ")),
+            "correct or remove the variables",
         );
     }
-    if not_yet.is_empty() {
-        return Finding::ok(CHECK, from);
+    if !deprecated.is_empty() {
+        return Finding::warning(
+            CHECK,
+            format!("{summary}; {}", deprecated.join("; ")),
+            "use the new names: the old ones stop working in the next release",
+        );
     }
-    let names = not_yet.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if unsupported.is_empty() {
+        return Finding::ok(CHECK, summary);
+    }
+    let names = unsupported.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     Finding::warning(
         CHECK,
-        format!("{from}; without effect: {names}"),
-        "take them out: this version does not have their features",
+        format!("{summary}; keys without effect: {names}"),
+        "remove the keys: this version does not have their features",
     )
 }
 
-/// Checks what a start would check before it reaches for anything.
+/// Checks the values that a start checks before it opens anything.
 fn values(config: &Config) -> Finding {
     match check_listen(&config.server.listen).and_then(|()| app::check_values(config)) {
-        Ok(()) => Finding::ok("values", "networks, proxies, certificates and limits can be used"),
+        Ok(()) => Finding::ok("values", "networks, proxies, certificates and limits are valid"),
         Err(error) => Finding::problem(
             "values",
             match config.origins.of_error(&error.to_string()) {
-                Some(place) => format!("{place}: {}", output::causes(error.as_ref())),
+                Some(origin) => format!("{origin}: {}", output::causes(error.as_ref())),
                 None => output::causes(error.as_ref()),
             },
-            "correct the key that is named; `serve` does not start",
+            "correct the named key; `serve` does not start",
         ),
     }
 }
@@ -84,27 +96,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_without_effect_are_warned_of() {
-        let path = Path::new("a.toml");
-        assert_eq!(read(Some(path), &[], &[]), Finding::ok(CHECK, "a.toml is valid"));
-        let finding = read(Some(path), &["store".to_owned(), "server.public_url".to_owned()], &[]);
-        assert_eq!(finding.state, State::Warning);
-        assert_eq!(finding.message, "a.toml is valid; without effect: `store`, `server.public_url`");
-        let misspelt = [("WEBSVC_DATADIR".to_owned(), "WEBSVC_DATA_DIR".to_owned())];
-        let finding = read(Some(path), &[], &misspelt);
-        assert_eq!(finding.state, State::Warning);
-        assert!(finding.message.ends_with("WEBSVC_DATADIR (did you mean WEBSVC_DATA_DIR?)"), "{finding:?}");
+    fn keys_without_effect_and_with_old_names_are_warnings() {
+        let check = |config: Config, message: &str| {
+            let finding = keys(Some(Path::new("a.toml")), &config);
+            assert_eq!(finding.state, State::Warning);
+            assert_eq!(finding.message, format!("a.toml is valid; {message}"));
+        };
+        let finding = keys(Some(Path::new("a.toml")), &Config::default());
+        assert_eq!(finding, Finding::ok(CHECK, "a.toml is valid"));
+        let unsupported = vec!["store".to_owned(), "server.public_url".to_owned()];
+        let config = Config { unsupported, ..Config::default() };
+        check(config, "keys without effect: `store`, `server.public_url`");
+        let misspelled = vec![("WEBSVC_DATADIR".to_owned(), "WEBSVC_DATA_DIR".to_owned())];
+        let config = Config { misspelled, ..Config::default() };
+        check(config, "variables without effect: WEBSVC_DATADIR (did you mean WEBSVC_DATA_DIR?)");
+        let deprecated = vec!["configuration key a.b is deprecated, use a.c (a.toml:2)".to_owned()];
+        let config = Config { deprecated, ..Config::default() };
+        check(config, "configuration key a.b is deprecated, use a.c (a.toml:2)");
     }
 
     #[test]
-    fn values_that_a_start_would_refuse_are_problems() {
+    fn values_that_prevent_a_start_are_problems() {
         assert_eq!(values(&Config::default()).state, State::Ok);
         for (text, expected) in [
             ("[fetch]\nallow_networks = ['10.0.0.1/8']", "fetch.allow_networks"),
             ("[fetch]\nca_file = '/no/such.pem'", "/no/such.pem"),
             ("[fetch]\nuser_agent = \"a\\u0007b\"", "fetch.user_agent"),
             ("[fetch]\nconcurrency = 1", "fetch.concurrency is 1"),
-            ("[server]\nlisten = '27001'", "give 127.0.0.1:27001 for this machine alone"),
+            ("[server]\nlisten = '27001'", "use 127.0.0.1:27001 for this machine only"),
             ("[fetch.connect_to]\n'a.test' = '127.0.0.1:1'", "fetch.connect_to"),
             ("[proxy]\nbasic = ['ftp://proxy.test']", "proxy.basic[0]"),
             ("[proxy.by_country]\nde = []", "proxy.by_country"),

@@ -1,4 +1,4 @@
-//! The data directory and what is in it, looked at without changing it.
+//! Checks of the data directory, disk, database and index, which change nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -17,22 +17,26 @@ const DISK: &str = "disk";
 const DATABASE: &str = "database";
 const INDEX: &str = "index";
 
-/// Below this the database cannot even write its log.
-const LEAST_FREE: u64 = 100 * 1024 * 1024;
-/// Free space for a merge of the index and the log of the database.
-const SPARE: u64 = 512 * 1024 * 1024;
+/// Minimum free space. With less, the database cannot write its log.
+const MIN_FREE_BYTES: u64 = 100 * 1024 * 1024;
+/// Free space that a merge of the index and the log of the database need.
+const SPARE_BYTES: u64 = 512 * 1024 * 1024;
 
-/// Checks the directory, the disk, the database and the index; returns what the database is, too.
+/// Checks the directory, the disk, the database and the index. Also returns the report of the database.
 pub(super) async fn check(path: &Path, config: Option<&Config>) -> (Vec<Finding>, Option<DatabaseReport>) {
     let (path, max_bytes) = (path.to_owned(), config.map(|config| config.cache.max_bytes));
     let is_searched = config.is_some_and(|config| config.search.providers.contains(&Provider::Index));
-    let looking = tokio::task::spawn_blocking(move || look(&path, max_bytes, is_searched));
-    looking.await.unwrap_or_else(|error| {
-        (vec![Finding::problem(DIRECTORY, error.to_string(), "report this: it is a defect of websvc")], None)
+    let checks = tokio::task::spawn_blocking(move || run_checks(&path, max_bytes, is_searched));
+    checks.await.unwrap_or_else(|error| {
+        (vec![Finding::problem(DIRECTORY, error.to_string(), "report this bug of websvc")], None)
     })
 }
 
-fn look(path: &Path, max_bytes: Option<u64>, is_searched: bool) -> (Vec<Finding>, Option<DatabaseReport>) {
+fn run_checks(
+    path: &Path,
+    max_bytes: Option<u64>,
+    is_searched: bool,
+) -> (Vec<Finding>, Option<DatabaseReport>) {
     let mut findings = vec![directory(path)];
     let (finding, store) = database(path);
     findings.push(finding);
@@ -41,8 +45,8 @@ fn look(path: &Path, max_bytes: Option<u64>, is_searched: bool) -> (Vec<Finding>
         findings.push(disk(free, max_bytes, cached));
     }
     let expected = Expected {
-        was_made: path.join(LOCK_FILE).exists(),
-        // The pages of one team alone are in an index of its own.
+        was_created: path.join(LOCK_FILE).exists(),
+        // The private pages of a team are in the index of the team.
         pages: store
             .as_ref()
             .filter(|_| is_searched)
@@ -54,48 +58,50 @@ fn look(path: &Path, max_bytes: Option<u64>, is_searched: bool) -> (Vec<Finding>
     (findings, store)
 }
 
-/// Checks that files can be made in the directory, or that the first start can make it.
+/// Checks that files can be created in the directory, or that the first start can create it.
 fn directory(path: &Path) -> Finding {
     let shown = path.display();
-    let is_there = path.is_dir();
-    let Some(there) = nearest_directory(path) else {
+    let exists = path.is_dir();
+    let Some(existing) = nearest_directory(path) else {
         return Finding::problem(
             DIRECTORY,
-            format!("{shown} cannot be made"),
-            "give another by WEBSVC_DATA_DIR",
+            format!("{shown} cannot be created"),
+            "set WEBSVC_DATA_DIR to another directory",
         );
     };
-    match tempfile::Builder::new().prefix(".websvc-doctor-").tempfile_in(&there) {
+    match tempfile::Builder::new().prefix(".websvc-doctor-").tempfile_in(&existing) {
         Ok(probe) => match probe.close() {
-            Ok(()) if is_there => Finding::ok(DIRECTORY, format!("{shown} can be written to")),
-            Ok(()) => Finding::ok(DIRECTORY, format!("{shown} does not exist yet: the first start makes it")),
+            Ok(()) if exists => Finding::ok(DIRECTORY, format!("{shown} is writable")),
+            Ok(()) => {
+                Finding::ok(DIRECTORY, format!("{shown} does not exist yet: the first start creates it"))
+            }
             Err(error) => Finding::problem(
                 DIRECTORY,
-                format!("a file in {} cannot be removed again: {error}", there.display()),
-                "let the user that runs websvc own the directory",
+                format!("cannot remove a file in {}: {error}", existing.display()),
+                "make the user that runs websvc the owner of the directory",
             ),
         },
         Err(error) => Finding::problem(
             DIRECTORY,
-            format!("no file can be made in {}: {error}", there.display()),
+            format!("cannot create a file in {}: {error}", existing.display()),
             format!(
-                "let the user that runs websvc own it (chown), or give another than {shown} by WEBSVC_DATA_DIR"
+                "make the user that runs websvc its owner (chown), or set WEBSVC_DATA_DIR to one other than {shown}"
             ),
         ),
     }
 }
 
-/// Returns the directory, or the nearest one above it that exists.
+/// Returns the directory, or its nearest existing ancestor.
 fn nearest_directory(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
-    let there = path.ancestors().find(|path| path.exists())?;
-    there.is_dir().then(|| there.to_owned())
+    let existing = path.ancestors().find(|path| path.exists())?;
+    existing.is_dir().then(|| existing.to_owned())
 }
 
 #[cfg(unix)]
 fn free_bytes(path: &Path) -> Option<u64> {
-    let found = rustix::fs::statvfs(nearest_directory(path)?).ok()?;
-    Some(found.f_bavail.saturating_mul(found.f_frsize))
+    let stats = rustix::fs::statvfs(nearest_directory(path)?).ok()?;
+    Some(stats.f_bavail.saturating_mul(stats.f_frsize))
 }
 
 #[cfg(not(unix))]
@@ -103,14 +109,15 @@ fn free_bytes(_path: &Path) -> Option<u64> {
     None
 }
 
-/// Compares the free disk with what the page cache may still grow by.
+/// Compares the free space with the possible growth of the page cache.
 fn disk(free: u64, max_bytes: u64, cached: u64) -> Finding {
     let growth = max_bytes.saturating_sub(cached);
     let [free_shown, growth_shown] = [free, growth].map(HumanBytes);
-    let message = format!("{free_shown} free; the page cache may take {growth_shown} more, beside the index");
-    if free < LEAST_FREE {
-        Finding::problem(DISK, message, "free space, or give a data directory on another disk")
-    } else if free < growth.saturating_add(SPARE) {
+    let message =
+        format!("{free_shown} free; the page cache may grow by {growth_shown}, and the index grows, too");
+    if free < MIN_FREE_BYTES {
+        Finding::problem(DISK, message, "free space, or use a data directory on another disk")
+    } else if free < growth.saturating_add(SPARE_BYTES) {
         Finding::warning(DISK, message, "free space, or lower `cache.max_bytes`")
     } else {
         Finding::ok(DISK, message)
@@ -119,7 +126,7 @@ fn disk(free: u64, max_bytes: u64, cached: u64) -> Finding {
 
 fn database(path: &Path) -> (Finding, Option<DatabaseReport>) {
     match Store::inspect(path) {
-        Ok(None) => (Finding::ok(DATABASE, "none yet: the first start makes it"), None),
+        Ok(None) => (Finding::ok(DATABASE, "none yet: the first start creates it"), None),
         Ok(Some(found)) => {
             let DatabaseReport {
                 schema,
@@ -131,12 +138,12 @@ fn database(path: &Path) -> (Finding, Option<DatabaseReport>) {
                 owned_pages: _,
             } = &found;
             let message = format!(
-                "sound, version {schema}, {} pages in {} of cache",
+                "valid, version {schema}, {} cached pages in {}",
                 cache.pages,
                 HumanBytes(cache.bytes)
             );
             let message = if schema < known {
-                format!("{message}; the next start brings it to {known}")
+                format!("{message}; the next start migrates it to version {known}")
             } else {
                 message
             };
@@ -148,13 +155,11 @@ fn database(path: &Path) -> (Finding, Option<DatabaseReport>) {
 
 fn repair_advice(error: &StoreError) -> &'static str {
     match error {
-        StoreError::NewerSchema { .. } => {
-            "run the newer websvc that wrote it, or give another data directory"
-        }
+        StoreError::NewerSchema { .. } => "run the newer websvc that wrote it, or use another data directory",
         StoreError::Corrupt { .. } => {
-            "put back a copy of websvc.db, or move it away to begin afresh: keys and cached pages are in it"
+            "restore a backup of websvc.db, or move the file away to start anew without keys and cached pages"
         }
-        StoreError::Busy { .. } => "wait until the other process is done, or end it",
+        StoreError::Busy { .. } => "wait for the other process, or stop it",
         StoreError::Full { .. } => "free space on the disk",
         _ => "let the user that runs websvc read and write the file",
     }
@@ -163,57 +168,60 @@ fn repair_advice(error: &StoreError) -> &'static str {
 /// Evidence that an index should exist.
 #[derive(Debug, Default)]
 struct Expected {
-    /// A process opened the data directory to write an index.
-    was_made: bool,
-    /// Pages of the cache, which came to the index with it; none where the index is not searched.
+    /// A process has opened the data directory to write an index.
+    was_created: bool,
+    /// Number of cached pages, which were indexed when they were cached. It is 0 if the index is not searched.
     pages: u64,
 }
 
-/// So many cached pages and no document mean that the index is another one than it was; fewer may have had no text.
-const TELLING_PAGES: u64 = 20;
+/// Number of cached pages from which an empty index indicates that it was replaced. Fewer pages may all have no text.
+const MIN_CACHED_PAGES: u64 = 20;
 
-const BRING_BACK: &str = "put back the directory `index` of a copy (`websvc backup` makes them), or crawl or import again; \
-    until then searches find nothing there";
+/// Advice for a lost or damaged index.
+const RESTORE_INDEX: &str = "restore the directory `index` from a backup (`websvc backup`), or crawl or import again; \
+    until then searches do not find its documents";
 
-/// Checks that the index is there, can be opened, and has the bytes that were written.
+/// Checks that the index exists, can be opened, and has the checksums that were written.
 fn index(dir: &Path, expected: &Expected) -> Finding {
-    // Opening makes what is missing, and nothing is to be made here.
+    // Opening an index creates missing files, and a check must not create any.
     if !dir.join("meta.json").exists() {
         let shown = dir.display();
-        return match (dir.exists(), expected.was_made) {
-            (false, false) => Finding::ok(INDEX, "none yet: the first start makes it"),
-            (false, true) => Finding::problem(INDEX, format!("{shown} was there and is gone"), BRING_BACK),
+        return match (dir.exists(), expected.was_created) {
+            (false, false) => Finding::ok(INDEX, "none yet: the first start creates it"),
+            (false, true) => {
+                Finding::problem(INDEX, format!("{shown} existed and is missing"), RESTORE_INDEX)
+            }
             (true, _) => {
-                Finding::problem(INDEX, format!("{shown} has no meta.json: it is damaged"), BRING_BACK)
+                Finding::problem(INDEX, format!("{shown} is damaged: meta.json is missing"), RESTORE_INDEX)
             }
         };
     }
     if !dir.join("images").join("meta.json").exists() {
         return Finding::warning(
             INDEX,
-            "without its images",
-            "the next start makes an empty part for them; if they were there, put back a copy or crawl again",
+            "the index of images is missing",
+            "the next start creates an empty one; if images were indexed, restore a backup or crawl again",
         );
     }
     match open(dir) {
-        Ok((stats, damaged)) if damaged.is_empty() => of_stats(dir, &stats, expected),
+        Ok((stats, damaged)) if damaged.is_empty() => stats_finding(dir, &stats, expected),
         Ok((_, damaged)) => {
             let names: Vec<String> = damaged.iter().take(3).map(|path| path.display().to_string()).collect();
             let message =
-                format!("{} files of {} are damaged: {}", damaged.len(), dir.display(), names.join(", "));
-            Finding::problem(INDEX, message, BRING_BACK)
+                format!("{} damaged files in {}: {}", damaged.len(), dir.display(), names.join(", "));
+            Finding::problem(INDEX, message, RESTORE_INDEX)
         }
         Err(error) => {
             let advice = match &error {
                 IndexError::Directory { .. } => "let the user that runs websvc read and write the directory",
-                _ => "move the directory away and crawl or import again, or put back a copy",
+                _ => "move the directory away and crawl or import again, or restore a backup",
             };
             Finding::problem(INDEX, output::causes(&error), advice)
         }
     }
 }
 
-/// Checks the indexes of the teams that have one of their own, and returns what is wrong with them.
+/// Checks the private indexes of teams and returns the findings that are not ok.
 fn faulty_team_indexes(dir: &Path) -> Vec<Finding> {
     let owners = match TeamIndexes::new(dir, IndexConfig::default(), false).owners() {
         Ok(owners) => owners,
@@ -231,13 +239,13 @@ fn open(dir: &Path) -> Result<(Stats, Vec<PathBuf>), IndexError> {
     let index = Index::open(dir, IndexConfig::default())?;
     let damaged = match index.damaged_files() {
         Ok(damaged) if damaged.is_empty() => damaged,
-        // A service that merges meanwhile takes files away: what is damaged is so the second time, too.
+        // A running service may merge and remove files meanwhile. A damaged file is still damaged the second time.
         Ok(_) | Err(_) => index.damaged_files()?,
     };
     Ok((index.stats()?, damaged))
 }
 
-fn of_stats(dir: &Path, stats: &Stats, expected: &Expected) -> Finding {
+fn stats_finding(dir: &Path, stats: &Stats, expected: &Expected) -> Finding {
     let format = std::fs::read_to_string(dir.join("format")).unwrap_or_default();
     let message = format!(
         "{} documents, {} in {} segments, format {}",
@@ -246,14 +254,14 @@ fn of_stats(dir: &Path, stats: &Stats, expected: &Expected) -> Finding {
         stats.segments,
         format.trim()
     );
-    if stats.documents == 0 && expected.pages >= TELLING_PAGES {
+    if stats.documents == 0 && expected.pages >= MIN_CACHED_PAGES {
         return Finding::warning(
             INDEX,
             format!(
-                "{message}, while the cache has {} pages: it may be a new one in place of one that was lost",
+                "{message}, but the cache has {} pages: the index may have been lost and replaced by a new one",
                 expected.pages
             ),
-            BRING_BACK,
+            RESTORE_INDEX,
         );
     }
     Finding::ok(INDEX, message)
@@ -264,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_free_disk_is_compared_with_what_the_cache_may_take() {
+    fn free_space_is_compared_with_the_growth_of_the_cache() {
         const GB: u64 = 1 << 30;
         for (free, max_bytes, cached, expected) in [
             (10 * GB, GB, 0, State::Ok),
@@ -279,21 +287,21 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_in_a_directory_or_made_where_none_is() {
+    fn checks_leave_no_files_and_create_no_directories() {
         let parent = tempfile::tempdir().unwrap();
-        let empty = || std::fs::read_dir(parent.path()).unwrap().next().is_none();
+        let is_empty = || std::fs::read_dir(parent.path()).unwrap().next().is_none();
         assert_eq!(directory(parent.path()).state, State::Ok);
         let finding = directory(&parent.path().join("not/yet"));
-        assert!(finding.message.ends_with("the first start makes it"), "{finding:?}");
+        assert!(finding.message.ends_with("the first start creates it"), "{finding:?}");
         assert_eq!(index(&parent.path().join(INDEX_DIR), &Expected::default()).state, State::Ok);
         assert_eq!(database(parent.path()).0.state, State::Ok);
-        assert!(empty());
+        assert!(is_empty());
         std::fs::write(parent.path().join("file"), "").unwrap();
         assert_eq!(directory(&parent.path().join("file/data")).state, State::Problem);
     }
 
     #[test]
-    fn an_index_of_another_format_is_a_problem() {
+    fn index_of_another_format_is_a_problem() {
         let parent = tempfile::tempdir().unwrap();
         drop(Index::open(parent.path(), IndexConfig::default()).unwrap());
         let found = index(parent.path(), &Expected::default());
@@ -313,23 +321,25 @@ mod tests {
     }
 
     #[test]
-    fn index_that_is_lost_or_damaged_is_a_problem() {
+    fn lost_or_damaged_index_is_a_problem() {
         let parent = tempfile::tempdir().unwrap();
         let dir = parent.path().join(INDEX_DIR);
-        let expected = Expected { was_made: true, pages: 0 };
+        let expected = Expected { was_created: true, pages: 0 };
         let lost = index(&dir, &expected);
         assert_eq!(lost.state, State::Problem, "{lost:?}");
-        assert!(lost.message.ends_with("was there and is gone"), "{lost:?}");
-        let made = Index::open(&dir, IndexConfig::default()).unwrap();
-        (0..50).try_for_each(|number| made.add(document(number))).unwrap();
-        made.flush().unwrap();
-        made.close().unwrap();
+        assert!(lost.message.ends_with("existed and is missing"), "{lost:?}");
+        let index_writer = Index::open(&dir, IndexConfig::default()).unwrap();
+        (0..50).try_for_each(|number| index_writer.add(document(number))).unwrap();
+        index_writer.flush().unwrap();
+        index_writer.close().unwrap();
         assert_eq!(index(&dir, &expected).state, State::Ok);
         let store = std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path());
-        let store =
-            store.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "store")).unwrap();
-        let sound = std::fs::read(&store).unwrap();
-        let mut bytes = sound.clone();
+        let store = store
+            .into_iter()
+            .find(|path| path.extension().is_some_and(|extension| extension == "store"))
+            .unwrap();
+        let original = std::fs::read(&store).unwrap();
+        let mut bytes = original.clone();
         let middle = bytes.len() / 3;
         bytes[middle] ^= 0xff;
         std::fs::write(&store, bytes).unwrap();
@@ -337,20 +347,20 @@ mod tests {
         assert_eq!(damaged.state, State::Problem, "{damaged:?}");
         std::fs::remove_file(&store).unwrap();
         assert_eq!(index(&dir, &expected).state, State::Problem);
-        std::fs::write(&store, sound).unwrap();
+        std::fs::write(&store, original).unwrap();
         assert_eq!(index(&dir, &expected).state, State::Ok);
         std::fs::remove_file(dir.join("meta.json")).unwrap();
-        let headless = index(&dir, &expected);
-        assert_eq!(headless.state, State::Problem);
-        assert!(headless.message.contains("meta.json"), "{headless:?}");
+        let without_meta = index(&dir, &expected);
+        assert_eq!(without_meta.state, State::Problem);
+        assert!(without_meta.message.contains("meta.json"), "{without_meta:?}");
     }
 
     #[test]
-    fn empty_index_beside_a_full_cache_is_warned_of() {
+    fn empty_index_with_a_full_cache_is_a_warning() {
         let parent = tempfile::tempdir().unwrap();
         drop(Index::open(parent.path(), IndexConfig::default()).unwrap());
         for (pages, state) in [(0, State::Ok), (5, State::Ok), (500, State::Warning)] {
-            assert_eq!(index(parent.path(), &Expected { was_made: true, pages }).state, state, "{pages}");
+            assert_eq!(index(parent.path(), &Expected { was_created: true, pages }).state, state, "{pages}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Checks of external services in the configuration: DNS names, proxies, search providers.
+//! Checks of the configured external services: DNS names, proxies, search providers, the bucket.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,147 +16,147 @@ use crate::app;
 use crate::config::{self, Config};
 use crate::output;
 
-const NAMES: &str = "names";
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Query for the providers; any provider finds it, and an empty result is fine too.
-const QUESTION: &str = "web";
+const DNS: &str = "dns";
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// The query for the providers. Any provider should find results; an empty result is not a problem.
+const QUERY: &str = "web";
 
 /// Checks names, proxies and providers.
 pub(super) async fn check(config: &Config) -> Vec<Finding> {
-    let mut findings = vec![names(config).await];
+    let mut findings = vec![dns(config).await];
     findings.extend(proxies(config).await);
     findings.extend(providers(config).await);
     findings
 }
 
-/// Resolves the names that the configuration has; no others, because nobody allowed that.
-async fn names(config: &Config) -> Finding {
-    let wanted = names_of(config);
-    if wanted.is_empty() {
+/// Resolves the host names of the configuration. No other names are resolved, because the operator has not allowed it.
+async fn dns(config: &Config) -> Finding {
+    let names = host_names(config);
+    if names.is_empty() {
         return name_servers(std::fs::read_to_string("/etc/resolv.conf").ok().as_deref());
     }
     let resolver = SystemResolver::default();
-    let mut asked = JoinSet::new();
-    for name in wanted {
+    let mut lookups = JoinSet::new();
+    for name in names {
         let resolver = resolver.clone();
-        asked.spawn(async move {
-            let found = tokio::time::timeout(PATIENCE, resolver.resolve(&name)).await;
-            let is_found = matches!(found, Ok(Ok(addresses)) if !addresses.is_empty());
+        lookups.spawn(async move {
+            let result = tokio::time::timeout(TIMEOUT, resolver.resolve(&name)).await;
+            let is_found = matches!(result, Ok(Ok(addresses)) if !addresses.is_empty());
             (name, is_found)
         });
     }
-    let mut answers = asked.join_all().await;
-    answers.sort();
-    resolved(&answers)
+    let mut results = lookups.join_all().await;
+    results.sort();
+    dns_finding(&results)
 }
 
-fn resolved(answers: &[(String, bool)]) -> Finding {
-    let lost: Vec<&str> =
-        answers.iter().filter(|(_, is_found)| !is_found).map(|(name, _)| name.as_str()).collect();
-    if lost.is_empty() {
-        let found: Vec<&str> = answers.iter().map(|(name, _)| name.as_str()).collect();
-        return Finding::ok(NAMES, format!("found: {}", found.join(", ")));
+fn dns_finding(results: &[(String, bool)]) -> Finding {
+    let missing: Vec<&str> =
+        results.iter().filter(|(_, is_found)| !is_found).map(|(name, _)| name.as_str()).collect();
+    if missing.is_empty() {
+        let found: Vec<&str> = results.iter().map(|(name, _)| name.as_str()).collect();
+        return Finding::ok(DNS, format!("resolved: {}", found.join(", ")));
     }
-    let advice = if lost.len() == answers.len() {
-        "none is found: check the name servers of this machine (/etc/resolv.conf) and the way to them"
+    let advice = if missing.len() == results.len() {
+        "no name could be resolved: check the name servers of this machine (/etc/resolv.conf) and the network"
     } else {
-        "correct the names in the configuration, or make them known"
+        "correct the names in the configuration, or add them to DNS or /etc/hosts"
     };
-    Finding::problem(NAMES, format!("not found: {}", lost.join(", ")), advice)
+    Finding::problem(DNS, format!("not resolved: {}", missing.join(", ")), advice)
 }
 
-/// Looks at the servers that are to be asked, without asking them.
+/// Checks the configuration of the resolver without sending a request.
 fn name_servers(resolver: Option<&str>) -> Finding {
-    let quiet = "not tried: the configuration names no host";
-    let Some(resolver) = resolver else { return Finding::ok(NAMES, quiet) };
+    let skipped = "not checked: the configuration has no host names";
+    let Some(resolver) = resolver else { return Finding::ok(DNS, skipped) };
     let servers = resolver.lines().filter(|line| line.trim_start().starts_with("nameserver")).count();
     if servers > 0 {
-        return Finding::ok(NAMES, format!("{quiet}; /etc/resolv.conf has {servers} name servers"));
+        return Finding::ok(DNS, format!("{skipped}; name servers in /etc/resolv.conf: {servers}"));
     }
     Finding::warning(
-        NAMES,
+        DNS,
         "/etc/resolv.conf has no name server",
-        "add one (`nameserver ADDRESS`), or pages are found only by address and /etc/hosts",
+        "add one (`nameserver ADDRESS`); otherwise only IP addresses and names in /etc/hosts can be fetched",
     )
 }
 
-/// Returns the names of the configuration that have to be resolved.
-fn names_of(config: &Config) -> BTreeSet<String> {
+/// Returns the host names of the configuration that have to be resolved.
+fn host_names(config: &Config) -> BTreeSet<String> {
     let config::Proxy { basic, enhanced, by_country } = &config.proxy;
     let proxies = basic.iter().chain(enhanced).chain(by_country.values().flatten());
     let providers = app::provider_urls(config);
-    let named = proxies.chain(&config.browser.cdp_url).chain(&config.llm.base_url);
-    let urls = named.filter_map(|url| Url::parse(url).ok()).chain(providers);
-    let of_urls = urls.filter_map(|url| {
-        // Of schemes that it does not know, the parser leaves an address as text.
+    let url_texts = proxies.chain(&config.browser.cdp_url).chain(&config.llm.base_url);
+    let urls = url_texts.filter_map(|url| Url::parse(url).ok()).chain(providers);
+    let names = urls.filter_map(|url| {
+        // For unknown schemes, the URL parser does not recognize IP addresses.
         match Host::parse(url.host_str()?).ok()? {
             Host::Domain(name) => Some(name),
             Host::Ipv4(_) | Host::Ipv6(_) => None,
         }
     });
-    of_urls.collect()
+    names.collect()
 }
 
-/// Connects to every proxy, a line for each pool.
+/// Connects to every proxy. Returns one finding per pool.
 async fn proxies(config: &Config) -> Vec<Finding> {
     let config::Proxy { basic, enhanced, by_country } = &config.proxy;
     let mut pools = vec![("proxy.basic".to_owned(), basic), ("proxy.enhanced".to_owned(), enhanced)];
     pools.extend(by_country.iter().map(|(country, urls)| (format!("proxy.by_country.{country}"), urls)));
     pools.retain(|(_, urls)| !urls.is_empty());
-    // Without a client the values of the configuration are a problem already.
+    // If there is no client, the check of the values reports the reason.
     let Ok(client) = app::client(config) else { return Vec::new() };
     let mut findings = Vec::new();
     for (pool, urls) in pools {
         let mut failures = JoinSet::new();
-        for (at, url) in urls.iter().enumerate() {
+        for (index, url) in urls.iter().enumerate() {
             let (client, url) = (client.clone(), url.clone());
-            failures.spawn(async move { (at, failure(&client, &url).await) });
+            failures.spawn(async move { (index, proxy_failure(&client, &url).await) });
         }
         let mut failures = failures.join_all().await;
         failures.sort();
-        findings.push(of_pool(&pool, &failures));
+        findings.push(pool_finding(&pool, &failures));
     }
     findings
 }
 
-/// Returns why a proxy cannot be used; `None` when it can.
-async fn failure(client: &Client, url: &str) -> Option<String> {
-    let unusable = || Some("its address cannot be used".to_owned());
-    let Ok(url) = Url::parse(url) else { return unusable() };
-    let Ok(proxy) = Proxy::new(&url) else { return unusable() };
-    // The address without the user and the password that may stand before it.
+/// Returns the reason why a proxy cannot be used, or `None` if it can.
+async fn proxy_failure(client: &Client, url: &str) -> Option<String> {
+    let invalid = || Some("invalid proxy URL".to_owned());
+    let Ok(url) = Url::parse(url) else { return invalid() };
+    let Ok(proxy) = Proxy::new(&url) else { return invalid() };
+    // The address without user and password, which must not be printed.
     let port = url.port_or_known_default().map_or_else(String::new, |port| format!(":{port}"));
-    let place = format!("{}{port}", url.host_str().unwrap_or_default());
-    match client.probe_proxy(&proxy, PATIENCE).await {
+    let address = format!("{}{port}", url.host_str().unwrap_or_default());
+    match client.probe_proxy(&proxy, TIMEOUT).await {
         Ok(()) => None,
-        Err(FetchError::Proxy { reason, .. }) => Some(format!("{place}: {reason}")),
-        Err(error) => Some(format!("{place}: {error}")),
+        Err(FetchError::Proxy { reason, .. }) => Some(format!("{address}: {reason}")),
+        Err(error) => Some(format!("{address}: {error}")),
     }
 }
 
-fn of_pool(pool: &str, proxies: &[(usize, Option<String>)]) -> Finding {
+fn pool_finding(pool: &str, proxies: &[(usize, Option<String>)]) -> Finding {
     let failed: Vec<String> = proxies
         .iter()
-        .filter_map(|(at, failure)| failure.as_ref().map(|failure| format!("[{at}] {failure}")))
+        .filter_map(|(index, failure)| failure.as_ref().map(|failure| format!("[{index}] {failure}")))
         .collect();
     let total = proxies.len();
-    let answering = total - failed.len();
+    let reachable = total - failed.len();
     if failed.is_empty() {
-        return Finding::ok(pool, format!("{answering} of {total} can be connected to"));
+        return Finding::ok(pool, format!("{reachable} of {total} reachable"));
     }
-    let message = format!("{answering} of {total} can be connected to; {}", failed.join("; "));
-    let advice = "check address, port and firewall, or take the proxy out";
-    if answering == 0 {
+    let message = format!("{reachable} of {total} reachable; {}", failed.join("; "));
+    let advice = "check address, port and firewall, or remove the proxy";
+    if reachable == 0 {
         Finding::problem(pool, message, advice)
     } else {
         Finding::warning(pool, message, advice)
     }
 }
 
-/// Asks every provider elsewhere one question, a line for each.
+/// Sends one query to every remote provider. Returns one finding per provider.
 async fn providers(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (name, source) in app::elsewhere(config) {
+    for (name, source) in app::remote_sources(config) {
         let check = format!("provider {name}");
         findings.push(match source {
             Ok(source) => provider(check, source).await,
@@ -167,50 +167,50 @@ async fn providers(config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// Puts a file into the bucket of artifacts and takes it out again, if there is a bucket.
+/// Writes a file into the bucket of artifacts and deletes it, if a bucket is configured.
 pub(super) async fn bucket(config: &Config) -> Option<Finding> {
     const CHECK: &str = "artifacts";
-    let place = match app::bucket_place(config)? {
-        Ok(place) => place,
+    let location = match app::bucket_location(config)? {
+        Ok(location) => location,
         Err(error) => return Some(unusable(CHECK.to_owned(), &error)),
     };
-    let probed = tokio::time::timeout(PATIENCE * 2, websvc_artifacts::probe(place)).await;
+    let result = tokio::time::timeout(TIMEOUT * 2, websvc_artifacts::probe(location)).await;
     let advice =
-        "check `[artifacts.s3]`: endpoint, region, bucket, and a key that may write, read and delete";
-    Some(match probed {
-        Ok(Ok(())) => Finding::ok(CHECK, "a file was put into the bucket and taken out again"),
+        "check `[artifacts.s3]`: endpoint, region, bucket, and a key that can write, read and delete";
+    Some(match result {
+        Ok(Ok(())) => Finding::ok(CHECK, "a file was written to the bucket and deleted"),
         Ok(Err(error)) => {
             let causes = output::causes(&error);
-            Finding::problem(CHECK, format!("the bucket does not keep files: {causes}"), advice)
+            Finding::problem(CHECK, format!("cannot store a file in the bucket: {causes}"), advice)
         }
-        Err(_elapsed) => Finding::problem(CHECK, "the bucket does not answer", advice),
+        Err(_elapsed) => Finding::problem(CHECK, "the bucket does not respond", advice),
     })
 }
 
 fn unusable(check: String, error: &anyhow::Error) -> Finding {
-    Finding::problem(check, output::causes(error.as_ref()), "correct what is named; `serve` does not start")
+    Finding::problem(check, output::causes(error.as_ref()), "correct the named value; `serve` does not start")
 }
 
-/// Names the sources that nobody asks.
+/// Returns a finding for sources that are configured and not used.
 fn unused(config: &Config) -> Option<Finding> {
-    let lost = app::unused_sources(config);
-    (!lost.is_empty()).then(|| {
+    let unused = app::unused_sources(config);
+    (!unused.is_empty()).then(|| {
         Finding::warning(
             "providers",
-            format!("described and not used: {}", lost.join(", ")),
-            "name them in `search.providers`, or take their sections out",
+            format!("configured but not used: {}", unused.join(", ")),
+            "add them to `search.providers`, or remove their sections",
         )
     })
 }
 
 async fn provider(check: String, source: Arc<dyn SearchSource>) -> Finding {
-    let query = websvc_query::parse(QUESTION).query;
+    let query = websvc_query::parse(QUERY).query;
     let started = Instant::now();
     let kind = [SourceKind::Web, SourceKind::News, SourceKind::Images]
         .into_iter()
         .find(|kind| source.supports(*kind))
         .unwrap_or(SourceKind::Web);
-    let ask = SourceRequest {
+    let request = SourceRequest {
         kind,
         query: &query,
         limit: 1,
@@ -221,41 +221,41 @@ async fn provider(check: String, source: Arc<dyn SearchSource>) -> Finding {
         safe: false,
         highlights: false,
         now: Timestamp::now(),
-        deadline: started + 2 * PATIENCE,
+        deadline: started + 2 * TIMEOUT,
     };
-    let answer = tokio::time::timeout(2 * PATIENCE, source.search(&ask)).await;
-    let taken = started.elapsed();
-    match answer {
-        Ok(SourceResponse::Results { hits, warnings }) => answered(check, hits.len(), &warnings, taken),
+    let response = tokio::time::timeout(2 * TIMEOUT, source.search(&request)).await;
+    let elapsed = started.elapsed();
+    match response {
+        Ok(SourceResponse::Results { hits, warnings }) => available(check, hits.len(), &warnings, elapsed),
         Ok(SourceResponse::Unavailable { failure, reason }) => unavailable(check, failure, &reason),
-        Err(_elapsed) => unavailable(check, FailureKind::Timeout, "it did not answer within 10 seconds"),
+        Err(_elapsed) => unavailable(check, FailureKind::Timeout, "no response within 10 seconds"),
     }
 }
 
-fn answered(check: String, hits: usize, warnings: &[String], taken: Duration) -> Finding {
-    let message = format!("answers in {} ms", taken.as_millis());
+fn available(check: String, hits: usize, warnings: &[String], elapsed: Duration) -> Finding {
+    let message = format!("responds in {} ms", elapsed.as_millis());
     if let Some(warning) = warnings.first() {
-        return Finding::warning(check, format!("{message}; {warning}"), "see what it says of itself");
+        return Finding::warning(check, format!("{message}; {warning}"), "see the warning of the provider");
     }
-    let found = if hits == 0 { ", and finds nothing for a common word" } else { "" };
-    Finding::ok(check, message + found)
+    let suffix = if hits == 0 { ", but finds nothing for a common word" } else { "" };
+    Finding::ok(check, message + suffix)
 }
 
 fn unavailable(check: String, failure: FailureKind, reason: &str) -> Finding {
     let advice = match failure {
         FailureKind::Paused | FailureKind::Busy | FailureKind::Limited => {
-            let advice = "ask it less (`requests_per_second`), or raise its limits";
+            let advice = "lower `requests_per_second`, or raise the limits of the provider";
             return Finding::warning(check, reason, advice);
         }
-        FailureKind::Timeout => "check that it runs and is not overloaded, or raise its `timeout_ms`",
-        FailureKind::Unreachable => "check that it runs, its `url`, and the way to it",
+        FailureKind::Timeout => "check that the provider runs and is not overloaded, or raise `timeout_ms`",
+        FailureKind::Unreachable => "check that the provider runs, its `url`, and the network",
         FailureKind::Status | FailureKind::Unreadable => {
-            "check its `url` and key: it has to answer with status 200 and JSON in which its fields are"
+            "check `url` and key: the provider must respond with status 200 and JSON that has the configured fields"
         }
         FailureKind::Incomplete | FailureKind::Unsuited => {
-            "check what the declaration of the source says of its answers"
+            "check the configuration of the source: it does not match the responses"
         }
-        FailureKind::Internal => "look into the log, and report it: it is a defect of websvc",
+        FailureKind::Internal => "see the log, and report this bug of websvc",
     };
     Finding::problem(check, reason, advice)
 }
@@ -266,17 +266,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_are_not_found_are_problems() {
-        let answers = |found: [bool; 2]| [("a.test".to_owned(), found[0]), ("b.test".to_owned(), found[1])];
-        assert_eq!(resolved(&answers([true, true])), Finding::ok(NAMES, "found: a.test, b.test"));
-        let one = resolved(&answers([true, false]));
-        assert_eq!((one.state, one.message.as_str()), (State::Problem, "not found: b.test"));
-        let none = resolved(&answers([false, false]));
-        assert!(none.advice.unwrap().starts_with("none is found"));
+    fn unresolved_names_are_problems() {
+        let results = |found: [bool; 2]| [("a.test".to_owned(), found[0]), ("b.test".to_owned(), found[1])];
+        assert_eq!(dns_finding(&results([true, true])), Finding::ok(DNS, "resolved: a.test, b.test"));
+        let one = dns_finding(&results([true, false]));
+        assert_eq!((one.state, one.message.as_str()), (State::Problem, "not resolved: b.test"));
+        let none = dns_finding(&results([false, false]));
+        assert!(none.advice.unwrap().starts_with("no name could be resolved"));
     }
 
     #[test]
-    fn without_names_only_the_configuration_of_the_resolver_is_read() {
+    fn configuration_without_names_checks_only_the_resolver() {
         for (text, expected) in [
             (None, State::Ok),
             (Some("search test\nnameserver 192.0.2.1\n"), State::Ok),
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_of_proxies_and_providers_are_those_of_the_configuration() {
+    fn host_names_are_those_of_proxies_and_providers() {
         let config = toml::from_str(
             "[proxy]\nbasic = ['http://user:pass@proxy.test:1', 'socks5://192.0.2.1', 'socks5://[::1]:2']\n\
              by_country = { DE = ['socks5://de.test'] }\n\
@@ -297,26 +297,26 @@ mod tests {
              fields = { url = '/u', title = '/t' }",
         )
         .unwrap();
-        let names: Vec<String> = names_of(&config).into_iter().collect();
+        let names: Vec<String> = host_names(&config).into_iter().collect();
         assert_eq!(names, ["de.test", "own.test", "proxy.test", "searx.test"]);
     }
 
     #[test]
-    fn a_pool_is_as_good_as_its_proxies() {
-        let failed = || Some("p.test:1: it cannot be reached".to_owned());
+    fn pool_finding_depends_on_reachable_proxies() {
+        let failed = || Some("p.test:1: connection refused".to_owned());
         for (proxies, expected) in [
             (vec![(0, None), (1, None)], State::Ok),
             (vec![(0, None), (1, failed())], State::Warning),
             (vec![(0, failed())], State::Problem),
         ] {
-            assert_eq!(of_pool("proxy.basic", &proxies).state, expected);
+            assert_eq!(pool_finding("proxy.basic", &proxies).state, expected);
         }
-        let finding = of_pool("proxy.basic", &[(0, None), (1, failed())]);
-        assert_eq!(finding.message, "1 of 2 can be connected to; [1] p.test:1: it cannot be reached");
+        let finding = pool_finding("proxy.basic", &[(0, None), (1, failed())]);
+        assert_eq!(finding.message, "1 of 2 reachable; [1] p.test:1: connection refused");
     }
 
     #[test]
-    fn a_provider_that_limits_its_callers_is_no_problem() {
+    fn rate_limited_provider_is_a_warning() {
         let of = |failure| unavailable("provider x".to_owned(), failure, "why").state;
         assert_eq!(of(FailureKind::Limited), State::Warning);
         for failure in

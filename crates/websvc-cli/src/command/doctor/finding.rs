@@ -1,22 +1,22 @@
-//! Result of a check.
+//! The result of a check.
 
 use serde::Serialize;
 
 use crate::output::Style;
 
-/// How bad it is.
+/// The state of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum State {
-    /// As it should be.
+    /// Nothing to do.
     Ok,
-    /// The service runs, and something is less than it could be.
+    /// The service runs with restrictions.
     Warning,
-    /// The service does not start, or does not do what the configuration says.
+    /// The service does not start, or does not work as configured.
     Problem,
 }
 
-/// Result of a check in one line, with advice if there is a problem.
+/// The result of a check in one line, with advice if it is not ok.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     /// Name of the check.

@@ -1,4 +1,4 @@
-//! The address of the service and its certificate.
+//! Checks of the address of the service and its certificate.
 
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -17,12 +17,12 @@ use crate::output;
 
 const LISTEN: &str = "address";
 const TLS: &str = "tls";
-const PATIENCE: Duration = Duration::from_secs(5);
-const DAY: i64 = 86_400;
-/// Certificates of 90 days are usually renewed a month before their end.
+const TIMEOUT: Duration = Duration::from_secs(5);
+const DAY_SECONDS: i64 = 86_400;
+/// Days before the expiry from which a certificate is overdue. Usually, 90-day certificates are renewed 30 days before.
 const RENEWAL_DAYS: i64 = 14;
 
-/// Checks the address and, where there is one, the certificate.
+/// Checks the address and, if there is one, the certificate.
 pub(super) async fn check(config: &Config) -> Vec<Finding> {
     let mut findings = vec![listen(config).await];
     if let Some(Tls { cert, key }) = &config.server.tls {
@@ -32,8 +32,8 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
             Err(error) => Finding::problem(
                 TLS,
                 output::causes(&error),
-                "give PEM files that belong together and that this user may read: the host's certificate first, \
-                 then the intermediate ones",
+                "use a certificate and its key as PEM files that this user can read; the certificate file has the host's \
+                 certificate first, then the intermediate ones",
             ),
         });
     }
@@ -48,7 +48,7 @@ async fn listen(config: &Config) -> Finding {
                 listener.local_addr().map_or_else(|_| listen.clone(), |address| address.to_string());
             Finding::ok(LISTEN, format!("{address} is free"))
         }
-        Err(error) if error.kind() == ErrorKind::AddrInUse => taken(config).await,
+        Err(error) if error.kind() == ErrorKind::AddrInUse => in_use(config).await,
         Err(error) => {
             Finding::problem(LISTEN, format!("cannot listen on {listen}: {error}"), advice(error.kind()))
         }
@@ -58,38 +58,38 @@ async fn listen(config: &Config) -> Finding {
 fn advice(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::PermissionDenied => {
-            "give a port of 1024 and above, or the right to lower ones (systemd: \
+            "use a port from 1024 on, or allow lower ones (systemd: \
              AmbientCapabilities=CAP_NET_BIND_SERVICE)"
         }
-        ErrorKind::AddrNotAvailable => "give an address of this machine, or 0.0.0.0 for all of them",
-        _ => "give host:port by `server.listen` or --listen, such as 127.0.0.1:3002",
+        ErrorKind::AddrNotAvailable => "use an address of this machine, or 0.0.0.0 for all of them",
+        _ => "set `server.listen` or --listen to host:port, such as 127.0.0.1:3002",
     }
 }
 
-/// Asks who has the address whether it is websvc.
-async fn taken(config: &Config) -> Finding {
+/// Checks whether the program that uses the address is websvc.
+async fn in_use(config: &Config) -> Finding {
     let listen = &config.server.listen;
-    match ready(config).await {
-        Some(readiness) => judge(listen, &readiness),
+    match readiness(config).await {
+        Some(readiness) => readiness_finding(listen, &readiness),
         None => Finding::problem(
             LISTEN,
-            format!("{listen} is taken by another program"),
-            "end that program, or give another address by `server.listen` or --listen",
+            format!("{listen} is in use by another program"),
+            "stop that program, or use another address (`server.listen` or --listen)",
         ),
     }
 }
 
-fn judge(listen: &str, readiness: &ReadinessResponse) -> Finding {
+fn readiness_finding(listen: &str, readiness: &ReadinessResponse) -> Finding {
     let ReadinessResponse { status, checks, degraded, audit, .. } = readiness;
-    let running = format!("a websvc runs on {listen}");
+    let running = format!("websvc is running on {listen}");
     match status {
         ReadinessStatus::Ready => {
-            if let Some(told) = super::audit::of_readiness(audit) {
+            if let Some(problems) = super::audit::readiness_problems(audit) {
                 return Finding::warning(
                     LISTEN,
-                    format!("{running} and is ready; of its audit events, {told}"),
-                    "see the lines of audit events below: those that wait are delivered when their sink takes them, until their \
-                     place (`audit.max_bytes`) is full",
+                    format!("{running} and is ready; audit events: {problems}"),
+                    "see the checks of audit events below; queued events are delivered when the sink accepts them, \
+                     unless the spool (`audit.max_bytes`) is full before",
                 );
             }
             if degraded.is_empty() {
@@ -97,67 +97,68 @@ fn judge(listen: &str, readiness: &ReadinessResponse) -> Finding {
             }
             Finding::warning(
                 LISTEN,
-                format!("{running} and is ready, but not whole: {}", degraded.join(", ")),
-                "see the lines of these parts below, and /ready for the reason",
+                format!("{running} and is ready, but degraded: {}", degraded.join(", ")),
+                "see the checks of these parts below, and /ready for the reason",
             )
         }
         ReadinessStatus::Stopping => Finding::warning(
             LISTEN,
             format!("{running} and is stopping"),
-            "wait until it has finished what it has begun",
+            "wait until its requests in flight are finished",
         ),
         ReadinessStatus::NotReady => {
-            let lost = [("database", checks.store), ("index", checks.index), ("cache", checks.cache)];
-            let lost = lost.into_iter().filter(|(_, condition)| *condition != ComponentStatus::Ok);
-            let lost = lost.map(|(name, _)| name).collect::<Vec<_>>().join(" and ");
+            let unavailable = [("database", checks.store), ("index", checks.index), ("cache", checks.cache)];
+            let unavailable =
+                unavailable.into_iter().filter(|(_, condition)| *condition != ComponentStatus::Ok);
+            let unavailable = unavailable.map(|(name, _)| name).collect::<Vec<_>>().join(" and ");
             Finding::problem(
                 LISTEN,
-                format!("{running} without its {lost}"),
-                "look into its log, then restart it",
+                format!("{running} without its {unavailable}"),
+                "see its log, then restart it",
             )
         }
     }
 }
 
-async fn ready(config: &Config) -> Option<ReadinessResponse> {
+async fn readiness(config: &Config) -> Option<ReadinessResponse> {
     let address = tokio::net::lookup_host(&config.server.listen).await.ok()?.next()?;
-    let mut reachable = address;
+    let mut target = address;
     if address.ip().is_unspecified() {
-        reachable.set_ip(match address.ip() {
+        target.set_ip(match address.ip() {
             std::net::IpAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
             std::net::IpAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
         });
     }
     let scheme = if config.server.tls.is_some() { "https" } else { "http" };
-    let url: Url = format!("{scheme}://{reachable}/ready").parse().ok()?;
-    // Its own certificate is for its public name, and its own address is no page's.
+    let url: Url = format!("{scheme}://{target}/ready").parse().ok()?;
+    // The certificate is for the public name, and the address may be private.
     let client = Client::new(ClientConfig::new(AddressGuard::open())).ok()?;
     let request = FetchRequest {
-        timeout: PATIENCE,
+        timeout: TIMEOUT,
         tls: TlsPolicy::SkipVerification,
         redirects: RedirectPolicy::None,
         max_body_bytes: 1 << 20,
         ..FetchRequest::get(url)
     };
-    let answer = client.fetch(request).await.ok()?;
-    let is_answer = matches!(answer.status, StatusCode::OK | StatusCode::SERVICE_UNAVAILABLE);
-    is_answer.then(|| serde_json::from_slice(&answer.body).ok()).flatten()
+    let response = client.fetch(request).await.ok()?;
+    let is_ready_response = matches!(response.status, StatusCode::OK | StatusCode::SERVICE_UNAVAILABLE);
+    is_ready_response.then(|| serde_json::from_slice(&response.body).ok()).flatten()
 }
 
-/// Judges from when until when a certificate is valid; seconds since the Unix epoch.
+/// Checks the validity of a certificate. Times are seconds since the Unix epoch.
 fn certificate(start: i64, end: i64, now: i64) -> Finding {
     let day = |at: i64| {
         jiff::Timestamp::from_second(at)
             .map_or_else(|_| at.to_string(), |at| at.strftime("%Y-%m-%d").to_string())
     };
-    let renew = "renew it; a running service takes over the new files by itself";
+    let renew = "renew the certificate; a running service reloads the files";
     if now > end {
-        Finding::problem(TLS, format!("the certificate ended on {}", day(end)), renew)
+        Finding::problem(TLS, format!("the certificate expired on {}", day(end)), renew)
     } else if now < start {
-        let advice = "check the clock of this machine, or use the certificate that is valid today";
-        Finding::problem(TLS, format!("the certificate is valid from {} on", day(start)), advice)
-    } else if end - now < RENEWAL_DAYS * DAY {
-        Finding::warning(TLS, format!("the certificate ends on {}", day(end)), renew)
+        let advice = "check the clock of this machine, or use a certificate that is valid today";
+        Finding::problem(TLS, format!("the certificate is not valid before {}", day(start)), advice)
+    } else if end - now < RENEWAL_DAYS * DAY_SECONDS {
+        Finding::warning(TLS, format!("the certificate expires on {}", day(end)), renew)
     } else {
         Finding::ok(TLS, format!("the certificate is valid until {}", day(end)))
     }
@@ -171,13 +172,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_certificate_is_judged_by_its_days() {
+    fn certificate_finding_depends_on_its_validity() {
         let now = 1_800_000_000;
         for (start, end, expected, word) in [
-            (now - DAY, now + 90 * DAY, State::Ok, "valid until 2027-04-15"),
-            (now - DAY, now + 3 * DAY, State::Warning, "ends on 2027-01-18"),
-            (now - 90 * DAY, now - DAY, State::Problem, "ended on 2027-01-14"),
-            (now + DAY, now + 90 * DAY, State::Problem, "valid from 2027-01-16 on"),
+            (now - DAY_SECONDS, now + 90 * DAY_SECONDS, State::Ok, "valid until 2027-04-15"),
+            (now - DAY_SECONDS, now + 3 * DAY_SECONDS, State::Warning, "expires on 2027-01-18"),
+            (now - 90 * DAY_SECONDS, now - DAY_SECONDS, State::Problem, "expired on 2027-01-14"),
+            (now + DAY_SECONDS, now + 90 * DAY_SECONDS, State::Problem, "not valid before 2027-01-16"),
             (0, i64::MAX, State::Ok, "valid until"),
         ] {
             let finding = certificate(start, end, now);
@@ -187,8 +188,8 @@ mod tests {
     }
 
     #[test]
-    fn a_running_service_is_judged_by_what_it_says() {
-        let good = ReadinessChecks {
+    fn running_service_is_checked_by_its_readiness() {
+        let checks_ok = ReadinessChecks {
             store: ComponentStatus::Ok,
             index: ComponentStatus::Ok,
             cache: ComponentStatus::Ok,
@@ -196,7 +197,7 @@ mod tests {
         };
         let readiness = |status, store| ReadinessResponse {
             status,
-            checks: ReadinessChecks { store, ..good },
+            checks: ReadinessChecks { store, ..checks_ok },
             sources: Vec::new(),
             browser: BrowserReadiness::default(),
             threat: ThreatReadiness::default(),
@@ -204,20 +205,24 @@ mod tests {
             audit: Vec::new(),
         };
         let mut ready = readiness(ReadinessStatus::Ready, ComponentStatus::Ok);
-        assert_eq!(judge("x:1", &ready), Finding::ok(LISTEN, "a websvc runs on x:1 and is ready"));
+        assert_eq!(
+            readiness_finding("x:1", &ready),
+            Finding::ok(LISTEN, "websvc is running on x:1 and is ready")
+        );
         ready.degraded.push("source:searxng".to_owned());
-        let less = judge("x:1", &ready);
-        assert_eq!(less.state, State::Warning);
-        assert!(less.message.contains("source:searxng"), "{less:?}");
-        let broken = judge("x:1", &readiness(ReadinessStatus::NotReady, ComponentStatus::Unavailable));
+        let degraded = readiness_finding("x:1", &ready);
+        assert_eq!(degraded.state, State::Warning);
+        assert!(degraded.message.contains("source:searxng"), "{degraded:?}");
+        let broken =
+            readiness_finding("x:1", &readiness(ReadinessStatus::NotReady, ComponentStatus::Unavailable));
         assert_eq!(
             (broken.state, broken.message.as_str()),
-            (State::Problem, "a websvc runs on x:1 without its database")
+            (State::Problem, "websvc is running on x:1 without its database")
         );
     }
 
     #[test]
-    fn an_address_that_cannot_be_had_has_its_advice() {
+    fn unusable_address_has_specific_advice() {
         assert!(advice(ErrorKind::PermissionDenied).contains("1024"));
         assert!(advice(ErrorKind::AddrNotAvailable).contains("of this machine"));
         assert!(advice(ErrorKind::InvalidInput).contains("host:port"));

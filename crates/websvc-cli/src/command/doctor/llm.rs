@@ -11,34 +11,34 @@ use crate::output;
 
 const CHECK: &str = "language model";
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Asks the endpoint for its models, and where it has no such list one short question, if there is an endpoint.
+/// Fetches the list of models, if an endpoint is configured. If it has no such list, sends one short prompt.
 pub(super) async fn check(config: &Config) -> Option<Finding> {
     let model = match app::model(config) {
         Ok(model) => model?,
         Err(error) => {
-            let advice = "correct what is named; `serve` does not start";
+            let advice = "correct the named value; `serve` does not start";
             return Some(Finding::problem(CHECK, output::causes(error.as_ref()), advice));
         }
     };
-    let (started, deadline) = (Instant::now(), Instant::now() + PATIENCE);
+    let (started, deadline) = (Instant::now(), Instant::now() + TIMEOUT);
     let listed = model.models(deadline).await;
     let names: Vec<&str> =
         [&config.llm.model, &config.llm.rerank_model].into_iter().flatten().map(String::as_str).collect();
     Some(match listed {
-        Ok(listed) => of_list(&names, &listed, started.elapsed()),
+        Ok(listed) => list_finding(&names, &listed, started.elapsed()),
         Err(ModelError::Refused { status: 404 | 405 } | ModelError::BadAnswer { .. })
             if model.completes() =>
         {
-            of_answer(&ask(&model, deadline).await, started.elapsed())
+            completion_finding(&complete(&model, deadline).await, started.elapsed())
         }
         Err(error) => failed(&error),
     })
 }
 
-async fn ask(model: &OpenAi, deadline: Instant) -> Result<Completion, ModelError> {
-    let question = CompletionRequest {
+async fn complete(model: &OpenAi, deadline: Instant) -> Result<Completion, ModelError> {
+    let request = CompletionRequest {
         instructions: "You answer in one word.",
         wish: "Say: ready",
         content: None,
@@ -46,28 +46,28 @@ async fn ask(model: &OpenAi, deadline: Instant) -> Result<Completion, ModelError
         max_tokens: 16,
         deadline,
     };
-    model.complete(&question).await
+    model.complete(&request).await
 }
 
-fn of_list(names: &[&str], listed: &[String], taken: Duration) -> Finding {
+fn list_finding(names: &[&str], listed: &[String], elapsed: Duration) -> Finding {
     let unknown: Vec<&str> =
-        names.iter().filter(|name| !listed.iter().any(|known| known == *name)).copied().collect();
-    let message = format!("answers in {} ms", taken.as_millis());
+        names.iter().filter(|name| !listed.iter().any(|model| model == *name)).copied().collect();
+    let message = format!("responds in {} ms", elapsed.as_millis());
     if unknown.is_empty() {
-        return Finding::ok(CHECK, format!("{message}, and has {}", names.join(" and ")));
+        return Finding::ok(CHECK, format!("{message} and has {}", names.join(" and ")));
     }
     Finding::warning(
         CHECK,
-        format!("{message}, and does not list {}", unknown.join(" and ")),
-        "check `llm.model` and `llm.rerank_model`; a proxy of models may know more than it lists",
+        format!("{message}, but does not list {}", unknown.join(" and ")),
+        "check `llm.model` and `llm.rerank_model`; a model proxy may have more models than it lists",
     )
 }
 
-fn of_answer(answer: &Result<Completion, ModelError>, taken: Duration) -> Finding {
-    match answer {
-        // Of so few tokens, a model that thinks first says nothing: it works all the same.
+fn completion_finding(result: &Result<Completion, ModelError>, elapsed: Duration) -> Finding {
+    match result {
+        // A reasoning model may return no text within so few tokens. It works nevertheless.
         Ok(_) | Err(ModelError::BadAnswer { .. }) => {
-            Finding::ok(CHECK, format!("answers a question in {} ms", taken.as_millis()))
+            Finding::ok(CHECK, format!("completes a prompt in {} ms", elapsed.as_millis()))
         }
         Err(error) => failed(error),
     }
@@ -80,7 +80,7 @@ fn failed(error: &ModelError) -> Finding {
             "check `llm.base_url`, which usually ends in /v1, and `llm.model`"
         }
         ModelError::Late { .. } | ModelError::Unreachable { .. } | ModelError::Missing => {
-            "check that it runs, `llm.base_url`, and the way to it"
+            "check that the endpoint runs, `llm.base_url`, and the network"
         }
     };
     Finding::problem(CHECK, error.to_string(), advice)
@@ -92,17 +92,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_is_as_good_as_the_list_it_is_on() {
-        let taken = Duration::from_millis(3);
+    fn unlisted_model_is_a_warning() {
+        let elapsed = Duration::from_millis(3);
         let listed = ["tiny".to_owned(), "other".to_owned()];
-        assert_eq!(of_list(&["tiny"], &listed, taken).state, State::Ok);
-        let warned = of_list(&["tiny", "huge"], &listed, taken);
+        assert_eq!(list_finding(&["tiny"], &listed, elapsed).state, State::Ok);
+        let warned = list_finding(&["tiny", "huge"], &listed, elapsed);
         assert_eq!(warned.state, State::Warning);
         assert!(warned.message.ends_with("does not list huge"), "{}", warned.message);
     }
 
     #[test]
-    fn failures_are_problems_with_the_key_to_look_at() {
+    fn model_error_advice_names_the_key() {
         let check = |error: ModelError, expected: &str| {
             let finding = failed(&error);
             assert_eq!(finding.state, State::Problem);
@@ -110,6 +110,6 @@ mod tests {
         };
         check(ModelError::Refused { status: 401 }, "llm.api_key");
         check(ModelError::Refused { status: 500 }, "llm.base_url");
-        check(ModelError::Unreachable { what: "x" }, "that it runs");
+        check(ModelError::Unreachable { what: "x" }, "the endpoint runs");
     }
 }

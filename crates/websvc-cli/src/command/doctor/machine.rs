@@ -1,4 +1,4 @@
-//! Check of the machine: open files, memory, clock.
+//! Checks of the machine: open files, memory, clock.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,30 +12,30 @@ const FILES: &str = "open files";
 const MEMORY: &str = "memory";
 const CLOCK: &str = "clock";
 
-/// Files that the service opens beside connections: the index, the database, its log.
-const OWN_FILES: u64 = 512;
-/// Memory of the service without its caches and pages.
-const OWN_MEMORY: u64 = 128 * 1024 * 1024;
-/// 2026-01-01: the program is younger.
-const BORN: i64 = 1_767_225_600;
-/// 2100-01-01: so long no clock has been right.
-const FAR: i64 = 4_102_444_800;
-/// A file may be so much younger than now: clocks of file servers differ.
-const SLACK_SECONDS: i64 = 3_600;
+/// Files that the service opens in addition to connections: the index, the database, its log.
+const BASE_FILES: u64 = 512;
+/// Memory of the service without caches and pages.
+const BASE_MEMORY_BYTES: u64 = 128 * 1024 * 1024;
+/// 2026-01-01, before the first release of the program.
+const MIN_TIME: i64 = 1_767_225_600;
+/// 2100-01-01, the latest plausible time.
+const MAX_TIME: i64 = 4_102_444_800;
+/// Tolerance for a file from the future, because clocks of file servers differ.
+const TOLERANCE_SECONDS: i64 = 3_600;
 
 /// Checks limits, memory and clock.
 pub(super) fn check(config: Option<&Config>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(config) = config {
-        findings.extend(open_files_limit().map(|limit| open_files(limit, connections(config))));
+        findings.extend(open_files_limit().map(|limit| open_files(limit, max_connections(config))));
         findings.extend(available_memory().map(|available| memory(available, config)));
     }
-    findings.push(clock(seconds(SystemTime::now()), newest(std::env::current_exe().ok().as_deref())));
+    findings.push(clock(seconds(SystemTime::now()), modified_at(std::env::current_exe().ok().as_deref())));
     findings
 }
 
-/// Returns how many connections there may be at one time, with a proxy or a redirect in each fetch.
-fn connections(config: &Config) -> u64 {
+/// Returns the maximum number of concurrent connections. Each fetch may have two, for a proxy or a redirect.
+fn max_connections(config: &Config) -> u64 {
     let fetches = 2 * config.fetch.concurrency;
     u64::try_from(config.server.max_connections.saturating_add(fetches)).unwrap_or(u64::MAX)
 }
@@ -51,33 +51,33 @@ fn open_files_limit() -> Option<u64> {
     None
 }
 
-fn open_files(limit: u64, connections: u64) -> Finding {
-    let wanted = connections.saturating_add(OWN_FILES);
-    if limit >= wanted {
+fn open_files(limit: u64, max_connections: u64) -> Finding {
+    let required = max_connections.saturating_add(BASE_FILES);
+    if limit >= required {
         let limit = if limit == u64::MAX { "no limit".to_owned() } else { format!("up to {limit}") };
-        return Finding::ok(FILES, format!("{limit}; {wanted} are enough"));
+        return Finding::ok(FILES, format!("{limit}; {required} are sufficient"));
     }
     Finding::warning(
         FILES,
-        format!("up to {limit}; {wanted} may be wanted at the configured numbers of connections"),
+        format!("up to {limit}; up to {required} may be needed for the configured number of connections"),
         format!(
-            "raise the limit (`ulimit -n {wanted}`, systemd: LimitNOFILE={wanted}), or lower \
+            "raise the limit (`ulimit -n {required}`, systemd: LimitNOFILE={required}), or lower \
              `server.max_connections`"
         ),
     )
 }
 
-/// Returns the bytes that may still be used: the least of what the system has and what the control group allows.
+/// Returns the available memory in bytes, limited by the control group.
 fn available_memory() -> Option<u64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let system = system_memory(&read("/proc/meminfo")?)?;
     let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
     let group = number("/sys/fs/cgroup/memory.max")
-        .map(|most| most.saturating_sub(number("/sys/fs/cgroup/memory.current").unwrap_or_default()));
+        .map(|max| max.saturating_sub(number("/sys/fs/cgroup/memory.current").unwrap_or_default()));
     Some(group.map_or(system, |group| group.min(system)))
 }
 
-/// Reads `MemAvailable` of Linux, in bytes.
+/// Parses `MemAvailable` of `/proc/meminfo`, in bytes.
 fn system_memory(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -85,22 +85,23 @@ fn system_memory(meminfo: &str) -> Option<u64> {
 }
 
 fn memory(available: u64, config: &Config) -> Finding {
-    // A page is held as received, decoded and as a tree while it is read, by as many as there are processors.
+    // While a page is parsed, it is in memory as received, decoded, and as a tree. As many pages are parsed at once
+    // as there are processors.
     let pages = config.fetch.max_body_bytes.saturating_mul(3);
-    let wanted = OWN_MEMORY.saturating_add(config.cache.memory_bytes).saturating_add(pages);
-    let [available_shown, wanted_shown] = [available, wanted].map(HumanBytes);
-    let message = format!("{available_shown} available; {wanted_shown} are wanted for the largest pages");
-    if available >= wanted {
+    let required = BASE_MEMORY_BYTES.saturating_add(config.cache.output_memory_bytes).saturating_add(pages);
+    let [available_shown, required_shown] = [available, required].map(HumanBytes);
+    let message = format!("{available_shown} available; {required_shown} needed for the largest pages");
+    if available >= required {
         return Finding::ok(MEMORY, message);
     }
     Finding::warning(
         MEMORY,
         message,
-        "give the machine or container more, or lower `fetch.max_body_bytes` and `cache.memory_bytes`",
+        "add memory, or lower `fetch.max_body_bytes` and `cache.output_memory_bytes`",
     )
 }
 
-fn newest(path: Option<&Path>) -> Option<i64> {
+fn modified_at(path: Option<&Path>) -> Option<i64> {
     let modified = std::fs::metadata(path?).ok()?.modified().ok()?;
     Some(seconds(modified))
 }
@@ -112,21 +113,25 @@ fn seconds(at: SystemTime) -> i64 {
     }
 }
 
-/// Compares the clock with what cannot be later than now; seconds since the Unix epoch.
+/// Checks the clock against the installation time of the program. Times are seconds since the Unix epoch.
 fn clock(now: i64, installed: Option<i64>) -> Finding {
     let shown = |at: i64| {
         jiff::Timestamp::from_second(at)
             .map_or_else(|_| format!("{at} seconds"), |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string())
     };
     let advice =
-        "set the clock (timedatectl set-ntp true, chrony): ages of pages and certificates depend on it";
-    if !(BORN..FAR).contains(&now) {
-        return Finding::problem(CLOCK, format!("{} cannot be", shown(now)), advice);
+        "set the clock (timedatectl set-ntp true, chrony): the age of pages and certificates depends on it";
+    if !(MIN_TIME..MAX_TIME).contains(&now) {
+        return Finding::problem(CLOCK, format!("{} is not plausible", shown(now)), advice);
     }
-    match installed.filter(|&installed| installed > now.saturating_add(SLACK_SECONDS)) {
+    match installed.filter(|&installed| installed > now.saturating_add(TOLERANCE_SECONDS)) {
         Some(installed) => Finding::warning(
             CLOCK,
-            format!("{}, before this program was installed on {}", shown(now), shown(installed)),
+            format!(
+                "{}, which is before the installation of this program on {}",
+                shown(now),
+                shown(installed)
+            ),
             advice,
         ),
         None => Finding::ok(CLOCK, shown(now)),
@@ -139,22 +144,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn open_files_have_to_suffice_for_the_connections() {
-        for (limit, connections, expected) in [
+    fn open_files_limit_must_suffice_for_the_connections() {
+        for (limit, max_connections, expected) in [
             (1024, 4224, State::Warning),
             (65_536, 4224, State::Ok),
             (u64::MAX, 4224, State::Ok),
             (1024, 200, State::Ok),
             (u64::MAX - 1, u64::MAX, State::Warning),
         ] {
-            assert_eq!(open_files(limit, connections).state, expected, "{limit} {connections}");
+            assert_eq!(open_files(limit, max_connections).state, expected, "{limit} {max_connections}");
         }
         assert!(open_files(1024, 4224).advice.unwrap().contains("ulimit -n 4736"));
-        assert_eq!(connections(&Config::default()), 4224);
+        assert_eq!(max_connections(&Config::default()), 4224);
     }
 
     #[test]
-    fn memory_is_read_and_judged() {
+    fn available_memory_is_parsed_and_checked() {
         assert_eq!(system_memory("MemTotal: 9 kB\nMemAvailable:    2048 kB\n"), Some(2 * 1024 * 1024));
         assert_eq!(system_memory("MemTotal: 9 kB\n"), None);
         assert_eq!(memory(1 << 30, &Config::default()).state, State::Ok);
@@ -162,8 +167,8 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_is_neither_in_the_past_nor_far_ahead() {
-        let now = BORN + 1_000_000;
+    fn clock_must_be_plausible() {
+        let now = MIN_TIME + 1_000_000;
         for (at, installed, expected) in [
             (now, None, State::Ok),
             (now, Some(now - 60), State::Ok),
@@ -171,7 +176,7 @@ mod tests {
             (now, Some(now + 86_400), State::Warning),
             (0, None, State::Problem),
             (-5, None, State::Problem),
-            (FAR, None, State::Problem),
+            (MAX_TIME, None, State::Problem),
             (i64::MAX, None, State::Problem),
         ] {
             assert_eq!(clock(at, installed).state, expected, "{at} {installed:?}");

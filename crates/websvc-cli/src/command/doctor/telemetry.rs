@@ -1,4 +1,4 @@
-//! Check of the log configuration and of the trace collector.
+//! Checks of the log settings and of the collector of traces.
 
 use std::time::Instant;
 
@@ -11,60 +11,56 @@ use crate::output;
 const LOG: &str = "log";
 const TRACES: &str = "traces";
 
-/// Checks the log, and the collector if there is one.
+/// Checks the log settings, and the collector if there is one.
 pub(super) async fn check(config: &Config) -> Vec<Finding> {
     let mut findings = vec![log(logging::check(&config.log))];
     findings.extend(traces(config).await);
     findings
 }
 
-fn log(checked: anyhow::Result<()>) -> Finding {
-    match checked {
-        Ok(()) => Finding::ok(LOG, "format and filter can be used"),
+fn log(result: anyhow::Result<()>) -> Finding {
+    match result {
+        Ok(()) => Finding::ok(LOG, "format and filter are valid"),
         Err(error) => Finding::problem(
             LOG,
             output::causes(error.as_ref()),
-            "correct what is named; `serve` does not start",
+            "correct the named value; `serve` does not start",
         ),
     }
 }
 
-/// Sends the collector a batch without spans.
+/// Sends an empty batch to the collector.
 async fn traces(config: &Config) -> Vec<Finding> {
-    let unusable = |error: anyhow::Error| {
+    let invalid = |error: anyhow::Error| {
         vec![Finding::problem(
             TRACES,
             output::causes(error.as_ref()),
-            "correct what is named; `serve` does not start",
+            "correct the named value; `serve` does not start",
         )]
     };
     let settings = match TraceSettings::read(&config.traces, |name| std::env::var(name).ok()) {
         Ok(Some(settings)) => settings,
         Ok(None) => return Vec::new(),
-        Err(error) => return unusable(error),
+        Err(error) => return invalid(error),
     };
-    let destination = match settings.destination(config) {
-        Ok(destination) => destination,
-        Err(error) => return unusable(error),
+    let exporter = match settings.exporter_config(config) {
+        Ok(exporter) => exporter,
+        Err(error) => return invalid(error),
     };
     let started = Instant::now();
-    let probed = destination.probe().await;
-    let taken = started.elapsed();
-    let mut findings = vec![match probed {
-        Ok(()) => Finding::ok(TRACES, format!("the collector takes spans, in {} ms", taken.as_millis())),
+    let result = exporter.probe().await;
+    let elapsed = started.elapsed();
+    let mut findings = vec![match result {
+        Ok(()) => Finding::ok(TRACES, format!("the collector accepts spans, in {} ms", elapsed.as_millis())),
         Err(error) => Finding::warning(
             TRACES,
-            format!("the collector does not take spans: {error}"),
-            "check that it runs and takes OTLP over HTTP as JSON, `traces.endpoint` and `traces.headers`; requests are \
-             served all the same",
+            format!("the collector does not accept spans: {error}"),
+            "check that it runs and accepts OTLP over HTTP as JSON, `traces.endpoint` and `traces.headers`; the service \
+             works without it",
         ),
     }];
     findings.extend(settings.warnings.into_iter().map(|warning| {
-        Finding::warning(
-            TRACES,
-            warning,
-            "take the variable out, or give the key of `[traces]` that stands for it",
-        )
+        Finding::warning(TRACES, warning, "remove the variable, or set the corresponding key of `[traces]`")
     }));
     findings
 }

@@ -12,40 +12,43 @@ use crate::output;
 
 const CHECK: &str = "threat protection";
 
-/// URL for the scanner: a domain reserved for examples (RFC 2606).
-const QUESTION: &str = "http://example.com/";
+/// The URL that is scanned, with a domain reserved for examples (RFC 2606).
+const TEST_URL: &str = "http://example.com/";
 
-/// Asks the scanner one question, if there is one.
+/// Scans a URL, if a scanner is configured.
 pub(super) async fn check(config: &Config) -> Option<Finding> {
     let classifier = match app::classifier(config) {
         Ok(classifier) => classifier,
         Err(error) => {
-            let advice = "correct what is named; `serve` does not start";
+            let advice = "correct the named value; `serve` does not start";
             return Some(Finding::problem(CHECK, output::causes(error.as_ref()), advice));
         }
     };
     let started = Instant::now();
-    // Nothing of the check is remembered.
-    let answer = classifier.score(QUESTION, RetentionMode::Zero).await?;
-    Some(of_answer(&answer, started.elapsed()))
+    // The verdict is not cached.
+    let result = classifier.score(TEST_URL, RetentionMode::Zero).await?;
+    Some(scan_finding(&result, started.elapsed()))
 }
 
-fn of_answer(answer: &Result<u8, ScanError>, taken: Duration) -> Finding {
-    let message = match answer {
+fn scan_finding(result: &Result<u8, ScanError>, elapsed: Duration) -> Finding {
+    let message = match result {
         Ok(score) => {
             return Finding::ok(
                 CHECK,
-                format!("the scanner answers in {} ms; {QUESTION} has the score {score}", taken.as_millis()),
+                format!(
+                    "the scanner responds in {} ms; {TEST_URL} has the score {score}",
+                    elapsed.as_millis()
+                ),
             );
         }
-        Err(error) => format!("the scanner has no verdict: {error}"),
+        Err(error) => format!("the scanner returned no verdict: {error}"),
     };
-    let advice = match answer {
+    let advice = match result {
         Err(ScanError::Status { .. }) => "check `threat.api_key` and `threat.url`",
         Err(ScanError::Unreadable { .. }) => {
-            "check `threat.url`: it has to answer with status 200 and JSON with a score from 0 to 100"
+            "check `threat.url`: the scanner must respond with status 200 and JSON with a score from 0 to 100"
         }
-        Ok(_) | Err(_) => "check that it runs, `threat.url`, and the way to it",
+        Ok(_) | Err(_) => "check that the scanner runs, `threat.url`, and the network",
     };
     Finding::problem(CHECK, message, advice)
 }
@@ -56,8 +59,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scanner_is_as_good_as_its_answer() {
-        let of = |answer| of_answer(&answer, Duration::from_millis(12));
+    fn scan_errors_are_problems() {
+        let of = |result| scan_finding(&result, Duration::from_millis(12));
         assert_eq!(of(Ok(0)).state, State::Ok);
         let status = of(Err(ScanError::Status { status: 403, retry_after: None }));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Web archives: the pages in the records of a WARC stream.
+//! Web archives: conversion of the records of a WARC stream to documents.
 
 use std::io::BufRead;
 
@@ -9,20 +9,20 @@ use websvc_documents::DocumentKind;
 
 use super::document;
 use super::item::{Item, ReadFailure, SkipReason};
-use super::message::{HttpMessage, HttpMessageError};
 use super::page::{Origin, page};
 use super::reader::DocumentVisitor;
+use super::response::{HttpResponse, HttpResponseError};
 use super::warc::{MAX_BLOCK_BYTES, ReadOutcome, Record, Records};
 
-/// Reads all records of a stream that is called `name`; what is broken is told.
-pub(super) fn read(name: &str, from: impl BufRead, take: &mut DocumentVisitor<'_>) -> Result<()> {
-    let mut records = Records::new(from);
+/// Visits all records of the stream `name`. Damaged records are visited as failures.
+pub(super) fn read(name: &str, input: impl BufRead, visit: &mut DocumentVisitor<'_>) -> Result<()> {
+    let mut records = Records::new(input);
     while let Some(next) = records.next()? {
-        take(match next {
+        visit(match next {
             ReadOutcome::Record(record) => item(name, record),
-            ReadOutcome::TooLarge(what) => failed(name, &what, ReadFailure::too_large(MAX_BLOCK_BYTES)),
+            ReadOutcome::TooLarge(target) => failed(name, &target, ReadFailure::too_large(MAX_BLOCK_BYTES)),
             ReadOutcome::Broken(reason) => {
-                Item::Failed { what: name.to_owned(), fault: ReadFailure::broken(&reason) }
+                Item::Failed { subject: name.to_owned(), failure: ReadFailure::broken(&reason) }
             }
         })?;
     }
@@ -33,51 +33,56 @@ fn item(name: &str, record: Record) -> Item {
     let target = record.target.clone();
     match document(record) {
         Ok(document) => Item::Document(document),
-        Err(fault) => match fault.why {
-            SkipReason::Broken | SkipReason::TooLarge => failed(name, &target, fault),
-            why => Item::Skipped(why),
+        Err(failure) => match failure.kind {
+            SkipReason::Broken | SkipReason::TooLarge => failed(name, &target, failure),
+            reason => Item::Skipped(reason),
         },
     }
 }
 
-fn failed(name: &str, target: &str, fault: ReadFailure) -> Item {
-    Item::Failed { what: format!("{name}: {target}"), fault }
+fn failed(name: &str, target: &str, failure: ReadFailure) -> Item {
+    Item::Failed { subject: format!("{name}: {target}"), failure }
 }
 
-/// Returns the page of a record that holds one.
+/// Converts the page in a record to a document.
 fn document(record: Record) -> Result<Box<IndexDocument>, ReadFailure> {
-    let skipped = |why: SkipReason| ReadFailure::new(why, why.label());
+    let skipped = |reason: SkipReason| ReadFailure::new(reason, reason.label());
     let url = Url::parse(&record.target).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let (Some(url), "response" | "resource") = (url, record.kind.as_str()) else {
         return Err(skipped(SkipReason::NotAPage));
     };
-    let message = if record.kind == "resource" {
-        HttpMessage { status: 200, content_type: record.content_type, robots: Vec::new(), body: record.block }
+    let response = if record.kind == "resource" {
+        HttpResponse {
+            status: 200,
+            content_type: record.content_type,
+            robots: Vec::new(),
+            body: record.block,
+        }
     } else {
-        HttpMessage::read(record.block).map_err(|error| match error {
-            HttpMessageError::Malformed => ReadFailure::broken(&"its block is no HTTP answer"),
-            HttpMessageError::TooLarge => ReadFailure::too_large(MAX_BLOCK_BYTES),
+        HttpResponse::read(record.block).map_err(|error| match error {
+            HttpResponseError::Malformed => ReadFailure::broken(&"the block is not an HTTP response"),
+            HttpResponseError::TooLarge => ReadFailure::too_large(MAX_BLOCK_BYTES),
         })?
     };
-    if message.status != 200 {
+    if response.status != 200 {
         return Err(skipped(SkipReason::NotOk));
     }
-    let document = DocumentKind::of(&message.body, Some(&message.content_type));
-    if document.is_none() && !is_html(&message.content_type) {
+    let document = DocumentKind::of(&response.body, Some(&response.content_type));
+    if document.is_none() && !is_html(&response.content_type) {
         return Err(skipped(SkipReason::NotHtml));
     }
     if let Some(kind) = document {
-        let html = document::as_page(kind, message.body)?;
-        let mut page = page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::Web(&message.robots))?;
+        let html = document::to_html(kind, response.body)?;
+        let mut page =
+            page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::Web(&response.robots))?;
         page.content_type = Some(kind.media_type().to_owned());
         return if page.body.trim().is_empty() { Err(skipped(SkipReason::NoText)) } else { Ok(page) };
     }
-    // What is called HTML and is none is recognised by its first bytes.
-    let page = page(&url, &message.body, &message.content_type, Origin::Web(&message.robots));
-    let page =
-        page.map_err(
-            |fault| if fault.why == SkipReason::Broken { skipped(SkipReason::NotHtml) } else { fault },
-        )?;
+    // Content that is labeled as HTML but is not is detected by its first bytes.
+    let page = page(&url, &response.body, &response.content_type, Origin::Web(&response.robots));
+    let page = page.map_err(|failure| {
+        if failure.kind == SkipReason::Broken { skipped(SkipReason::NotHtml) } else { failure }
+    })?;
     if page.body.trim().is_empty() {
         return Err(skipped(SkipReason::NoText));
     }

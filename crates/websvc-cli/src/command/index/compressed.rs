@@ -1,4 +1,4 @@
-//! Files as they are or packed by gzip or zstd, read as one stream that survives damage.
+//! Plain, gzip or zstd files as one stream, which continues after damaged parts.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -7,27 +7,27 @@ use std::path::Path;
 use flate2::bufread::GzDecoder;
 use zstd::stream::read::Decoder as ZstdDecoder;
 
-/// How a member of a gzip file begins: the magic and the only method there is.
-const MEMBER: [u8; 3] = [0x1f, 0x8b, 8];
+/// The first bytes of a gzip member: the magic number and the only compression method.
+const MEMBER_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 
-/// How much is read from the disk at one time.
+/// Size of the read buffer.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// How a file is packed.
+/// The compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compression {
-    /// Not at all.
+    /// No compression.
     Plain,
-    /// One or many members of gzip.
+    /// One or more gzip members.
     Gzip,
-    /// One or many frames of zstd.
+    /// One or more zstd frames.
     Zstd,
 }
 
-/// A file that is being unpacked.
+/// A reader of a file that decompresses it.
 ///
-/// An error of [`ErrorKind::InvalidData`] tells of damage that lies behind: reading goes on with the next member of
-/// gzip that is whole, else at the end. After any other error there is nothing to go on with.
+/// After an error of [`ErrorKind::InvalidData`], reading can continue: with the next intact gzip member, or at the
+/// end of the file. After any other error it cannot.
 pub(super) enum CompressedReader {
     Plain(File),
     Gzip(GzipMembers),
@@ -36,18 +36,18 @@ pub(super) enum CompressedReader {
 
 impl CompressedReader {
     /// Opens a file.
-    pub(super) fn open(path: &Path, packing: Compression) -> io::Result<Self> {
+    pub(super) fn open(path: &Path, compression: Compression) -> io::Result<Self> {
         let file = File::open(path)?;
-        Ok(match packing {
+        Ok(match compression {
             Compression::Plain => Self::Plain(file),
             Compression::Gzip => Self::Gzip(GzipMembers::new(BufReader::with_capacity(BUFFER_BYTES, file))),
             Compression::Zstd => Self::Zstd(Some(ZstdDecoder::new(file)?)),
         })
     }
 
-    /// Opens a file with a buffer in front.
-    pub(super) fn buffered(path: &Path, packing: Compression) -> io::Result<BufReader<Self>> {
-        Ok(BufReader::with_capacity(BUFFER_BYTES, Self::open(path, packing)?))
+    /// Opens a file with a read buffer.
+    pub(super) fn buffered(path: &Path, compression: Compression) -> io::Result<BufReader<Self>> {
+        Ok(BufReader::with_capacity(BUFFER_BYTES, Self::open(path, compression)?))
     }
 }
 
@@ -57,21 +57,21 @@ impl Read for CompressedReader {
             Self::Plain(file) => file.read(out),
             Self::Gzip(members) => members.read(out),
             Self::Zstd(decoder) => {
-                let Some(unpacking) = decoder else { return Ok(0) };
-                unpacking.read(out).map_err(|error| {
+                let Some(active) = decoder else { return Ok(0) };
+                active.read(out).map_err(|error| {
                     *decoder = None;
-                    damage(&format!("the zstd stream is damaged, the rest is lost: {error}"))
+                    damage_error(&format!("damaged zstd stream, the rest is lost: {error}"))
                 })
             }
         }
     }
 }
 
-/// The members of a gzip file, one after the other.
+/// A reader of the members of a gzip file, one after the other.
 pub(super) struct GzipMembers<R = File> {
     state: State<R>,
     /// Offset at which the current member begins.
-    began: u64,
+    start: u64,
 }
 
 enum State<R> {
@@ -83,20 +83,20 @@ enum State<R> {
 
 impl<R: Read + Seek> GzipMembers<R> {
     fn new(file: BufReader<R>) -> Self {
-        Self { state: State::Between(file), began: 0 }
+        Self { state: State::Between(file), start: 0 }
     }
 
-    /// Goes into the next member. Zeros between members and at the end are padding.
+    /// Starts the next member. Zeros between members and at the end are padding.
     fn enter(&mut self, mut file: BufReader<R>) -> io::Result<()> {
-        let at = file.stream_position()?;
-        let (passed, is_padding) = pass_to_member(&mut file)?;
-        self.began = at + passed;
+        let offset = file.stream_position()?;
+        let (skipped, is_padding) = skip_to_member(&mut file)?;
+        self.start = offset + skipped;
         let is_end = file.fill_buf()?.is_empty();
         self.state = if is_end { State::Ended } else { State::Inside(Box::new(GzDecoder::new(file))) };
         if is_padding {
             return Ok(());
         }
-        Err(damage(&format!("{passed} bytes at {at} are no gzip")))
+        Err(damage_error(&format!("{skipped} bytes at {offset} are not gzip data")))
     }
 }
 
@@ -113,13 +113,13 @@ impl<R: Read + Seek> Read for GzipMembers<R> {
                         return Ok(count);
                     }
                     Err(error) if is_damage(&error) => {
-                        // Whole members may follow inside what the broken one was thought to be.
+                        // Intact members may start inside the presumed data of the damaged one.
                         let mut file = member.into_inner();
-                        file.seek(SeekFrom::Start(self.began + 1))?;
-                        let at = self.began;
-                        pass_to_member(&mut file)?;
+                        file.seek(SeekFrom::Start(self.start + 1))?;
+                        let offset = self.start;
+                        skip_to_member(&mut file)?;
                         self.state = State::Between(file);
-                        return Err(damage(&format!("the gzip member at {at} is damaged: {error}")));
+                        return Err(damage_error(&format!("damaged gzip member at {offset}: {error}")));
                     }
                     Err(error) => return Err(error),
                 },
@@ -128,27 +128,28 @@ impl<R: Read + Seek> Read for GzipMembers<R> {
     }
 }
 
-/// Moves to the next beginning of a member, else to the end; returns the bytes passed and whether all were zeros.
-fn pass_to_member<R: Read + Seek>(file: &mut BufReader<R>) -> io::Result<(u64, bool)> {
-    let (mut passed, mut last, mut is_padding) = (0_u64, [0_u8; 2], true);
+/// Moves to the start of the next member, or to the end. Returns the number of skipped bytes, and `true` if all
+/// were zeros.
+fn skip_to_member<R: Read + Seek>(file: &mut BufReader<R>) -> io::Result<(u64, bool)> {
+    let (mut skipped, mut last, mut is_padding) = (0_u64, [0_u8; 2], true);
     loop {
         let buffer = file.fill_buf()?;
-        if buffer.is_empty() || passed == 0 && buffer.starts_with(&MEMBER) {
-            return Ok((passed, is_padding && last == [0; 2]));
+        if buffer.is_empty() || skipped == 0 && buffer.starts_with(&MEMBER_MAGIC) {
+            return Ok((skipped, is_padding && last == [0; 2]));
         }
         for (&byte, read) in buffer.iter().zip(1_u64..) {
-            if [last[0], last[1], byte] == MEMBER {
-                let beginning = MEMBER.len() as i64;
-                let step = i64::try_from(read).expect("a buffer is small") - beginning;
+            if [last[0], last[1], byte] == MEMBER_MAGIC {
+                let magic_len = MEMBER_MAGIC.len() as i64;
+                let step = i64::try_from(read).expect("the length of a buffer fits into i64") - magic_len;
                 file.seek_relative(step)?;
-                passed = passed.saturating_add_signed(step);
-                return Ok((passed, is_padding));
+                skipped = skipped.saturating_add_signed(step);
+                return Ok((skipped, is_padding));
             }
             is_padding &= last[0] == 0;
             last = [last[1], byte];
         }
         let step = buffer.len();
-        passed += step as u64;
+        skipped += step as u64;
         file.consume(step);
     }
 }
@@ -157,7 +158,7 @@ fn is_damage(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::UnexpectedEof)
 }
 
-fn damage(reason: &str) -> io::Error {
+fn damage_error(reason: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, reason.to_owned())
 }
 
@@ -176,52 +177,52 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// Reads to the end, through a small buffer; returns the text and the damages.
+    /// Reads to the end through a small buffer. Returns the text and the errors.
     fn read_all(bytes: Vec<u8>) -> (String, Vec<String>) {
         let mut members = GzipMembers::new(BufReader::with_capacity(7, Cursor::new(bytes)));
-        let (mut text, mut damages) = (Vec::new(), Vec::new());
+        let (mut text, mut errors) = (Vec::new(), Vec::new());
         loop {
             match members.read_to_end(&mut text) {
-                Ok(_) => return (String::from_utf8_lossy(&text).into_owned(), damages),
+                Ok(_) => return (String::from_utf8_lossy(&text).into_owned(), errors),
                 Err(error) => {
                     assert_eq!(error.kind(), ErrorKind::InvalidData);
-                    damages.push(error.to_string());
+                    errors.push(error.to_string());
                 }
             }
         }
     }
 
     #[test]
-    fn members_are_one_stream() {
+    fn gzip_members_are_read_as_one_stream() {
         let file = [member("one "), member(""), member("two "), vec![0; 700]].concat();
         assert_eq!(read_all(file), ("one two ".to_owned(), vec![]));
         assert_eq!(read_all(Vec::new()), (String::new(), vec![]));
     }
 
     #[test]
-    fn a_truncated_member_costs_no_other() {
-        let whole = member("words that are lost with their member");
+    fn truncated_member_does_not_affect_others() {
+        let whole = member("words of the truncated member");
         let cut = whole[..whole.len() - 12].to_vec();
-        let at = member("one ").len();
-        let (text, damages) = read_all([member("one "), cut, member("three "), member("four")].concat());
+        let offset = member("one ").len();
+        let (text, errors) = read_all([member("one "), cut, member("three "), member("four")].concat());
         assert!(text.starts_with("one ") && text.ends_with("three four"), "{text}");
-        assert_eq!(damages.len(), 1, "{damages:?}");
-        assert!(damages[0].starts_with(&format!("the gzip member at {at} is damaged")), "{damages:?}");
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert!(errors[0].starts_with(&format!("damaged gzip member at {offset}")), "{errors:?}");
     }
 
     #[test]
-    fn what_is_no_gzip_is_told_and_passed_over() {
-        let (text, damages) = read_all([member("one "), b"\x1f\x8bgarbage".to_vec(), member("two")].concat());
+    fn data_other_than_gzip_is_reported_and_skipped() {
+        let (text, errors) = read_all([member("one "), b"\x1f\x8bgarbage".to_vec(), member("two")].concat());
         assert_eq!(text, "one two");
-        assert_eq!(damages, [format!("9 bytes at {} are no gzip", member("one ").len())]);
-        let (text, damages) = read_all(b"nothing of the kind".to_vec());
-        assert_eq!((text.as_str(), damages.len()), ("", 1));
+        assert_eq!(errors, [format!("9 bytes at {} are not gzip data", member("one ").len())]);
+        let (text, errors) = read_all(b"something else".to_vec());
+        assert_eq!((text.as_str(), errors.len()), ("", 1));
     }
 
     #[test]
-    fn a_file_that_ends_too_early_gives_what_is_whole() {
+    fn truncated_file_yields_its_intact_members() {
         let whole = [member("one "), member("two")].concat();
-        let (text, damages) = read_all(whole[..whole.len() - 3].to_vec());
-        assert_eq!((text.as_str(), damages.len()), ("one two", 1));
+        let (text, errors) = read_all(whole[..whole.len() - 3].to_vec());
+        assert_eq!((text.as_str(), errors.len()), ("one two", 1));
     }
 }

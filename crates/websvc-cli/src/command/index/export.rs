@@ -1,4 +1,4 @@
-//! `websvc index export`: all documents as JSON lines, as `index import` reads them.
+//! `websvc index export`: writes all documents as JSON lines for `index import`.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -20,10 +20,10 @@ use crate::command::serve::stop_signal;
 use crate::output;
 use crate::progress::Progress;
 
-/// How much is handed to the disk at one time.
+/// Size of the write buffer.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// Destination of the documents.
+/// The destination of the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target<'a> {
     Stdout,
@@ -43,26 +43,26 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Result of an export.
+/// The summary of an export.
 #[derive(Debug, Serialize)]
 struct Report {
     documents: u64,
-    /// Bytes written, packed ones where the file is.
+    /// Number of written bytes, after compression.
     bytes: u64,
     elapsed_ms: u128,
 }
 
 /// Runs `websvc index export`.
 ///
-/// Reading takes no lock and sees one state of the index, so that it works beside whatever process writes.
-pub(super) async fn export(setting: CommandContext, arguments: Export) -> Result<()> {
+/// It reads one snapshot of the index without a lock, so another process may write at the same time.
+pub(super) async fn export(context: CommandContext, arguments: Export) -> Result<()> {
     let Export { file, site, json } = arguments;
-    let stdout = Target::of(&file)? == Target::Stdout;
+    let is_stdout = Target::of(&file)? == Target::Stdout;
     let site = site.as_deref().map(host).transpose()?;
     let stopped = Arc::new(AtomicBool::new(false));
     let stop = Arc::clone(&stopped);
     let mut writing = tokio::task::spawn_blocking(move || {
-        let index = Index::open(&setting.data_dir.index(), IndexConfig::default())?;
+        let index = Index::open(&context.data_dir.index(), IndexConfig::default())?;
         run(&index, &file, site.as_deref(), &stop)
     });
     let report = tokio::select! {
@@ -79,7 +79,7 @@ pub(super) async fn export(setting: CommandContext, arguments: Export) -> Result
             format!("{documents} documents exported, {bytes} bytes in {elapsed_ms} ms")
         }
     };
-    if stdout {
+    if is_stdout {
         output::note(&summary);
         return Ok(());
     }
@@ -90,7 +90,7 @@ fn run(index: &Index, file: &Path, site: Option<&str>, stop: &AtomicBool) -> Res
     let started = Instant::now();
     let mut progress = Progress::start("exporting");
     if site.is_none() {
-        progress.expect(index.document_count());
+        progress.set_total(index.document_count());
     }
     let mut documents = 0;
     let bytes = write(Target::of(file)?, |out| {
@@ -101,7 +101,7 @@ fn run(index: &Index, file: &Path, site: Option<&str>, stop: &AtomicBool) -> Res
             serde_json::to_writer(&mut *out, &to_index_document(document))?;
             out.write_all(b"\n")?;
             documents += 1;
-            progress.quick_page();
+            progress.count_page();
             Ok(())
         })
     });
@@ -109,43 +109,44 @@ fn run(index: &Index, file: &Path, site: Option<&str>, stop: &AtomicBool) -> Res
     Ok(Report { documents, bytes: bytes?, elapsed_ms: started.elapsed().as_millis() })
 }
 
-/// Writes what `index_manual` gives and returns how many bytes there were. A file has its name only when it is whole.
-fn write(target: Target<'_>, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<u64> {
-    let (path, packed) = match target {
+/// Writes the output of `write_documents` and returns the number of bytes. A file gets its name when it is complete.
+fn write(target: Target<'_>, write_documents: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<u64> {
+    let (path, is_compressed) = match target {
         Target::Stdout => {
-            let mut out = Counted::new(io::stdout().lock());
-            fill(&mut out)?;
+            let mut out = CountingWriter::new(io::stdout().lock());
+            write_documents(&mut out)?;
             return out.finish();
         }
         Target::Plain(path) => (path, false),
         Target::Zstd(path) => (path, true),
     };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let cannot = || format!("cannot write {}", path.display());
-    // Beside the file, so that the last step is a rename; gone when a step before it fails.
-    let draft = NamedTempFile::with_prefix_in(".websvc-export-", folder).with_context(cannot)?;
-    let mut out = Counted::new(draft.as_file());
-    if packed {
-        let mut encoder = Encoder::new(&mut out, zstd::DEFAULT_COMPRESSION_LEVEL).with_context(cannot)?;
-        encoder.include_checksum(true).with_context(cannot)?;
-        fill(&mut encoder)?;
-        encoder.finish().with_context(cannot)?;
+    let directory =
+        path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let context = || format!("cannot write {}", path.display());
+    // In the directory of the file, so that the last step is a rename. Removed if an earlier step fails.
+    let draft = NamedTempFile::with_prefix_in(".websvc-export-", directory).with_context(context)?;
+    let mut out = CountingWriter::new(draft.as_file());
+    if is_compressed {
+        let mut encoder = Encoder::new(&mut out, zstd::DEFAULT_COMPRESSION_LEVEL).with_context(context)?;
+        encoder.include_checksum(true).with_context(context)?;
+        write_documents(&mut encoder)?;
+        encoder.finish().with_context(context)?;
     } else {
-        fill(&mut out)?;
+        write_documents(&mut out)?;
     }
-    let bytes = out.finish().with_context(cannot)?;
-    draft.as_file().sync_all().with_context(cannot)?;
-    draft.persist(path).with_context(cannot)?;
+    let bytes = out.finish().with_context(context)?;
+    draft.as_file().sync_all().with_context(context)?;
+    draft.persist(path).with_context(context)?;
     Ok(bytes)
 }
 
-/// Counts what is written through a buffer.
-struct Counted<W: Write> {
+/// A buffered writer that counts its bytes.
+struct CountingWriter<W: Write> {
     out: BufWriter<W>,
     bytes: u64,
 }
 
-impl<W: Write> Counted<W> {
+impl<W: Write> CountingWriter<W> {
     fn new(out: W) -> Self {
         Self { out: BufWriter::with_capacity(BUFFER_BYTES, out), bytes: 0 }
     }
@@ -156,7 +157,7 @@ impl<W: Write> Counted<W> {
     }
 }
 
-impl<W: Write> Write for Counted<W> {
+impl<W: Write> Write for CountingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes)?;
         self.bytes += written as u64;
@@ -173,10 +174,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_export_leaves_the_file_of_before_and_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
+    fn failed_export_keeps_the_existing_file_and_leaves_no_draft() {
+        let directory = tempfile::tempdir().unwrap();
         for name in ["pages.jsonl", "pages.jsonl.zst"] {
-            let path = folder.path().join(name);
+            let path = directory.path().join(name);
             std::fs::write(&path, "before").unwrap();
             let failed = write(Target::of(&path).unwrap(), |out| {
                 out.write_all(&[b'x'; 1 << 20])?;
@@ -185,11 +186,11 @@ mod tests {
             assert_eq!(failed.unwrap_err().to_string(), "the disk is full");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), "before");
         }
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 2);
     }
 
     #[test]
-    fn names_say_how_a_file_is_written() {
+    fn file_name_selects_the_format() {
         let target = |name: &'static str| Target::of(Path::new(name));
         assert_eq!(target("-").unwrap(), Target::Stdout);
         assert_eq!(target("a/b.JSONL.zst").unwrap(), Target::Zstd(Path::new("a/b.JSONL.zst")));

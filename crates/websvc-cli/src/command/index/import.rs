@@ -1,4 +1,4 @@
-//! `websvc index import`: files into the index.
+//! `websvc index import`: imports files into the index.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,57 +16,57 @@ use super::sink::ServerSink;
 use crate::CommandContext;
 use crate::app::{self, IndexMode, ensure_complete};
 use crate::args::Import;
-use crate::command::search::remote;
+use crate::command::search::client;
 use crate::output;
 use crate::progress::Progress;
 
-/// Documents are handed to the index when there are so many of them, ...
-const BATCH: usize = 64;
-/// ... or so many bytes of text: pages may have megabytes, and memory is bounded.
+/// Maximum number of documents in a batch for the index.
+const BATCH_DOCUMENTS: usize = 64;
+/// Size of the text in a batch from which it is written, in bytes. It bounds memory, because a page may have megabytes.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
-/// Documents read ahead of the index writer.
-const AHEAD: usize = 8;
+/// Number of documents that are read ahead of the index writer.
+const READ_AHEAD: usize = 8;
 
-/// So many failures are named one by one; the others are counted.
-const NAMED: usize = 100;
+/// Maximum number of failures that are printed. The others are only counted.
+const MAX_PRINTED_FAILURES: usize = 100;
 
-/// Result of an import.
+/// The summary of an import.
 #[derive(Debug, Serialize)]
 struct Report {
-    /// Documents sent to the index.
+    /// Number of documents written to the index.
     documents: usize,
-    /// Inputs that could not be read; also counted by reason in `skipped`.
+    /// Number of inputs that could not be read. They are also counted by reason in `skipped`.
     errors: usize,
-    /// Skipped inputs, by reason.
+    /// Number of skipped inputs by reason.
     skipped: BTreeMap<SkipReason, usize>,
     elapsed_ms: u128,
 }
 
 impl Report {
     fn new() -> Self {
-        let skipped = SkipReason::ALL.into_iter().map(|why| (why, 0)).collect();
+        let skipped = SkipReason::ALL.into_iter().map(|reason| (reason, 0)).collect();
         Self { documents: 0, errors: 0, skipped, elapsed_ms: 0 }
     }
 
-    fn skip(&mut self, why: SkipReason) {
-        *self.skipped.entry(why).or_default() += 1;
+    fn skip(&mut self, reason: SkipReason) {
+        *self.skipped.entry(reason).or_default() += 1;
     }
 }
 
 /// Runs `websvc index import`.
-pub(super) async fn import(setting: CommandContext, arguments: Import) -> Result<()> {
+pub(super) async fn import(context: CommandContext, arguments: Import) -> Result<()> {
     let started = Instant::now();
     arguments.paths.iter().try_for_each(|path| reader::check(path))?;
     let (sink, index): (Box<dyn Sink>, _) = match arguments.remote.server {
-        Some(_) => (Box::new(ServerSink(remote(&arguments.remote)?)), None),
+        Some(_) => (Box::new(ServerSink(client(&arguments.remote)?)), None),
         None => {
-            let access = IndexMode::Write(setting.data_dir.lock()?);
-            let app = app::open(&setting.config, &setting.data_dir, access)?;
+            let access = IndexMode::Write(context.data_dir.lock()?);
+            let app = app::open(&context.config, &context.data_dir, access)?;
             (app.sink(), Some(app))
         }
     };
-    let mut report = fill(arguments.paths, arguments.base_url, &*sink).await?;
+    let mut report = import_paths(arguments.paths, arguments.base_url, &*sink).await?;
     let mirrors = match index {
         Some(app) => {
             let index = app.index.clone();
@@ -79,21 +79,21 @@ pub(super) async fn import(setting: CommandContext, arguments: Import) -> Result
     print(&report, arguments.json)?;
     ensure_complete(&mirrors)?;
     if report.documents == 0 {
-        bail!("there was nothing to import");
+        bail!("no documents were imported");
     }
     Ok(())
 }
 
-/// Reads on a thread of its own and hands over in batches; the bounded channel keeps reading from running ahead.
-async fn fill(paths: Vec<PathBuf>, base_url: Option<url::Url>, sink: &dyn Sink) -> Result<Report> {
-    let (sender, mut items) = mpsc::channel::<Item>(AHEAD);
+/// Reads on a separate thread and writes in batches. The bounded channel limits how far reading runs ahead.
+async fn import_paths(paths: Vec<PathBuf>, base_url: Option<url::Url>, sink: &dyn Sink) -> Result<Report> {
+    let (sender, mut items) = mpsc::channel::<Item>(READ_AHEAD);
     let reading = tokio::task::spawn_blocking(move || {
-        let mut take = |item| Ok(sender.blocking_send(item)?);
+        let mut send = |item| Ok(sender.blocking_send(item)?);
         paths.iter().try_for_each(|path| {
-            reader::read(path, base_url.as_ref(), &mut take).or_else(|error| {
-                // The files behind it may be whole; when nobody takes what is read, this fails too.
-                let fault = ReadFailure::broken(&output::causes(error.as_ref()));
-                take(Item::Failed { what: path.display().to_string(), fault })
+            reader::read(path, base_url.as_ref(), &mut send).or_else(|error| {
+                // Other files may be intact. If the receiver is closed, this send fails, too.
+                let failure = ReadFailure::broken(&output::causes(error.as_ref()));
+                send(Item::Failed { subject: path.display().to_string(), failure })
             })
         })
     });
@@ -102,26 +102,26 @@ async fn fill(paths: Vec<PathBuf>, base_url: Option<url::Url>, sink: &dyn Sink) 
     let (mut batch, mut bytes) = (Vec::<IndexDocument>::new(), 0);
     while let Some(item) = items.recv().await {
         match item {
-            Item::Document(copy) => {
-                bytes += copy.body.len();
-                batch.push(*copy);
+            Item::Document(document) => {
+                bytes += document.body.len();
+                batch.push(*document);
                 report.documents += 1;
-                progress.quick_page();
+                progress.count_page();
             }
-            Item::Skipped(why) => {
-                report.skip(why);
+            Item::Skipped(reason) => {
+                report.skip(reason);
                 progress.skipped();
             }
-            Item::Failed { what, fault } => {
-                report.skip(fault.why);
+            Item::Failed { subject, failure } => {
+                report.skip(failure.kind);
                 report.errors += 1;
                 match report.errors {
-                    ..=NAMED => progress.failed(&what, &fault.to_string()),
-                    _ => progress.failed_too(),
+                    ..=MAX_PRINTED_FAILURES => progress.failed(&subject, &failure.to_string()),
+                    _ => progress.failed_silently(),
                 }
             }
         }
-        if batch.len() >= BATCH || bytes >= BATCH_BYTES {
+        if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
             bytes = 0;
             sink.accept(std::mem::take(&mut batch)).await?;
         }
@@ -140,8 +140,8 @@ fn print(report: &Report, as_json: bool) -> Result<()> {
     }
     let Report { documents, errors, skipped, elapsed_ms } = report;
     let reasons = skipped.iter().filter(|(_, count)| **count > 0);
-    let reasons: Vec<String> = reasons.map(|(why, count)| format!("{count} {}", why.label())).collect();
-    let left_out =
-        if reasons.is_empty() { String::new() } else { format!("; left out: {}", reasons.join(", ")) };
-    output::line(&format!("{documents} documents indexed, {errors} errors in {elapsed_ms} ms{left_out}"))
+    let reasons: Vec<String> = reasons.map(|(reason, count)| format!("{count} {}", reason.label())).collect();
+    let suffix =
+        if reasons.is_empty() { String::new() } else { format!("; skipped: {}", reasons.join(", ")) };
+    output::line(&format!("{documents} documents indexed, {errors} errors in {elapsed_ms} ms{suffix}"))
 }

@@ -1,11 +1,11 @@
-//! Items of an input: documents, and skipped inputs with the reason.
+//! Items of an input: documents, skipped inputs and failures.
 
 use std::fmt::Display;
 
 use serde::Serialize;
 use websvc::types::index::IndexDocument;
 
-/// Something that was read.
+/// An item of an input.
 pub(super) enum Item {
     /// A document.
     Document(Box<IndexDocument>),
@@ -13,27 +13,27 @@ pub(super) enum Item {
     Skipped(SkipReason),
     /// An input that could not be read.
     Failed {
-        /// Its place.
-        what: String,
-        /// Failure of the read.
-        fault: ReadFailure,
+        /// The file, line or record.
+        subject: String,
+        /// The failure of the read.
+        failure: ReadFailure,
     },
 }
 
-/// Why something cannot be read.
+/// The reason why an input cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]
 pub(super) struct ReadFailure {
-    pub(super) why: SkipReason,
+    pub(super) kind: SkipReason,
     reason: String,
 }
 
 impl ReadFailure {
-    pub(super) fn new(why: SkipReason, reason: impl Into<String>) -> Self {
-        Self { why, reason: reason.into() }
+    pub(super) fn new(kind: SkipReason, reason: impl Into<String>) -> Self {
+        Self { kind, reason: reason.into() }
     }
 
-    /// Something that is not what it should be.
+    /// Returns the failure of a damaged or malformed input.
     pub(super) fn broken(reason: &dyn Display) -> Self {
         Self::new(SkipReason::Broken, reason.to_string())
     }
@@ -43,29 +43,29 @@ impl ReadFailure {
     }
 
     pub(super) fn no_text() -> Self {
-        Self::new(SkipReason::NoText, "there is no text in it")
+        Self::new(SkipReason::NoText, "no text")
     }
 }
 
-/// The reasons for leaving something out, as they are counted.
+/// The reason for skipping an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum SkipReason {
-    /// A record of an archive that is not an answer to a request for a page.
+    /// A record of an archive that is not the response to a request for a page.
     NotAPage,
-    /// The answer has another status than 200.
+    /// The status of the response is not 200.
     NotOk,
-    /// The answer is not HTML.
+    /// The response is not HTML.
     NotHtml,
-    /// There is no text in it.
+    /// The input has no text.
     NoText,
-    /// The page asks not to be indexed.
+    /// The page has the robots rule `noindex`.
     Noindex,
-    /// It is larger than what is read.
+    /// The input is larger than the maximum.
     TooLarge,
-    /// It is damaged or malformed.
+    /// The input is damaged or malformed.
     Broken,
-    /// A file of a kind that cannot be read.
+    /// The file format is not supported.
     Unsupported,
 }
 
@@ -81,7 +81,7 @@ impl SkipReason {
         Self::Unsupported,
     ];
 
-    /// Returns the reason as people read it behind a number.
+    /// Returns the label of the reason after a number.
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::NotAPage => "not a page",
@@ -91,7 +91,7 @@ impl SkipReason {
             Self::Noindex => "noindex",
             Self::TooLarge => "too large",
             Self::Broken => "broken",
-            Self::Unsupported => "of a kind that cannot be read",
+            Self::Unsupported => "of an unsupported format",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `websvc index delete` and `websvc index optimize`: upkeep of the index of the data directory.
+//! `websvc index delete` and `websvc index optimize`: maintenance of the local index.
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
@@ -11,29 +11,29 @@ use crate::args::{Delete, Optimize};
 use crate::data_dir::WriteLock;
 use crate::output;
 
-/// Result of a deletion.
+/// The summary of a deletion.
 #[derive(Debug, Serialize)]
 struct Deleted {
     documents: usize,
 }
 
 /// Runs `websvc index delete`.
-pub(super) fn delete(setting: &CommandContext, arguments: Delete) -> Result<()> {
+pub(super) fn delete(context: &CommandContext, arguments: Delete) -> Result<()> {
     let Delete { sites, urls, json } = arguments;
     let hosts = sites.iter().map(|site| host(site)).collect::<Result<Vec<_>>>()?;
-    // Documents are known by their URLs as they were normalised when they came.
+    // Documents are identified by the URL, as it was normalized when they were indexed.
     let urls = urls.iter().map(|url| Url::parse(url).with_context(|| format!("not a URL: {url}")));
     let urls = urls.collect::<Result<Vec<_>>>()?;
-    let (_lock, index) = open(setting)?;
+    let (_lock, index) = open(context)?;
     let mut documents = delete_from(&index, &hosts, &urls)?;
     index.close()?;
-    // What is to be gone is gone for the teams, too, that keep a copy for themselves.
-    let of_teams = TeamIndexes::new(&setting.data_dir.index(), IndexConfig::default(), true);
-    for owner in of_teams.owners()? {
-        let Some(index) = of_teams.find(owner)? else { continue };
+    // The pages are also deleted from the private indexes of teams.
+    let team_indexes = TeamIndexes::new(&context.data_dir.index(), IndexConfig::default(), true);
+    for owner in team_indexes.owners()? {
+        let Some(index) = team_indexes.find(owner)? else { continue };
         documents += delete_from(&index, &hosts, &urls)?;
     }
-    of_teams.flush()?;
+    team_indexes.flush()?;
     let deleted = Deleted { documents };
     if json {
         return output::json(&deleted);
@@ -41,7 +41,7 @@ pub(super) fn delete(setting: &CommandContext, arguments: Delete) -> Result<()> 
     output::line(&format!("{} documents deleted", deleted.documents))
 }
 
-/// Deletes the documents of hosts and URLs from one index, and returns how many there were.
+/// Deletes the documents of hosts and URLs from one index and returns their number.
 fn delete_from(index: &Index, hosts: &[String], urls: &[Url]) -> Result<usize> {
     let mut documents = 0;
     for host in hosts {
@@ -59,24 +59,25 @@ fn delete_from(index: &Index, hosts: &[String], urls: &[Url]) -> Result<usize> {
 }
 
 /// Runs `websvc index optimize`.
-pub(super) fn optimize(setting: &CommandContext, arguments: &Optimize) -> Result<()> {
-    let (_lock, index) = open(setting)?;
+pub(super) fn optimize(context: &CommandContext, arguments: &Optimize) -> Result<()> {
+    let (_lock, index) = open(context)?;
     index.optimize()?;
     index.close()?;
-    super::print_stats(&super::stats_here(setting)?, arguments.json)
+    super::print_stats(&super::local_stats(context)?, arguments.json)
 }
 
-fn open(setting: &CommandContext) -> Result<(WriteLock, Index)> {
-    let Some(lock) = setting.data_dir.try_lock()? else {
+fn open(context: &CommandContext) -> Result<(WriteLock, Index)> {
+    let Some(lock) = context.data_dir.try_lock()? else {
         bail!(
-            "the data directory {} is in use by another websvc: stop it first, this command does not go through a server",
-            setting.data_dir.path().display()
+            "the data directory {} is in use by another websvc process: stop it first, because this command cannot \
+             use a server",
+            context.data_dir.path().display()
         );
     };
-    Ok((lock, Index::open(&setting.data_dir.index(), IndexConfig::default())?))
+    Ok((lock, Index::open(&context.data_dir.index(), IndexConfig::default())?))
 }
 
-/// Returns the host name of a site.
+/// Parses and normalizes the host name of a site.
 pub(super) fn host(site: &str) -> Result<String> {
     let host = Host::parse(site.trim_end_matches('.'));
     host.map(|host| host.to_string()).with_context(|| format!("not a host name: {site}"))

@@ -1,4 +1,4 @@
-//! From the bytes of a page to what the index takes of it.
+//! Conversion of a page to a document of the index.
 
 use jiff::Timestamp;
 use pulldown_cmark::{Options, Parser, html};
@@ -9,17 +9,16 @@ use websvc_scrape::{RobotsRules, index_document, known_url};
 
 use super::item::{ReadFailure, SkipReason};
 
-/// Whose word counts for what becomes of a page.
+/// The origin of a page, which decides whether its robots rules apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin<'a> {
-    /// The user's own file: it is indexed whatever it says of itself, under the URL given.
-    Own,
-    /// Fetched from the web: the page may ask not to be indexed, also by its headers (the values of `X-Robots-Tag`),
-    /// and name its canonical URL.
+    /// A file of the user. It is indexed under the given URL, and its robots rules are ignored.
+    LocalFile,
+    /// A page of the web. Its robots rules apply, including its `X-Robots-Tag` headers, and so does its canonical URL.
     Web(&'a [String]),
 }
 
-/// Returns what the index takes of a page; a page without text has an empty body.
+/// Converts a page to a document. A page without text has an empty body.
 pub(super) fn page(
     url: &Url,
     bytes: &[u8],
@@ -32,15 +31,15 @@ pub(super) fn page(
     if let Origin::Web(headers) = origin {
         let headers = headers.iter().map(String::as_str);
         if !RobotsRules::read(headers, Some(&metadata), Timestamp::now()).index {
-            return Err(ReadFailure::new(SkipReason::Noindex, "it asks not to be indexed"));
+            return Err(ReadFailure::new(SkipReason::Noindex, "the page has the robots rule noindex"));
         }
     }
     let content = page.content(&ContentOptions::default());
-    let known = match origin {
-        Origin::Own => url.to_string(),
+    let url_of_document = match origin {
+        Origin::LocalFile => url.to_string(),
         Origin::Web(_) => known_url(url, page.canonical()),
     };
-    let mut document = index_document(known, &page, &content, metadata);
+    let mut document = index_document(url_of_document, &page, &content, metadata);
     document.content_type = Some(content_type.to_owned());
     if document.title.is_empty() {
         let name = url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
@@ -49,8 +48,8 @@ pub(super) fn page(
     Ok(Box::new(document))
 }
 
-/// Returns Markdown as HTML.
-pub(super) fn rendered(markdown: &str) -> String {
+/// Converts Markdown to HTML.
+pub(super) fn markdown_to_html(markdown: &str) -> String {
     let mut out = String::new();
     html::push_html(&mut out, Parser::new_ext(markdown, Options::ENABLE_TABLES));
     format!("<main>{out}</main>")

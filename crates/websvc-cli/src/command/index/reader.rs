@@ -1,4 +1,4 @@
-//! Files to documents: directories of HTML, Markdown and text, JSON lines, and web archives.
+//! Reading of files as documents: directories of HTML, Markdown and text, JSON lines, and web archives.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,22 +12,22 @@ use websvc_documents::DocumentKind;
 use super::compressed::{CompressedReader, Compression};
 use super::document;
 use super::item::{Item, ReadFailure, SkipReason};
-use super::page::{Origin, page, rendered};
+use super::page::{Origin, markdown_to_html, page};
 use super::{archive, json_lines};
 
-/// Larger files and lines are not read.
+/// Maximum size of a file or line.
 pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The endings of files that a directory is read for.
-const ENDINGS: &[&str] = &["htm", "html", "markdown", "md", "txt"];
+/// Extensions of text files that are read from a directory.
+const TEXT_EXTENSIONS: &[&str] = &["htm", "html", "markdown", "md", "txt"];
 
-/// The endings of files that hold text which this version cannot read: they are named, not passed over.
-const NOT_YET: &[&str] = &["zim"];
+/// Extensions of unsupported files with text, which are reported instead of silently skipped.
+const UNSUPPORTED_EXTENSIONS: &[&str] = &["zim"];
 
-/// Takes what is read, one after the other; an error ends the reading.
+/// A callback for each item. An error ends the reading.
 pub(super) type DocumentVisitor<'a> = dyn FnMut(Item) -> Result<()> + 'a;
 
-/// Content of a file, by its name.
+/// The kind of a file, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileKind {
     Page,
@@ -38,36 +38,36 @@ enum FileKind {
 impl FileKind {
     fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let (name, packing) = match name.rsplit_once('.')? {
+        let (name, compression) = match name.rsplit_once('.')? {
             (inner, "gz") => (inner.to_owned(), Compression::Gzip),
             (inner, "zst") => (inner.to_owned(), Compression::Zstd),
             _ => (name, Compression::Plain),
         };
-        match (name.rsplit_once('.')?.1, packing) {
-            ("jsonl", packing) => Some(Self::JsonLines(packing)),
-            ("warc", Compression::Plain | Compression::Gzip) => Some(Self::Archive(packing)),
-            (known, Compression::Plain) if is_page(known) => Some(Self::Page),
+        match (name.rsplit_once('.')?.1, compression) {
+            ("jsonl", compression) => Some(Self::JsonLines(compression)),
+            ("warc", Compression::Plain | Compression::Gzip) => Some(Self::Archive(compression)),
+            (extension, Compression::Plain) if is_page(extension) => Some(Self::Page),
             _ => None,
         }
     }
 }
 
-/// Returns whether files with an ending are read as one page each.
-fn is_page(ending: &str) -> bool {
-    ENDINGS.contains(&ending) || DocumentKind::of_ending(ending).is_some()
+/// Returns `true` if a file with this extension is one page.
+fn is_page(extension: &str) -> bool {
+    TEXT_EXTENSIONS.contains(&extension) || DocumentKind::of_ending(extension).is_some()
 }
 
-/// Checks that a path can be read, before anything is.
+/// Checks that a path can be read, without reading it.
 pub(super) fn check(path: &Path) -> Result<()> {
-    let about = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
-    if !about.is_dir() && file_extension(path).as_deref() == Some("zim") {
+    let metadata = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+    if !metadata.is_dir() && file_extension(path).as_deref() == Some("zim") {
         bail!(
-            "{} is a ZIM file, which cannot be imported: no maintained library under a permissive licence reads it \
+            "{} is a ZIM file, which cannot be imported: no maintained library with a permissive license reads it \
              within bounds; unpack it (zimdump dump --dir=DIRECTORY FILE) and import the directory with --base-url",
             path.display()
         );
     }
-    if !about.is_dir() && FileKind::of(path).is_none() {
+    if !metadata.is_dir() && FileKind::of(path).is_none() {
         bail!(
             "{} is neither a directory nor a .warc, .warc.gz, .jsonl, .jsonl.gz, .jsonl.zst, .html, .htm, .md, .txt, .pdf \
              or office file",
@@ -77,31 +77,32 @@ pub(super) fn check(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Reads a path and gives each document to `take`; what cannot be read is given too and ends nothing.
-pub(super) fn read(path: &Path, base_url: Option<&Url>, take: &mut DocumentVisitor<'_>) -> Result<()> {
+/// Reads a path and calls `visit` for each item. A failure is an item, too, and does not end the reading.
+pub(super) fn read(path: &Path, base_url: Option<&Url>, visit: &mut DocumentVisitor<'_>) -> Result<()> {
     check(path)?;
     if path.is_dir() {
-        return directory(path, base_url, take);
+        return directory(path, base_url, visit);
     }
     let name = path.display().to_string();
-    let open =
-        |packing| CompressedReader::buffered(path, packing).with_context(|| format!("cannot read {name}"));
+    let open = |compression| {
+        CompressedReader::buffered(path, compression).with_context(|| format!("cannot read {name}"))
+    };
     let outcome = match FileKind::of(path) {
-        Some(FileKind::JsonLines(packing)) => json_lines::read(&name, open(packing)?, take),
-        Some(FileKind::Archive(packing)) => archive::read(&name, open(packing)?, take),
+        Some(FileKind::JsonLines(compression)) => json_lines::read(&name, open(compression)?, visit),
+        Some(FileKind::Archive(compression)) => archive::read(&name, open(compression)?, visit),
         Some(FileKind::Page) | None => {
             let root = path.parent().unwrap_or(Path::new(""));
-            take(item(path, root, base_url))
+            visit(item(path, root, base_url))
         }
     };
-    outcome.with_context(|| format!("cannot read {name} to its end"))
+    outcome.with_context(|| format!("cannot read {name} to the end"))
 }
 
-/// Walks the directory in the order of names. It may be a link itself; links below it are not followed.
-fn directory(root: &Path, base_url: Option<&Url>, take: &mut DocumentVisitor<'_>) -> Result<()> {
-    let mut waiting = vec![std::fs::canonicalize(root)?];
-    let root = &waiting[0].clone();
-    while let Some(path) = waiting.pop() {
+/// Reads a directory recursively, sorted by name. The directory itself may be a symbolic link; others are not followed.
+fn directory(root: &Path, base_url: Option<&Url>, visit: &mut DocumentVisitor<'_>) -> Result<()> {
+    let mut pending = vec![std::fs::canonicalize(root)?];
+    let root = &pending[0].clone();
+    while let Some(path) = pending.pop() {
         let kind =
             std::fs::symlink_metadata(&path).with_context(|| format!("cannot read {}", path.display()))?;
         if kind.is_dir() {
@@ -110,15 +111,15 @@ fn directory(root: &Path, base_url: Option<&Url>, take: &mut DocumentVisitor<'_>
             let mut inner =
                 entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>()?;
             inner.sort_unstable_by(|a, b| b.cmp(a));
-            waiting.append(&mut inner);
+            pending.append(&mut inner);
         } else if kind.is_file() {
             match file_extension(&path).as_deref() {
-                Some(known) if is_page(known) => take(item(&path, root, base_url))?,
-                Some(known) if NOT_YET.contains(&known) => take(Item::Failed {
-                    what: path.display().to_string(),
-                    fault: ReadFailure::new(
+                Some(extension) if is_page(extension) => visit(item(&path, root, base_url))?,
+                Some(extension) if UNSUPPORTED_EXTENSIONS.contains(&extension) => visit(Item::Failed {
+                    subject: path.display().to_string(),
+                    failure: ReadFailure::new(
                         SkipReason::Unsupported,
-                        format!("files of kind .{known} cannot be read by this version"),
+                        format!("this version cannot read .{extension} files"),
                     ),
                 })?,
                 Some(_) | None => {}
@@ -134,8 +135,8 @@ fn file_extension(path: &Path) -> Option<String> {
 
 fn item(path: &Path, root: &Path, base_url: Option<&Url>) -> Item {
     match document(path, root, base_url) {
-        Ok(copy) => Item::Document(copy),
-        Err(fault) => Item::Failed { what: path.display().to_string(), fault },
+        Ok(document) => Item::Document(document),
+        Err(failure) => Item::Failed { subject: path.display().to_string(), failure },
     }
 }
 
@@ -148,41 +149,41 @@ fn document(path: &Path, root: &Path, base_url: Option<&Url>) -> Result<Box<Inde
         return Err(ReadFailure::too_large(MAX_BYTES));
     }
     let url = file_url(path, root, base_url).map_err(|error| ReadFailure::broken(&error))?;
-    let ending = file_extension(path);
-    if let Some(named) = ending.as_deref().and_then(DocumentKind::of_ending) {
-        // The ending may be wrong, and a file behind a password is another than it says.
+    let extension = file_extension(path);
+    if let Some(named) = extension.as_deref().and_then(DocumentKind::of_ending) {
+        // The extension may be wrong, and the content of a password-protected file has another format.
         let kind = DocumentKind::of(&bytes, Some(named.media_type())).unwrap_or(named);
-        let html = document::as_page(kind, bytes)?;
-        let mut copy = page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::Own)?;
-        copy.content_type = Some(kind.media_type().to_owned());
-        return if copy.body.trim().is_empty() { Err(ReadFailure::no_text()) } else { Ok(copy) };
+        let html = document::to_html(kind, bytes)?;
+        let mut document = page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::LocalFile)?;
+        document.content_type = Some(kind.media_type().to_owned());
+        return if document.body.trim().is_empty() { Err(ReadFailure::no_text()) } else { Ok(document) };
     }
-    let copy = match ending.as_deref() {
+    let document = match extension.as_deref() {
         Some("md" | "markdown") => {
-            let html = rendered(&String::from_utf8_lossy(&bytes));
-            page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::Own)
+            let html = markdown_to_html(&String::from_utf8_lossy(&bytes));
+            page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::LocalFile)
         }
-        Some("txt") => page(&url, &bytes, "text/plain", Origin::Own),
-        _ => page(&url, &bytes, "text/html", Origin::Own),
+        Some("txt") => page(&url, &bytes, "text/plain", Origin::LocalFile),
+        _ => page(&url, &bytes, "text/html", Origin::LocalFile),
     }?;
-    if copy.body.trim().is_empty() {
+    if document.body.trim().is_empty() {
         return Err(ReadFailure::no_text());
     }
-    Ok(copy)
+    Ok(document)
 }
 
-/// Returns the URL of a file: its path below the directory, appended to the base.
+/// Returns the URL of a file: the base URL with the path of the file relative to the directory.
 fn file_url(path: &Path, root: &Path, base_url: Option<&Url>) -> Result<Url> {
     let Some(base) = base_url else {
         let absolute = std::path::absolute(path)?;
-        return Url::from_file_path(&absolute).map_err(|()| anyhow::anyhow!("its path is no URL"));
+        return Url::from_file_path(&absolute).map_err(|()| anyhow::anyhow!("the path cannot be a URL"));
     };
-    let below = path.strip_prefix(root).unwrap_or(path);
+    let relative = path.strip_prefix(root).unwrap_or(path);
     let mut url = base.clone();
     let mut segments = url.path_segments_mut().map_err(|()| anyhow::anyhow!("{base} cannot have a path"))?;
     segments.pop_if_empty();
-    for part in below.components() {
-        segments.push(part.as_os_str().to_str().context("its path is not UTF-8")?);
+    for part in relative.components() {
+        segments.push(part.as_os_str().to_str().context("the path is not valid UTF-8")?);
     }
     drop(segments);
     Ok(url)
@@ -197,9 +198,9 @@ mod tests {
         let (mut documents, mut failures) = (Vec::new(), Vec::new());
         read(path, base_url.as_ref(), &mut |item| {
             match item {
-                Item::Document(copy) => documents.push(*copy),
-                Item::Skipped(why) => failures.push(why.label().to_owned()),
-                Item::Failed { what, fault } => failures.push(format!("{what}: {fault}")),
+                Item::Document(document) => documents.push(*document),
+                Item::Skipped(reason) => failures.push(reason.label().to_owned()),
+                Item::Failed { subject, failure } => failures.push(format!("{subject}: {failure}")),
             }
             Ok(())
         })
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_read_under_the_base_url() {
+    fn directory_is_read_with_the_base_url() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir(directory.path().join("b c")).unwrap();
         std::fs::write(directory.path().join("a.html"), "<title>Tea</title><p>Steep the leaves.</p>")
@@ -219,9 +220,9 @@ mod tests {
         std::fs::write(directory.path().join("wiki.zim"), "a packed wiki").unwrap();
         let (documents, failures) = read_all(directory.path(), Some("https://notes.test/base/"));
         assert_eq!(failures.len(), 1);
-        assert!(failures[0].contains("wiki.zim: files of kind .zim"), "{failures:?}");
+        assert!(failures[0].contains("wiki.zim: this version cannot read .zim files"), "{failures:?}");
         let found: Vec<(&str, &str)> =
-            documents.iter().map(|copy| (copy.url.as_str(), copy.title.as_str())).collect();
+            documents.iter().map(|document| (document.url.as_str(), document.title.as_str())).collect();
         let expected = [
             ("https://notes.test/base/a.html", "Tea"),
             ("https://notes.test/base/b%20c/note.md", "Coffee"),
@@ -232,19 +233,19 @@ mod tests {
     }
 
     #[test]
-    fn a_zim_file_is_refused_with_the_reason_and_a_way() {
+    fn zim_file_is_rejected_with_a_reason_and_advice() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("wiki.ZIM");
         std::fs::write(&path, "ZIM\x04").unwrap();
         let error = check(&path).unwrap_err().to_string();
         assert!(error.contains("wiki.ZIM is a ZIM file") && error.contains("zimdump dump"), "{error}");
         let (documents, failures) = read_all(directory.path(), None);
-        assert!(documents.is_empty() && failures[0].contains("files of kind .zim"), "{failures:?}");
+        assert!(documents.is_empty() && failures[0].contains("cannot read .zim files"), "{failures:?}");
     }
 
     #[cfg(unix)]
     #[test]
-    fn the_directory_may_be_a_link() {
+    fn directory_may_be_a_symbolic_link() {
         let directory = tempfile::tempdir().unwrap();
         let (real, link) = (directory.path().join("real"), directory.path().join("link"));
         std::fs::create_dir(&real).unwrap();
@@ -255,21 +256,21 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_named_and_the_others_are_read() {
+    fn invalid_line_is_reported_and_the_others_are_read() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("pages.jsonl");
         let lines = "{\"url\": \"https://a.test/1\", \"title\": \"One\", \"text\": \"first\"}\n\nnot json\n\
                      {\"title\": \"no url\"}\n{\"url\": \"https://a.test/2\", \"markdown\": \"# Two\\n\\nsecond\"}\n";
         std::fs::write(&path, lines).unwrap();
         let (documents, failures) = read_all(&path, None);
-        let titles: Vec<&str> = documents.iter().map(|copy| copy.title.as_str()).collect();
+        let titles: Vec<&str> = documents.iter().map(|document| document.title.as_str()).collect();
         assert_eq!(titles, ["One", "Two"]);
         assert!(failures[0].contains("pages.jsonl:3: "), "{failures:?}");
-        assert!(failures[1].contains("pages.jsonl:4: it has no url"), "{failures:?}");
+        assert!(failures[1].contains("pages.jsonl:4: no url"), "{failures:?}");
     }
 
     #[test]
-    fn without_a_base_url_the_file_itself_is_the_url() {
+    fn url_without_base_is_a_file_url() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.txt");
         std::fs::write(&path, "text").unwrap();

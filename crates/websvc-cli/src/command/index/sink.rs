@@ -1,4 +1,4 @@
-//! Destination of the pages of a crawl or an import: the index of the data directory, or a server.
+//! The sink that uploads the documents of an import to a server.
 
 use anyhow::Result;
 use websvc::Client;
@@ -7,10 +7,10 @@ use websvc_engine::crawl::{Sink, SinkError, SinkFuture};
 
 use crate::output;
 
-/// Documents of one upload have at most this much text, so that it stays well below the largest request body.
+/// Size of the text from which an upload is sent, in bytes. It is well below the maximum size of a request body.
 const UPLOAD_BYTES: usize = 2 * 1024 * 1024;
 
-/// A server's index.
+/// A sink that writes to the index of a server.
 #[derive(Debug)]
 pub(super) struct ServerSink(pub(super) Client);
 
@@ -28,20 +28,20 @@ impl ServerSink {
             bytes += document.body.len();
             upload.documents.push(document);
             if bytes >= UPLOAD_BYTES {
-                tell(self.0.add_documents(&std::mem::take(&mut upload)).await?);
+                print_warning(self.0.add_documents(&std::mem::take(&mut upload)).await?);
                 bytes = 0;
             }
         }
         if !upload.documents.is_empty() {
-            tell(self.0.add_documents(&upload).await?);
+            print_warning(self.0.add_documents(&upload).await?);
         }
         Ok(())
     }
 }
 
-/// Tells what the server says beside yes.
-fn tell(reply: IndexUploadResponse) {
-    if let Some(warning) = reply.warning {
+/// Prints the warning of a response, if there is one.
+fn print_warning(response: IndexUploadResponse) {
+    if let Some(warning) = response.warning {
         output::note(&format!("warning: {warning}"));
     }
 }

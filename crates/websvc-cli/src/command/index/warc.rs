@@ -1,50 +1,51 @@
-//! The records of a WARC stream (ISO 28500), one at a time, however broken the stream is.
+//! A reader of WARC streams (ISO 28500) that tolerates damage.
 //!
-//! A record is its head, a block of as many bytes as the head says, and two line ends. Where the line ends do not
-//! follow the block, the length was wrong; reading goes on at the next line that begins a record, inside the block
-//! if there is one, so that a wrong length costs its own record only.
+//! A record consists of a head, a block of as many bytes as the head declares, and two line ends. If the line ends do
+//! not follow the block, the declared length is wrong. Reading then continues at the next line that starts a record,
+//! which may be inside the block. So a wrong length affects only its own record.
 
 use std::io::{self, BufRead, Cursor, ErrorKind, Read};
 
 use super::lines::{Line, read_line};
 
-/// Larger blocks are not read; text of a page never is.
+/// Maximum size of a block. No page has more text.
 pub(super) const MAX_BLOCK_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The head of a record has at most this many bytes.
+/// Maximum size of the head of a record.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// How every record begins, and what stands in front of it in a stream of records.
-const BEGINNING: &[u8] = b"WARC/";
-const NEXT: &[u8] = b"\r\n\r\nWARC/";
+/// The first bytes of every record.
+const RECORD_PREFIX: &[u8] = b"WARC/";
+/// The end of a block followed by the next record.
+const NEXT_RECORD: &[u8] = b"\r\n\r\nWARC/";
 
-/// A record that was read whole.
+/// A complete record.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Record {
-    /// The type, in lower case.
+    /// Type of the record, in lower case.
     pub(super) kind: String,
     /// Target URI of the record; empty if the header has none.
     pub(super) target: String,
-    /// The media type of the block.
+    /// Media type of the block.
     pub(super) content_type: String,
-    /// The block.
+    /// Content of the record.
     pub(super) block: Vec<u8>,
 }
 
-/// Result of reading the stream.
+/// The outcome of reading a record.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ReadOutcome {
     /// A record.
     Record(Record),
-    /// A record that is larger than [`MAX_BLOCK_BYTES`]; what it is about.
+    /// The target of a record that is larger than [`MAX_BLOCK_BYTES`].
     TooLarge(String),
-    /// Something that is no whole record: what is wrong with it.
+    /// The reason why a part of the stream is not a complete record.
     Broken(String),
 }
 
 /// A stream of records.
 pub(super) struct Records<R> {
-    /// Bytes that were read ahead, then the rest.
+    /// The stream, with the bytes that were read ahead.
     stream: PeekReader<R>,
     line: Vec<u8>,
 }
@@ -61,10 +62,10 @@ impl<R: BufRead> Records<R> {
         Self { stream: PeekReader { ahead: Cursor::default(), stream }, line: Vec::new() }
     }
 
-    /// Returns the next record, or what stands in its place; `None` at the end.
+    /// Returns the next record or damaged part. Returns `None` at the end.
     ///
     /// # Errors
-    /// Those of the stream with which it ended; damage that can be passed over is [`ReadOutcome::Broken`].
+    /// The stream fails. Damage after which reading can continue is [`ReadOutcome::Broken`] instead.
     pub(super) fn next(&mut self) -> io::Result<Option<ReadOutcome>> {
         match self.read() {
             Ok(next) => Ok(next),
@@ -76,37 +77,37 @@ impl<R: BufRead> Records<R> {
     }
 
     fn read(&mut self) -> io::Result<Option<ReadOutcome>> {
-        match self.beginning()? {
+        match self.find_record()? {
             RecordStart::End => return Ok(None),
             RecordStart::Garbage(bytes) => {
-                return Ok(Some(ReadOutcome::Broken(format!("{bytes} bytes are no record"))));
+                return Ok(Some(ReadOutcome::Broken(format!("{bytes} bytes are not a record"))));
             }
             RecordStart::Record => {}
         }
-        let Some(Head { mut record, length }) = self.head()? else {
+        let Some(Head { mut record, length }) = self.read_head()? else {
             self.skip_to_next()?;
-            return Ok(Some(ReadOutcome::Broken("the head of a record does not end".to_owned())));
+            return Ok(Some(ReadOutcome::Broken("unterminated record head".to_owned())));
         };
         let Some(length) = length else {
             self.skip_to_next()?;
             return Ok(Some(ReadOutcome::Broken(format!("{} has no Content-Length", name(&record)))));
         };
         if length > MAX_BLOCK_BYTES {
-            self.pass(length)?;
+            self.skip_block(length)?;
             return Ok(Some(ReadOutcome::TooLarge(name(&record).to_owned())));
         }
         (&mut self.stream).take(length).read_to_end(&mut record.block)?;
-        let is_whole = record.block.len() as u64 == length;
-        if is_whole && self.is_at_end_of_record()? {
+        let is_complete = record.block.len() as u64 == length;
+        if is_complete && self.is_at_end_of_record()? {
             return Ok(Some(ReadOutcome::Record(record)));
         }
-        let reason = if is_whole { "has a wrong Content-Length" } else { "ends too early" };
+        let reason = if is_complete { "has a wrong Content-Length" } else { "is truncated" };
         let reason = format!("{} {reason}", name(&record));
         self.resync(record.block)?;
         Ok(Some(ReadOutcome::Broken(reason)))
     }
 
-    /// Tells whether what follows a block is what follows blocks: two line ends, or the end of the stream.
+    /// Returns `true` if the block is followed by two line ends or the end of the stream.
     fn is_at_end_of_record(&mut self) -> io::Result<bool> {
         let following = self.stream.peek(4)?;
         Ok(following == b"\r\n\r\n"
@@ -114,28 +115,28 @@ impl<R: BufRead> Records<R> {
             || following.len() < 4 && following.trim_ascii().is_empty())
     }
 
-    /// Goes to the line that begins a record and stops behind it, or behind what is no record and before the line.
-    fn beginning(&mut self) -> io::Result<RecordStart> {
+    /// Moves after the first line of the next record. If there is garbage, stops between the garbage and the record.
+    fn find_record(&mut self) -> io::Result<RecordStart> {
         let mut garbage = 0;
         loop {
-            if garbage > 0 && self.stream.starts_with(BEGINNING)? {
+            if garbage > 0 && self.stream.starts_with(RECORD_PREFIX)? {
                 return Ok(RecordStart::Garbage(garbage));
             }
             match read_line(&mut self.stream, &mut self.line, MAX_HEAD_BYTES)? {
                 Line::End if garbage > 0 => return Ok(RecordStart::Garbage(garbage)),
                 Line::End => return Ok(RecordStart::End),
-                Line::Whole if self.line.starts_with(BEGINNING) => return Ok(RecordStart::Record),
-                Line::Whole if self.line.trim_ascii().is_empty() => {}
-                Line::Whole | Line::TooLong => garbage += self.line.len(),
+                Line::Complete if self.line.starts_with(RECORD_PREFIX) => return Ok(RecordStart::Record),
+                Line::Complete if self.line.trim_ascii().is_empty() => {}
+                Line::Complete | Line::TooLong => garbage += self.line.len(),
             }
         }
     }
 
-    /// Reads the head behind its first line; `None` when it is too long or does not end.
-    fn head(&mut self) -> io::Result<Option<Head>> {
+    /// Reads the rest of a head after its first line. Returns `None` if it is too long or unterminated.
+    fn read_head(&mut self) -> io::Result<Option<Head>> {
         let (mut head, mut bytes) = (Head::default(), 0);
         while bytes < MAX_HEAD_BYTES {
-            if read_line(&mut self.stream, &mut self.line, MAX_HEAD_BYTES)? != Line::Whole {
+            if read_line(&mut self.stream, &mut self.line, MAX_HEAD_BYTES)? != Line::Complete {
                 return Ok(None);
             }
             bytes += self.line.len();
@@ -143,12 +144,12 @@ impl<R: BufRead> Records<R> {
             if line.is_empty() {
                 return Ok(Some(head));
             }
-            // Lines without a colon are parts of fields that are of no interest here.
+            // A line without a colon continues a field, which is not needed here.
             let Some(colon) = line.iter().position(|&byte| byte == b':') else { continue };
             let value = String::from_utf8_lossy(line[colon + 1..].trim_ascii()).into_owned();
             match line[..colon].to_ascii_lowercase().as_slice() {
                 b"warc-type" => head.record.kind = value.to_ascii_lowercase(),
-                // Old writers put the URI into brackets.
+                // Old writers put the URI into angle brackets.
                 b"warc-target-uri" => head.record.target = value.trim_matches(['<', '>']).to_owned(),
                 b"content-type" => head.record.content_type = value,
                 b"content-length" => head.length = value.parse().ok(),
@@ -158,11 +159,11 @@ impl<R: BufRead> Records<R> {
         Ok(None)
     }
 
-    /// Passes over a block, at most to where the next record seems to begin: the length may be wrong.
-    fn pass(&mut self, mut length: u64) -> io::Result<()> {
+    /// Skips a block, at most up to the apparent start of the next record, because the length may be wrong.
+    fn skip_block(&mut self, mut length: u64) -> io::Result<()> {
         let mut is_after_blank = false;
         while length > 0 {
-            if is_after_blank && self.stream.starts_with(BEGINNING)? {
+            if is_after_blank && self.stream.starts_with(RECORD_PREFIX)? {
                 return Ok(());
             }
             let limit = length.min(MAX_HEAD_BYTES as u64);
@@ -177,19 +178,19 @@ impl<R: BufRead> Records<R> {
         Ok(())
     }
 
-    /// Goes back to where the next record begins inside a block, else on to where one begins behind it.
+    /// Moves back to the start of the next record inside a block, or forward to the next record after it.
     fn resync(&mut self, mut block: Vec<u8>) -> io::Result<()> {
-        // The beginning may reach beyond the block.
-        (&mut self.stream).take(NEXT.len() as u64).read_to_end(&mut block)?;
-        let next = block.windows(NEXT.len()).position(|window| window == NEXT);
-        // Without one, the end of what was read may be the first part of one.
-        self.stream.put_back(&block[next.unwrap_or(block.len().saturating_sub(NEXT.len()))..]);
+        // The prefix of the next record may cross the end of the block.
+        (&mut self.stream).take(NEXT_RECORD.len() as u64).read_to_end(&mut block)?;
+        let next = block.windows(NEXT_RECORD.len()).position(|window| window == NEXT_RECORD);
+        // If there is none, the last bytes may be the beginning of a prefix.
+        self.stream.put_back(&block[next.unwrap_or(block.len().saturating_sub(NEXT_RECORD.len()))..]);
         self.skip_to_next()
     }
 
-    /// Goes on to the next line that begins a record, else to the end.
+    /// Moves to the next line that starts a record, or to the end.
     fn skip_to_next(&mut self) -> io::Result<()> {
-        while !self.stream.starts_with(BEGINNING)? {
+        while !self.stream.starts_with(RECORD_PREFIX)? {
             if read_line(&mut self.stream, &mut self.line, MAX_HEAD_BYTES)? == Line::End {
                 break;
             }
@@ -198,54 +199,54 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// Bytes before a record header.
+/// The outcome of the search for a record.
 enum RecordStart {
     /// The first line of a record was read.
     Record,
-    /// So many bytes that are no record, at least.
+    /// At least this many bytes are not a record.
     Garbage(usize),
     End,
 }
 
-/// Returns what a record calls itself, for people.
+/// Returns the name of a record for messages.
 fn name(record: &Record) -> &str {
     if record.target.is_empty() { "a record" } else { &record.target }
 }
 
-/// A stream with bytes in front of it that had been read already.
+/// A stream with a buffer of bytes that were read ahead.
 struct PeekReader<R> {
     ahead: Cursor<Vec<u8>>,
     stream: R,
 }
 
 impl<R: BufRead> PeekReader<R> {
-    /// Returns the next bytes without passing them: `count`, or fewer at the end.
+    /// Returns the next `count` bytes without consuming them, or fewer at the end.
     fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
-        while self.waiting().len() < count {
+        while self.buffered().len() < count {
             let buffer = self.stream.fill_buf()?;
             if buffer.is_empty() {
                 break;
             }
-            let piece = buffer[..buffer.len().min(count)].to_vec();
-            self.stream.consume(piece.len());
-            let waiting = [self.waiting(), &piece].concat();
-            self.ahead = Cursor::new(waiting);
+            let chunk = buffer[..buffer.len().min(count)].to_vec();
+            self.stream.consume(chunk.len());
+            let buffered = [self.buffered(), &chunk].concat();
+            self.ahead = Cursor::new(buffered);
         }
-        let waiting = self.waiting();
-        Ok(&waiting[..waiting.len().min(count)])
+        let buffered = self.buffered();
+        Ok(&buffered[..buffered.len().min(count)])
     }
 
-    fn starts_with(&mut self, beginning: &[u8]) -> io::Result<bool> {
-        Ok(self.peek(beginning.len())? == beginning)
+    fn starts_with(&mut self, prefix: &[u8]) -> io::Result<bool> {
+        Ok(self.peek(prefix.len())? == prefix)
     }
 
     fn put_back(&mut self, bytes: &[u8]) {
-        self.ahead = Cursor::new([bytes, self.waiting()].concat());
+        self.ahead = Cursor::new([bytes, self.buffered()].concat());
     }
 
-    fn waiting(&self) -> &[u8] {
-        let at = usize::try_from(self.ahead.position()).unwrap_or(usize::MAX);
-        self.ahead.get_ref().get(at..).unwrap_or_default()
+    fn buffered(&self) -> &[u8] {
+        let position = usize::try_from(self.ahead.position()).unwrap_or(usize::MAX);
+        self.ahead.get_ref().get(position..).unwrap_or_default()
     }
 }
 
@@ -260,11 +261,11 @@ impl<R: BufRead> Read for PeekReader<R> {
 
 impl<R: BufRead> BufRead for PeekReader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.waiting().is_empty() { self.stream.fill_buf() } else { self.ahead.fill_buf() }
+        if self.buffered().is_empty() { self.stream.fill_buf() } else { self.ahead.fill_buf() }
     }
 
     fn consume(&mut self, count: usize) {
-        if self.waiting().is_empty() {
+        if self.buffered().is_empty() {
             self.stream.consume(count);
         } else {
             self.ahead.consume(count);
@@ -283,12 +284,12 @@ mod tests {
         )
     }
 
-    fn good(target: &str) -> String {
+    fn valid_record(target: &str) -> String {
         let block = format!("a block about {target}\r\n\r\nof two parts");
         record("response", target, &block, block.len())
     }
 
-    /// Returns what a stream gives: targets of records, in brackets what is wrong.
+    /// Returns the targets of the records of a stream, and errors in parentheses.
     fn read_all(stream: &str) -> Vec<String> {
         let mut records = Records::new(io::BufReader::with_capacity(5, stream.as_bytes()));
         let mut all = Vec::new();
@@ -298,7 +299,7 @@ mod tests {
                     assert!(record.block.starts_with(b"a block about "));
                     record.target
                 }
-                ReadOutcome::TooLarge(what) => format!("({what} too large)"),
+                ReadOutcome::TooLarge(target) => format!("({target} too large)"),
                 ReadOutcome::Broken(reason) => format!("({reason})"),
             });
         }
@@ -306,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_read_whole() {
+    fn records_are_read_completely() {
         let mut records = Records::new(io::BufReader::with_capacity(3, b"".as_slice()));
         assert_eq!(records.next().unwrap(), None);
         let bracketed = record("Response", "<http://a.test/>", "one\r\n\r\n", 7);
@@ -318,23 +319,29 @@ mod tests {
             block: b"one\r\n\r\n".to_vec(),
         };
         assert_eq!(records.next().unwrap(), Some(ReadOutcome::Record(expected)));
-        assert_eq!(read_all(&[good("a"), good("b")].concat()), ["a", "b"]);
+        assert_eq!(read_all(&[valid_record("a"), valid_record("b")].concat()), ["a", "b"]);
     }
 
     #[test]
-    fn garbage_between_records_is_told_and_costs_nothing() {
+    fn garbage_between_records_is_reported() {
         let garbage = "<<< garbage\r\nin lines\n\0\u{fffd}";
         assert_eq!(
-            read_all(&[&*good("a"), garbage, "\n", &good("b"), garbage].concat()),
-            ["a", "(27 bytes are no record)", "b", "(26 bytes are no record)"]
+            read_all(&[&*valid_record("a"), garbage, "\n", &valid_record("b"), garbage].concat()),
+            ["a", "(27 bytes are not a record)", "b", "(26 bytes are not a record)"]
         );
     }
 
     #[test]
-    fn a_wrong_length_costs_its_own_record_only() {
+    fn wrong_length_affects_only_its_own_record() {
         for length in [0, 3, 11, 23, 25, 29, 30, 70, 160, 100_000, usize::MAX] {
             let block = "a block with a wrong end";
-            let stream = [good("a"), record("response", "b", block, length), good("c"), good("d")].concat();
+            let stream = [
+                valid_record("a"),
+                record("response", "b", block, length),
+                valid_record("c"),
+                valid_record("d"),
+            ]
+            .concat();
             let all = read_all(&stream);
             assert_eq!(all.len(), 4, "{length}: {all:?}");
             assert_eq!((&*all[0], &*all[2], &*all[3]), ("a", "c", "d"), "{length}");
@@ -343,20 +350,20 @@ mod tests {
     }
 
     #[test]
-    fn heads_without_length_and_without_end_are_broken() {
-        let without = good("b").replace("Content-Length", "Content-Width");
-        let all = read_all(&[good("a"), without, good("c")].concat());
+    fn head_without_length_or_end_is_broken() {
+        let without = valid_record("b").replace("Content-Length", "Content-Width");
+        let all = read_all(&[valid_record("a"), without, valid_record("c")].concat());
         assert_eq!(all, ["a", "(b has no Content-Length)", "c"]);
         let endless = format!("WARC/1.0\r\n{}", "Name: value\r\n".repeat(10_000));
-        let all = read_all(&[&*endless, "\r\n", &good("c")].concat());
-        assert_eq!(all, ["(the head of a record does not end)", "c"]);
+        let all = read_all(&[&*endless, "\r\n", &valid_record("c")].concat());
+        assert_eq!(all, ["(unterminated record head)", "c"]);
     }
 
     #[test]
-    fn a_stream_that_ends_in_a_record_says_so() {
-        let whole = good("b");
+    fn truncated_record_is_broken() {
+        let whole = valid_record("b");
         for cut in [10, 60, whole.len() - 10] {
-            let all = read_all(&[&*good("a"), &whole[..cut]].concat());
+            let all = read_all(&[&*valid_record("a"), &whole[..cut]].concat());
             assert_eq!(all.len(), 2, "{cut}: {all:?}");
             assert!(all[1].starts_with('('), "{cut}: {all:?}");
         }

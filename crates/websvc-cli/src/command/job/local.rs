@@ -1,4 +1,4 @@
-//! A job of this process, in the data directory.
+//! A job that this process runs, in the data directory.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -16,69 +16,81 @@ use websvc_validate::{Checked, Policy, read_batch, read_crawl_request};
 use super::{JobRequestKind, Part, State};
 use crate::CommandContext;
 use crate::app::{self, App, IndexMode};
-use crate::command::search::print_api_error;
+use crate::command::search::rejection_error;
 use crate::output;
 
-/// The first pause before the store is looked into again; it doubles while nothing is new.
-const FIRST_PAUSE: Duration = Duration::from_millis(20);
+/// Minimum interval between two reads of the store. It doubles as long as there is nothing new.
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// Maximum interval between two reads of the store.
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A job that is worked on here.
+/// A job that this process runs.
 #[derive(Debug)]
 pub(super) struct LocalJob {
     app: App,
     jobs: Jobs,
     number: i64,
     id: String,
+    /// Documents that were returned already.
     skip: u64,
-    pause: Duration,
-    is_over: bool,
-    /// Task that runs the job.
-    work: JoinHandle<Infallible>,
+    poll_interval: Duration,
+    has_ended: bool,
+    /// The task that runs the job.
+    task: JoinHandle<Infallible>,
     pub(super) invalid_urls: Vec<String>,
 }
 
-/// URLs of a job.
-struct List {
+/// URLs that are added to a job together.
+struct UrlList {
     urls: Vec<JobUrl>,
-    /// How many URLs of a batch were named, those that are left out among them.
+    /// Number of listed URLs of a batch, including duplicates and invalid ones.
     listed: u64,
 }
 
-/// A job before it is there.
+/// A job that is not stored yet.
 struct JobDraft {
     job: NewJob,
-    /// Lists that are added before the work begins.
-    more: Vec<List>,
+    /// URLs that are added after the job is created and before it runs.
+    more: Vec<UrlList>,
     invalid_urls: Vec<String>,
 }
 
 impl LocalJob {
-    pub(super) async fn begin(setting: &CommandContext, asked: JobRequestKind) -> Result<Self> {
-        let access = IndexMode::Write(setting.data_dir.lock()?);
-        let app = app::open(&setting.config, &setting.data_dir, access)?;
+    pub(super) async fn start(context: &CommandContext, request_kind: JobRequestKind) -> Result<Self> {
+        let access = IndexMode::Write(context.data_dir.lock()?);
+        let app = app::open(&context.config, &context.data_dir, access)?;
         let jobs = Jobs::new(
             &app.engine,
             app.store.clone(),
             app.artifacts.clone(),
-            app::jobs_config(&setting.config),
+            app::jobs_config(&context.config),
         );
-        let kind = match asked.kind() {
+        let kind = match request_kind.kind() {
             websvc::JobKind::Crawl => JobKind::Crawl,
             websvc::JobKind::Batch => JobKind::Batch,
         };
-        let (id, invalid_urls) = match asked {
-            JobRequestKind::Known(_, id) => (id, Vec::new()),
+        let (id, invalid_urls) = match request_kind {
+            JobRequestKind::Existing(_, id) => (id, Vec::new()),
             JobRequestKind::Crawl(request) => create(&jobs, crawl(&app, &request)?).await?,
             JobRequestKind::Batch(requests) => create(&jobs, batch(&app, &requests)?).await?,
         };
         let record = jobs.job(DEFAULT_TEAM, kind, &id).await?.with_context(|| {
-            format!("no {} {id} is kept in {}", kind.as_str(), setting.data_dir.path().display())
+            format!("there is no {} {id} in {}", kind.as_str(), context.data_dir.path().display())
         })?;
-        let (working, number) = (jobs.clone(), record.number);
-        let work = tokio::spawn(async move { working.run_single(number).await });
-        Ok(Self { app, jobs, number, id, skip: 0, pause: Duration::ZERO, is_over: false, work, invalid_urls })
+        let (runner, number) = (jobs.clone(), record.number);
+        let task = tokio::spawn(async move { runner.run_single(number).await });
+        Ok(Self {
+            app,
+            jobs,
+            number,
+            id,
+            skip: 0,
+            poll_interval: Duration::ZERO,
+            has_ended: false,
+            task,
+            invalid_urls,
+        })
     }
 
     pub(super) fn id(&self) -> &str {
@@ -86,25 +98,25 @@ impl LocalJob {
     }
 
     pub(super) async fn next_part(&mut self) -> Result<Option<Part>> {
-        if self.is_over {
+        if self.has_ended {
             return Ok(None);
         }
-        tokio::time::sleep(self.pause).await;
-        if self.work.is_finished() {
-            bail!("the work on the job has stopped");
+        tokio::time::sleep(self.poll_interval).await;
+        if self.task.is_finished() {
+            bail!("the job has stopped unexpectedly");
         }
         let record = self.record().await?;
         let page = self.jobs.documents(self.number, self.skip, JOB_PAGE_DOCUMENTS, JOB_PAGE_BYTES).await?;
         let read = |document: &Vec<u8>| serde_json::from_slice::<JobDocument>(document);
         let documents = page.documents.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         self.skip += documents.len() as u64;
-        self.pause = match (page.next, documents.is_empty()) {
+        self.poll_interval = match (page.next, documents.is_empty()) {
             (Some(_), _) => Duration::ZERO,
-            (None, false) => FIRST_PAUSE,
-            (None, true) => (self.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE),
+            (None, false) => MIN_POLL_INTERVAL,
+            (None, true) => (self.poll_interval * 2).clamp(MIN_POLL_INTERVAL, MAX_POLL_INTERVAL),
         };
-        // The record is the older of the two: when it has ended, nothing came after these.
-        self.is_over = record.state != JobState::Running && page.next.is_none();
+        // The record was read first: if the job had ended by then, these are its last documents.
+        self.has_ended = record.state != JobState::Running && page.next.is_none();
         Ok(Some(Part { state: State::of(&job_status(&record, Vec::new(), None)), documents }))
     }
 
@@ -113,16 +125,16 @@ impl LocalJob {
         Ok(job_errors(&self.id, found))
     }
 
-    /// Ends the work; what was under way is begun anew by who goes on with it.
-    pub(super) async fn rest(&mut self) {
-        self.work.abort();
-        // It has been told to end, so that its end is no news.
-        let _aborted = (&mut self.work).await;
+    /// Stops the job. Pages in flight are scraped again when the job is resumed.
+    pub(super) async fn pause(&mut self) {
+        self.task.abort();
+        // The task was aborted, so its result is expected.
+        let _aborted = (&mut self.task).await;
     }
 
     pub(super) async fn close(mut self) -> Result<()> {
-        if !self.work.is_finished() {
-            self.rest().await;
+        if !self.task.is_finished() {
+            self.pause().await;
         }
         self.app.close().await?;
         Ok(())
@@ -132,41 +144,41 @@ impl LocalJob {
         let store = self.app.store.clone();
         let number = self.number;
         let record = tokio::task::spawn_blocking(move || store.job_by_number(number)).await??;
-        record.with_context(|| format!("job {} is not kept any more", self.id))
+        record.with_context(|| format!("job {} is not stored any more", self.id))
     }
 }
 
-/// Reads a crawl by the rules of a server.
+/// Validates a crawl by the rules of the service.
 fn crawl(app: &App, request: &CrawlRequest) -> Result<JobDraft> {
     let body = serde_json::to_vec(request)?;
     let Checked { plan: (request, plan), warnings } =
-        read_crawl_request(&body, &Policy::default()).map_err(print_api_error)?;
+        read_crawl_request(&body, &Policy::default()).map_err(rejection_error)?;
     app.engine.review(plan.scrape())?;
     let page_limit = Some(plan.limit());
-    let site = CrawlScope::new(plan);
-    let url = site.fetched(site.plan().url().clone());
-    let start = JobUrl { key: site.key(&url), url: url.into(), depth: 0, entry: None };
+    let scope = CrawlScope::new(plan);
+    let url = scope.fetched(scope.plan().url().clone());
+    let start = JobUrl { key: scope.key(&url), url: url.into(), depth: 0, entry: None };
     let stored = JobRequest {
         options: request.scrape_options.clone().unwrap_or_default(),
-        max_concurrency: site.plan().max_concurrency(),
+        max_concurrency: scope.plan().max_concurrency(),
         warnings,
         crawl: Some(Box::new(request)),
         ..JobRequest::default()
     };
-    let list = List { urls: vec![start], listed: 0 };
+    let list = UrlList { urls: vec![start], listed: 0 };
     let job = new_job(JobKind::Crawl, &stored, page_limit, list)?;
     Ok(JobDraft { job, more: Vec::new(), invalid_urls: Vec::new() })
 }
 
-/// Reads a batch by the rules of a server.
+/// Validates a batch by the rules of the service.
 fn batch(app: &App, requests: &[BatchScrapeRequest]) -> Result<JobDraft> {
-    let (mut parts, mut stored, mut invalid_urls) = (Vec::new(), None, Vec::new());
+    let (mut lists, mut stored, mut invalid_urls) = (Vec::new(), None, Vec::new());
     for request in requests {
         let body = serde_json::to_vec(request)?;
-        let Checked { plan, warnings } = read_batch(&body, &Policy::default()).map_err(print_api_error)?;
+        let Checked { plan, warnings } = read_batch(&body, &Policy::default()).map_err(rejection_error)?;
         app.engine.review(plan.scrape())?;
         let urls = plan.pages().iter().map(batch_url).collect();
-        parts.push(List { urls, listed: plan.listed() });
+        lists.push(UrlList { urls, listed: plan.listed() });
         invalid_urls.extend(plan.invalid_urls().into_iter().flatten().cloned());
         stored.get_or_insert_with(|| JobRequest {
             options: plan.options().clone(),
@@ -175,17 +187,17 @@ fn batch(app: &App, requests: &[BatchScrapeRequest]) -> Result<JobDraft> {
             ..JobRequest::default()
         });
     }
-    let mut parts = parts.into_iter();
-    let (stored, first) = stored.zip(parts.next()).context("no page was named")?;
+    let mut lists = lists.into_iter();
+    let (stored, first) = stored.zip(lists.next()).context("no URLs were given")?;
     let job = new_job(JobKind::Batch, &stored, None, first)?;
-    Ok(JobDraft { job, more: parts.collect(), invalid_urls })
+    Ok(JobDraft { job, more: lists.collect(), invalid_urls })
 }
 
 fn new_job(
     kind: JobKind,
     request: &JobRequest,
     page_limit: Option<u64>,
-    List { urls, listed }: List,
+    UrlList { urls, listed }: UrlList,
 ) -> Result<NewJob> {
     Ok(NewJob {
         id: Uuid::now_v7().to_string(),
@@ -201,35 +213,41 @@ fn new_job(
     })
 }
 
-/// Begins a job; nobody works on it yet. Returns its identifier and what is no address of a page.
-async fn create(jobs: &Jobs, beginning: JobDraft) -> Result<(String, Vec<String>)> {
-    let JobDraft { job, more, invalid_urls } = beginning;
+/// Creates a job that does not run yet. Returns its id and the invalid URLs.
+async fn create(jobs: &Jobs, draft: JobDraft) -> Result<(String, Vec<String>)> {
+    let JobDraft { job, more, invalid_urls } = draft;
     let id = job.id.clone();
     let limits = jobs.config().limits;
     match jobs.create(job).await? {
         CreateJobOutcome::Created { .. } => {}
-        CreateJobOutcome::KeyUsed => bail!("a job of this name is there"),
+        CreateJobOutcome::KeyUsed => bail!("a job with this idempotency key already exists"),
         CreateJobOutcome::TooManyUrls => {
-            bail!("a job may have at most {} pages (jobs.max_urls)", limits.urls)
+            bail!("a job may have at most {} URLs (jobs.max_urls)", limits.urls)
         }
         CreateJobOutcome::TooManyRunning => {
-            bail!("no more than {} jobs may be unfinished (jobs.max_running_per_team)", limits.running)
+            bail!("{} jobs are unfinished, which is the maximum (jobs.max_running_per_team)", limits.running)
         }
         CreateJobOutcome::TooManyKept => {
             bail!(
-                "no more than {} jobs are kept (jobs.max_kept_per_team); they are forgotten after {} hours",
+                "{} jobs are stored, which is the maximum (jobs.max_stored_per_team); a job is removed {} hours \
+                 after its end",
                 limits.kept,
                 limits.keep.as_secs() / 3_600
             )
         }
         CreateJobOutcome::NoRoom => {
-            bail!("the documents of all jobs take {} bytes (jobs.max_total_bytes)", limits.total_bytes)
+            bail!(
+                "the documents of all jobs have reached the maximum of {} bytes (jobs.max_total_bytes)",
+                limits.total_bytes
+            )
         }
     }
-    for List { urls, listed } in more {
+    for UrlList { urls, listed } in more {
         let (given, added) = (urls.len() as u64, jobs.extend(DEFAULT_TEAM, &id, urls, listed).await?);
         if added.is_some_and(|added| added < given) {
-            output::note("warning: pages that found no room are left out");
+            output::note(
+                "warning: URLs were skipped: the job reached its maximum number of URLs (jobs.max_urls)",
+            );
         }
     }
     Ok((id, invalid_urls))

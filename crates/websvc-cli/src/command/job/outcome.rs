@@ -1,4 +1,4 @@
-//! Summary at the end of a job, and the exit status.
+//! The summary at the end of a job, and the exit status.
 
 use anyhow::{Result, bail};
 use serde::Serialize;
@@ -10,45 +10,45 @@ use super::page_writer::PageWriter;
 use crate::args::{Common, OutputArgs, Remote};
 use crate::output;
 
-/// So many pages that could not be had are named when nobody asked for all.
-const NAMED: usize = 10;
+/// Maximum number of failed pages that are printed without `--errors`.
+const MAX_PRINTED_FAILURES: usize = 10;
 
-/// How a command ended.
+/// The outcome of a command that runs a job.
 #[derive(Debug)]
 pub(super) enum JobOutcome {
-    /// With the job.
+    /// The job has ended.
     Ended(State),
-    /// Before it.
-    Stopped(DetachReason),
+    /// The command was interrupted before the end of the job.
+    Interrupted(DetachReason),
 }
 
-/// Reason why the command left a running job.
+/// The state of a job after an interrupted command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DetachReason {
-    /// It rests, and goes on when it is asked to.
+    /// The job is paused and can be resumed.
     Resumable,
-    /// It goes on without this process.
-    GoesOn,
-    /// It is cancelled; what it has is kept.
+    /// The job continues without this process.
+    Continues,
+    /// The job is cancelled. Its pages are stored.
     Cancelled,
-    /// It ended by itself.
-    EndedMeanwhile,
+    /// The job ended before it could be cancelled.
+    Ended,
 }
 
-/// All that there is to tell.
+/// The data of the final output.
 #[derive(Debug)]
 pub(super) struct JobSummary {
     pub(super) kind: JobKind,
     pub(super) id: String,
-    pub(super) ending: JobOutcome,
+    pub(super) outcome: JobOutcome,
     pub(super) errors: JobErrorsResponse,
     /// Inputs that are not valid page URLs.
     pub(super) invalid: Vec<String>,
-    /// How to go on.
-    pub(super) how: String,
+    /// The command that resumes the job.
+    pub(super) resume_command: String,
 }
 
-/// Summary as JSON, for programs.
+/// The summary as JSON, for programs.
 #[derive(Debug, Serialize)]
 struct Summary<'a> {
     id: &'a str,
@@ -67,8 +67,8 @@ pub(super) fn name(kind: JobKind) -> &'static str {
     }
 }
 
-/// Returns how to go on with a job.
-pub(super) fn how_to_go_on(kind: JobKind, id: &str, at: &Remote, common: &Common) -> String {
+/// Returns the command that resumes a job.
+pub(super) fn resume_command(kind: JobKind, id: &str, at: &Remote, common: &Common) -> String {
     let line = format!("{} --resume {id}", name(kind));
     match &at.server {
         Some(server) => format!("`websvc {line} --server {server}`"),
@@ -76,85 +76,87 @@ pub(super) fn how_to_go_on(kind: JobKind, id: &str, at: &Remote, common: &Common
     }
 }
 
-/// Says how it ended.
+/// Prints the summary of a job.
 ///
 /// # Errors
-/// What was asked for is not there, or not all of it.
-pub(super) fn tell(told: &JobSummary, hand: &PageWriter, handing: &OutputArgs) -> Result<()> {
-    let JobSummary { kind, id, ending, errors, invalid, how } = told;
-    name_failures(errors, invalid, handing);
-    let state = match ending {
+/// The job was interrupted or failed, or pages are missing.
+pub(super) fn report(job: &JobSummary, writer: &PageWriter, output_args: &OutputArgs) -> Result<()> {
+    let JobSummary { kind, id, outcome, errors, invalid, resume_command } = job;
+    print_failures(errors, invalid, output_args);
+    let state = match outcome {
         JobOutcome::Ended(state) => Some(state),
-        JobOutcome::Stopped(_) => None,
+        JobOutcome::Interrupted(_) => None,
     };
-    if handing.json {
+    if output_args.json {
         output::json(&Summary { id, state, errors, invalid_urls: invalid })?;
     }
-    let state = match ending {
+    let state = match outcome {
         JobOutcome::Ended(state) => state,
-        JobOutcome::Stopped(stop) => bail!("{}", stopped(*stop, how)),
+        JobOutcome::Interrupted(reason) => bail!("{}", interruption(*reason, resume_command)),
     };
-    output::note(&summary(*kind, state, errors, hand));
+    output::note(&summary(*kind, state, errors, writer));
     let failed = errors.errors.len() + invalid.len();
     match state.status {
         JobStatus::Completed => {}
         JobStatus::Failed => {
-            bail!("the job failed: {}", state.error.as_deref().unwrap_or("nothing is known why"))
+            bail!("the job failed: {}", state.error.as_deref().unwrap_or("unknown error"))
         }
         JobStatus::Cancelled => bail!("the job was cancelled"),
-        JobStatus::Scraping => bail!("the job goes on: {how}"),
+        JobStatus::Scraping => bail!("the job is still running; {resume_command} waits for it"),
     }
-    if hand.occupied > 0 {
-        bail!("{} pages were not written, because files of others are in the way", hand.occupied);
+    if writer.conflicts > 0 {
+        bail!(
+            "{} pages were not written, because other files with their names exist; --force replaces them",
+            writer.conflicts
+        );
     }
     match kind {
-        JobKind::Crawl if state.completed == 0 => bail!("no page could be had"),
-        JobKind::Batch if failed > 0 => bail!("{failed} pages could not be had"),
+        JobKind::Crawl if state.completed == 0 => bail!("no page could be scraped"),
+        JobKind::Batch if failed > 0 => bail!("{failed} pages could not be scraped"),
         JobKind::Crawl | JobKind::Batch => Ok(()),
     }
 }
 
-fn name_failures(errors: &JobErrorsResponse, invalid: &[String], handing: &OutputArgs) {
-    let most = if handing.errors { usize::MAX } else { NAMED };
-    let invalid_lines = invalid.iter().map(|text| format!("failed {text:?}: it is no address of a page"));
+fn print_failures(errors: &JobErrorsResponse, invalid: &[String], output_args: &OutputArgs) {
+    let max = if output_args.errors { usize::MAX } else { MAX_PRINTED_FAILURES };
+    let invalid_lines = invalid.iter().map(|text| format!("failed {text:?}: not a valid URL"));
     let failed = errors.errors.iter().map(|error| format!("failed {}: {}", error.url, error.error));
-    let blocked =
-        errors.robots_blocked.iter().map(|url| format!("left out {url}: robots.txt does not allow it"));
+    let blocked = errors.robots_blocked.iter().map(|url| format!("skipped {url}: disallowed by robots.txt"));
     let total = invalid.len() + errors.errors.len() + errors.robots_blocked.len();
-    for line in invalid_lines.chain(failed).chain(blocked).take(most) {
+    for line in invalid_lines.chain(failed).chain(blocked).take(max) {
         output::note(&line);
     }
-    if total > most {
-        output::note(&format!("and {} more, which --errors names", total - most));
+    if total > max {
+        output::note(&format!("and {} more; --errors lists all", total - max));
     }
 }
 
-fn stopped(stop: DetachReason, how: &str) -> String {
-    match stop {
-        DetachReason::Resumable => format!("interrupted: {how} goes on with it"),
-        DetachReason::GoesOn => {
-            format!("interrupted: the job goes on at the server; {how} waits for it again")
+fn interruption(reason: DetachReason, resume_command: &str) -> String {
+    match reason {
+        DetachReason::Resumable => format!("interrupted; {resume_command} resumes it"),
+        DetachReason::Continues => {
+            format!("interrupted: the job continues on the server; {resume_command} waits for it")
         }
         DetachReason::Cancelled => {
-            format!("interrupted: the job is cancelled, what it has is kept; {how} hands it over")
+            format!("interrupted: the job was cancelled; {resume_command} writes the pages that it has")
         }
-        DetachReason::EndedMeanwhile => {
-            format!("interrupted: the job has ended; {how} hands over what it has")
+        DetachReason::Ended => {
+            format!("interrupted: the job has ended; {resume_command} writes its pages")
         }
     }
 }
 
-fn summary(kind: JobKind, state: &State, errors: &JobErrorsResponse, hand: &PageWriter) -> String {
+fn summary(kind: JobKind, state: &State, errors: &JobErrorsResponse, writer: &PageWriter) -> String {
     let mut line = format!(
-        "{}: {} pages, {} failed, {} not allowed by robots.txt, {} credits",
+        "{}: {} pages, {} failed, {} disallowed by robots.txt, {} credits",
         name(kind),
         state.completed,
         errors.errors.len(),
         errors.robots_blocked.len(),
         state.credits_used
     );
-    if hand.written > 0 {
-        line.push_str(&format!("; {} files written", hand.written));
+    if writer.written > 0 {
+        line.push_str(&format!("; {} files written", writer.written));
     }
     line
 }

@@ -11,103 +11,109 @@ use websvc::types::job::JobDocument;
 
 use crate::args::OutputArgs;
 use crate::output;
-use crate::page_output::{ConflictPolicy, PageFiles, WriteOutcome, address, draft_in, page_text, sweep};
+use crate::page_output::{
+    ConflictPolicy, PageFiles, WriteOutcome, draft_in, markdown_file, source_url, sweep,
+};
 
-/// So many files that are in the way are named.
-const NAMED: u64 = 10;
+/// Maximum number of conflicting files that are printed.
+const MAX_PRINTED_CONFLICTS: u64 = 10;
 
-/// Hands over pages.
+/// The outputs for the pages of a job.
 #[derive(Debug)]
 pub(super) struct PageWriter {
     files: Option<PageFiles>,
     lines: Option<Lines>,
-    prints: Prints,
+    printing: Printing,
     pub(super) written: u64,
-    /// Pages that were not written, because the files of others are where they would be.
-    pub(super) occupied: u64,
+    /// Pages that were not written, because a file of another owner exists.
+    pub(super) conflicts: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Prints {
+/// Printing of pages on stdout.
+enum Printing {
     Pages,
     Nothing,
 }
 
-/// Lines of JSON.
+/// The output of JSON lines.
 #[derive(Debug)]
 enum Lines {
-    Printed,
-    /// They get the name of the file when the last is written.
-    Into(PathBuf, BufWriter<NamedTempFile>),
+    Stdout,
+    /// A draft, which gets the name of the file after the last line.
+    File(PathBuf, BufWriter<NamedTempFile>),
 }
 
 impl PageWriter {
-    pub(super) fn open(handing: &OutputArgs) -> Result<Self> {
-        let OutputArgs { output, force, jsonl, json, errors: _ } = handing;
-        let others = if *force { ConflictPolicy::Go } else { ConflictPolicy::Stay };
-        let files = output.as_deref().map(|directory| PageFiles::open(directory, others)).transpose()?;
+    pub(super) fn open(arguments: &OutputArgs) -> Result<Self> {
+        let OutputArgs { output, force, jsonl, json, errors: _ } = arguments;
+        let policy = if *force { ConflictPolicy::Replace } else { ConflictPolicy::Keep };
+        let files = output.as_deref().map(|directory| PageFiles::open(directory, policy)).transpose()?;
         let lines = jsonl.as_deref().map(Lines::open).transpose()?;
         ensure!(
-            !(*json && matches!(lines, Some(Lines::Printed))),
-            "--json and --jsonl - both print: give --jsonl a file"
+            !(*json && matches!(lines, Some(Lines::Stdout))),
+            "--json and --jsonl - both write to stdout: use a file for --jsonl"
         );
-        let prints =
-            if files.is_none() && lines.is_none() && !json { Prints::Pages } else { Prints::Nothing };
-        Ok(Self { files, lines, prints, written: 0, occupied: 0 })
+        let printing =
+            if files.is_none() && lines.is_none() && !json { Printing::Pages } else { Printing::Nothing };
+        Ok(Self { files, lines, printing, written: 0, conflicts: 0 })
     }
 
-    /// Hands over a page.
-    pub(super) fn take(&mut self, document: JobDocument) -> Result<()> {
+    /// Writes or prints a page.
+    pub(super) fn write_page(&mut self, document: JobDocument) -> Result<()> {
         if let Some(lines) = &mut self.lines {
             lines.line(&serde_json::to_string(&document)?)?;
         }
         let JobDocument { content: mut page, warning } = document;
         if let Some(warning) = warning {
-            output::note(&format!("warning: {}: {warning}", address(&page)));
+            output::note(&format!("warning: {}: {warning}", source_url(&page)));
         }
         let fetched = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         if let Some(files) = &mut self.files {
             match files.write(page, &fetched)? {
-                WriteOutcome::Into(_) => self.written += 1,
+                WriteOutcome::Written(_) => self.written += 1,
                 WriteOutcome::Occupied(path) => {
-                    self.occupied += 1;
-                    if self.occupied <= NAMED {
+                    self.conflicts += 1;
+                    if self.conflicts <= MAX_PRINTED_CONFLICTS {
                         let path = path.display();
                         output::note(&format!(
-                            "{path} is not of this command and stays; --force replaces it"
+                            "{path} was not written by this command and is kept; --force replaces it"
                         ));
                     }
                 }
             }
             return Ok(());
         }
-        match self.prints {
-            Prints::Pages => print(&mut page, &fetched),
-            Prints::Nothing => Ok(()),
+        match self.printing {
+            Printing::Pages => print(&mut page, &fetched),
+            Printing::Nothing => Ok(()),
         }
     }
 
-    /// Gives the file of lines its name.
+    /// Completes the file of JSON lines.
     pub(super) fn finish(&mut self) -> Result<()> {
         match self.lines.take() {
-            Some(Lines::Into(path, lines)) => {
-                let cannot = || format!("cannot write {}", path.display());
-                let draft = lines.into_inner().map_err(IntoInnerError::into_error).with_context(cannot)?;
-                let _written: File = draft.persist(&path).with_context(cannot)?;
+            Some(Lines::File(path, lines)) => {
+                let context = || format!("cannot write {}", path.display());
+                let draft = lines.into_inner().map_err(IntoInnerError::into_error).with_context(context)?;
+                let _written: File = draft.persist(&path).with_context(context)?;
                 Ok(())
             }
-            Some(Lines::Printed) | None => Ok(()),
+            Some(Lines::Stdout) | None => Ok(()),
         }
     }
 }
 
-/// Prints what a file would hold, and after it the other formats.
+/// Prints the Markdown of a page as in a file, followed by the other formats.
 fn print(page: &mut websvc::types::PageContent, fetched: &str) -> Result<()> {
     if page.screenshot.as_deref().is_some_and(|file| file.starts_with("data:")) {
-        output::note(&format!("the picture of {} is not printed: --output writes it", address(page)));
+        output::note(&format!(
+            "the screenshot of {} is not printed; use --output to write it",
+            source_url(page)
+        ));
         page.screenshot = None;
     }
-    let text = page_text(page, fetched);
+    let text = markdown_file(page, fetched);
     output::line(&text)?;
     for text in [page.html.take(), page.raw_html.take()].into_iter().flatten() {
         output::line(text.trim_end())?;
@@ -121,18 +127,19 @@ fn print(page: &mut websvc::types::PageContent, fetched: &str) -> Result<()> {
 impl Lines {
     fn open(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
-            return Ok(Self::Printed);
+            return Ok(Self::Stdout);
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        sweep(folder);
-        let draft = draft_in(folder).with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(Self::Into(path.to_owned(), BufWriter::new(draft)))
+        let directory =
+            path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        sweep(directory);
+        let draft = draft_in(directory).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(Self::File(path.to_owned(), BufWriter::new(draft)))
     }
 
     fn line(&mut self, line: &str) -> Result<()> {
         match self {
-            Self::Printed => output::line(line),
-            Self::Into(path, lines) => {
+            Self::Stdout => output::line(line),
+            Self::File(path, lines) => {
                 writeln!(lines, "{line}").with_context(|| format!("cannot write {}", path.display()))
             }
         }

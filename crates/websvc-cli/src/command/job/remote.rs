@@ -1,4 +1,4 @@
-//! A job at a server.
+//! A job on a server.
 
 use std::time::Duration;
 
@@ -12,48 +12,48 @@ use super::{JobRequestKind, Part, State};
 use crate::args::Remote;
 use crate::output;
 
-/// A server that is started anew is waited for so long: 0.25, 0.5, 1 and so on, at most 10 seconds between two attempts.
+/// Number of attempts to reach a restarting server. The delay between two attempts doubles from 0.25 to 10 seconds.
 const ATTEMPTS: u32 = 9;
 
 #[derive(Debug)]
 pub(super) struct RemoteJob {
     job: Job,
     watch: JobStream,
-    /// True if this process started the job and has to cancel it.
-    begun: StartedJob,
+    /// The process that started the job. A job of this process is cancelled when it is interrupted.
+    starter: Starter,
     pub(super) invalid_urls: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum StartedJob {
-    Here,
-    Before,
+enum Starter {
+    ThisProcess,
+    Other,
 }
 
 impl RemoteJob {
-    pub(super) async fn begin(at: &Remote, asked: JobRequestKind) -> Result<Self> {
-        let server = at.server.clone().context("no server was named")?;
+    pub(super) async fn start(remote: &Remote, request_kind: JobRequestKind) -> Result<Self> {
+        let server = remote.server.clone().context("no server was given")?;
         let retry =
             RetryPolicy { attempts: ATTEMPTS, max: Duration::from_secs(10), ..RetryPolicy::default() };
         let builder = Client::builder(server).retry(retry);
-        let client = match at.key() {
+        let client = match remote.key() {
             Some(key) => builder.key(key).build()?,
             None => builder.build()?,
         };
-        let kind = asked.kind();
-        let (id, begun, invalid_urls) = match asked {
-            JobRequestKind::Known(_, id) => (id, StartedJob::Before, Vec::new()),
+        let kind = request_kind.kind();
+        let (id, starter, invalid_urls) = match request_kind {
+            JobRequestKind::Existing(_, id) => (id, Starter::Other, Vec::new()),
             JobRequestKind::Crawl(request) => {
                 let started = client.start_crawl(&request).await?;
-                (started.id, StartedJob::Here, Vec::new())
+                (started.id, Starter::ThisProcess, Vec::new())
             }
             JobRequestKind::Batch(requests) => {
-                let StartJobResponse { id, invalid_urls, .. } = begin_batch(&client, requests).await?;
-                (id, StartedJob::Here, invalid_urls.unwrap_or_default())
+                let StartJobResponse { id, invalid_urls, .. } = start_batch(&client, requests).await?;
+                (id, Starter::ThisProcess, invalid_urls.unwrap_or_default())
             }
         };
         let job = client.job(kind, id);
-        Ok(Self { watch: job.watch(), job, begun, invalid_urls })
+        Ok(Self { watch: job.watch(), job, starter, invalid_urls })
     }
 
     pub(super) fn id(&self) -> &str {
@@ -62,7 +62,7 @@ impl RemoteJob {
 
     pub(super) async fn next_part(&mut self) -> Result<Option<Part>> {
         let Some(documents) = self.watch.next_part().await? else { return Ok(None) };
-        let state = self.watch.state().context("the service said nothing of the job")?;
+        let state = self.watch.state().context("the server sent no status of the job")?;
         Ok(Some(Part { state: State::of(state), documents }))
     }
 
@@ -70,23 +70,23 @@ impl RemoteJob {
         Ok(self.job.errors().await?)
     }
 
-    /// Cancels what this process began; what others began goes on.
+    /// Cancels the job if this process started it. Otherwise the job continues.
     pub(super) async fn stop(&self) -> Result<DetachReason> {
-        if self.begun == StartedJob::Before {
-            return Ok(DetachReason::GoesOn);
+        if self.starter == Starter::Other {
+            return Ok(DetachReason::Continues);
         }
         match self.job.cancel().await {
             Ok(_cancelled) => Ok(DetachReason::Cancelled),
-            Err(error) if error.code() == Some(ErrorCode::JobEnded) => Ok(DetachReason::EndedMeanwhile),
+            Err(error) if error.code() == Some(ErrorCode::JobEnded) => Ok(DetachReason::Ended),
             Err(error) => Err(error.into()),
         }
     }
 }
 
-/// Begins a batch with the first part of its pages, and adds the others.
-async fn begin_batch(client: &Client, requests: Vec<BatchScrapeRequest>) -> Result<StartJobResponse> {
+/// Starts a batch with the first request and adds the URLs of the others to it.
+async fn start_batch(client: &Client, requests: Vec<BatchScrapeRequest>) -> Result<StartJobResponse> {
     let mut requests = requests.into_iter();
-    let first = requests.next().context("no page was named")?;
+    let first = requests.next().context("no URLs were given")?;
     let mut started = client.start_batch(&first).await?;
     for request in requests {
         let more = BatchScrapeRequest { append_to_id: Some(started.id.clone()), ..request };
@@ -101,7 +101,7 @@ async fn begin_batch(client: &Client, requests: Vec<BatchScrapeRequest>) -> Resu
                     output::note(&format!("batch {} could not be cancelled: {error}", started.id));
                 }
                 return Err(error).with_context(|| {
-                    format!("not all pages could be given to batch {}, which is cancelled", started.id)
+                    format!("cannot add all URLs to batch {}, which was cancelled", started.id)
                 });
             }
         }

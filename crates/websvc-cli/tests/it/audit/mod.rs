@@ -1,7 +1,7 @@
-//! Audit events: what requests leave for a system elsewhere, whatever becomes of the process or of that system.
+//! Tests of audit events: their content, and their delivery when the process or the receiver fails.
 
 mod delivery;
-mod telling;
+mod events;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,23 +10,22 @@ use serde_json::Value;
 use tempfile::TempDir;
 use websvc_testkit::TestWeb;
 
-use crate::harness::{Answer, KEY, Service, Site};
+use crate::harness::{KEY, Response, Service, Site};
 
 const SECRET: &str = "a secret of the webhook";
 
-/// An installation whose default team wants events, and where they go.
-struct Watched {
+/// An installation with audit events on for the default team, and its sinks.
+struct AuditTest {
     site: Site,
     sinks: Vec<(&'static str, String)>,
     events: TempDir,
 }
 
-impl Watched {
+impl AuditTest {
     fn new(world: &TestWeb) -> Self {
-        let watched =
-            Self { site: Site::new(world), sinks: Vec::new(), events: tempfile::tempdir().unwrap() };
-        watched.site.succeed(&["teams", "set", "default", "--audit", "on"]);
-        watched
+        let audit = Self { site: Site::new(world), sinks: Vec::new(), events: tempfile::tempdir().unwrap() };
+        audit.site.succeed(&["teams", "set", "default", "--audit", "on"]);
+        audit
     }
 
     fn with(mut self, key: &'static str, value: impl Into<String>) -> Self {
@@ -34,7 +33,7 @@ impl Watched {
         self
     }
 
-    /// Adds a file to the sinks.
+    /// Adds a file sink.
     fn with_file(self) -> Self {
         let path = self.file().to_str().unwrap().to_owned();
         self.with("WEBSVC__AUDIT__FILE", path)
@@ -54,24 +53,24 @@ impl Watched {
         Service::start(self.command(&["serve", "--listen", "127.0.0.1:0"]).env("WEBSVC_API_KEY", KEY))
     }
 
-    /// Returns the events of the file so far: its whole lines. One that a killed process began is none.
-    fn told(&self) -> Vec<Value> {
+    /// Returns the events in the file. An incomplete last line of a killed process is left out.
+    fn events(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.file()).unwrap_or_default();
-        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        whole.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+        let complete = text.rfind('\n').map_or("", |end| &text[..end]);
+        complete.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// Waits until the file has so many events.
-    async fn until_told(&self, count: usize) -> Vec<Value> {
-        websvc_testkit::until(&format!("{count} events are told"), || self.told().len() >= count).await;
-        let told = self.told();
-        assert_eq!(told.len(), count, "{told:#?}");
-        told
+    /// Waits until the file has `count` events.
+    async fn wait_for_events(&self, count: usize) -> Vec<Value> {
+        websvc_testkit::until(&format!("the file has {count} events"), || self.events().len() >= count).await;
+        let events = self.events();
+        assert_eq!(events.len(), count, "{events:#?}");
+        events
     }
 }
 
-fn request_id(answer: &Answer) -> String {
-    answer.headers["x-request-id"].to_str().unwrap().to_owned()
+fn request_id(response: &Response) -> String {
+    response.headers["x-request-id"].to_str().unwrap().to_owned()
 }
 
 fn id_of(event: &Value) -> String {

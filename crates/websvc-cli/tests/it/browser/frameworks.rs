@@ -1,15 +1,15 @@
-//! Applications of the usual frameworks.
+//! Tests of scraped React, Vue and Svelte applications.
 
 use serde_json::{Value, json};
 use websvc_testkit::{Page, TestWeb};
 
-use super::{Stage, provided};
+use super::{BrowserTest, path_or_skip};
 
 #[tokio::test]
-async fn applications_of_the_usual_frameworks_are_read_as_they_are_drawn() {
-    let test = "applications_of_the_usual_frameworks_are_read_as_they_are_drawn";
-    let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", test) else { return };
-    let Some(apps) = provided("WEBSVC_TEST_APPS", test) else { return };
+async fn framework_applications_are_scraped_as_rendered() {
+    let test = "framework_applications_are_scraped_as_rendered";
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", test) else { return };
+    let Some(apps) = path_or_skip("WEBSVC_TEST_APPS", test) else { return };
     let names = ["react", "vue", "svelte"];
     let notes: Vec<_> = (1..=8)
         .map(|id| json!({"id": id, "title": format!("Note {id}"), "text": format!("day {id}")}))
@@ -28,10 +28,10 @@ async fn applications_of_the_usual_frameworks_are_read_as_they_are_drawn() {
             .directory(&format!("{name}.test"), apps.join(name));
     }
     let urls = names.map(|name| format!("http://{name}.test/index.html"));
-    let stage = Stage::start(world, chromium, &urls.each_ref().map(String::as_str)).await;
+    let browser = BrowserTest::start(world, chromium, &urls.each_ref().map(String::as_str)).await;
     for (name, title) in names.into_iter().zip(["React", "Vue", "Svelte"]) {
         let host = format!("{name}.test");
-        let (page, warning) = stage.scrape(&host, json!({"formats": ["markdown"]})).await;
+        let (page, warning) = browser.scrape(&host, json!({"formats": ["markdown"]})).await;
         let markdown = page["markdown"].as_str().unwrap_or_default();
         assert!(markdown.contains(&format!("# Field notes, written with {title}")), "{page} {warning}");
         assert!(markdown.contains(&format!("The article of the {title} application arrives")), "{markdown}");
@@ -41,12 +41,12 @@ async fn applications_of_the_usual_frameworks_are_read_as_they_are_drawn() {
         assert_eq!(warning, Value::Null);
         let click =
             json!([{"type": "click", "selector": "#more"}, {"type": "wait", "selector": "#comments p"}]);
-        let (page, _) = stage.scrape(&host, json!({"formats": ["markdown"], "actions": click})).await;
+        let (page, _) = browser.scrape(&host, json!({"formats": ["markdown"], "actions": click})).await;
         assert!(page["markdown"].as_str().unwrap().contains("Well seen"), "{page}");
     }
-    // What was drawn once is in the cache, and nothing is asked of the host again.
-    stage.world.forget();
-    let (page, _) = stage.scrape("react.test", json!({"formats": ["markdown"]})).await;
+    // A rendered page is cached: the second scrape sends no request to the host.
+    browser.world.forget();
+    let (page, _) = browser.scrape("react.test", json!({"formats": ["markdown"]})).await;
     assert_eq!(page["metadata"]["cacheState"], json!("hit"));
-    assert!(stage.world.requests().is_empty());
+    assert!(browser.world.requests().is_empty());
 }

@@ -1,11 +1,11 @@
-//! Pages that need a browser, through the interface: a page of the loopback web for each thing that one can do.
+//! Tests of rendered pages over the API of a service with a browser.
 
 mod actions;
 mod emulation;
 mod frameworks;
-mod pictures;
-mod printing;
+mod pdf;
 mod refusals;
+mod screenshots;
 mod service;
 mod shell;
 
@@ -16,8 +16,8 @@ use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
 use crate::harness::{KEY, Service, Site, skip};
 
-/// Returns the path that `cargo xtask test` provides for a browser test.
-pub(crate) fn provided(variable: &str, test: &str) -> Option<PathBuf> {
+/// Returns the path in a variable that `cargo xtask test` sets. Without it, the test is skipped.
+pub(crate) fn path_or_skip(variable: &str, test: &str) -> Option<PathBuf> {
     let path = std::env::var_os(variable).map(PathBuf::from);
     if path.is_none() {
         skip(test, &format!("{variable} is not set (cargo xtask test)"));
@@ -25,7 +25,7 @@ pub(crate) fn provided(variable: &str, test: &str) -> Option<PathBuf> {
     path
 }
 
-/// A page with a button, a field, and a text that only scripts write.
+/// A page with a button, an input field, and a text that only a script writes.
 const TEA: &str = r#"<!doctype html><html lang="en"><head><title>Tea</title>
 <style>body { margin: 0 } #top { background: rgb(0, 128, 0); height: 400px } #late { height: 3000px }</style></head>
 <body><div id="top"></div><main><h1>Brewing tea by hand</h1><p>Water of eighty degrees, two minutes, no more, and
@@ -35,14 +35,14 @@ the leaves are good for a second and a third infusion.</p><p id="drawn"></p>
 <script>document.querySelector('#drawn').textContent = 'A script wrote this in ' +
 Intl.DateTimeFormat().resolvedOptions().timeZone + ' for ' + navigator.languages[0] + '.'</script></body></html>"#;
 
-pub(crate) struct Stage {
+pub(crate) struct BrowserTest {
     pub(crate) world: TestWeb,
     pub(crate) service: Service,
     pub(crate) site: Site,
 }
 
-impl Stage {
-    /// Starts a service with a browser, and an index that finds `urls` by their hosts.
+impl BrowserTest {
+    /// Starts a service with a browser, and indexes `urls`.
     pub(crate) async fn start(world: TestWebBuilder, chromium: PathBuf, urls: &[&str]) -> Self {
         let world = world.start().await;
         let site = Site::new(&world);
@@ -54,15 +54,16 @@ impl Stage {
         Self { world, service, site }
     }
 
-    /// Scrapes the page of this host, and returns it with the warning.
+    /// Scrapes the page of a host, and returns the result and the warning.
     pub(crate) async fn scrape(&self, host: &str, options: Value) -> (Value, Value) {
         let query = format!("site:{host}");
-        let answer = self.service.search(json!({"query": query, "limit": 1, "scrapeOptions": options})).await;
-        assert_eq!(answer.status, 200, "{}", answer.body);
-        (answer.body["data"]["web"][0].clone(), answer.body["warning"].clone())
+        let response =
+            self.service.search(json!({"query": query, "limit": 1, "scrapeOptions": options})).await;
+        assert_eq!(response.status, 200, "{}", response.body);
+        (response.body["data"]["web"][0].clone(), response.body["warning"].clone())
     }
 
-    /// Does this on the page of this host, and returns what the actions left.
+    /// Runs actions on the page of a host, and returns their results.
     async fn act(&self, host: &str, actions: Value) -> Value {
         let options = json!({"formats": ["html"], "onlyMainContent": false, "actions": actions});
         let (page, warning) = self.scrape(host, options).await;
@@ -71,26 +72,26 @@ impl Stage {
         page["actions"].clone()
     }
 
-    /// Does this on the page of this host, and returns what its scripts gave.
-    async fn returns(&self, host: &str, actions: Value) -> Vec<Value> {
-        let done = self.act(host, actions).await;
-        let returns = done["javascriptReturns"].as_array().unwrap_or_else(|| panic!("{done}"));
+    /// Runs actions on the page of a host, and returns the values of its scripts.
+    async fn script_values(&self, host: &str, actions: Value) -> Vec<Value> {
+        let results = self.act(host, actions).await;
+        let returns = results["javascriptReturns"].as_array().unwrap_or_else(|| panic!("{results}"));
         returns.iter().map(|returned| returned["value"].clone()).collect()
     }
 
-    /// Returns the type and the bytes of a file that a result names; its URL ends as its type says.
+    /// Returns the content type and the bytes of a file in a result. The extension of its URL must match the type.
     async fn file(&self, url: &Value) -> (String, Vec<u8>) {
         let path = url.as_str().and_then(|url| url.strip_prefix(&self.service.address));
-        let path = path.unwrap_or_else(|| panic!("{url} is no URL of the service"));
-        let (kind, bytes) = self.service.file(path).await;
-        let ending = match kind.as_str() {
+        let path = path.unwrap_or_else(|| panic!("{url} is not a URL of the service"));
+        let (content_type, bytes) = self.service.file(path).await;
+        let extension = match content_type.as_str() {
             "image/png" => ".png?",
             "image/jpeg" => ".jpg?",
             "application/pdf" => ".pdf?",
             other => panic!("{other}"),
         };
-        assert!(path.contains(ending), "{path} is {kind}");
-        (kind, bytes)
+        assert!(path.contains(extension), "{path} is {content_type}");
+        (content_type, bytes)
     }
 }
 
@@ -101,15 +102,15 @@ pub(crate) fn serve(site: &Site, chromium: &Path) -> Service {
     Service::start(command.env("WEBSVC__BROWSER__PATH", chromium))
 }
 
-/// Starts a service with a browser and these pages, each the first one of its host.
-async fn stage(test: &str, pages: &[(&str, &str)]) -> Option<Stage> {
-    let chromium = provided("WEBSVC_TEST_CHROMIUM", test)?;
+/// Starts a service with a browser and one page per host.
+async fn start(test: &str, pages: &[(&str, &str)]) -> Option<BrowserTest> {
+    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", test)?;
     let world =
         pages.iter().fold(TestWeb::builder(), |world, (url, html)| world.page(url, Page::html(*html)));
     let urls: Vec<&str> = pages.iter().map(|(url, _)| *url).collect();
-    Some(Stage::start(world, chromium, &urls).await)
+    Some(BrowserTest::start(world, chromium, &urls).await)
 }
 
-async fn tea(test: &str) -> Option<Stage> {
-    stage(test, &[("http://tea.test/", TEA)]).await
+async fn start_with_tea_page(test: &str) -> Option<BrowserTest> {
+    start(test, &[("http://tea.test/", TEA)]).await
 }

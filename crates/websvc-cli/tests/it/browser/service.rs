@@ -1,4 +1,4 @@
-//! The browser as a part of the service: its end, its figures, its absence.
+//! Tests of the browser process of a service: its end, its metrics and its absence.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -7,36 +7,37 @@ use std::time::Duration;
 use serde_json::json;
 use websvc_testkit::{Canary, Page, TestWeb};
 
-use super::{TEA, provided, tea};
+use super::{TEA, path_or_skip, start_with_tea_page};
 use crate::harness::{KEY, Service, Site};
 
 #[tokio::test]
 #[cfg(target_os = "linux")]
-async fn a_killed_service_leaves_no_browser_behind() {
-    let Some(stage) = tea("a_killed_service_leaves_no_browser_behind").await else { return };
-    let (page, _) = stage.scrape("tea.test", json!({"formats": ["markdown"], "waitFor": 1})).await;
+async fn killed_service_leaves_no_browser_process() {
+    let Some(browser) = start_with_tea_page("killed_service_leaves_no_browser_process").await else { return };
+    let (page, _) = browser.scrape("tea.test", json!({"formats": ["markdown"], "waitFor": 1})).await;
     assert!(page["markdown"].as_str().unwrap().contains("A script wrote this"), "{page}");
-    let service = i64::from(stage.service.id());
-    // Chromium leads a group of its own; the workers that read documents are in the one of the service.
+    let service = i64::from(browser.service.id());
+    // Chromium has its own process group. The document workers are in the group of the service.
     let mut groups: Vec<i64> =
-        processes().iter().filter(|one| one.parent == service).map(|one| one.group).collect();
-    groups.retain(|&group| processes().iter().any(|one| one.id == group && one.parent == service));
+        processes().iter().filter(|process| process.parent == service).map(|process| process.group).collect();
+    groups
+        .retain(|&group| processes().iter().any(|process| process.id == group && process.parent == service));
     assert_eq!(groups.len(), 1, "{:?}", processes());
-    let members = processes().iter().filter(|one| one.group == groups[0]).count();
-    assert!(members > 1, "a browser is several processes: {members}");
-    stage.service.kill();
+    let members = processes().iter().filter(|process| process.group == groups[0]).count();
+    assert!(members > 1, "the browser has only {members} process");
+    browser.service.kill();
     let all_ended = async {
-        while processes().iter().any(|one| one.group == groups[0]) {
+        while processes().iter().any(|process| process.group == groups[0]) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), all_ended).await.expect("no process is left");
+    tokio::time::timeout(Duration::from_secs(30), all_ended).await.expect("all browser processes end");
 }
 
 #[tokio::test]
-async fn directory_of_a_browser_is_private_and_removed_by_the_start_after_a_kill() {
-    let test = "directory_of_a_browser_is_private_and_removed_by_the_start_after_a_kill";
-    let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", test) else { return };
+async fn browser_directory_is_private_and_removed_after_a_kill() {
+    let test = "browser_directory_is_private_and_removed_after_a_kill";
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", test) else { return };
     let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     let temporary = tempfile::tempdir().unwrap();
@@ -53,16 +54,16 @@ async fn directory_of_a_browser_is_private_and_removed_by_the_start_after_a_kill
         entries.filter(|path| path.to_string_lossy().contains("websvc-browser-")).collect()
     };
     let service = serve();
-    let answer =
+    let response =
         service.post("/v2/scrape", json!({"url": "http://tea.test/", "waitFor": 1}).to_string()).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    let left = directories();
-    assert_eq!(left.len(), 1, "{left:?}");
-    assert_eq!(std::fs::metadata(&left[0]).unwrap().mode() & 0o777, 0o700);
+    assert_eq!(response.status, 200, "{}", response.body);
+    let created = directories();
+    assert_eq!(created.len(), 1, "{created:?}");
+    assert_eq!(std::fs::metadata(&created[0]).unwrap().mode() & 0o777, 0o700);
     service.kill();
     drop(service);
-    assert_eq!(directories(), left, "nobody is there to remove it");
-    // No page is opened.
+    assert_eq!(directories(), created, "the directory is removed before the next start");
+    // The start alone removes the directory: no page is opened.
     let service = serve();
     let removed = async {
         while !directories().is_empty() {
@@ -73,33 +74,33 @@ async fn directory_of_a_browser_is_private_and_removed_by_the_start_after_a_kill
     service.stop();
 }
 
-/// A process that runs; one that has ended and was not asked for yet does not.
+/// A running process. Zombies are left out.
 #[derive(Debug)]
-struct Running {
+struct Process {
     id: i64,
     parent: i64,
     group: i64,
 }
 
-fn processes() -> Vec<Running> {
+fn processes() -> Vec<Process> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let stats = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
     stats
         .filter_map(|stat| {
-            // The name in parentheses may hold anything.
+            // The name in parentheses may contain any character.
             let (head, fields) = stat.rsplit_once(')')?;
             let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
             let [state, parent, group] = fields[..3] else { return None };
             let id = head.split_once(' ')?.0.parse().ok()?;
-            (state != "Z").then_some(Running { id, parent: parent.parse().ok()?, group: group.parse().ok()? })
+            (state != "Z").then_some(Process { id, parent: parent.parse().ok()?, group: group.parse().ok()? })
         })
         .collect()
 }
 
 #[tokio::test]
-async fn a_browser_tells_of_itself_in_readiness_and_figures() {
-    let Some(stage) = tea("a_browser_tells_of_itself_in_readiness_and_figures").await else { return };
-    let before = stage.service.get("/ready").await;
+async fn browser_appears_in_readiness_and_metrics() {
+    let Some(browser) = start_with_tea_page("browser_appears_in_readiness_and_metrics").await else { return };
+    let before = browser.service.get("/ready").await;
     assert_eq!(
         (before.status.as_u16(), &before.body["browser"]["state"]),
         (200, &json!("ok")),
@@ -107,14 +108,18 @@ async fn a_browser_tells_of_itself_in_readiness_and_figures() {
         before.body
     );
     assert!(
-        stage.service.text("/metrics").await.contains("websvc_browser_processes_total{event=\"started\"} 0")
+        browser
+            .service
+            .text("/metrics")
+            .await
+            .contains("websvc_browser_processes_total{event=\"started\"} 0")
     );
-    stage.scrape("tea.test", json!({"formats": ["markdown"], "waitFor": 1})).await;
-    // The page is put away after the answer.
-    let mut figures = stage.service.text("/metrics").await;
-    while !figures.contains("websvc_browser_pages_open 0") {
+    browser.scrape("tea.test", json!({"formats": ["markdown"], "waitFor": 1})).await;
+    // The page is closed after the response.
+    let mut metrics = browser.service.text("/metrics").await;
+    while !metrics.contains("websvc_browser_pages_open 0") {
         tokio::time::sleep(Duration::from_millis(20)).await;
-        figures = stage.service.text("/metrics").await;
+        metrics = browser.service.text("/metrics").await;
     }
     for line in [
         "websvc_browser_processes_total{event=\"started\"} 1",
@@ -124,15 +129,15 @@ async fn a_browser_tells_of_itself_in_readiness_and_figures() {
         "websvc_browser_wait_seconds_count 1",
         "websvc_browser_pages_failed_total{kind=\"crashed\"} 0",
     ] {
-        assert!(figures.lines().any(|found| found == line), "{line}\n{figures}");
+        assert!(metrics.lines().any(|found| found == line), "{line}\n{metrics}");
     }
     let is_root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
-    let warnings = stage.service.get("/ready").await.body["browser"]["warnings"].to_string();
+    let warnings = browser.service.get("/ready").await.body["browser"]["warnings"].to_string();
     assert!(!is_root || warnings.contains("without its sandbox"), "{warnings}");
 }
 
 #[tokio::test]
-async fn a_browser_that_is_not_there_degrades_and_does_not_stop_the_service() {
+async fn missing_browser_degrades_the_service() {
     let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     let serve = |key: &str, value: &str| {
@@ -151,7 +156,7 @@ async fn a_browser_that_is_not_there_degrades_and_does_not_stop_the_service() {
     assert!(ready.body["browser"]["reason"].as_str().unwrap().contains("install chromium-headless-shell"));
     service.stop();
 
-    // A remote one is not asked before a page needs it.
+    // A remote browser is not connected to before a page needs it.
     let canary = Canary::start().await;
     let service = serve("WEBSVC__BROWSER__CDP_URL", &format!("http://{}", canary.addr()));
     assert_eq!(service.get("/ready").await.body["browser"]["state"], json!("ok"));
@@ -159,12 +164,12 @@ async fn a_browser_that_is_not_there_degrades_and_does_not_stop_the_service() {
     let documents = json!({"documents": [{"url": "http://tea.test/", "title": "Tea", "body": "listed"}]});
     service.post("/v2/index/documents", documents.to_string()).await;
     service.search_until_found("listed").await;
-    let asked = json!({"query": "listed", "limit": 1,
+    let body = json!({"query": "listed", "limit": 1,
         "scrapeOptions": {"formats": ["markdown"], "actions": [{"type": "wait", "milliseconds": 1}]}});
-    let answer = service.search(asked).await;
-    let said = answer.body.to_string();
-    assert!(said.contains("the remote browser cannot be used"), "{said}");
-    assert!(!said.contains(&canary.addr().to_string()), "the address is for the operator: {said}");
+    let response = service.search(body).await;
+    let text = response.body.to_string();
+    assert!(text.contains("the remote browser cannot be used"), "{text}");
+    assert!(!text.contains(&canary.addr().to_string()), "the response contains the address: {text}");
     let ready = service.get("/ready").await.body;
     assert_eq!(ready["browser"], json!({"state": "degraded", "reason": "the remote browser cannot be used"}));
     service.stop();

@@ -1,4 +1,4 @@
-//! Pages in a browser from the shell: the files are written, and the rest is printed.
+//! Tests of `websvc scrape` and `websvc search` with a browser: written files and printed output.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -6,10 +6,10 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 use websvc_testkit::{Page, TestWeb};
 
-use super::{TEA, provided};
+use super::{TEA, path_or_skip};
 use crate::harness::Site;
 
-/// Runs a command in a directory, and returns what it left there beside what it said.
+/// Runs a command in a directory. Returns its output and the files in the directory.
 fn run(site: &Site, directory: &Path, command: &mut Command) -> (Output, Vec<String>) {
     assert!(site.data_dir() != directory);
     let output = command.current_dir(directory).output().unwrap();
@@ -20,15 +20,15 @@ fn run(site: &Site, directory: &Path, command: &mut Command) -> (Output, Vec<Str
     (output, files)
 }
 
-fn said(output: &Output) -> (String, String) {
+fn stdout_and_stderr(output: &Output) -> (String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (text(&output.stdout), text(&output.stderr))
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_shell_writes_pictures_and_prints_into_files() {
-    let test = "the_shell_writes_pictures_and_prints_into_files";
-    let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", test) else { return };
+async fn scrape_command_writes_screenshots_and_pdfs() {
+    let test = "scrape_command_writes_screenshots_and_pdfs";
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", test) else { return };
     let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     let scrape = |arguments: &[&str]| {
@@ -39,22 +39,22 @@ async fn the_shell_writes_pictures_and_prints_into_files() {
             .env("WEBSVC__BROWSER__CONCURRENCY", "1")
             .env("WEBSVC__BROWSER__PATH", &chromium);
         let (output, files) = run(&site, directory.path(), &mut command);
-        let (out, errors) = said(&output);
+        let (out, errors) = stdout_and_stderr(&output);
         assert!(output.status.success(), "{arguments:?}: {errors}");
-        let begins =
+        let file_starts =
             files.iter().map(|file| std::fs::read(directory.path().join(file)).unwrap()[..4].to_vec());
-        let begins: Vec<Vec<u8>> = begins.collect();
-        (out, errors, files, begins)
+        let file_starts: Vec<Vec<u8>> = file_starts.collect();
+        (out, errors, files, file_starts)
     };
-    let (out, errors, files, begins) = scrape(&["--screenshot"]);
+    let (out, errors, files, file_starts) = scrape(&["--screenshot"]);
     assert_eq!((out.as_str(), files.as_slice()), ("", ["tea.test.png".to_owned()].as_slice()));
-    assert!(begins[0] == *b"\x89PNG" && errors.contains("wrote ./tea.test.png"), "{errors}");
+    assert!(file_starts[0] == *b"\x89PNG" && errors.contains("wrote ./tea.test.png"), "{errors}");
 
-    let (out, _, files, begins) =
+    let (out, _, files, file_starts) =
         scrape(&["--full-page-screenshot=long.jpg", "--pdf=tea.pdf", "--format", "markdown"]);
     assert!(out.contains("A script wrote this in America/New_York"), "{out}");
     assert_eq!(files, ["long.jpg", "tea.pdf"]);
-    assert!(begins[0].starts_with(b"\xff\xd8\xff") && begins[1] == *b"%PDF");
+    assert!(file_starts[0].starts_with(b"\xff\xd8\xff") && file_starts[1] == *b"%PDF");
 
     let actions = json!([
         {"type": "click", "selector": "#name"}, {"type": "write", "text": "Ada"}, {"type": "click", "selector": "#more"},
@@ -78,9 +78,9 @@ async fn the_shell_writes_pictures_and_prints_into_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_shell_writes_a_picture_of_each_result() {
-    let test = "the_shell_writes_a_picture_of_each_result";
-    let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", test) else { return };
+async fn search_command_writes_a_screenshot_per_result() {
+    let test = "search_command_writes_a_screenshot_per_result";
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", test) else { return };
     let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     site.succeed(&["scrape", "tea.test"]);
@@ -89,31 +89,31 @@ async fn the_shell_writes_a_picture_of_each_result() {
         site.command(&["search", "infusion", "--screenshot", "--viewport", "200x100", "--quality", "60"]);
     command.env("WEBSVC__BROWSER__CONCURRENCY", "1").env("WEBSVC__BROWSER__PATH", &chromium);
     let (output, files) = run(&site, directory.path(), &mut command);
-    let (out, errors) = said(&output);
+    let (out, errors) = stdout_and_stderr(&output);
     assert!(output.status.success(), "{errors}");
     assert_eq!(files, ["1-tea.test.jpg"]);
-    assert!(out.contains("picture: ./1-tea.test.jpg") && !out.contains("base64"), "{out}");
+    assert!(out.contains("screenshot: ./1-tea.test.jpg") && !out.contains("base64"), "{out}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_browser_the_shell_says_what_is_missing() {
+async fn scrape_command_without_browser_reports_what_is_missing() {
     let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     for (arguments, expected) in [
-        (["--screenshot", "--fresh"].as_slice(), "no picture was taken"),
+        (["--screenshot", "--fresh"].as_slice(), "no screenshot was taken"),
         (&["--screenshot"], "format screenshot: no browser is installed"),
         (&["--screenshot"], "websvc doctor"),
         (&["--pdf"], "actions are not available: no browser is installed"),
-        (&["--actions", "[{\"type\": \"clik\"}]"], "--actions is no JSON list of actions"),
+        (&["--actions", "[{\"type\": \"clik\"}]"], "--actions is not a JSON array of actions"),
         (&["--actions-file", "nowhere.json"], "nowhere.json"),
         (&["--screenshot=a.png", "--quality", "50"], "a.png is the name of a PNG"),
-        (&["--viewport", "wide"], "a size is written as 1280x800"),
+        (&["--viewport", "wide"], "not a size such as 1280x800"),
         (&["--country", "Germany"], "country"),
     ] {
         let directory = tempfile::tempdir().unwrap();
         let mut command = site.command(&["scrape", "tea.test"]);
         let (output, files) = run(&site, directory.path(), command.args(arguments));
-        let (_, errors) = said(&output);
+        let (_, errors) = stdout_and_stderr(&output);
         assert!(!output.status.success() && errors.contains(expected), "{arguments:?}: {errors}");
         assert_eq!(files, [""; 0], "{arguments:?}");
     }

@@ -1,4 +1,4 @@
-//! Debian's Python manual, pages that nobody here wrote: what a crawl gets is what their links reach.
+//! Crawls Debian's Python manual, and compares the documents with the pages that its links reach.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
@@ -7,16 +7,16 @@ use serde_json::json;
 use url::Url;
 use websvc_testkit::TestWeb;
 
-use super::{bare, crawl, serve_with};
+use super::{crawl, minimal_options, serve_with};
 use crate::harness::{Site, skip};
 
 const HOME: &str = "http://docs.test/index.html";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crawl_of_the_manual_gets_what_its_links_reach() {
+async fn crawl_of_the_python_manual_gets_every_reachable_page() {
     let Some(directory) = std::env::var_os("WEBSVC_CORPUS_DIR") else {
         return skip(
-            "a_crawl_of_the_manual_gets_what_its_links_reach",
+            "crawl_of_the_python_manual_gets_every_reachable_page",
             "WEBSVC_CORPUS_DIR is not set (cargo xtask corpus)",
         );
     };
@@ -24,26 +24,28 @@ async fn a_crawl_of_the_manual_gets_what_its_links_reach() {
     assert!(expected.len() > 400, "{} pages", expected.len());
     let world = TestWeb::builder().directory("docs.test", &directory).start().await;
     let site = Site::new(&world);
-    let service = serve_with(&site, &[("WEBSVC__JOBS__PAUSE", "asked"), ("WEBSVC__JOBS__PER_HOST", "8")]);
-    let documents = crawl(&service, json!({ "url": HOME, "sitemap": "skip", "scrapeOptions": bare() })).await;
-    let got: BTreeSet<String> = documents.iter().map(|url| plain(&url.parse().unwrap())).collect();
-    assert_eq!(got.len(), documents.len(), "each once");
+    let service =
+        serve_with(&site, &[("WEBSVC__JOBS__PACE", "requested"), ("WEBSVC__JOBS__MAX_PER_HOST", "8")]);
+    let documents =
+        crawl(&service, json!({ "url": HOME, "sitemap": "skip", "scrapeOptions": minimal_options() })).await;
+    let got: BTreeSet<String> = documents.iter().map(|url| comparable(&url.parse().unwrap())).collect();
+    assert_eq!(got.len(), documents.len(), "a document appears twice");
     let missing: Vec<_> = expected.difference(&got).collect();
-    let beside: Vec<_> = got.difference(&expected).collect();
-    assert!(missing.is_empty() && beside.is_empty(), "missing: {missing:?}, beside: {beside:?}");
-    // The site's own record: nothing was asked for twice, and nothing that is none of the pages.
-    let mut asked: Vec<String> = world.requests().into_iter().map(|seen| seen.url).collect();
-    asked.retain(|url| !url.ends_with("/robots.txt"));
-    let distinct: BTreeSet<&String> = asked.iter().collect();
-    assert_eq!(distinct.len(), asked.len());
-    assert!(asked.iter().all(|url| expected.contains(&plain(&url.parse().unwrap()))));
+    let unexpected: Vec<_> = got.difference(&expected).collect();
+    assert!(missing.is_empty() && unexpected.is_empty(), "missing: {missing:?}, unexpected: {unexpected:?}");
+    // The site's record: every URL was requested once, and no other URL was requested.
+    let mut requested: Vec<String> = world.requests().into_iter().map(|request| request.url).collect();
+    requested.retain(|url| !url.ends_with("/robots.txt"));
+    let distinct: BTreeSet<&String> = requested.iter().collect();
+    assert_eq!(distinct.len(), requested.len());
+    assert!(requested.iter().all(|url| expected.contains(&comparable(&url.parse().unwrap()))));
 }
 
-/// Follows the links of the files without any of the service's code, breadth first, and returns what is reached.
+/// Follows the links of the files breadth first, without code of the service, and returns the reachable URLs.
 fn reachable(root: &Path) -> BTreeSet<String> {
     let start: Url = HOME.parse().unwrap();
-    let (mut met, mut waiting) = (BTreeSet::from([plain(&start)]), VecDeque::from([start]));
-    while let Some(url) = waiting.pop_front() {
+    let (mut seen, mut queue) = (BTreeSet::from([comparable(&start)]), VecDeque::from([start]));
+    while let Some(url) = queue.pop_front() {
         let Ok(html) = std::fs::read_to_string(root.join(url.path().trim_start_matches('/'))) else {
             continue;
         };
@@ -52,33 +54,34 @@ fn reachable(root: &Path) -> BTreeSet<String> {
         }
         for link in links(&html) {
             let Ok(to) = url.join(&link) else { continue };
-            if to.host_str() == Some("docs.test") && is_text(&to) && met.insert(plain(&to)) {
-                waiting.push_back(to);
+            if to.host_str() == Some("docs.test") && is_text(&to) && seen.insert(comparable(&to)) {
+                queue.push_back(to);
             }
         }
     }
-    met
+    seen
 }
 
-/// Returns an address as the test compares it: without fragment, and a folder for its index.
-fn plain(url: &Url) -> String {
+/// Returns a URL in the form that the test compares: without a fragment and without `index.html`.
+fn comparable(url: &Url) -> String {
     let mut url = url.clone();
     url.set_fragment(None);
     url.as_str().trim_end_matches("index.html").trim_end_matches('/').to_owned()
 }
 
-/// Returns whether the URL has no extension of an archive, image or program.
+/// Returns whether the URL has no extension, or that of a text file.
 fn is_text(url: &Url) -> bool {
     let name = url.path().rsplit('/').next().unwrap_or_default();
-    name.rsplit_once('.').is_none_or(|(_, ending)| matches!(ending, "html" | "txt" | "py" | "csv" | "xml"))
+    name.rsplit_once('.')
+        .is_none_or(|(_, extension)| matches!(extension, "html" | "txt" | "py" | "csv" | "xml"))
 }
 
-/// Returns the links of a page that do not ask not to be followed.
+/// Returns the links of a page without `rel=nofollow`.
 fn links(html: &str) -> Vec<String> {
     let mut links = Vec::new();
     let mut rest = html;
-    while let Some(at) = rest.find('<') {
-        rest = &rest[at..];
+    while let Some(start) = rest.find('<') {
+        rest = &rest[start..];
         let end = match rest {
             _ if rest.starts_with("<!--") => rest.find("-->"),
             _ if rest.starts_with("<script") => rest.find("</script>"),
@@ -98,7 +101,7 @@ fn links(html: &str) -> Vec<String> {
     links
 }
 
-/// Returns an attribute of a tag as the manual writes them: in double quotes.
+/// Returns the value of an attribute in double quotes, as the manual writes attributes.
 fn attribute(tag: &str, name: &str) -> Option<String> {
     let value = tag.split_once(&format!("{name}=\""))?.1;
     Some(value[..value.find('"')?].replace("&amp;", "&"))

@@ -1,10 +1,10 @@
-//! End-to-end tests of crawls, by their documents and the requests that the sites received.
+//! End-to-end tests of crawls: they compare the documents, and the requests that the sites received.
 
+mod fairness;
 mod manual;
 mod pace;
 mod rules;
 mod trapped;
-mod turns;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -23,23 +23,23 @@ fn page(title: &str, links: &[&str]) -> Page {
     Page::html(format!("<title>{title}</title><main><h1>{title}</h1><p>About {title}.</p>{links}</main>"))
 }
 
-/// Starts a service with variables of its own.
+/// Starts a service with additional environment variables.
 fn serve_with(site: &Site, variables: &[(&str, &str)]) -> Service {
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
     Service::start(command.env("WEBSVC_API_KEY", crate::harness::KEY).envs(variables.iter().copied()))
 }
 
-/// Crawls to the end, and returns the addresses of the documents in the order of their completion.
+/// Runs a crawl to its end, and returns the URLs of the documents in order of completion.
 async fn crawl(service: &Service, body: Value) -> Vec<String> {
     let path = start_at(service, START, body).await;
-    come_to(service, &path, usize::MAX).await;
+    wait_for_documents(service, &path, usize::MAX).await;
     let (documents, _) = read_all(service, &path).await;
     let source = |document: &Value| document["metadata"]["sourceURL"].as_str().unwrap().to_owned();
     documents.iter().map(source).collect()
 }
 
-/// Waits until a crawl has so many documents, or has ended; it may go on for as long as it makes progress.
-async fn come_to(service: &Service, path: &str, documents: usize) {
+/// Waits until a crawl has `documents` documents or has ended. Fails after a minute without progress.
+async fn wait_for_documents(service: &Service, path: &str, documents: usize) {
     let path = format!("{path}?skip=999999999");
     let (mut last, mut since) = (0, Instant::now());
     loop {
@@ -52,16 +52,16 @@ async fn come_to(service: &Service, path: &str, documents: usize) {
         if completed > last {
             (last, since) = (completed, Instant::now());
         }
-        assert!(since.elapsed() < Duration::from_secs(60), "the crawl does not go on: {status}");
+        assert!(since.elapsed() < Duration::from_secs(60), "the crawl makes no progress: {status}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
-/// Returns the requests for pages of a host, in the order of their arrival.
-fn pages_of(world: &TestWeb, host: &str) -> Vec<ReceivedRequest> {
+/// Returns the requests for pages of a host in order of arrival, without `robots.txt`.
+fn page_requests(world: &TestWeb, host: &str) -> Vec<ReceivedRequest> {
     let origin = format!("http://{host}/");
     let is_page =
-        |seen: &ReceivedRequest| seen.url.starts_with(&origin) && !seen.url.ends_with("/robots.txt");
+        |request: &ReceivedRequest| request.url.starts_with(&origin) && !request.url.ends_with("/robots.txt");
     world.requests().into_iter().filter(is_page).collect()
 }
 
@@ -69,7 +69,7 @@ fn set<'a>(texts: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
     texts.into_iter().map(str::to_owned).collect()
 }
 
-/// Asks for the smallest documents there are, without keeping them elsewhere.
-fn bare() -> Value {
+/// Returns scrape options for the smallest documents, which are not cached.
+fn minimal_options() -> Value {
     json!({ "formats": ["markdown"], "storeInCache": false })
 }

@@ -1,4 +1,4 @@
-//! The rules of which pages belong to a crawl, each over the program.
+//! Tests of the options that select the pages of a crawl.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use websvc_testkit::{Page, TestWeb};
 use super::{crawl, page, set};
 use crate::harness::Service;
 
-/// Makes a site with neighbours.
+/// Starts a site, its subdomain and two other hosts.
 async fn world() -> TestWeb {
     let canonical = "<title>Print</title><link rel=canonical href=/a><main><h1>A</h1><p>About A.</p></main>";
     let closed = "<title>Closed</title><meta name=robots content=nofollow><main><p>Closed.</p><a href=/behind>x</a></main>";
@@ -43,48 +43,48 @@ async fn world() -> TestWeb {
 const HOME: [&str; 9] =
     ["/", "/a", "/b?page=2", "/closed", "/c", "/d", "/blog/2024/one", "/blog/2024/two", ""];
 
-/// Crawls with these options, and compares the documents; those of the site itself by their paths.
+/// Crawls with `options`, and compares the documents. URLs of the site itself are given as paths.
 async fn check(options: Value, expected: &[&str]) {
     let world = world().await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let mut body = json!({ "url": "http://site.test/", "sitemap": "skip" });
     body.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
     let documents = crawl(&service, body).await;
     let short = |url: &String| url.strip_prefix("http://site.test").unwrap_or(url).to_owned();
     let got: BTreeSet<String> = documents.iter().map(short).collect();
-    assert_eq!(got.len(), documents.len(), "each once: {documents:?}");
+    assert_eq!(got.len(), documents.len(), "a document appears twice: {documents:?}");
     let expected = set(expected.iter().copied().filter(|path| !path.is_empty()));
     assert_eq!(got, expected, "{options}");
-    // Nobody else was asked, for a page that is none of the crawl.
-    for seen in world.requests().iter().filter(|seen| !seen.url.ends_with("/robots.txt")) {
-        let path = short(&seen.url);
-        // A copy is known as such when it is there.
+    // No page outside the crawl was requested.
+    for request in world.requests().iter().filter(|request| !request.url.ends_with("/robots.txt")) {
+        let path = short(&request.url);
+        // The canonical URL of a copy is known only after the copy was fetched.
         assert!(expected.contains(&path) || path == "/a?print=1", "{options}: {path} was fetched");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_site_is_its_host_and_copies_and_closed_pages_are_seen_for_what_they_are() {
+async fn default_crawl_stays_on_the_host_and_honours_canonical_and_nofollow() {
     check(json!({}), &HOME).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn subdomains_and_other_hosts_come_when_they_are_asked_for() {
+async fn subdomains_and_external_links_are_followed_when_allowed() {
     let sub = ["http://sub.site.test/", "http://sub.site.test/deep"];
     check(json!({ "allowSubdomains": true }), &[&HOME[..], &sub].concat()).await;
-    // Each host is asked for its rules: /more is not allowed.
+    // The robots.txt of each host applies: it disallows /more.
     let others = ["http://other.test/", "http://third.test/"];
     check(json!({ "allowExternalLinks": true }), &[&HOME[..], &sub, &others].concat()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn links_are_followed_as_far_as_is_said() {
+async fn max_discovery_depth_limits_followed_links() {
     check(json!({ "maxDiscoveryDepth": 0 }), &["/"]).await;
     check(json!({ "maxDiscoveryDepth": 1 }), &["/", "/a", "/b?page=2", "/closed"]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn patterns_are_looked_for_in_the_path_or_in_the_whole_address() {
+async fn path_patterns_match_the_path_or_the_full_url() {
     let without_b: Vec<&str> = HOME.into_iter().filter(|path| !path.contains("page=2")).collect();
     check(json!({ "excludePaths": ["page=2"] }), &HOME).await;
     check(json!({ "excludePaths": ["page=2"], "regexOnFullURL": true }), &without_b).await;
@@ -94,10 +94,10 @@ async fn patterns_are_looked_for_in_the_path_or_in_the_whole_address() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn queries_are_left_out_and_spellings_told_apart_when_that_is_wanted() {
-    let bare: Vec<&str> =
+async fn query_and_deduplication_options_change_url_identity() {
+    let without_query: Vec<&str> =
         HOME.into_iter().map(|path| if path == "/b?page=2" { "/b" } else { path }).collect();
-    check(json!({ "ignoreQueryParameters": true }), &bare).await;
+    check(json!({ "ignoreQueryParameters": true }), &without_query).await;
     let exact = json!({ "deduplicateSimilarURLs": false });
     check(exact, &[&HOME[..], &["/a?print=1"]].concat()).await;
 }

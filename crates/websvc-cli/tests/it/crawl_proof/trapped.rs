@@ -1,6 +1,6 @@
-//! A generated site with traps, and a process that is killed five times on the way: the outcome is the same.
+//! Crawls a generated site with traps while the process is killed five times. The result must not change.
 //!
-//! The gate has some pages; `WEBSVC_CRAWL_PAGES` takes another number, for instance 20000.
+//! The variable `WEBSVC_CRAWL_PAGES` sets another number of pages, for example 20000.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -8,41 +8,41 @@ use std::time::Duration;
 use serde_json::json;
 use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
-use super::{START, bare, come_to, page, pages_of, serve_with};
+use super::{START, minimal_options, page, page_requests, serve_with, wait_for_documents};
 use crate::batch::{read_all, start_at};
 use crate::harness::{Service, Site};
 
-/// The pages that the gate crawls.
+/// Pages of the site by default.
 const PAGES: usize = 1_500;
 const KILLS: usize = 5;
 const PER_HOST: usize = 4;
-/// Pages that may be under way when the process is killed.
-const AT_ONCE: usize = 8;
-/// The pages of a calendar that are taken, as the manual says.
+/// Pages that may be in flight when the process is killed.
+const MAX_IN_FLIGHT: usize = 8;
+/// Pages of a calendar that a crawl fetches, as documented.
 const CALENDAR: usize = 100;
 /// Memory limit of the process in a build without optimization.
 const MEMORY_KB: u64 = 400 * 1024;
-/// Of so many pages one may come before those nearer to the start: what is found on a page that is slow, or begun again
-/// after a kill, comes late, and so does what that leads to.
-const DISORDER: usize = 8;
+/// A page may be fetched before at most `pages / MAX_DISORDER` pages that are nearer to the start. Links of a page that
+/// is slow or fetched again after a kill are discovered late.
+const MAX_DISORDER: usize = 8;
 
-fn at(number: usize) -> String {
+fn page_url(number: usize) -> String {
     format!("http://site.test/docs/{number}")
 }
 
-/// Returns the pages that a page leads to.
+/// Returns the pages that a page links to.
 fn children(number: usize, pages: usize) -> [usize; 3] {
     [number * 2 + 1, number * 2 + 2, number + 1].map(|child| child % pages)
 }
 
-/// Makes the site: every page is met under several spellings, and next to each lies a trap.
+/// Starts the site. Every page is linked under several URLs, and every page links to the traps.
 async fn world(pages: usize) -> TestWeb {
     let mut world = TestWeb::builder()
         .page("http://site.test/robots.txt", Page::text("User-agent: *\nDisallow: /docs/private/\n"));
     for number in 0..pages {
-        world = world.page_with(&at(number), move |_| docs(number, pages));
+        world = world.page_with(&page_url(number), move |_| docs(number, pages));
         let spelling = format!("http://www.site.test/docs/{number}/");
-        world = world.page_with(&spelling, move |_| Page::redirect(301, &at(number)));
+        world = world.page_with(&spelling, move |_| Page::redirect(301, &page_url(number)));
     }
     traps(world).start().await
 }
@@ -52,20 +52,20 @@ fn docs(number: usize, pages: usize) -> Page {
     let links = [
         format!("/docs/{left}"),
         format!("/docs/{right}"),
-        // Usual spellings of what is met anyway.
+        // Other URLs of pages that are linked anyway.
         format!("http://www.site.test/docs/{next}/"),
         format!("/docs/{next}#part"),
         format!("/docs/{next}?utm_source=mail"),
         format!("/docs/{next}?PHPSESSID={number:032x}"),
-        // What has no end.
+        // Endless paths.
         "/docs/calendar?month=1".to_owned(),
         "/docs/loop/".to_owned(),
-        // What ends elsewhere, nowhere, or where it began.
+        // Redirects to another page, to another host and to themselves, and a copy.
         "/docs/moved".to_owned(),
         "/docs/away".to_owned(),
         "/docs/copy".to_owned(),
         "/docs/spin".to_owned(),
-        // What is no page of the crawl.
+        // URLs outside the crawl.
         format!("/blog/{number}"),
         format!("http://other.test/{number}"),
         format!("http://sub.site.test/{number}"),
@@ -81,13 +81,13 @@ fn docs(number: usize, pages: usize) -> Page {
         .delay(Duration::from_millis(3))
 }
 
-/// Adds a calendar without an end, a path that loops, redirects that leave or turn, and a copy.
+/// Adds an endless calendar, a looping path, redirects that leave the site or loop, and a copy.
 fn traps(world: TestWebBuilder) -> TestWebBuilder {
     let canonical =
         "<title>Copy</title><link rel=canonical href=/docs/0><main><h1>Copy</h1><p>About 0.</p></main>";
     let mut world = world
-        .page_with("http://site.test/docs/calendar", |seen| {
-            let month: usize = seen.url.rsplit('=').next().unwrap().parse().unwrap();
+        .page_with("http://site.test/docs/calendar", |request| {
+            let month: usize = request.url.rsplit('=').next().unwrap().parse().unwrap();
             page(&format!("Month {month}"), &[&format!("/docs/calendar?month={}", month + 1)])
         })
         .page("http://site.test/docs/moved", Page::redirect(301, "/docs/0"))
@@ -103,35 +103,35 @@ fn traps(world: TestWebBuilder) -> TestWebBuilder {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn five_kills_change_nothing_about_a_crawl_of_a_trapped_site() {
+async fn trapped_site_crawl_is_unaffected_by_five_kills() {
     let pages = std::env::var("WEBSVC_CRAWL_PAGES").map_or(PAGES, |pages| pages.parse().unwrap());
     let world = world(pages).await;
     let site = Site::new(&world);
     let variables = [
-        ("WEBSVC__JOBS__PAUSE", "asked"),
-        ("WEBSVC__JOBS__PER_HOST", "4"),
+        ("WEBSVC__JOBS__PACE", "requested"),
+        ("WEBSVC__JOBS__MAX_PER_HOST", "4"),
         ("WEBSVC__JOBS__CONCURRENCY", "8"),
     ];
     let mut service = serve_with(&site, &variables);
     let body = json!({
         "url": "http://site.test/docs/0", "crawlEntireDomain": true, "includePaths": ["^/docs/"], "limit": 1_000_000,
-        "scrapeOptions": bare(),
+        "scrapeOptions": minimal_options(),
     });
     let path = start_at(&service, START, body).await;
     let mut peak = 0;
-    for part in 1..=KILLS {
-        come_to(&service, &path, pages * part / (KILLS + 1)).await;
+    for kill in 1..=KILLS {
+        wait_for_documents(&service, &path, pages * kill / (KILLS + 1)).await;
         peak = peak.max(peak_kb(&service));
         service.kill();
         drop(service);
         service = serve_with(&site, &variables);
     }
-    come_to(&service, &path, usize::MAX).await;
+    wait_for_documents(&service, &path, usize::MAX).await;
     peak = peak.max(peak_kb(&service));
-    println!("{pages} pages: {} MB at most", peak / 1024);
+    println!("{pages} pages: peak memory {} MB", peak / 1024);
     assert!(peak < MEMORY_KB, "{peak} kB");
-    outcome(&service, &path, pages).await;
-    record(&world, pages);
+    check_documents(&service, &path, pages).await;
+    check_requests(&world, pages);
 }
 
 fn peak_kb(service: &Service) -> u64 {
@@ -140,25 +140,25 @@ fn peak_kb(service: &Service) -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// Compares the documents and errors with what the site has.
-async fn outcome(service: &Service, path: &str, pages: usize) {
+/// Compares the documents and errors with the pages of the site.
+async fn check_documents(service: &Service, path: &str, pages: usize) {
     let (documents, _) = read_all(service, path).await;
     let sources: Vec<&str> =
         documents.iter().map(|document| document["metadata"]["sourceURL"].as_str().unwrap()).collect();
-    let spelled = |url: &str| url.replace("www.", "").trim_end_matches('/').to_owned();
+    let comparable = |url: &str| url.replace("www.", "").trim_end_matches('/').to_owned();
     let mut got = BTreeSet::new();
     for source in &sources {
-        assert!(got.insert(spelled(source)), "{source} is there twice");
+        assert!(got.insert(comparable(source)), "{source} appears twice");
     }
-    let mut expected: BTreeSet<String> = (0..pages).map(at).collect();
+    let mut expected: BTreeSet<String> = (0..pages).map(page_url).collect();
     expected.extend((1..=CALENDAR).map(|month| format!("http://site.test/docs/calendar?month={month}")));
-    // One segment may be there three times.
+    // A path segment may repeat three times.
     expected.extend((1..=3).map(|depth| format!("http://site.test/docs{}", "/loop".repeat(depth))));
     let missing: Vec<_> = expected.difference(&got).collect();
-    let beside: Vec<_> = got.difference(&expected).collect();
-    assert!(missing.is_empty() && beside.is_empty(), "missing: {missing:?}, beside: {beside:?}");
+    let unexpected: Vec<_> = got.difference(&expected).collect();
+    assert!(missing.is_empty() && unexpected.is_empty(), "missing: {missing:?}, unexpected: {unexpected:?}");
     let status = service.get(&format!("{path}?skip=999999999")).await.body;
-    assert_eq!(status["creditsUsed"], json!(expected.len()), "each is charged once: {status}");
+    assert_eq!(status["creditsUsed"], json!(expected.len()), "every page is charged once: {status}");
     let errors = service.get(&format!("{path}/errors")).await.body;
     let failed: Vec<_> = errors["errors"].as_array().unwrap().iter().map(|error| &error["url"]).collect();
     assert_eq!(failed, ["http://site.test/docs/spin"], "{errors}");
@@ -166,40 +166,46 @@ async fn outcome(service: &Service, path: &str, pages: usize) {
     assert!(blocked.iter().all(|url| url.as_str().unwrap().contains("/docs/private/")), "{errors}");
 }
 
-/// Reads from the record of the site that nothing was fetched twice, too fast, out of order or out of the crawl.
-fn record(world: &TestWeb, pages: usize) {
-    let seen = pages_of(world, "site.test");
-    assert!(world.requests().iter().all(|seen| !seen.url.contains("sub.site.test")));
+/// Checks in the site's record that no page was fetched twice, too fast, out of order or outside the crawl.
+fn check_requests(world: &TestWeb, pages: usize) {
+    let requests = page_requests(world, "site.test");
+    assert!(world.requests().iter().all(|request| !request.url.contains("sub.site.test")));
     for part in ["/private/", "/blog/", ".png", "unfollowed", "utm_", "PHPSESSID"] {
-        assert!(seen.iter().all(|seen| !seen.url.contains(part)), "{part}");
+        assert!(requests.iter().all(|request| !request.url.contains(part)), "{part}");
     }
-    let mut asked: BTreeMap<String, usize> = BTreeMap::new();
-    for seen in seen.iter().filter(|seen| !seen.url.ends_with("/spin") && !seen.url.ends_with("/docs/0")) {
-        *asked.entry(seen.url.clone()).or_default() += 1;
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for url in requests.iter().map(|request| request.url.as_str()) {
+        // Redirects of the traps lead to these two again.
+        if !url.ends_with("/spin") && !url.ends_with("/docs/0") {
+            *counts.entry(url).or_default() += 1;
+        }
     }
-    let again: usize = asked.values().map(|times| times - 1).sum();
-    assert!(again <= KILLS * AT_ONCE, "{again} requests were repeated, after {KILLS} kills");
-    assert!(asked.values().all(|times| *times <= 1 + KILLS));
-    let most = world.requests().iter().map(|seen| seen.at_once).max().unwrap();
-    // What was under way at a kill may still be on its way when the next process begins.
-    assert!(most <= 2 * PER_HOST, "{most} requests at one time");
-    in_order(&seen.iter().map(|seen| seen.url.as_str()).collect::<Vec<_>>(), pages);
+    let repeated: usize = counts.values().map(|count| count - 1).sum();
+    assert!(repeated <= KILLS * MAX_IN_FLIGHT, "{repeated} requests were repeated, after {KILLS} kills");
+    assert!(counts.values().all(|count| *count <= 1 + KILLS));
+    let max = world.requests().iter().map(|request| request.at_once).max().unwrap();
+    // Requests of a killed process may still be in flight when the next process begins.
+    assert!(max <= 2 * PER_HOST, "{max} requests were in flight");
+    check_order(&requests.iter().map(|request| request.url.as_str()).collect::<Vec<_>>(), pages);
 }
 
-/// Asserts that pages nearer to the start were got before those that are further away, as far as several at one time can.
-fn in_order(asked: &[&str], pages: usize) {
+/// Asserts that pages nearer to the start were fetched first, except for the disorder of concurrent fetches.
+fn check_order(urls: &[&str], pages: usize) {
     let depths = depths(pages);
     let number = |url: &&str| url.strip_prefix("http://site.test/docs/")?.parse::<usize>().ok();
-    let mut first = BTreeSet::new();
-    let order: Vec<usize> = asked.iter().filter_map(number).filter(|number| first.insert(*number)).collect();
-    // How many of each depth are still to come.
-    let mut left = vec![0_usize; depths.iter().max().unwrap() + 1];
-    order.iter().for_each(|number| left[depths[*number]] += 1);
+    let mut seen = BTreeSet::new();
+    let order: Vec<usize> = urls.iter().filter_map(number).filter(|number| seen.insert(*number)).collect();
+    // Pages of each depth that follow.
+    let mut remaining = vec![0_usize; depths.iter().max().unwrap() + 1];
+    order.iter().for_each(|number| remaining[depths[*number]] += 1);
     for number in order {
         let depth = depths[number];
-        left[depth] -= 1;
-        let nearer: usize = left[..depth].iter().sum();
-        assert!(nearer <= pages / DISORDER, "{number} at depth {depth} came before {nearer} nearer ones");
+        remaining[depth] -= 1;
+        let nearer: usize = remaining[..depth].iter().sum();
+        assert!(
+            nearer <= pages / MAX_DISORDER,
+            "{number} at depth {depth} was fetched before {nearer} nearer pages"
+        );
     }
 }
 
@@ -207,12 +213,12 @@ fn in_order(asked: &[&str], pages: usize) {
 fn depths(pages: usize) -> Vec<usize> {
     let mut depths = vec![usize::MAX; pages];
     depths[0] = 0;
-    let mut waiting = std::collections::VecDeque::from([0]);
-    while let Some(number) = waiting.pop_front() {
+    let mut queue = std::collections::VecDeque::from([0]);
+    while let Some(number) = queue.pop_front() {
         for child in children(number, pages) {
             if depths[child] == usize::MAX {
                 depths[child] = depths[number] + 1;
-                waiting.push_back(child);
+                queue.push_back(child);
             }
         }
     }

@@ -1,21 +1,21 @@
-//! The code that the playground shows: it runs, and asks for just what was asked for.
+//! Tests of the code that the playground shows: it runs and returns the same results.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{Stage, stage};
+use super::{DashboardTest, start};
 use crate::harness::skip;
 
-/// A search whose text is awkward in every language.
+/// A query that needs escaping in every language.
 const QUERY: &str = r##"brewing -it's -"#quoted\\" -${HOME}"##;
 
-/// The program that the page shows in Rust for its simplest search. Cargo compiles it as an example.
+/// The Rust program that the playground shows for a plain search. Cargo compiles it as an example.
 const RUST: &str = include_str!("../../../../websvc/examples/dashboard.rs");
 
-/// Returns the code of the page by language, and what the page itself was answered.
-async fn shown(stage: &Stage, query: &str, formats: bool) -> Value {
+/// Runs a search in the playground, and returns the shown code by language and the response.
+async fn shown_code(dashboard: &DashboardTest, query: &str, formats: bool) -> Value {
     let script = format!(
         r#"
         const query = await until("the form", () => document.querySelector("input[type=search]"));
@@ -23,18 +23,18 @@ async fn shown(stage: &Stage, query: &str, formats: bool) -> Value {
         document.querySelector("fieldset input[value=markdown]").checked = {formats};
         query.form.requestSubmit();
         await until("a result", () => document.querySelector(".result"));
-        const parts = [...document.querySelectorAll("main details")].filter((one) => one.querySelector("pre"));
-        return Object.fromEntries(parts.map((one) => [one.querySelector("summary").textContent, one.querySelector("pre").textContent]));
+        const parts = [...document.querySelectorAll("main details")].filter((part) => part.querySelector("pre"));
+        return Object.fromEntries(parts.map((part) => [part.querySelector("summary").textContent, part.querySelector("pre").textContent]));
         "#
     );
-    stage.signed_in(&script).await
+    dashboard.run_signed_in(&script).await
 }
 
-/// Runs a program with a code as its input, and returns what it printed; `None` when there is no such program.
-fn run(stage: &Stage, program: &str, arguments: &[&str], code: &str) -> Option<String> {
+/// Runs a program with code as its input, and returns its stdout; `None` if the program is not installed.
+fn run(dashboard: &DashboardTest, program: &str, arguments: &[&str], code: &str) -> Option<String> {
     let child = Command::new(program)
         .args(arguments)
-        .env("WEBSVC_API_KEY", &stage.key)
+        .env("WEBSVC_API_KEY", &dashboard.key)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -51,36 +51,43 @@ fn run(stage: &Stage, program: &str, arguments: &[&str], code: &str) -> Option<S
 }
 
 #[tokio::test]
-async fn the_code_of_the_playground_runs_and_gets_the_same_answer() {
-    let test = "the_code_of_the_playground_runs_and_gets_the_same_answer";
-    let Some(stage) = stage(test).await else { return };
-    let shown = shown(&stage, QUERY, true).await;
+async fn playground_code_returns_the_shown_response() {
+    let test = "playground_code_returns_the_shown_response";
+    let Some(dashboard) = start(test).await else { return };
+    let shown = shown_code(&dashboard, QUERY, true).await;
     let code = |language: &str| shown[language].as_str().unwrap_or_else(|| panic!("{language}: {shown}"));
-    let answer: Value = serde_json::from_str(code("Response as JSON")).unwrap();
-    let page = &answer["data"]["web"][0];
-    assert_eq!(page["url"], json!("http://tea.test/"), "{answer}");
-    let curl =
-        run(&stage, "sh", &["-s"], &format!("set -e\n{}", code("curl").replacen("curl ", "curl -sS ", 1)));
-    let got: Value = serde_json::from_str(&curl.expect("there is a shell")).unwrap();
+    let response: Value = serde_json::from_str(code("Response as JSON")).unwrap();
+    let page = &response["data"]["web"][0];
+    assert_eq!(page["url"], json!("http://tea.test/"), "{response}");
+    let curl = run(
+        &dashboard,
+        "sh",
+        &["-s"],
+        &format!("set -e\n{}", code("curl").replacen("curl ", "curl -sS ", 1)),
+    );
+    let got: Value = serde_json::from_str(&curl.expect("sh is installed")).unwrap();
     assert_eq!(got["data"]["web"][0]["markdown"], page["markdown"], "{got}");
     for (language, program, arguments) in
         [("Python", "python3", &["-"][..]), ("JavaScript", "node", &["--input-type=module", "-"])]
     {
-        match run(&stage, program, arguments, code(language)) {
+        match run(&dashboard, program, arguments, code(language)) {
             Some(printed) => assert!(printed.contains("Water of eighty degrees"), "{language}: {printed}"),
-            None => skip(test, &format!("there is no {program}")),
+            None => skip(test, &format!("{program} is not installed")),
         }
     }
     let rust = code("Rust");
-    assert!(rust.contains("r##\"{") && rust.contains("}\"##"), "a quote before a # ends no string: {rust}");
+    assert!(
+        rust.contains("r##\"{") && rust.contains("}\"##"),
+        "a quote before a # must not end the raw string: {rust}"
+    );
 }
 
 #[tokio::test]
-async fn the_rust_of_the_playground_is_a_program_that_is_compiled() {
-    let test = "the_rust_of_the_playground_is_a_program_that_is_compiled";
-    let Some(stage) = stage(test).await else { return };
-    let shown = shown(&stage, "brewing", false).await;
-    let here = shown["Rust"].as_str().unwrap().replace(&stage.service.address, "http://127.0.0.1:3002");
+async fn playground_rust_code_equals_the_compiled_example() {
+    let test = "playground_rust_code_equals_the_compiled_example";
+    let Some(dashboard) = start(test).await else { return };
+    let shown = shown_code(&dashboard, "brewing", false).await;
+    let code = shown["Rust"].as_str().unwrap().replace(&dashboard.service.address, "http://127.0.0.1:3002");
     let compiled = &RUST[RUST.find("use websvc").unwrap()..];
-    assert_eq!(here, compiled);
+    assert_eq!(code, compiled);
 }

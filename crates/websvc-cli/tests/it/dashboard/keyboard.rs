@@ -1,16 +1,16 @@
-//! The main path by the keyboard alone: sign in, search, make a key, think twice, revoke it, sign out.
+//! Tests of the dashboard with the keyboard alone: sign in, search, create and revoke a key, sign out.
 
 use serde_json::{Value, json};
 use websvc_browser::Step;
 
-use super::{Stage, TOOLS, stage};
+use super::{DashboardTest, TOOLS, start};
 
-/// Says what has the focus, and whether that can be seen.
+/// A script that returns the label of the focused element, with a note if the focus is not visible.
 const FOCUS: &str = r#"(() => {
-  const one = document.activeElement;
-  const { outlineStyle, outlineWidth } = getComputedStyle(one);
-  const seen = outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
-  return `${one.getAttribute("aria-label") ?? one.labels?.[0]?.textContent ?? one.textContent}${seen ? "" : " (not seen)"}`.trim();
+  const element = document.activeElement;
+  const { outlineStyle, outlineWidth } = getComputedStyle(element);
+  const isVisible = outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
+  return `${element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent}${isVisible ? "" : " (focus not visible)"}`.trim();
 })()"#;
 
 fn press(key: &str) -> Step {
@@ -29,54 +29,54 @@ fn script(text: &str) -> Step {
     Step::Script(text.to_owned())
 }
 
-/// Goes on by one key, and notes where that leads.
-fn go(key: &str, times: usize) -> Vec<Step> {
+/// Presses a key several times, and records the focus each time.
+fn press_and_record(key: &str, times: usize) -> Vec<Step> {
     (0..times).flat_map(|_| [press(key), script(FOCUS)]).collect()
 }
 
 #[tokio::test]
-async fn everything_can_be_done_with_the_keyboard_alone_and_the_focus_is_always_seen() {
-    let test = "everything_can_be_done_with_the_keyboard_alone_and_the_focus_is_always_seen";
-    let Some(stage) = stage(test).await else { return };
-    // The field of the key has the focus already.
-    let mut steps = vec![wait("input[type=password]"), write(&stage.key), press("Enter")];
+async fn keyboard_alone_operates_the_dashboard_with_visible_focus() {
+    let test = "keyboard_alone_operates_the_dashboard_with_visible_focus";
+    let Some(dashboard) = start(test).await else { return };
+    // The key field has the focus from the start.
+    let mut steps = vec![wait("input[type=password]"), write(&dashboard.key), press("Enter")];
     steps.extend([
         script(TOOLS),
         wait("input[type=search]"),
         script("until('the focus', () => document.activeElement.type === 'search')"),
     ]);
     steps.extend([write("brewing"), press("Enter"), wait(".result")]);
-    steps.extend(go("Shift+Tab", 4));
+    steps.extend(press_and_record("Shift+Tab", 4));
     steps.extend([press("Enter"), wait("input[value=index]")]);
-    steps.extend(go("Tab", 2));
+    steps.extend(press_and_record("Tab", 2));
     steps.extend([write("by keyboard"), press("Enter"), wait(".secret")]);
-    steps.extend(go("Tab", 13));
+    steps.extend(press_and_record("Tab", 13));
     steps.extend([press("Enter"), wait("dialog[open]"), script(FOCUS)]);
-    // Thinks twice, and is back where it came from.
+    // Escape closes the dialog, and the focus returns to the button.
     steps.extend([
         press("Escape"),
-        script("until('the end of the question', () => !document.querySelector('dialog'))"),
+        script("until('the end of the dialog', () => !document.querySelector('dialog'))"),
     ]);
     steps.push(script(FOCUS));
     steps.extend([press("Enter"), wait("dialog[open]")]);
-    steps.extend(go("Tab", 1));
-    steps.extend([press("Enter"), script("until('its end', () => said().includes('was revoked'))")]);
+    steps.extend(press_and_record("Tab", 1));
+    steps.extend([press("Enter"), script("until('the status', () => statusText().includes('was revoked'))")]);
     steps.push(script("document.activeElement.id"));
-    let rendered = stage.open("/", steps).await;
-    let noted: Vec<String> = rendered
+    let rendered = dashboard.open("/", steps).await;
+    let focused: Vec<String> = rendered
         .returns
         .iter()
-        .filter_map(|one| one.value.as_str())
+        .filter_map(|returned| returned.value.as_str())
         .map(|text| text.split(" fc-").next().unwrap_or(text).to_owned())
         .collect();
-    let listed: Value = serde_json::from_str(&stage.site.succeed(&["keys", "list", "--json"])).unwrap();
-    let named = |name: &str| {
+    let listed: Value = serde_json::from_str(&dashboard.site.succeed(&["keys", "list", "--json"])).unwrap();
+    let key_named = |name: &str| {
         let found = listed.as_array().unwrap().iter().find(|key| key["name"] == json!(name)).unwrap();
         (found["id"].as_str().unwrap().to_owned(), found["state"].clone())
     };
-    let ((made, state), (own, _)) = (named("by keyboard"), named(""));
+    let ((created, state), (admin, _)) = (key_named("by keyboard"), key_named(""));
     assert_eq!(state, json!("revoked"));
-    let (revoke_made, revoke_own) = (format!("Revoke {made}"), format!("Revoke {own}"));
+    let (revoke_created, revoke_admin) = (format!("Revoke {created}"), format!("Revoke {admin}"));
     let expected = [
         "Sign out",
         "System",
@@ -95,33 +95,33 @@ async fn everything_can_be_done_with_the_keyboard_alone_and_the_focus_is_always_
         "Create",
         "Copy key",
         "Keys",
-        &revoke_own,
-        &revoke_made,
+        &revoke_admin,
+        &revoke_created,
         "Cancel",
-        &revoke_made,
+        &revoke_created,
         "Revoke",
         "main",
     ];
-    assert_eq!(noted, expected);
+    assert_eq!(focused, expected);
 }
 
 #[tokio::test]
-async fn the_skip_link_comes_first_and_signing_out_ends_the_session() {
-    let test = "the_skip_link_comes_first_and_signing_out_ends_the_session";
-    let Some(stage) = stage(test).await else { return };
-    let mut steps = Stage::sign_in(&stage.key);
+async fn skip_link_works_and_sign_out_ends_the_session() {
+    let test = "skip_link_works_and_sign_out_ends_the_session";
+    let Some(dashboard) = start(test).await else { return };
+    let mut steps = DashboardTest::sign_in(&dashboard.key);
     steps.extend([wait("input[type=search]"), script("document.activeElement.blur(); scrollTo(0, 0)")]);
     steps.extend([script("document.querySelector('.skip').focus()"), script(FOCUS), press("Enter")]);
     steps.push(script("until('the content', () => document.activeElement.id === 'main')"));
-    steps.extend(go("Shift+Tab", 1));
+    steps.extend(press_and_record("Shift+Tab", 1));
     steps.extend([press("Enter"), wait("input[type=password]")]);
     steps.push(script("(async () => (await fetch('/dashboard/keys')).status)()"));
-    let rendered = stage.open("/", steps).await;
-    let noted: Vec<&Value> = rendered
+    let rendered = dashboard.open("/", steps).await;
+    let focused: Vec<&Value> = rendered
         .returns
         .iter()
-        .map(|one| &one.value)
-        .filter(|one| one.is_string() || one.is_number())
+        .map(|returned| &returned.value)
+        .filter(|value| value.is_string() || value.is_number())
         .collect();
-    assert_eq!(noted, [&json!("Skip to the content"), &json!("Sign out"), &json!(401)]);
+    assert_eq!(focused, [&json!("Skip to the content"), &json!("Sign out"), &json!(401)]);
 }

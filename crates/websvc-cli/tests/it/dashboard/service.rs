@@ -15,13 +15,13 @@ fn serve(site: &Site) -> Service {
 async fn system(service: &Service) -> Value {
     let bearer = format!("Bearer {ADMIN}");
     let headers = [("authorization", bearer.as_str())];
-    let answer = service.send(Method::GET, "/dashboard/system", &headers, String::new()).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    answer.body
+    let response = service.send(Method::GET, "/dashboard/system", &headers, String::new()).await;
+    assert_eq!(response.status, 200, "{}", response.body);
+    response.body
 }
 
 #[tokio::test]
-async fn the_admin_key_of_the_environment_administers_and_the_other_one_does_not() {
+async fn admin_key_variable_grants_admin_and_api_key_does_not() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let service = serve(&site);
@@ -31,7 +31,7 @@ async fn the_admin_key_of_the_environment_administers_and_the_other_one_does_not
     for part in ["HttpOnly", "SameSite=Strict", "Max-Age=43200", "Path=/"] {
         assert!(cookie.contains(part), "{cookie}");
     }
-    assert!(!cookie.contains("Secure"), "over http a browser would drop it: {cookie}");
+    assert!(!cookie.contains("Secure"), "a browser drops a Secure cookie over http: {cookie}");
     let other = service.get("/dashboard/keys").await;
     assert_eq!(other.status, 403, "{}", other.body);
     assert_eq!(service.get("/v2/index/stats").await.status, 200);
@@ -39,7 +39,7 @@ async fn the_admin_key_of_the_environment_administers_and_the_other_one_does_not
 }
 
 #[tokio::test]
-async fn a_service_does_not_start_with_an_admin_key_that_could_be_guessed() {
+async fn guessable_admin_key_ends_the_start() {
     let world = tea_world().await;
     let site = Site::new(&world);
     for (key, rule) in [
@@ -50,14 +50,14 @@ async fn a_service_does_not_start_with_an_admin_key_that_could_be_guessed() {
         let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
         let output =
             command.env("WEBSVC_API_KEY", crate::harness::KEY).env("WEBSVC_ADMIN_KEY", key).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && said.contains("WEBSVC_ADMIN_KEY"), "{key}: {said}");
-        assert!(said.contains(rule) && !said.contains(key), "{key}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && stderr.contains("WEBSVC_ADMIN_KEY"), "{key}: {stderr}");
+        assert!(stderr.contains(rule) && !stderr.contains(key), "{key}: {stderr}");
     }
 }
 
 #[tokio::test]
-async fn wrong_keys_from_the_address_of_an_administrator_do_not_lock_them_out() {
+async fn failed_sign_ins_do_not_lock_out_the_administrator() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let service = serve(&site);
@@ -65,9 +65,9 @@ async fn wrong_keys_from_the_address_of_an_administrator_do_not_lock_them_out() 
     for number in 0..10 {
         assert_eq!(service.post("/dashboard/session", wrong(number)).await.status, 401);
     }
-    let refused = service.post("/dashboard/session", wrong(10)).await;
-    assert_eq!(refused.status, 429, "{}", refused.body);
-    assert!(refused.headers["retry-after"].to_str().unwrap().parse::<u64>().unwrap() > 0);
+    let rejected = service.post("/dashboard/session", wrong(10)).await;
+    assert_eq!(rejected.status, 429, "{}", rejected.body);
+    assert!(rejected.headers["retry-after"].to_str().unwrap().parse::<u64>().unwrap() > 0);
     let keys = |key: &str| {
         let bearer = format!("Bearer {key}");
         let service = &service;
@@ -76,92 +76,92 @@ async fn wrong_keys_from_the_address_of_an_administrator_do_not_lock_them_out() 
             service.send(Method::GET, "/dashboard/keys", &headers, String::new()).await.status
         }
     };
-    assert_eq!(keys("fc-wrong-11").await, 429, "the key is not tried by the other way either");
-    assert_eq!(keys(ADMIN).await, 200, "a key with another beginning is");
+    assert_eq!(keys("fc-wrong-11").await, 429, "a rejected key is not checked in the header either");
+    assert_eq!(keys(ADMIN).await, 200, "a key with another prefix is rejected");
     let signed_in = service.post("/dashboard/session", json!({ "key": ADMIN }).to_string()).await;
     assert!(signed_in.status.is_success(), "{}", signed_in.body);
-    assert_eq!(service.get("/v2/index/stats").await.status, 200, "requests are none of its business");
+    assert_eq!(service.get("/v2/index/stats").await.status, 200, "API requests are rejected");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn jobs_of_the_service_are_seen_among_the_crawls() {
+async fn system_lists_jobs_among_the_crawls() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let service = serve(&site);
     assert_eq!(system(&service).await["crawls"], json!([]));
-    let elsewhere = Site::new(&world);
-    let crawled = elsewhere
+    let other_site = Site::new(&world);
+    let output = other_site
         .command(&["index", "crawl", "http://tea.test/", "--server", &service.address])
         .env("WEBSVC_API_KEY", crate::harness::KEY)
         .output()
         .unwrap();
-    assert!(crawled.status.success(), "{}", String::from_utf8_lossy(&crawled.stderr));
-    let seen = system(&service).await;
-    let crawl = &seen["crawls"][0];
-    assert_eq!((&crawl["hosts"], &crawl["team"]), (&json!(["tea.test"]), &json!("default")), "{seen}");
-    assert_eq!((&crawl["ended"], &crawl["job"]), (&json!(true), &json!("crawl")), "{seen}");
-    assert!(crawl["pages"].as_u64().unwrap() >= 2, "{seen}");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let body = system(&service).await;
+    let crawl = &body["crawls"][0];
+    assert_eq!((&crawl["hosts"], &crawl["team"]), (&json!(["tea.test"]), &json!("default")), "{body}");
+    assert_eq!((&crawl["ended"], &crawl["job"]), (&json!(true), &json!("crawl")), "{body}");
+    assert!(crawl["pages"].as_u64().unwrap() >= 2, "{body}");
     service.search_until_found("brewing").await;
-    let counted = system(&service).await["index"]["documents"].as_u64();
-    assert!(counted.is_some_and(|documents| documents >= 1), "{counted:?}");
+    let document_count = system(&service).await["index"]["documents"].as_u64();
+    assert!(document_count.is_some_and(|documents| documents >= 1), "{document_count:?}");
     let batch = json!({ "urls": ["http://coffee.test/"] }).to_string();
-    let begun = service.post("/v2/batch/scrape", batch).await;
-    assert_eq!(begun.status, 200, "{}", begun.body);
-    let seen = system(&service).await;
-    let batch = seen["crawls"].as_array().unwrap().iter().find(|crawl| crawl["id"] == begun.body["id"]);
-    let batch = batch.unwrap_or_else(|| panic!("{seen}"));
-    assert_eq!((&batch["job"], &batch["hosts"]), (&json!("batch"), &json!(["coffee.test"])), "{seen}");
+    let started = service.post("/v2/batch/scrape", batch).await;
+    assert_eq!(started.status, 200, "{}", started.body);
+    let body = system(&service).await;
+    let batch = body["crawls"].as_array().unwrap().iter().find(|crawl| crawl["id"] == started.body["id"]);
+    let batch = batch.unwrap_or_else(|| panic!("{body}"));
+    assert_eq!((&batch["job"], &batch["hosts"]), (&json!("batch"), &json!(["coffee.test"])), "{body}");
     site.succeed(&["teams", "set", "default", "--anon", "forced"]);
-    let seen = system(&service).await;
-    assert_eq!(seen["crawls"][0]["team"], Value::Null, "an anonymous team is not named: {seen}");
+    let body = system(&service).await;
+    assert_eq!(body["crawls"][0]["team"], Value::Null, "an anonymous team is not named: {body}");
 }
 
 #[tokio::test]
-async fn sources_cache_and_scanner_are_seen_with_their_figures() {
+async fn system_shows_metrics_of_sources_cache_and_scanner() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let service = serve(&site);
-    service.list(&[("brewing", "http://tea.test/")]).await;
-    let ask = json!({ "query": "brewing", "scrapeOptions": { "formats": ["markdown"] } });
+    service.index_pages(&[("brewing", "http://tea.test/")]).await;
+    let search = json!({ "query": "brewing", "scrapeOptions": { "formats": ["markdown"] } });
     for _ in 0..2 {
-        assert_eq!(service.search(ask.clone()).await.status, 200);
+        assert_eq!(service.search(search.clone()).await.status, 200);
     }
-    let seen = system(&service).await;
-    let source = &seen["sources"][0];
-    assert!(source["answered"].as_u64().unwrap() >= 2 && source["meanMs"].is_number(), "{seen}");
-    assert_eq!((&source["unanswered"], &source["lastFailure"]), (&json!(0), &Value::Null), "{seen}");
-    let cache = &seen["cache"];
+    let body = system(&service).await;
+    let source = &body["sources"][0];
+    assert!(source["answered"].as_u64().unwrap() >= 2 && source["meanMs"].is_number(), "{body}");
+    assert_eq!((&source["unanswered"], &source["lastFailure"]), (&json!(0), &Value::Null), "{body}");
+    let cache = &body["cache"];
     assert_eq!(
         (&cache["pages"], &cache["misses"], &cache["hits"]),
         (&json!(1), &json!(1), &json!(1)),
-        "{seen}"
+        "{body}"
     );
-    assert!(cache["maxBytes"].as_u64().unwrap() >= cache["bytes"].as_u64().unwrap(), "{seen}");
-    assert_eq!((&seen["threat"]["scanner"], &seen["browser"]), (&Value::Null, &Value::Null), "{seen}");
+    assert!(cache["maxBytes"].as_u64().unwrap() >= cache["bytes"].as_u64().unwrap(), "{body}");
+    assert_eq!((&body["threat"]["scanner"], &body["browser"]), (&Value::Null, &Value::Null), "{body}");
 }
 
 #[tokio::test]
-async fn progress_is_noted_for_who_may_write_and_nothing_of_whom_nothing_is_kept() {
+async fn progress_needs_the_index_scope_and_respects_data_retention() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let service = serve(&site);
-    let word = json!({ "id": "docs", "hosts": ["a.test"], "pages": 3, "waiting": 9 }).to_string();
-    let told = async |key: &str| {
+    let progress = json!({ "id": "docs", "hosts": ["a.test"], "pages": 3, "waiting": 9 }).to_string();
+    let post_progress = async |key: &str| {
         let bearer = format!("Bearer {key}");
         let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
-        service.send(Method::POST, "/v2/index/progress", &headers, word.clone()).await
+        service.send(Method::POST, "/v2/index/progress", &headers, progress.clone()).await
     };
     let reader = site.succeed(&["keys", "create", "--scope", "search"]);
-    assert_eq!(told(reader.trim()).await.status, 403);
+    assert_eq!(post_progress(reader.trim()).await.status, 403);
     site.succeed(&["teams", "set", "quiet", "--zdr", "forced"]);
     let quiet = site.succeed(&["keys", "create", "--team", "quiet"]);
-    let answer = told(quiet.trim()).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    assert!(answer.body["warning"].as_str().unwrap().contains("zero data retention"), "{}", answer.body);
+    let response = post_progress(quiet.trim()).await;
+    assert_eq!(response.status, 200, "{}", response.body);
+    assert!(response.body["warning"].as_str().unwrap().contains("zero data retention"), "{}", response.body);
     assert_eq!(system(&service).await["crawls"], json!([]));
     site.succeed(&["teams", "set", "unnamed", "--anon", "forced"]);
     let unnamed = site.succeed(&["keys", "create", "--team", "unnamed"]);
-    assert_eq!(told(unnamed.trim()).await.body, json!({ "success": true }));
+    assert_eq!(post_progress(unnamed.trim()).await.body, json!({ "success": true }));
     let crawls = system(&service).await["crawls"].clone();
     assert_eq!((&crawls[0]["team"], &crawls[0]["pages"]), (&Value::Null, &json!(3)), "{crawls}");
 }

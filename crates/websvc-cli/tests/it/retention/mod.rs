@@ -1,9 +1,9 @@
-//! Traces of a request: none under zero data retention, and none with content or a name under the anonymized kind. The
-//! same requests without either leave traces, which shows that the search finds them.
+//! Tests of data retention. Requests with zero data retention leave no data, and anonymous requests leave no content and
+//! no names. The same requests with normal retention leave data, which proves that the search for the marker works.
 
-mod mark;
-mod places;
-mod ways;
+mod marker;
+mod requests;
+mod stored_data;
 mod web;
 
 use std::path::PathBuf;
@@ -13,36 +13,36 @@ use tempfile::TempDir;
 use websvc_store::{KeyRights, NewKey, Retention, Store, TeamChange, ThreatPolicy};
 use websvc_testkit::{FakeElasticsearch, TestWeb};
 
-use self::mark::Mark;
-use self::places::Places;
+use self::marker::Marker;
+use self::stored_data::StoredData;
 use self::web::{MIRROR, Web};
-use crate::browser::provided;
+use crate::browser::path_or_skip;
 use crate::harness::{KEY, Service, Site};
 
-/// The file of audit events, among the temporary ones.
+/// Name of the file of audit events in the directory for temporary files.
 const EVENTS: &str = "events.jsonl";
 
-/// How requests are made.
+/// The data retention of the requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// As most are: all that can be kept is.
-    Kept,
+enum RetentionKind {
+    /// Normal requests, whose data is stored.
+    Stored,
     /// With `enterprise: ["zdr"]`.
     Zero,
-    /// By a team that may not ask otherwise.
+    /// By a team with forced zero data retention.
     ForcedZero,
     /// With `enterprise: ["anon"]`.
     Anonymous,
 }
 
-/// A service that keeps what it may and tells what it can, and those who ask it.
-struct Stage {
-    mark: Mark,
+/// A service with all storage, logs and traces enabled, and the keys of its callers.
+struct RetentionTest {
+    marker: Marker,
     web: Web,
     world: TestWeb,
     mirror: FakeElasticsearch,
     site: Site,
-    /// The directory for temporary files, the browser's among them.
+    /// The directory for temporary files, including those of the browser.
     scratch: TempDir,
     log: PathBuf,
     service: Service,
@@ -50,58 +50,61 @@ struct Stage {
     team: String,
     key: String,
     key_id: String,
-    /// An administrator of the team.
+    /// An admin key of the team.
     admin: String,
     /// A key of a team without threat protection.
     unprotected: String,
-    /// A key for one format.
-    narrow: String,
+    /// A key that is limited to one format.
+    markdown_only: String,
     /// A key of a team with a single credit.
     poor: String,
-    /// A key of a team with no request left in this minute.
+    /// A key of a team whose requests of this minute are used up.
     busy: String,
 }
 
-impl Stage {
-    async fn new(kind: Kind) -> Self {
+impl RetentionTest {
+    async fn new(kind: RetentionKind) -> Self {
         Self::with_browser(kind, None).await
     }
 
-    async fn with_browser(kind: Kind, chromium: Option<PathBuf>) -> Self {
-        let mark = Mark::new();
-        let web = Web::of(&mark);
+    async fn with_browser(kind: RetentionKind, chromium: Option<PathBuf>) -> Self {
+        let marker = Marker::new();
+        let web = Web::new(&marker);
         let mut hashed = web.all().to_vec();
-        let query = mark.named("query");
+        let query = marker.named("query");
         hashed.push(&query);
-        let mark = Mark::of(&mark.named("")).and_hash_of(&hashed);
+        let marker = Marker::from_word(&marker.named("")).and_hash_of(&hashed);
         let mirror = FakeElasticsearch::new("pages").open_to("ApiKey secret");
-        let world = web.start(&mark, &mirror).await;
+        let world = web.start(&marker, &mirror).await;
         let site = Site::new(&world);
         let (scratch, logs) = (TempDir::new().unwrap(), TempDir::new().unwrap().keep());
         let store = Store::open(site.data_dir()).unwrap();
-        let team = Mark::new().named("crew");
-        let own = change(kind);
-        let keys = Keys { store: &store, team: &team, own: &own };
-        let poor = keys.of_other("poor", &TeamChange { credits: Some(Some(1)), ..own });
-        let busy = keys.of_other("busy", &TeamChange { requests_per_minute: Some(Some(1)), ..own });
-        let unprotected =
-            keys.of_other("unprotected", &TeamChange { threat_protection: Some(ThreatPolicy::Off), ..own });
-        let NewKey { id, secret } = keys.own(&KeyRights::default());
+        let team = Marker::new().named("team");
+        let change_of_team = change(kind);
+        let keys = Keys { store: &store, team: &team, change_of_team: &change_of_team };
+        let poor = keys.key_of_other_team("poor", &TeamChange { credits: Some(Some(1)), ..change_of_team });
+        let busy = keys
+            .key_of_other_team("busy", &TeamChange { requests_per_minute: Some(Some(1)), ..change_of_team });
+        let unprotected = keys.key_of_other_team(
+            "unprotected",
+            &TeamChange { threat_protection: Some(ThreatPolicy::Off), ..change_of_team },
+        );
+        let NewKey { id, secret } = keys.create_key(&KeyRights::default());
         let (key_id, key) = (id.to_string(), secret.expose().to_owned());
-        let secret = |rights: KeyRights| keys.own(&rights).secret.expose().to_owned();
+        let secret = |rights: KeyRights| keys.create_key(&rights).secret.expose().to_owned();
         let admin = secret(KeyRights { admin: true, ..KeyRights::default() });
         let formats = Some(["markdown".to_owned()].into());
-        let narrow = secret(KeyRights { formats, ..KeyRights::default() });
+        let markdown_only = secret(KeyRights { formats, ..KeyRights::default() });
         drop(store);
         let log = logs.join("log");
         let service = start(&site, &scratch, &log, chromium);
         let enterprise = match kind {
-            Kind::Kept | Kind::ForcedZero => None,
-            Kind::Zero => Some("zdr"),
-            Kind::Anonymous => Some("anon"),
+            RetentionKind::Stored | RetentionKind::ForcedZero => None,
+            RetentionKind::Zero => Some("zdr"),
+            RetentionKind::Anonymous => Some("anon"),
         };
         Self {
-            mark,
+            marker,
             web,
             world,
             mirror,
@@ -115,43 +118,44 @@ impl Stage {
             key_id,
             admin,
             unprotected,
-            narrow,
+            markdown_only,
             poor,
             busy,
         }
     }
 
-    /// Looks everywhere while the service runs.
-    async fn places(&self) -> Places {
-        Places::of(&self.service, &self.admin, &self.site, self.scratch.path(), &self.log).await
+    /// Reads all data while the service runs.
+    async fn stored_data(&self) -> StoredData {
+        StoredData::of_running(&self.service, &self.admin, &self.site, self.scratch.path(), &self.log).await
     }
 
-    /// Looks everywhere while nothing runs.
-    fn on_disk(&self) -> Places {
-        Places::on_disk(&self.site, self.scratch.path(), &self.log)
+    /// Reads the data on disk while no service runs.
+    fn on_disk(&self) -> StoredData {
+        StoredData::on_disk(&self.site, self.scratch.path(), &self.log)
     }
 
-    fn nothing_is_in(&self, places: &Places, when: &str) {
-        let traces = places.traces(&self.mark);
+    fn assert_no_trace(&self, stored_data: &StoredData, when: &str) {
+        let traces = stored_data.traces(&self.marker);
         assert!(traces.is_empty(), "{when}:\n{}", traces.join("\n"));
         let mirrored = json!(self.mirror.documents()).to_string();
-        assert!(self.mark.trace(mirrored.as_bytes()).is_none(), "{when}: {mirrored}");
-        assert_eq!(self.mark.trace(&self.spans()), None, "{when}: in a trace");
+        assert!(self.marker.trace(mirrored.as_bytes()).is_none(), "{when}: {mirrored}");
+        assert_eq!(self.marker.trace(&self.spans()), None, "{when}: in a span");
     }
 
-    /// Returns what the collector of traces was sent.
+    /// Returns the bodies that the trace collector received.
     fn spans(&self) -> Vec<u8> {
-        let sent = self.world.requests().into_iter().filter(|seen| seen.url.starts_with(web::COLLECTOR));
-        sent.flat_map(|seen| seen.body).collect()
+        let sent =
+            self.world.requests().into_iter().filter(|request| request.url.starts_with(web::COLLECTOR));
+        sent.flat_map(|request| request.body).collect()
     }
 }
 
-fn change(kind: Kind) -> TeamChange {
+fn change(kind: RetentionKind) -> TeamChange {
     let (zdr, anon) = match kind {
-        Kind::Kept => (Retention::Off, Retention::Off),
-        Kind::Zero => (Retention::Allowed, Retention::Off),
-        Kind::ForcedZero => (Retention::Forced, Retention::Off),
-        Kind::Anonymous => (Retention::Off, Retention::Allowed),
+        RetentionKind::Stored => (Retention::Off, Retention::Off),
+        RetentionKind::Zero => (Retention::Allowed, Retention::Off),
+        RetentionKind::ForcedZero => (Retention::Forced, Retention::Off),
+        RetentionKind::Anonymous => (Retention::Off, Retention::Allowed),
     };
     let threat_protection = Some(ThreatPolicy::On);
     TeamChange {
@@ -163,20 +167,20 @@ fn change(kind: Kind) -> TeamChange {
     }
 }
 
-/// Makes teams and keys.
+/// Creates teams and keys.
 struct Keys<'a> {
     store: &'a Store,
     team: &'a str,
-    own: &'a TeamChange,
+    change_of_team: &'a TeamChange,
 }
 
 impl Keys<'_> {
-    fn own(&self, rights: &KeyRights) -> NewKey {
-        self.store.set_team(self.team, self.own).unwrap();
+    fn create_key(&self, rights: &KeyRights) -> NewKey {
+        self.store.set_team(self.team, self.change_of_team).unwrap();
         self.store.create_key_with(self.team, "", rights).unwrap()
     }
 
-    fn of_other(&self, name: &str, change: &TeamChange) -> String {
+    fn key_of_other_team(&self, name: &str, change: &TeamChange) -> String {
         self.store.set_team(name, change).unwrap();
         self.store.create_key(name, "").unwrap().secret.expose().to_owned()
     }
@@ -204,136 +208,144 @@ fn start(site: &Site, scratch: &TempDir, log: &std::path::Path, chromium: Option
     Service::start_logging(&mut command, log)
 }
 
-/// Checks that no trace of what was asked is anywhere, while the service runs and after it was stopped.
-async fn leaves_nothing(mut stage: Stage) {
-    let running = stage.places().await;
-    stage.nothing_is_in(&running, "while it runs");
-    assert!(stage.service.end().success());
-    stage.nothing_is_in(&stage.on_disk(), "after it was stopped");
+/// Asserts that no data contains the marker while the service runs and after it has stopped.
+async fn assert_nothing_is_left(mut retention: RetentionTest) {
+    let running = retention.stored_data().await;
+    retention.assert_no_trace(&running, "while the service runs");
+    assert!(retention.service.end().success());
+    retention.assert_no_trace(&retention.on_disk(), "after the stop");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_may_be_kept_is_found_by_the_same_search() {
-    let mut stage = Stage::new(Kind::Kept).await;
-    stage.drive().await;
-    let id = stage.ask().await;
-    let places = stage.places().await;
-    let find = |place: &str, name: &str| {
-        let found = places.with(place, &stage.mark.named(name));
-        assert!(!found.is_empty(), "{name} is not in {place}:\n{}", places.traces(&stage.mark).join("\n"));
+async fn retained_data_is_found_by_the_same_search() {
+    let mut retention = RetentionTest::new(RetentionKind::Stored).await;
+    retention.send_all_requests().await;
+    let id = retention.search_once().await;
+    let stored_data = retention.stored_data().await;
+    let assert_found = |location: &str, name: &str| {
+        let found = stored_data.with(location, &retention.marker.named(name));
+        assert!(
+            !found.is_empty(),
+            "{name} is not in {location}:\n{}",
+            stored_data.traces(&retention.marker).join("\n")
+        );
     };
     for query in ["query", "played", "tool"] {
-        find("table usage_log", query);
-        find("/dashboard/requests", query);
-        find("websvc.db", query);
+        assert_found("table usage_log", query);
+        assert_found("/dashboard/requests", query);
+        assert_found("websvc.db", query);
     }
-    // The body is compressed.
+    // The bodies in this table are compressed.
     for name in ["path", "parameter", "etag", "title", "body", "comment", "alt", "pdf"] {
-        find("table pages", name);
+        assert_found("table pages", name);
     }
     for name in ["path", "title", "heading", "body", "alt", "anchor", "pdf"] {
-        find("the documents of the index", name);
+        assert_found("the documents of the index", name);
     }
-    find("index/", "title");
+    assert_found("index/", "title");
     for query in ["query", "tool"] {
-        find(EVENTS, query);
+        assert_found(EVENTS, query);
     }
-    let mirrored = json!(stage.mirror.documents()).to_string();
-    assert!(stage.mark.trace(mirrored.as_bytes()).is_some(), "pages are written to the mirror");
-    assert!(!places.with("the log", &id).is_empty(), "the log has every request");
-    let logged: Vec<_> =
-        places.traces(&stage.mark).into_iter().filter(|trace| trace.starts_with("the log")).collect();
-    assert!(logged.is_empty(), "the log has no content of any request: {logged:?}");
-    // What a request came to is written a little later.
-    assert!(stage.service.end().success());
-    let spans = stage.spans();
-    assert!(Mark::of(&id).trace(&spans).is_some(), "every request is traced");
-    assert_eq!(stage.mark.trace(&spans), None, "traces have no content of any request");
-    let places = stage.on_disk();
-    for (name, text) in [("team", &stage.team), ("key", &stage.key_id), ("request", &id)] {
-        assert_eq!(places.with("table usage_log", text).len(), 1, "the {name}");
+    let mirrored = json!(retention.mirror.documents()).to_string();
+    assert!(retention.marker.trace(mirrored.as_bytes()).is_some(), "no page was written to the mirror");
+    assert!(!stored_data.with("the log", &id).is_empty(), "the log lacks the request");
+    let logged: Vec<_> = stored_data
+        .traces(&retention.marker)
+        .into_iter()
+        .filter(|trace| trace.starts_with("the log"))
+        .collect();
+    assert!(logged.is_empty(), "the log contains content of a request: {logged:?}");
+    // The result of a request is written with a delay.
+    assert!(retention.service.end().success());
+    let spans = retention.spans();
+    assert!(Marker::from_word(&id).trace(&spans).is_some(), "the request has no span");
+    assert_eq!(retention.marker.trace(&spans), None, "a span contains content of a request");
+    let stored_data = retention.on_disk();
+    for (name, text) in [("team", &retention.team), ("key", &retention.key_id), ("request", &id)] {
+        assert_eq!(stored_data.with("table usage_log", text).len(), 1, "the {name}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_of_a_request_of_zero_retention_is_left() {
-    let stage = Stage::new(Kind::Zero).await;
-    stage.drive().await;
-    leaves_nothing(stage).await;
+async fn zero_retention_request_leaves_no_data() {
+    let retention = RetentionTest::new(RetentionKind::Zero).await;
+    retention.send_all_requests().await;
+    assert_nothing_is_left(retention).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_of_a_team_that_always_has_zero_retention_is_left() {
-    let stage = Stage::new(Kind::ForcedZero).await;
-    stage.drive().await;
-    leaves_nothing(stage).await;
+async fn forced_zero_retention_team_leaves_no_data() {
+    let retention = RetentionTest::new(RetentionKind::ForcedZero).await;
+    retention.send_all_requests().await;
+    assert_nothing_is_left(retention).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_left_of_a_request_that_a_kill_breaks_off() {
+async fn killed_zero_retention_request_leaves_no_data() {
     let chromium = std::env::var_os("WEBSVC_TEST_CHROMIUM").map(PathBuf::from);
-    let mut stage = Stage::with_browser(Kind::Zero, chromium).await;
-    stage.hang(stage.web_was_asked_for_the_silent_page()).await;
-    // The pages that answer were read meanwhile, and the request is still in work.
-    let asked = stage.web_was_asked_for_the_silent_page();
-    stage
-        .hang(async {
-            asked.await;
-            stage.service.kill();
+    let mut retention = RetentionTest::with_browser(RetentionKind::Zero, chromium).await;
+    retention.cancel_search_after(retention.silent_page_requested()).await;
+    // The other pages were scraped, and the request is still in flight.
+    let requested = retention.silent_page_requested();
+    retention
+        .cancel_search_after(async {
+            requested.await;
+            retention.service.kill();
         })
         .await;
-    assert!(!stage.service.end().success());
-    stage.nothing_is_in(&stage.on_disk(), "after it was killed");
-    stage.service = start(&stage.site, &stage.scratch, &stage.log, None);
-    leaves_nothing(stage).await;
+    assert!(!retention.service.end().success());
+    retention.assert_no_trace(&retention.on_disk(), "after the kill");
+    retention.service = start(&retention.site, &retention.scratch, &retention.log, None);
+    assert_nothing_is_left(retention).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_of_pages_in_the_browser_is_left() {
-    let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", "nothing_of_pages_in_the_browser_is_left") else {
+async fn rendered_zero_retention_pages_leave_no_data() {
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", "rendered_zero_retention_pages_leave_no_data")
+    else {
         return;
     };
-    let kept = Stage::with_browser(Kind::Kept, Some(chromium.clone())).await;
-    kept.draw().await;
-    let places = kept.places().await;
+    let stored_test = RetentionTest::with_browser(RetentionKind::Stored, Some(chromium.clone())).await;
+    stored_test.render_pages().await;
+    let stored_data = stored_test.stored_data().await;
     assert!(
-        places.named("artifacts/").len() >= 3,
-        "pictures and printed pages are files: {:?}",
-        places.named("")
+        stored_data.named("artifacts/").len() >= 3,
+        "screenshots and PDFs are not stored as files: {:?}",
+        stored_data.named("")
     );
     assert!(
-        !places.with("table pages", &kept.mark.named("body")).is_empty(),
-        "pages that were drawn are cached"
+        !stored_data.with("table pages", &stored_test.marker.named("body")).is_empty(),
+        "rendered pages are not cached"
     );
-    drop(kept);
-    let stage = Stage::with_browser(Kind::Zero, Some(chromium)).await;
-    stage.draw().await;
-    stage.hang(stage.web_was_asked_for_the_silent_page()).await;
-    let places = stage.places().await;
-    assert_eq!(places.named("artifacts/"), Vec::<&str>::new());
-    leaves_nothing(stage).await;
+    drop(stored_test);
+    let retention = RetentionTest::with_browser(RetentionKind::Zero, Some(chromium)).await;
+    retention.render_pages().await;
+    retention.cancel_search_after(retention.silent_page_requested()).await;
+    let stored_data = retention.stored_data().await;
+    assert_eq!(stored_data.named("artifacts/"), Vec::<&str>::new());
+    assert_nothing_is_left(retention).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_only_the_cache_was_asked_for_is_written_nowhere() {
-    let stage = Stage::new(Kind::Kept).await;
-    assert_eq!(stage.ask_the_cache(&stage.mark.named("query")).await, 404);
-    let places = stage.places().await;
-    stage.nothing_is_in(&places, "after a miss");
-    stage.search_with_content().await;
-    let another = Mark::new();
-    assert_eq!(stage.ask_the_cache(&another.named("query")).await, 200);
-    let traces = stage.places().await.traces(&another);
+async fn lockdown_request_is_written_nowhere() {
+    let retention = RetentionTest::new(RetentionKind::Stored).await;
+    assert_eq!(retention.search_under_lockdown(&retention.marker.named("query")).await, 404);
+    let stored_data = retention.stored_data().await;
+    retention.assert_no_trace(&stored_data, "after a miss");
+    retention.search_with_content().await;
+    let another = Marker::new();
+    assert_eq!(retention.search_under_lockdown(&another.named("query")).await, 200);
+    let traces = retention.stored_data().await.traces(&another);
     assert!(traces.is_empty(), "after a hit:\n{}", traces.join("\n"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_kept_of_anonymous_requests_is_nobodys() {
-    let mut stage = Stage::new(Kind::Anonymous).await;
-    stage.drive().await;
-    let id = stage.ask().await;
-    // Who there is, and what a team spent, is no part of what is kept of a request.
-    let own = [
+async fn anonymous_request_data_names_no_team_or_key() {
+    let mut retention = RetentionTest::new(RetentionKind::Anonymous).await;
+    retention.send_all_requests().await;
+    let id = retention.search_once().await;
+    // Teams, keys and totals of credits are not data of a request.
+    let unrelated = [
         "table teams",
         "table keys",
         "table grants",
@@ -346,22 +358,22 @@ async fn what_is_kept_of_anonymous_requests_is_nobodys() {
         "/v2/team/",
         "the command usage",
     ];
-    let running = stage.places().await.without(&own);
-    assert!(stage.service.end().success());
-    for places in [running, stage.on_disk().without(&own)] {
-        let content = places.traces(&stage.mark);
-        assert!(content.is_empty(), "content is kept:\n{}", content.join("\n"));
-        assert!(!places.named("table usage_log").is_empty() && !places.named("the log").is_empty());
-        // Events tell of signing in, and of what could not be read, too, which is nobody's secret.
-        let unnamed = |place: &&str| *place != EVENTS && !place.starts_with("audit/");
-        for name in [&stage.team, &stage.key_id] {
-            assert_eq!(places.with("", name).into_iter().find(unnamed), None);
+    let running = retention.stored_data().await.without(&unrelated);
+    assert!(retention.service.end().success());
+    for stored_data in [running, retention.on_disk().without(&unrelated)] {
+        let content = stored_data.traces(&retention.marker);
+        assert!(content.is_empty(), "content is stored:\n{}", content.join("\n"));
+        assert!(!stored_data.named("table usage_log").is_empty() && !stored_data.named("the log").is_empty());
+        // Audit events of sign-ins and of malformed bodies may name the team.
+        let is_unexpected = |location: &&str| *location != EVENTS && !location.starts_with("audit/");
+        for name in [&retention.team, &retention.key_id] {
+            assert_eq!(stored_data.with("", name).into_iter().find(is_unexpected), None);
         }
         for query in ["query", "played", "tool", "failing"] {
-            let found = places.with("", &stage.mark.named(query));
+            let found = stored_data.with("", &retention.marker.named(query));
             assert_eq!(found, Vec::<&str>::new(), "{query}");
         }
-        // The log has the number of every request, and nothing else leads from there to what is kept.
-        assert_eq!(places.with("", &id), ["the log"]);
+        // The request ID is only in the log, so no stored data can be linked to the request.
+        assert_eq!(stored_data.with("", &id), ["the log"]);
     }
 }

@@ -1,20 +1,20 @@
-//! A web and a search engine whose every part has a mark.
+//! A web and a search engine whose every part contains the marker.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use websvc_testkit::{FakeElasticsearch, FakeSearxng, Page, TestWeb, TestWebBuilder};
 
-use super::mark::Mark;
+use super::marker::Marker;
 
 const ENGINE: &str = "http://searx.test/search";
 
 /// URL of the trace collector.
 pub(super) const COLLECTOR: &str = "http://collector.test";
-/// The server that scraped pages are written to, too.
+/// URL of the Elasticsearch mirror.
 pub(super) const MIRROR: &str = "http://es.test";
 
-/// Web site whose content is tagged with the mark.
+/// The URLs of a web whose content contains the marker.
 pub(super) struct Web {
     pub(super) article: String,
     pub(super) moved: String,
@@ -28,21 +28,21 @@ pub(super) struct Web {
 }
 
 impl Web {
-    pub(super) fn of(mark: &Mark) -> Self {
-        let host = mark.host("host");
-        let path = mark.named("path");
-        let on = |name: &str| format!("http://{host}/{}", mark.named(name));
+    pub(super) fn new(marker: &Marker) -> Self {
+        let host = marker.host("host");
+        let path = marker.named("path");
+        let url = |name: &str| format!("http://{host}/{}", marker.named(name));
         Self {
-            article: format!("http://{host}/{path}?{}=1", mark.named("parameter")),
-            moved: on("moved"),
-            pdf: format!("{}.pdf", on("pdf")),
-            secure: format!("https://{}/{path}", mark.host("secure")),
-            gone: on("gone"),
-            silent: on("silent"),
-            // Not led to the loopback web, so that the guard decides.
+            article: format!("http://{host}/{path}?{}=1", marker.named("parameter")),
+            moved: url("moved"),
+            pdf: format!("{}.pdf", url("pdf")),
+            secure: format!("https://{}/{path}", marker.host("secure")),
+            gone: url("gone"),
+            silent: url("silent"),
+            // This address is not mapped to the test web, so the address guard refuses it.
             refused: format!("http://127.0.0.1:1/{path}"),
-            blocked: format!("http://{}/{path}", mark.host("blocked")),
-            unresolved: format!("http://{}:81/{path}", mark.host("unresolved")),
+            blocked: format!("http://{}/{path}", marker.host("blocked")),
+            unresolved: format!("http://{}:81/{path}", marker.host("unresolved")),
         }
     }
 
@@ -51,44 +51,46 @@ impl Web {
         [article, moved, pdf, secure, gone, silent, refused, blocked, unresolved]
     }
 
-    /// Starts the web, a search engine that finds all of it, and one that tells what it was asked and fails.
-    pub(super) async fn start(&self, mark: &Mark, mirror: &FakeElasticsearch) -> TestWeb {
-        let result = |url: &str| json!({ "url": url, "title": mark.named("result"), "content": mark.named("snippet"), "engine": "x" });
+    /// Starts the web, and a search engine that finds all of it. For the query "failing", the engine fails and repeats
+    /// the request URL in its response.
+    pub(super) async fn start(&self, marker: &Marker, mirror: &FakeElasticsearch) -> TestWeb {
+        let result = |url: &str| json!({ "url": url, "title": marker.named("result"), "content": marker.named("snippet"), "engine": "x" });
         let general: Vec<Value> = self.all().into_iter().map(result).collect();
-        let picture = json!({ "url": self.article, "title": mark.named("picture"), "engine": "x",
-            "img_src": format!("http://{}/{}.png", mark.host("pictures"), mark.named("picture")), "resolution": "640x480" });
-        let news = json!({ "url": self.gone, "title": mark.named("news"), "content": "News", "engine": "x" });
+        let image = json!({ "url": self.article, "title": marker.named("image"), "engine": "x",
+            "img_src": format!("http://{}/{}.png", marker.host("images"), marker.named("image")), "resolution": "640x480" });
+        let news =
+            json!({ "url": self.gone, "title": marker.named("news"), "content": "News", "engine": "x" });
         let engine = FakeSearxng::new()
             .results("general", general)
-            .results("images", vec![picture])
+            .results("images", vec![image])
             .results("news", vec![news]);
-        let failing = mark.named("failing");
-        let world = TestWeb::builder().page_with(ENGINE, move |seen| {
-            let refusal = json!({ "error": format!("cannot be searched: {}", seen.url) }).to_string();
-            match seen.url.contains(&failing) {
-                true => Page::new("application/json", refusal).status(500),
-                false => engine.answer(seen),
+        let failing = marker.named("failing");
+        let world = TestWeb::builder().page_with(ENGINE, move |request| {
+            let error = json!({ "error": format!("cannot be searched: {}", request.url) }).to_string();
+            match request.url.contains(&failing) {
+                true => Page::new("application/json", error).status(500),
+                false => engine.answer(request),
             }
         });
-        let moved_to = format!("http://{}/{}", mark.host("landing"), mark.named("landing"));
+        let moved_to = format!("http://{}/{}", marker.host("landing"), marker.named("landing"));
         let world = world.page(&format!("{COLLECTOR}/v1/traces"), Page::new("application/json", "{}"));
-        let world = mirror.serve(self.pages(world, mark), MIRROR);
-        world.page(&self.moved, Page::redirect(302, &moved_to)).page(&moved_to, article(mark)).start().await
+        let world = mirror.serve(self.pages(world, marker), MIRROR);
+        world.page(&self.moved, Page::redirect(302, &moved_to)).page(&moved_to, article(marker)).start().await
     }
 
-    fn pages(&self, world: TestWebBuilder, mark: &Mark) -> TestWebBuilder {
+    fn pages(&self, world: TestWebBuilder, marker: &Marker) -> TestWebBuilder {
         world
-            .page(&self.article, article(mark))
-            .page(&self.secure, article(mark))
-            .page(&self.blocked, article(mark))
-            .page(&self.pdf, Page::new("application/pdf", pdf(&mark.named("pdf"))))
-            .page(&self.gone, Page::html(format!("<title>{}</title>", mark.named("gone"))).status(404))
-            .page(&self.silent, Page::html(mark.named("late")).delay(Duration::from_secs(600)))
+            .page(&self.article, article(marker))
+            .page(&self.secure, article(marker))
+            .page(&self.blocked, article(marker))
+            .page(&self.pdf, Page::new("application/pdf", pdf(&marker.named("pdf"))))
+            .page(&self.gone, Page::html(format!("<title>{}</title>", marker.named("gone"))).status(404))
+            .page(&self.silent, Page::html(marker.named("late")).delay(Duration::from_secs(600)))
     }
 }
 
-fn article(mark: &Mark) -> Page {
-    let named = |name: &str| mark.named(name);
+fn article(marker: &Marker) -> Page {
+    let named = |name: &str| marker.named(name);
     let prose = "Water of eighty degrees and two minutes of patience make a good cup. ".repeat(20);
     let html = format!(
         "<!doctype html><html lang=en><title>{} tea</title><meta name=description content='{}'>\
@@ -99,7 +101,7 @@ fn article(mark: &Mark) -> Page {
         named("comment"),
         named("heading"),
         named("body"),
-        mark.host("linked"),
+        marker.host("linked"),
         named("linked"),
         named("anchor"),
         named("image"),
@@ -112,7 +114,7 @@ fn article(mark: &Mark) -> Page {
         .header("x-about", &named("header"))
 }
 
-/// Returns a PDF of one page with this text. It has no table of its objects: readers find them.
+/// Returns a PDF of one page with a text. It has no cross-reference table, so readers must search for the objects.
 fn pdf(text: &str) -> Vec<u8> {
     let content = format!("BT /F1 12 Tf 50 700 Td ({text} is what this paper is about.) Tj ET");
     format!(

@@ -32,7 +32,7 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 /// The test that runs every action through the interface; each has its own in websvc-browser.
-const DONE: &str = "all_actions_leave_what_they_are_for";
+const DONE: &str = "every_action_type_has_its_effect";
 
 fn first(plan: &SearchPlan) -> Action {
     page(plan).actions()[0].clone()

@@ -10,11 +10,11 @@ pub(super) fn rows() -> Vec<Row> {
     vec![
         row("4.1 method and path", "POST /v2/search; other methods are 405, other paths 404")
             .tested("websvc-server", "unknown_paths_and_methods_are_rejected")
-            .tested("websvc-cli", "other_media_types_paths_and_methods_are_refused"),
+            .tested("websvc-cli", "unsupported_media_types_paths_and_methods_are_rejected"),
         request_body(),
         row("4.1 media type", "application/json on requests with a body, else 415")
             .tested("websvc-server", "json_media_type_may_have_parameters_and_a_suffix")
-            .tested("websvc-cli", "other_media_types_paths_and_methods_are_refused"),
+            .tested("websvc-cli", "unsupported_media_types_paths_and_methods_are_rejected"),
         row("4.1 rule 1", "without sources only web results")
             .at(search("sources"))
             .default(|plan| plan.sources().len(), 1)
@@ -23,15 +23,15 @@ pub(super) fn rows() -> Vec<Row> {
             "4.1 rule 2",
             "without formats results are url, title and description; with markdown each carries its markdown",
         )
-        .tested("websvc-cli", "without_formats_no_page_is_fetched_and_no_key_is_there")
-        .tested("websvc-cli", "results_carry_the_formats_that_were_asked_for")
+        .tested("websvc-cli", "missing_formats_fetch_no_page_and_add_no_fields")
+        .tested("websvc-cli", "results_have_the_requested_formats")
         .tested("websvc-validate", "results_are_scraped_only_when_formats_are_asked_for"),
         row("4.1 rule 3", "includeDomains and excludeDomains not together").at(body()).bad_in(
             json!({ "query": "q", "includeDomains": ["a.example"], "excludeDomains": ["b.example"] }),
             &[("/excludeDomains", Conflict)],
         ),
         row("4.1 rule 4", "limit counts for each source by itself")
-            .tested("websvc-cli", "the_limit_counts_for_each_source_by_itself"),
+            .tested("websvc-cli", "limit_applies_per_source"),
         null(),
         given_twice(),
         all_at_once(),
@@ -54,8 +54,8 @@ fn request_body() -> Row {
         .unreadable(Raw("{\"query\": \"q\"} x"))
         .unreadable(Raw("{\"query\": \"\\ud800\"}"))
         .tested("websvc-validate", "what_is_no_json_is_told_with_line_and_column")
-        .tested("websvc-cli", "malformed_json_is_told_with_its_place")
-        .tested("websvc-cli", "a_body_over_the_limit_is_refused")
+        .tested("websvc-cli", "malformed_json_is_reported_with_its_line")
+        .tested("websvc-cli", "body_over_the_limit_is_rejected")
 }
 
 fn null() -> Row {
@@ -95,7 +95,7 @@ fn all_at_once() -> Row {
     .bad_in(everything, &rules)
     .tested("websvc-validate", "a_body_full_of_mistakes_gets_an_answer_of_bounded_size")
     .tested("websvc-validate", "every_message_begins_with_the_field_and_names_the_value")
-    .tested("websvc-cli", "every_rule_has_its_answer")
+    .tested("websvc-cli", "every_rule_violation_is_reported")
 }
 
 fn nested_paths() -> Row {

@@ -8,7 +8,7 @@ use crate::conformance::row::{Row, body, row, search};
 pub(super) fn authentication() -> Vec<Row> {
     vec![
         row("5 bearer key", "Authorization: Bearer KEY on every request, else 401 with WWW-Authenticate")
-            .tested("websvc-cli", "a_key_is_needed_and_has_to_be_right")
+            .tested("websvc-cli", "missing_and_wrong_api_keys_are_rejected")
             .tested("websvc-server", "key_is_read_from_either_header")
             .tested("websvc-server", "header_without_a_bearer_key_counts_as_missing")
             .tested("websvc-server", "only_these_paths_are_public")
@@ -17,11 +17,11 @@ pub(super) fn authentication() -> Vec<Row> {
             "5 open mode",
             "without authentication every form of the header that clients send is taken (our own)",
         )
-        .tested("websvc-cli", "an_open_door_is_refused_beyond_loopback"),
+        .tested("websvc-cli", "disabled_authentication_is_rejected_beyond_loopback"),
         row("5 getting a key", "keys are made, listed and revoked")
-            .tested("websvc-cli", "keys_are_made_listed_and_revoked_while_the_server_runs")
-            .tested("websvc-cli", "the_first_start_prints_a_key_once")
-            .tested("websvc-cli", "a_key_is_made_shown_once_used_and_revoked"),
+            .tested("websvc-cli", "keys_are_created_listed_and_revoked_while_the_server_runs")
+            .tested("websvc-cli", "first_start_prints_a_key_once")
+            .tested("websvc-cli", "created_key_is_shown_once_works_and_is_revoked"),
     ]
 }
 
@@ -33,19 +33,19 @@ pub(super) fn errors() -> Vec<Row> {
             .at(search("threatProtection"))
             .forbidden(json!({}))
             .tested("websvc-validate", "threat_protection_needs_its_permission")
-            .tested("websvc-cli", "what_may_not_be_left_out_is_refused"),
+            .tested("websvc-cli", "options_that_may_not_be_ignored_are_rejected"),
         row("7 404 SCRAPE_NO_CACHED_DATA", "minAge, and the cache has no page of that age")
             .tested("websvc-scrape", "min_age_never_fetches")
-            .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache"),
+            .tested("websvc-cli", "min_age_and_lockdown_use_only_the_cache"),
         row("7 404 SCRAPE_LOCKDOWN_CACHE_MISS", "lockdown, and the cache has no page that is fresh enough")
             .tested("websvc-scrape", "lockdown_never_fetches")
-            .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache"),
+            .tested("websvc-cli", "min_age_and_lockdown_use_only_the_cache"),
         row("7 408", "the search is not done in its time: {success: false, error}, without code")
             .tested("websvc-server", "timeout_has_the_body_of_the_specification"),
         row("7 429", "rate or concurrency limit exceeded, with Retry-After")
             .tested("websvc-server", "rate_limit_error_has_retry_after")
             .tested("websvc-server", "requests_per_minute_are_limited_by_team_and_by_key")
-            .tested("websvc-cli", "every_answer_says_how_far_one_has_come"),
+            .tested("websvc-cli", "every_response_carries_rate_limit_headers"),
         row("7 500", "unexpected failure: {success: false, code: UNKNOWN_ERROR, error}")
             .tested("websvc-transport", "a_panic_is_answered_500_and_kills_nothing")
             .tested("websvc-server", "internal_error_has_the_body_of_the_specification"),
@@ -56,7 +56,7 @@ pub(super) fn errors() -> Vec<Row> {
         row("7 rule 1", "mode off is refused where threat protection is enforced; the case is in 2.3 mode")
             .tested("websvc-validate", "threat_protection_needs_its_permission"),
         row("7 rule 2", "failurePolicy decides when the classifier cannot be reached")
-            .tested("websvc-cli", "the_failure_policy_decides_while_the_scanner_is_down"),
+            .tested("websvc-cli", "failure_policy_applies_while_the_scanner_fails"),
         row(
             "7 rule 3",
             "a broken rule is 400 BAD_REQUEST, every one in details; a misread body 400 \
@@ -64,8 +64,8 @@ pub(super) fn errors() -> Vec<Row> {
         )
         .at(body())
         .bad_in(json!({ "limit": 101 }), &[("/limit", TooBig), ("/query", Missing)])
-        .tested("websvc-cli", "every_rule_has_its_answer")
-        .tested("websvc-cli", "malformed_json_is_told_with_its_place")
+        .tested("websvc-cli", "every_rule_violation_is_reported")
+        .tested("websvc-cli", "malformed_json_is_reported_with_its_line")
         .tested("websvc-types", "every_violation_code_has_its_row"),
     ]
 }

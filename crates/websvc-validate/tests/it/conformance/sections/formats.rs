@@ -11,16 +11,14 @@ pub(super) fn rows() -> Vec<Row> {
     let unread = "products and menus are not read yet; a warning says so";
     let media = "an extractor of media; until then a warning says that none is installed";
     vec![
-        bare("2.2.1 markdown", "markdown")
-            .tested("websvc-cli", "results_carry_the_formats_that_were_asked_for"),
-        bare("2.2.1 summary", "summary").tested("websvc-cli", "summaries_answers_and_passages_are_written"),
+        bare("2.2.1 markdown", "markdown").tested("websvc-cli", "results_have_the_requested_formats"),
+        bare("2.2.1 summary", "summary").tested("websvc-cli", "summary_answer_and_highlights_are_generated"),
         bare("2.2.1 html", "html").tested("websvc-extract", "html_is_cleaned"),
-        bare("2.2.1 rawHtml", "rawHtml")
-            .tested("websvc-cli", "results_carry_the_formats_that_were_asked_for"),
+        bare("2.2.1 rawHtml", "rawHtml").tested("websvc-cli", "results_have_the_requested_formats"),
         bare("2.2.1 links", "links").tested("websvc-extract", "links_are_absolute_and_listed_once"),
         bare("2.2.1 images", "images").tested("websvc-extract", "images_come_from_icons_styles_and_sets"),
         screenshot(),
-        json_format().tested("websvc-cli", "data_is_extracted_by_its_schema"),
+        json_format().tested("websvc-cli", "json_format_extracts_data_by_its_schema"),
         change_tracking(),
         bare("2.2.1 branding", "branding").later("the design of pages is not read yet; a warning says so"),
         bare("2.2.1 product", "product").later(unread),
@@ -28,9 +26,9 @@ pub(super) fn rows() -> Vec<Row> {
         bare("2.2.1 audio", "audio").later(media),
         bare("2.2.1 video", "video").later(media),
         asking("2.2.1 question", "question", "question")
-            .tested("websvc-cli", "summaries_answers_and_passages_are_written"),
+            .tested("websvc-cli", "summary_answer_and_highlights_are_generated"),
         asking("2.2.1 highlights", "highlights", "query")
-            .tested("websvc-cli", "without_a_model_words_choose_passages_and_the_rest_is_left_out"),
+            .tested("websvc-cli", "missing_model_selects_highlights_by_words_and_omits_other_formats"),
         schemas(),
     ]
 }
@@ -86,8 +84,8 @@ fn screenshot() -> Row {
     .bad_in(json!({ "width": "800", "height": 600.5 }), &[("/height", InvalidType), ("/width", InvalidType)])
     .bad(json!([800, 600]), InvalidType)
     .tested("websvc-types", "defaults_are_those_of_the_specification")
-    .tested("websvc-cli", "missing_abilities_are_named_in_the_warning")
-    .tested("websvc-cli", "a_screenshot_has_a_url_under_which_it_can_be_had")
+    .tested("websvc-cli", "unavailable_options_are_named_in_the_warning")
+    .tested("websvc-cli", "screenshot_is_served_at_its_url")
 }
 
 fn prompt_cases(row: Row, kind: &str) -> Row {

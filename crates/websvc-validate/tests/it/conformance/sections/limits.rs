@@ -109,33 +109,33 @@ fn prices() -> Vec<Row> {
             "8 price of a search",
             "2 per 10 results, rounded up, none when there are none; 1 per scraped page (our own)",
         )
-        .tested("websvc-cli", "results_carry_the_formats_that_were_asked_for")
-        .tested("websvc-cli", "nothing_found_is_an_empty_list_of_every_source_that_was_asked"),
+        .tested("websvc-cli", "results_have_the_requested_formats")
+        .tested("websvc-cli", "search_without_results_has_an_empty_list_per_source"),
         row("8 price of zdr", "10 per 10 results")
             .tested("websvc-engine", "started_tens_of_results_are_charged_by_retention")
-            .tested("websvc-cli", "requests_of_which_nothing_may_be_kept_are_charged_and_not_told"),
+            .tested("websvc-cli", "requests_without_retention_are_charged_and_not_recorded"),
         row("8 price of anon", "2 per 10 results")
             .tested("websvc-engine", "started_tens_of_results_are_charged_by_retention")
-            .tested("websvc-cli", "requests_of_which_nothing_may_be_kept_are_charged_and_not_told"),
+            .tested("websvc-cli", "requests_without_retention_are_charged_and_not_recorded"),
         row("8 price of proxy enhanced", "up to 5 per request")
             .tested("websvc-engine", "what_came_through_an_enhanced_proxy_has_its_own_price"),
         row("8 price of proxy auto", "5 when the enhanced retry succeeds, else the regular price")
             .tested("websvc-engine", "what_came_through_an_enhanced_proxy_has_its_own_price")
-            .tested("websvc-cli", "an_enhanced_retry_is_told_and_charged"),
+            .tested("websvc-cli", "enhanced_retry_is_reported_and_charged"),
         row("8 price of PDF parsing", "1 per page")
-            .tested("websvc-cli", "every_page_of_a_pdf_is_charged_and_the_file_itself_is_one_page"),
+            .tested("websvc-cli", "pdf_is_charged_per_page_and_unparsed_as_one_page"),
         row("8 price of PDF as base64", "1 per PDF")
-            .tested("websvc-cli", "every_page_of_a_pdf_is_charged_and_the_file_itself_is_one_page"),
+            .tested("websvc-cli", "pdf_is_charged_per_page_and_unparsed_as_one_page"),
         row("8 price of lockdown", "5 per hit, 1 per miss")
-            .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache")
+            .tested("websvc-cli", "min_age_and_lockdown_use_only_the_cache")
             .tested("websvc-engine", "pages_are_charged_when_they_were_got_and_misses_of_lockdown_too")
             .tested("websvc-engine", "a_search_whose_pages_are_all_missing_costs_the_misses_of_lockdown"),
         row("8 price of threat protection", "2 more per scanned URL")
             .tested("websvc-engine", "every_scanned_url_is_charged_even_when_nothing_is_left_of_the_results")
-            .tested("websvc-cli", "blocked_results_are_removed_counted_and_the_scans_are_charged"),
+            .tested("websvc-cli", "blocked_results_are_removed_and_scans_charged"),
         row("8 429", "when the limits of the plan are exceeded")
             .tested("websvc-server", "request_above_the_total_concurrency_is_rejected_until_another_one_ends")
             .tested("websvc-server", "concurrent_requests_are_limited_by_team_and_by_key")
-            .tested("websvc-cli", "a_team_that_asks_for_too_much_at_a_time_is_told_so"),
+            .tested("websvc-cli", "team_over_its_concurrency_is_rejected"),
     ]
 }

@@ -66,5 +66,5 @@ fn other_properties() -> Row {
         .at(scrape("redactPII"))
         .bad_in(json!({ "mod": "fast" }), &[("/mod", UnknownField)])
         .bad_in(json!({ "type": null, "mode": "fast" }), &[("/type", UnknownField)])
-        .tested("websvc-cli", "every_rule_has_its_answer")
+        .tested("websvc-cli", "every_rule_violation_is_reported")
 }

@@ -53,7 +53,7 @@ fn query() -> Row {
     .bad(Raw("null"), Missing)
     .bad(7, InvalidType)
     .bad(json!(["q"]), InvalidType)
-    .tested("websvc-cli", "five_hundred_characters_are_not_too_many")
+    .tested("websvc-cli", "query_of_500_characters_is_accepted")
 }
 
 fn limit() -> Row {
@@ -125,9 +125,9 @@ fn sources() -> Row {
     .bad_in(json!(["web", { "type": "web", "tbs": "qdr:d" }]), &[("/1", Conflict)])
     .bad("web", InvalidType)
     .tested("websvc-types", "a_response_has_only_the_sources_that_were_asked_for")
-    .tested("websvc-cli", "nothing_found_is_an_empty_list_of_every_source_that_was_asked")
-    .tested("websvc-cli", "every_source_has_a_list_of_its_own_shape")
-    .tested("websvc-cli", "sizes_and_the_time_of_a_source_filter")
+    .tested("websvc-cli", "search_without_results_has_an_empty_list_per_source")
+    .tested("websvc-cli", "every_source_has_its_own_result_shape")
+    .tested("websvc-cli", "image_sizes_and_source_time_filter_results")
 }
 
 fn categories() -> Row {
@@ -251,7 +251,7 @@ fn location() -> Row {
         Some("San Francisco,California,United States".to_owned()),
     )
     .bad(json!({ "country": "DE" }), InvalidType)
-    .tested("websvc-cli", "pages_of_the_searchers_place_come_first")
+    .tested("websvc-cli", "location_ranks_local_pages_first")
 }
 
 fn country() -> Row {
@@ -282,7 +282,7 @@ fn country() -> Row {
     .bad("Germany", UnknownValue)
     .bad(49, InvalidType)
     .tested("websvc-index", "pages_of_the_searchers_country_come_first_among_equals")
-    .tested("websvc-cli", "pages_of_the_searchers_place_come_first")
+    .tested("websvc-cli", "location_ranks_local_pages_first")
 }
 
 fn safe() -> Row {
@@ -295,7 +295,7 @@ fn safe() -> Row {
         .bad(1, InvalidType)
         .tested("websvc-index", "safe_search_leaves_out_explicit_pages_and_their_images")
         .tested("websvc-index", "several_words_decide_and_single_ones_do_not")
-        .tested("websvc-cli", "explicit_pages_are_left_out_when_asked")
+        .tested("websvc-cli", "safe_search_omits_explicit_pages")
 }
 
 fn timeout() -> Row {
@@ -315,7 +315,7 @@ fn timeout() -> Row {
     .bad(-1, TooSmall)
     .bad(1000.5, InvalidType)
     .bad("60000", InvalidType)
-    .tested("websvc-cli", "late_pages_do_not_hold_the_answer_up")
+    .tested("websvc-cli", "slow_pages_do_not_delay_the_response")
 }
 
 fn ignore_invalid_urls() -> Row {
@@ -329,7 +329,7 @@ fn ignore_invalid_urls() -> Row {
     .bad("yes", InvalidType)
     .at(search("ignoreInvalidUrls"))
     .reads(true, SearchPlan::ignore_invalid_urls, true)
-    .tested("websvc-cli", "results_that_cannot_be_fetched_are_left_out_on_request")
+    .tested("websvc-cli", "ignore_invalid_urls_omits_unfetchable_results")
 }
 
 fn highlights() -> Row {
@@ -365,9 +365,9 @@ fn enterprise() -> Row {
     .bad_in(json!([{ "type": "zdr" }]), &[("/0", InvalidType)])
     .bad("zdr", InvalidType)
     .tested("websvc-validate", "retention_is_the_strictest_that_is_asked_for_or_demanded")
-    .tested("websvc-cli", "what_may_not_be_left_out_is_refused")
-    .tested("websvc-cli", "nothing_of_a_request_of_zero_retention_is_left")
-    .tested("websvc-cli", "what_is_kept_of_anonymous_requests_is_nobodys")
+    .tested("websvc-cli", "options_that_may_not_be_ignored_are_rejected")
+    .tested("websvc-cli", "zero_retention_request_leaves_no_data")
+    .tested("websvc-cli", "anonymous_request_data_names_no_team_or_key")
 }
 
 fn scrape_options() -> Row {
@@ -394,7 +394,7 @@ fn threat_protection() -> Row {
         .at(threat("mod"))
         .warns("off", "did you mean mode?")
         .tested("websvc-validate", "what_a_request_leaves_out_keeps_the_teams_value")
-        .tested("websvc-cli", "blocked_results_are_removed_counted_and_the_scans_are_charged")
+        .tested("websvc-cli", "blocked_results_are_removed_and_scans_charged")
 }
 
 fn client_keys() -> Row {
@@ -428,5 +428,5 @@ fn client_keys() -> Row {
     .tested("websvc-validate", "the_command_line_and_n8n_are_understood")
     .tested("websvc-validate", "the_mcp_servers_categories_are_left_out_with_a_warning")
     .tested("websvc-validate", "the_rust_clients_spellings_are_understood")
-    .tested("websvc-cli", "an_unknown_key_is_named_in_the_warning")
+    .tested("websvc-cli", "unknown_key_is_named_in_the_warning")
 }

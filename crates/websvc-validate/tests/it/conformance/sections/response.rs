@@ -11,7 +11,7 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 const FIELDS: (&str, &str) = ("websvc-types", "results_have_the_fields_of_the_specification");
-const FORMATS: (&str, &str) = ("websvc-cli", "results_carry_the_formats_that_were_asked_for");
+const FORMATS: (&str, &str) = ("websvc-cli", "results_have_the_requested_formats");
 const ORDER: (&str, &str) =
     ("websvc-types", "a_scraped_result_has_its_keys_in_the_order_of_the_specification");
 
@@ -27,26 +27,22 @@ fn envelope() -> Vec<Row> {
         proven(
             "2.6 data",
             "an array for each source that was asked for, and no other key",
-            &[
-                FIELDS,
-                sources,
-                ("websvc-cli", "nothing_found_is_an_empty_list_of_every_source_that_was_asked"),
-            ],
+            &[FIELDS, sources, ("websvc-cli", "search_without_results_has_an_empty_list_per_source")],
         ),
         proven(
             "2.6 warning",
             "text when something went wrong without failing, else left out",
             &[
                 FIELDS,
-                ("websvc-cli", "an_unknown_key_is_named_in_the_warning"),
-                ("websvc-cli", "missing_abilities_are_named_in_the_warning"),
+                ("websvc-cli", "unknown_key_is_named_in_the_warning"),
+                ("websvc-cli", "unavailable_options_are_named_in_the_warning"),
             ],
         ),
         proven("2.6 id", "identifier of the search", &[FIELDS]),
         proven(
             "2.6 creditsUsed",
             "whole number",
-            &[FIELDS, ("websvc-cli", "without_formats_no_page_is_fetched_and_no_key_is_there")],
+            &[FIELDS, ("websvc-cli", "missing_formats_fetch_no_page_and_add_no_fields")],
         ),
     ]
 }
@@ -67,21 +63,21 @@ fn web_results() -> Vec<Row> {
         proven(
             "2.6 web screenshot",
             "URL",
-            &[FIELDS, ORDER, ("websvc-cli", "a_screenshot_has_a_url_under_which_it_can_be_had")],
+            &[FIELDS, ORDER, ("websvc-cli", "screenshot_is_served_at_its_url")],
         ),
         proven("2.6 web audio", "signed URL", &[FIELDS, ORDER]).later("media are extracted"),
         proven("2.6 web video", "signed URL", &[FIELDS, ORDER]).later("media are extracted"),
         proven(
             "2.6 web metadata",
             "object, of every result that was to be scraped",
-            &[FORMATS, ("websvc-cli", "a_page_that_fails_stays_in_the_list_and_says_why")],
+            &[FORMATS, ("websvc-cli", "failed_page_stays_in_the_results_with_its_error")],
         ),
     ]
 }
 
 fn images_and_news() -> Vec<Row> {
     let written = ("websvc-types", "images_and_news_are_written_as_specified");
-    let answered = ("websvc-cli", "every_source_has_a_list_of_its_own_shape");
+    let answered = ("websvc-cli", "every_source_has_its_own_result_shape");
     vec![
         proven(
             "2.6 images",
@@ -97,8 +93,8 @@ fn images_and_news() -> Vec<Row> {
 }
 
 fn metadata() -> Vec<Row> {
-    let failed = ("websvc-cli", "private_addresses_are_refused");
-    let pages = ("websvc-cli", "a_pdf_is_a_page_with_markdown_and_its_numbers_of_pages");
+    let failed = ("websvc-cli", "private_addresses_are_rejected");
+    let pages = ("websvc-cli", "pdf_has_markdown_and_page_counts");
     vec![
         proven("2.6 metadata title", "text", &[FIELDS, FORMATS]),
         proven("2.6 metadata description", "text", &[FIELDS, FORMATS]),

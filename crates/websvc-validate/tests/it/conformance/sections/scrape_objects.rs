@@ -77,8 +77,8 @@ fn actions() -> Row {
     )
     .bad_in(json!(["scrape", null]), &[("/0", InvalidType), ("/1", InvalidType)])
     .bad(json!({ "type": "scrape" }), InvalidType)
-    .tested("websvc-cli", "what_may_not_be_left_out_is_refused")
-    .tested("websvc-cli", "all_actions_leave_what_they_are_for")
+    .tested("websvc-cli", "options_that_may_not_be_ignored_are_rejected")
+    .tested("websvc-cli", "every_action_type_has_its_effect")
 }
 
 fn location() -> Row {
@@ -133,7 +133,7 @@ fn location() -> Row {
     .bad_in(json!([1, null]), &[("/0", InvalidType), ("/1", InvalidType)])
     .bad("en", InvalidType)
     .tested("websvc-scrape", "a_country_has_its_own_proxies_and_its_own_copies")
-    .tested("websvc-cli", "a_place_is_emulated")
+    .tested("websvc-cli", "location_emulates_time_zone_and_language")
 }
 
 fn redact_pii() -> Row {
@@ -175,8 +175,8 @@ fn profile() -> Row {
         .bad("", TooShort)
         .tested("websvc-types", "defaults_are_those_of_the_specification")
         .tested("websvc-validate", "who_leaves_nothing_uses_no_profile")
-        .tested("websvc-cli", "a_profile_is_there_for_its_team_and_name_alone")
-        .tested("websvc-cli", "one_request_saves_a_profile_at_a_time_and_others_read_it")
+        .tested("websvc-cli", "profile_is_visible_to_its_team_and_name_only")
+        .tested("websvc-cli", "profile_has_one_writer_and_many_readers")
 }
 
 fn threat_protection() -> Row {
@@ -192,8 +192,8 @@ fn threat_protection() -> Row {
             &[("/mode", UnknownValue), ("/riskScoreThreshold", TooBig)],
         )
         .tested("websvc-validate", "the_scrapes_own_protection_wins_over_the_searchs")
-        .tested("websvc-cli", "pages_may_have_rules_of_their_own_and_cached_ones_are_checked")
-        .tested("websvc-cli", "a_page_that_leads_to_a_blocked_url_has_the_error_and_is_not_kept")
+        .tested("websvc-cli", "scrape_rules_override_search_rules_and_apply_to_cached_pages")
+        .tested("websvc-cli", "page_redirecting_to_a_blocked_url_fails_and_is_not_stored")
 }
 
 fn audit_metadata() -> Row {
@@ -211,5 +211,5 @@ fn audit_metadata() -> Row {
         .at(inside("auditMetadata", "username"))
         .ok("\u{1d11e}".repeat(1024))
         .bad("\u{1d11e}".repeat(1025), TooLong)
-        .tested("websvc-cli", "every_request_of_a_team_is_told_answered_or_refused")
+        .tested("websvc-cli", "every_request_of_a_team_has_an_event")
 }

@@ -25,7 +25,7 @@ pub(super) fn rows() -> Vec<Row> {
         min_age(),
         wait_for(),
         flag("2.2 mobile", "mobile", "default false", ScrapePlan::mobile, false)
-            .tested("websvc-cli", "a_telephone_and_banners_are_as_asked_for")
+            .tested("websvc-cli", "mobile_and_block_ads_options_apply")
             .tested("websvc-browser", "a_telephone_is_small_and_is_touched"),
         flag(
             "2.2 skipTlsVerification",
@@ -46,7 +46,7 @@ pub(super) fn rows() -> Vec<Row> {
         )
         .tested("websvc-extract", "embedded_images_are_removed_or_kept"),
         flag("2.2 blockAds", "blockAds", "default true", ScrapePlan::block_ads, true)
-            .tested("websvc-cli", "a_telephone_and_banners_are_as_asked_for"),
+            .tested("websvc-cli", "mobile_and_block_ads_options_apply"),
         proxy(),
         store_in_cache(),
         lockdown(),
@@ -98,7 +98,7 @@ fn formats() -> Row {
     .bad_in(json!(["screenshot", { "type": "screenshot", "fullPage": true }]), &[("/1", Conflict)])
     .bad("markdown", InvalidType)
     .tested("websvc-validate", "everything_left_out_has_its_default")
-    .tested("websvc-cli", "results_carry_the_formats_that_were_asked_for")
+    .tested("websvc-cli", "results_have_the_requested_formats")
 }
 
 fn only_clean_content() -> Row {
@@ -115,7 +115,7 @@ fn only_clean_content() -> Row {
     .ok(json!({ "formats": ["markdown"], "onlyCleanContent": true, "onlyMainContent": true }))
     .ok(json!({ "formats": ["markdown"], "onlyCleanContent": false, "lockdown": true }))
     .bad_in(json!({ "onlyCleanContent": true, "lockdown": true }), &[("/onlyCleanContent", Conflict)])
-    .tested("websvc-cli", "clean_content_is_the_page_without_named_passages")
+    .tested("websvc-cli", "clean_content_omits_boilerplate_passages")
 }
 
 fn tags(name: &'static str, field: &str, rule: &'static str, read: fn(&SearchPlan) -> Vec<String>) -> Row {
@@ -153,7 +153,7 @@ fn max_age() -> Row {
         .bad(0.5, InvalidType)
         .bad("1d", InvalidType)
         .tested("websvc-scrape", "max_age_decides_between_cache_and_fetch")
-        .tested("websvc-cli", "a_second_search_is_served_from_the_cache")
+        .tested("websvc-cli", "second_search_is_served_from_the_cache")
 }
 
 fn min_age() -> Row {
@@ -172,7 +172,7 @@ fn min_age() -> Row {
     .bad(1.5, InvalidType)
     .bad(false, InvalidType)
     .tested("websvc-scrape", "min_age_never_fetches")
-    .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache")
+    .tested("websvc-cli", "min_age_and_lockdown_use_only_the_cache")
 }
 
 fn wait_for() -> Row {
@@ -189,8 +189,8 @@ fn wait_for() -> Row {
     .bad(-1, TooSmall)
     .bad("1s", InvalidType)
     .tested("websvc-validate", "a_wait_leaves_half_of_the_timeout_that_is_given")
-    .tested("websvc-cli", "a_page_in_the_browser_reaches_nothing_that_the_guard_refuses")
-    .tested("websvc-cli", "without_a_browser_nothing_is_silently_left_out")
+    .tested("websvc-cli", "rendered_page_reaches_no_address_that_the_guard_refuses")
+    .tested("websvc-cli", "missing_browser_is_reported_in_warnings_and_errors")
 }
 
 fn timeout() -> Row {
@@ -245,10 +245,10 @@ fn parsers() -> Row {
     .bad(-1, TooSmall)
     .bad(1.5, InvalidType)
     .bad("3", InvalidType)
-    .tested("websvc-cli", "a_pdf_is_a_page_with_markdown_and_its_numbers_of_pages")
-    .tested("websvc-cli", "every_page_of_a_pdf_is_charged_and_the_file_itself_is_one_page")
-    .tested("websvc-cli", "without_tesseract_a_scan_is_a_warning_and_recognition_an_error")
-    .tested("websvc-cli", "where_tesseract_is_installed_pages_are_recognised")
+    .tested("websvc-cli", "pdf_has_markdown_and_page_counts")
+    .tested("websvc-cli", "pdf_is_charged_per_page_and_unparsed_as_one_page")
+    .tested("websvc-cli", "missing_tesseract_is_a_warning_for_scans_and_an_error_in_ocr_mode")
+    .tested("websvc-cli", "scanned_pages_are_recognised_with_tesseract")
 }
 
 fn proxy() -> Row {
@@ -288,7 +288,7 @@ fn store_in_cache() -> Row {
     .reads(json!({ "formats": ["links"], "storeInCache": true, "profile": { "name": "p" } }), read, false)
     .reads(json!({ "formats": ["links"], "storeInCache": true, "lockdown": true }), read, false)
     .tested("websvc-validate", "what_is_private_is_not_stored")
-    .tested("websvc-cli", "a_scraped_page_is_searchable_and_the_shell_prints_it")
+    .tested("websvc-cli", "scrape_command_prints_the_page_and_indexes_it")
 }
 
 fn lockdown() -> Row {
@@ -312,8 +312,8 @@ fn lockdown() -> Row {
     // What the official Python client always sends is nobody's wish.
     .reads(json!({ "formats": ["links"], "lockdown": true, "maxAge": 14_400_000 }), read, (true, years))
     .tested("websvc-scrape", "lockdown_never_fetches")
-    .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache")
-    .tested("websvc-cli", "what_only_the_cache_was_asked_for_is_written_nowhere")
+    .tested("websvc-cli", "min_age_and_lockdown_use_only_the_cache")
+    .tested("websvc-cli", "lockdown_request_is_written_nowhere")
 }
 
 fn other_keys() -> Row {

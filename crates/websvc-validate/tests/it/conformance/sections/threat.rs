@@ -43,7 +43,7 @@ fn mode() -> Row {
         .ok("normal")
         .forbidden("off")
         .tested("websvc-validate", "protection_is_in_force_unless_the_team_or_the_request_has_it_off")
-        .tested("websvc-cli", "who_may_not_have_it_or_change_it_gets_403")
+        .tested("websvc-cli", "threat_protection_request_without_permission_is_forbidden")
 }
 
 fn risk_score_threshold() -> Row {
@@ -125,7 +125,7 @@ fn failure_policy() -> Row {
         .bad("ajar", UnknownValue)
         .bad(true, InvalidType)
         .tested("websvc-threat", "the_failure_policy_decides_when_the_scanner_has_no_verdict")
-        .tested("websvc-cli", "the_failure_policy_decides_while_the_scanner_is_down")
+        .tested("websvc-cli", "failure_policy_applies_while_the_scanner_fails")
 }
 
 fn permission() -> Row {

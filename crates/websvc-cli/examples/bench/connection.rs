@@ -1,4 +1,4 @@
-//! Requests one after the other, with their answers.
+//! A connection that sends requests one after the other and returns their responses.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -13,20 +13,20 @@ use crate::process::Process;
 pub(crate) struct Connection(TcpStream);
 
 impl Connection {
-    pub(crate) fn to(process: &Process) -> Self {
+    pub(crate) fn open(process: &Process) -> Self {
         let stream = TcpStream::connect(&process.address).unwrap();
         stream.set_nodelay(true).unwrap();
         Self(stream)
     }
 
-    /// Posts a body and returns the answer, whose status must be 200.
+    /// Posts a body and returns the response, whose status must be 200.
     pub(crate) fn post(&mut self, path: &str, body: &Value) -> Value {
         self.send(&Request::post(path, &body.to_string()))
     }
 
-    /// Adds documents to the index, a few megabytes at a time.
+    /// Adds documents to the index in batches.
     pub(crate) fn add(&mut self, documents: impl Iterator<Item = Value>) {
-        /// Documents in one request; their bytes stay far below the limit of 10 MiB.
+        /// Documents per request. Their size is far below the limit of 10 MiB.
         const BATCH: usize = 500;
         let mut batch = Vec::with_capacity(BATCH);
         for document in documents {
@@ -38,7 +38,7 @@ impl Connection {
         self.upload(&mut batch);
     }
 
-    /// Waits until so many documents can be found.
+    /// Waits until the index has `count` documents.
     pub(crate) fn wait_for_documents(&mut self, count: u64) {
         let started = Instant::now();
         while self.stats()["documents"].as_u64() != Some(count) {
@@ -47,7 +47,7 @@ impl Connection {
         }
     }
 
-    /// Returns what the index holds.
+    /// Returns the statistics of the index.
     pub(crate) fn stats(&mut self) -> Value {
         self.send(&Request::get("/v2/index/stats"))
     }
@@ -58,7 +58,7 @@ impl Connection {
         }
     }
 
-    /// Sends a request and returns the answer, whose status must be 200.
+    /// Sends a request and returns the response, whose status must be 200.
     pub(crate) fn send(&mut self, request: &Request) -> Value {
         self.0.write_all(&request.0).unwrap();
         let mut buffer = vec![0; 1 << 16];
@@ -68,7 +68,7 @@ impl Connection {
                 buffer.resize(buffer.len() * 2, 0);
             }
             let read = self.0.read(&mut buffer[filled..]).unwrap();
-            assert!(read > 0, "the server closed a connection that it should keep");
+            assert!(read > 0, "the server closed a keep-alive connection");
             filled += read;
             let Some(head) = find(&buffer[..filled], b"\r\n\r\n") else { continue };
             let end = head + 4 + content_length(&buffer[..head]);

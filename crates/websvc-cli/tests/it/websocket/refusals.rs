@@ -7,35 +7,36 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::client::{Watch, watch};
-use super::{BATCH, never_ending, site_of, urls};
-use crate::batch::{delete, ended, start_at};
+use super::client::{JobSocket, open_socket};
+use super::{BATCH, never_ending_batch, site_of, urls};
+use crate::batch::{delete, start_at, wait_for_end};
 use crate::harness::{Service, Site};
 
 const UNKNOWN: &str = "/v2/batch/scrape/019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60";
 
-/// Opens a socket that has to be closed with this code and, but for what may change, these words before.
-async fn check(service: &Service, path: &str, headers: &[(&str, &str)], code: u16, words: &str) {
-    let watching = Watch::open(service, path, headers).await;
+/// Opens a socket that must be closed with `code`, and with `text` in the reason. Except for code 1013, which invites
+/// a retry, an error frame with `text` must come first.
+async fn check(service: &Service, path: &str, headers: &[(&str, &str)], code: u16, text: &str) {
+    let socket = JobSocket::open(service, path, headers).await;
     let offered = headers.iter().find(|(name, _)| *name == "sec-websocket-protocol");
-    let echoed = watching.headers.get("sec-websocket-protocol").map(|value| value.to_str().unwrap());
+    let echoed = socket.headers.get("sec-websocket-protocol").map(|value| value.to_str().unwrap());
     assert_eq!(echoed, offered.map(|(_, value)| *value), "{path} {headers:?}");
-    let seen = watching.into_seen().await;
-    let (closed, reason) = seen.closed.clone().unwrap_or_default();
-    assert_eq!(closed, code, "{path} {headers:?}: {seen:?}");
-    assert!(reason.contains(words), "{reason}");
-    let told = seen.errors.iter().any(|error| error.contains(words));
-    assert_eq!(told, code != 1013, "{seen:?}");
-    assert_eq!(seen.documents().len(), 0);
+    let events = socket.into_events().await;
+    let (actual, reason) = events.closed.clone().unwrap_or_default();
+    assert_eq!(actual, code, "{path} {headers:?}: {events:?}");
+    assert!(reason.contains(text), "{reason}");
+    let has_error = events.errors.iter().any(|error| error.contains(text));
+    assert_eq!(has_error, code != 1013, "{events:?}");
+    assert_eq!(events.documents().len(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_may_not_watch_is_told_by_the_code() {
+async fn unauthorized_socket_is_closed_with_a_code() {
     let world = site_of(1, Duration::ZERO, "").await;
     let site = Site::new(&world);
     let service = site.serve();
     let path = start_at(&service, BATCH, json!({ "urls": urls(1) })).await;
-    ended(&service, &path).await;
+    wait_for_end(&service, &path).await;
     let key = |scope: &str, team: &str| {
         site.succeed(&["keys", "create", "--team", team, "--scope", scope]).trim().to_owned()
     };
@@ -50,15 +51,15 @@ async fn who_may_not_watch_is_told_by_the_code() {
     check(&service, UNKNOWN, &[], 1008, "Job not found").await;
     check(&service, "/v2/batch/scrape/x", &[], 1008, "Invalid job ID").await;
     check(&service, &path.replace("batch/scrape", "crawl"), &[], 1008, "Job not found").await;
-    // A key that may, in either place.
+    // A valid key in the header or in the subprotocol.
     for headers in [vec![], vec![none, ("sec-websocket-protocol", service.key.as_str())]] {
-        let seen = Watch::open(&service, &path, &headers).await.into_seen().await;
-        assert_eq!((seen.documents().len(), seen.closed.unwrap().0), (1, 1000));
+        let events = JobSocket::open(&service, &path, &headers).await.into_events().await;
+        assert_eq!((events.documents().len(), events.closed.unwrap().0), (1, 1000));
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_of_the_dashboard_opens_no_socket() {
+async fn dashboard_session_opens_no_socket() {
     let world = site_of(1, Duration::ZERO, "").await;
     let site = Site::new(&world);
     let service = site.serve();
@@ -69,40 +70,40 @@ async fn a_session_of_the_dashboard_opens_no_socket() {
     let signed_in = service.send(Method::POST, "/dashboard/session", &headers, body).await;
     assert!(signed_in.status.is_success(), "{}", signed_in.body);
     let cookie = signed_in.headers["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
-    let asked = service.send(Method::GET, &path, &[("authorization", ""), ("cookie", &cookie)], "").await;
-    assert_eq!(asked.status, 200, "the session is one");
+    let response = service.send(Method::GET, &path, &[("authorization", ""), ("cookie", &cookie)], "").await;
+    assert_eq!(response.status, 200, "the session may read the job");
     check(&service, &path, &[("authorization", ""), ("cookie", &cookie)], 3000, "Token missing").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_authentication_pages_of_other_origins_open_no_socket() {
+async fn foreign_origins_open_no_socket_without_authentication() {
     let world = site_of(1, Duration::ZERO, "").await;
     let site = Site::new(&world);
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
     let service = Service::start(command.env("WEBSVC__AUTH__REQUIRED", "false"));
     let path = start_at(&service, BATCH, json!({ "urls": urls(1) })).await;
-    ended(&service, &path).await;
+    wait_for_end(&service, &path).await;
     for origin in ["http://evil.test", "null", "http://127.0.0.1:1"] {
         check(&service, &path, &[("origin", origin)], 3003, "not the origin").await;
     }
     let none = ("authorization", "");
     let offered = ("sec-websocket-protocol", "fc-whatever");
     for headers in [vec![none], vec![none, offered], vec![("origin", service.address.as_str())]] {
-        let watching = Watch::open(&service, &path, &headers).await;
-        assert_eq!(watching.headers.contains_key("sec-websocket-protocol"), headers.contains(&offered));
-        assert_eq!(watching.into_seen().await.closed.unwrap().0, 1000);
+        let socket = JobSocket::open(&service, &path, &headers).await;
+        assert_eq!(socket.headers.contains_key("sec-websocket-protocol"), headers.contains(&offered));
+        assert_eq!(socket.into_events().await.closed.unwrap().0, 1000);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_team_has_so_many_sockets_and_a_closed_one_makes_room() {
+async fn team_socket_limit_rejects_more_until_a_socket_closes() {
     let world = site_of(1, Duration::ZERO, "").await;
     let site = Site::new(&world);
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
     command.env("WEBSVC_API_KEY", crate::harness::KEY).env("WEBSVC__JOBS__MAX_SOCKETS_PER_TEAM", "1");
     let service = Service::start(&mut command);
-    let path = start_at(&service, BATCH, never_ending(1)).await;
-    let mut first = watch(&service, &path).await;
+    let path = start_at(&service, BATCH, never_ending_batch(1)).await;
+    let mut first = open_socket(&service, &path).await;
     first.next().await;
     check(&service, &path, &[], 1013, "limit of 1 open WebSockets").await;
     drop(first);
@@ -110,37 +111,37 @@ async fn a_team_has_so_many_sockets_and_a_closed_one_makes_room() {
     while !free().await {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    watch(&service, &path).await.next().await;
+    open_socket(&service, &path).await.next().await;
     delete(&service, &path).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn opening_a_socket_counts_as_a_request() {
+async fn socket_counts_against_the_request_rate() {
     let world = site_of(1, Duration::ZERO, "").await;
     let site = Site::new(&world);
     site.succeed(&["teams", "set", "default", "--requests-per-minute", "2"]);
     let service = site.serve();
     let path = start_at(&service, BATCH, json!({ "urls": urls(1) })).await;
-    let seen = watch(&service, &path).await.into_seen().await;
-    assert_eq!(seen.closed.unwrap().0, 1000);
+    let events = open_socket(&service, &path).await.into_events().await;
+    assert_eq!(events.closed.unwrap().0, 1000);
     check(&service, &path, &[], 1013, "requests per minute").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_handshake_is_refused_in_http() {
+async fn invalid_handshake_is_rejected_over_http() {
     let world = site_of(1, Duration::ZERO, "").await;
-    let service = Service::of(&world);
+    let service = Service::for_world(&world);
     let address = service.address.strip_prefix("http://").unwrap().to_owned();
-    let check = async |headers: &str, status: &str, words: &str| {
+    let check = async |headers: &str, status: &str, text: &str| {
         let mut stream = TcpStream::connect(&address).await.unwrap();
         let head = format!(
             "GET {UNKNOWN} HTTP/1.1\r\nhost: a\r\nupgrade: websocket\r\nconnection: close\r\n{headers}\r\n"
         );
         stream.write_all(head.as_bytes()).await.unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.unwrap();
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{headers:?}: {answer}");
-        assert!(answer.contains(words) && answer.contains("\"success\":false"), "{headers:?}: {answer}");
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
+        assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{headers:?}: {response}");
+        assert!(response.contains(text) && response.contains("\"success\":false"), "{headers:?}: {response}");
     };
     let key = "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
     check(&format!("{key}sec-websocket-version: 13\r\n"), "400", "Connection: Upgrade").await;

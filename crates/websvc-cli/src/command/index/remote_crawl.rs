@@ -1,4 +1,4 @@
-//! `websvc index crawl --server`: a server crawls sites into its own index, by its own configuration.
+//! `websvc index crawl --server`: lets a server crawl sites into its own index, with its own configuration.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,37 +12,38 @@ use websvc_engine::crawl::CrawlReport;
 use websvc_transport::BoxFuture;
 
 use crate::args::{Crawl, Patterns};
-use crate::command::crawl::given;
-use crate::command::search::remote;
+use crate::command::crawl::non_empty;
+use crate::command::search::client;
 use crate::command::stop_signal;
 use crate::output;
 use crate::progress::Progress;
 
-/// The pauses between two looks at a job: they double from the first to the longest.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// Minimum interval between two requests for the status of a job. It doubles up to the maximum.
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// Maximum interval between two requests for the status of a job.
+const MAX_POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Has the server crawl from each start in turn, until there are as many pages as were asked for.
+/// Lets the server crawl from one start URL after the other, until the requested number of pages is reached.
 pub(super) async fn crawl(arguments: &Crawl, starts: &[Url]) -> Result<CrawlReport> {
-    let client = remote(&arguments.remote)?;
+    let client = client(&arguments.remote)?;
     let mut stop: BoxFuture<'static, ()> = Box::pin(stop_signal()?);
     let mut report = CrawlReport::default();
     let mut progress = Progress::start("crawling");
     let started = Instant::now();
     for start in starts {
-        let left = arguments.limit.saturating_sub(report.pages);
-        if left == 0 || report.interrupted {
+        let remaining = arguments.limit.saturating_sub(report.pages);
+        if remaining == 0 || report.interrupted {
             break;
         }
-        let job = client.start_crawl(&request(arguments, start, left)).await?;
-        progress.beside(|| output::note(&format!("crawl {} of {start}", job.id)));
+        let job = client.start_crawl(&request(arguments, start, remaining)).await?;
+        progress.suspend(|| output::note(&format!("crawl {} of {start}", job.id)));
         let job = client.job(JobKind::Crawl, job.id);
         tokio::select! {
-            state = follow(&job, &mut progress, &report) => add(&mut report, &job, &state?, &mut progress).await?,
+            state = wait_for_end(&job, &mut progress, &report) => add_to_report(&mut report, &job, &state?, &mut progress).await?,
             () = &mut stop => {
                 report.interrupted = true;
                 let state = cancel(&client, &job).await?;
-                add(&mut report, &job, &state, &mut progress).await?;
+                add_to_report(&mut report, &job, &state, &mut progress).await?;
             }
         }
     }
@@ -51,15 +52,15 @@ pub(super) async fn crawl(arguments: &Crawl, starts: &[Url]) -> Result<CrawlRepo
     Ok(report)
 }
 
-/// Returns the request that crawls a host as `index crawl` does here: all of it, as it is now.
+/// Returns a request that crawls a host as the local `index crawl` does: the whole host, without cached pages.
 fn request(arguments: &Crawl, start: &Url, limit: usize) -> CrawlRequest {
     let Patterns { include, exclude, regex_on_full_url } = &arguments.patterns;
     CrawlRequest {
         url: start.to_string(),
         limit: Some(limit as u64),
         max_discovery_depth: arguments.depth,
-        include_paths: given(include),
-        exclude_paths: given(exclude),
+        include_paths: non_empty(include),
+        exclude_paths: non_empty(exclude),
         regex_on_full_url: regex_on_full_url.then_some(true),
         crawl_entire_domain: Some(true),
         scrape_options: Some(ScrapeOptions { max_age: Some(0), ..ScrapeOptions::default() }),
@@ -68,34 +69,34 @@ fn request(arguments: &Crawl, start: &Url, limit: usize) -> CrawlRequest {
 }
 
 /// Waits for the end of a job.
-async fn follow(job: &Job, progress: &mut Progress, before: &CrawlReport) -> Result<JobStatusResponse> {
-    let (mut pause, mut passed_over) = (FIRST_PAUSE, 0);
+async fn wait_for_end(job: &Job, progress: &mut Progress, before: &CrawlReport) -> Result<JobStatusResponse> {
+    let (mut poll_interval, mut skip) = (MIN_POLL_INTERVAL, 0);
     loop {
-        let state = job.status(passed_over).await?;
+        let state = job.status(skip).await?;
         let pages = before.pages as u64;
-        progress.far(pages + state.completed, pages + state.total, before.errors as u64);
+        progress.set(pages + state.completed, pages + state.total, before.errors as u64);
         if state.status != JobStatus::Scraping {
             return Ok(state);
         }
-        // Its documents are not wanted here: of those that were asked for, none is behind these.
-        passed_over = state.total.max(state.completed);
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        // Skip all documents that may exist by then, because only the status is needed.
+        skip = state.total.max(state.completed);
+        tokio::time::sleep(poll_interval).await;
+        poll_interval = (poll_interval * 2).min(MAX_POLL_INTERVAL);
     }
 }
 
 async fn cancel(client: &Client, job: &Job) -> Result<JobStatusResponse> {
-    // One that has ended meanwhile cannot be cancelled, and need not be.
+    // A job that has ended meanwhile cannot and need not be cancelled.
     if let Err(error) = job.cancel().await
         && error.code() != Some(websvc::types::ErrorCode::JobEnded)
     {
-        return Err(error).with_context(|| format!("crawl {} goes on at the server", job.id()));
+        return Err(error).with_context(|| format!("crawl {} continues on the server", job.id()));
     }
     Ok(client.job(JobKind::Crawl, job.id()).status(u64::from(u32::MAX)).await?)
 }
 
-/// Counts what a job came to.
-async fn add(
+/// Adds the outcome of a job to the report.
+async fn add_to_report(
     report: &mut CrawlReport,
     job: &Job,
     state: &JobStatusResponse,
@@ -109,8 +110,8 @@ async fn add(
     report.errors += errors.len();
     report.skipped += robots_blocked.len();
     if !robots_blocked.is_empty() {
-        let because: &mut BTreeMap<_, _> = &mut report.skipped_because;
-        *because.entry("robots.txt does not allow it").or_default() += robots_blocked.len();
+        let reasons: &mut BTreeMap<_, _> = &mut report.skipped_because;
+        *reasons.entry("robots.txt does not allow it").or_default() += robots_blocked.len();
     }
     let done = state.completed + (errors.len() + robots_blocked.len()) as u64;
     report.waiting += usize::try_from(state.total.saturating_sub(done))?;
@@ -119,11 +120,11 @@ async fn add(
     }
     match (state.status, &state.error) {
         (JobStatus::Failed, error) if report.pages == 0 => {
-            bail!("the crawl failed: {}", error.as_deref().unwrap_or("the server does not say why"))
+            bail!("the crawl failed: {}", error.as_deref().unwrap_or("the server gave no reason"))
         }
         (JobStatus::Failed, error) => {
             report.errors += usize::from(errors.is_empty());
-            output::note(&format!("failed: {}", error.as_deref().unwrap_or("the server does not say why")));
+            output::note(&format!("failed: {}", error.as_deref().unwrap_or("the server gave no reason")));
             Ok(())
         }
         _ => Ok(()),

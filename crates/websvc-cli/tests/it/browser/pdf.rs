@@ -1,16 +1,16 @@
-//! Printed pages, read back.
+//! Tests of PDF files of pages, which parse the files.
 
 use serde_json::{Value, json};
 use websvc_documents::{DocumentKind, Limits, parse};
 
-use super::{Stage, stage};
+use super::{BrowserTest, start};
 
-/// A page that fills several sheets of a small paper.
+/// A page that fills several sheets of small paper.
 const ESSAY: &str =
     "<title>Essay</title><h1>On printing</h1><p style='height: 2000px'>The first word is here.</p>
     <p>The last word is here.</p>";
 
-/// Papers, width and height in points (ISO 216, ANSI/ASME Y14.1).
+/// Paper formats with width and height in points (ISO 216, ANSI/ASME Y14.1).
 const PAPERS: [(&str, f64, f64); 11] = [
     ("A0", 2383.9, 3370.4),
     ("A1", 1683.8, 2383.9),
@@ -25,44 +25,44 @@ const PAPERS: [(&str, f64, f64); 11] = [
     ("Ledger", 1224.0, 792.0),
 ];
 
-/// A printed page that was read back.
-struct Sheets {
+/// A parsed PDF.
+struct ParsedPdf {
     width: f64,
     height: f64,
-    count: u32,
+    page_count: u32,
     html: String,
 }
 
-/// Prints the page so, and reads back what that gives.
-async fn print(stage: &Stage, actions: Vec<Value>) -> Vec<Sheets> {
-    let (page, _) = stage.scrape("essay.test", json!({"formats": ["markdown"], "actions": actions})).await;
+/// Scrapes the page with PDF actions, and parses the resulting files.
+async fn print(browser: &BrowserTest, actions: Vec<Value>) -> Vec<ParsedPdf> {
+    let (page, _) = browser.scrape("essay.test", json!({"formats": ["markdown"], "actions": actions})).await;
     let urls = page["actions"]["pdfs"].as_array().unwrap_or_else(|| panic!("{page}"));
     assert_eq!(urls.len(), actions.len());
-    let mut printed = Vec::new();
+    let mut pdfs = Vec::new();
     for url in urls {
-        let (kind, bytes) = stage.file(url).await;
-        assert_eq!(kind, "application/pdf");
+        let (content_type, bytes) = browser.file(url).await;
+        assert_eq!(content_type, "application/pdf");
         let (width, height) = media_box(&bytes);
         let parsed = parse(DocumentKind::Pdf, bytes, &Limits::default()).unwrap();
-        printed.push(Sheets { width, height, count: parsed.pages.unwrap().total, html: parsed.html });
+        pdfs.push(ParsedPdf { width, height, page_count: parsed.pages.unwrap().total, html: parsed.html });
     }
-    printed
+    pdfs
 }
 
-/// Reads the size of the first page, in points.
+/// Returns the size of the first page in points.
 fn media_box(pdf: &[u8]) -> (f64, f64) {
     let text = String::from_utf8_lossy(pdf);
-    let (_, after) = text.split_once("/MediaBox [").expect("a page has a size");
+    let (_, after) = text.split_once("/MediaBox [").expect("the PDF has a media box");
     let numbers = after.split(']').next().unwrap().split_ascii_whitespace();
     let numbers: Vec<f64> = numbers.map(|number| number.parse().unwrap()).collect();
     (numbers[2] - numbers[0], numbers[3] - numbers[1])
 }
 
 #[tokio::test]
-async fn a_pdf_has_the_paper_the_orientation_and_the_words() {
+async fn pdf_action_has_paper_orientation_and_text() {
     let pages = [("http://essay.test/", ESSAY)];
-    let test = "a_pdf_has_the_paper_the_orientation_and_the_words";
-    let Some(stage) = stage(test, &pages).await else { return };
+    let test = "pdf_action_has_paper_orientation_and_text";
+    let Some(browser) = start(test, &pages).await else { return };
     let mut actions = vec![json!({"type": "pdf"})];
     let mut expected = vec![(612.0, 792.0)];
     for (name, width, height) in PAPERS {
@@ -70,25 +70,29 @@ async fn a_pdf_has_the_paper_the_orientation_and_the_words() {
         actions.push(json!({"type": "pdf", "format": name, "landscape": true}));
         expected.extend([(width, height), (height, width)]);
     }
-    let printed = print(&stage, actions.clone()).await;
-    for ((action, (width, height)), sheets) in actions.iter().zip(expected).zip(printed) {
-        let is_near = (sheets.width - width).abs() < 1.5 && (sheets.height - height).abs() < 1.5;
-        assert!(is_near, "{action}: {} by {}", sheets.width, sheets.height);
-        for words in ["On printing", "The first word is here.", "The last word is here."] {
-            assert!(sheets.html.contains(words), "{action}: {}", sheets.html);
+    let pdfs = print(&browser, actions.clone()).await;
+    for ((action, (width, height)), pdf) in actions.iter().zip(expected).zip(pdfs) {
+        let is_near = (pdf.width - width).abs() < 1.5 && (pdf.height - height).abs() < 1.5;
+        assert!(is_near, "{action}: {} by {}", pdf.width, pdf.height);
+        for text in ["On printing", "The first word is here.", "The last word is here."] {
+            assert!(pdf.html.contains(text), "{action}: {}", pdf.html);
         }
     }
 }
 
 #[tokio::test]
-async fn a_pdf_is_scaled() {
-    let Some(stage) = stage("a_pdf_is_scaled", &[("http://essay.test/", ESSAY)]).await else { return };
+async fn pdf_action_scale_changes_the_page_count() {
+    let Some(browser) =
+        start("pdf_action_scale_changes_the_page_count", &[("http://essay.test/", ESSAY)]).await
+    else {
+        return;
+    };
     let scaled = |scale: f64| json!({"type": "pdf", "scale": scale});
-    let printed = print(&stage, [0.5, 1.0, 2.0].map(scaled).to_vec()).await;
-    let counts: Vec<u32> = printed.iter().map(|sheets| sheets.count).collect();
+    let pdfs = print(&browser, [0.5, 1.0, 2.0].map(scaled).to_vec()).await;
+    let counts: Vec<u32> = pdfs.iter().map(|pdf| pdf.page_count).collect();
     assert!(counts.is_sorted_by(|fewer, more| fewer < more), "{counts:?}");
     let options = json!({"formats": ["markdown"], "actions": [scaled(9.0)]});
-    let (page, warning) = stage.scrape("essay.test", options).await;
+    let (page, warning) = browser.scrape("essay.test", options).await;
     assert_eq!(page["actions"]["pdfs"].as_array().map(Vec::len), Some(1), "{page}");
     assert!(warning.as_str().unwrap_or_default().contains("2 was used instead of 9"), "{warning}");
 }

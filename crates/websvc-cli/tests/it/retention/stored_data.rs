@@ -1,4 +1,4 @@
-//! Locations that could contain data of a request: everything that a service writes and shows.
+//! Everything that a service writes and shows, as locations that could contain data of a request.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use http::Method;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use super::mark::Mark;
+use super::marker::Marker;
 use crate::harness::{Service, Site};
 
-/// With what the frames of zstd begin.
+/// The magic number of zstd frames.
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// URLs whose content everybody and administrators can see.
-const SHOWN: [&str; 9] = [
+/// Paths whose content is public or visible to administrators.
+const PATHS: [&str; 9] = [
     "/ready",
     "/dashboard/requests?limit=1000",
     "/dashboard/usage?days=10",
@@ -26,17 +26,17 @@ const SHOWN: [&str; 9] = [
     "/v2/concurrency-check",
 ];
 
-/// Found data, by the name of its location.
-pub(super) struct Places(Vec<(String, Vec<u8>)>);
+/// The name of each location, and its bytes.
+pub(super) struct StoredData(Vec<(String, Vec<u8>)>);
 
-impl Places {
-    /// Takes what is on disk: every file as it is, every value of the database, every document of the index.
+impl StoredData {
+    /// Reads every file, every value of the database and every document of the index.
     pub(super) fn on_disk(site: &Site, scratch: &Path, log: &Path) -> Self {
         let mut all = Vec::new();
         for directory in [site.data_dir(), scratch] {
             for path in files(directory) {
                 let name = path.strip_prefix(directory).unwrap().display().to_string();
-                // What is only for a moment may be gone.
+                // A temporary file may be gone.
                 all.extend(
                     fs::read(&path).ok().map(|bytes| (name.clone(), [name.into_bytes(), bytes].concat())),
                 );
@@ -52,41 +52,47 @@ impl Places {
         Self(all)
     }
 
-    /// Takes what a running service shows, too.
-    pub(super) async fn of(service: &Service, admin: &str, site: &Site, scratch: &Path, log: &Path) -> Self {
+    /// Reads the data on disk, and everything that a running service shows.
+    pub(super) async fn of_running(
+        service: &Service,
+        admin: &str,
+        site: &Site,
+        scratch: &Path,
+        log: &Path,
+    ) -> Self {
         let mut all = Self::on_disk(site, scratch, log);
         all.0.push(("/metrics".to_owned(), service.text("/metrics").await.into_bytes()));
-        for path in SHOWN {
+        for path in PATHS {
             let headers = [("authorization", &format!("Bearer {admin}")[..])];
-            let answer = service.send(Method::GET, path, &headers, String::new()).await;
-            assert_eq!(answer.status, 200, "{path}: {}", answer.body);
-            all.0.push((path.to_owned(), answer.body.to_string().into_bytes()));
+            let response = service.send(Method::GET, path, &headers, String::new()).await;
+            assert_eq!(response.status, 200, "{path}: {}", response.body);
+            all.0.push((path.to_owned(), response.body.to_string().into_bytes()));
         }
         all
     }
 
-    /// Returns the places that have a trace of the mark, each with the trace.
-    pub(super) fn traces(&self, mark: &Mark) -> Vec<String> {
-        let trace = |(name, bytes): &(String, Vec<u8>)| Some(format!("{name}: {}", mark.trace(bytes)?));
+    /// Returns the locations that contain the marker, each with the match.
+    pub(super) fn traces(&self, marker: &Marker) -> Vec<String> {
+        let trace = |(name, bytes): &(String, Vec<u8>)| Some(format!("{name}: {}", marker.trace(bytes)?));
         self.0.iter().filter_map(trace).collect()
     }
 
-    /// Returns the places of this beginning that have a text.
-    pub(super) fn with(&self, beginning: &str, text: &str) -> Vec<&str> {
-        let mark = Mark::of(text);
-        let of_it = self.0.iter().filter(|(name, _)| name.starts_with(beginning));
-        of_it.filter(|(_, bytes)| mark.trace(bytes).is_some()).map(|(name, _)| name.as_str()).collect()
+    /// Returns the locations whose names start with `prefix` and that contain a text.
+    pub(super) fn with(&self, prefix: &str, text: &str) -> Vec<&str> {
+        let marker = Marker::from_word(text);
+        let locations = self.0.iter().filter(|(name, _)| name.starts_with(prefix));
+        locations.filter(|(_, bytes)| marker.trace(bytes).is_some()).map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Leaves the places out whose names begin so.
-    pub(super) fn without(mut self, beginnings: &[&str]) -> Self {
-        self.0.retain(|(name, _)| !beginnings.iter().any(|beginning| name.starts_with(beginning)));
+    /// Removes the locations whose names start with one of `prefixes`.
+    pub(super) fn without(mut self, prefixes: &[&str]) -> Self {
+        self.0.retain(|(name, _)| !prefixes.iter().any(|prefix| name.starts_with(prefix)));
         self
     }
 
-    /// Returns the names of the places of this beginning.
-    pub(super) fn named(&self, beginning: &str) -> Vec<&str> {
-        self.0.iter().map(|(name, _)| name.as_str()).filter(|name| name.starts_with(beginning)).collect()
+    /// Returns the names of the locations that start with `prefix`.
+    pub(super) fn named(&self, prefix: &str) -> Vec<&str> {
+        self.0.iter().map(|(name, _)| name.as_str()).filter(|name| name.starts_with(prefix)).collect()
     }
 }
 
@@ -97,13 +103,13 @@ fn files(directory: &Path) -> Vec<PathBuf> {
         .flat_map(|entry| match entry.file_type() {
             Ok(kind) if kind.is_dir() => files(&entry.path()),
             Ok(kind) if kind.is_file() => vec![entry.path()],
-            // Sockets and links hold nothing.
+            // Sockets and links contain no data.
             _ => Vec::new(),
         })
         .collect()
 }
 
-/// Returns the rows of every table, one place for each table; what is compressed is unpacked.
+/// Returns the rows of every table, one location per table. Compressed values are decompressed.
 fn values(database: &Path) -> Vec<(String, Vec<u8>)> {
     let sqlite = Connection::open(database).unwrap();
     let mut tables = sqlite.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").unwrap();

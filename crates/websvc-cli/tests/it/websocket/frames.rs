@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use super::client::Watch;
-use super::{BATCH, never_ending, site_of};
+use super::client::JobSocket;
+use super::{BATCH, never_ending_batch, site_of};
 use crate::batch::{delete, start_at};
 use crate::harness::Service;
 
-/// Writes a frame of a client: the first byte, and a payload with a mask of zeros.
+/// Returns a client frame with this first byte, and the payload masked with zeros.
 fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
     let mut frame = vec![first];
     match payload.len() {
@@ -27,49 +27,49 @@ fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn frames_that_nobody_expects_end_the_socket_in_order() {
+async fn unexpected_frames_close_the_socket_with_a_code() {
     let world = site_of(1, Duration::ZERO, "").await;
-    let service = Service::of(&world);
-    let path = start_at(&service, BATCH, never_ending(1)).await;
+    let service = Service::for_world(&world);
+    let path = start_at(&service, BATCH, never_ending_batch(1)).await;
     let flood: Vec<u8> = (0..300).flat_map(|_| masked(0x81, b"hello")).collect();
-    let fragments: Vec<u8> = std::iter::once(masked(0x01, b"begun"))
-        .chain((0..2_000).map(|_| masked(0x00, b"goes on")))
+    let fragments: Vec<u8> = std::iter::once(masked(0x01, b"start"))
+        .chain((0..2_000).map(|_| masked(0x00, b"continues")))
         .flatten()
         .collect();
     let cases: [(&str, Vec<u8>, Option<u16>); 12] = [
         ("unmasked", vec![0x81, 0x02, b'h', b'i'], Some(1002)),
         ("a reserved bit", masked(0xc1, b"hi"), Some(1002)),
-        ("an unknown kind", masked(0x83, b"hi"), Some(1002)),
-        ("a ping in parts", masked(0x09, b"hi"), Some(1002)),
+        ("an unknown opcode", masked(0x83, b"hi"), Some(1002)),
+        ("a fragmented ping", masked(0x09, b"hi"), Some(1002)),
         ("a long ping", masked(0x89, &[0; 126]), Some(1002)),
-        ("a middle without a beginning", masked(0x80, b"hi"), Some(1002)),
-        ("no UTF-8", masked(0x81, &[0xff, 0xfe]), Some(1007)),
+        ("a continuation without a first frame", masked(0x80, b"hi"), Some(1002)),
+        ("invalid UTF-8", masked(0x81, &[0xff, 0xfe]), Some(1007)),
         ("a large frame", masked(0x82, &[0; 5_000]), Some(1009)),
         (
-            "a frame that says to be huge",
+            "a frame that declares a huge length",
             vec![0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
             Some(1009),
         ),
-        ("many small parts", fragments, Some(1009)),
+        ("many small fragments", fragments, Some(1009)),
         ("a flood", flood, Some(1008)),
-        ("a goodbye", masked(0x88, &1000_u16.to_be_bytes()), Some(1000)),
+        ("a close frame", masked(0x88, &1000_u16.to_be_bytes()), Some(1000)),
     ];
     for (name, bytes, expected) in cases {
-        let seen = Watch::open_after(&service, &path, &[], &bytes).await.into_seen().await;
-        assert_eq!(seen.closed.as_ref().map(|(code, _)| *code), expected, "{name}: {seen:?}");
+        let events = JobSocket::open_and_write(&service, &path, &[], &bytes).await.into_events().await;
+        assert_eq!(events.closed.as_ref().map(|(code, _)| *code), expected, "{name}: {events:?}");
         assert_eq!(service.get(&path).await.status, 200, "{name}");
     }
     delete(&service, &path).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_and_pings_of_a_polite_client_are_passed_over() {
+async fn client_messages_and_pings_are_ignored() {
     let world = site_of(1, Duration::ZERO, "").await;
-    let service = Service::of(&world);
-    let path = start_at(&service, BATCH, never_ending(1)).await;
+    let service = Service::for_world(&world);
+    let path = start_at(&service, BATCH, never_ending_batch(1)).await;
     let polite = [masked(0x81, b"hello"), masked(0x89, b"there?"), masked(0x82, &[0; 64])].concat();
-    let mut watching = Watch::open_after(&service, &path, &[], &polite).await;
-    watching.next().await;
+    let mut socket = JobSocket::open_and_write(&service, &path, &[], &polite).await;
+    socket.next().await;
     delete(&service, &path).await;
-    assert_eq!(watching.into_seen().await.closed.unwrap().0, 1000);
+    assert_eq!(socket.into_events().await.closed.unwrap().0, 1000);
 }

@@ -1,4 +1,4 @@
-//! The HTTP answer that a record of an archive holds: its status, its type, and its body with the codings undone.
+//! The HTTP response in a record of an archive: its status, content type and decoded body.
 
 use std::io::{Cursor, Read};
 
@@ -8,15 +8,15 @@ use zstd::stream::read::Decoder as ZstdDecoder;
 
 use super::warc::MAX_BLOCK_BYTES;
 
-/// Larger bodies are not unpacked.
+/// Maximum size of a decoded body.
 const MAX_BODY_BYTES: u64 = MAX_BLOCK_BYTES;
 
-/// Codings of one body, at most.
+/// Maximum number of content codings of one body.
 const MAX_CODINGS: usize = 3;
 
-/// An answer.
+/// An HTTP response.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct HttpMessage {
+pub(super) struct HttpResponse {
     pub(super) status: u16,
     pub(super) content_type: String,
     /// Values of all `X-Robots-Tag` headers.
@@ -24,35 +24,35 @@ pub(super) struct HttpMessage {
     pub(super) body: Vec<u8>,
 }
 
-/// Why there is no message.
+/// The reason why a block is not an HTTP response.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum HttpMessageError {
-    /// The bytes do not begin with the head of an answer.
+pub(super) enum HttpResponseError {
+    /// The block does not begin with a response head.
     Malformed,
-    /// The unpacked body is larger than [`MAX_BLOCK_BYTES`].
+    /// The decoded body is larger than [`MAX_BLOCK_BYTES`].
     TooLarge,
 }
 
-impl HttpMessage {
-    /// Reads an answer.
+impl HttpResponse {
+    /// Parses a response.
     ///
-    /// Archives say which codings the body once had, and many hold it without them: a coding that the body does not
-    /// have is passed over. A body that was cut off gives what can be unpacked of it.
-    pub(super) fn read(mut block: Vec<u8>) -> Result<Self, HttpMessageError> {
-        let end = head_end(&block).ok_or(HttpMessageError::Malformed)?;
+    /// The head has the original codings, but many archives store the body without them, so a coding that the body
+    /// does not have is skipped. Of a truncated body, the part that can be decoded is returned.
+    pub(super) fn read(mut block: Vec<u8>) -> Result<Self, HttpResponseError> {
+        let end = head_end(&block).ok_or(HttpResponseError::Malformed)?;
         let mut body = block.split_off(end);
         let head = String::from_utf8_lossy(&block);
         let mut lines = head.lines();
-        let mut message = Self {
-            status: lines.next().and_then(status).ok_or(HttpMessageError::Malformed)?,
+        let mut response = Self {
+            status: lines.next().and_then(status).ok_or(HttpResponseError::Malformed)?,
             ..Self::default()
         };
         let (mut is_chunked, mut codings) = (false, Vec::new());
         for (name, value) in lines.filter_map(|line| line.split_once(':')) {
             let value = value.trim();
             match name.trim().to_ascii_lowercase().as_str() {
-                "content-type" => message.content_type = value.to_owned(),
-                "x-robots-tag" => message.robots.push(value.to_owned()),
+                "content-type" => response.content_type = value.to_owned(),
+                "x-robots-tag" => response.robots.push(value.to_owned()),
                 "transfer-encoding" => is_chunked |= value.to_ascii_lowercase().contains("chunked"),
                 "content-encoding" => {
                     codings.extend(value.split(',').map(|name| name.trim().to_ascii_lowercase()));
@@ -60,20 +60,20 @@ impl HttpMessage {
                 _ => {}
             }
         }
-        if is_chunked && let Some(whole) = unchunked(&body) {
-            body = whole;
+        if is_chunked && let Some(joined) = decode_chunks(&body) {
+            body = joined;
         }
         for coding in codings.iter().rev().take(MAX_CODINGS) {
-            if let Some(unpacked) = unpacked(&body, coding)? {
-                body = unpacked;
+            if let Some(decoded) = decode(&body, coding)? {
+                body = decoded;
             }
         }
-        message.body = body;
-        Ok(message)
+        response.body = body;
+        Ok(response)
     }
 }
 
-/// Returns where the body begins.
+/// Returns the offset of the body.
 fn head_end(block: &[u8]) -> Option<usize> {
     let mut start = 0;
     loop {
@@ -89,47 +89,47 @@ fn status(line: &str) -> Option<u16> {
     line.strip_prefix("HTTP/")?.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Returns the body without the marks of its chunks, as far as it goes; `None` when it has none.
-fn unchunked(body: &[u8]) -> Option<Vec<u8>> {
-    let (mut whole, mut rest) = (Vec::new(), body);
+/// Joins the chunks of a body, as far as they are present. Returns `None` if the body is not chunked.
+fn decode_chunks(body: &[u8]) -> Option<Vec<u8>> {
+    let (mut joined, mut rest) = (Vec::new(), body);
     loop {
         let chunk = rest.iter().position(|&byte| byte == b'\n').and_then(|end| {
             let size = std::str::from_utf8(&rest[..end]).ok()?.split(';').next()?.trim();
             Some((usize::from_str_radix(size, 16).ok()?, &rest[end + 1..]))
         });
-        let Some((size, behind)) = chunk else {
-            // Cut off between two chunks, or never chunked.
-            return (!whole.is_empty()).then_some(whole);
+        let Some((size, after)) = chunk else {
+            // Truncated between two chunks, or not chunked.
+            return (!joined.is_empty()).then_some(joined);
         };
         if size == 0 {
-            return Some(whole);
+            return Some(joined);
         }
-        let (data, behind) = behind.split_at(size.min(behind.len()));
-        whole.extend_from_slice(data);
-        rest = behind.strip_prefix(b"\r\n").or_else(|| behind.strip_prefix(b"\n")).unwrap_or(behind);
+        let (data, after) = after.split_at(size.min(after.len()));
+        joined.extend_from_slice(data);
+        rest = after.strip_prefix(b"\r\n").or_else(|| after.strip_prefix(b"\n")).unwrap_or(after);
     }
 }
 
-/// Returns the body without a coding; `None` when it does not have it.
-fn unpacked(body: &[u8], coding: &str) -> Result<Option<Vec<u8>>, HttpMessageError> {
+/// Decodes a content coding. Returns `None` if the body does not have it.
+fn decode(body: &[u8], coding: &str) -> Result<Option<Vec<u8>>, HttpResponseError> {
     if is_markup(body) {
         return Ok(None);
     }
-    let from = Cursor::new(body);
+    let input = Cursor::new(body);
     match coding {
-        "gzip" | "x-gzip" if body.starts_with(&[0x1f, 0x8b]) => unpack(MultiGzDecoder::new(from)),
-        // Zlib by the standard, raw deflate by some servers.
-        "deflate" => match unpack(ZlibDecoder::new(from))? {
+        "gzip" | "x-gzip" if body.starts_with(&[0x1f, 0x8b]) => read_limited(MultiGzDecoder::new(input)),
+        // The standard requires zlib; some servers send raw deflate.
+        "deflate" => match read_limited(ZlibDecoder::new(input))? {
             Some(text) => Ok(Some(text)),
-            None => unpack(DeflateDecoder::new(Cursor::new(body))),
+            None => read_limited(DeflateDecoder::new(Cursor::new(body))),
         },
-        "br" => unpack(Decompressor::new(from, 4096)),
-        "zstd" => ZstdDecoder::new(from).map_or(Ok(None), unpack),
+        "br" => read_limited(Decompressor::new(input, 4096)),
+        "zstd" => ZstdDecoder::new(input).map_or(Ok(None), read_limited),
         _ => Ok(None),
     }
 }
 
-/// Tells whether a body begins as markup does; packed bytes are not text for long.
+/// Returns `true` if a body begins like markup. Compressed bytes are not valid text for long.
 fn is_markup(body: &[u8]) -> bool {
     let beginning = &body[..body.len().min(64)];
     let is_text =
@@ -137,12 +137,12 @@ fn is_markup(body: &[u8]) -> bool {
     is_text && beginning.trim_ascii_start().starts_with(b"<")
 }
 
-fn unpack(from: impl Read) -> Result<Option<Vec<u8>>, HttpMessageError> {
+fn read_limited(input: impl Read) -> Result<Option<Vec<u8>>, HttpResponseError> {
     let mut text = Vec::new();
-    // An error after some text means that the body was cut off.
-    let outcome = from.take(MAX_BODY_BYTES + 1).read_to_end(&mut text);
+    // An error after some text means that the body is truncated.
+    let outcome = input.take(MAX_BODY_BYTES + 1).read_to_end(&mut text);
     if text.len() as u64 > MAX_BODY_BYTES {
-        return Err(HttpMessageError::TooLarge);
+        return Err(HttpResponseError::TooLarge);
     }
     Ok((outcome.is_ok() || !text.is_empty()).then_some(text))
 }
@@ -153,29 +153,29 @@ mod tests {
 
     use super::*;
 
-    fn read(head: &str, body: &[u8]) -> Result<HttpMessage, HttpMessageError> {
-        HttpMessage::read([format!("HTTP/1.1 {head}\r\n\r\n").as_bytes(), body].concat())
+    fn read(head: &str, body: &[u8]) -> Result<HttpResponse, HttpResponseError> {
+        HttpResponse::read([format!("HTTP/1.1 {head}\r\n\r\n").as_bytes(), body].concat())
     }
 
     #[test]
-    fn the_head_is_read_and_the_body_left_as_it_is() {
+    fn response_head_is_parsed_and_the_body_unchanged() {
         let head = "404 Not Found\r\ncontent-type: text/html; charset=x\r\nX-Robots-Tag: NoArchive, NoIndex";
-        let message = read(head, b"\xffbody\r\n\r\n").unwrap();
-        assert_eq!((message.status, message.content_type.as_str()), (404, "text/html; charset=x"));
-        assert_eq!(message.body, b"\xffbody\r\n\r\n");
-        assert_eq!(message.robots, ["NoArchive, NoIndex"]);
-        assert_eq!(HttpMessage::read(b"HTTP/2 200\n\nx".to_vec()).unwrap().status, 200);
+        let response = read(head, b"\xffbody\r\n\r\n").unwrap();
+        assert_eq!((response.status, response.content_type.as_str()), (404, "text/html; charset=x"));
+        assert_eq!(response.body, b"\xffbody\r\n\r\n");
+        assert_eq!(response.robots, ["NoArchive, NoIndex"]);
+        assert_eq!(HttpResponse::read(b"HTTP/2 200\n\nx".to_vec()).unwrap().status, 200);
         for malformed in ["", "HTTP/1.1 200 OK\r\n", "GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 many\r\n\r\n"] {
             assert_eq!(
-                HttpMessage::read(malformed.into()),
-                Err(HttpMessageError::Malformed),
+                HttpResponse::read(malformed.into()),
+                Err(HttpResponseError::Malformed),
                 "{malformed:?}"
             );
         }
     }
 
     #[test]
-    fn chunks_are_joined_and_what_has_none_stays() {
+    fn chunks_are_joined_and_other_bodies_are_unchanged() {
         let head = "200 OK\r\nTransfer-Encoding: chunked";
         let body = |bytes: &[u8]| String::from_utf8(read(head, bytes).unwrap().body).unwrap();
         assert_eq!(
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn codings_are_undone_where_they_are_there() {
+    fn content_codings_are_decoded_if_present() {
         let text = "a page of many words ".repeat(50);
         for (coding, name) in [
             (Coding::Gzip, "gzip"),
@@ -206,17 +206,17 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_was_cut_off_gives_its_beginning() {
+    fn truncated_body_is_decoded_partially() {
         let text: String = (0..20_000).map(|number| format!("{number} ")).collect();
-        let whole = Coding::Gzip.encode(text.as_bytes());
-        let body = read("200 OK\r\nContent-Encoding: gzip", &whole[..whole.len() / 2]).unwrap().body;
+        let complete = Coding::Gzip.encode(text.as_bytes());
+        let body = read("200 OK\r\nContent-Encoding: gzip", &complete[..complete.len() / 2]).unwrap().body;
         assert!(body.len() > 1_000 && text.as_bytes().starts_with(&body), "{} bytes", body.len());
     }
 
     #[test]
-    fn a_bomb_is_not_unpacked() {
+    fn decompression_bomb_is_too_large() {
         let bomb = Coding::Zstd.encode(&vec![b'a'; 65 * 1024 * 1024]);
         assert!(bomb.len() < 100_000);
-        assert_eq!(read("200 OK\r\nContent-Encoding: zstd", &bomb), Err(HttpMessageError::TooLarge));
+        assert_eq!(read("200 OK\r\nContent-Encoding: zstd", &bomb), Err(HttpResponseError::TooLarge));
     }
 }

@@ -1,4 +1,4 @@
-//! A client of sockets: the frames it saw, and how it was closed.
+//! A WebSocket client that records the frames and the close code of a job's socket.
 
 use std::time::Duration;
 
@@ -13,47 +13,47 @@ use websvc_transport::{AddressGuard, Client, ClientConfig, Tunnel, Upgrade, Upgr
 
 use crate::harness::Service;
 
-/// The key and the answer to it of RFC 6455, section 1.3.
-const NONCE: &str = "dGhlIHNhbXBsZSBub25jZQ==";
+/// The example of RFC 6455, section 1.3: a `Sec-WebSocket-Key` and the `Sec-WebSocket-Accept` for it.
+const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
 const ACCEPT: &str = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";
 
-/// An open socket.
-pub(super) struct Watch {
+/// An open WebSocket of a job.
+pub(super) struct JobSocket {
     pub(super) headers: HeaderMap,
     socket: WebSocketStream<Tunnel>,
 }
 
 /// Events of a socket until it closed.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
-    /// The first frame with a state.
+pub(super) struct SocketEvents {
+    /// The `catchup` frame.
     pub(super) first: Value,
     documents: Vec<Value>,
-    /// A later one.
+    /// The last `status` frame.
     pub(super) last: Option<Value>,
     pub(super) errors: Vec<String>,
-    /// `None` when the connection broke.
+    /// The close code and reason; `None` if the connection broke.
     pub(super) closed: Option<(u16, String)>,
 }
 
-impl Seen {
-    /// Returns the documents that were told, in their order.
+impl SocketEvents {
+    /// Returns the received documents in order.
     pub(super) fn documents(&self) -> Vec<Value> {
         let first = self.first["data"]["data"].as_array().into_iter().flatten();
         first.chain(&self.documents).cloned().collect()
     }
 }
 
-/// Opens a socket as the Python client does.
-pub(super) async fn watch(service: &Service, path: &str) -> Watch {
-    Watch::open(service, path, &[]).await
+/// Opens a socket with the headers of the official Python client.
+pub(super) async fn open_socket(service: &Service, path: &str) -> JobSocket {
+    JobSocket::open(service, path, &[]).await
 }
 
-/// Asks for a socket, with the service's key unless the headers say otherwise; an empty value leaves a header out.
-pub(super) async fn ask(service: &Service, path: &str, headers: &[(&str, &str)]) -> Upgrade {
+/// Requests an upgrade with the service's key and these headers. A header with an empty value is removed.
+pub(super) async fn request_upgrade(service: &Service, path: &str, headers: &[(&str, &str)]) -> Upgrade {
     let mut all = HeaderMap::new();
     all.insert("sec-websocket-version", HeaderValue::from_static("13"));
-    all.insert("sec-websocket-key", HeaderValue::from_static(NONCE));
+    all.insert("sec-websocket-key", HeaderValue::from_static(KEY));
     all.insert(AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {}", service.key)).unwrap());
     for (name, value) in headers {
         let name: HeaderName = name.parse().unwrap();
@@ -72,27 +72,27 @@ pub(super) async fn ask(service: &Service, path: &str, headers: &[(&str, &str)])
     client.upgrade(request).await.unwrap()
 }
 
-impl Watch {
+impl JobSocket {
     pub(super) async fn open(service: &Service, path: &str, headers: &[(&str, &str)]) -> Self {
-        Self::open_after(service, path, headers, &[]).await
+        Self::open_and_write(service, path, headers, &[]).await
     }
 
-    /// Opens a socket and sends these bytes as they are.
-    pub(super) async fn open_after(
+    /// Opens a socket and writes raw bytes to it.
+    pub(super) async fn open_and_write(
         service: &Service,
         path: &str,
         headers: &[(&str, &str)],
         bytes: &[u8],
     ) -> Self {
-        let answer = ask(service, path, headers).await;
-        let Upgrade::Switched { headers, mut tunnel, .. } = answer else { panic!("{answer:?}") };
+        let response = request_upgrade(service, path, headers).await;
+        let Upgrade::Switched { headers, mut tunnel, .. } = response else { panic!("{response:?}") };
         assert_eq!(headers["sec-websocket-accept"], ACCEPT);
         tunnel.write_all(bytes).await.unwrap();
         let socket = WebSocketStream::from_raw_socket(tunnel, Role::Client, None).await;
         Self { headers, socket }
     }
 
-    /// Returns the next frame, which has to be there.
+    /// Returns the next frame; panics if the socket is closed.
     pub(super) async fn next(&mut self) -> Value {
         loop {
             match self.socket.next().await {
@@ -103,24 +103,24 @@ impl Watch {
         }
     }
 
-    /// Reads to the end.
-    pub(super) async fn into_seen(mut self) -> Seen {
-        let mut seen = Seen::default();
+    /// Reads until the socket closes.
+    pub(super) async fn into_events(mut self) -> SocketEvents {
+        let mut events = SocketEvents::default();
         while let Some(Ok(message)) = self.socket.next().await {
             match message {
-                Message::Text(text) => seen.take(serde_json::from_str(&text).unwrap()),
+                Message::Text(text) => events.record(serde_json::from_str(&text).unwrap()),
                 Message::Close(frame) => {
-                    seen.closed = frame.map(|frame| (frame.code.into(), frame.reason.to_string()));
+                    events.closed = frame.map(|frame| (frame.code.into(), frame.reason.to_string()));
                 }
                 _ => {}
             }
         }
-        seen
+        events
     }
 }
 
-impl Seen {
-    fn take(&mut self, frame: Value) {
+impl SocketEvents {
+    fn record(&mut self, frame: Value) {
         match frame["type"].as_str().unwrap() {
             "catchup" => self.first = frame,
             "document" => self.documents.push(frame["data"].clone()),

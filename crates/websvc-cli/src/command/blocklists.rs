@@ -1,4 +1,4 @@
-//! `websvc lists`: the lists of advertising beside the bundled one, fetched into the data directory.
+//! `websvc blocklists`: fetches and shows the configured ad blocklists.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,30 +14,30 @@ use crate::app::client;
 use crate::args::{BlocklistCommand, Common};
 use crate::output;
 
-/// The time for one list.
+/// Time limit for fetching one list.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Runs `websvc lists`.
-pub(crate) async fn lists(setting: CommandContext, lists: BlocklistCommand) -> Result<()> {
-    let directory = setting.data_dir.lists();
-    let files = setting.config.browser.lists.iter().map(|url| ListFile::new(&directory, url));
+/// Runs `websvc blocklists`.
+pub(crate) async fn blocklists(context: CommandContext, command: BlocklistCommand) -> Result<()> {
+    let directory = context.data_dir.blocklists();
+    let files = context.config.browser.blocklists.iter().map(|url| ListFile::new(&directory, url));
     let files: Vec<ListFile> = files.collect();
-    match lists {
-        BlocklistCommand::Update => update(&setting, &files).await,
-        BlocklistCommand::Show { json } => show(&files, json, &setting.common),
+    match command {
+        BlocklistCommand::Update => update(&context, &files).await,
+        BlocklistCommand::Show { json } => show(&files, json, &context.common),
     }
 }
 
-async fn update(setting: &CommandContext, files: &[ListFile]) -> Result<()> {
-    ensure!(!files.is_empty(), "there are no lists to fetch: give their URLs in browser.lists");
-    let client = client(&setting.config)?;
+async fn update(context: &CommandContext, files: &[ListFile]) -> Result<()> {
+    ensure!(!files.is_empty(), "no blocklists are configured: set their URLs in browser.blocklists");
+    let client = client(&context.config)?;
     let mut failed = 0;
     for file in files {
         match fetch(&client, file).await {
             Ok(WriteOutcome { filters, bytes }) => {
                 output::line(&format!("{}: {filters} filters, {}", file.url(), HumanBytes(bytes)))?;
             }
-            // The others are wanted all the same, and the older content of this one stays.
+            // The other lists are still fetched, and the older copy of this one stays.
             Err(error) => {
                 failed += 1;
                 output::error(&error.context(file.url().to_owned()));
@@ -51,7 +51,7 @@ async fn update(setting: &CommandContext, files: &[ListFile]) -> Result<()> {
 }
 
 async fn fetch(client: &Client, file: &ListFile) -> Result<WriteOutcome> {
-    let url = file.url().parse::<Url>().context("browser.lists")?;
+    let url = file.url().parse::<Url>().context("browser.blocklists")?;
     let fetched = client
         .fetch(FetchRequest {
             timeout: TIMEOUT,
@@ -60,8 +60,8 @@ async fn fetch(client: &Client, file: &ListFile) -> Result<WriteOutcome> {
             ..FetchRequest::get(url)
         })
         .await?;
-    ensure!(fetched.status.is_success(), "the answer was {}", fetched.status);
-    ensure!(!fetched.truncated, "the list broke off after {} bytes", fetched.wire_bytes);
+    ensure!(fetched.status.is_success(), "unexpected response: {}", fetched.status);
+    ensure!(!fetched.truncated, "the list was truncated after {} bytes", fetched.wire_bytes);
     let file = file.clone();
     Ok(tokio::task::spawn_blocking(move || file.replace(&fetched.body)).await??)
 }
@@ -82,10 +82,10 @@ fn show(files: &[ListFile], as_json: bool, common: &Common) -> Result<()> {
         });
         return output::json(&rows.collect::<Vec<_>>());
     }
-    output::line("bundled: hosts of advertising and of questions about cookies")?;
+    output::line("bundled: hosts of ads and cookie consent dialogs")?;
     for (url, size) in rows {
         let state = size.map_or_else(
-            || format!("not fetched, `{}` does", common.command("lists update")),
+            || format!("not fetched, run `{}`", common.command("blocklists update")),
             |(bytes, age_s)| format!("{}, {} days old", HumanBytes(bytes), age_s / 86_400),
         );
         output::line(&format!("{url}: {state}"))?;
@@ -93,7 +93,7 @@ fn show(files: &[ListFile], as_json: bool, common: &Common) -> Result<()> {
     Ok(())
 }
 
-/// Returns how long ago something was; 0 when that is not known, or still to come.
+/// Returns the age of a time in seconds. It is 0 if the time is unknown or in the future.
 fn age_s(at: Option<SystemTime>) -> u64 {
     at.and_then(|at| at.elapsed().ok()).unwrap_or_default().as_secs()
 }

@@ -1,4 +1,4 @@
-//! Screenshots, decoded.
+//! Tests of screenshots, which decode the images.
 
 use std::io::Cursor;
 
@@ -7,17 +7,17 @@ use websvc_testkit::{FakeS3, Page, S3Fs, TestWeb};
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
-use super::{Stage, TEA, provided, stage, tea};
+use super::{BrowserTest, TEA, path_or_skip, start, start_with_tea_page};
 use crate::harness::{KEY, Service, Site};
 
-/// A decoded picture.
-struct Picture {
-    kind: String,
+/// A decoded image.
+struct Image {
+    content_type: String,
     width: usize,
     pixels: Vec<u8>,
 }
 
-/// The bytes of a pixel.
+/// Bytes of a pixel.
 const SAMPLES: usize = 3;
 type Colour = [u8; SAMPLES];
 
@@ -26,72 +26,72 @@ const GREEN: Colour = [0, 128, 0];
 const BLUE: Colour = [0, 0, 255];
 const GREY: Colour = [64, 64, 64];
 
-impl Picture {
-    async fn of(stage: &Stage, url: &Value) -> Self {
-        let (kind, bytes) = stage.file(url).await;
-        if kind == "image/jpeg" {
+impl Image {
+    async fn fetch(browser: &BrowserTest, url: &Value) -> Self {
+        let (content_type, bytes) = browser.file(url).await;
+        if content_type == "image/jpeg" {
             let options = DecoderOptions::default().set_max_height(65_535);
             let mut decoder = JpegDecoder::new_with_options(Cursor::new(bytes), options);
             let pixels = decoder.decode().unwrap();
-            return Self { kind, width: decoder.info().unwrap().width.into(), pixels };
+            return Self { content_type, width: decoder.info().unwrap().width.into(), pixels };
         }
         let mut reader = png::Decoder::new(Cursor::new(bytes)).read_info().unwrap();
         assert_eq!(reader.output_color_type(), (png::ColorType::Rgb, png::BitDepth::Eight));
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         let width = reader.next_frame(&mut pixels).unwrap().width as usize;
-        Self { kind, width, pixels }
+        Self { content_type, width, pixels }
     }
 
     fn size(&self) -> (usize, usize) {
         (self.width, self.pixels.len() / SAMPLES / self.width)
     }
 
-    /// Asserts the colour of a point, which a JPEG may miss by a little.
-    fn shows(&self, (x, y): (usize, usize), expected: Colour) {
+    /// Asserts the colour of a point. A JPEG may differ slightly.
+    fn assert_colour(&self, (x, y): (usize, usize), expected: Colour) {
         let start = (y * self.width + x) * SAMPLES;
         let found = &self.pixels[start..start + SAMPLES];
-        let tolerance = if self.kind == "image/png" { 0 } else { 12 };
+        let tolerance = if self.content_type == "image/png" { 0 } else { 12 };
         let is_near =
             found.iter().zip(expected).all(|(found, expected)| found.abs_diff(expected) <= tolerance);
-        assert!(is_near, "{found:?} and not {expected:?} at {x}, {y} of a {}", self.kind);
+        assert!(is_near, "{found:?} instead of {expected:?} at {x}, {y} of a {}", self.content_type);
     }
 }
 
 #[tokio::test]
-async fn a_screenshot_has_a_url_under_which_it_can_be_had() {
-    let Some(stage) = tea("a_screenshot_has_a_url_under_which_it_can_be_had").await else { return };
-    let (page, warning) = stage.scrape("tea.test", json!({"formats": ["markdown", "screenshot"]})).await;
+async fn screenshot_is_served_at_its_url() {
+    let Some(browser) = start_with_tea_page("screenshot_is_served_at_its_url").await else { return };
+    let (page, warning) = browser.scrape("tea.test", json!({"formats": ["markdown", "screenshot"]})).await;
     assert!(page["markdown"].as_str().unwrap().contains("A script wrote this"), "{page}");
     assert_eq!(warning, Value::Null, "{page}");
     let url = page["screenshot"].as_str().unwrap();
-    let path = url.strip_prefix(&stage.service.address).unwrap_or_else(|| panic!("{url}"));
+    let path = url.strip_prefix(&browser.service.address).unwrap_or_else(|| panic!("{url}"));
     assert!(path.starts_with("/artifacts/"), "{path}");
-    let picture = Picture::of(&stage, &page["screenshot"]).await;
-    assert_eq!((picture.kind.as_str(), picture.size()), ("image/png", (1280, 800)));
-    // A picture is of now, and the cache is of then.
-    stage.scrape("tea.test", json!({"formats": ["markdown"]})).await;
+    let image = Image::fetch(&browser, &page["screenshot"]).await;
+    assert_eq!((image.content_type.as_str(), image.size()), ("image/png", (1280, 800)));
+    // Screenshots are not cached.
+    browser.scrape("tea.test", json!({"formats": ["markdown"]})).await;
     let (page, warning) =
-        stage.scrape("tea.test", json!({"formats": ["markdown", "screenshot"], "minAge": 0})).await;
+        browser.scrape("tea.test", json!({"formats": ["markdown", "screenshot"], "minAge": 0})).await;
     assert_eq!((&page["screenshot"], &page["metadata"]["cacheState"]), (&Value::Null, &json!("hit")));
     assert!(warning.as_str().unwrap().contains("the cache holds no pictures"), "{warning}");
     let full = json!({"type": "screenshot", "fullPage": true, "viewport": {"width": 600, "height": 500}});
-    let (page, _) = stage.scrape("tea.test", json!({"formats": [full]})).await;
-    let (width, height) = Picture::of(&stage, &page["screenshot"]).await.size();
+    let (page, _) = browser.scrape("tea.test", json!({"formats": [full]})).await;
+    let (width, height) = Image::fetch(&browser, &page["screenshot"]).await.size();
     assert!(width == 600 && height > 3000, "{width} by {height}");
 }
 
-/// A row of four colours, 500 pixels high, above grey until 2500.
+/// A row of four colours, 500 pixels high, above a grey area that ends at 2500 pixels.
 const COLOURS: &str = "<!doctype html><meta name=viewport content='width=device-width'><title>Colours</title>
     <style>body { margin: 0 } div { display: flex; height: 500px } i { flex: 1 } p { margin: 0; height: 2000px; background: #404040 }
     </style><div><i style='background: #f00'></i><i style='background: #008000'></i><i style='background: #00f'></i>
     <i id=last style='background: #f00' onclick='style.background = \"#008000\"'></i></div><p>";
 
 #[tokio::test]
-async fn every_option_of_a_screenshot_is_kept_to() {
+async fn every_screenshot_option_applies() {
     let pages = [("http://colours.test/", COLOURS)];
-    let Some(stage) = stage("every_option_of_a_screenshot_is_kept_to", &pages).await else { return };
+    let Some(browser) = start("every_screenshot_option_applies", &pages).await else { return };
     let viewport = json!({"width": 400, "height": 300});
-    for (screenshot, mobile, kind, (width, height)) in [
+    for (screenshot, mobile, content_type, (width, height)) in [
         (json!({}), false, "image/png", (1280, 800)),
         (json!({"quality": 100}), false, "image/png", (1280, 800)),
         (json!({"quality": 99}), false, "image/jpeg", (1280, 800)),
@@ -106,25 +106,31 @@ async fn every_option_of_a_screenshot_is_kept_to() {
         let mut format = screenshot.clone();
         format["type"] = json!("screenshot");
         let options = json!({"formats": [format], "onlyMainContent": false, "mobile": mobile});
-        let (page, warning) = stage.scrape("colours.test", options).await;
+        let (page, warning) = browser.scrape("colours.test", options).await;
         assert_eq!(warning, Value::Null, "{screenshot}");
-        let picture = Picture::of(&stage, &page["screenshot"]).await;
-        assert_eq!((picture.kind.as_str(), picture.size()), (kind, (width, height)), "{screenshot} {mobile}");
-        for (at, colour) in [RED, GREEN, BLUE, RED].into_iter().enumerate() {
-            picture.shows((width / 8 + at * width / 4, 20), colour);
+        let image = Image::fetch(&browser, &page["screenshot"]).await;
+        assert_eq!(
+            (image.content_type.as_str(), image.size()),
+            (content_type, (width, height)),
+            "{screenshot} {mobile}"
+        );
+        for (index, colour) in [RED, GREEN, BLUE, RED].into_iter().enumerate() {
+            image.assert_colour((width / 8 + index * width / 4, 20), colour);
         }
         let scale = if mobile { 3 } else { 1 };
         if height > 500 * scale {
-            picture.shows((20, 500 * scale + 20), GREY);
-            picture.shows((width - 20, height - 1), GREY);
+            image.assert_colour((20, 500 * scale + 20), GREY);
+            image.assert_colour((width - 20, height - 1), GREY);
         }
     }
 }
 
 #[tokio::test]
-async fn screenshots_among_actions_are_of_their_moment() {
+async fn screenshot_action_captures_the_page_at_its_time() {
     let pages = [("http://colours.test/", COLOURS)];
-    let Some(stage) = stage("screenshots_among_actions_are_of_their_moment", &pages).await else { return };
+    let Some(browser) = start("screenshot_action_captures_the_page_at_its_time", &pages).await else {
+        return;
+    };
     let actions = json!([
         {"type": "screenshot"},
         {"type": "click", "selector": "#last"},
@@ -134,58 +140,58 @@ async fn screenshots_among_actions_are_of_their_moment() {
         {"type": "screenshot", "fullPage": true},
     ]);
     let formats = json!([{"type": "screenshot", "fullPage": true, "quality": 95}]);
-    let (page, _) = stage.scrape("colours.test", json!({"formats": formats, "actions": actions})).await;
-    let mut pictures = Vec::new();
+    let (page, _) = browser.scrape("colours.test", json!({"formats": formats, "actions": actions})).await;
+    let mut images = Vec::new();
     for url in page["actions"]["screenshots"].as_array().unwrap() {
-        pictures.push(Picture::of(&stage, url).await);
+        images.push(Image::fetch(&browser, url).await);
     }
-    let sizes: Vec<_> = pictures.iter().map(Picture::size).collect();
+    let sizes: Vec<_> = images.iter().map(Image::size).collect();
     assert_eq!(sizes, [(1280, 800), (500, 400), (1280, 800), (1280, 2500)]);
-    pictures[0].shows((1270, 20), RED);
-    pictures[1].shows((490, 20), GREEN);
-    pictures[2].shows((1270, 20), GREY);
-    pictures[3].shows((1270, 20), GREEN);
-    // The format has the page as it is in the end.
-    let last = Picture::of(&stage, &page["screenshot"]).await;
-    assert_eq!((last.kind.as_str(), last.size()), ("image/jpeg", (1280, 2500)));
-    last.shows((1270, 20), GREEN);
+    images[0].assert_colour((1270, 20), RED);
+    images[1].assert_colour((490, 20), GREEN);
+    images[2].assert_colour((1270, 20), GREY);
+    images[3].assert_colour((1270, 20), GREEN);
+    // The screenshot format captures the page after all actions.
+    let last = Image::fetch(&browser, &page["screenshot"]).await;
+    assert_eq!((last.content_type.as_str(), last.size()), ("image/jpeg", (1280, 2500)));
+    last.assert_colour((1270, 20), GREEN);
 }
 
 #[tokio::test]
-async fn a_very_long_page_is_one_picture_up_to_what_a_picture_may_be() {
+async fn full_page_screenshot_is_cut_at_the_maximum_height() {
     let long = "<!doctype html><style>body { margin: 0 } nav { position: fixed; inset: 0 0 auto; height: 30px; background: #f00 }
         div { height: 35000px; background: #008000 } div + div { height: 100px; background: #00f } p { margin: 0; height: 70000px }
         </style><nav></nav><div></div><div></div>";
     let longer = format!("{long}<p>");
     let pages = [("http://long.test/", long), ("http://longer.test/", longer.as_str())];
-    let test = "a_very_long_page_is_one_picture_up_to_what_a_picture_may_be";
-    let Some(stage) = stage(test, &pages).await else { return };
+    let test = "full_page_screenshot_is_cut_at_the_maximum_height";
+    let Some(browser) = start(test, &pages).await else { return };
     let viewport = json!({"width": 320, "height": 200});
     for quality in [100, 80] {
         let format =
             json!({"type": "screenshot", "fullPage": true, "quality": quality, "viewport": viewport});
         let options = json!({"formats": [format], "onlyMainContent": false});
-        let (page, warning) = stage.scrape("long.test", options).await;
+        let (page, warning) = browser.scrape("long.test", options).await;
         assert_eq!(warning, Value::Null);
-        let picture = Picture::of(&stage, &page["screenshot"]).await;
-        assert_eq!(picture.size(), (320, 35_100));
-        picture.shows((100, 4), RED);
+        let image = Image::fetch(&browser, &page["screenshot"]).await;
+        assert_eq!(image.size(), (320, 35_100));
+        image.assert_colour((100, 4), RED);
         for y in (40..34_990).step_by(50) {
-            picture.shows((100, y), GREEN);
+            image.assert_colour((100, y), GREEN);
         }
-        picture.shows((100, 35_050), BLUE);
+        image.assert_colour((100, 35_050), BLUE);
     }
     let format = json!({"type": "screenshot", "fullPage": true, "viewport": viewport});
-    let (page, warning) = stage.scrape("longer.test", json!({"formats": [format]})).await;
-    assert_eq!(Picture::of(&stage, &page["screenshot"]).await.size(), (320, 65_535));
+    let (page, warning) = browser.scrape("longer.test", json!({"formats": [format]})).await;
+    assert_eq!(Image::fetch(&browser, &page["screenshot"]).await.size(), (320, 65_535));
     let warning = warning.as_str().unwrap_or_default();
     assert!(warning.contains("105100 pixels long; its picture was cut after 65535"), "{warning}");
 }
 
 #[tokio::test]
-async fn screenshots_in_a_bucket_are_read_there() {
-    let test = "screenshots_in_a_bucket_are_read_there";
-    let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", test) else { return };
+async fn screenshot_in_a_bucket_is_served_from_it() {
+    let test = "screenshot_in_a_bucket_is_served_from_it";
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", test) else { return };
     let bucket = S3Fs::start().await;
     let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
@@ -202,14 +208,14 @@ async fn screenshots_in_a_bucket_are_read_there() {
     }
     command.env("WEBSVC__BROWSER__CONCURRENCY", "1").env("WEBSVC__BROWSER__PATH", chromium);
     let service = Service::start(command.env("WEBSVC_API_KEY", KEY));
-    service.list(&[("listed", "http://tea.test/")]).await;
+    service.index_pages(&[("listed", "http://tea.test/")]).await;
     let options = json!({"formats": ["screenshot"]});
-    let answer = service.search(json!({"query": "listed", "scrapeOptions": options})).await;
+    let response = service.search(json!({"query": "listed", "scrapeOptions": options})).await;
     let url =
-        answer.body["data"]["web"][0]["screenshot"].as_str().unwrap_or_else(|| panic!("{}", answer.body));
-    // The harness follows where the service leads.
-    let (kind, bytes) = service.file(url.strip_prefix(&service.address).unwrap()).await;
-    assert!(kind == "image/png" && bytes.starts_with(b"\x89PNG"), "{kind}");
+        response.body["data"]["web"][0]["screenshot"].as_str().unwrap_or_else(|| panic!("{}", response.body));
+    // The harness follows the redirect of the service.
+    let (content_type, bytes) = service.file(url.strip_prefix(&service.address).unwrap()).await;
+    assert!(content_type == "image/png" && bytes.starts_with(b"\x89PNG"), "{content_type}");
     let stored = bucket.objects().into_iter().find(|(name, _)| name.starts_with("shots/"));
     assert_eq!(stored.map(|(_, content)| content), Some(bytes));
 }

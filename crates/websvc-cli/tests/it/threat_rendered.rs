@@ -1,4 +1,4 @@
-//! Threat protection of pages that a browser draws: where they go is checked, and nothing of a blocked one is kept.
+//! Threat protection of rendered pages: navigations are checked, and nothing of a blocked page is stored.
 
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -12,22 +12,23 @@ use crate::harness::{KEY, Service, Site, skip};
 const BLOCKED: &str = "unsafe_domain_blocked: threat protection blocks evil.test: it is on the blacklist";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_a_drawn_page_goes_is_checked_and_its_pictures_are_not_kept() {
-    let test = "where_a_drawn_page_goes_is_checked_and_its_pictures_are_not_kept";
+async fn rendered_page_leading_to_blocked_url_is_blocked_and_leaves_no_artifacts() {
+    let test = "rendered_page_leading_to_blocked_url_is_blocked_and_leaves_no_artifacts";
     let Some(chromium) = std::env::var_os("WEBSVC_TEST_CHROMIUM") else {
         return skip(test, "WEBSVC_TEST_CHROMIUM is not set (cargo xtask test)");
     };
-    let leads = "<title>Leads</title><p>Here for now.</p><script>location = 'http://evil.test/'</script>";
+    let navigating =
+        "<title>Leads</title><p>Here for now.</p><script>location = 'http://evil.test/'</script>";
     let link = "<title>Link</title><p>A page with a <a href='http://evil.test/'>link</a>.</p>";
     let file = "<title>File</title><p>A page with a <a href='/table.csv'>table</a>.</p>";
-    let asked = AtomicU32::new(0);
+    let requests = AtomicU32::new(0);
     let world = TestWeb::builder()
         .page("http://file.test/", Page::html(file))
-        .page_with("http://file.test/table.csv", move |_| match asked.fetch_add(1, Relaxed) {
+        .page_with("http://file.test/table.csv", move |_| match requests.fetch_add(1, Relaxed) {
             0 => Page::new("text/csv", "a,b").header("content-disposition", "attachment"),
             _ => Page::redirect(302, "http://evil.test/"),
         })
-        .page("http://leads.test/", Page::html(leads))
+        .page("http://leads.test/", Page::html(navigating))
         .page("http://link.test/", Page::html(link))
         .page("http://evil.test/", Page::html("<p>evil"));
     let world = world.start().await;
@@ -35,9 +36,9 @@ async fn where_a_drawn_page_goes_is_checked_and_its_pictures_are_not_kept() {
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
     command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__BROWSER__CONCURRENCY", "2");
     let mut service = Service::start(command.env("WEBSVC__BROWSER__PATH", chromium));
-    let listed =
+    let indexed =
         [("sencha", "http://leads.test/"), ("matcha", "http://link.test/"), ("oolong", "http://file.test/")];
-    service.list(&listed).await;
+    service.index_pages(&indexed).await;
     let store = Store::open(site.data_dir()).unwrap();
     let change = TeamChange { threat_protection: Some(ThreatPolicy::Enforced), ..TeamChange::default() };
     store.set_team("red", &change).unwrap();
@@ -54,19 +55,19 @@ async fn where_a_drawn_page_goes_is_checked_and_its_pictures_are_not_kept() {
     for (word, scrape) in
         [("sencha", &plain), ("matcha", &clicking), ("matcha", &saving), ("oolong", &saving)]
     {
-        let answer = service.search(json!({ "query": word, "scrapeOptions": scrape })).await;
-        let result = &answer.body["data"]["web"][0];
-        assert_eq!(result["metadata"]["error"], BLOCKED, "{word}: {}", answer.body);
+        let response = service.search(json!({ "query": word, "scrapeOptions": scrape })).await;
+        let result = &response.body["data"]["web"][0];
+        assert_eq!(result["metadata"]["error"], BLOCKED, "{word}: {}", response.body);
         for field in ["markdown", "screenshot", "actions"] {
             assert_eq!(result[field], Value::Null, "{word} {field}");
         }
     }
-    assert_eq!(world.count("http://evil.test/"), 0, "nothing is sent there");
-    let kept = fs::read_dir(site.data_dir().join("artifacts")).map_or(0, Iterator::count);
-    assert_eq!(kept, 0, "no picture is kept");
-    assert!(store.profile("red", "shop").unwrap().is_none(), "no profile is kept");
-    // Without the click the page is one like others.
+    assert_eq!(world.count("http://evil.test/"), 0, "the blocked URL was requested");
+    let artifacts = fs::read_dir(site.data_dir().join("artifacts")).map_or(0, Iterator::count);
+    assert_eq!(artifacts, 0, "a screenshot was stored");
+    assert!(store.profile("red", "shop").unwrap().is_none(), "a profile was stored");
+    // Without the click, the same page is scraped.
     let scrape = json!({ "formats": ["markdown", "screenshot"] });
-    let answer = service.search(json!({ "query": "matcha", "scrapeOptions": scrape })).await;
-    assert!(answer.body["data"]["web"][0]["screenshot"].is_string(), "{}", answer.body);
+    let response = service.search(json!({ "query": "matcha", "scrapeOptions": scrape })).await;
+    assert!(response.body["data"]["web"][0]["screenshot"].is_string(), "{}", response.body);
 }

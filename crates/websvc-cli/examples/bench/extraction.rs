@@ -1,6 +1,6 @@
-//! HTML to a document by size of page, beside the crates htmd and `dom_smoothie` on the same bytes.
+//! Compares the extraction of HTML by page size with the crates htmd and `dom_smoothie`.
 //!
-//! They are no dependencies: `cargo xtask bench` builds a program around them and names it in [`PEER`].
+//! These crates are not dependencies: `cargo xtask bench` builds a program that uses them, and sets [`PEER`].
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -14,26 +14,26 @@ use crate::parts::html_files;
 use crate::process::cpu_seconds_of_this_thread;
 use crate::report::Report;
 
-/// Names the program around the other crates.
+/// The variable with the path of the program that uses the other crates.
 const PEER: &str = "WEBSVC_BENCH_PEER";
 
-/// The sizes of pages, in kilobytes; those count that have from four fifths to five quarters of it.
+/// Page sizes in kilobytes. Pages from 80 % to 125 % of a size count.
 const SIZES: [u64; 4] = [10, 20, 100, 500];
 
-/// At most so many pages of a size.
-const PAGES: usize = 40;
+/// Maximum number of pages of a size.
+const MAX_PAGES: usize = 40;
 
-/// How often each is timed, one program after the other; the best time counts.
+/// Measurements of each program, which alternate. The best time counts.
 const ROUNDS: usize = 3;
 
-/// A round goes over the pages again and again for so many seconds of CPU.
+/// CPU seconds of a round, which repeats the pages.
 const ROUND_SECONDS: f64 = 0.5;
 
 /// Measures pages of each size.
 pub(crate) fn by_size(corpus: &Path, report: &mut Report) {
     let peer = std::env::var_os(PEER).map(PathBuf::from);
     if peer.is_none() {
-        println!("htmd and dom_smoothie are absent: {PEER} names no program");
+        println!("htmd and dom_smoothie are skipped, {PEER} is not set");
     }
     for size in SIZES {
         let mut files = html_files(corpus);
@@ -42,9 +42,9 @@ pub(crate) fn by_size(corpus: &Path, report: &mut Report) {
             (size * 800..=size * 1_250).contains(&bytes)
         });
         files.sort_unstable();
-        files.truncate(PAGES);
+        files.truncate(MAX_PAGES);
         if files.is_empty() {
-            println!("HTML to a document, {size} kB: the corpus has no such page");
+            println!("HTML to a document, {size} kB: the corpus has no page of this size");
             continue;
         }
         measure(size, &files, peer.as_deref(), report);
@@ -57,14 +57,14 @@ fn measure(size: u64, files: &[PathBuf], peer: Option<&Path>, report: &mut Repor
     for _ in 0..ROUNDS {
         ours = ours.min(own_seconds(&pages));
         let Some(peer) = peer else { continue };
-        for (at, (name, seconds)) in peer_seconds(peer, files).into_iter().enumerate() {
-            match theirs.get_mut(at) {
+        for (index, (name, seconds)) in peer_seconds(peer, files).into_iter().enumerate() {
+            match theirs.get_mut(index) {
                 None => theirs.push((name, seconds)),
                 Some((_, best)) => *best = seconds.min(*best),
             }
         }
     }
-    #[expect(clippy::cast_precision_loss, reason = "figures to be read")]
+    #[expect(clippy::cast_precision_loss, reason = "only printed")]
     let (count, megabytes) = (pages.len() as f64, pages.iter().map(Vec::len).sum::<usize>() as f64 / 1e6);
     let name = format!("HTML to a document, {size} kB");
     let text = format!("{:.0} pages/s, {:.1} MB/s", count / ours, megabytes / ours);
@@ -74,7 +74,7 @@ fn measure(size: u64, files: &[PathBuf], peer: Option<&Path>, report: &mut Repor
     }
 }
 
-/// Returns the CPU time that one pass over the pages takes.
+/// Returns the CPU seconds of one pass over the pages.
 pub(crate) fn own_seconds(pages: &[Vec<u8>]) -> f64 {
     let url = Url::parse("http://docs.test/").unwrap();
     let (start, mut passes) = (cpu_seconds_of_this_thread(), 0.0);
@@ -92,7 +92,7 @@ pub(crate) fn own_seconds(pages: &[Vec<u8>]) -> f64 {
     }
 }
 
-/// Returns the same of each of the other crates.
+/// Returns the CPU seconds of one pass for each of the other crates.
 fn peer_seconds(peer: &Path, files: &[PathBuf]) -> Vec<(String, f64)> {
     let mut list = String::new();
     files.iter().for_each(|file| writeln!(list, "{}", file.display()).unwrap());

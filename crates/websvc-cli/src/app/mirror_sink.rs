@@ -1,4 +1,4 @@
-//! Writing to the index and to its mirrors, and the end of it.
+//! The sink that writes pages to the index and its mirrors, and the shutdown of both.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use websvc_types::index::IndexDocument;
 use super::App;
 use crate::output;
 
-/// How long the end waits for pages that are on their way elsewhere.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Time that the shutdown waits for pages that are in flight to a mirror.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl App {
-    /// Returns where the pages of a crawl or an import go.
+    /// Returns the sink for the pages of a crawl or an import.
     pub(crate) fn sink(&self) -> Box<dyn Sink> {
         match self.engine.mirrors() {
             [] => Box::new(IndexSink(Arc::clone(&self.index))),
@@ -26,48 +26,49 @@ impl App {
         }
     }
 
-    /// Waits until everything is written, and tells what became of pages elsewhere.
+    /// Flushes the indexes and mirrors, and returns the metrics of the mirrors.
     ///
     /// # Errors
-    /// The index failed.
+    /// An index cannot be flushed.
     pub(crate) async fn close(&self) -> Result<Vec<MirrorMetrics>> {
         if let Some(browser) = self.engine.scraper().browser() {
             browser.stop().await;
         }
-        let (index, of_teams) = (Arc::clone(&self.index), self.engine.team_indexes().cloned());
-        let flush = move || index.flush().and(of_teams.map_or(Ok(()), |indexes| indexes.flush()));
+        let (index, team_indexes) = (Arc::clone(&self.index), self.engine.team_indexes().cloned());
+        let flush = move || index.flush().and(team_indexes.map_or(Ok(()), |indexes| indexes.flush()));
         tokio::task::spawn_blocking(flush).await??;
-        let mut reports = Vec::new();
+        let mut all_metrics = Vec::new();
         for mirror in self.engine.mirrors() {
-            let report = mirror.close(PATIENCE).await;
-            let MirrorMetrics { name, written, refused, lost, first_failure } = &report;
+            let metrics = mirror.close(SHUTDOWN_TIMEOUT).await;
+            let MirrorMetrics { name, written, refused, lost, first_failure } = &metrics;
             if written + refused + lost > 0 {
-                let why =
-                    first_failure.as_ref().map_or_else(String::new, |why| format!("; first failure: {why}"));
+                let failure = first_failure
+                    .as_ref()
+                    .map_or_else(String::new, |reason| format!("; first failure: {reason}"));
                 output::note(&format!(
-                    "{name}: {written} pages written, {refused} refused, {lost} lost{why}"
+                    "{name}: {written} pages written, {refused} rejected, {lost} lost{failure}"
                 ));
             }
-            reports.push(report);
+            all_metrics.push(metrics);
         }
-        Ok(reports)
+        Ok(all_metrics)
     }
 }
 
-/// Refuses to call complete what is not.
+/// Fails if a mirror does not have all pages.
 ///
 /// # Errors
-/// A mirror has not all pages; it is named.
-pub(crate) fn ensure_complete(reports: &[MirrorMetrics]) -> Result<()> {
-    for MirrorMetrics { name, refused, lost, .. } in reports {
+/// Names the mirror that lacks pages.
+pub(crate) fn ensure_complete(all_metrics: &[MirrorMetrics]) -> Result<()> {
+    for MirrorMetrics { name, refused, lost, .. } in all_metrics {
         if refused + lost > 0 {
-            bail!("{} pages are not in {name}", refused + lost);
+            bail!("{} pages are missing in {name}", refused + lost);
         }
     }
     Ok(())
 }
 
-/// The index of this process, if it is filled, and its mirrors.
+/// The index, if pages are written to it, and its mirrors.
 #[derive(Debug)]
 struct MirroredSink {
     index: Option<IndexSink>,
@@ -78,11 +79,11 @@ impl Sink for MirroredSink {
     fn accept(&self, documents: Vec<IndexDocument>) -> SinkFuture<'_> {
         Box::pin(async move {
             for mirror in &self.mirrors {
-                // Refused pages are counted and told at the end; a server that cannot be reached ends the work.
+                // Rejected pages are counted and reported at the end. An unreachable server aborts the work.
                 let BulkReport { lost, first_failure, .. } = mirror.write(&documents).await;
                 if lost > 0 {
-                    let why = first_failure.unwrap_or_default();
-                    let text = format!("{lost} pages could not be written to {}: {why}", mirror.name());
+                    let reason = first_failure.unwrap_or_default();
+                    let text = format!("{lost} pages could not be written to {}: {reason}", mirror.name());
                     return Err(SinkError(text.into()));
                 }
             }
