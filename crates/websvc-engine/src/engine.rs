@@ -45,7 +45,7 @@ pub struct EngineConfig {
     /// Where scraped pages go to be searched; `None` when this process may not write.
     pub index: Option<Arc<websvc_index::Index>>,
     /// Whether they go there.
-    pub index_use: IndexMode,
+    pub index_mode: IndexMode,
     /// The indexes of teams that keep their pages to themselves; without it, the pages of such teams go nowhere.
     pub team_indexes: Option<Arc<TeamIndexes>>,
     /// Where they are written, too.
@@ -66,7 +66,7 @@ impl EngineConfig {
 
     /// Returns the index when pages are to go to it.
     pub(crate) fn writable_index(&self) -> Option<&Arc<websvc_index::Index>> {
-        self.index.as_ref().filter(|_| self.index_use == IndexMode::Write)
+        self.index.as_ref().filter(|_| self.index_mode == IndexMode::Write)
     }
 }
 
@@ -166,7 +166,7 @@ impl Engine {
     }
 
     /// Returns the figures of the sources, in order of preference.
-    pub fn source_figures(&self) -> Vec<SourceMetrics> {
+    pub fn source_metrics(&self) -> Vec<SourceMetrics> {
         self.counted.iter().map(|source| source.figures()).collect()
     }
 
@@ -344,7 +344,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`EngineError::NotSupported`] when this installation cannot do it.
-    pub fn review(&self, plan: &ScrapePlan) -> Result<Vec<String>, EngineError> {
+    pub fn check_scrape(&self, plan: &ScrapePlan) -> Result<Vec<String>, EngineError> {
         check_page_features(plan, self.scraper(), self.config.completion_model())
             .map(|review| review.warnings)
     }

@@ -56,8 +56,8 @@ impl Engine {
     ///
     /// # Errors
     /// [`IngestError`]
-    pub async fn known_team_index(&self, scope: PageScope) -> Result<Option<Arc<Index>>, IngestError> {
-        self.config().known_team_index(scope).await
+    pub async fn existing_team_index(&self, scope: PageScope) -> Result<Option<Arc<Index>>, IngestError> {
+        self.config().existing_team_index(scope).await
     }
 
     /// Returns the indexes whose pages a request of a team may be told of, its own first.
@@ -65,12 +65,12 @@ impl Engine {
     /// # Errors
     /// [`EngineError::NoSource`] when its own cannot be opened.
     pub(crate) async fn indexes_in(&self, scope: PageScope) -> Result<Vec<Arc<Index>>, EngineError> {
-        let own = self.known_team_index(scope).await.map_err(|error| not_opened(&error))?;
+        let own = self.existing_team_index(scope).await.map_err(|error| not_opened(&error))?;
         Ok(own.into_iter().chain(self.index().cloned()).collect())
     }
 
     /// Removes the pages of deleted teams from cache and index for as long as it is polled: another process may delete teams.
-    pub async fn keep_teams_swept(&self) -> Infallible {
+    pub async fn sweep_deleted_teams(&self) -> Infallible {
         let mut interval = tokio::time::interval(SWEEP_INTERVAL);
         interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
@@ -136,7 +136,7 @@ impl EngineConfig {
         blocking(move || indexes.open(owner)).await.map(Some)
     }
 
-    async fn known_team_index(&self, scope: PageScope) -> Result<Option<Arc<Index>>, IngestError> {
+    async fn existing_team_index(&self, scope: PageScope) -> Result<Option<Arc<Index>>, IngestError> {
         let (Some(indexes), Some(owner)) = (&self.team_indexes, scope.owner()) else { return Ok(None) };
         let indexes = Arc::clone(indexes);
         blocking(move || indexes.find(owner)).await
@@ -150,7 +150,7 @@ impl EngineConfig {
         &self,
         scope: PageScope,
     ) -> Result<Vec<Arc<dyn SearchSource>>, EngineError> {
-        let own = self.known_team_index(scope).await.map_err(|error| not_opened(&error))?;
+        let own = self.existing_team_index(scope).await.map_err(|error| not_opened(&error))?;
         let own = own.map(|index| Arc::new(IndexSource::named(TEAM_SOURCE, index)) as Arc<dyn SearchSource>);
         Ok(own.into_iter().chain(self.sources.iter().cloned()).collect())
     }

@@ -221,7 +221,7 @@ impl EmbeddedServer {
             sources: vec![Arc::new(IndexSource::new(Arc::clone(&parts.index)))],
             scraper: Scraper::new(Client::new(client)?, parts.store.clone(), scrape),
             index: Some(Arc::clone(&parts.index)),
-            index_use: IndexMode::Write,
+            index_mode: IndexMode::Write,
             team_indexes: Some(Arc::clone(&parts.team_indexes)),
             mirrors: Vec::new(),
             pricing,
@@ -282,7 +282,7 @@ impl EmbeddedServer {
             drained = server.run(handler, stop) => drained?,
             never = parts.artifacts.sweep_periodically() => match never {},
             never = jobs.run() => match never {},
-            never = engine.keep_teams_swept() => match never {},
+            never = engine.sweep_deleted_teams() => match never {},
         };
         blocking(move || Ok(parts.index.flush().and(parts.team_indexes.flush())?)).await?;
         Ok(drained)

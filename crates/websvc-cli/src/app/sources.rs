@@ -146,7 +146,7 @@ pub(super) fn mirrors(config: &Config) -> Result<Vec<Arc<Mirror>>> {
 }
 
 /// Tells whether pages go to the embedded index: when they are written elsewhere and it is not searched, they do not.
-pub(super) fn index_use(config: &Config, mirrors: &[Arc<Mirror>]) -> IndexMode {
+pub(super) fn index_mode(config: &Config, mirrors: &[Arc<Mirror>]) -> IndexMode {
     if mirrors.is_empty() || config.search.providers.contains(&Provider::Index) {
         IndexMode::Write
     } else {

@@ -155,7 +155,7 @@ async fn a_host_whose_robots_txt_cannot_be_read_is_left_alone() {
 
     assert_eq!(
         report(&said)["skipped_because"],
-        json!({ "the robots.txt of its host could not be read": 1 }),
+        json!({ "the host's robots.txt could not be read": 1 }),
         "{said}"
     );
 }

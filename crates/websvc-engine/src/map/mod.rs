@@ -95,7 +95,7 @@ impl Engine {
     /// Returns the most that a map may cost. URLs that are scanned because the site leads to them do not count: they are
     /// known only when it did.
     #[must_use]
-    pub fn most_map_credits(&self, plan: &MapPlan) -> u64 {
+    pub fn max_map_credits(&self, plan: &MapPlan) -> u64 {
         let prices = self.prices();
         let scan = if plan.page().protection().is_some() { prices.threat_scan } else { 0 };
         prices.map.saturating_add(scan)

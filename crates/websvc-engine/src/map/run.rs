@@ -21,7 +21,7 @@ use super::robots::{MAX_HOSTS, RobotsCache};
 use super::site::{self, MapScope};
 use super::url_collector::UrlCollector;
 use super::warnings::MapWarnings;
-use crate::crawl::robots::{self, RobotsTxt};
+use crate::crawl::robots::{self, RobotsStatus, RobotsTxt};
 use crate::error::EngineError;
 
 /// So many files are fetched at one time; they are read one after the other, in the order in which they were named, so
@@ -112,7 +112,7 @@ impl<'a> MapRun<'a> {
         let rules = match fetched {
             Ok(file) => {
                 let rules = RobotsTxt::read(file.status, &file.body, self.scraper.robots_user_agent());
-                if matches!(rules, RobotsTxt::Unavailable) {
+                if rules.status() == RobotsStatus::ServerError {
                     self.notes.add(format!(
                         "{place} answered {}: nothing of the host was fetched",
                         file.status.as_u16()
@@ -127,7 +127,7 @@ impl<'a> MapRun<'a> {
             // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4).
             Err(error) => {
                 self.failed(&place, error);
-                RobotsTxt::Unavailable
+                RobotsTxt::without_rules(RobotsStatus::Unreachable)
             }
         };
         if self.site.is_of_host(url) && self.plan.sitemap() != SitemapMode::Skip {

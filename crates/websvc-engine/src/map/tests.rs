@@ -46,7 +46,7 @@ impl Site {
             sources: Vec::new(),
             scraper: Scraper::new(world.client(), store, ScrapeConfig::default()),
             index: Some(Arc::new(index)),
-            index_use: IndexMode::Write,
+            index_mode: IndexMode::Write,
             team_indexes: None,
             mirrors: Vec::new(),
             pricing: Pricing::default(),

@@ -148,7 +148,7 @@ pub(super) async fn system(context: &RequestContext<'_>) -> Result<HttpResponse,
         now: unix_ms(SystemTime::now()),
         readiness,
         requests: requests(&context.admission.figures()),
-        sources: context.engine.source_figures().into_iter().map(source).collect(),
+        sources: context.engine.source_metrics().into_iter().map(source).collect(),
         index: index.map(|stats| IndexSize {
             documents: stats.documents,
             images: stats.images,

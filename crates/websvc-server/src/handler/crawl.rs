@@ -35,7 +35,7 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
     let merged = generated.is_some().then(|| crawl_params_of(&request));
     let page_limit = Some(plan.limit());
     let site = CrawlScope::new(plan);
-    let url = site.fetched(site.plan().url().clone());
+    let url = site.normalize(site.plan().url().clone());
     let start = JobUrl { key: site.key(&url), url: url.into(), depth: 0, entry: None };
     let stored = JobRequest {
         options: request.scrape_options.clone().unwrap_or_default(),

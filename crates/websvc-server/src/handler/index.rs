@@ -127,7 +127,7 @@ pub(crate) async fn crawl_progress(
 pub(crate) async fn index_stats(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let index = context.engine.index().ok_or_else(no_index)?;
     let failed = |error| ApiError::internal(&error, "the index could not be read");
-    let own = context.engine.known_team_index(scope(context)?).await.map_err(failed)?;
+    let own = context.engine.existing_team_index(scope(context)?).await.map_err(failed)?;
     let mut sum = IndexStats { success: true, documents: 0, bytes: 0, segments: 0 };
     for index in own.iter().chain([index]) {
         let stats =

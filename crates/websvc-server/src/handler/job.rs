@@ -270,7 +270,7 @@ pub(super) fn note(
 /// 400, 402 and 403.
 pub(super) async fn admit(context: &RequestContext<'_>, plan: &ScrapePlan) -> Result<(), ApiError> {
     authorise_format_names(context.caller.as_ref(), plan.formats())?;
-    context.engine.review(plan)?;
+    context.engine.check_scrape(plan)?;
     // Free again at once: each page holds its own.
     drop(charge::hold(context, context.engine.max_page_credits(plan)).await?);
     Ok(())

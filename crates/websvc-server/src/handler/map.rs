@@ -57,7 +57,7 @@ pub(crate) async fn answer_map(
         retention,
         &AuditedRequest { username, query: plan.search(), urls: &[plan.url().as_str()] },
     );
-    let hold = charge::hold(&context, context.engine.most_map_credits(&plan)).await?;
+    let hold = charge::hold(&context, context.engine.max_map_credits(&plan)).await?;
     // The time it waited for its turn counts, so that its own 408 comes in time.
     let MapOutcome { result, bill } = context.engine.map(&plan, team(&context), context.started).await;
     match result {

@@ -110,7 +110,7 @@ async fn add(
     report.skipped += robots_blocked.len();
     if !robots_blocked.is_empty() {
         let because: &mut BTreeMap<_, _> = &mut report.skipped_because;
-        *because.entry("robots.txt does not allow it").or_default() += robots_blocked.len();
+        *because.entry("disallowed by robots.txt").or_default() += robots_blocked.len();
     }
     let done = state.completed + (errors.len() + robots_blocked.len()) as u64;
     report.waiting += usize::try_from(state.total.saturating_sub(done))?;

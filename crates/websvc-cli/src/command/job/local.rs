@@ -141,10 +141,10 @@ fn crawl(app: &App, request: &CrawlRequest) -> Result<JobDraft> {
     let body = serde_json::to_vec(request)?;
     let Checked { plan: (request, plan), warnings } =
         read_crawl_request(&body, &Policy::default()).map_err(print_api_error)?;
-    app.engine.review(plan.scrape())?;
+    app.engine.check_scrape(plan.scrape())?;
     let page_limit = Some(plan.limit());
     let site = CrawlScope::new(plan);
-    let url = site.fetched(site.plan().url().clone());
+    let url = site.normalize(site.plan().url().clone());
     let start = JobUrl { key: site.key(&url), url: url.into(), depth: 0, entry: None };
     let stored = JobRequest {
         options: request.scrape_options.clone().unwrap_or_default(),
@@ -164,7 +164,7 @@ fn batch(app: &App, requests: &[BatchScrapeRequest]) -> Result<JobDraft> {
     for request in requests {
         let body = serde_json::to_vec(request)?;
         let Checked { plan, warnings } = read_batch(&body, &Policy::default()).map_err(print_api_error)?;
-        app.engine.review(plan.scrape())?;
+        app.engine.check_scrape(plan.scrape())?;
         let urls = plan.pages().iter().map(batch_url).collect();
         parts.push(List { urls, listed: plan.listed() });
         invalid_urls.extend(plan.invalid_urls().into_iter().flatten().cloned());
