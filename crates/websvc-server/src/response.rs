@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_timeout_has_the_body_of_the_specification() {
-        let error = "Request timed out: the search was not done within its time of 1000 ms";
+        let error = "Request timed out: the search did not finish within its timeout of 1000 ms";
         let failure = ApiError::from(EngineError::Timeout { timeout_ms: 1000, bill: Bill::default() });
         check(failure, 408, &json!({ "success": false, "error": error }));
     }

@@ -153,8 +153,8 @@ async fn no_source_that_answers_is_an_error_that_names_all() {
     let service = serve(&site, r#"["es", "searxng"]"#);
     let answer = service.search(json!({"query": "tea"})).await;
     assert_eq!((answer.status.as_u16(), &answer.body["code"]), (503, &json!("SEARCH_UNAVAILABLE")));
-    let expected = "no search source could answer: source es: it answered with status 404: it has no index \"pages\"; \
-                    source searxng: it refuses JSON (403): add `json` to `search.formats` in its settings.yml";
+    let expected = "no search source could answer: source es: responded with status 404: it has no index \"pages\"; \
+                    source searxng: JSON is not enabled (403): add `json` to `search.formats` in its settings.yml";
     assert_eq!(answer.body["error"], expected);
     let figures = metrics(&service).await;
     let line = "websvc_source_requests_total{source=\"es\",outcome=\"unavailable\",reason=\"status\"} 1";
@@ -175,7 +175,7 @@ async fn one_source_that_fails_is_a_warning_and_all_empty_is_an_empty_answer() {
     es.fail_next("_search", Page::text("down").status(503));
     let answer = service.search(json!({"query": "nothing"})).await;
     assert_eq!((answer.status.as_u16(), &answer.body["data"]), (200, &json!({"web": []})));
-    assert_eq!(answer.body["warning"], "source es: it answered with status 503");
+    assert_eq!(answer.body["warning"], "source es: responded with status 503");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -65,7 +65,7 @@ async fn index_and_searxng_are_one_list() {
 async fn a_source_that_fails_is_named_and_alone_it_is_an_error() {
     let world = world_of(instance().without_json()).await;
     let site = Site::new(&world);
-    let reason = "source searxng: it refuses JSON (403): add `json` to `search.formats` in its settings.yml";
+    let reason = "source searxng: JSON is not enabled (403): add `json` to `search.formats` in its settings.yml";
     let service = serve(&site, r#"["index", "searxng"]"#);
     let answer = service.search(json!({"query": "tea"})).await;
     assert_eq!((answer.status.as_u16(), &answer.body["data"]["web"]), (200, &json!([])));
@@ -89,7 +89,7 @@ async fn the_state_of_every_source_is_told() {
     let answer = service.get("/ready").await;
     let searxng = &answer.body["sources"][1];
     assert_eq!((answer.status.as_u16(), &searxng["state"]), (200, &json!("paused")));
-    let reason = "its limiter refuses requests (429), the next attempt is in 60 s";
+    let reason = "rate limited by the source (429), next attempt in 60 s";
     assert_eq!(searxng["reason"], reason);
     assert!(searxng["retryAfterMs"].as_u64().is_some_and(|left| left <= 60_000), "{searxng}");
 }

@@ -271,7 +271,7 @@ async fn failures_are_told_apart_without_secrets() {
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let tea = Question::new(SourceKind::Web, "tea");
     let reason = tea.reason(&source(&world, ELASTIC)).await;
-    let expected = "it answered with status 401: its username and password or its api_key do not open it";
+    let expected = "responded with status 401: its username and password or its api_key do not open it";
     assert_eq!(reason, expected);
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!((written.lost, written.first_failure.as_deref()), (6, Some(expected)));
@@ -280,15 +280,15 @@ async fn failures_are_told_apart_without_secrets() {
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let source_ = source(&world, ELASTIC);
     let reason = tea.reason(&source_).await;
-    assert_eq!(reason, "it answered with status 404: it has no index \"pages\"");
+    assert_eq!(reason, "responded with status 404: it has no index \"pages\"");
     server.fail_next("_search", Page::text("busy").status(503));
-    assert_eq!(tea.reason(&source_).await, "it answered with status 503");
+    assert_eq!(tea.reason(&source_).await, "responded with status 503");
     server.fail_next("_search", Page::new("application/json", "{\"hits\": {}}"));
-    assert_eq!(tea.reason(&source_).await, "its answer cannot be read: it has no list `hits.hits`");
+    assert_eq!(tea.reason(&source_).await, "its response cannot be read: it has no list `hits.hits`");
     let foreign = json!({"hits": {"hits": [{"_source": {"message": "a log"}}]}}).to_string();
     server.fail_next("_search", Page::new("application/json", foreign));
     let reason = tea.reason(&source_).await;
-    assert_eq!(reason, "its answer cannot be read: its documents are not as websvc writes them");
+    assert_eq!(reason, "its response cannot be read: its documents are not as websvc writes them");
     server.fail_next("_search", Page::text("").status(429).header("retry-after", "60"));
     let answer = tea.ask(&source_).await;
     assert!(

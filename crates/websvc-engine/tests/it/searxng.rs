@@ -184,7 +184,7 @@ async fn nothing_found_is_an_answer_only_when_all_engines_answered() {
 async fn an_instance_without_json_says_what_to_change() {
     let world = serve(FakeSearxng::new().without_json()).await;
     let reason = Question::new(SourceKind::Web, "tea").reason(&source(&world)).await;
-    assert_eq!(reason, "it refuses JSON (403): add `json` to `search.formats` in its settings.yml");
+    assert_eq!(reason, "JSON is not enabled (403): add `json` to `search.formats` in its settings.yml");
 }
 
 #[tokio::test]
@@ -193,9 +193,9 @@ async fn a_limiter_is_left_alone_for_as_long_as_it_says() {
     let source = source(&world);
     let question = Question::new(SourceKind::Web, "tea");
     let reason = question.reason(&source).await;
-    assert_eq!(reason, "its limiter refuses requests (429), the next attempt is in 120 s");
+    assert_eq!(reason, "rate limited by the source (429), next attempt in 120 s");
     let reason = question.reason(&source).await;
-    assert!(reason.starts_with("it is paused after failures, the next attempt is in 1"), "{reason}");
+    assert!(reason.starts_with("paused after failures, next attempt in 1"), "{reason}");
     assert_eq!(world.requests().len(), 1);
     assert!(matches!(source.condition(), SourceHealth::Paused { retry_after_ms: 110_000..=120_000, .. }));
 }
@@ -203,18 +203,18 @@ async fn a_limiter_is_left_alone_for_as_long_as_it_says() {
 #[tokio::test]
 async fn answers_that_are_none_are_told_apart() {
     let html = Page::html("<title>SearXNG</title>");
-    assert_eq!(reason(html.clone()).await, "it answered with \"text/html; charset=utf-8\" in place of JSON");
-    assert_eq!(reason(html.status(502)).await, "it answered with status 502");
+    assert_eq!(reason(html.clone()).await, "responded with \"text/html; charset=utf-8\" instead of JSON");
+    assert_eq!(reason(html.status(502)).await, "responded with status 502");
     let json = |body: &str| Page::new("application/json", body.to_owned());
     assert_eq!(
         reason(json(r#"{"error":"Invalid value"}"#).status(400)).await,
-        "it answered with status 400: Invalid value"
+        "responded with status 400: Invalid value"
     );
-    assert!(reason(json("{")).await.starts_with("its answer cannot be read: not valid JSON"));
-    assert_eq!(reason(json("{}")).await, "its answer cannot be read: it has no list `results`");
+    assert!(reason(json("{")).await.starts_with("its response cannot be read: not valid JSON"));
+    assert_eq!(reason(json("{}")).await, "its response cannot be read: it has no list `results`");
     assert_eq!(
         reason(Page::redirect(302, "https://searx.test/search")).await,
-        "it redirects (status 302): configure the address that it redirects to"
+        "redirects (status 302): configure the redirect target as its address"
     );
 }
 
@@ -223,7 +223,7 @@ async fn a_silent_instance_is_given_up_after_its_time() {
     let world = TestWeb::builder().page(SEARCH, Page::silence()).start().await;
     let endpoint = EndpointConfig { timeout: Duration::from_millis(50), ..EndpointConfig::default() };
     let reason = Question::new(SourceKind::Web, "tea").reason(&source_with(&world, endpoint)).await;
-    assert_eq!(reason, "it did not answer within 50 ms");
+    assert_eq!(reason, "no response within 50 ms");
 }
 
 #[tokio::test]
@@ -241,7 +241,7 @@ async fn pages_that_came_before_a_failure_are_kept() {
     question.limit = 25;
     let (hits, warnings) = question.hits(&source(&world)).await;
     assert_eq!(hits.len(), 10);
-    assert_eq!(warnings, ["the results end after page 1: it answered with status 500"]);
+    assert_eq!(warnings, ["the results end after page 1: responded with status 500"]);
     question.patience = Duration::ZERO;
     world.forget();
     let (hits, warnings) = question.hits(&source(&world)).await;
@@ -295,7 +295,7 @@ async fn the_pace_refuses_what_cannot_wait() {
     // The first question takes both tokens: one page, and the empty one after it.
     question.hits(&source).await;
     let reason = question.reason(&source).await;
-    assert!(reason.starts_with("more questions than its configured rate allows"), "{reason}");
+    assert!(reason.starts_with("the configured rate limit is exhausted"), "{reason}");
     assert_eq!(world.requests().len(), 2);
     assert_eq!(source.condition(), SourceHealth::Ok, "it is not the source's fault");
 }
