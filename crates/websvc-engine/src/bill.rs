@@ -84,7 +84,7 @@ impl ChargeKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BillLine {
     /// The kind of charge.
-    pub item: ChargeKind,
+    pub kind: ChargeKind,
     /// The number of units, such as pages.
     pub count: u64,
     /// The credits for all units together.
@@ -99,17 +99,17 @@ pub struct Bill {
 
 impl Bill {
     /// Adds `count` units of a kind at `price` each and returns their credits. A count of zero adds no line.
-    pub fn add_line(&mut self, item: ChargeKind, count: u64, price: u64) -> u64 {
+    pub fn add_line(&mut self, kind: ChargeKind, count: u64, price: u64) -> u64 {
         let credits = count.saturating_mul(price);
         if count == 0 {
             return 0;
         }
-        match self.lines.iter_mut().find(|line| line.item == item) {
+        match self.lines.iter_mut().find(|line| line.kind == kind) {
             Some(line) => {
                 line.count = line.count.saturating_add(count);
                 line.credits = line.credits.saturating_add(credits);
             }
-            None => self.lines.push(BillLine { item, count, credits }),
+            None => self.lines.push(BillLine { kind, count, credits }),
         }
         credits
     }
@@ -124,7 +124,7 @@ impl Bill {
     #[must_use]
     pub fn items(&self) -> Vec<UsageItem> {
         let item = |line: &BillLine| UsageItem {
-            item: line.item.as_str().to_owned(),
+            item: line.kind.as_str().to_owned(),
             count: line.count,
             credits: line.credits,
         };
@@ -151,14 +151,14 @@ mod tests {
         assert_eq!(bill.add_line(ChargeKind::RedactPii, 1, 4), 4);
         assert_eq!(bill.add_line(ChargeKind::Page, 1, 5), 5);
         assert_eq!(bill.add_line(ChargeKind::PdfPage, 0, 5), 0);
-        let pages = BillLine { item: ChargeKind::Page, count: 3, credits: 7 };
-        assert_eq!(bill.lines(), [pages, BillLine { item: ChargeKind::RedactPii, count: 1, credits: 4 }]);
+        let pages = BillLine { kind: ChargeKind::Page, count: 3, credits: 7 };
+        assert_eq!(bill.lines(), [pages, BillLine { kind: ChargeKind::RedactPii, count: 1, credits: 4 }]);
         assert_eq!(bill.total(), 11);
     }
 
     #[test]
     fn charge_kind_names_are_unique() {
-        let names: BTreeSet<&str> = ChargeKind::ALL.iter().map(|item| item.as_str()).collect();
+        let names: BTreeSet<&str> = ChargeKind::ALL.iter().map(|kind| kind.as_str()).collect();
         assert_eq!(names.len(), ChargeKind::ALL.len());
     }
 }

@@ -237,7 +237,7 @@ impl Engine {
         self.stages().run(Stage::Publish, files.publish(&mut page)).await;
         let copies: Vec<_> = page.index_copy.take().into_iter().map(|copy| *copy).collect();
         let indexing =
-            self.config.keep(scope, copies, self.stages(), "the page could not be added to the index");
+            self.config.index_pages(scope, copies, self.stages(), "the page could not be added to the index");
         page.warnings.extend(indexing.await);
         Ok(page)
     }

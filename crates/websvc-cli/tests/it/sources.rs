@@ -112,7 +112,7 @@ async fn a_slow_source_does_not_hold_the_answer_and_alone_it_times_out() {
     let service = serve(&site, r#"["index", "searxng"]"#);
     let answer = service.search(json!({"query": "tea", "timeout": 1000})).await;
     assert_eq!((answer.status.as_u16(), &answer.body["data"]["web"]), (200, &json!([])));
-    assert_eq!(answer.body["warning"], "source searxng: it was too slow and was not waited for");
+    assert_eq!(answer.body["warning"], "source searxng: no response in time");
     drop(service);
     let service = serve(&site, r#"["searxng"]"#);
     let answer = service.search(json!({"query": "tea", "timeout": 1000})).await;

@@ -317,7 +317,7 @@ async fn the_failure_policy_decides_while_the_scanner_is_down() {
             let own = json!({ "failurePolicy": policy });
             let answer = stage.search(&key, json!({ "query": "oolong", "threatProtection": own })).await;
             assert_eq!((answer.status.as_u16(), urls(&answer).len()), (200, shown), "{mood:?} {policy}");
-            let told = "the scanner of threat protection gave no verdict on 4 URLs; failurePolicy decided";
+            let told = "the threat scanner gave no verdict on 4 URLs; failurePolicy decided";
             assert!(warning(&answer).contains(told), "{mood:?}: {}", answer.body);
             let credits = if shown == 0 { 0 } else { 2 };
             assert_eq!(answer.body["creditsUsed"], credits, "what was not scanned is not charged");
