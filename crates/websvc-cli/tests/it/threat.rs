@@ -360,8 +360,8 @@ async fn without_a_scanner_the_lists_work_and_the_answer_says_so() {
     assert_eq!(urls(&answer), ["http://archive.zip/", "http://fine.test/"]);
     assert_eq!(
         warning(&answer),
-        "threat protection removed 2 results; threat protection went by its lists alone: \
-         no scanner of URLs is configured"
+        "threat protection removed 2 results; threat protection used only its lists: \
+         no URL scanner is configured"
     );
     assert_eq!(answer.body["creditsUsed"], 2, "nothing was scanned");
     let closed = json!({ "query": "oolong", "threatProtection": { "failurePolicy": "closed" } });

@@ -30,9 +30,11 @@ pub struct RobotsTxt {
 pub enum RobotsStatus {
     /// It was read, and its rules apply.
     Available,
-    /// The host has no robots.txt: the status was neither 2xx, 429 nor 5xx (RFC 9309, section 2.3.1.3). Everything is allowed.
+    /// The host has no robots.txt: the status was neither 2xx, 429 nor 5xx (RFC 9309, section 2.3.1.3). Everything is
+    /// allowed.
     Unavailable,
-    /// The host responded with 429 or 5xx, or with something that could not be read (section 2.3.1.4). Nothing is allowed.
+    /// The host responded with 429 or 5xx, or with something that could not be read (section 2.3.1.4). Nothing is
+    /// allowed.
     ServerError,
     /// The host could not be reached (section 2.3.1.4). Nothing is allowed.
     Unreachable,
@@ -133,7 +135,8 @@ impl RobotsTxt {
     }
 }
 
-/// Parses a robots.txt. Lines that cannot be parsed are left out, and the others still apply (RFC 9309, section 2.3.1.5).
+/// Parses a robots.txt. Lines that cannot be parsed are left out, and the others still apply (RFC 9309, section
+/// 2.3.1.5).
 fn parse(agent: &str, body: &[u8]) -> Option<Robot> {
     if let Ok(robot) = Robot::new(agent, body) {
         return Some(robot);
@@ -143,7 +146,8 @@ fn parse(agent: &str, body: &[u8]) -> Option<Robot> {
     Robot::new(agent, &valid.join(&b'\n')).ok()
 }
 
-/// Returns a body without its last line if the size limit has cut it: the beginning of a path forbids more than the path.
+/// Returns a body without its last line if the size limit has cut it: the beginning of a path forbids more than the
+/// path.
 fn whole_lines(body: &[u8]) -> &[u8] {
     if (body.len() as u64) < MAX_BYTES {
         return body;

@@ -44,8 +44,8 @@ impl SearchSource for IndexSource {
     fn search<'a>(&'a self, ask: &'a SourceRequest<'a>) -> SourceFuture<'a> {
         Box::pin(async move {
             let options = options(ask);
-            // Never on this thread: whatever arrives meanwhile would wait in the system's buffers, where nobody can say how
-            // much there is and whose turn it is.
+            // Never on this thread: whatever arrives meanwhile would wait in the system's buffers, where nobody can say
+            // how much there is and whose turn it is.
             let (index, query) = (Arc::clone(&self.index), ask.query.clone());
             let searching = in_current_span(move || index.search(&query, &options));
             let Ok(outcome) = tokio::task::spawn_blocking(searching).await else {

@@ -226,7 +226,7 @@ pub(super) fn failure(code: ErrorCode) -> Example {
         ]);
     }
     if code == ErrorCode::ParseUnsupportedOptions {
-        let message = "waitFor means nothing for an uploaded file";
+        let message = "waitFor does not apply to uploaded files";
         value["details"] = json!([{ "path": "/waitFor", "code": "not_supported", "message": message }]);
     }
     if code == ErrorCode::ScrapeActionsNotSupported {

@@ -1,7 +1,8 @@
 //! Atom feeds (RFC 4287) as the JSON that declared pointers lead into.
 //!
-//! `{"title": .., "entries": [{"id": .., "title": .., "summary": .., "published": .., "link": .., "links": {"alternate": ..},
-//! "authors": [..], "categories": [..]}]}`: elements by their name without prefix, the first of a name counts.
+//! `{"title": .., "entries": [{"id": .., "title": .., "summary": .., "published": .., "link": .., "links":
+//! {"alternate": ..}, "authors": [..], "categories": [..]}]}`: elements by their name without prefix, the first of a
+//! name counts.
 
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
