@@ -170,7 +170,7 @@ impl Engine {
 
     /// Returns the metrics of the search sources, in order of preference.
     pub fn source_metrics(&self) -> Vec<SourceMetrics> {
-        self.instrumented.iter().map(|source| source.figures()).collect()
+        self.instrumented.iter().map(|source| source.metrics()).collect()
     }
 
     /// Returns the external indexes that new pages are written to as well.

@@ -153,7 +153,7 @@ async fn no_source_that_answers_is_an_error_that_names_all() {
     let service = serve(&site, r#"["es", "searxng"]"#);
     let answer = service.search(json!({"query": "tea"})).await;
     assert_eq!((answer.status.as_u16(), &answer.body["code"]), (503, &json!("SEARCH_UNAVAILABLE")));
-    let expected = "no search source could answer: source es: responded with status 404: it has no index \"pages\"; \
+    let expected = "no search source could answer: source es: responded with status 404: the index \"pages\" does not exist; \
                     source searxng: JSON is not enabled (403): add `json` to `search.formats` in its settings.yml";
     assert_eq!(answer.body["error"], expected);
     let figures = metrics(&service).await;

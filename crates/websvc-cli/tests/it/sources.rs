@@ -58,7 +58,7 @@ async fn index_and_searxng_are_one_list() {
     let urls = urls(&found.body);
     assert_eq!(urls[0], "http://tea.test/green", "both have it, and the index tells it: {urls:?}");
     assert_eq!(urls.len(), 3);
-    assert_eq!(found.body["warning"], "source searxng: engines did not answer: google (timeout)");
+    assert_eq!(found.body["warning"], "source searxng: some engines did not respond: google (timeout)");
 }
 
 #[tokio::test(flavor = "multi_thread")]

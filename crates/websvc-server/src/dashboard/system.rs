@@ -172,18 +172,18 @@ fn requests(figures: &AdmissionMetrics) -> RequestState {
 }
 
 fn source(figures: SourceMetrics) -> SourceHealth {
-    let total = figures.took.last().copied().unwrap_or_default();
+    let total = figures.latency_counts.last().copied().unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "a mean for a person to read")]
     let mean_ms = (total > 0).then(|| figures.total_us as f64 / 1000.0 / total as f64);
     let last_failure =
         figures.last_failure.map(|(at, failure)| LastFailure { at: unix_ms(at), reason: failure.name() });
     SourceHealth {
         name: figures.name,
-        answered: figures.results + figures.none,
+        answered: figures.results + figures.empty,
         unanswered: figures.unavailable.iter().map(|(_, count)| count).sum(),
-        given_up: figures.given_up,
+        given_up: figures.cancelled,
         mean_ms,
-        p95_below_ms: p95(&figures.took),
+        p95_below_ms: p95(&figures.latency_counts),
         last_failure,
     }
 }

@@ -263,11 +263,11 @@ fn source_requests(out: &mut PrometheusText, sources: &[SourceMetrics]) {
             out.line(name, &labels, &count.to_string());
         };
         line("results", "", source.results);
-        line("none", "", source.none);
+        line("none", "", source.empty);
         for (failure, count) in &source.unavailable {
             line("unavailable", failure.name(), *count);
         }
-        line("given_up", "", source.given_up);
+        line("given_up", "", source.cancelled);
     }
 }
 
@@ -276,7 +276,7 @@ fn durations(out: &mut PrometheusText, sources: &[SourceMetrics]) {
     out.begin(name, "histogram", "How long a source took to answer or was waited for.");
     for source in sources {
         let label = ("source", source.name.as_str());
-        histogram(out, name, Some(label), &LATENCY_BOUNDS_MS, &source.took, source.total_us);
+        histogram(out, name, Some(label), &LATENCY_BOUNDS_MS, &source.latency_counts, source.total_us);
     }
 }
 
@@ -284,7 +284,7 @@ fn states(out: &mut PrometheusText, sources: &[SourceMetrics]) {
     let name = "websvc_source_state";
     out.begin(name, "gauge", "1 for the state that a source is in, 0 for the others.");
     for source in sources {
-        let now = match source.condition {
+        let now = match source.health {
             SourceHealth::Ok => "ok",
             SourceHealth::Paused { .. } => "paused",
             SourceHealth::Probing { .. } => "probing",
@@ -363,13 +363,13 @@ mod tests {
         let source = SourceMetrics {
             name: "a\"b".to_owned(),
             results: 3,
-            none: 2,
+            empty: 2,
             unavailable: vec![(FailureKind::Timeout, 1)],
-            given_up: 0,
-            took: vec![0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 5, 6],
+            cancelled: 0,
+            latency_counts: vec![0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 5, 6],
             total_us: 12_500_000,
             last_failure: None,
-            condition: SourceHealth::Probing { reason: "x".to_owned() },
+            health: SourceHealth::Probing { reason: "x".to_owned() },
         };
         let mirror = MirrorMetrics {
             name: "es".to_owned(),

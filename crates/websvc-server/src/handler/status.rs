@@ -118,7 +118,7 @@ fn browser(browser: &Browser) -> BrowserReadiness {
 }
 
 fn source_readiness(source: &dyn SearchSource, none_has_pages: bool) -> SourceReadiness {
-    let (state, retry_after_ms, reason) = match source.condition() {
+    let (state, retry_after_ms, reason) = match source.health() {
         SourceCondition::Ok => (SourceState::Ok, None, None),
         SourceCondition::Paused { retry_after_ms, reason } => {
             (SourceState::Paused, Some(retry_after_ms), Some(reason))
