@@ -73,7 +73,7 @@ impl AuditTrail {
             key_id: Some(caller.key_id.to_string()),
             client: self.start.client,
             // A request that is refused before it was read has no more to say of it.
-            kept: of(demanded(&caller.team)),
+            retention: of(demanded(&caller.team)),
             ..Event::new(operation)
         });
     }
@@ -82,7 +82,7 @@ impl AuditTrail {
     pub(crate) fn set_request(&self, retention: UsageRetention, asked: &AuditedRequest<'_>) {
         if let Some(event) = &mut *self.lock() {
             let AuditedRequest { username, query, urls } = asked;
-            event.kept = of(retention);
+            event.retention = of(retention);
             event.username = username.map(str::to_owned);
             if retention == UsageRetention::Whole {
                 event.query = query.map(str::to_owned);

@@ -44,7 +44,7 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
         text.push_str(&work::traces(traces.figures()));
     }
     if let Some(events) = context.audit {
-        text.push_str(&audit(&events.report()));
+        text.push_str(&audit(&events.metrics()));
     }
     if let Some(configured) = context.engine.scraper().configured_browser() {
         text.push_str(&browser(&configured.figures().await));

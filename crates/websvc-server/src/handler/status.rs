@@ -97,7 +97,7 @@ fn threat(condition: Option<ScannerCondition>) -> ThreatReadiness {
 }
 
 fn audit(audit: &Audit) -> Vec<AuditReadiness> {
-    let AuditMetrics { unwritten, sinks, .. } = audit.report();
+    let AuditMetrics { unwritten, sinks, .. } = audit.metrics();
     let readiness = |SinkMetrics { name, lost, backlog, failure, .. }: SinkMetrics| AuditReadiness {
         name: name.to_owned(),
         state: if failure.is_some() { AuditState::Failing } else { AuditState::Ok },

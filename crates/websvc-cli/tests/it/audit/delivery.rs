@@ -213,7 +213,7 @@ async fn the_doctor_looks_at_every_sink() {
         .with("WEBSVC__AUDIT__FILE", "/dev/null/audit.jsonl");
     let found = examine(&bad);
     assert!(found[0].1.as_str().unwrap().starts_with("the file cannot be written: "), "{found:?}");
-    assert_eq!(found[1..], [problem("it cannot be connected to"), problem("it answers with status 503")]);
+    assert_eq!(found[1..], [problem("could not connect"), problem("it answers with status 503")]);
     for (key, value, expected) in [
         ("WEBSVC__AUDIT__SYSLOG", "siem.example:514", "audit.syslog: "),
         ("WEBSVC__AUDIT__WEBHOOK", "http://siem.example/", "audit.webhook: "),
