@@ -41,7 +41,7 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     text.push_str(&work::path_patterns(context.engine.path_patterns().usage()));
     text.push_str(&work::jobs(context).await);
     if let Some(traces) = context.traces {
-        text.push_str(&work::traces(traces.figures()));
+        text.push_str(&work::traces(traces.metrics()));
     }
     if let Some(events) = context.audit {
         text.push_str(&audit(&events.metrics()));

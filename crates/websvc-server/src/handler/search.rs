@@ -108,7 +108,7 @@ impl RequestContext<'_> {
     pub(super) fn retention(&self, retention: RetentionMode, lockdown: bool) -> UsageRetention {
         let kept = charge::kept(retention, lockdown);
         if kept == UsageRetention::Zero || lockdown {
-            self.span.is_private();
+            self.span.set_private();
         }
         kept
     }
