@@ -97,8 +97,8 @@ impl ElasticsearchConfig {
         let fill = |key: &str, value: &Option<String>| {
             value.as_deref().map(|value| expand_variables(value, key, &variable)).transpose()
         };
-        let user = (fill("username", username)?, fill("password", password)?);
-        let headers = credentials(user, fill("api_key", api_key)?)?;
+        let headers =
+            credentials(fill("username", username)?, fill("password", password)?, fill("api_key", api_key)?)?;
         Ok(Self { name, server: Server { url, index: index.clone(), headers, dialect }, endpoint })
     }
 
@@ -194,19 +194,20 @@ fn check_index(index: &str) -> Result<(), DeclarationError> {
 }
 
 fn credentials(
-    user: (Option<String>, Option<String>),
+    username: Option<String>,
+    password: Option<String>,
     api_key: Option<String>,
 ) -> Result<HeaderMap, DeclarationError> {
     let key = |key, what: &str| DeclarationError::Key { key, what: what.to_owned() };
-    let text = match (user, api_key) {
-        ((None, None), None) => return Ok(HeaderMap::new()),
-        ((Some(name), Some(password)), None) => {
+    let text = match (username, password, api_key) {
+        (None, None, None) => return Ok(HeaderMap::new()),
+        (Some(name), Some(password), None) => {
             format!("Basic {}", STANDARD.encode(format!("{name}:{password}")))
         }
-        ((None, None), Some(api_key)) => format!("ApiKey {api_key}"),
-        ((None, Some(_)), None) => return Err(key("username", "required with password")),
-        ((Some(_), None), None) => return Err(key("password", "required with username")),
-        (_, Some(_)) => return Err(key("api_key", "must not be combined with username and password")),
+        (None, None, Some(api_key)) => format!("ApiKey {api_key}"),
+        (None, Some(_), None) => return Err(key("username", "required with password")),
+        (Some(_), None, None) => return Err(key("password", "required with username")),
+        (_, _, Some(_)) => return Err(key("api_key", "must not be combined with username and password")),
     };
     let mut value = HeaderValue::try_from(text).map_err(|_| key("api_key", "not allowed in a header"))?;
     value.set_sensitive(true);
