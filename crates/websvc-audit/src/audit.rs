@@ -2,11 +2,12 @@
 
 use std::future::Future;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use websvc_webhook::{Backoff, BackoffSchedule};
@@ -164,7 +165,7 @@ impl Audit {
     /// Delivers events until `stop` is ready, and then the remaining ones for at most `shutdown_timeout`. Events that
     /// are left then are delivered by the next process. A second call only waits for `stop`.
     pub async fn deliver(&self, stop: impl Future<Output = ()>, shutdown_timeout: Duration) {
-        let sinks = std::mem::take(&mut *self.0.sinks.lock().unwrap_or_else(PoisonError::into_inner));
+        let sinks = std::mem::take(&mut *self.0.sinks.lock());
         let (stop_sender, stopped) = watch::channel(false);
         let tasks = sinks.into_iter().enumerate().map(|(index, sink)| {
             let task = SinkTask { shared: Arc::clone(&self.0), index, sink, stopped: stopped.clone() };
@@ -226,11 +227,11 @@ impl Shared {
 
 impl SinkState {
     fn failure(&self) -> Option<String> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.failure.lock().clone()
     }
 
     fn replace_failure(&self, failure: Option<String>) -> Option<String> {
-        std::mem::replace(&mut *self.failure.lock().unwrap_or_else(PoisonError::into_inner), failure)
+        std::mem::replace(&mut *self.failure.lock(), failure)
     }
 
     fn record_success(&self, events: u64) {

@@ -5,12 +5,11 @@
 //!
 //! - A killed process loses no event of a request that was answered: the next process delivers it.
 //! - A sink that recovers receives the events that it missed, in order. Delivery is at least once, so an event may be
-//! delivered again.
+//!   delivered again.
 //! - The spool is bounded. When it is full, its oldest events are removed. They are lost for the sinks that had not
-//! received them,
-//!   and are counted per sink ([`SinkMetrics::lost`]).
+//!   received them, and are counted per sink ([`SinkMetrics::lost`]).
 //! - A power failure may lose the most recent events that were not delivered yet, because requests do not wait for the
-//! disk.
+//!   disk.
 
 #![deny(missing_docs)]
 

@@ -3,11 +3,12 @@
 //! A caller with many pages waits until they are written. Scraped pages go into a bounded queue, so that no response
 //! waits for another server.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use websvc_index::Document;
@@ -84,14 +85,14 @@ impl Mirror {
     /// metrics.
     pub async fn write(&self, documents: &[IndexDocument]) -> BulkReport {
         let written = self.writer.write(to_documents(documents)).await;
-        lock(&self.totals).add(written.clone());
+        self.totals.lock().add(written.clone());
         log_failures(self.writer.name(), &written);
         written
     }
 
     /// Adds pages to the queue, and returns the number of pages for which it had no capacity.
     pub fn enqueue(&self, documents: &[IndexDocument]) -> usize {
-        let sender = lock(&self.queue).clone();
+        let sender = self.queue.lock().clone();
         let left_out = to_documents(documents).into_iter().filter(|document| {
             let kib = u32::try_from(document.body.len() / 1024 + 1).unwrap_or(u32::MAX);
             let (Ok(permit), Some(sender)) =
@@ -112,7 +113,7 @@ impl Mirror {
             let lost =
                 BulkReport { lost: left_out as u64, first_failure: Some(reason), ..BulkReport::default() };
             log_failures(self.writer.name(), &lost);
-            lock(&self.totals).add(lost);
+            self.totals.lock().add(lost);
         }
         left_out
     }
@@ -120,8 +121,8 @@ impl Mirror {
     /// Waits until the queue is empty, at most for `timeout`, and returns the metrics. Pages that are left then are
     /// lost. No page can be added afterwards.
     pub async fn close(&self, timeout: Duration) -> MirrorMetrics {
-        drop(lock(&self.queue).take());
-        let worker = lock(&self.worker).take();
+        drop(self.queue.lock().take());
+        let worker = self.worker.lock().take();
         if let Some(mut worker) = worker {
             let reason = match tokio::time::timeout(timeout, &mut worker).await {
                 Ok(Ok(())) => return self.metrics(),
@@ -134,14 +135,14 @@ impl Mirror {
             let lost = self.pending.swap(0, Ordering::Relaxed);
             let lost = BulkReport { lost, first_failure: Some(reason), ..BulkReport::default() };
             log_failures(self.writer.name(), &lost);
-            lock(&self.totals).add(lost);
+            self.totals.lock().add(lost);
         }
         self.metrics()
     }
 
     /// Returns the metrics so far.
     pub fn metrics(&self) -> MirrorMetrics {
-        let BulkReport { written, refused, lost, first_failure } = lock(&self.totals).clone();
+        let BulkReport { written, refused, lost, first_failure } = self.totals.lock().clone();
         MirrorMetrics { name: self.writer.name().to_owned(), written, refused, lost, first_failure }
     }
 }
@@ -173,7 +174,7 @@ async fn run_worker(
         let written = writer.write(documents).await;
         pending.fetch_sub(count, Ordering::Relaxed);
         log_failures(writer.name(), &written);
-        lock(&totals).add(written);
+        totals.lock().add(written);
     }
 }
 
@@ -188,8 +189,4 @@ fn log_failures(source: &str, report: &BulkReport) {
         let reason = first_failure.as_deref().unwrap_or_default();
         tracing::error!(source, refused, lost, reason, "pages could not be written to a mirror");
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

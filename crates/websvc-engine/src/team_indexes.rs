@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use websvc_index::{Index, IndexConfig, IndexError};
 use websvc_store::PageOwner;
 
@@ -58,7 +59,7 @@ impl TeamIndexes {
     /// # Errors
     /// As for [`Index::open`].
     pub fn open(&self, owner: PageOwner) -> Result<Arc<Index>, IndexError> {
-        self.open_in(&mut self.lock(), owner)
+        self.open_in(&mut self.open.lock(), owner)
     }
 
     /// Returns the index of a team if it has one.
@@ -66,7 +67,7 @@ impl TeamIndexes {
     /// # Errors
     /// As for [`Index::open`].
     pub fn find(&self, owner: PageOwner) -> Result<Option<Arc<Index>>, IndexError> {
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         if !open.contains_key(&owner) && !self.dir_of(owner).exists() {
             return Ok(None);
         }
@@ -94,7 +95,9 @@ impl TeamIndexes {
     /// Closes the indexes that were not used for `idle` and are not in use.
     pub fn close_idle(&self, idle: Duration) {
         // Under the lock, so that none is reopened while its writer ends. An idle writer has nothing to write.
-        self.lock().retain(|_, open| open.last_used.elapsed() < idle || Arc::strong_count(&open.index) > 1);
+        self.open
+            .lock()
+            .retain(|_, open| open.last_used.elapsed() < idle || Arc::strong_count(&open.index) > 1);
     }
 
     /// Returns the owners that have an index, or one whose removal was interrupted.
@@ -123,7 +126,7 @@ impl TeamIndexes {
                 Err(error) => Err(error),
             }
         };
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         let removed = remove().map_err(|source| self.directory_error(source))?;
         let _dropped_after_the_lock = open.remove(&owner);
         drop(open);
@@ -135,7 +138,7 @@ impl TeamIndexes {
     /// # Errors
     /// The first error, after all indexes were flushed.
     pub fn flush(&self) -> Result<(), IndexError> {
-        let open: Vec<_> = self.lock().values().map(|open| Arc::clone(&open.index)).collect();
+        let open: Vec<_> = self.open.lock().values().map(|open| Arc::clone(&open.index)).collect();
         let mut flushed = Ok(());
         for index in open {
             flushed = flushed.and(index.flush());
@@ -164,10 +167,6 @@ impl TeamIndexes {
 
     fn directory_error(&self, source: io::Error) -> IndexError {
         IndexError::Directory { dir: self.shared.join(FOLDER), source }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<PageOwner, Open>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -235,9 +234,13 @@ mod tests {
         let in_use = indexes.open(owner(1)).unwrap();
         add(&indexes.open(owner(2)).unwrap(), "otter").unwrap();
         indexes.close_idle(Duration::from_secs(60));
-        assert_eq!(indexes.lock().len(), 2, "both were used recently");
+        assert_eq!(indexes.open.lock().len(), 2, "both were used recently");
         indexes.close_idle(Duration::ZERO);
-        assert_eq!(indexes.lock().keys().copied().collect::<Vec<_>>(), [owner(1)], "a request still uses it");
+        assert_eq!(
+            indexes.open.lock().keys().copied().collect::<Vec<_>>(),
+            [owner(1)],
+            "a request still uses it"
+        );
         assert!(Arc::ptr_eq(&in_use, &indexes.open(owner(1)).unwrap()));
         let reopened = indexes.open(owner(2)).unwrap();
         assert!(finds(&reopened, "otter"), "it was committed when it was closed");

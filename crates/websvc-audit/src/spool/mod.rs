@@ -12,8 +12,8 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use segment::Segment;
 
 /// The maximum size of a batch in bytes. Every event is smaller.
@@ -117,7 +117,7 @@ impl Spool {
         let mut state = State { segments, file: None, cursors, to_sync: Vec::new(), is_dirty: false };
         state.skip_removed_events();
         let spool = Self { dir: dir.to_owned(), max_bytes, state: Mutex::new(state) };
-        spool.remove_delivered(&mut spool.lock());
+        spool.remove_delivered(&mut spool.state.lock());
         Ok(spool)
     }
 
@@ -128,7 +128,7 @@ impl Spool {
     pub(crate) fn append(&self, event: &[u8]) -> io::Result<()> {
         let line = record::encode(event);
         let length = line.len() as u64;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let last = state.last();
         if last.bytes > 0 && last.bytes + length > self.segment_bytes() {
             self.begin_segment(&mut state);
@@ -159,7 +159,7 @@ impl Spool {
     pub(crate) fn read(&self, sink: usize) -> io::Result<Batch> {
         loop {
             let (next, position, segment, is_last) = {
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 state.skip_removed_events();
                 let Cursor { next, position, .. } = state.cursors[sink];
                 let found = state.segments.iter().position(|segment| next < segment.end);
@@ -223,7 +223,7 @@ impl Spool {
     /// Errors of the cursor file. Then the events are delivered again if the process ends before the next batch.
     pub(crate) fn commit(&self, sink: usize, batch: &Batch) -> io::Result<()> {
         let (name, next) = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             let cursor = &mut state.cursors[sink];
             if cursor.next <= batch.next {
                 cursor.next = batch.next;
@@ -239,14 +239,14 @@ impl Spool {
 
     /// Returns whether a power failure could lose events.
     pub(crate) fn is_dirty(&self) -> bool {
-        let state = self.lock();
+        let state = self.state.lock();
         state.is_dirty || !state.to_sync.is_empty()
     }
 
     /// Syncs all events to disk, so that they survive a power failure.
     pub(crate) fn sync(&self) -> io::Result<()> {
         let (full, last) = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             let last = match &state.file {
                 Some(file) if state.is_dirty => Some(file.try_clone()?),
                 _ => None,
@@ -266,14 +266,14 @@ impl Spool {
 
     /// Returns the number of events that a sink has not received yet, and the number that it has lost.
     pub(crate) fn backlog_and_lost(&self, sink: usize) -> (u64, u64) {
-        let state = self.lock();
+        let state = self.state.lock();
         let Cursor { next, lost, .. } = state.cursors[sink];
         (state.last().end.saturating_sub(next), lost)
     }
 
     /// Returns the size of all segments in bytes.
     pub(crate) fn bytes(&self) -> u64 {
-        self.lock().bytes()
+        self.state.lock().bytes()
     }
 
     fn segment_bytes(&self) -> u64 {
@@ -325,11 +325,7 @@ impl Spool {
     }
 
     fn has(&self, segment: Segment) -> bool {
-        self.lock().segments.iter().any(|known| known.first == segment.first)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().segments.iter().any(|known| known.first == segment.first)
     }
 }
 

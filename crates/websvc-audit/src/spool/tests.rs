@@ -165,7 +165,7 @@ fn failed_write_is_an_error_and_the_next_event_is_complete() {
     let dir = tempfile::tempdir().unwrap();
     let spool = open(&dir, LARGE, &["file"]);
     fill(&spool, 0..2);
-    spool.lock().file = Some(File::open(segment::path(dir.path(), 0)).unwrap());
+    spool.state.lock().file = Some(File::open(segment::path(dir.path(), 0)).unwrap());
     assert!(spool.append(b"9").is_err(), "the file cannot be written to");
     fill(&spool, 2..4);
     assert_eq!(take(&spool, 0), [0, 1, 2, 3]);

@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(thread(20, 5), thread::current().id());
         assert_ne!(thread(512, 128), thread::current().id());
         let panicking = || with_stack(stack_bytes(512, 128), || panic::resume_unwind(Box::new("cause")));
-        let payload = panic::catch_unwind(|| panicking().map(|()| ())).unwrap_err();
+        let payload = panic::catch_unwind(panicking).unwrap_err();
         assert_eq!(payload.downcast_ref(), Some(&"cause"));
     }
 

@@ -1,10 +1,10 @@
 //! The endpoint of an external source: HTTP requests with a rate limit, a circuit breaker and size limits.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, StatusCode};
+use parking_lot::Mutex;
 use serde_json::Value;
 use url::Url;
 use websvc_transport::{Client, FetchError, FetchRequest, FetchResponse, RedirectPolicy};
@@ -85,7 +85,7 @@ impl Endpoint {
     }
 
     pub(super) fn health(&self) -> SourceHealth {
-        self.lock_state().breaker.condition(Instant::now())
+        self.state.lock().breaker.condition(Instant::now())
     }
 
     /// Fetches a URL and parses the JSON response, at the latest until `deadline`.
@@ -131,7 +131,7 @@ impl Endpoint {
     /// Checks the circuit breaker and waits for the rate limit.
     async fn admit(&self, now: Instant, timeout: Duration) -> Result<Attempt<'_>, SourceError> {
         let (attempt, wait) = {
-            let mut state = self.lock_state();
+            let mut state = self.state.lock();
             state
                 .breaker
                 .admit(now)
@@ -150,12 +150,8 @@ impl Endpoint {
         Ok(attempt)
     }
 
-    fn lock_state(&self) -> MutexGuard<'_, EndpointState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn record_failure(&self, reason: &str, retry_after: Option<Duration>) {
-        let transition = self.lock_state().breaker.fail(Instant::now(), reason, retry_after);
+        let transition = self.state.lock().breaker.fail(Instant::now(), reason, retry_after);
         match transition {
             BreakerTransition::Opened => {
                 tracing::warn!(source = self.name, reason, "circuit breaker of a search source opened");
@@ -180,7 +176,7 @@ impl Attempt<'_> {
         let endpoint = self.endpoint;
         match outcome {
             Err(SourceError::Timeout { .. }) if !self.had_enough_time() => {
-                endpoint.lock_state().breaker.give_up(Instant::now());
+                endpoint.state.lock().breaker.give_up(Instant::now());
             }
             Err(error) if is_failure(error) => {
                 let retry_after = match error {
@@ -190,7 +186,7 @@ impl Attempt<'_> {
                 endpoint.record_failure(&public_message(error), retry_after);
             }
             Ok(_) | Err(_) => {
-                if endpoint.lock_state().breaker.succeed() {
+                if endpoint.state.lock().breaker.succeed() {
                     tracing::info!(source = endpoint.name, "circuit breaker of a search source closed");
                 }
             }
@@ -210,7 +206,7 @@ impl Drop for Attempt<'_> {
         if self.had_enough_time() {
             self.endpoint.record_failure("too slow for a search", None);
         } else {
-            self.endpoint.lock_state().breaker.give_up(Instant::now());
+            self.endpoint.state.lock().breaker.give_up(Instant::now());
         }
     }
 }

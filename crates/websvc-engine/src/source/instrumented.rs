@@ -1,9 +1,10 @@
 //! Wraps a source to count its responses by outcome and to measure their latency.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
+use parking_lot::Mutex;
 use websvc_stage::{Stage, StageTimes};
 use websvc_validate::SourceKind;
 
@@ -83,7 +84,7 @@ impl InstrumentedSource {
             cancelled: read(&self.cancelled),
             latency_counts: latency_counts.collect(),
             total_us: read(&self.total_us),
-            last_failure: *self.last_failure.lock().unwrap_or_else(PoisonError::into_inner),
+            last_failure: *self.last_failure.lock(),
             health: self.source.health(),
         }
     }
@@ -94,7 +95,7 @@ impl InstrumentedSource {
             SourceResponse::Results { .. } => &self.results,
             SourceResponse::Unavailable { failure, .. } => {
                 let last = Some((SystemTime::now(), *failure));
-                *self.last_failure.lock().unwrap_or_else(PoisonError::into_inner) = last;
+                *self.last_failure.lock() = last;
                 &self.unavailable[*failure as usize]
             }
         };
