@@ -65,7 +65,8 @@ async fn index_and_searxng_are_one_list() {
 async fn a_source_that_fails_is_named_and_alone_it_is_an_error() {
     let world = world_of(instance().without_json()).await;
     let site = Site::new(&world);
-    let reason = "source searxng: JSON is not enabled (403): add `json` to `search.formats` in its settings.yml";
+    let reason =
+        "source searxng: JSON is not enabled (403): add `json` to `search.formats` in its settings.yml";
     let service = serve(&site, r#"["index", "searxng"]"#);
     let answer = service.search(json!({"query": "tea"})).await;
     assert_eq!((answer.status.as_u16(), &answer.body["data"]["web"]), (200, &json!([])));

@@ -21,7 +21,8 @@ use crate::service::RequestContext;
 
 /// Returns the figures since the process began.
 pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
-    let mirrors: Vec<MirrorMetrics> = context.engine.mirrors().iter().map(|mirror| mirror.metrics()).collect();
+    let mirrors: Vec<MirrorMetrics> =
+        context.engine.mirrors().iter().map(|mirror| mirror.metrics()).collect();
     let mut text = text(&context.engine.source_metrics(), &mirrors);
     text.push_str(&cache(context.engine.scraper().cache_metrics()));
     let store = context.store.clone();

@@ -273,7 +273,9 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::ScrapeNoCachedData => "no cached data of the asked age is available for this URL",
         ErrorCode::ScrapeLockdownCacheMiss => "lockdown is set and the page is not in the cache",
         ErrorCode::MethodNotAllowed => "Method not allowed, use POST",
-        ErrorCode::RequestTimeout => "Request timed out: the search did not finish within its timeout of 60000 ms",
+        ErrorCode::RequestTimeout => {
+            "Request timed out: the search did not finish within its timeout of 60000 ms"
+        }
         ErrorCode::MapTimeout => "Request timed out: the map did not finish within its timeout of 60000 ms",
         ErrorCode::MapFailed => "the site could not be mapped: the host of this URL cannot be reached",
         ErrorCode::ScrapeTimeout => "the page was not done within 60000 ms",
