@@ -146,8 +146,8 @@ impl Engine {
         &self.config.threat
     }
 
-    /// Returns for each URL the reason why the threat protection lists block it, if they do. The scanner is not asked
-    /// here, but when a page is scraped.
+    /// Returns for each URL the reason why the threat protection lists block it, if they do. The scanner is not
+    /// used here, but when a page is scraped.
     pub fn list_verdicts<'u>(
         &self,
         plan: &ScrapePlan,

@@ -32,8 +32,8 @@ impl Engine {
     /// Returns the page scope of a team, as it is set now.
     ///
     /// # Errors
-    /// [`EngineError::Page`] when the database cannot be read. Then nothing may be fetched, because it could be stored
-    /// where other teams see it.
+    /// [`EngineError::Page`] when the database cannot be read. Then nothing may be fetched, because the page could be
+    /// stored in a scope that other teams can read.
     pub fn scope(&self, team: &str) -> Result<PageScope, EngineError> {
         let scope = self.scraper().store().page_scope(team);
         scope.map_err(|error| EngineError::Page(ScrapeError::Store(error)))

@@ -243,7 +243,7 @@ mod tests {
         );
         assert!(Arc::ptr_eq(&in_use, &indexes.open(owner(1)).unwrap()));
         let reopened = indexes.open(owner(2)).unwrap();
-        assert!(finds(&reopened, "otter"), "it was committed when it was closed");
+        assert!(finds(&reopened, "otter"), "closing an index commits its pages");
         add(&reopened, "beaver").unwrap();
     }
 

@@ -14,7 +14,7 @@ const MAX_PER_PAGE: usize = 10;
 /// The approximate maximum of bytes in pages that wait for sizes. Beyond it, images of further pages are not fetched.
 const MAX_PENDING_BYTES: usize = 64 * 1024 * 1024;
 
-/// The approximate number of bytes that a document, an image or a link needs beside its texts.
+/// The approximate number of bytes that a document, an image or a link needs in addition to its texts.
 const OVERHEAD_BYTES: usize = 256;
 
 /// Requested and known image sizes, and the pages that wait for them.

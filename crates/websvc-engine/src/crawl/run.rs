@@ -144,7 +144,7 @@ struct Crawl<'a> {
     scope: SeedScope,
     frontier: Frontier,
     budgets: TrapBudgets,
-    /// What feeds and sitemaps say about pages, by URL.
+    /// Data of feeds and sitemaps about pages, by URL.
     hints: HashMap<Url, PageHints>,
     /// The number of pages and images in `hints`.
     hints_weight: usize,

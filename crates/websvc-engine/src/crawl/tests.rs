@@ -230,7 +230,11 @@ async fn resumed_slow_crawl_uses_cached_pages_of_the_first_crawl() {
     site.world.forget();
     let crawled = site.crawl(|options| options.max_age = started.elapsed()).await;
     assert_eq!(crawled.report.pages, 3);
-    assert_eq!(site.world.count("http://a.test/last"), 0, "it is older now than when the crawl began");
+    assert_eq!(
+        site.world.count("http://a.test/last"),
+        0,
+        "the maximum age counts from the start of the crawl"
+    );
 }
 
 #[tokio::test]

@@ -85,7 +85,7 @@ async fn by_model(
         shape: ResponseFormat::Schema(&SCHEMA),
         max_tokens: MAX_TOKENS,
     };
-    let response = session.ask(request).await?;
+    let response = session.complete(request).await?;
     let indexes = indexes(&response.into_json(), count);
     if indexes.is_none() {
         session.warn(FORMAT, "the language model returned no passage numbers");

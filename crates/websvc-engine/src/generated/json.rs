@@ -42,14 +42,14 @@ async fn extract_valid(session: &mut ModelSession<'_>, options: &Json, content: 
         None if schema.is_some() => "Extract the data that the schema describes.",
         None => "Extract the main facts of the page, as an object with short names.",
     };
-    let value = ask(session, prompt, content, shape).await?;
+    let value = request_data(session, prompt, content, shape).await?;
     let Some(schema) = &schema else { return Some(value) };
     let violation = match validate(session, schema, value).await? {
         CheckedValue { value, violation: None } => return Some(value),
         CheckedValue { value: _, violation: Some(violation) } => violation,
     };
     let prompt = format!("{prompt}\n\nYour last answer broke the schema, correct it: {violation}");
-    let value = ask(session, &prompt, content, shape).await?;
+    let value = request_data(session, &prompt, content, shape).await?;
     let CheckedValue { value, violation } = validate(session, schema, value).await?;
     if violation.is_some() {
         session.warn(FORMAT, "the extracted data does not match the schema");
@@ -58,7 +58,7 @@ async fn extract_valid(session: &mut ModelSession<'_>, options: &Json, content: 
     Some(value)
 }
 
-async fn ask(
+async fn request_data(
     session: &mut ModelSession<'_>,
     prompt: &str,
     content: &str,
@@ -72,7 +72,7 @@ async fn ask(
         shape,
         max_tokens: MAX_TOKENS,
     };
-    Some(session.ask(request).await?.into_json())
+    Some(session.complete(request).await?.into_json())
 }
 
 /// A value with the violation of the schema, if any.

@@ -136,7 +136,7 @@ async fn text(
 ) -> Option<String> {
     let request =
         ContentRequest { format, instructions, prompt, content, shape: ResponseFormat::Text, max_tokens };
-    Some(session.ask(request).await?.into_text())
+    Some(session.complete(request).await?.into_text())
 }
 
 /// Returns the markdown, preceded by the URL, the title and the description of the page.

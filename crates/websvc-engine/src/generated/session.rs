@@ -39,7 +39,7 @@ impl<T> Generated<T> {
 
 impl ModelSession<'_> {
     /// Sends a request to the model. If it fails, adds a warning and returns `None`.
-    pub(super) async fn ask(&mut self, request: ContentRequest<'_>) -> Option<CompletionContent> {
+    pub(super) async fn complete(&mut self, request: ContentRequest<'_>) -> Option<CompletionContent> {
         let model = self.model?;
         let ContentRequest { format, instructions, prompt, content, shape, max_tokens } = request;
         let completion_request = CompletionRequest {

@@ -28,7 +28,7 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema::request::<CrawlParams>
 #[derive(Debug)]
 pub(super) enum NotUnderstood {
     Model(ModelError),
-    /// The options violate rules, also after the model was told the violations.
+    /// The options violate rules, even after a second request that describes the violations.
     Rules,
     /// There are no options.
     Empty,
@@ -53,15 +53,15 @@ pub(super) async fn read(
     deadline: Instant,
 ) -> Result<PromptOptions, NotUnderstood> {
     let user_prompt = format!("The crawl begins at {url}\nThe request: {prompt}");
-    let rejection = match ask(model, stages, &user_prompt, deadline).await? {
+    let rejection = match request_options(model, stages, &user_prompt, deadline).await? {
         Ok(options) => return Ok(options),
         Err(rejection) => rejection,
     };
     let user_prompt = format!("{user_prompt}\n\nYour last answer broke these rules, correct it: {rejection}");
-    ask(model, stages, &user_prompt, deadline).await?.map_err(|_rejection| NotUnderstood::Rules)
+    request_options(model, stages, &user_prompt, deadline).await?.map_err(|_rejection| NotUnderstood::Rules)
 }
 
-async fn ask(
+async fn request_options(
     model: &dyn Model,
     stages: &StageTimes,
     user_prompt: &str,

@@ -395,5 +395,5 @@ async fn mirror_writes_queued_pages_before_it_closes() {
     let metrics = mirror.close(Duration::from_secs(60)).await;
     assert_eq!((metrics.written, metrics.lost), (1_000, 5));
     assert_eq!(server.documents().len(), 1_000);
-    assert_eq!(mirror.enqueue(&pages[..1]), 1, "it is closed");
+    assert_eq!(mirror.enqueue(&pages[..1]), 1, "a closed mirror rejects pages");
 }

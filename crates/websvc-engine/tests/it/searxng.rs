@@ -299,5 +299,5 @@ async fn rate_limit_rejects_requests_that_cannot_wait() {
     let reason = request.reason(&source).await;
     assert!(reason.starts_with("the configured rate limit is exhausted"), "{reason}");
     assert_eq!(world.requests().len(), 2);
-    assert_eq!(source.health(), SourceHealth::Ok, "it is not the source's fault");
+    assert_eq!(source.health(), SourceHealth::Ok, "the local rate limit is not a failure of the source");
 }

@@ -3,10 +3,10 @@
 //! The server stores whole pages as [`mapping`] defines them and applies all filters itself, so its hits are not
 //! filtered again. Features that the server does not support are reported in a warning.
 
-mod answer;
 mod bulk;
 mod mapping;
 mod query;
+mod response;
 mod server;
 mod writer;
 
@@ -26,7 +26,7 @@ use super::{
     FailureKind, SearchSource, SourceFuture, SourceHealth, SourceRequest, SourceResponse, query_text,
 };
 use crate::error::SourceError;
-use answer::HitPage;
+use response::HitPage;
 use server::Server;
 
 /// The maximum number of pages of results that are requested.
@@ -62,7 +62,7 @@ impl Elasticsearch {
             let deadline = (index > 0).then_some(request.deadline);
             let http_request = self.server.search(&body, self.endpoint.timeout());
             let found = self.endpoint.exchange(http_request, deadline, read_json).await;
-            let found = found.and_then(|value| answer::read(request, &value));
+            let found = found.and_then(|value| response::parse(request, &value));
             let HitPage { documents, hits, incomplete: reason } = match found {
                 Ok(page) => page,
                 Err(error) if index == 0 => {

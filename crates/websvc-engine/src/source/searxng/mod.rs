@@ -3,7 +3,7 @@
 //! It sends one request per vertical, because a mixed response assigns every URL to only one category. It requests page
 //! after page until enough hits match the filters, because an instance returns ten results per engine and no total.
 
-mod answer;
+mod response;
 
 use std::time::Instant;
 
@@ -109,12 +109,12 @@ impl Searxng {
                 let what = "the list `results` is missing".to_owned();
                 return SourceResponse::from(SourceError::Unreadable { what });
             };
-            for engine in answer::unresponsive_engines(&value) {
+            for engine in response::unresponsive_engines(&value) {
                 if !unresponsive.contains(&engine) {
                     unresponsive.push(engine);
                 }
             }
-            let hits = results.iter().filter_map(|result| answer::hit(request.kind, result, request.now));
+            let hits = results.iter().filter_map(|result| response::hit(request.kind, result, request.now));
             let new_count = collector.add(request, hits, undated);
             if new_count == 0 || collector.is_enough(request) || Instant::now() >= request.deadline {
                 break;

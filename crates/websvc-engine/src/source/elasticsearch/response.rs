@@ -26,7 +26,7 @@ pub(super) struct HitPage {
 ///
 /// # Errors
 /// [`SourceError::Unreadable`] for an unexpected structure, or for documents with another mapping.
-pub(super) fn read(request: &SourceRequest<'_>, value: &Value) -> Result<HitPage, SourceError> {
+pub(super) fn parse(request: &SourceRequest<'_>, value: &Value) -> Result<HitPage, SourceError> {
     let unreadable = |what: &str| SourceError::Unreadable { what: what.to_owned() };
     let found = value.pointer("/hits/hits").and_then(Value::as_array);
     let found = found.ok_or_else(|| unreadable("the list `hits.hits` is missing"))?;
