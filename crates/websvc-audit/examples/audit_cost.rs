@@ -1,4 +1,4 @@
-//! Benchmark of the cost of one event for its request: `cargo run --release -p websvc-audit --example audit_cost`.
+//! Measures the cost of one audit event for its request: `cargo run --release -p websvc-audit --example audit_cost`.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use websvc_audit::{Audit, AuditConfig, Event, Sink};
 const EVENTS: u32 = 100_000;
 
 #[tokio::main]
-#[expect(clippy::print_stdout, reason = "it prints what it measured")]
+#[expect(clippy::print_stdout, reason = "prints the measurements")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     let sinks = vec![Sink::file(dir.path().join("audit.jsonl"))];

@@ -1,12 +1,13 @@
-//! The handle: events in, deliveries out, figures.
+//! The audit log of a process: records events, delivers them to the sinks, and has metrics.
 
 use std::future::Future;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use websvc_webhook::{Backoff, BackoffSchedule};
@@ -16,77 +17,78 @@ use crate::event::Event;
 use crate::sink::Sink;
 use crate::spool::Spool;
 
-/// How often the spool is brought to the disk while events come in.
+/// The interval at which the spool is synced to disk while events are recorded.
 const SYNC_INTERVAL: Duration = Duration::from_millis(200);
 
-/// How long a sink that failed is left alone.
-const PAUSES: BackoffSchedule =
+/// The backoff of a failed sink.
+const BACKOFF: BackoffSchedule =
     BackoffSchedule { first: Duration::from_millis(250), factor: 2, longest: Duration::from_secs(60) };
 
-/// Sinks of audit events, and limits of the spool.
+/// The sinks of audit events, and the limit of the spool.
 #[derive(Debug)]
 pub struct AuditConfig {
-    /// The sinks, at most one of a kind: its name says how far it has come.
+    /// The sinks, at most one of each kind, because the cursor of a sink is stored under its name.
     pub sinks: Vec<Sink>,
-    /// The most bytes of events on the disk that some sink has not got yet.
+    /// The maximum size in bytes of the events on disk that not all sinks have received.
     pub max_bytes: u64,
 }
 
-/// The audit events of one process. Clones share everything.
+/// The audit events of one process. Clones share all state.
 #[derive(Debug, Clone)]
 pub struct Audit(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     spool: Spool,
-    /// Until they are delivered to.
+    /// The sinks, until their delivery starts.
     sinks: Mutex<Vec<Sink>>,
-    notes: Vec<SinkState>,
+    states: Vec<SinkState>,
     recorded: AtomicU64,
+    /// The number of events that could not be written to the spool.
     unwritten: AtomicU64,
-    /// True if the last event could not be written.
+    /// The last event could not be written.
     is_failing: AtomicBool,
     /// Changes with every event.
     added: watch::Sender<u64>,
 }
 
-/// State of one sink.
+/// The state of one sink.
 #[derive(Debug)]
 struct SinkState {
     name: &'static str,
     delivered: AtomicU64,
     failures: AtomicU64,
-    /// Why it does not take events now.
+    /// The last error, while the sink accepts no events.
     failure: Mutex<Option<String>>,
 }
 
-/// Figures since the process began.
+/// The metrics since the start of the process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditMetrics {
-    /// Events that came in.
+    /// Recorded events.
     pub recorded: u64,
-    /// Those of them that could not be written to the spool: they are lost for every sink.
+    /// Recorded events that could not be written to the spool. They are lost for all sinks.
     pub unwritten: u64,
-    /// Bytes of the spool.
+    /// The size of the spool in bytes.
     pub spool_bytes: u64,
-    /// The sinks.
+    /// The metrics of each sink.
     pub sinks: Vec<SinkMetrics>,
 }
 
-/// Figures of a sink since the process began.
+/// The metrics of a sink since the start of the process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SinkMetrics {
-    /// Its name: `file`, `syslog` or `webhook`.
+    /// The name of the sink: `file`, `syslog` or `webhook`.
     pub name: &'static str,
-    /// Events that it took.
+    /// Delivered events.
     pub delivered: u64,
-    /// Events that left the spool, or were damaged in it, before it took them.
+    /// Events that were removed from the spool or damaged in it before they were delivered.
     pub lost: u64,
-    /// Events that wait for it.
+    /// Events that are not delivered yet.
     pub backlog: u64,
-    /// Attempts that failed.
+    /// Failed attempts.
     pub failures: u64,
-    /// Why it does not take events now; `None` when it does.
+    /// The last error, while the sink accepts no events; `None` if the last attempt succeeded.
     pub failure: Option<String>,
 }
 
@@ -100,7 +102,7 @@ impl Audit {
         let names: Vec<&'static str> = sinks.iter().map(Sink::name).collect();
         let spool = Spool::open(dir, max_bytes, &names)
             .map_err(|source| AuditError::Spool { path: dir.to_owned(), source })?;
-        let note = |name| SinkState {
+        let state = |name| SinkState {
             name,
             delivered: AtomicU64::new(0),
             failures: AtomicU64::new(0),
@@ -109,7 +111,7 @@ impl Audit {
         Ok(Self(Arc::new(Shared {
             spool,
             sinks: Mutex::new(sinks),
-            notes: names.into_iter().map(note).collect(),
+            states: names.into_iter().map(state).collect(),
             recorded: AtomicU64::new(0),
             unwritten: AtomicU64::new(0),
             is_failing: AtomicBool::new(false),
@@ -117,8 +119,9 @@ impl Audit {
         })))
     }
 
-    /// Writes an event to the spool; when this returns, it outlives the process. It is one small write without waiting
-    /// for the disk, so it may be called on an async thread. One that cannot be written is counted and logged.
+    /// Writes an event to the spool. Afterwards, it survives the end of the process. This is one small write without
+    /// waiting for the disk, so it may be called on an async thread. An event that cannot be written is counted and
+    /// logged.
     pub fn record(&self, event: &Event) {
         let shared = &*self.0;
         shared.recorded.fetch_add(1, Ordering::Relaxed);
@@ -136,19 +139,19 @@ impl Audit {
         }
     }
 
-    /// Returns the figures.
+    /// Returns the metrics.
     #[must_use]
-    pub fn report(&self) -> AuditMetrics {
+    pub fn metrics(&self) -> AuditMetrics {
         let shared = &*self.0;
-        let sinks = shared.notes.iter().enumerate().map(|(at, note)| {
-            let (backlog, lost) = shared.spool.figures(at);
+        let sinks = shared.states.iter().enumerate().map(|(index, state)| {
+            let (backlog, lost) = shared.spool.backlog_and_lost(index);
             SinkMetrics {
-                name: note.name,
-                delivered: note.delivered.load(Ordering::Relaxed),
+                name: state.name,
+                delivered: state.delivered.load(Ordering::Relaxed),
                 lost,
                 backlog,
-                failures: note.failures.load(Ordering::Relaxed),
-                failure: note.failure(),
+                failures: state.failures.load(Ordering::Relaxed),
+                failure: state.failure(),
             }
         });
         AuditMetrics {
@@ -159,27 +162,27 @@ impl Audit {
         }
     }
 
-    /// Delivers events until `stop` is ready, and then what is left, for at most `limit`; what no sink took by then is
-    /// delivered by the next process. Called a second time, it only waits for `stop`.
-    pub async fn deliver(&self, stop: impl Future<Output = ()>, limit: Duration) {
-        let sinks = std::mem::take(&mut *self.0.sinks.lock().unwrap_or_else(PoisonError::into_inner));
-        let (stopping, stopped) = watch::channel(false);
-        let loops = sinks.into_iter().enumerate().map(|(at, sink)| {
-            let feed = SinkTask { shared: Arc::clone(&self.0), at, sink, stopped: stopped.clone() };
-            feed.run()
+    /// Delivers events until `stop` is ready, and then the remaining ones for at most `shutdown_timeout`. Events that
+    /// are left then are delivered by the next process. A second call only waits for `stop`.
+    pub async fn deliver(&self, stop: impl Future<Output = ()>, shutdown_timeout: Duration) {
+        let sinks = std::mem::take(&mut *self.0.sinks.lock());
+        let (stop_sender, stopped) = watch::channel(false);
+        let tasks = sinks.into_iter().enumerate().map(|(index, sink)| {
+            let task = SinkTask { shared: Arc::clone(&self.0), index, sink, stopped: stopped.clone() };
+            task.run()
         });
         let stopping = async {
             stop.await;
-            stopping.send_replace(true);
-            sleep(limit).await;
+            stop_sender.send_replace(true);
+            sleep(shutdown_timeout).await;
         };
-        let delivering = join_all(loops);
+        let delivering = join_all(tasks);
         let working = async {
             tokio::pin!(stopping, delivering);
             tokio::select! {
                 () = &mut stopping => {}
                 _ = &mut delivering => {
-                    // Without sinks there is nothing to wait for but the end.
+                    // Without sinks, only wait for the shutdown.
                     if !*stopped.borrow() {
                         stopping.await;
                     }
@@ -203,53 +206,53 @@ impl Audit {
     }
 
     async fn sync(&self) {
-        if let Err(error) = self.0.blocking(|shared| shared.spool.sync()).await {
-            tracing::error!(%error, "audit events cannot be brought to the disk");
+        if let Err(error) = self.0.run_blocking(|shared| shared.spool.sync()).await {
+            tracing::error!(%error, "audit events could not be synced to disk");
         }
     }
 }
 
 impl Shared {
-    async fn blocking<T: Send + 'static>(
+    async fn run_blocking<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> std::io::Result<T> + Send + 'static,
     ) -> Result<T, SinkError> {
         let shared = Arc::clone(self);
         match tokio::task::spawn_blocking(move || work(&shared)).await {
-            Ok(done) => done.map_err(|error| SinkError::io("the spool failed", &error)),
-            Err(_) => Err(SinkError::new("the process is ending")),
+            Ok(result) => result.map_err(|error| SinkError::io("the spool failed", &error)),
+            Err(_) => Err(SinkError::new("the process is shutting down")),
         }
     }
 }
 
 impl SinkState {
     fn failure(&self) -> Option<String> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.failure.lock().clone()
     }
 
-    fn set(&self, failure: Option<String>) -> Option<String> {
-        std::mem::replace(&mut *self.failure.lock().unwrap_or_else(PoisonError::into_inner), failure)
+    fn replace_failure(&self, failure: Option<String>) -> Option<String> {
+        std::mem::replace(&mut *self.failure.lock(), failure)
     }
 
-    fn succeeded(&self, events: u64) {
+    fn record_success(&self, events: u64) {
         self.delivered.fetch_add(events, Ordering::Relaxed);
-        if self.set(None).is_some() {
-            tracing::info!(sink = self.name, "audit events are delivered again");
+        if self.replace_failure(None).is_some() {
+            tracing::info!(sink = self.name, "delivery of audit events recovered");
         }
     }
 
-    fn failed(&self, error: &SinkError) {
+    fn record_failure(&self, error: &SinkError) {
         self.failures.fetch_add(1, Ordering::Relaxed);
-        if self.set(Some(error.to_string())).is_none() {
-            tracing::warn!(sink = self.name, %error, "audit events cannot be delivered, they wait in the spool");
+        if self.replace_failure(Some(error.to_string())).is_none() {
+            tracing::warn!(sink = self.name, %error, "audit events cannot be delivered and stay in the spool");
         }
     }
 }
 
-/// Task that delivers events to one sink.
+/// The task that delivers events to one sink.
 struct SinkTask {
     shared: Arc<Shared>,
-    at: usize,
+    index: usize,
     sink: Sink,
     stopped: watch::Receiver<bool>,
 }
@@ -257,51 +260,51 @@ struct SinkTask {
 impl SinkTask {
     async fn run(mut self) {
         let mut added = self.shared.added.subscribe();
-        let mut backoff = Backoff::new(PAUSES);
+        let mut backoff = Backoff::new(BACKOFF);
         loop {
             added.mark_unchanged();
-            match self.next().await {
+            match self.deliver_next().await {
                 Ok(Delivery::Done) => backoff.succeeded(),
                 Ok(Delivery::Nothing) => {
                     if *self.stopped.borrow() {
                         return;
                     }
-                    // Both live for as long as this does.
+                    // Both senders live at least as long as this task.
                     tokio::select! {
                         _ = added.changed() => {}
                         _ = self.stopped.changed() => {}
                     }
                 }
                 Err(error) => {
-                    self.note().failed(&error);
+                    self.state().record_failure(&error);
                     if *self.stopped.borrow() {
                         return;
                     }
-                    let pause = backoff.failed(error.retry_after);
-                    // At the end it is tried once more.
-                    let _ended_or_over = timeout(pause, self.stopped.changed()).await;
+                    let delay = backoff.failed(error.retry_after);
+                    // Shutdown ends the delay, and one more attempt follows.
+                    let _stopped_or_elapsed = timeout(delay, self.stopped.changed()).await;
                 }
             }
         }
     }
 
-    async fn next(&mut self) -> Result<Delivery, SinkError> {
-        let at = self.at;
-        let mut batch = self.shared.blocking(move |shared| shared.spool.read(at)).await?;
+    async fn deliver_next(&mut self) -> Result<Delivery, SinkError> {
+        let index = self.index;
+        let mut batch = self.shared.run_blocking(move |shared| shared.spool.read(index)).await?;
         if batch.is_empty() {
             return Ok(Delivery::Nothing);
         }
         if !batch.events.is_empty() {
             self.sink.deliver(&mut batch).await?;
         }
-        let taken = batch.events.len() as u64;
-        self.shared.blocking(move |shared| shared.spool.commit(at, &batch)).await?;
-        self.note().succeeded(taken);
+        let count = batch.events.len() as u64;
+        self.shared.run_blocking(move |shared| shared.spool.commit(index, &batch)).await?;
+        self.state().record_success(count);
         Ok(Delivery::Done)
     }
 
-    fn note(&self) -> &SinkState {
-        &self.shared.notes[self.at]
+    fn state(&self) -> &SinkState {
+        &self.shared.states[self.index]
     }
 }
 

@@ -1,4 +1,4 @@
-//! Errors of audit events.
+//! Errors of the audit log.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,40 +6,41 @@ use std::time::Duration;
 
 use websvc_webhook::PostError;
 
-/// Why events cannot be written or delivered at all.
+/// The audit log cannot be used with this configuration.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuditError {
     /// The spool cannot be used.
     #[error("the spool of audit events at {} cannot be used", path.display())]
     Spool {
-        /// Path of the file.
+        /// The directory of the spool.
         path: PathBuf,
-        /// Error of the operating system.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// An address of syslog that is none.
-    #[error("{given:?} is no address of syslog: {reason}")]
+    /// A syslog address is invalid.
+    #[error("{given:?} is not a syslog address: {reason}")]
     SyslogAddress {
-        /// The text that was given.
+        /// The given address.
         given: String,
-        /// Reason why the value is invalid.
+        /// The reason.
         reason: &'static str,
     },
-    /// An address of a webhook that may not be used.
-    #[error("the address of the webhook cannot be used: {reason}")]
+    /// A webhook URL is not allowed.
+    #[error("the webhook URL cannot be used: {reason}")]
     WebhookAddress {
-        /// Reason why the value is invalid.
+        /// The reason.
         reason: &'static str,
     },
 }
 
-/// Why a sink did not take events now. They stay in the spool. The text names no address: it may hold a secret.
+/// A sink did not accept events, which stay in the spool. The text contains no address, because it may contain a
+/// secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct SinkError {
     pub(crate) text: String,
-    /// When it wants to be asked again.
+    /// The delay that the receiver requested.
     pub(crate) retry_after: Option<Duration>,
 }
 

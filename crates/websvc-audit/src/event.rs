@@ -1,4 +1,4 @@
-//! Audit event of one request.
+//! The audit event of one request.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -7,84 +7,83 @@ use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
-/// The version of the fields below: a new one may add fields, and does not change what is there.
+/// The version of the fields. A new version may add fields, but does not change existing ones.
 const VERSION: u8 = 1;
 
-/// The longest text that an event carries, in bytes; what is longer is cut, and [`Event`] says so.
+/// The maximum size of all texts of an event in bytes. Longer texts are truncated, and [`Event::truncated`] is set.
 const TEXT_MAX_BYTES: usize = 8 * 1024;
 
-/// How much of a request may be kept, and so told.
+/// The part of a request that an event may contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RetentionMode {
-    /// All of it.
+    /// The caller and the content.
     #[default]
     Whole,
-    /// The caller, without any content of the request.
+    /// The caller, but no content of the request.
     Zero,
-    /// Neither who asked nor what.
+    /// Neither the caller nor the content.
     Anonymous,
 }
 
-/// One event. [`Event::new`] gives it an id and a time.
+/// An audit event. [`Event::new`] sets its ID and its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
-    /// 1: a reader that knows it knows the fields below.
+    /// The version of the fields; currently 1.
     pub version: u8,
-    /// By which an event that comes again is told.
+    /// The ID of the event, which is the same if it is delivered again.
     #[serde(serialize_with = "as_text")]
     pub id: Uuid,
-    /// When it began.
+    /// The start time.
     #[serde(serialize_with = "with_microseconds")]
     pub time: Timestamp,
-    /// Operation of the request, such as `search`.
+    /// The operation, such as `search`.
     pub operation: &'static str,
-    /// The identifier of the request, as in `x-request-id`.
+    /// The request ID, as in `x-request-id`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
     /// The team of the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
-    /// The key, by its public id.
+    /// The public ID of the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_id: Option<String>,
-    /// Whom the request says it is made for: `auditMetadata.username`.
+    /// The user name that the request states: `auditMetadata.username`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub username: Option<String>,
     /// The address of the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<IpAddr>,
-    /// The HTTP status of the answer; `None` when nobody waited for it.
+    /// The HTTP status of the response; `None` if the client disconnected before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// The code of an answer that is an error.
+    /// The error code of a failed request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<&'static str>,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     #[serde(rename = "durationMs", serialize_with = "as_milliseconds")]
     pub duration: Duration,
-    /// Credits charged to the team.
+    /// The credits charged to the team.
     pub credits_used: u64,
-    /// How much of the request is told.
-    #[serde(rename = "retention")]
-    pub kept: RetentionMode,
-    /// Query of a search.
+    /// The part of the request that the event contains.
+    pub retention: RetentionMode,
+    /// The query of a search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// The pages that were asked for.
+    /// The requested pages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<String>,
-    /// Target of an administrative action.
+    /// The target of an administrative action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// True if texts were truncated because of their length.
+    /// Texts were truncated because of their length.
     #[serde(skip_serializing_if = "is_false")]
     pub truncated: bool,
 }
 
 impl Event {
-    /// Makes an event of now.
+    /// Creates an event with a new ID and the current time.
     #[must_use]
     pub fn new(operation: &'static str) -> Self {
         Self {
@@ -101,7 +100,7 @@ impl Event {
             code: None,
             duration: Duration::ZERO,
             credits_used: 0,
-            kept: RetentionMode::Whole,
+            retention: RetentionMode::Whole,
             query: None,
             urls: Vec::new(),
             target: None,
@@ -109,21 +108,21 @@ impl Event {
         }
     }
 
-    /// Returns the event as one line of JSON without its end. What may not be told is left out here, so that no caller
-    /// can forget it.
+    /// Serializes the event as one line of JSON without a line end. The retention mode is applied here, so that no
+    /// caller can forget it.
     pub(crate) fn to_line(&self) -> Vec<u8> {
-        let mut told = self.clone();
-        match told.kept {
+        let mut event = self.clone();
+        match event.retention {
             RetentionMode::Whole => {}
-            RetentionMode::Zero => told.clear_content(),
+            RetentionMode::Zero => event.clear_content(),
             RetentionMode::Anonymous => {
-                told.clear_content();
-                told.anonymize();
+                event.clear_content();
+                event.anonymize();
             }
         }
-        told.cut();
-        // Strings and numbers always serialise.
-        serde_json::to_vec(&told).unwrap_or_default()
+        event.truncate();
+        // Strings and numbers always serialize.
+        serde_json::to_vec(&event).unwrap_or_default()
     }
 
     fn clear_content(&mut self) {
@@ -140,20 +139,20 @@ impl Event {
         self.target = None;
     }
 
-    /// Cuts what is too long: every event has to fit into a datagram.
-    fn cut(&mut self) {
+    /// Truncates long texts, so that every event fits into a datagram.
+    fn truncate(&mut self) {
         let texts = [&mut self.query, &mut self.username, &mut self.target].into_iter().flatten();
-        let mut left = TEXT_MAX_BYTES;
+        let mut remaining = TEXT_MAX_BYTES;
         for text in texts.chain(&mut self.urls) {
-            if text.len() > left {
-                text.truncate(text.floor_char_boundary(left));
+            if text.len() > remaining {
+                text.truncate(text.floor_char_boundary(remaining));
                 self.truncated = true;
             }
-            left -= text.len();
+            remaining -= text.len();
         }
-        let all = self.urls.len();
+        let before = self.urls.len();
         self.urls.retain(|url| !url.is_empty());
-        self.truncated |= self.urls.len() < all;
+        self.truncated |= self.urls.len() < before;
     }
 }
 
@@ -198,19 +197,19 @@ mod tests {
         }
     }
 
-    fn told(event: &Event) -> Value {
-        let mut told: Value = serde_json::from_slice(&event.to_line()).unwrap();
-        let time = told["time"].as_str().unwrap();
+    fn serialized(event: &Event) -> Value {
+        let mut fields: Value = serde_json::from_slice(&event.to_line()).unwrap();
+        let time = fields["time"].as_str().unwrap();
         assert!(time.len() == 27 && time.parse::<Timestamp>().is_ok(), "{time}");
-        assert_eq!(told["id"].as_str().unwrap().len(), 36);
-        told.as_object_mut().unwrap().retain(|name, _| name != "id" && name != "time");
-        told
+        assert_eq!(fields["id"].as_str().unwrap().len(), 36);
+        fields.as_object_mut().unwrap().retain(|name, _| name != "id" && name != "time");
+        fields
     }
 
     #[test]
-    fn everything_is_told_where_nothing_speaks_against_it() {
+    fn whole_event_contains_all_fields() {
         assert_eq!(
-            told(&full()),
+            serialized(&full()),
             json!({
                 "version": 1, "operation": "search", "requestId": "r", "team": "red", "keyId": "k",
                 "username": "alice", "client": "192.0.2.1", "status": 402, "code": "INSUFFICIENT_CREDITS",
@@ -221,12 +220,12 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_be_kept_is_not_told_whoever_set_it() {
-        let zero = told(&Event { kept: RetentionMode::Zero, ..full() });
+    fn retention_mode_removes_content_and_caller() {
+        let zero = serialized(&Event { retention: RetentionMode::Zero, ..full() });
         assert!(!zero.to_string().contains("secret"), "{zero}");
         assert_eq!((&zero["username"], &zero["team"]), (&json!("alice"), &json!("red")));
         assert_eq!(
-            told(&Event { kept: RetentionMode::Anonymous, ..full() }),
+            serialized(&Event { retention: RetentionMode::Anonymous, ..full() }),
             json!({
                 "version": 1, "operation": "search", "status": 402, "code": "INSUFFICIENT_CREDITS",
                 "durationMs": 12, "creditsUsed": 3, "retention": "anonymous",
@@ -235,11 +234,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_cut_between_characters_and_that_is_said() {
+    fn long_texts_are_truncated_at_character_boundaries_and_marked() {
         let long = "\u{e4}".repeat(TEXT_MAX_BYTES);
-        let cut = told(&Event { query: None, urls: vec![long.clone(), long], ..full() });
-        let urls = cut["urls"].as_array().unwrap();
-        assert_eq!((urls.len(), &cut["truncated"]), (1, &json!(true)));
+        let truncated = serialized(&Event { query: None, urls: vec![long.clone(), long], ..full() });
+        let urls = truncated["urls"].as_array().unwrap();
+        assert_eq!((urls.len(), &truncated["truncated"]), (1, &json!(true)));
         let others = "alice".len() + "team blue".len();
         assert!(urls[0].as_str().unwrap().len() >= TEXT_MAX_BYTES - others - 1);
         let controls = Event { query: Some("\u{1}".repeat(TEXT_MAX_BYTES)), ..full() };

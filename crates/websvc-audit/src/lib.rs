@@ -1,13 +1,15 @@
-//! Audit events: what a team's requests did, for a system elsewhere that watches (SIEM).
+//! Audit events: a record of the requests of a team for a SIEM.
 //!
-//! An event is written to a spool on disk before the request is answered ([`Audit::record`]), and from there delivered
-//! to every [`Sink`], each at its own pace: one that is down holds up no other. So
+//! An event is written to a spool on disk before the response is sent ([`Audit::record`]). From there it is delivered
+//! to every [`Sink`] independently, so a failed sink does not delay the others:
 //!
-//! - a process that is killed loses no event of a request that was answered: the next one delivers it;
-//! - a sink that comes back gets what it missed, in order; at least once, so the same event may come again;
-//! - the spool is bounded: when it is full, its oldest events go, and whoever had not got them has lost them, which is
-//!   counted for each sink ([`SinkMetrics::lost`]);
-//! - a power failure may lose the events of the last moments that were not delivered yet: nobody waits for the disk.
+//! - A killed process loses no event of a request that was answered: the next process delivers it.
+//! - A sink that recovers receives the events that it missed, in order. Delivery is at least once, so an event may be
+//!   delivered again.
+//! - The spool is bounded. When it is full, its oldest events are removed. They are lost for the sinks that had not
+//!   received them, and are counted per sink ([`SinkMetrics::lost`]).
+//! - A power failure may lose the most recent events that were not delivered yet, because requests do not wait for the
+//!   disk.
 
 #![deny(missing_docs)]
 

@@ -88,7 +88,7 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexMode) -> Re
             IndexMode::Write(_) => Some(Arc::clone(&index)),
             IndexMode::Read => None,
         },
-        index_use: sources::index_use(config, &mirrors),
+        index_mode: sources::index_mode(config, &mirrors),
         team_indexes: Some(Arc::new(TeamIndexes::new(&data_dir.index(), index_config, is_writable))),
         mirrors,
         pricing: config.pricing,

@@ -65,7 +65,7 @@ impl TraceExport {
             return Ok(None);
         };
         let (spans, exporter) =
-            websvc_otlp::traces(settings.sampler, settings.batching, TraceCounters::default());
+            websvc_otlp::pipeline(settings.sampler, settings.batching, TraceCounters::default());
         Ok(Some((Self { settings, exporter }, spans)))
     }
 }

@@ -46,8 +46,8 @@ impl Progress {
                 self.print(&format!("failed {url}: {reason}"));
             }
             CrawlEvent::Skipped { .. } => self.skipped += 1,
-            CrawlEvent::Queued { waiting } => {
-                self.bar.set_length(self.pages + u64::try_from(*waiting).unwrap_or(u64::MAX));
+            CrawlEvent::Queued { count } => {
+                self.bar.set_length(self.pages + u64::try_from(*count).unwrap_or(u64::MAX));
             }
             _ => {}
         }

@@ -1,8 +1,8 @@
-//! What a request costs, item by item.
+//! The credits that a request costs, by kind of charge.
 
 use websvc_store::UsageItem;
 
-/// What credits are for.
+/// The kind of work that credits are charged for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChargeKind {
     /// Ten results, or the rest of them.
@@ -33,12 +33,12 @@ pub enum ChargeKind {
     Highlights,
     /// A map of a site.
     Map,
-    /// A URL that a scanner was asked about.
+    /// A URL that was sent to a threat scanner.
     ThreatScan,
 }
 
 impl ChargeKind {
-    /// Every item.
+    /// All kinds.
     pub const ALL: &'static [ChargeKind] = &[
         ChargeKind::Results,
         ChargeKind::ResultsZdr,
@@ -57,7 +57,7 @@ impl ChargeKind {
         ChargeKind::ThreatScan,
     ];
 
-    /// Returns the name of the item in the usage log.
+    /// Returns the name of the kind in the usage log.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -80,36 +80,36 @@ impl ChargeKind {
     }
 }
 
-/// One line of a bill.
+/// The total of one kind of charge in a bill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BillLine {
-    /// What it is for.
-    pub item: ChargeKind,
-    /// How many of it.
+    /// The kind of charge.
+    pub kind: ChargeKind,
+    /// The number of units, such as pages.
     pub count: u64,
-    /// What they cost together.
+    /// The credits for all units together.
     pub credits: u64,
 }
 
-/// What a request costs: one line per kind of item, in the order in which they came up.
+/// The charges of a request: one line per kind, in the order in which they were added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Bill {
     lines: Vec<BillLine>,
 }
 
 impl Bill {
-    /// Adds `count` of an item at `price` each, and returns what they cost together. None of it makes no line.
-    pub fn add_line(&mut self, item: ChargeKind, count: u64, price: u64) -> u64 {
+    /// Adds `count` units of a kind at `price` each and returns their credits. A count of zero adds no line.
+    pub fn add_line(&mut self, kind: ChargeKind, count: u64, price: u64) -> u64 {
         let credits = count.saturating_mul(price);
         if count == 0 {
             return 0;
         }
-        match self.lines.iter_mut().find(|line| line.item == item) {
+        match self.lines.iter_mut().find(|line| line.kind == kind) {
             Some(line) => {
                 line.count = line.count.saturating_add(count);
                 line.credits = line.credits.saturating_add(credits);
             }
-            None => self.lines.push(BillLine { item, count, credits }),
+            None => self.lines.push(BillLine { kind, count, credits }),
         }
         credits
     }
@@ -120,18 +120,18 @@ impl Bill {
         &self.lines
     }
 
-    /// Returns the lines as the usage log has them.
+    /// Returns the lines as they are stored in the usage log.
     #[must_use]
     pub fn items(&self) -> Vec<UsageItem> {
         let item = |line: &BillLine| UsageItem {
-            item: line.item.as_str().to_owned(),
+            item: line.kind.as_str().to_owned(),
             count: line.count,
             credits: line.credits,
         };
         self.lines.iter().map(item).collect()
     }
 
-    /// Returns the sum.
+    /// Returns the credits of all lines together.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.lines.iter().fold(0, |sum, line| sum.saturating_add(line.credits))
@@ -145,20 +145,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_one_item_are_one() {
+    fn repeated_charges_of_one_kind_are_merged_into_one_line() {
         let mut bill = Bill::default();
         assert_eq!(bill.add_line(ChargeKind::Page, 2, 1), 2);
         assert_eq!(bill.add_line(ChargeKind::RedactPii, 1, 4), 4);
         assert_eq!(bill.add_line(ChargeKind::Page, 1, 5), 5);
         assert_eq!(bill.add_line(ChargeKind::PdfPage, 0, 5), 0);
-        let pages = BillLine { item: ChargeKind::Page, count: 3, credits: 7 };
-        assert_eq!(bill.lines(), [pages, BillLine { item: ChargeKind::RedactPii, count: 1, credits: 4 }]);
+        let pages = BillLine { kind: ChargeKind::Page, count: 3, credits: 7 };
+        assert_eq!(bill.lines(), [pages, BillLine { kind: ChargeKind::RedactPii, count: 1, credits: 4 }]);
         assert_eq!(bill.total(), 11);
     }
 
     #[test]
-    fn names_are_unique() {
-        let names: BTreeSet<&str> = ChargeKind::ALL.iter().map(|item| item.as_str()).collect();
+    fn charge_kind_names_are_unique() {
+        let names: BTreeSet<&str> = ChargeKind::ALL.iter().map(|kind| kind.as_str()).collect();
         assert_eq!(names.len(), ChargeKind::ALL.len());
     }
 }

@@ -1,4 +1,4 @@
-//! What computes for longer than an async thread may: on threads for it, so many at one time, until a deadline.
+//! Runs CPU-bound work on the blocking pool, with a process-wide concurrency limit and a deadline.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
@@ -6,25 +6,27 @@ use std::time::Instant;
 use tokio::sync::Semaphore;
 use websvc_stage::in_current_span;
 
-/// One place for each core. The cores are those of the process, so that the places are, too.
-static PLACES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
+/// One permit per core. The cores are shared by the whole process, so the permits are too.
+static PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     Arc::new(Semaphore::new(cores))
 });
 
-/// Why nothing was computed.
+/// The reason why a computation has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ComputeError {
-    /// The deadline passed, during the work or the wait for a place.
-    #[error("it was not done in time")]
+    /// The deadline passed while the work was running or waiting for a permit.
+    #[error("not done in time")]
     Late,
-    /// The work broke off.
-    #[error("it failed unexpectedly")]
+    /// The work panicked or was cancelled.
+    #[error("failed unexpectedly")]
     Failed,
 }
 
-/// Does what computes, within a deadline. Work that goes on beyond it keeps its place until it ends, so that never more than one
-/// for each core is done; it has to end by itself.
+/// Runs CPU-bound `work` on a blocking thread and waits for it until `deadline`.
+///
+/// At most one such task per core runs at a time. Work that is still running at the deadline keeps its permit until it
+/// returns, because a blocking thread cannot be interrupted. So the work must end on its own.
 ///
 /// # Errors
 /// [`ComputeError`]
@@ -32,22 +34,22 @@ pub async fn run_blocking<T: Send + 'static>(
     deadline: Instant,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ComputeError> {
-    let computing = async {
-        let place = Arc::clone(&PLACES).acquire_owned().await;
-        let place = place.expect("the places are never closed");
-        let working = tokio::task::spawn_blocking(in_current_span(move || {
-            let _place = place;
+    let computation = async {
+        let permit = Arc::clone(&PERMITS).acquire_owned().await;
+        let permit = permit.expect("the semaphore is never closed");
+        let task = tokio::task::spawn_blocking(in_current_span(move || {
+            let _permit = permit;
             work()
         }));
-        working.await.map_err(|_broken| ComputeError::Failed)
+        task.await.map_err(|_join_error| ComputeError::Failed)
     };
-    match tokio::time::timeout_at(deadline.into(), computing).await {
-        Ok(done) => done,
+    match tokio::time::timeout_at(deadline.into(), computation).await {
+        Ok(result) => result,
         Err(_elapsed) => Err(ComputeError::Late),
     }
 }
 
-/// Tells whether there is no time left.
+/// Returns an error if the deadline has passed.
 ///
 /// # Errors
 /// [`ComputeError::Late`]
@@ -62,16 +64,16 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn work_is_waited_for_until_the_deadline() {
-        let later = Instant::now() + Duration::from_secs(60);
-        assert_eq!(run_blocking(later, || 7).await, Ok(7));
+    async fn run_blocking_waits_until_the_deadline_and_reports_panics() {
+        let far_deadline = Instant::now() + Duration::from_secs(60);
+        assert_eq!(run_blocking(far_deadline, || 7).await, Ok(7));
         let (go, wait) = std::sync::mpsc::channel::<()>();
-        let soon = Instant::now() + Duration::from_millis(50);
-        let late = run_blocking(soon, move || wait.recv().is_ok()).await;
+        let near_deadline = Instant::now() + Duration::from_millis(50);
+        let late = run_blocking(near_deadline, move || wait.recv().is_ok()).await;
         assert_eq!(late, Err(ComputeError::Late));
         drop(go);
         assert_eq!(
-            run_blocking(later, || std::panic::resume_unwind(Box::new(()))).await,
+            run_blocking(far_deadline, || std::panic::resume_unwind(Box::new(()))).await,
             Err::<(), _>(ComputeError::Failed)
         );
     }

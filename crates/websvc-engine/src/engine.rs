@@ -1,4 +1,4 @@
-//! The engine: what every operation needs, and the stages of a search in their order.
+//! The engine: its dependencies, and the stages of its operations in order.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -26,61 +26,62 @@ use crate::source::{InstrumentedSource, SearchSource, SourceMetrics};
 use crate::team_indexes::TeamIndexes;
 use crate::upload_check::check_upload_features;
 
-/// What becomes of the embedded index when pages come in.
+/// The use of the embedded index for new pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexMode {
-    /// They go to it.
+    /// New pages are added to it.
     Write,
-    /// They go to its mirrors alone: nobody searches it, and it would fill the disk.
+    /// New pages are added only to its mirrors. It is not searched, and would only use disk space.
     MirrorOnly,
 }
 
-/// What an engine is built of.
+/// The dependencies and settings of an engine.
 #[derive(Debug)]
 pub struct EngineConfig {
-    /// The sources that are asked, in order of preference.
+    /// The search sources, in order of preference.
     pub sources: Vec<Arc<dyn SearchSource>>,
-    /// What gets pages.
+    /// The scraper that fetches pages.
     pub scraper: Scraper,
-    /// Where scraped pages go to be searched; `None` when this process may not write.
+    /// The embedded index for scraped pages; `None` if this process may not write to it.
     pub index: Option<Arc<websvc_index::Index>>,
-    /// Whether they go there.
-    pub index_use: IndexMode,
-    /// The indexes of teams that keep their pages to themselves; without it, the pages of such teams go nowhere.
+    /// The use of the embedded index for new pages.
+    pub index_mode: IndexMode,
+    /// The indexes of teams that keep their pages private. Without it, the pages of such teams are not indexed.
     pub team_indexes: Option<Arc<TeamIndexes>>,
-    /// Where they are written, too.
+    /// The external indexes that new pages are written to as well.
     pub mirrors: Vec<Arc<Mirror>>,
     /// The price list.
     pub pricing: Pricing,
-    /// What tells the risk of URLs, for teams with threat protection.
+    /// The classifier of URLs, for teams with threat protection.
     pub threat: Classifier,
-    /// What writes summaries and answers, extracts data and reads prompts; without it, rules do what they can.
+    /// The model that writes summaries and answers, extracts data and reads prompts. Without it, some of this is done
+    /// by rules.
     pub model: Option<Arc<dyn Model>>,
 }
 
 impl EngineConfig {
-    /// Returns the model that answers questions.
+    /// Returns the model that generates text.
     pub(crate) fn completion_model(&self) -> Option<&dyn Model> {
         self.model.as_deref().filter(|model| model.completes())
     }
 
-    /// Returns the index when pages are to go to it.
+    /// Returns the embedded index if new pages are added to it.
     pub(crate) fn writable_index(&self) -> Option<&Arc<websvc_index::Index>> {
-        self.index.as_ref().filter(|_| self.index_use == IndexMode::Write)
+        self.index.as_ref().filter(|_| self.index_mode == IndexMode::Write)
     }
 }
 
-/// The operations. Cheap to clone.
+/// The operations of websvc: search, scrape, parse, map. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Engine {
     config: Arc<EngineConfig>,
-    /// The sources of the configuration with their counters.
-    counted: Arc<[Arc<InstrumentedSource>]>,
-    /// What gets pages, when that is not the one of the configuration.
+    /// The configured sources with their metrics.
+    instrumented: Arc<[Arc<InstrumentedSource>]>,
+    /// The scraper with limits or rules; `None` for the configured one.
     scraper: Option<Scraper>,
-    /// The share of the model, when that is not taken whole.
+    /// The model with a concurrency limit; `None` for the configured one.
     model: Option<Arc<dyn Model>>,
-    /// The compiled path patterns of all crawls and maps.
+    /// The compiled path patterns, shared by all crawls and maps.
     path_patterns: PathPatterns,
 }
 
@@ -89,14 +90,15 @@ impl Engine {
     pub fn new(mut config: EngineConfig) -> Self {
         let stages = config.scraper.stages();
         let sources = config.sources.drain(..);
-        let counted: Arc<[_]> =
+        let instrumented: Arc<[_]> =
             sources.map(|source| Arc::new(InstrumentedSource::new(source, stages.clone()))).collect();
-        config.sources = counted.iter().map(|source| Arc::clone(source) as Arc<dyn SearchSource>).collect();
+        config.sources =
+            instrumented.iter().map(|source| Arc::clone(source) as Arc<dyn SearchSource>).collect();
         let path_patterns = PathPatterns::default();
-        Self { config: Arc::new(config), counted, scraper: None, model: None, path_patterns }
+        Self { config: Arc::new(config), instrumented, scraper: None, model: None, path_patterns }
     }
 
-    /// Returns the table of compiled path patterns that all crawls and maps share.
+    /// Returns the compiled path patterns, which all crawls and maps share.
     pub fn path_patterns(&self) -> &PathPatterns {
         &self.path_patterns
     }
@@ -105,53 +107,54 @@ impl Engine {
         &self.config
     }
 
-    /// Returns what gets pages.
+    /// Returns the scraper.
     pub fn scraper(&self) -> &Scraper {
         self.scraper.as_ref().unwrap_or(&self.config.scraper)
     }
 
-    /// Returns the engine for pages that nobody waits for: it takes a share of the scraper's pools only, and half of the model.
+    /// Returns an engine for background work, which uses only a part of the scraper's pools and half of the model's
+    /// capacity.
     #[must_use]
-    pub fn with_background_limits(&self, share: BackgroundLimits) -> Self {
+    pub fn with_background_limits(&self, limits: BackgroundLimits) -> Self {
         let model =
             self.config.model.clone().map(|model| Arc::new(LimitedModel::half_of(model)) as Arc<dyn Model>);
-        Self { scraper: Some(self.config.scraper.with_background_limits(share)), model, ..self.clone() }
+        Self { scraper: Some(self.config.scraper.with_background_limits(limits)), model, ..self.clone() }
     }
 
-    /// Returns the engine for one page, which asks a rule before it goes to where the page leads on to. Rules of one name decide
-    /// alike.
+    /// Returns an engine for one page that checks each redirect against `rule`. Rules with the same `name` must give
+    /// the same results.
     #[must_use]
     pub fn with_redirect_rule(&self, name: &'static str, rule: UrlPolicy) -> Self {
         Self { scraper: Some(self.scraper().with_redirect_rule(name, rule)), ..self.clone() }
     }
 
-    /// Returns what writes of pages.
+    /// Returns the model that generates content of pages.
     fn completion_model(&self) -> Option<&dyn Model> {
         match &self.model {
-            Some(share) => Some(&**share).filter(|model| model.completes()),
+            Some(limited) => Some(&**limited).filter(|model| model.completes()),
             None => self.config.completion_model(),
         }
     }
 
-    /// Returns where it is counted how long the stages take.
+    /// Returns the recorded durations of the stages.
     pub fn stages(&self) -> &StageTimes {
         self.config.scraper.stages()
     }
 
-    /// Returns what tells the risk of URLs.
+    /// Returns the classifier of URLs.
     pub fn threat(&self) -> &Classifier {
         &self.config.threat
     }
 
-    /// Returns of each URL why the lists of threat protection block it, if they do. The scanner is not asked: that is done
-    /// when a page is scraped.
+    /// Returns for each URL the reason why the threat protection lists block it, if they do. The scanner is not
+    /// used here, but when a page is scraped.
     pub fn list_verdicts<'u>(
         &self,
         plan: &ScrapePlan,
         urls: impl IntoIterator<Item = &'u Url>,
     ) -> Vec<Option<String>> {
-        let inspection = plan.protection().map(|rules| UrlChecker::new(rules, self.threat()));
-        let verdict = |url| inspection.as_ref()?.check_lists(url).err().map(|blocked| blocked.to_string());
+        let checker = plan.protection().map(|rules| UrlChecker::new(rules, self.threat()));
+        let verdict = |url| checker.as_ref()?.check_lists(url).err().map(|blocked| blocked.to_string());
         urls.into_iter().map(verdict).collect()
     }
 
@@ -160,35 +163,34 @@ impl Engine {
         self.config.model.as_ref()
     }
 
-    /// Returns the sources that are asked, in order of preference.
+    /// Returns the search sources, in order of preference.
     pub fn sources(&self) -> &[Arc<dyn SearchSource>] {
         &self.config.sources
     }
 
-    /// Returns the figures of the sources, in order of preference.
-    pub fn source_figures(&self) -> Vec<SourceMetrics> {
-        self.counted.iter().map(|source| source.figures()).collect()
+    /// Returns the metrics of the search sources, in order of preference.
+    pub fn source_metrics(&self) -> Vec<SourceMetrics> {
+        self.instrumented.iter().map(|source| source.metrics()).collect()
     }
 
-    /// Returns the places beside the index that pages are written to.
+    /// Returns the external indexes that new pages are written to as well.
     pub fn mirrors(&self) -> &[Arc<Mirror>] {
         &self.config.mirrors
     }
 
-    /// Returns the index when pages that come in are to go to it.
+    /// Returns the embedded index if new pages are added to it.
     pub fn writable_index(&self) -> Option<&Arc<websvc_index::Index>> {
         self.config.writable_index()
     }
 
-    /// Returns the index of this process, when it may write.
+    /// Returns the embedded index; `None` if this process may not write to it.
     pub fn index(&self) -> Option<&Arc<websvc_index::Index>> {
         self.config.index.as_ref()
     }
 
-    /// Gets one page for a team, hands it to the index when it may be kept, and counts the credits.
+    /// Scrapes one page for a team, adds it to the index if it may be stored, and calculates the credits.
     ///
-    /// A page that could not be got is [`EngineError::NotSupported`], [`EngineError::Profile`], or
-    /// [`EngineError::Page`].
+    /// Fails with [`EngineError::NotSupported`], [`EngineError::Profile`] or [`EngineError::Page`].
     pub fn scrape<'a>(
         &'a self,
         url: &'a Url,
@@ -199,49 +201,50 @@ impl Engine {
     ) -> BoxFuture<'a, PageOutcome> {
         Box::pin(async move {
             let mut bill = Bill::default();
-            let page = self.page(url, plan, (team, files), deadline, &mut bill).await;
+            let page = self.scrape_page(url, plan, team, files, deadline, &mut bill).await;
             PageOutcome { page, bill }
         })
     }
 
-    async fn page(
+    async fn scrape_page(
         &self,
         url: &Url,
         plan: &ScrapePlan,
-        (team, files): (&str, &FilePublisher),
+        team: &str,
+        files: &FilePublisher,
         deadline: Instant,
         bill: &mut Bill,
     ) -> Result<Page, EngineError> {
         let FeatureCheck { mut warnings } =
             check_page_features(plan, self.scraper(), self.config.completion_model())?;
-        let inspections = UrlCheckers::of_page(plan, &self.config.threat);
+        let checkers = UrlCheckers::of_page(plan, &self.config.threat);
         let scope = self.scope(team)?;
-        let scraper = inspections.scraper(self.scraper()).in_scope(scope);
+        let scraper = checkers.scraper(self.scraper()).in_scope(scope);
         let profile = self.open_profile(team, Some(plan)).await?;
-        let reading = plan.without_generated_formats();
-        let mut page = scraper.scrape_with(url, &reading, profile.as_ref(), deadline).await;
-        let unsaved = match profile {
+        let scrape_plan = plan.without_generated_formats();
+        let mut page = scraper.scrape_with(url, &scrape_plan, profile.as_ref(), deadline).await;
+        let profile_warning = match profile {
             Some(profile) => profile.close().await,
             None => None,
         };
-        let scanned = inspections.finish(&mut warnings);
+        let scanned = checkers.finish(&mut warnings);
         if let Ok(page) = &mut page {
             generated::write(self.completion_model(), self.stages(), plan, page, deadline).await;
         }
         *bill = charge_single_page(&self.config.pricing, plan, page.as_mut().ok(), scanned);
         let mut page = page.map_err(EngineError::Page)?;
-        page.warnings.splice(..0, warnings.into_iter().chain(unsaved));
+        page.warnings.splice(..0, warnings.into_iter().chain(profile_warning));
         self.stages().run(Stage::Publish, files.publish(&mut page)).await;
         let copies: Vec<_> = page.index_copy.take().into_iter().map(|copy| *copy).collect();
-        let keeping =
-            self.config.keep(scope, copies, self.stages(), "the page could not be added to the index");
-        page.warnings.extend(keeping.await);
+        let indexing =
+            self.config.index_pages(scope, copies, self.stages(), "the page could not be added to the index");
+        page.warnings.extend(indexing.await);
         Ok(page)
     }
 
-    /// Reads a file that the caller brought, and counts the credits. Nothing of it is kept.
+    /// Parses an uploaded file and calculates the credits. Nothing of the file is stored.
     ///
-    /// A file that could not be read is [`EngineError::NotSupported`] or [`EngineError::Page`].
+    /// Fails with [`EngineError::NotSupported`] or [`EngineError::Page`].
     pub fn parse<'a>(
         &'a self,
         file: FileUpload,
@@ -250,12 +253,12 @@ impl Engine {
     ) -> BoxFuture<'a, PageOutcome> {
         Box::pin(async move {
             let mut bill = Bill::default();
-            let page = self.file(file, plan, deadline, &mut bill).await;
+            let page = self.parse_file(file, plan, deadline, &mut bill).await;
             PageOutcome { page, bill }
         })
     }
 
-    async fn file(
+    async fn parse_file(
         &self,
         file: FileUpload,
         plan: &ScrapePlan,
@@ -265,16 +268,16 @@ impl Engine {
         check_upload_features(plan)?;
         let scraper = &self.config.scraper;
         let FeatureCheck { warnings } = check_page_features(plan, scraper, self.config.completion_model())?;
-        let reading = plan.without_generated_formats();
-        let mut page = scraper.read_file(file, &reading, deadline).await.map_err(EngineError::Page)?;
+        let parse_plan = plan.without_generated_formats();
+        let mut page = scraper.read_file(file, &parse_plan, deadline).await.map_err(EngineError::Page)?;
         generated::write(self.completion_model(), self.stages(), plan, &mut page, deadline).await;
         *bill = charge_single_page(&self.config.pricing, plan, Some(&mut page), 0);
         page.warnings.splice(..0, warnings);
         Ok(page)
     }
 
-    /// Tells whether a search waits for nobody elsewhere: it asks only sources that are here, gets no pages and has no
-    /// URLs scanned.
+    /// Returns whether a search does nothing but local computation: it uses only local sources, scrapes no pages and
+    /// has no URLs scanned.
     #[must_use]
     pub fn is_cpu_bound(&self, plan: &SearchPlan) -> bool {
         plan.scrape().is_none()
@@ -282,14 +285,14 @@ impl Engine {
             && self.config.sources.iter().all(|source| source.is_local())
     }
 
-    /// Runs a search: finds the hits, gets their pages when the plan asks for formats, and counts the credits.
+    /// Runs a search: finds the hits, scrapes their pages if the plan has formats, and calculates the credits.
     ///
-    /// One deadline, the plan's timeout from `started`, bounds it all. When only pages are late, their results
-    /// say so and the search succeeds. A profile is that of `team`; it is taken before anything is asked and given back
-    /// however the search ends.
+    /// The deadline is the plan's timeout after `started`. If only pages are late, the search succeeds and their
+    /// results contain the error. The profile belongs to `team`. It is opened before any request and closed however the
+    /// search ends.
     ///
     /// # Errors
-    /// [`EngineError`], when the search as a whole has no answer.
+    /// [`EngineError`] if the search as a whole fails.
     pub fn search<'a>(
         &'a self,
         plan: &'a SearchPlan,
@@ -304,69 +307,69 @@ impl Engine {
             let scope = self.scope(team)?;
             let sources = self.config.sources_in(scope).await?;
             let profile = self.open_profile(team, plan.scrape()).await?;
-            let begun = Instant::now();
+            let find_started = Instant::now();
             let stages = self.stages();
-            let finding = query_sources(&sources, plan, deadline, Timestamp::now(), stages);
-            let mut found = stages.run(Stage::Find, finding).await?;
-            let gathering = Instant::now();
+            let query = query_sources(&sources, plan, deadline, Timestamp::now(), stages);
+            let mut found = stages.run(Stage::Find, query).await?;
+            let gather_started = Instant::now();
             warnings.extend(found.warnings.iter().cloned());
-            let inspections = UrlCheckers::of(plan, &self.config.threat);
-            let screening = inspections.filter_results(&mut found, plan, deadline, &mut warnings);
+            let checkers = UrlCheckers::of(plan, &self.config.threat);
+            let filter = checkers.filter_results(&mut found, plan, deadline, &mut warnings);
             let pricing = &self.config.pricing;
-            if let Err(late) = stages.run(Stage::ThreatFilter, screening).await {
-                return Err(late.with_scans(inspections.finish(&mut warnings), pricing.threat_scan));
+            if let Err(error) = stages.run(Stage::ThreatFilter, filter).await {
+                return Err(error.with_scans(checkers.finish(&mut warnings), pricing.threat_scan));
             }
-            let scraper = inspections.scraper(&self.config.scraper).in_scope(scope);
-            let profile_used = profile.as_ref();
-            let means = GatherContext {
+            let scraper = checkers.scraper(&self.config.scraper).in_scope(scope);
+            let context = GatherContext {
                 engine: &self.config,
                 scraper: &scraper,
                 scope,
-                profile: profile_used,
+                profile: profile.as_ref(),
                 files,
                 deadline,
             };
-            let gathered = stages.run(Stage::Gather, gather(means, plan, &found, &mut warnings)).await;
-            found.scanned = inspections.finish(&mut warnings);
+            let gathered = stages.run(Stage::Gather, gather(context, plan, &found, &mut warnings)).await;
+            found.scanned = checkers.finish(&mut warnings);
             let mut pages = gathered.map_err(|error| error.with_scans(found.scanned, pricing.threat_scan))?;
             if let Some(profile) = profile {
                 warnings.extend(profile.close().await);
             }
-            let took = StageTimings { find: gathering - begun, gather: gathering.elapsed() };
+            let timings =
+                StageTimings { find: gather_started - find_started, gather: gather_started.elapsed() };
             let bill = charge(pricing, plan, &found, &mut pages);
             let miss_price = plan.scrape().and_then(|scrape| miss_price(pricing, scrape));
             let data = stages.time(Stage::Assemble, || assemble(plan, found, pages, miss_price));
-            Ok(SearchOutcome { data, warnings, bill, stages: took })
+            Ok(SearchOutcome { data, warnings, bill, stages: timings })
         })
     }
 
-    /// Returns what a page by this plan will be told, before anything is got.
+    /// Checks a plan before anything is fetched. Returns the warnings that the page will have.
     ///
     /// # Errors
-    /// [`EngineError::NotSupported`] when this installation cannot do it.
-    pub fn review(&self, plan: &ScrapePlan) -> Result<Vec<String>, EngineError> {
+    /// [`EngineError::NotSupported`] if this installation does not support the plan.
+    pub fn check_scrape(&self, plan: &ScrapePlan) -> Result<Vec<String>, EngineError> {
         check_page_features(plan, self.scraper(), self.config.completion_model())
-            .map(|review| review.warnings)
+            .map(|checked| checked.warnings)
     }
 
-    /// Returns the most that a page may cost, a document of several pages and redirects that are scanned apart.
+    /// Returns the maximum credits of a page. Further pages of a document and scanned redirects are not included.
     pub fn max_page_credits(&self, plan: &ScrapePlan) -> u64 {
         max_page_credits(&self.prices(), self.config.scraper.proxies(), plan)
     }
 
-    /// Returns the most that an uploaded file may cost, a document of several pages apart.
+    /// Returns the maximum credits of an uploaded file. Further pages of a document are not included.
     pub fn max_file_credits(&self, plan: &ScrapePlan) -> u64 {
         max_file_credits(&self.prices(), plan)
     }
 
-    /// Returns the least that an uploaded file costs that can be read, whatever it is.
+    /// Returns the minimum credits of a readable uploaded file of any type.
     pub fn min_file_credits(&self) -> u64 {
         min_file_credits(&self.prices())
     }
 
-    /// Returns the most that a search may cost, so that it can be reserved before. A document counts as one page: how
-    /// many it has is known only when it was read. Redirects that are scanned do not count: where pages lead is known
-    /// only when they were got.
+    /// Returns the maximum credits of a search, which are held before it. A document counts as one page, because its
+    /// number of pages is unknown before it is read. Scanned redirects are not included, because they are unknown
+    /// before the pages are fetched.
     pub fn max_search_credits(&self, plan: &SearchPlan) -> u64 {
         max_search_credits(&self.prices(), self.config.scraper.proxies(), plan)
     }
@@ -376,7 +379,7 @@ impl Engine {
         &self.config.pricing
     }
 
-    /// Returns the prices of what there is.
+    /// Returns the prices of the features that are configured; others are free.
     pub(crate) fn prices(&self) -> Pricing {
         let mut pricing = self.config.pricing;
         if !self.config.threat.has_scanner() {
@@ -388,7 +391,7 @@ impl Engine {
         pricing
     }
 
-    /// Opens the profile of a plan, unless only the cache is asked, which has no page of one.
+    /// Opens the profile of a plan, unless the plan reads only from the cache, which has no pages of profiles.
     async fn open_profile(
         &self,
         team: &str,

@@ -1,4 +1,4 @@
-//! Why an operation failed as a whole.
+//! Errors of operations and of external sources.
 
 use std::time::Duration;
 
@@ -12,68 +12,68 @@ fn messages(violations: &[Violation]) -> String {
     violations.iter().map(|violation| violation.message.as_str()).collect::<Vec<_>>().join("; ")
 }
 
-/// Why an operation failed as a whole. A page that failed is not here: it stays in the results with its error.
+/// The error of an operation that failed as a whole. The error of a single page is part of its result instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// The search was not done within its time.
-    #[error("the search was not done within its time of {timeout_ms} ms")]
+    /// The search exceeded its timeout.
+    #[error("the search did not finish within its timeout of {timeout_ms} ms")]
     Timeout {
-        /// The time the request had.
+        /// The timeout.
         timeout_ms: u64,
-        /// What it costs all the same: the scans that were done.
+        /// The charges that apply nevertheless: URL scans that were made.
         bill: Bill,
     },
-    /// Nothing of a site was found within the time of its map.
-    #[error("the map was not done within its time of {timeout_ms} ms")]
+    /// The map exceeded its timeout and found nothing.
+    #[error("the map did not finish within its timeout of {timeout_ms} ms")]
     MapTimeout {
-        /// The time the request had.
+        /// The timeout.
         timeout_ms: u64,
     },
-    /// Nothing of a site could be had.
+    /// Nothing of the site could be fetched.
     #[error("the site could not be mapped: {0}")]
     MapFailed(#[source] ScrapeError),
-    /// No source could answer.
+    /// All sources failed.
     #[error("no search source could answer: {}", reasons.join("; "))]
     NoSource {
-        /// One reason per source, each naming it.
+        /// The reason of each source, with its name.
         reasons: Vec<String>,
     },
-    /// The request asks for something that this installation cannot do and that may not be left out.
+    /// The request requires something that this installation does not support.
     #[error("{}", messages(violations))]
     NotSupported {
-        /// The code of the answer.
+        /// The error code of the response.
         code: ErrorCode,
-        /// One entry per thing that is missing.
+        /// One entry per unsupported option.
         violations: Vec<Violation>,
     },
-    /// The one page that was asked for could not be had.
+    /// The requested page could not be scraped.
     #[error("{0}")]
     Page(#[source] ScrapeError),
-    /// The profile that the pages were to be drawn with could not be had.
+    /// The browser profile could not be opened.
     #[error("{0}")]
     Profile(#[source] ScrapeError),
-    /// Only the cache was to be asked, and it could serve none of the results.
+    /// The request allows only cached pages, and none of the results is cached.
     #[error("{message}")]
     CacheMiss {
         /// The 404 code of `minAge` or lockdown.
         code: ErrorCode,
-        /// The text of the pages' own error.
+        /// The error text of the pages.
         message: String,
-        /// What it costs all the same.
+        /// The charges that apply nevertheless.
         bill: Bill,
     },
 }
 
 impl EngineError {
-    /// Says that a search was not done within its time.
+    /// Creates the error for a search that exceeded its timeout.
     #[must_use]
     pub fn late(plan: &SearchPlan) -> Self {
         let timeout_ms = u64::try_from(plan.timeout().as_millis()).unwrap_or(u64::MAX);
         Self::Timeout { timeout_ms, bill: Bill::default() }
     }
 
-    /// Adds the URLs that were scanned before it to what is to be paid.
+    /// Adds the charge for the URLs that were scanned before the error.
     pub(crate) fn with_scans(mut self, scanned: u64, price: u64) -> Self {
         if let Self::CacheMiss { bill, .. } | Self::Timeout { bill, .. } = &mut self {
             bill.add_line(ChargeKind::ThreatScan, scanned, price);
@@ -81,8 +81,7 @@ impl EngineError {
         self
     }
 
-    /// Takes what is to be paid although there is no answer: the misses of lockdown, and what was scanned before; else
-    /// nothing.
+    /// Takes the charges of a failed operation: lockdown misses and URL scans.
     #[must_use]
     pub fn take_bill(&mut self) -> Bill {
         match self {
@@ -97,75 +96,75 @@ impl EngineError {
     }
 }
 
-/// Why a source elsewhere gave no answer to one request. The texts are for callers: they name no address and no
+/// The error of a request to an external source. The texts are shown to callers, so they contain no address and no
 /// secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SourceError {
-    /// It failed too often and is left alone.
-    #[error("it is paused after failures, the next attempt is in {} s; the last failure: {reason}", retry_after.as_secs() + 1)]
+    /// The circuit breaker of the source is open.
+    #[error("paused after failures, next attempt in {} s; last failure: {reason}", retry_after.as_secs() + 1)]
     Paused {
-        /// Until the next attempt.
+        /// The time until the next attempt.
         retry_after: Duration,
-        /// The failure that led to the pause.
+        /// The failure that opened the breaker.
         reason: String,
     },
-    /// More questions than its configured rate.
-    #[error("more questions than its configured rate allows; there is room in {} ms", wait.as_millis())]
+    /// The configured rate limit of the source is exhausted.
+    #[error("the configured rate limit is exhausted, next request in {} ms", wait.as_millis())]
     Busy {
-        /// Until there is room.
+        /// The time until a request is allowed.
         wait: Duration,
     },
-    /// No answer in time.
-    #[error("it did not answer within {} ms", after.as_millis())]
+    /// The source did not respond in time.
+    #[error("no response within {} ms", after.as_millis())]
     Timeout {
-        /// The time it had.
+        /// The timeout.
         after: Duration,
     },
-    /// No connection, or one that broke.
+    /// The connection failed or broke.
     #[error("{text}")]
     Unreachable {
-        /// What the client says.
+        /// The error of the HTTP client.
         text: String,
     },
-    /// It limits its callers.
-    #[error("its limiter refuses requests (429){}", come_back(*retry_after))]
+    /// The source rejected the request because of its rate limit.
+    #[error("rate limited by the source (429){}", next_attempt(*retry_after))]
     Limited {
-        /// What it says in `Retry-After`.
+        /// The value of `Retry-After`.
         retry_after: Option<Duration>,
     },
-    /// JSON is not enabled on an instance of SearXNG.
-    #[error("it refuses JSON (403): add `json` to `search.formats` in its settings.yml")]
+    /// JSON is not enabled on a SearXNG instance.
+    #[error("JSON is not enabled (403): add `json` to `search.formats` in its settings.yml")]
     JsonDisabled,
-    /// Another status than success.
-    #[error("it answered with status {status}{}", detail(message))]
+    /// The status is neither success nor one of the above.
+    #[error("responded with status {status}{}", detail(message))]
     Status {
         /// The status.
         status: u16,
-        /// What it says about it; may be empty.
+        /// The explanation; may be empty.
         message: String,
     },
-    /// It sends elsewhere, and headers with secrets do not go elsewhere by themselves.
-    #[error("it redirects (status {status}): configure the address that it redirects to")]
+    /// The source redirects. Redirects are not followed, because headers with secrets must not reach another host.
+    #[error("redirects (status {status}): configure the redirect target as its address")]
     Redirect {
         /// The status.
         status: u16,
     },
-    /// Not JSON by its type.
-    #[error("it answered with {content_type:?} in place of JSON")]
+    /// The content type is not JSON.
+    #[error("responded with {content_type:?} instead of JSON")]
     NotJson {
-        /// The type of the answer.
+        /// The content type of the response.
         content_type: String,
     },
-    /// JSON by its type only, or of another shape.
-    #[error("its answer cannot be read: {what}")]
+    /// The body is not valid JSON, or has an unexpected structure.
+    #[error("its response cannot be read: {what}")]
     Unreadable {
-        /// What is wrong with it.
+        /// The problem.
         what: String,
     },
 }
 
-fn come_back(retry_after: Option<Duration>) -> String {
-    retry_after.map_or_else(String::new, |wait| format!(", the next attempt is in {} s", wait.as_secs()))
+fn next_attempt(retry_after: Option<Duration>) -> String {
+    retry_after.map_or_else(String::new, |wait| format!(", next attempt in {} s", wait.as_secs()))
 }
 
 fn detail(message: &str) -> String {

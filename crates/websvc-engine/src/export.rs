@@ -1,11 +1,11 @@
-//! From the index to documents as they are sent to it: the way back of [`crate::ingest`].
+//! Converts documents of the index to uploadable documents, the reverse of [`crate::ingest`].
 
 use jiff::Timestamp;
 use websvc_index::{Document, Image, Link, News};
 use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 
-/// Returns a document of the index as it is sent and imported, without the time it was seen. Blank texts are left out:
-/// they say nothing, and an import reads them as absent.
+/// Converts a document of the index to one that can be uploaded or imported. The time it was seen is left out. Blank
+/// texts are left out too, because an import treats them as absent.
 #[must_use]
 pub fn to_index_document(document: Document) -> IndexDocument {
     let Document {
@@ -25,19 +25,19 @@ pub fn to_index_document(document: Document) -> IndexDocument {
         links,
         news,
     } = document;
-    let told = |text: &String| !text.trim().is_empty();
+    let is_not_blank = |text: &String| !text.trim().is_empty();
     let time = |time: Timestamp| time.to_string();
     IndexDocument {
         url,
-        title: Some(title).filter(told).unwrap_or_default(),
+        title: Some(title).filter(is_not_blank).unwrap_or_default(),
         headings,
-        body: Some(body).filter(told).unwrap_or_default(),
-        description: description.filter(told),
-        language: language.filter(told),
+        body: Some(body).filter(is_not_blank).unwrap_or_default(),
+        description: description.filter(is_not_blank),
+        language: language.filter(is_not_blank),
         published: published.map(time),
         modified: modified.map(time),
-        content_type: content_type.filter(told),
-        country: country.filter(told),
+        content_type: content_type.filter(is_not_blank),
+        country: country.filter(is_not_blank),
         explicit,
         images: images.into_iter().map(to_wire_image).collect(),
         links: links.into_iter().map(|Link { url, text }| IndexLink { url, text }).collect(),

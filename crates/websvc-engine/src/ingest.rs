@@ -1,4 +1,4 @@
-//! From a scraped page to the index.
+//! Adds scraped pages and uploaded documents to the index.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use websvc_scrape::{date, remove_credentials};
 use websvc_stage::in_current_span;
 use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 
-/// Why pages did not reach the index.
+/// Pages could not be added to the index.
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {
-    /// The index refused or failed.
+    /// The index rejected the pages or failed.
     #[error("the index failed")]
     Index(#[from] IndexError),
     /// The service is stopping.
@@ -19,8 +19,8 @@ pub enum IngestError {
     Stopping,
 }
 
-/// Adds pages to the index, off the async threads: the index makes the caller wait when its queue is full. They survive the
-/// end of the process, not a power failure: they can be fetched again.
+/// Adds pages to the index on a blocking thread, because the index makes the caller wait when its queue is full. They
+/// survive the end of the process, but not a power failure. They can be fetched again.
 ///
 /// # Errors
 /// [`IngestError`]
@@ -28,7 +28,7 @@ pub async fn ingest(index: &Arc<Index>, documents: Vec<IndexDocument>) -> Result
     add(index, documents, |_| Ok(())).await
 }
 
-/// Adds documents as [`ingest`] does, and waits until they survive a power failure.
+/// Adds documents as [`ingest`] does, and waits until they would survive a power failure.
 ///
 /// # Errors
 /// [`IngestError`]
@@ -39,18 +39,18 @@ pub async fn ingest_durably(index: &Arc<Index>, documents: Vec<IndexDocument>) -
 async fn add(
     index: &Arc<Index>,
     documents: Vec<IndexDocument>,
-    then: fn(&Index) -> Result<(), IndexError>,
+    finish: fn(&Index) -> Result<(), IndexError>,
 ) -> Result<(), IngestError> {
     let index = Arc::clone(index);
     let now = Timestamp::now();
-    let adding = tokio::task::spawn_blocking(in_current_span(move || {
+    let task = tokio::task::spawn_blocking(in_current_span(move || {
         documents.into_iter().try_for_each(|document| index.add(to_index_document(document, now)))?;
-        then(&index)
+        finish(&index)
     }));
-    adding.await.map_err(|_stopping| IngestError::Stopping)?.map_err(IngestError::Index)
+    task.await.map_err(|_shutdown| IngestError::Stopping)?.map_err(IngestError::Index)
 }
 
-/// Returns the page as the index takes it; `now` stands in for a date that the page does not name.
+/// Converts a page to a document of the index. `now` is stored as the time it was seen.
 pub(crate) fn to_index_document(mut document: IndexDocument, now: Timestamp) -> Document {
     remove_credentials(&mut document);
     let IndexDocument {

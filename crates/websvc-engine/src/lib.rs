@@ -1,7 +1,7 @@
 //! The operations of websvc: search, maps of sites, and crawling into the index.
 //!
-//! [`Engine::search`] is stages 7 to 10 of a request: find the hits, gather their pages, assemble the answer,
-//! charge for it. [`Engine::map`] lists the URLs of a site. [`crawl`] fills the embedded index from the network, politely.
+//! [`Engine::search`] runs the stages 7 to 10 of a request: find the hits, gather their pages, assemble the response,
+//! charge for it. [`Engine::map`] lists the URLs of a site. [`crawl`] crawls sites politely into the embedded index.
 
 mod bill;
 mod blocking;

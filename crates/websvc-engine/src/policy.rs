@@ -1,4 +1,4 @@
-//! What a team may ask for, as the store has it.
+//! The policy of a team, as stored.
 
 use std::sync::Arc;
 
@@ -6,26 +6,27 @@ use websvc_store::{self as store, Store, StoreError, Team};
 use websvc_types::ThreatProtection;
 use websvc_validate::{FeaturePolicy, Policy, RetentionMode, ThreatOverride, ThreatPolicy};
 
-/// Why it is not known what a team may ask for.
+/// The policy of a team could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
-    /// The store has it and cannot be read.
+    /// The database could not be read.
     #[error("the team's threat protection could not be read")]
     Store(#[from] StoreError),
-    /// What the store has is no threat protection.
+    /// The stored threat protection is not valid.
     #[error("the team's threat protection is not valid")]
     Values(#[from] serde_json::Error),
 }
 
-/// Returns what a team may ask for; where nobody is asked for a key, none of the enterprise features.
+/// Returns the policy of a team. Without authentication there is no team, and none of the enterprise features is
+/// allowed.
 ///
 /// # Errors
-/// [`PolicyError`]. Nothing may be answered then: without its values, what the team has blocked would be shown.
+/// [`PolicyError`]. The request must fail then: without the policy, URLs that the team has blocked would be returned.
 pub fn team_policy(store: &Store, team: Option<&Team>) -> Result<Policy, PolicyError> {
     let Some(team) = team else { return Ok(Policy::default()) };
     Ok(Policy {
-        zdr: allowance(team.zdr),
-        anon: allowance(team.anon),
+        zdr: feature_policy(team.zdr),
+        anon: feature_policy(team.anon),
         threat: match team.threat_protection {
             store::ThreatPolicy::Off => ThreatPolicy::Off,
             store::ThreatPolicy::On => ThreatPolicy::On,
@@ -40,12 +41,12 @@ pub fn team_policy(store: &Store, team: Option<&Team>) -> Result<Policy, PolicyE
     })
 }
 
-/// Returns how much of any request of a team may be kept, whatever the request says.
+/// Returns the retention mode that applies to all requests of a team, whatever they request.
 #[must_use]
 pub fn team_retention(team: &Team) -> RetentionMode {
     RetentionMode::requested_retention(&Policy {
-        zdr: allowance(team.zdr),
-        anon: allowance(team.anon),
+        zdr: feature_policy(team.zdr),
+        anon: feature_policy(team.anon),
         ..Policy::default()
     })
 }
@@ -60,7 +61,7 @@ fn threat_values(store: &Store, team: &Team) -> Result<Arc<ThreatProtection>, Po
     }
 }
 
-fn allowance(retention: store::Retention) -> FeaturePolicy {
+fn feature_policy(retention: store::Retention) -> FeaturePolicy {
     match retention {
         store::Retention::Off => FeaturePolicy::Off,
         store::Retention::Allowed => FeaturePolicy::Allowed,

@@ -1,8 +1,8 @@
-//! The price list, as data.
+//! The price list.
 
 use serde::Deserialize;
 
-/// Credits by what was done (specification, section 8, and the operator's contract).
+/// Prices in credits (specification, section 8, and the operator's contract).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pricing {
@@ -14,32 +14,32 @@ pub struct Pricing {
     pub search_anon_per_ten: u64,
     /// Per scraped page.
     pub scrape: u64,
-    /// Per page that came through an enhanced proxy, instead of the price of a scraped page.
+    /// Per page through an enhanced proxy, instead of the price of a scraped page.
     pub scrape_enhanced: u64,
-    /// Per page of a PDF that was read; the first is the scraped page, and has its price when that is higher.
+    /// Per page of a parsed PDF. The first page has the price of a scraped page if that is higher.
     pub pdf_page: u64,
-    /// Per PDF that is given back as it is, however long it is.
+    /// Per PDF that is returned unparsed, whatever its length.
     pub pdf_base64: u64,
     /// Per page that lockdown served from the cache.
     pub lockdown_hit: u64,
     /// Per page that lockdown did not find in the cache.
     pub lockdown_miss: u64,
-    /// Beside the price of a page, when personal data is removed from it.
+    /// Per page from which personal data is removed, in addition to the price of the page.
     pub redact_pii: u64,
-    /// Beside the price of a page, when a language model extracted data from it.
+    /// Per page from which a language model extracted data, in addition to the price of the page.
     pub json: u64,
-    /// Beside the price of a page, when a language model answered a question about it.
+    /// Per page about which a language model answered a question, in addition to the price of the page.
     pub question: u64,
-    /// Beside the price of a page, when a language model chose passages of it.
+    /// Per page of which a language model chose passages, in addition to the price of the page.
     pub highlights: u64,
     /// Per map of a site.
     pub map: u64,
-    /// Per unique URL of a request that threat protection had scanned.
+    /// Per unique URL of a request that a threat scanner checked.
     pub threat_scan: u64,
 }
 
 impl Pricing {
-    /// The names of the prices, as the configuration spells them.
+    /// The names of the prices in the configuration.
     pub const KEYS: &'static [&'static str] = &[
         "search_per_ten",
         "search_zdr_per_ten",
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_key_is_a_price() {
+    fn every_key_sets_a_price() {
         for key in Pricing::KEYS {
             let json = format!("{{\"{key}\": 7}}");
             assert_ne!(serde_json::from_str::<Pricing>(&json).unwrap(), Pricing::default(), "{key}");

@@ -1,43 +1,43 @@
-//! Indexes of teams whose pages no other team may find.
+//! Separate indexes of teams that keep their pages private.
 //!
-//! Each is an index of its own in a directory of its own, so that nothing of a page reaches what other teams are shown:
-//! neither the page nor its words, which are suggested as spellings and weigh the words of all pages, nor the texts of its
-//! links. It is opened when it is first needed.
+//! Each has a directory of its own, so that no data of a page reaches other teams: neither the page, nor its words
+//! (which are suggested as spellings and affect word frequencies), nor its link texts. An index is opened on first use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use websvc_index::{Index, IndexConfig, IndexError};
 use websvc_store::PageOwner;
 
-/// The folder of the indexes of teams in the directory of the index that all teams share.
+/// The subdirectory of the shared index that contains the indexes of teams.
 const FOLDER: &str = "teams";
 
-/// Memory in bytes that the new documents of one team may take before they are written out; the least there is.
+/// The memory in bytes for new documents of one team before they are written; the minimum of tantivy.
 const WRITER_HEAP: usize = 15_000_000;
 
-/// How long the writer of an index and its threads are kept after the last write.
+/// The time after the last write during which the writer of an index and its threads stay alive.
 const WRITER_IDLE: Duration = Duration::from_secs(2);
 
-/// Marks an index that is being removed; what a process that was killed has left of it is removed later.
-const LEAVING: &str = "leaving-";
+/// The name prefix of an index that is being removed. If the process is killed, the rest is removed later.
+const REMOVING: &str = "leaving-";
 
-/// The indexes of the teams that have one of their own. All calls block.
+/// The indexes of the teams that keep their pages private. All functions block.
 #[derive(Debug)]
 pub struct TeamIndexes {
     /// The directory of the shared index.
     shared: PathBuf,
     config: IndexConfig,
-    /// This process may write, so it applies what a process that was killed has left.
+    /// This process may write, so it recovers what a killed process has left.
     writes: bool,
     open: Mutex<BTreeMap<PageOwner, Open>>,
 }
 
-/// An index that is open.
+/// An open index.
 #[derive(Debug)]
 struct Open {
     index: Arc<Index>,
@@ -45,29 +45,29 @@ struct Open {
 }
 
 impl TeamIndexes {
-    /// Makes the indexes that belong to the shared one in `dir`. Nothing is opened and no directory made. Only one process
-    /// may say that it writes.
+    /// Creates the indexes that belong to the shared index in `dir`, without opening one or creating a directory. Only
+    /// one process may set `writes`.
     #[must_use]
     pub fn new(dir: &Path, config: IndexConfig, writes: bool) -> Self {
-        // Many teams may write at one time.
+        // Many teams may write at the same time.
         let config = IndexConfig { writer_heap: WRITER_HEAP, writer_idle: WRITER_IDLE, ..config };
         Self { shared: dir.to_owned(), config, writes, open: Mutex::default() }
     }
 
-    /// Returns the index of a team, which is made when there is none.
+    /// Returns the index of a team, and creates it if there is none.
     ///
     /// # Errors
     /// As for [`Index::open`].
     pub fn open(&self, owner: PageOwner) -> Result<Arc<Index>, IndexError> {
-        self.open_in(&mut self.lock(), owner)
+        self.open_in(&mut self.open.lock(), owner)
     }
 
-    /// Returns the index of a team when it has one.
+    /// Returns the index of a team if it has one.
     ///
     /// # Errors
     /// As for [`Index::open`].
     pub fn find(&self, owner: PageOwner) -> Result<Option<Arc<Index>>, IndexError> {
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         if !open.contains_key(&owner) && !self.dir_of(owner).exists() {
             return Ok(None);
         }
@@ -92,50 +92,53 @@ impl TeamIndexes {
         Ok(index)
     }
 
-    /// Closes the indexes that nobody used for so long.
+    /// Closes the indexes that were not used for `idle` and are not in use.
     pub fn close_idle(&self, idle: Duration) {
-        // Under the lock, so that none is opened again while its writer ends. A writer that is idle has nothing to write.
-        self.lock().retain(|_, open| open.last_used.elapsed() < idle || Arc::strong_count(&open.index) > 1);
+        // Under the lock, so that none is reopened while its writer ends. An idle writer has nothing to write.
+        self.open
+            .lock()
+            .retain(|_, open| open.last_used.elapsed() < idle || Arc::strong_count(&open.index) > 1);
     }
 
-    /// Returns the owners that have an index, or had one whose removal was broken off.
+    /// Returns the owners that have an index, or one whose removal was interrupted.
     ///
     /// # Errors
-    /// When the directory cannot be read.
+    /// If the directory cannot be read.
     pub fn owners(&self) -> Result<BTreeSet<PageOwner>, IndexError> {
-        let names = self.names().map_err(|source| self.in_directory(source))?;
+        let names = self.names().map_err(|source| self.directory_error(source))?;
         Ok(names.iter().filter_map(|name| owner_of(name)).collect())
     }
 
-    /// Removes the index of a team, and returns whether there was one. A request that still holds it can write no more.
+    /// Removes the index of a team, and returns whether there was one. Requests that still use it cannot write to it
+    /// any more.
     ///
     /// # Errors
-    /// When the files cannot be removed.
+    /// If the files cannot be removed.
     pub fn remove(&self, owner: PageOwner) -> Result<bool, IndexError> {
-        let removing = || {
+        let remove = || {
             let dir = self.dir_of(owner);
-            let leaving = dir.with_file_name(format!("{LEAVING}{}", owner.number()));
-            remove_dir(&leaving)?;
-            // Under another name first: its writer, which commits when it is dropped, must not find its directory.
-            match fs::rename(&dir, &leaving) {
-                Ok(()) => remove_dir(&leaving).map(|()| true),
+            let removing = dir.with_file_name(format!("{REMOVING}{}", owner.number()));
+            remove_dir(&removing)?;
+            // Rename it first: its writer commits when it is dropped, and must not find the directory.
+            match fs::rename(&dir, &removing) {
+                Ok(()) => remove_dir(&removing).map(|()| true),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
                 Err(error) => Err(error),
             }
         };
-        let mut open = self.lock();
-        let removed = removing().map_err(|source| self.in_directory(source))?;
-        let _closed_without_the_lock = open.remove(&owner);
+        let mut open = self.open.lock();
+        let removed = remove().map_err(|source| self.directory_error(source))?;
+        let _dropped_after_the_lock = open.remove(&owner);
         drop(open);
         Ok(removed)
     }
 
-    /// Waits until everything that was added to any of them is on disk and searchable.
+    /// Waits until everything that was added to the indexes is on disk and searchable.
     ///
     /// # Errors
-    /// The first failure, after all were asked.
+    /// The first error, after all indexes were flushed.
     pub fn flush(&self) -> Result<(), IndexError> {
-        let open: Vec<_> = self.lock().values().map(|open| Arc::clone(&open.index)).collect();
+        let open: Vec<_> = self.open.lock().values().map(|open| Arc::clone(&open.index)).collect();
         let mut flushed = Ok(());
         for index in open {
             flushed = flushed.and(index.flush());
@@ -152,7 +155,7 @@ impl TeamIndexes {
         names.filter_map(Result::transpose).collect()
     }
 
-    /// Returns where the index of a team is in the directory of the shared one.
+    /// Returns the path of the index of a team, relative to the directory of the shared index.
     #[must_use]
     pub fn folder_of(owner: PageOwner) -> PathBuf {
         Path::new(FOLDER).join(owner.number().to_string())
@@ -162,31 +165,23 @@ impl TeamIndexes {
         self.shared.join(Self::folder_of(owner))
     }
 
-    fn in_directory(&self, source: io::Error) -> IndexError {
+    fn directory_error(&self, source: io::Error) -> IndexError {
         IndexError::Directory { dir: self.shared.join(FOLDER), source }
     }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<PageOwner, Open>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// Applies what a process that was killed has left in the journal of an index.
+/// Applies the changes that a killed process has left in the journal of an index.
 fn recover(index: &Index, owner: PageOwner) {
-    // Searches go on with what is committed, and the journal is kept for the next write.
+    // On failure, searches use the committed pages, and the journal stays for the next write.
     if let Err(error) = index.recover() {
         let error = &error as &dyn std::error::Error;
-        tracing::error!(
-            error,
-            owner = owner.number(),
-            "the journal of the index of a team could not be applied"
-        );
+        tracing::error!(error, owner = owner.number(), "the journal of a team's index could not be applied");
     }
 }
 
-/// Reads the owner from the name of a directory.
+/// Reads the owner from a directory name.
 fn owner_of(name: &str) -> Option<PageOwner> {
-    name.strip_prefix(LEAVING).unwrap_or(name).parse().ok().and_then(PageOwner::new)
+    name.strip_prefix(REMOVING).unwrap_or(name).parse().ok().and_then(PageOwner::new)
 }
 
 fn remove_dir(dir: &Path) -> io::Result<()> {
@@ -217,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn index_of_a_team_is_made_by_the_first_page_and_found_again() {
+    fn team_index_is_created_by_the_first_page_and_found_after_reopening() {
         let dir = tempfile::tempdir().unwrap();
         let indexes = TeamIndexes::new(dir.path(), IndexConfig::default(), true);
         assert!(indexes.find(owner(1)).unwrap().is_none());
@@ -227,53 +222,57 @@ mod tests {
         assert!(finds(&indexes.find(owner(1)).unwrap().unwrap(), "otter"));
         assert!(indexes.find(owner(2)).unwrap().is_none());
         drop(indexes);
-        let again = TeamIndexes::new(dir.path(), IndexConfig::default(), true);
-        assert_eq!(again.owners().unwrap(), BTreeSet::from([owner(1)]));
-        assert!(finds(&again.find(owner(1)).unwrap().unwrap(), "otter"));
+        let reopened = TeamIndexes::new(dir.path(), IndexConfig::default(), true);
+        assert_eq!(reopened.owners().unwrap(), BTreeSet::from([owner(1)]));
+        assert!(finds(&reopened.find(owner(1)).unwrap().unwrap(), "otter"));
     }
 
     #[test]
     fn idle_index_is_closed_and_opened_again() {
         let dir = tempfile::tempdir().unwrap();
         let indexes = TeamIndexes::new(dir.path(), IndexConfig::default(), true);
-        let held = indexes.open(owner(1)).unwrap();
+        let in_use = indexes.open(owner(1)).unwrap();
         add(&indexes.open(owner(2)).unwrap(), "otter").unwrap();
         indexes.close_idle(Duration::from_secs(60));
-        assert_eq!(indexes.lock().len(), 2, "they were used a moment ago");
+        assert_eq!(indexes.open.lock().len(), 2, "both were used recently");
         indexes.close_idle(Duration::ZERO);
-        assert_eq!(indexes.lock().keys().copied().collect::<Vec<_>>(), [owner(1)], "a request still has it");
-        assert!(Arc::ptr_eq(&held, &indexes.open(owner(1)).unwrap()));
-        let again = indexes.open(owner(2)).unwrap();
-        assert!(finds(&again, "otter"), "it was committed when it was closed");
-        add(&again, "beaver").unwrap();
+        assert_eq!(
+            indexes.open.lock().keys().copied().collect::<Vec<_>>(),
+            [owner(1)],
+            "a request still uses it"
+        );
+        assert!(Arc::ptr_eq(&in_use, &indexes.open(owner(1)).unwrap()));
+        let reopened = indexes.open(owner(2)).unwrap();
+        assert!(finds(&reopened, "otter"), "closing an index commits its pages");
+        add(&reopened, "beaver").unwrap();
     }
 
     #[test]
-    fn removed_index_leaves_nothing_behind_even_when_it_is_in_use() {
+    fn removed_index_leaves_nothing_behind_even_if_it_is_in_use() {
         let dir = tempfile::tempdir().unwrap();
         let indexes = TeamIndexes::new(dir.path(), IndexConfig::default(), true);
-        let held = indexes.open(owner(1)).unwrap();
-        add(&held, "otter").unwrap();
+        let in_use = indexes.open(owner(1)).unwrap();
+        add(&in_use, "otter").unwrap();
         add(&indexes.open(owner(2)).unwrap(), "beaver").unwrap();
         assert!(indexes.remove(owner(1)).unwrap());
         assert!(!indexes.remove(owner(1)).unwrap());
         assert!(indexes.find(owner(1)).unwrap().is_none());
-        // It fails, or is written to files that nobody can name.
-        let _late = add(&held, "late").and_then(|()| held.flush());
-        drop(held);
-        let left = |folder: &Path| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
-        assert_eq!(left(&dir.path().join(FOLDER)).collect::<Vec<_>>(), ["2"]);
+        // It fails, or writes to deleted files.
+        let _late = add(&in_use, "late").and_then(|()| in_use.flush());
+        drop(in_use);
+        let names = |folder: &Path| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(names(&dir.path().join(FOLDER)).collect::<Vec<_>>(), ["2"]);
         indexes.flush().unwrap();
     }
 
     #[test]
-    fn removal_that_was_broken_off_is_found() {
+    fn interrupted_removal_is_found_and_completed() {
         let dir = tempfile::tempdir().unwrap();
         let indexes = TeamIndexes::new(dir.path(), IndexConfig::default(), true);
-        let leaving = dir.path().join(FOLDER).join("leaving-7");
-        fs::create_dir_all(leaving.join("images")).unwrap();
+        let removing = dir.path().join(FOLDER).join("leaving-7");
+        fs::create_dir_all(removing.join("images")).unwrap();
         assert_eq!(indexes.owners().unwrap(), BTreeSet::from([owner(7)]));
-        assert!(!indexes.remove(owner(7)).unwrap(), "it has no index any more");
-        assert!(!leaving.exists());
+        assert!(!indexes.remove(owner(7)).unwrap(), "the team has no index any more");
+        assert!(!removing.exists());
     }
 }

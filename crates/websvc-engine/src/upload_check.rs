@@ -1,4 +1,4 @@
-//! What an uploaded file cannot have: it is on no host, and no browser shows it.
+//! Checks the options of an uploaded file, which has no host and is not rendered.
 
 use websvc_types::limits::COUNTRY_DEFAULT;
 use websvc_types::{ErrorCode, Format, Proxy, Violation, ViolationCode};
@@ -6,11 +6,11 @@ use websvc_validate::ScrapePlan;
 
 use crate::error::EngineError;
 
-/// Compares the plan of an uploaded file with what a file can have. Options that ask for nothing beyond it, such as ages
-/// in the cache, have no effect and are let through: official clients send them with every request.
+/// Checks that a plan has no option that does not apply to files. Options without effect, such as cache ages, are
+/// accepted, because official clients send them with every request.
 ///
 /// # Errors
-/// [`EngineError::NotSupported`] with every option that a file cannot have.
+/// [`EngineError::NotSupported`] with every option that does not apply.
 pub(crate) fn check_upload_features(plan: &ScrapePlan) -> Result<(), EngineError> {
     let location = plan.location();
     let options = [
@@ -26,7 +26,7 @@ pub(crate) fn check_upload_features(plan: &ScrapePlan) -> Result<(), EngineError
     ];
     let mut violations: Vec<Violation> = options
         .into_iter()
-        .filter(|(_, is_asked)| *is_asked)
+        .filter(|(_, is_set)| *is_set)
         .map(|(name, _)| violation(format!("/{name}"), name))
         .collect();
     for format in plan.formats() {
@@ -40,12 +40,12 @@ pub(crate) fn check_upload_features(plan: &ScrapePlan) -> Result<(), EngineError
     Err(EngineError::NotSupported { code: ErrorCode::ParseUnsupportedOptions, violations })
 }
 
-fn violation(path: String, what: &str) -> Violation {
-    let message = format!("{what} means nothing for an uploaded file");
+fn violation(path: String, option: &str) -> Violation {
+    let message = format!("{option} does not apply to uploaded files");
     Violation { path, code: ViolationCode::NotSupported, message }
 }
 
-/// Returns whether a format is of what only a page of the web has.
+/// Returns whether a format needs a page of the web.
 fn needs_page(format: &Format) -> bool {
     match format {
         Format::Screenshot(_)
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_cannot_have_is_named() {
+    fn options_that_do_not_apply_to_files_are_rejected() {
         check(&json!({}), &[]);
         check(
             &json!({
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clients_send_with_every_request_is_let_through() {
+    fn options_that_clients_always_send_are_accepted() {
         check(
             &json!({
                 "formats": ["markdown", "html", "rawHtml", "links", "images", "summary"],

@@ -71,7 +71,7 @@ impl CrawlState {
             if met.judged.contains(&address) {
                 continue;
             }
-            let url = self.site.fetched(url);
+            let url = self.site.normalize(url);
             let key = self.site.contains(&url).then(|| self.site.key(&url));
             let Some(key) = key.filter(|key| !met.keys.contains(&hash(key))) else {
                 met.classify(address);
@@ -100,7 +100,7 @@ impl CrawlState {
         let canonical = canonical.filter(|_| self.site.plan().deduplicates());
         let mut keys: Vec<String> = Vec::new();
         for url in reached.into_iter().chain(canonical) {
-            let key = self.site.key(&self.site.fetched(url.clone()));
+            let key = self.site.key(&self.site.normalize(url.clone()));
             if key != own && !keys.contains(&key) {
                 keys.push(key);
             }

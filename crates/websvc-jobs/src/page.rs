@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 use url::Url;
 use websvc_engine::Bill;
-use websvc_engine::crawl::{RobotsTxt, SitemapReader};
+use websvc_engine::crawl::{RobotsStatus, RobotsTxt, SitemapReader};
 use websvc_scrape::{OutLinks, tls_policy};
 use websvc_store::{
     CompletionOutcome, CreditHold, JobKind, JobLease, JobState, JobUrl, UrlCompletion, UrlOutcome, Usage,
@@ -268,16 +268,18 @@ enum Permission {
 
 fn permission(rules: Option<&RobotsTxt>, url: &Url, lease: &JobLease, known: HostReachability) -> Permission {
     let Some(rules) = rules else { return Permission::Granted };
-    let is_unanswered = matches!(rules, RobotsTxt::Unanswered);
-    if is_unanswered && lease.url.depth == 0 && known == HostReachability::New {
+    let is_unreachable = rules.status() == RobotsStatus::Unreachable;
+    if is_unreachable && lease.url.depth == 0 && known == HostReachability::New {
         return Permission::Probe;
     }
-    if (is_unanswered || matches!(rules, RobotsTxt::Unavailable)) && lease.retries() < MAX_RETRIES {
+    if matches!(rules.status(), RobotsStatus::ServerError | RobotsStatus::Unreachable)
+        && lease.retries() < MAX_RETRIES
+    {
         return Permission::Unknown;
     }
     match rules.is_allowed(url) {
         true => Permission::Granted,
-        false if is_unanswered => Permission::Denied(unreachable_rules()),
+        false if is_unreachable => Permission::Denied(unreachable_rules()),
         false => Permission::Denied(UrlOutcome::Blocked),
     }
 }
@@ -320,7 +322,7 @@ fn left_crawl_scope(crawling: &CrawlState, lease: &JobLease, url: &Url, got: &Sc
     let site = &crawling.site;
     lease.url.depth > 0
         && got.reached.as_ref().is_some_and(|reached| {
-            let reached = site.fetched(reached.clone());
+            let reached = site.normalize(reached.clone());
             reached != *url && !site.contains(&reached)
         })
 }
@@ -342,12 +344,12 @@ async fn sitemap_pages(
     let wants = Arc::clone(crawling);
     let listing = SitemapReader {
         scraper: jobs.inner.engine.scraper(),
-        rules,
+        robots_txt: rules,
         tls: tls_policy(plan.scrape()),
         deadline: Instant::now() + SITEMAPS_TIME,
-        most: usize::try_from(plan.limit().saturating_mul(LISTED_PER_DOCUMENT)).unwrap_or(usize::MAX),
+        max_pages: usize::try_from(plan.limit().saturating_mul(LISTED_PER_DOCUMENT)).unwrap_or(usize::MAX),
     };
-    let wants = Arc::new(move |page: &Url| wants.site.contains(&wants.site.fetched(page.clone())));
+    let wants = Arc::new(move |page: &Url| wants.site.contains(&wants.site.normalize(page.clone())));
     listing.pages(url, |file| crawling.site.is_start_host(file), wants).await
 }
 

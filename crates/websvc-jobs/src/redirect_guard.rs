@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use url::Url;
 use websvc_engine::Engine;
-use websvc_engine::crawl::RobotsTxt;
+use websvc_engine::crawl::RobotsStatus;
 use websvc_scrape::tls_policy;
 use websvc_transport::{TlsPolicy, UrlPolicy};
 
@@ -95,8 +95,12 @@ async fn check_robots(jobs: &Jobs, url: &Url, tls: TlsPolicy, deadline: Instant)
     let deadline = now + deadline.saturating_duration_since(now) / 2;
     let rules = jobs.inner.robots.rules(jobs.inner.engine.scraper(), url, tls, deadline).await;
     match rules.get() {
-        Some(RobotsTxt::Unavailable | RobotsTxt::Unanswered) => RobotsVerdict::Unknown(url.clone()),
-        Some(rules) if !rules.is_allowed(url) => RobotsVerdict::Disallowed,
-        Some(_) | None => RobotsVerdict::Allowed,
+        None => RobotsVerdict::Allowed,
+        Some(rules) => match rules.status() {
+            RobotsStatus::ServerError | RobotsStatus::Unreachable => RobotsVerdict::Unknown(url.clone()),
+            RobotsStatus::Available | RobotsStatus::Unavailable | RobotsStatus::HostFailed => {
+                if rules.is_allowed(&url) { RobotsVerdict::Allowed } else { RobotsVerdict::Disallowed }
+            }
+        },
     }
 }

@@ -38,12 +38,9 @@ impl Robots {
         // What was read without looking at the certificate does not hold for who looks at it.
         let host = format!("{}://{} {tls:?}", url.scheme(), host_key(url));
         let cell = self.cell(host.clone(), Instant::now());
-        match cell.get_or_init(|| fetch_robots_txt(scraper, url, tls, deadline)).await {
-            // It was a fault of the host: whoever comes next asks it anew.
-            RobotsTxt::Unavailable | RobotsTxt::Unanswered | RobotsTxt::HostFailed => {
-                self.forget(&host, &cell);
-            }
-            RobotsTxt::AllowAll | RobotsTxt::Robot(_) => {}
+        // Only for the callers that wait now: a later caller fetches it again.
+        if cell.get_or_init(|| fetch_robots_txt(scraper, url, tls, deadline)).await.status().is_temporary() {
+            self.forget(&host, &cell);
         }
         cell
     }

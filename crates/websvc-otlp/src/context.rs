@@ -1,4 +1,4 @@
-//! Identifiers of traces and spans, and how they come with a request: `traceparent` of W3C Trace Context.
+//! Identifiers of traces and spans, and the `traceparent` header of W3C Trace Context.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub struct TraceId(pub [u8; 16]);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpanId(pub [u8; 8]);
 
-/// Which span of which trace something is.
+/// A span and the trace that it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceContext {
     /// The trace.
@@ -27,16 +27,16 @@ pub(crate) struct TraceParent {
 }
 
 impl TraceParent {
-    /// Reads a `traceparent`; `None` when it is none, as the recommendation wants it (section 3.2).
-    pub(crate) fn read(text: &str) -> Option<Self> {
+    /// Parses a `traceparent` header; `None` if it is invalid (W3C Trace Context, section 3.2).
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('-');
         let [version, trace, span, flags] = [parts.next()?, parts.next()?, parts.next()?, parts.next()?];
-        let [version] = bytes::<1>(version)?;
-        // Later versions may add parts; the first has these alone.
+        let [version] = parse_hex::<1>(version)?;
+        // Later versions may add parts; version 0 has exactly four.
         if version == 0xff || (version == 0 && parts.next().is_some()) {
             return None;
         }
-        let (trace, span, [flags]) = (bytes::<16>(trace)?, bytes::<8>(span)?, bytes::<1>(flags)?);
+        let (trace, span, [flags]) = (parse_hex::<16>(trace)?, parse_hex::<8>(span)?, parse_hex::<1>(flags)?);
         if trace == [0; 16] || span == [0; 8] {
             return None;
         }
@@ -45,17 +45,17 @@ impl TraceParent {
     }
 }
 
-/// Reads so many bytes as lower-case hex digits.
-fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
+/// Parses `N` bytes from lower-case hex digits.
+fn parse_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digits = text.as_bytes();
     if digits.len() != 2 * N {
         return None;
     }
-    let mut read = [0; N];
-    for (byte, pair) in read.iter_mut().zip(digits.chunks_exact(2)) {
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
         *byte = digit(pair[0])? << 4 | digit(pair[1])?;
     }
-    Some(read)
+    Some(bytes)
 }
 
 fn digit(byte: u8) -> Option<u8> {
@@ -78,7 +78,7 @@ impl SpanId {
     }
 }
 
-/// Returns random bytes that are not all zero; `None` where the system has none.
+/// Returns random bytes that are not all zero; `None` if the operating system provides none.
 fn random<const N: usize>() -> Option<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).ok()?;
@@ -105,22 +105,22 @@ mod tests {
     const SPAN: &str = "00f067aa0ba902b7";
 
     #[test]
-    fn a_traceparent_is_read_and_written_again() {
-        let parent = TraceParent::read(&format!("00-{TRACE}-{SPAN}-01")).unwrap();
+    fn traceparent_is_parsed_and_its_identifiers_are_displayed() {
+        let parent = TraceParent::parse(&format!("00-{TRACE}-{SPAN}-01")).unwrap();
         assert!(parent.is_sampled);
         assert_eq!(
             (parent.context.trace.to_string(), parent.context.span.to_string()),
             (TRACE.into(), SPAN.into())
         );
-        assert!(!TraceParent::read(&format!("00-{TRACE}-{SPAN}-02")).unwrap().is_sampled);
+        assert!(!TraceParent::parse(&format!("00-{TRACE}-{SPAN}-02")).unwrap().is_sampled);
         assert!(
-            TraceParent::read(&format!("01-{TRACE}-{SPAN}-01-more")).is_some(),
-            "a later version may say more"
+            TraceParent::parse(&format!("01-{TRACE}-{SPAN}-01-more")).is_some(),
+            "a later version may have more parts"
         );
     }
 
     #[test]
-    fn what_is_no_traceparent_is_left_out() {
+    fn invalid_traceparent_is_ignored() {
         for bad in [
             String::new(),
             "00".to_owned(),
@@ -133,7 +133,7 @@ mod tests {
             format!("00-{TRACE}-{}-01", "0".repeat(16)),
             format!("00-{TRACE}é-{SPAN}-01"),
         ] {
-            assert_eq!(TraceParent::read(&bad), None, "{bad}");
+            assert_eq!(TraceParent::parse(&bad), None, "{bad}");
         }
     }
 }

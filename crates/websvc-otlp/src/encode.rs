@@ -1,4 +1,4 @@
-//! Spans as OTLP writes them in JSON (opentelemetry-proto, `trace/v1`, with identifiers in hex).
+//! Encodes spans as OTLP/JSON (opentelemetry-proto, `trace/v1`, with identifiers in hex).
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,11 +13,11 @@ const SERVER: u8 = 2;
 /// `STATUS_CODE_ERROR`.
 const ERROR: u8 = 2;
 
-/// Returns the body of one export.
-pub(crate) fn body(resource: &[(String, String)], spans: &[FinishedSpan]) -> Vec<u8> {
+/// Encodes the body of one export request.
+pub(crate) fn request_body(resource: &[(String, String)], spans: &[FinishedSpan]) -> Vec<u8> {
     let resource: Vec<Json> = resource.iter().map(|(key, text)| attribute(key, &text_value(text))).collect();
     let scope = json!({ "name": "websvc", "version": env!("CARGO_PKG_VERSION") });
-    let spans: Vec<Json> = spans.iter().map(span).collect();
+    let spans: Vec<Json> = spans.iter().map(encode_span).collect();
     let body = json!({ "resourceSpans": [{
         "resource": { "attributes": resource },
         "scopeSpans": [{ "scope": scope, "spans": spans }],
@@ -25,43 +25,46 @@ pub(crate) fn body(resource: &[(String, String)], spans: &[FinishedSpan]) -> Vec
     body.to_string().into_bytes()
 }
 
-fn span(ended: &FinishedSpan) -> Json {
-    let mut span = json!({
-        "traceId": ended.context.trace.to_string(),
-        "spanId": ended.context.span.to_string(),
-        "name": name(ended),
-        "kind": if ended.is_request { SERVER } else { INTERNAL },
-        "startTimeUnixNano": nanos(ended.began),
-        "endTimeUnixNano": nanos(ended.ended),
-        "attributes": ended.attributes.iter().map(|(name, value)| attribute(key(name), &typed(value))).collect::<Vec<_>>(),
+fn encode_span(finished: &FinishedSpan) -> Json {
+    let attributes = finished.attributes.iter();
+    let attributes: Vec<Json> =
+        attributes.map(|(name, value)| attribute(attribute_key(name), &any_value(value))).collect();
+    let mut encoded = json!({
+        "traceId": finished.context.trace.to_string(),
+        "spanId": finished.context.span.to_string(),
+        "name": span_name(finished),
+        "kind": if finished.is_request { SERVER } else { INTERNAL },
+        "startTimeUnixNano": nanos(finished.start),
+        "endTimeUnixNano": nanos(finished.end),
+        "attributes": attributes,
     });
-    if let Some(parent) = ended.parent {
-        span["parentSpanId"] = parent.to_string().into();
+    if let Some(parent) = finished.parent {
+        encoded["parentSpanId"] = parent.to_string().into();
     }
-    let failed = |value: &Value| matches!(value, Value::Number(status) if *status >= 500);
-    if ended.attributes.iter().any(|(name, value)| *name == field::STATUS && failed(value)) {
-        span["status"] = json!({ "code": ERROR });
+    let is_server_error = |value: &Value| matches!(value, Value::Number(status) if *status >= 500);
+    if finished.attributes.iter().any(|(name, value)| *name == field::STATUS && is_server_error(value)) {
+        encoded["status"] = json!({ "code": ERROR });
     }
-    span
+    encoded
 }
 
-/// Returns the name: of a request, its method and its route, as the conventions for HTTP have it.
-fn name(ended: &FinishedSpan) -> String {
+/// Returns the name of a span: of a request, `{method} {route}` as in OpenTelemetry's conventions for HTTP.
+fn span_name(finished: &FinishedSpan) -> String {
     let text = |wanted: &str| {
-        ended.attributes.iter().find_map(|(name, value)| match value {
+        finished.attributes.iter().find_map(|(name, value)| match value {
             Value::Text(text) if *name == wanted => Some(text.as_str()),
-            Value::Text(_) | Value::Number(_) | Value::Truth(_) => None,
+            Value::Text(_) | Value::Number(_) | Value::Bool(_) => None,
         })
     };
     match (text(field::METHOD), text(field::ROUTE)) {
         (Some(method), Some(route)) => format!("{method} {route}"),
         (Some(method), None) => method.to_owned(),
-        (None, _) => ended.name.to_owned(),
+        (None, _) => finished.name.to_owned(),
     }
 }
 
-/// Returns the name of an attribute: those of OpenTelemetry's conventions where there are any.
-fn key(name: &'static str) -> &'static str {
+/// Returns the attribute key for a field: that of OpenTelemetry's conventions, if they define one.
+fn attribute_key(name: &'static str) -> &'static str {
     match name {
         field::METHOD => "http.request.method",
         field::ROUTE => "http.route",
@@ -81,12 +84,12 @@ fn text_value(text: &str) -> Json {
     json!({ "stringValue": text })
 }
 
-fn typed(value: &Value) -> Json {
+fn any_value(value: &Value) -> Json {
     match value {
         Value::Text(text) => text_value(text),
-        // 64 bits do not fit into the numbers of JSON.
+        // OTLP/JSON writes 64-bit integers as strings, because JSON numbers cannot represent all of them.
         Value::Number(number) => json!({ "intValue": number.to_string() }),
-        Value::Truth(truth) => json!({ "boolValue": truth }),
+        Value::Bool(flag) => json!({ "boolValue": flag }),
     }
 }
 
@@ -102,15 +105,15 @@ mod tests {
     use crate::context::{SpanId, TraceContext, TraceId};
 
     #[test]
-    fn a_request_is_written_as_the_protocol_has_it() {
-        let began = UNIX_EPOCH + Duration::from_nanos(1_700_000_000_000_000_001);
-        let ended = FinishedSpan {
+    fn request_span_is_encoded_as_otlp_json() {
+        let start = UNIX_EPOCH + Duration::from_nanos(1_700_000_000_000_000_001);
+        let finished = FinishedSpan {
             context: TraceContext { trace: TraceId([0xab; 16]), span: SpanId([1; 8]) },
             parent: Some(SpanId([2; 8])),
             name: "request",
             is_request: true,
-            began,
-            ended: began + Duration::from_nanos(5),
+            start,
+            end: start + Duration::from_nanos(5),
             attributes: vec![
                 ("method", Value::Text("POST".to_owned())),
                 ("route", Value::Text("/v2/search".to_owned())),
@@ -118,13 +121,13 @@ mod tests {
             ],
         };
         let resource = [("service.name".to_owned(), "a".to_owned())];
-        let written: Json = serde_json::from_slice(&body(&resource, &[ended])).unwrap();
-        let of_resource = &written["resourceSpans"][0];
+        let encoded: Json = serde_json::from_slice(&request_body(&resource, &[finished])).unwrap();
+        let resource_spans = &encoded["resourceSpans"][0];
         assert_eq!(
-            of_resource["resource"]["attributes"],
+            resource_spans["resource"]["attributes"],
             json!([{ "key": "service.name", "value": { "stringValue": "a" } }])
         );
-        let span = &of_resource["scopeSpans"][0]["spans"][0];
+        let span = &resource_spans["scopeSpans"][0]["spans"][0];
         let expected = json!({
             "traceId": "ab".repeat(16),
             "spanId": "0101010101010101",

@@ -1,4 +1,4 @@
-//! Sends spans in batches.
+//! Sends spans to the collector in batches.
 
 use std::fmt;
 use std::pin::pin;
@@ -16,117 +16,125 @@ use crate::encode;
 use crate::queue::BatchConfig;
 use crate::span::FinishedSpan;
 
-/// How often a batch is sent at most.
-const ATTEMPTS: u32 = 3;
-/// The wait before a batch is sent again, doubled each time.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// However long a collector wants to be left alone.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// Maximum number of times that a batch is sent.
+const MAX_ATTEMPTS: u32 = 3;
+/// Delay before a batch is sent again, doubled for each further attempt.
+const INITIAL_BACKOFF: Duration = Duration::from_secs(1);
+/// Maximum delay before a batch is sent again, whatever `Retry-After` of the collector says.
+const MAX_BACKOFF: Duration = Duration::from_secs(30);
 /// Time limit for the export of the remaining spans at shutdown.
-const LAST: Duration = Duration::from_secs(5);
-/// The largest answer that is read.
-const MAX_ANSWER_BYTES: u64 = 64 * 1024;
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum size of a response of the collector.
+const MAX_RESPONSE_BYTES: u64 = 64 * 1024;
 
-/// Collector of the spans. `client` must be allowed to connect to `url`.
+/// The collector and how to send to it. `client` must be allowed to connect to `url`.
 pub struct ExporterConfig {
     /// HTTP client of the exporter.
     pub client: Client,
-    /// The whole address, such as `http://127.0.0.1:4318/v1/traces`.
+    /// URL of the collector's endpoint for traces, such as `http://127.0.0.1:4318/v1/traces`.
     pub url: Url,
-    /// Sent with every batch; they may hold secrets.
+    /// Headers of every request. They may contain secrets.
     pub headers: HeaderMap,
-    /// The time for one batch.
+    /// Timeout for sending a batch once.
     pub timeout: Duration,
     /// Resource attributes of the service: `service.name` and others.
     pub resource: Vec<(String, String)>,
 }
 
 impl ExporterConfig {
-    /// Sends a batch without spans, to see whether it is taken.
+    /// Sends a batch without spans to check whether the collector accepts it.
     ///
     /// # Errors
-    /// [`ExportError`], which names neither the address nor a header.
+    /// Returns an [`ExportError`], which contains neither the URL nor a header.
     pub async fn probe(&self) -> Result<(), ExportError> {
         self.send(&[]).await
     }
 
     async fn send(&self, batch: &[FinishedSpan]) -> Result<(), ExportError> {
-        let mut request = FetchRequest::post(self.url.clone(), encode::body(&self.resource, batch));
+        let mut request = FetchRequest::post(self.url.clone(), encode::request_body(&self.resource, batch));
         request.headers.clone_from(&self.headers);
         request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         request.timeout = self.timeout;
-        request.max_body_bytes = MAX_ANSWER_BYTES;
-        request.max_decoded_bytes = MAX_ANSWER_BYTES;
-        // Headers with secrets do not go elsewhere by themselves.
+        request.max_body_bytes = MAX_RESPONSE_BYTES;
+        request.max_decoded_bytes = MAX_RESPONSE_BYTES;
+        // A redirect would send headers with secrets to another address.
         request.redirects = RedirectPolicy::None;
-        let answer = self.client.fetch(request).await.map_err(|_not_shown| ExportError::Unreachable)?;
-        if answer.status.is_success() {
+        let response = self.client.fetch(request).await.map_err(|_not_shown| ExportError::Unreachable)?;
+        if response.status.is_success() {
             return Ok(());
         }
-        let come_back = answer.headers.get(RETRY_AFTER);
-        let come_back = come_back.and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        Err(ExportError::Status { status: answer.status, come_back: come_back.map(Duration::from_secs) })
+        let retry_after = response.headers.get(RETRY_AFTER);
+        let retry_after = retry_after.and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        Err(ExportError::Status {
+            status: response.status,
+            retry_after: retry_after.map(Duration::from_secs),
+        })
     }
 }
 
 impl fmt::Debug for ExporterConfig {
-    /// Leaves out the headers, and the address, which may hold secrets.
+    /// Omits the headers and the URL, which may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Destination").field("timeout", &self.timeout).finish_non_exhaustive()
+        f.debug_struct("ExporterConfig").field("timeout", &self.timeout).finish_non_exhaustive()
     }
 }
 
-/// The end of the queue that sends.
+/// The receiving end of the queue, which sends the spans to the collector.
 #[derive(Debug)]
 pub struct Exporter {
     queue: Receiver<FinishedSpan>,
-    batching: BatchConfig,
+    batch_config: BatchConfig,
     counters: TraceCounters,
     batch: Vec<FinishedSpan>,
+    /// True if the last batch was not exported.
     is_failing: bool,
 }
 
-/// Why a batch was not taken.
+/// A failure to export a batch.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// No connection, or no answer in time.
-    #[error("it cannot be reached")]
+    /// No connection, or no response within the timeout.
+    #[error("could not be reached")]
     Unreachable,
-    /// Another status than success.
-    #[error("it answered with status {status}")]
+    /// A response with a status other than success.
+    #[error("responded with status {status}")]
     Status {
         /// The status.
         status: StatusCode,
-        /// How long it asks to be left alone.
-        come_back: Option<Duration>,
+        /// Delay that the collector requested by `Retry-After`.
+        retry_after: Option<Duration>,
     },
 }
 
 impl ExportError {
-    /// Returns how long to wait before the same is sent again; `None` when it would be refused again.
-    fn pause(&self) -> Option<Duration> {
+    /// Returns the minimum delay before the batch is sent again; `None` if it would fail again.
+    fn retry_delay(&self) -> Option<Duration> {
         match self {
             Self::Unreachable => Some(Duration::ZERO),
-            Self::Status { status, come_back } => {
-                matches!(status.as_u16(), 429 | 502 | 503 | 504).then(|| come_back.unwrap_or_default())
+            Self::Status { status, retry_after } => {
+                matches!(status.as_u16(), 429 | 502 | 503 | 504).then(|| retry_after.unwrap_or_default())
             }
         }
     }
 }
 
 impl Exporter {
-    pub(crate) fn new(queue: Receiver<FinishedSpan>, batching: BatchConfig, counters: TraceCounters) -> Self {
-        Self { queue, batching, counters, batch: Vec::new(), is_failing: false }
+    pub(crate) fn new(
+        queue: Receiver<FinishedSpan>,
+        batch_config: BatchConfig,
+        counters: TraceCounters,
+    ) -> Self {
+        Self { queue, batch_config, counters, batch: Vec::new(), is_failing: false }
     }
 
-    /// Returns the counters of what becomes of the spans.
+    /// Returns the counters of exported, dropped and failed spans.
     #[must_use]
     pub fn counters(&self) -> TraceCounters {
         self.counters.clone()
     }
 
-    /// Sends what comes until `stop` is ready, then what is left, for a few seconds at most.
-    pub async fn run(mut self, to: ExporterConfig, stop: impl Future<Output = ()>) {
+    /// Sends spans until `stop` is ready, then the remaining ones for at most 5 seconds.
+    pub async fn run(mut self, config: ExporterConfig, stop: impl Future<Output = ()>) {
         let mut stop = pin!(stop);
         loop {
             tokio::select! {
@@ -137,40 +145,40 @@ impl Exporter {
             tokio::select! {
                 biased;
                 () = &mut stop => break,
-                () = self.send(&to) => {}
+                () = self.send(&config) => {}
             }
         }
         self.queue.close();
-        let end = Instant::now() + LAST;
+        let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
         loop {
-            self.take_waiting();
+            self.take_queued();
             if self.batch.is_empty() {
                 return;
             }
-            let sent = timeout_at(end, self.exchange(&to)).await;
-            let is_late = sent.is_err();
-            self.note(sent.unwrap_or(Err(ExportError::Unreachable)));
-            if is_late {
+            let result = timeout_at(deadline, config.send(&self.batch)).await;
+            let timed_out = result.is_err();
+            self.record_result(result.unwrap_or(Err(ExportError::Unreachable)));
+            if timed_out {
                 while self.queue.try_recv().is_ok() {
-                    self.counters.failed(1);
+                    self.counters.record_failed(1);
                 }
                 return;
             }
         }
     }
 
-    /// Waits for a span, then until a batch is full or the first has waited long enough.
+    /// Waits for a span, then until the batch is full or its delay has passed.
     async fn fill(&mut self) {
-        let most = self.batching.batch.max(1);
+        let max = self.batch_config.batch.max(1);
         if self.batch.is_empty() {
             match self.queue.recv().await {
                 Some(span) => self.batch.push(span),
-                // Nobody can send any more; what is left to do is to stop.
+                // The layer is gone, so that no span can follow. `run` ends when `stop` is ready.
                 None => return std::future::pending().await,
             }
         }
-        let due = Instant::now() + self.batching.delay;
-        while self.batch.len() < most {
+        let due = Instant::now() + self.batch_config.delay;
+        while self.batch.len() < max {
             match timeout_at(due, self.queue.recv()).await {
                 Ok(Some(span)) => self.batch.push(span),
                 Ok(None) | Err(_) => return,
@@ -178,8 +186,9 @@ impl Exporter {
         }
     }
 
-    fn take_waiting(&mut self) {
-        while self.batch.len() < self.batching.batch.max(1) {
+    /// Fills the batch with spans that are already in the queue.
+    fn take_queued(&mut self) {
+        while self.batch.len() < self.batch_config.batch.max(1) {
             match self.queue.try_recv() {
                 Ok(span) => self.batch.push(span),
                 Err(_empty) => return,
@@ -187,42 +196,38 @@ impl Exporter {
         }
     }
 
-    /// Sends the batch, again when that may help; the queue fills meanwhile, within its bound.
-    async fn send(&mut self, to: &ExporterConfig) {
-        let mut pause = FIRST_PAUSE;
-        for _ in 1..ATTEMPTS {
-            match self.exchange(to).await {
-                Err(refused) => match refused.pause() {
-                    Some(wanted) => sleep(wanted.max(pause).min(LONGEST_PAUSE)).await,
-                    None => return self.note(Err(refused)),
+    /// Sends the batch, and again after a temporary failure. Meanwhile the queue fills up to its capacity.
+    async fn send(&mut self, config: &ExporterConfig) {
+        let mut backoff = INITIAL_BACKOFF;
+        for _ in 1..MAX_ATTEMPTS {
+            match config.send(&self.batch).await {
+                Err(error) => match error.retry_delay() {
+                    Some(delay) => sleep(delay.max(backoff).min(MAX_BACKOFF)).await,
+                    None => return self.record_result(Err(error)),
                 },
-                Ok(()) => return self.note(Ok(())),
+                Ok(()) => return self.record_result(Ok(())),
             }
-            pause *= 2;
+            backoff *= 2;
         }
-        let sent = self.exchange(to).await;
-        self.note(sent);
+        let result = config.send(&self.batch).await;
+        self.record_result(result);
     }
 
-    async fn exchange(&self, to: &ExporterConfig) -> Result<(), ExportError> {
-        to.send(&self.batch).await
-    }
-
-    /// Counts the batch and puts it away; the log is told when the collector changes its mind.
-    fn note(&mut self, sent: Result<(), ExportError>) {
+    /// Counts the spans of the batch and clears it. Logs the first failure and the first success after a failure.
+    fn record_result(&mut self, result: Result<(), ExportError>) {
         let spans = u64::try_from(self.batch.len()).unwrap_or(u64::MAX);
         self.batch.clear();
-        match sent {
+        match result {
             Ok(()) => {
-                self.counters.exported(spans);
+                self.counters.record_exported(spans);
                 if std::mem::take(&mut self.is_failing) {
-                    tracing::info!("the collector of traces answers again");
+                    tracing::info!("OTLP export recovered");
                 }
             }
-            Err(refused) => {
-                self.counters.failed(spans);
+            Err(error) => {
+                self.counters.record_failed(spans);
                 if !std::mem::replace(&mut self.is_failing, true) {
-                    tracing::warn!(reason = %refused, "the collector of traces does not take spans");
+                    tracing::warn!(reason = %error, "OTLP export failed");
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! From the spans of `tracing` to those that are sent.
+//! A `tracing` layer that records the spans to export.
 
 use std::fmt;
 use std::time::{Instant, SystemTime};
@@ -15,8 +15,10 @@ use crate::context::{SpanId, TraceContext, TraceId, TraceParent};
 use crate::sampler::Sampler;
 use crate::span::{FinishedSpan, Value};
 
-/// Takes the spans of requests and their stages. It has to be given a filter that lets no others in; those are left
-/// out here all the same.
+/// A `tracing` layer that records the spans of requests and of their stages, and queues them for export when they
+/// close.
+///
+/// It ignores all other spans. Give it a filter for [`TARGET`] so that they do not cost anything.
 #[derive(Debug)]
 pub struct SpanLayer {
     sampler: Sampler,
@@ -24,14 +26,16 @@ pub struct SpanLayer {
     counters: TraceCounters,
 }
 
-/// A span that is recorded; beside it in the registry is its [`TraceContext`], for the log.
+/// A span that is being recorded.
+///
+/// The registry has its [`TraceContext`] as a separate extension, for the log.
 struct ActiveSpan {
     parent: Option<SpanId>,
     is_request: bool,
-    began: SystemTime,
-    begun: Instant,
-    /// When nobody worked on it, last: whoever holds on to a span does not make it longer.
-    left: Option<Instant>,
+    start_time: SystemTime,
+    start: Instant,
+    /// Time of the last exit, which ends the span: a handle that is dropped later does not make it longer.
+    last_exit: Option<Instant>,
     attributes: Vec<(&'static str, Value)>,
 }
 
@@ -40,13 +44,13 @@ impl SpanLayer {
         Self { sampler, queue, counters }
     }
 
-    /// Returns the identity of a request, unless its trace is not sent.
-    fn of_request(&self, parent: Option<TraceParent>) -> Option<(TraceContext, Option<SpanId>)> {
+    /// Returns the context and the parent of the span of a request; `None` if its trace is not sampled.
+    fn request_context(&self, parent: Option<TraceParent>) -> Option<(TraceContext, Option<SpanId>)> {
         let trace = match parent {
             Some(parent) => parent.context.trace,
             None => TraceId::random()?,
         };
-        if !self.sampler.takes(trace, parent) {
+        if !self.sampler.is_sampled(trace, parent) {
             return None;
         }
         let context = TraceContext { trace, span: SpanId::random()? };
@@ -59,59 +63,71 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanLayer {
         let Some(span) = ctx.span(id).filter(|span| span.metadata().target() == TARGET) else { return };
         let mut fields = Fields::default();
         attributes.record(&mut fields);
-        let above = span.parent();
-        let is_request = span.name() == REQUEST && above.is_none();
+        let parent_span = span.parent();
+        let is_request = span.name() == REQUEST && parent_span.is_none();
         let identity = if is_request {
-            self.of_request(fields.traceparent.as_deref().and_then(TraceParent::read))
+            self.request_context(fields.traceparent.as_deref().and_then(TraceParent::parse))
         } else {
-            // Work of no request, such as a crawl, is not traced.
-            let above = above.and_then(|above| above.extensions().get::<TraceContext>().copied());
-            above.and_then(|above| {
-                let context = TraceContext { trace: above.trace, span: SpanId::random()? };
-                Some((context, Some(above.span)))
+            // Work outside of a request, such as a crawl, is not traced.
+            let parent = parent_span.and_then(|span| span.extensions().get::<TraceContext>().copied());
+            parent.and_then(|parent| {
+                let context = TraceContext { trace: parent.trace, span: SpanId::random()? };
+                Some((context, Some(parent.span)))
             })
         };
         let Some((context, parent)) = identity else { return };
-        let (began, begun) = (SystemTime::now(), Instant::now());
-        let attributes = fields.attributes;
-        let recording = ActiveSpan { parent, is_request, began, begun, left: None, attributes };
+        let active = ActiveSpan {
+            parent,
+            is_request,
+            start_time: SystemTime::now(),
+            start: Instant::now(),
+            last_exit: None,
+            attributes: fields.attributes,
+        };
         let mut extensions = span.extensions_mut();
         extensions.insert(context);
-        extensions.insert(recording);
+        extensions.insert(active);
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, ctx: Context<'_, S>) {
         let Some(span) = ctx.span(id) else { return };
-        if let Some(recording) = span.extensions_mut().get_mut::<ActiveSpan>() {
+        if let Some(active) = span.extensions_mut().get_mut::<ActiveSpan>() {
             let mut fields = Fields::default();
             values.record(&mut fields);
-            recording.attributes.append(&mut fields.attributes);
+            active.attributes.append(&mut fields.attributes);
         }
     }
 
     fn on_exit(&self, id: &Id, ctx: Context<'_, S>) {
         let Some(span) = ctx.span(id) else { return };
-        if let Some(recording) = span.extensions_mut().get_mut::<ActiveSpan>() {
-            recording.left = Some(Instant::now());
+        if let Some(active) = span.extensions_mut().get_mut::<ActiveSpan>() {
+            active.last_exit = Some(Instant::now());
         }
     }
 
     fn on_close(&self, id: Id, ctx: Context<'_, S>) {
         let Some(span) = ctx.span(&id) else { return };
         let mut extensions = span.extensions_mut();
-        let Some(recording) = extensions.remove::<ActiveSpan>() else { return };
-        let ActiveSpan { parent, is_request, began, begun, left, attributes } = recording;
+        let Some(active) = extensions.remove::<ActiveSpan>() else { return };
+        let ActiveSpan { parent, is_request, start_time, start, last_exit, attributes } = active;
         let Some(context) = extensions.get_mut::<TraceContext>().copied() else { return };
-        let took = left.unwrap_or_else(Instant::now).saturating_duration_since(begun);
-        let (name, ended) = (span.name(), began + took);
-        let ended = FinishedSpan { context, parent, name, is_request, began, ended, attributes };
-        if self.queue.try_send(ended).is_err() {
-            self.counters.dropped();
+        let duration = last_exit.unwrap_or_else(Instant::now).saturating_duration_since(start);
+        let finished = FinishedSpan {
+            context,
+            parent,
+            name: span.name(),
+            is_request,
+            start: start_time,
+            end: start_time + duration,
+            attributes,
+        };
+        if self.queue.try_send(finished).is_err() {
+            self.counters.record_dropped();
         }
     }
 }
 
-/// Fields of a new span.
+/// Fields of a span as they are visited.
 #[derive(Default)]
 struct Fields {
     attributes: Vec<(&'static str, Value)>,
@@ -132,9 +148,9 @@ impl Visit for Fields {
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.attributes.push((field.name(), Value::Truth(value)));
+        self.attributes.push((field.name(), Value::Bool(value)));
     }
 
-    /// The spans of stages have no others.
+    /// Does nothing: the spans of requests and stages have no fields of other types.
     fn record_debug(&mut self, _field: &Field, _value: &dyn fmt::Debug) {}
 }

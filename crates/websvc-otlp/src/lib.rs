@@ -1,11 +1,11 @@
-//! Traces of requests to a collector, by the OpenTelemetry protocol over HTTP (OTLP 1.x, JSON).
+//! Exports traces of requests to a collector by the OpenTelemetry protocol over HTTP (OTLP 1.x, JSON).
 //!
-//! A [`SpanLayer`] takes the spans of requests and their stages, an [`Exporter`] sends them in batches. Between them is
-//! a queue with a bound: a request never waits for a collector, and what finds no room is counted. What a span may tell
-//! is settled where it is made, in `websvc-stage`: no query, no URL, no content, no team.
+//! A [`SpanLayer`] records the spans of requests and of their stages; an [`Exporter`] sends them in batches. A bounded
+//! queue connects the two: a request never waits for the collector, and spans that do not fit in the queue are dropped
+//! and counted. `websvc-stage` creates the spans and decides their content: no query, no URL, no page content, no team.
 //!
-//! Written by hand, because the SDK brings a thread and a runtime of its own for its batches, and does not say what it
-//! has dropped.
+//! The crate does not use the OpenTelemetry SDK, because the SDK starts a separate thread and runtime for its batches
+//! and does not report the number of dropped spans.
 
 #![deny(missing_docs)]
 
@@ -20,5 +20,5 @@ mod span;
 pub use context::{SpanId, TraceContext, TraceId};
 pub use exporter::{ExportError, Exporter, ExporterConfig};
 pub use layer::SpanLayer;
-pub use queue::{BatchConfig, traces};
+pub use queue::{BatchConfig, pipeline};
 pub use sampler::Sampler;

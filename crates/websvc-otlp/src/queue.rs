@@ -1,4 +1,4 @@
-//! The queue between those who make spans and the one that sends them.
+//! The queue between the layer that records spans and the exporter that sends them.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use crate::exporter::Exporter;
 use crate::layer::SpanLayer;
 use crate::sampler::Sampler;
 
-/// The bounds of what is kept until it is sent.
+/// Limits of the queue and of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchConfig {
-    /// Spans that wait at most; at least 1.
+    /// Maximum number of queued spans, at least 1.
     pub queue: usize,
-    /// Spans that are sent at once at most; at least 1.
+    /// Maximum number of spans in a batch, at least 1.
     pub batch: usize,
-    /// How long a span waits for others at most.
+    /// Maximum time that a batch waits for further spans.
     pub delay: Duration,
 }
 
@@ -25,9 +25,13 @@ impl Default for BatchConfig {
     }
 }
 
-/// Makes the two ends of a queue of spans. Spans that find no room are counted in `counters`.
+/// Returns the two ends of a new queue of spans. Spans that do not fit in it are counted in `counters`.
 #[must_use]
-pub fn traces(sampler: Sampler, batching: BatchConfig, counters: TraceCounters) -> (SpanLayer, Exporter) {
-    let (sender, receiver) = tokio::sync::mpsc::channel(batching.queue.max(1));
-    (SpanLayer::new(sampler, sender, counters.clone()), Exporter::new(receiver, batching, counters))
+pub fn pipeline(
+    sampler: Sampler,
+    batch_config: BatchConfig,
+    counters: TraceCounters,
+) -> (SpanLayer, Exporter) {
+    let (sender, receiver) = tokio::sync::mpsc::channel(batch_config.queue.max(1));
+    (SpanLayer::new(sampler, sender, counters.clone()), Exporter::new(receiver, batch_config, counters))
 }

@@ -1,4 +1,4 @@
-//! A span as it is recorded.
+//! A finished span and its attributes.
 
 use std::time::SystemTime;
 
@@ -9,18 +9,18 @@ use crate::context::{SpanId, TraceContext};
 pub(crate) enum Value {
     Text(String),
     Number(u64),
-    Truth(bool),
+    Bool(bool),
 }
 
-/// A span that has ended.
+/// A span that has ended and can be exported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FinishedSpan {
     pub(crate) context: TraceContext,
     pub(crate) parent: Option<SpanId>,
     pub(crate) name: &'static str,
     pub(crate) is_request: bool,
-    pub(crate) began: SystemTime,
-    pub(crate) ended: SystemTime,
-    /// By the names of the fields.
+    pub(crate) start: SystemTime,
+    pub(crate) end: SystemTime,
+    /// Names of fields and their values.
     pub(crate) attributes: Vec<(&'static str, Value)>,
 }

@@ -102,7 +102,7 @@ impl AuditTrail {
             key_id: Some(caller.key_id.to_string()),
             client: self.client,
             // If the request is rejected before its body is read, the retention of the team applies.
-            kept: retention_mode(forced_retention(&caller.team)),
+            retention: retention_mode(forced_retention(&caller.team)),
             ..Event::new(operation)
         });
     }
@@ -111,7 +111,7 @@ impl AuditTrail {
     pub(crate) fn set_request(&self, retention: UsageRetention, request: &AuditedRequest<'_>) {
         if let Some(event) = &mut *lock(&self.event) {
             let AuditedRequest { username, query, urls } = request;
-            event.kept = retention_mode(retention);
+            event.retention = retention_mode(retention);
             event.username = username.map(str::to_owned);
             if retention == UsageRetention::Whole {
                 event.query = query.map(str::to_owned);

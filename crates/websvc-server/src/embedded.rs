@@ -221,7 +221,7 @@ impl EmbeddedServer {
             sources: vec![Arc::new(IndexSource::new(Arc::clone(&stores.index)))],
             scraper: Scraper::new(Client::new(client)?, stores.store.clone(), scrape),
             index: Some(Arc::clone(&stores.index)),
-            index_use: IndexMode::Write,
+            index_mode: IndexMode::Write,
             team_indexes: Some(Arc::clone(&stores.team_indexes)),
             mirrors: Vec::new(),
             pricing,
@@ -282,7 +282,7 @@ impl EmbeddedServer {
             drained = server.run(handler, stop) => drained?,
             never = stores.artifacts.sweep_periodically() => match never {},
             never = jobs.run() => match never {},
-            never = engine.keep_teams_swept() => match never {},
+            never = engine.sweep_deleted_teams() => match never {},
         };
         run_blocking(move || Ok(stores.index.flush().and(stores.team_indexes.flush())?)).await?;
         Ok(drained)

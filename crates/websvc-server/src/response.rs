@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn timeout_has_the_body_of_the_specification() {
-        let text = "Request timed out: the search was not done within its time of 1000 ms";
+        let text = "Request timed out: the search did not finish within its timeout of 1000 ms";
         let error = ApiError::from(EngineError::Timeout { timeout_ms: 1000, bill: Bill::default() });
         check(error, 408, &json!({ "success": false, "error": text }));
     }

@@ -1,50 +1,51 @@
-//! How long something took, in classes.
+//! Histograms of durations.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Counts durations by class. No lock, and no room but that of the counters.
+/// Counts durations in buckets, without a lock and without allocation after its creation.
 #[derive(Debug)]
 pub struct Histogram {
     bounds_us: &'static [u64],
-    /// By class, not summed up; one more than there are bounds.
-    classes: Box<[AtomicU64]>,
+    /// Counts of each bucket, not cumulative. There is one bucket more than there are bounds.
+    buckets: Box<[AtomicU64]>,
     total_us: AtomicU64,
 }
 
-/// Counts of a histogram.
+/// A snapshot of a histogram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Distribution {
-    /// The upper bounds of the classes, in microseconds, ascending.
+    /// Inclusive upper bounds of the buckets, in microseconds, ascending.
     pub bounds_us: &'static [u64],
-    /// How many took at most so long, by `bounds_us`, and at the end all of them.
+    /// Cumulative counts: for each of `bounds_us` the number of durations up to it, and finally the number of all.
     pub counts: Vec<u64>,
     /// Sum of all durations, in microseconds.
     pub total_us: u64,
 }
 
 impl Histogram {
-    /// Makes an empty one; `bounds_us` are the upper bounds of its classes in microseconds, ascending.
+    /// Creates an empty histogram; `bounds_us` are the inclusive upper bounds of its buckets in microseconds,
+    /// ascending.
     #[must_use]
     pub fn new(bounds_us: &'static [u64]) -> Self {
-        let classes = (0..=bounds_us.len()).map(|_| AtomicU64::default()).collect();
-        Self { bounds_us, classes, total_us: AtomicU64::default() }
+        let buckets = (0..=bounds_us.len()).map(|_| AtomicU64::default()).collect();
+        Self { bounds_us, buckets, total_us: AtomicU64::default() }
     }
 
     /// Counts one duration.
-    pub fn count(&self, took: Duration) {
-        let us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let class = self.bounds_us.partition_point(|bound| *bound < us);
-        self.classes[class].fetch_add(1, Relaxed);
+    pub fn count(&self, duration: Duration) {
+        let us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        let bucket = self.bounds_us.partition_point(|bound| *bound < us);
+        self.buckets[bucket].fetch_add(1, Relaxed);
         self.total_us.fetch_add(us, Relaxed);
     }
 
-    /// Returns what was counted.
+    /// Returns a snapshot of the counts.
     #[must_use]
     pub fn distribution(&self) -> Distribution {
         let mut sum = 0;
-        let counts = self.classes.iter().map(|class| {
-            sum += class.load(Relaxed);
+        let counts = self.buckets.iter().map(|bucket| {
+            sum += bucket.load(Relaxed);
             sum
         });
         Distribution {
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_duration_is_in_every_class_whose_bound_it_does_not_pass() {
+    fn counts_are_cumulative_and_bounds_are_inclusive() {
         let histogram = Histogram::new(&[10, 1_000]);
         for us in [0, 10, 11, 1_000, 1_001] {
             histogram.count(Duration::from_micros(us));

@@ -1,8 +1,8 @@
-//! The stages of a request: what they are called, how long they take, and whose request they are of.
+//! The stages of a request: their names, their durations and their `tracing` spans.
 //!
-//! A [`Stage`] that is run by [`StageTimes`] is counted in a histogram and is a span of `tracing`. Spans have the names
-//! of stages, the names of the configuration, statuses and the identifier of the request: no query, no URL and no
-//! content, whoever asks. Where nobody listens to spans they cost a comparison.
+//! [`StageTimes`] runs the work of a [`Stage`] in a `tracing` span and counts its duration in a histogram. Spans
+//! contain names of stages, names from the configuration, statuses and the identifier of the request, but never a
+//! query, a URL or content. Without a subscriber that is interested in it, a span costs one comparison.
 
 #![deny(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! The span that a whole request is: it tells its lines of the log and its stages from those of others.
+//! The root span of a request, which relates log lines and stages to the request.
 
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
@@ -6,22 +6,22 @@ use tracing::{Instrument, Span};
 /// The target of the spans of requests and of their stages.
 pub const TARGET: &str = "websvc_stage";
 
-/// The name of the span that a whole request is.
+/// The name of the root span of a request.
 pub const REQUEST: &str = "request";
 
-/// The names of the fields of spans, for those who listen to them.
+/// Names of the fields of spans, for `tracing` layers.
 pub mod field {
-    /// The identifier by which the sender knows the request.
+    /// The identifier of the request that its sender receives.
     pub const REQUEST_ID: &str = "request_id";
-    /// The `traceparent` of W3C that came with the request, as it came.
+    /// The `traceparent` header (W3C Trace Context) of the request, unchecked.
     pub const TRACEPARENT: &str = "traceparent";
-    /// The method of HTTP.
+    /// The HTTP method.
     pub const METHOD: &str = "method";
-    /// The path of the route, as the table of routes has it.
+    /// The path template of the route.
     pub const ROUTE: &str = "route";
-    /// The status that was answered.
+    /// The HTTP status of the response.
     pub const STATUS: &str = "status";
-    /// True when nothing of what is asked and answered may be kept.
+    /// True if no content of the request and the response may be stored.
     pub const PRIVATE: &str = "private";
     /// The name of a source in the configuration.
     pub const SOURCE: &str = "source";
@@ -32,8 +32,9 @@ pub mod field {
 pub struct RequestSpan(Span);
 
 impl RequestSpan {
-    /// Makes the span of a request: `id` is what its lines in the log are found by, `traceparent` is what the sender
-    /// says of the trace that it is a part of, unchecked.
+    /// Creates the span of a request.
+    ///
+    /// Log lines contain `id`. `traceparent` is the header of the request, unchecked.
     #[must_use]
     pub fn new(id: &str, method: &str, traceparent: Option<&str>) -> Self {
         Self(tracing::info_span!(
@@ -49,7 +50,7 @@ impl RequestSpan {
         ))
     }
 
-    /// Makes the span of a request that is a part of another, or stands alone when there is none.
+    /// Creates the span of a request within the current span, or a root span if there is none.
     #[must_use]
     pub fn within(id: &str, method: &str) -> Self {
         if Span::current().is_none() {
@@ -67,34 +68,34 @@ impl RequestSpan {
         ))
     }
 
-    /// Does the work of the request.
+    /// Runs `work` within the span.
     pub fn run<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
         work.instrument(self.0.clone())
     }
 
-    /// Does what belongs to the request on this thread.
+    /// Runs `work` within the span on this thread.
     pub fn in_scope<T>(&self, work: impl FnOnce() -> T) -> T {
         self.0.in_scope(work)
     }
 
-    /// Notes the route, one of the service's own table.
+    /// Records the path template of the route.
     pub fn set_route(&self, route: &'static str) {
         self.0.record(field::ROUTE, route);
     }
 
-    /// Notes the status of the answer.
+    /// Records the HTTP status of the response.
     pub fn set_status(&self, status: u16) {
         self.0.record(field::STATUS, status);
     }
 
-    /// Notes that nothing of what is asked and answered may be kept: lines of the log that are written within the
-    /// request tell from now on nothing that could hold it.
-    pub fn is_private(&self) {
+    /// Records that no content of the request and the response may be stored: later log lines within the span omit
+    /// all fields that could contain it.
+    pub fn set_private(&self) {
         self.0.record(field::PRIVATE, true);
     }
 }
 
-/// Returns work for another thread that belongs to the request and the stage of this one.
+/// Returns `work` bound to the current span, to be run on another thread.
 pub fn in_current_span<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
     let span = Span::current();
     move || span.in_scope(work)

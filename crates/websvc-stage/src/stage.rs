@@ -1,4 +1,4 @@
-//! The names of the stages.
+//! The stages of a request and their names.
 
 use tracing::Span;
 use tracing::field::Empty;
@@ -7,17 +7,17 @@ use crate::request::TARGET;
 
 macro_rules! stages {
     ($($(#[$doc:meta])* $stage:ident = $name:literal,)*) => {
-        /// A part of the work on a request. Some are within others: `fetch` within `page` within `gather`.
+        /// A part of the work on a request. Stages can be nested: `fetch` within `page` within `gather`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Stage {
             $($(#[$doc])* $stage,)*
         }
 
         impl Stage {
-            /// All of them, in their order.
+            /// All stages in the order of their declaration.
             pub const ALL: &'static [Self] = &[$(Self::$stage,)*];
 
-            /// Returns the name, as metrics, traces and the manual spell it.
+            /// Returns the name that metrics, traces and the manual use.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -25,7 +25,7 @@ macro_rules! stages {
                 }
             }
 
-            /// Makes a span of this name; its fields are all that a stage may tell.
+            /// Creates a span of this name. It can have no other fields than these.
             pub(crate) fn span(self) -> Span {
                 match self {
                     $(Self::$stage => {
@@ -40,54 +40,54 @@ macro_rules! stages {
 stages! {
     /// Authentication of the caller.
     Authenticate = "authenticate",
-    /// The wait to be let in.
+    /// The wait for admission of the request.
     Admit = "admit",
-    /// The body to a plan.
+    /// Decoding and validation of the body.
     Decode = "decode",
-    /// The wait of a search for a turn on the processors.
+    /// The wait of a search for a compute permit.
     ComputeWait = "compute_wait",
-    /// Credits are held.
+    /// The hold of credits.
     Hold = "hold",
     /// The results of a search, from all sources.
     Find = "find",
-    /// One source is asked.
+    /// The request to one source.
     Source = "source",
-    /// The embedded index finds, orders and chooses.
+    /// Retrieval, ranking and selection of hits in the embedded index.
     Rank = "rank",
-    /// The embedded index writes the passages of its hits.
+    /// The snippets of the hits of the embedded index.
     Snippets = "snippets",
-    /// The lists of the sources become one.
+    /// The merge of the sources' result lists.
     Merge = "merge",
-    /// Threat protection checks the results.
+    /// The check of the results by threat protection.
     ThreatFilter = "threat_filter",
-    /// The pages of the results.
+    /// All pages of the results.
     Gather = "gather",
     /// One page.
     Page = "page",
-    /// Threat protection checks one URL of a page.
+    /// The check of one URL of a page by threat protection.
     UrlCheck = "url_check",
-    /// The page cache is asked.
+    /// The lookup in the page cache.
     Cache = "cache",
-    /// A page comes from its host.
+    /// The fetch of a page from its host.
     Fetch = "fetch",
-    /// The browser draws a page.
+    /// The rendering of a page in the browser.
     Browser = "browser",
-    /// A document, such as a PDF, becomes a page.
+    /// The conversion of a document, such as a PDF, to a page.
     Document = "document",
-    /// A page is parsed and written in its formats.
+    /// The parsing of a page and the extraction of its formats.
     Extract = "extract",
-    /// A language model is asked.
+    /// The request to a language model.
     Model = "model",
-    /// A page goes to the page cache.
+    /// The write of a page to the page cache.
     Store = "store",
-    /// The files of a page go to where they are kept.
+    /// The upload of a page's files to the file store.
     Publish = "publish",
-    /// Pages go to the index and its mirrors.
+    /// The write of pages to the index and its mirrors.
     Ingest = "ingest",
-    /// Hits and pages become the answer.
+    /// The assembly of the response from hits and pages.
     Assemble = "assemble",
-    /// Credits are charged.
+    /// The charge of credits.
     Settle = "settle",
-    /// The answer becomes bytes.
+    /// The encoding of the response.
     Encode = "encode",
 }

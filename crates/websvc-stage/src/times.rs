@@ -1,4 +1,4 @@
-//! How long the stages take.
+//! Durations of the stages.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,44 +11,45 @@ use tracing::instrument::{Instrument, Instrumented};
 use crate::histogram::{Distribution, Histogram};
 use crate::stage::Stage;
 
-/// The upper bounds of the histograms, in microseconds: a check of a key is done in some, a page may take a minute.
+/// The upper bounds of the histograms, in microseconds: authentication takes a few, a page up to a minute.
 pub const STAGE_BOUNDS_US: [u64; 14] = [
     50, 250, 1_000, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
     10_000_000, 30_000_000,
 ];
 
-/// The durations of all stages since the process began. Cheap to clone; clones count together.
+/// The durations of all stages since the start of the process. Cheap to clone; clones share their counts.
 #[derive(Debug, Clone)]
 pub struct StageTimes(Arc<[Histogram]>);
 
 impl StageTimes {
-    /// Does what belongs to a stage, by itself or as far as it comes: it is counted however it ends.
+    /// Returns a future that runs `work` as a stage. Its duration is counted when the future is dropped, whether it is
+    /// complete or was cancelled.
     pub fn run<F: Future>(&self, stage: Stage, work: F) -> TimedFuture<F> {
         let span = stage.span();
         TimedFuture { work: work.instrument(span), timer: self.timer(stage) }
     }
 
-    /// As [`run`](Self::run), for a stage of a source, which has a name in the configuration.
+    /// Like [`run`](Self::run), for a source: `source` is its name in the configuration.
     pub fn run_source<F: Future>(&self, stage: Stage, source: &str, work: F) -> TimedFuture<F> {
         let span = stage.span();
         span.record(crate::field::SOURCE, source);
         TimedFuture { work: work.instrument(span), timer: self.timer(stage) }
     }
 
-    /// Does what belongs to a stage on this thread.
+    /// Runs `work` as a stage on this thread.
     pub fn time<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {
         let _timer = self.timer(stage);
         stage.span().in_scope(work)
     }
 
-    /// Returns what was counted, by stage, in their order.
+    /// Returns a snapshot of the counts by stage, in the order of [`Stage::ALL`].
     #[must_use]
     pub fn distributions(&self) -> Vec<(Stage, Distribution)> {
         Stage::ALL.iter().copied().zip(self.0.iter().map(Histogram::distribution)).collect()
     }
 
     fn timer(&self, stage: Stage) -> StageTimer {
-        StageTimer { times: self.clone(), stage, began: Instant::now() }
+        StageTimer { times: self.clone(), stage, start: Instant::now() }
     }
 }
 
@@ -58,24 +59,26 @@ impl Default for StageTimes {
     }
 }
 
-/// Counts when it goes.
+/// Counts the time since `start` when it is dropped.
 #[derive(Debug)]
 struct StageTimer {
     times: StageTimes,
     stage: Stage,
-    began: Instant,
+    start: Instant,
 }
 
 impl Drop for StageTimer {
     fn drop(&mut self) {
-        self.times.0[self.stage as usize].count(self.began.elapsed());
+        self.times.0[self.stage as usize].count(self.start.elapsed());
     }
 }
 
 pin_project! {
-    /// The work of a stage. By hand rather than an async function, which would hold the work twice.
+    /// A future that is timed as a stage.
+    ///
+    /// It is not an `async fn`, because the future of one would contain the work twice.
     #[derive(Debug)]
-    #[must_use = "it does nothing unless it is awaited"]
+    #[must_use = "futures do nothing unless they are awaited"]
     pub struct TimedFuture<F> {
         #[pin]
         work: Instrumented<F>,
@@ -98,33 +101,33 @@ mod tests {
 
     use super::*;
 
-    fn counted(times: &StageTimes, stage: Stage) -> u64 {
+    fn count_of(times: &StageTimes, stage: Stage) -> u64 {
         let (_, distribution) = times.distributions().swap_remove(stage as usize);
         distribution.counts.last().copied().unwrap()
     }
 
     #[test]
-    fn every_way_to_end_counts_once() {
+    fn completed_and_cancelled_work_is_counted_once() {
         let times = StageTimes::default();
         let mut cx = Context::from_waker(Waker::noop());
         let mut done = Box::pin(times.run(Stage::Find, ready(7)));
         assert_eq!(done.as_mut().poll(&mut cx), Poll::Ready(7));
-        assert_eq!(counted(&times, Stage::Find), 0, "it ends when it is put away");
+        assert_eq!(count_of(&times, Stage::Find), 0, "the duration is counted when the future is dropped");
         drop(done);
-        let mut given_up = Box::pin(times.run(Stage::Find, pending::<()>()));
-        assert!(given_up.as_mut().poll(&mut cx).is_pending());
-        drop(given_up);
+        let mut cancelled = Box::pin(times.run(Stage::Find, pending::<()>()));
+        assert!(cancelled.as_mut().poll(&mut cx).is_pending());
+        drop(cancelled);
         assert_eq!(times.time(Stage::Find, || 8), 8);
-        assert_eq!(counted(&times, Stage::Find), 3);
-        assert_eq!(counted(&times, Stage::Fetch), 0);
+        assert_eq!(count_of(&times, Stage::Find), 3);
+        assert_eq!(count_of(&times, Stage::Fetch), 0);
     }
 
     #[test]
-    fn stages_are_in_the_order_of_their_numbers_and_have_a_name_each() {
-        for (at, stage) in Stage::ALL.iter().enumerate() {
-            assert_eq!(*stage as usize, at);
-            let same = Stage::ALL.iter().filter(|other| other.name() == stage.name()).count();
-            assert_eq!(same, 1, "{}", stage.name());
+    fn stages_are_in_the_order_of_their_discriminants_and_have_unique_names() {
+        for (index, stage) in Stage::ALL.iter().enumerate() {
+            assert_eq!(*stage as usize, index);
+            let same_name = Stage::ALL.iter().filter(|other| other.name() == stage.name()).count();
+            assert_eq!(same_name, 1, "{}", stage.name());
         }
     }
 }

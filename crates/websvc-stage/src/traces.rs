@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Counts spans by what became of them. Cheap to clone; clones count together.
+/// Counters of exported, dropped and failed spans. Cheap to clone; clones share their counts.
 #[derive(Debug, Clone, Default)]
 pub struct TraceCounters(Arc<Counters>);
 
@@ -14,36 +14,36 @@ struct Counters {
     failed: AtomicU64,
 }
 
-/// Counters of exported and dropped spans since the start.
+/// Numbers of exported, dropped and failed spans since the start of the process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TraceMetrics {
-    /// Spans that the collector took.
+    /// Spans that the collector accepted.
     pub exported: u64,
-    /// Spans that found no room in the queue.
+    /// Spans that did not fit in the queue.
     pub dropped: u64,
-    /// Spans that the collector did not take.
+    /// Spans that could not be exported.
     pub failed: u64,
 }
 
 impl TraceCounters {
-    /// Counts spans that the collector took.
-    pub fn exported(&self, spans: u64) {
+    /// Counts spans that the collector accepted.
+    pub fn record_exported(&self, spans: u64) {
         self.0.exported.fetch_add(spans, Relaxed);
     }
 
-    /// Counts one that found no room in the queue.
-    pub fn dropped(&self) {
+    /// Counts a span that did not fit in the queue.
+    pub fn record_dropped(&self) {
         self.0.dropped.fetch_add(1, Relaxed);
     }
 
-    /// Counts spans that the collector did not take.
-    pub fn failed(&self, spans: u64) {
+    /// Counts spans that could not be exported.
+    pub fn record_failed(&self, spans: u64) {
         self.0.failed.fetch_add(spans, Relaxed);
     }
 
-    /// Returns the sums.
+    /// Returns a snapshot of the counters.
     #[must_use]
-    pub fn figures(&self) -> TraceMetrics {
+    pub fn metrics(&self) -> TraceMetrics {
         TraceMetrics {
             exported: self.0.exported.load(Relaxed),
             dropped: self.0.dropped.load(Relaxed),

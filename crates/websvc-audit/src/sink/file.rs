@@ -1,4 +1,4 @@
-//! Lines of JSON in a file that somebody else rotates.
+//! A sink that appends lines of JSON to a file. Another program may rotate the file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,7 +11,7 @@ use crate::spool::Batch;
 #[derive(Debug)]
 pub(super) struct FileSink {
     path: Arc<Path>,
-    /// Open between batches; `None` at first and after a failure.
+    /// Open between batches; `None` before the first one and after a failure.
     file: Option<File>,
 }
 
@@ -22,9 +22,9 @@ impl FileSink {
 
     pub(super) async fn check(&mut self) -> Result<(), SinkError> {
         let path = Arc::clone(&self.path);
-        let checking = tokio::task::spawn_blocking(move || check(&path));
-        let checked = checking.await.map_err(|_| SinkError::new("the process is ending"))?;
-        checked.map_err(|error| SinkError::io("the file cannot be written", &error))
+        let check = tokio::task::spawn_blocking(move || check(&path));
+        let result = check.await.map_err(|_| SinkError::new("the process is shutting down"))?;
+        result.map_err(|error| SinkError::io("the file cannot be written", &error))
     }
 
     pub(super) async fn deliver(&mut self, batch: &Batch) -> Result<(), SinkError> {
@@ -38,27 +38,27 @@ impl FileSink {
 
     async fn write(&mut self, lines: Vec<u8>) -> Result<(), SinkError> {
         let (path, file) = (Arc::clone(&self.path), self.file.take());
-        let writing = tokio::task::spawn_blocking(move || write(&path, file, &lines));
-        let written = writing.await.map_err(|_| SinkError::new("the process is ending"))?;
-        self.file = Some(written.map_err(|error| SinkError::io("the file cannot be written", &error))?);
+        let write = tokio::task::spawn_blocking(move || write(&path, file, &lines));
+        let result = write.await.map_err(|_| SinkError::new("the process is shutting down"))?;
+        self.file = Some(result.map_err(|error| SinkError::io("the file cannot be written", &error))?);
         Ok(())
     }
 }
 
-/// Sees whether the file could be written to. It is not made: it would be of whoever asks, not of who writes it.
+/// Checks that the file can be written. It is not created, because it would belong to the user who runs the check.
 fn check(path: &Path) -> io::Result<()> {
     match OpenOptions::new().append(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let mut beside = path.as_os_str().to_owned();
-            beside.push(".websvc-check");
-            OpenOptions::new().append(true).create_new(true).open(&beside)?;
-            std::fs::remove_file(&beside)
+            let mut probe_path = path.as_os_str().to_owned();
+            probe_path.push(".websvc-check");
+            OpenOptions::new().append(true).create_new(true).open(&probe_path)?;
+            std::fs::remove_file(&probe_path)
         }
-        opened => opened.map(drop),
+        result => result.map(drop),
     }
 }
 
-/// Adds lines, and returns the file when they are on the disk.
+/// Appends lines and syncs the file to disk.
 fn write(path: &Path, file: Option<File>, lines: &[u8]) -> io::Result<File> {
     let mut file = match file {
         Some(file) if is_at(&file, path)? => file,
@@ -69,8 +69,8 @@ fn write(path: &Path, file: Option<File>, lines: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens the file to add to it. What a process left there that died while it wrote becomes a line of its own: its event
-/// comes again, whole.
+/// Opens the file for appending. If a killed process left an incomplete line, that line is ended: its event is
+/// delivered again, complete.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).append(true).read(true);
@@ -89,19 +89,19 @@ fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Tells whether a file is the one that has the name now.
+/// Returns whether an open file is still the one at `path`.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
-    let named = match std::fs::metadata(path) {
+    let at_path = match std::fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        named => named?,
+        at_path => at_path?,
     };
     let open = file.metadata()?;
-    Ok((open.dev(), open.ino()) == (named.dev(), named.ino()))
+    Ok((open.dev(), open.ino()) == (at_path.dev(), at_path.ino()))
 }
 
-/// Tells whether a file is the one that has the name now: where that cannot be told, it is opened anew.
+/// Returns whether an open file is still the one at `path`. This is unknown here, so the file is opened again.
 #[cfg(not(unix))]
 fn is_at(_file: &File, _path: &Path) -> io::Result<bool> {
     Ok(false)

@@ -1,4 +1,4 @@
-//! Sinks that receive events.
+//! The sinks of audit events.
 
 mod file;
 mod syslog;
@@ -18,7 +18,7 @@ use webhook::WebhookSink;
 pub use syslog::SyslogAddress;
 pub use websvc_webhook::SigningSecret as WebhookSecret;
 
-/// Sink that receives events.
+/// A receiver of audit events.
 #[derive(Debug)]
 pub struct Sink(Kind);
 
@@ -30,29 +30,29 @@ enum Kind {
 }
 
 impl Sink {
-    /// Makes a sink that adds events to a file, one line of JSON each, and brings every batch to the disk. The file is made
-    /// when it is not there; when it was renamed or removed, the next batch goes into a new one.
+    /// Creates a sink that appends events to a file as lines of JSON, and syncs every batch to disk. The file is
+    /// created if it does not exist. If it is renamed or removed, the next batch goes to a new file.
     #[must_use]
     pub fn file(path: PathBuf) -> Self {
         Self(Kind::File(FileSink::new(path)))
     }
 
-    /// Makes a sink that sends events as messages of syslog (RFC 5424). `client` must be allowed to reach the address;
-    /// `hostname` is what the messages call this machine.
+    /// Creates a sink that sends events as syslog messages (RFC 5424). `client` must be allowed to connect to the
+    /// address. `hostname` is the name of this machine in the messages.
     #[must_use]
     pub fn syslog(client: Client, address: SyslogAddress, hostname: Option<&str>) -> Self {
         Self(Kind::Syslog(Box::new(SyslogSink::new(client, address, hostname))))
     }
 
-    /// Makes a sink that posts events to a URL, signed. `client` must be allowed to reach it.
+    /// Creates a sink that posts signed events to a URL. `client` must be allowed to connect to it.
     ///
     /// # Errors
-    /// [`AuditError::WebhookAddress`] when it is neither `https` nor on this machine.
+    /// [`AuditError::WebhookAddress`] if the URL is neither `https` nor on this machine.
     pub fn webhook(client: Client, url: Url, secret: WebhookSecret) -> Result<Self, AuditError> {
         Ok(Self(Kind::Webhook(Box::new(WebhookSink::new(client, url, secret)?))))
     }
 
-    /// Returns its name, as the configuration spells it.
+    /// Returns the name of the sink in the configuration.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self.0 {
@@ -62,8 +62,8 @@ impl Sink {
         }
     }
 
-    /// Sees whether events could be delivered, without delivering one: the file can be written to, syslog can be connected
-    /// to, the webhook takes an empty batch.
+    /// Checks that events could be delivered, without delivering one: that the file is writable, that the syslog
+    /// receiver accepts a connection, or that the webhook accepts an empty batch.
     ///
     /// # Errors
     /// [`SinkError`]
@@ -75,7 +75,7 @@ impl Sink {
         }
     }
 
-    /// Delivers the events of a batch, or the first of them: the batch then has those alone.
+    /// Delivers the events of a batch, or only the first of them. Then the batch is reduced to these.
     pub(crate) async fn deliver(&mut self, batch: &mut Batch) -> Result<(), SinkError> {
         match &mut self.0 {
             Kind::File(file) => file.deliver(batch).await,

@@ -1,4 +1,4 @@
-//! Signed batches by POST, as Standard Webhooks has it (<https://www.standardwebhooks.com>).
+//! A sink that posts signed batches, following Standard Webhooks (<https://www.standardwebhooks.com>).
 
 use std::fmt;
 use std::time::Duration;
@@ -13,8 +13,9 @@ use websvc_webhook::{PostError, SigningSecret as WebhookSecret, WebhookRequest, 
 use crate::error::{AuditError, SinkError};
 use crate::spool::Batch;
 
-/// How long the other side may take to acknowledge.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The timeout of a request.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
 pub(super) struct WebhookSink {
     client: Client,
     url: Url,
@@ -23,66 +24,66 @@ pub(super) struct WebhookSink {
 
 impl WebhookSink {
     pub(super) fn new(client: Client, url: Url, secret: WebhookSecret) -> Result<Self, AuditError> {
-        let refused = |reason| Err(AuditError::WebhookAddress { reason });
+        let invalid = |reason| Err(AuditError::WebhookAddress { reason });
         match (url.scheme(), url.host()) {
             ("https", Some(_)) => {}
-            ("http", Some(host)) if is_here(&host) => {}
-            ("http", Some(_)) => return refused("events go elsewhere by https alone"),
-            _ => return refused("it is no https URL"),
+            ("http", Some(host)) if is_loopback(&host) => {}
+            ("http", Some(_)) => return invalid("remote webhooks need https"),
+            _ => return invalid("not an https URL"),
         }
         Ok(Self { client, url, secret })
     }
 
     pub(super) async fn check(&self) -> Result<(), SinkError> {
         match self.post(&body(&[])).await? {
-            Answer::Taken => Ok(()),
-            Answer::TooLarge => Err(SinkError::new("it answers with status 413 to an empty batch")),
+            Outcome::Accepted => Ok(()),
+            Outcome::TooLarge => Err(SinkError::new("responded with status 413 to an empty batch")),
         }
     }
 
     pub(super) async fn deliver(&self, batch: &mut Batch) -> Result<(), SinkError> {
         loop {
             match self.post(&body(&batch.events)).await? {
-                Answer::Taken => return Ok(()),
-                Answer::TooLarge if batch.events.len() == 1 => {
-                    return Err(SinkError::new("it answers with status 413 to a single event"));
+                Outcome::Accepted => return Ok(()),
+                Outcome::TooLarge if batch.events.len() == 1 => {
+                    return Err(SinkError::new("responded with status 413 to a single event"));
                 }
-                Answer::TooLarge => {
+                Outcome::TooLarge => {
                     let before = batch.events.len();
                     batch.halve();
                     if batch.events.len() == before {
-                        return Err(SinkError::new("it answers with status 413"));
+                        return Err(SinkError::new("responded with status 413"));
                     }
                 }
             }
         }
     }
 
-    async fn post(&self, body: &Bytes) -> Result<Answer, SinkError> {
+    async fn post(&self, body: &Bytes) -> Result<Outcome, SinkError> {
         let message = WebhookRequest {
-            // The same for the same events, so that a batch that comes again can be told.
-            id: format!("msg_{}", hexadecimal(&Sha256::digest(body)[..16])),
+            // The same ID for the same events, so that the receiver recognizes a repeated batch.
+            id: format!("msg_{}", hex(&Sha256::digest(body)[..16])),
             body: body.clone(),
             headers: HeaderMap::new(),
-            patience: PATIENCE,
+            patience: TIMEOUT,
         };
         match post(&self.client, self.url.clone(), &self.secret, message).await {
-            Ok(_status) => Ok(Answer::Taken),
-            Err(PostError::Status { status: 413, .. }) => Ok(Answer::TooLarge),
+            Ok(_status) => Ok(Outcome::Accepted),
+            Err(PostError::Status { status: 413, .. }) => Ok(Outcome::TooLarge),
             Err(error) => Err(SinkError::from(error)),
         }
     }
 }
 
 impl fmt::Debug for WebhookSink {
-    /// Leaves out the address, which may hold a secret.
+    /// Omits the URL, which may contain a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WebhookSink").finish_non_exhaustive()
     }
 }
 
-enum Answer {
-    Taken,
+enum Outcome {
+    Accepted,
     TooLarge,
 }
 
@@ -94,7 +95,7 @@ fn body(events: &[Vec<u8>]) -> Bytes {
     body.into()
 }
 
-fn is_here(host: &Host<&str>) -> bool {
+fn is_loopback(host: &Host<&str>) -> bool {
     match host {
         Host::Domain(name) => *name == "localhost",
         Host::Ipv4(address) => address.is_loopback(),
@@ -102,10 +103,10 @@ fn is_here(host: &Host<&str>) -> bool {
     }
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+fn hex(bytes: &[u8]) -> String {
     use fmt::Write;
     bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     })
@@ -118,12 +119,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_go_elsewhere_by_https_alone() {
+    fn remote_webhooks_need_https() {
         let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
         let check = |url: &str, expected: bool| {
             let secret = WebhookSecret::new("sixteen--letters").unwrap();
-            let made = WebhookSink::new(client.clone(), url.parse().unwrap(), secret);
-            assert_eq!(made.is_ok(), expected, "{url}");
+            let sink = WebhookSink::new(client.clone(), url.parse().unwrap(), secret);
+            assert_eq!(sink.is_ok(), expected, "{url}");
         };
         check("https://siem.example/hook", true);
         check("http://127.0.0.1:8080/hook", true);

@@ -1,13 +1,13 @@
-//! How far a sink has come: the number of its next event, in a file of its own.
+//! The cursor of a sink: the number of its next event, in a file of its own.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Prefix of the names of cursor files.
+/// The prefix of the names of cursor files.
 const PREFIX: &str = "cursor-";
 
-/// Reads a cursor; `None` when there is none yet, `Some(None)` when what is there cannot be read.
+/// Reads a cursor; `None` if there is none, `Some(None)` if it is damaged.
 pub(super) fn load(dir: &Path, sink: &str) -> io::Result<Option<Option<u64>>> {
     match std::fs::read_to_string(path(dir, sink)) {
         Ok(text) => Ok(Some(text.trim().parse().ok())),
@@ -17,15 +17,16 @@ pub(super) fn load(dir: &Path, sink: &str) -> io::Result<Option<Option<u64>>> {
     }
 }
 
-/// Writes a cursor in the place of the one before, so that there is always a whole one.
+/// Writes a cursor atomically, so that there is always a complete one.
 pub(super) fn store(dir: &Path, sink: &str, next: u64) -> io::Result<()> {
     let temporary = dir.join(format!("{PREFIX}{sink}.new"));
     File::create(&temporary)?.write_all(format!("{next}\n").as_bytes())?;
     std::fs::rename(&temporary, path(dir, sink))
 }
 
-/// Removes the cursors of sinks that are no longer there: one that comes back begins anew.
-pub(super) fn forget_others(dir: &Path, sinks: &[&str]) -> io::Result<()> {
+/// Removes the cursors of sinks that are no longer configured. If such a sink is added again, it starts at the end of
+/// the spool.
+pub(super) fn remove_others(dir: &Path, sinks: &[&str]) -> io::Result<()> {
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name();

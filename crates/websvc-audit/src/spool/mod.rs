@@ -1,8 +1,8 @@
-//! The spool: events in numbered files, and how far each sink has come.
+//! The spool: numbered events in segment files, and a cursor per sink.
 //!
-//! An event has a number, one more than the event before. Files hold a range of numbers each; those that every sink is
-//! through with go. When all of them together become too large, the oldest goes whoever still wants it: a sink that is
-//! down must not fill the disk, nor keep events from the others.
+//! The number of an event is one more than that of the event before. A segment contains a range of numbers. Segments
+//! that all sinks have received are removed. When the total size reaches the limit, the oldest segment is removed even
+//! if a sink still needs it: a failed sink must neither fill the disk nor keep events from the others.
 
 mod cursor;
 mod record;
@@ -12,20 +12,20 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use segment::Segment;
 
-/// The most bytes that a sink is given at one time; every event is smaller.
+/// The maximum size of a batch in bytes. Every event is smaller.
 const BATCH_MAX_BYTES: u64 = 512 * 1024;
-/// The most events that a sink is given at one time.
+/// The maximum number of events in a batch.
 const BATCH_MAX_EVENTS: usize = 1000;
-/// So many files make up a spool that is full.
+/// The number of segments of a full spool.
 const SEGMENTS: u64 = 16;
 const SEGMENT_MIN_BYTES: u64 = 4 * 1024;
 const SEGMENT_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The spool of one process; no other may have it open.
+/// The spool of one process. No other process may have it open.
 #[derive(Debug)]
 pub(crate) struct Spool {
     dir: PathBuf,
@@ -35,14 +35,14 @@ pub(crate) struct Spool {
 
 #[derive(Debug)]
 struct State {
-    /// By number; never empty. Events are added to the last one.
+    /// The segments by number; never empty. Events are appended to the last one.
     segments: VecDeque<Segment>,
-    /// The last segment; `None` until it is needed and after a failure.
+    /// The file of the last segment; `None` until it is needed and after a failure.
     file: Option<File>,
     cursors: Vec<Cursor>,
-    /// Files that are full and may not be on the disk yet.
+    /// Full segments that may not be synced to disk yet.
     to_sync: Vec<File>,
-    /// True if events were added to the last segment since its last sync.
+    /// Events were appended to the last segment since its last sync.
     is_dirty: bool,
 }
 
@@ -51,20 +51,20 @@ struct Cursor {
     sink: &'static str,
     /// The number of the next event.
     next: u64,
-    /// Position of the cursor: segment and offset. Unknown until it has been searched.
-    place: Option<(u64, u64)>,
+    /// The position of the next event: segment and offset. `None` until it was searched.
+    position: Option<(u64, u64)>,
     lost: u64,
 }
 
-/// Events for a sink, in order.
+/// Consecutive events for a sink.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) events: Vec<Vec<u8>>,
     first: u64,
     /// The number after the last event.
     next: u64,
-    place: (u64, u64),
-    /// Events that could not be read again.
+    position: (u64, u64),
+    /// The number of events that are damaged.
     damaged: u64,
 }
 
@@ -73,27 +73,28 @@ impl Batch {
         self.next == self.first
     }
 
-    /// Leaves the first half of the events, at least one; the others come again.
+    /// Reduces the batch to the first half of its events, at least one. The others are read again later.
     pub(crate) fn halve(&mut self) {
         let half = self.events.len().div_ceil(2);
         if self.damaged == 0 && half < self.events.len() {
             let cut: u64 = self.events[half..].iter().map(|event| record::encode(event).len() as u64).sum();
             self.next -= (self.events.len() - half) as u64;
-            self.place.1 -= cut;
+            self.position.1 -= cut;
             self.events.truncate(half);
         }
     }
 }
 
 impl Spool {
-    /// Opens the spool in a directory, which is made when it is not there. A sink that is new to it begins at its end.
+    /// Opens the spool in a directory, and creates the directory if necessary. A new sink starts at the end of the
+    /// spool.
     pub(crate) fn open(dir: &Path, max_bytes: u64, sinks: &[&'static str]) -> io::Result<Self> {
         create_private_dir(dir)?;
-        cursor::forget_others(dir, sinks)?;
+        cursor::remove_others(dir, sinks)?;
         let mut segments: VecDeque<Segment> = segment::list(dir)?.into();
         let known = sinks.iter().map(|sink| cursor::load(dir, sink)).collect::<io::Result<Vec<_>>>()?;
         let end = segments.back().map_or(0, |last| last.end);
-        // A power failure may have taken events that were delivered: their numbers are not used again.
+        // A power failure may have removed delivered events. Their numbers are not used again.
         let end = known.iter().flatten().flatten().copied().fold(end, u64::max);
         if segments.back().is_none_or(|last| last.end < end) {
             if let Some(last) = segments.back_mut() {
@@ -106,40 +107,40 @@ impl Spool {
         for (&sink, known) in sinks.iter().zip(known) {
             let next = match known {
                 None => end,
-                // Rather twice than not at all.
+                // The cursor is damaged: rather deliver events again than lose them.
                 Some(None) => start,
                 Some(Some(next)) => next,
             };
             cursor::store(dir, sink, next)?;
-            cursors.push(Cursor { sink, next, place: None, lost: 0 });
+            cursors.push(Cursor { sink, next, position: None, lost: 0 });
         }
         let mut state = State { segments, file: None, cursors, to_sync: Vec::new(), is_dirty: false };
-        state.skip_what_is_gone();
+        state.skip_removed_events();
         let spool = Self { dir: dir.to_owned(), max_bytes, state: Mutex::new(state) };
-        spool.remove_delivered(&mut spool.lock());
+        spool.remove_delivered(&mut spool.state.lock());
         Ok(spool)
     }
 
-    /// Adds an event; when this returns, it outlives the process.
+    /// Appends an event. Afterwards, it survives the end of the process.
     ///
     /// # Errors
-    /// Failures of the file; the event is not in the spool then.
+    /// Errors of the file. Then the event is not in the spool.
     pub(crate) fn append(&self, event: &[u8]) -> io::Result<()> {
         let line = record::encode(event);
         let length = line.len() as u64;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let last = state.last();
         if last.bytes > 0 && last.bytes + length > self.segment_bytes() {
             self.begin_segment(&mut state);
         }
-        self.make_room(&mut state, length);
+        self.free_space(&mut state, length);
         let last = state.last();
         let mut file = match state.file.take() {
             Some(file) => file,
             None => segment::open(&self.dir, last.first)?,
         };
         if let Err(error) = file.write_all(&line) {
-            // What there is of it must not be taken for the beginning of the next.
+            // A partial event must not become the beginning of the next one.
             if file.set_len(last.bytes).is_err() {
                 self.leave_segment(&mut state, last);
             }
@@ -154,21 +155,21 @@ impl Spool {
         Ok(())
     }
 
-    /// Returns the next events of a sink, none when it has all.
+    /// Returns the next events for a sink; an empty batch if it has received all of them.
     pub(crate) fn read(&self, sink: usize) -> io::Result<Batch> {
         loop {
-            let (next, place, segment, is_last) = {
-                let mut state = self.lock();
-                state.skip_what_is_gone();
-                let Cursor { next, place, .. } = state.cursors[sink];
+            let (next, position, segment, is_last) = {
+                let mut state = self.state.lock();
+                state.skip_removed_events();
+                let Cursor { next, position, .. } = state.cursors[sink];
                 let found = state.segments.iter().position(|segment| next < segment.end);
-                let Some(at) = found else { return Ok(Batch { first: next, next, ..Batch::default() }) };
-                (next, place, state.segments[at], at + 1 == state.segments.len())
+                let Some(index) = found else { return Ok(Batch { first: next, next, ..Batch::default() }) };
+                (next, position, state.segments[index], index + 1 == state.segments.len())
             };
-            match self.read_segment(next, place, segment, is_last) {
-                // It went just now, because the spool is full.
+            match self.read_segment(next, position, segment, is_last) {
+                // The segment was removed in the meantime, because the spool is full.
                 Err(error) if error.kind() == ErrorKind::NotFound && !self.has(segment) => {}
-                // Somebody took it away.
+                // Another program has removed the file.
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     let Segment { first, end, bytes } = segment;
                     let damaged = end - next;
@@ -176,7 +177,7 @@ impl Spool {
                         events: Vec::new(),
                         first: next,
                         next: end,
-                        place: (first, bytes),
+                        position: (first, bytes),
                         damaged,
                     });
                 }
@@ -188,19 +189,19 @@ impl Spool {
     fn read_segment(
         &self,
         next: u64,
-        place: Option<(u64, u64)>,
+        position: Option<(u64, u64)>,
         segment: Segment,
         is_last: bool,
     ) -> io::Result<Batch> {
         let Segment { first, end, bytes } = segment;
         let file = File::open(segment::path(&self.dir, first))?;
-        let offset = match place {
-            Some((of, offset)) if of == first => offset,
+        let offset = match position {
+            Some((segment_first, offset)) if segment_first == first => offset,
             _ => segment::offset_of(&file, next - first)?,
         };
         let lines = segment::read_lines(&file, offset, bytes, BATCH_MAX_BYTES, BATCH_MAX_EVENTS)?;
         let mut batch =
-            Batch { first: next, next, place: (first, offset + lines.len() as u64), ..Batch::default() };
+            Batch { first: next, next, position: (first, offset + lines.len() as u64), ..Batch::default() };
         for line in lines.split_inclusive(|byte| *byte == b'\n').take(usize_of(end - next)) {
             batch.next += 1;
             match record::decode(&line[..line.len() - 1]) {
@@ -208,44 +209,44 @@ impl Spool {
                 None => batch.damaged += 1,
             }
         }
-        if lines.is_empty() || (!is_last && batch.place.1 >= bytes) {
-            // There are fewer lines than numbers: a power failure took them.
+        if lines.is_empty() || (!is_last && batch.position.1 >= bytes) {
+            // There are fewer lines than numbers, because a power failure has removed events.
             batch.damaged += end - batch.next;
             batch.next = end;
         }
         Ok(batch)
     }
 
-    /// Notes that a sink has the events of a batch.
+    /// Records that a sink has received the events of a batch.
     ///
     /// # Errors
-    /// Failures of the file that says so; the events are delivered again when the process ends before the next batch.
+    /// Errors of the cursor file. Then the events are delivered again if the process ends before the next batch.
     pub(crate) fn commit(&self, sink: usize, batch: &Batch) -> io::Result<()> {
         let (name, next) = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             let cursor = &mut state.cursors[sink];
             if cursor.next <= batch.next {
                 cursor.next = batch.next;
-                cursor.place = Some(batch.place);
+                cursor.position = Some(batch.position);
             }
             cursor.lost += batch.damaged;
-            let now = (cursor.sink, cursor.next);
+            let committed = (cursor.sink, cursor.next);
             self.remove_delivered(&mut state);
-            now
+            committed
         };
         cursor::store(&self.dir, name, next)
     }
 
-    /// Tells whether a failure of power could take something.
+    /// Returns whether a power failure could lose events.
     pub(crate) fn is_dirty(&self) -> bool {
-        let state = self.lock();
+        let state = self.state.lock();
         state.is_dirty || !state.to_sync.is_empty()
     }
 
-    /// Sees to it that what was added until now survives a failure of power, too.
+    /// Syncs all events to disk, so that they survive a power failure.
     pub(crate) fn sync(&self) -> io::Result<()> {
         let (full, last) = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             let last = match &state.file {
                 Some(file) if state.is_dirty => Some(file.try_clone()?),
                 _ => None,
@@ -263,16 +264,16 @@ impl Spool {
         Ok(())
     }
 
-    /// Returns how many events a sink has not got yet, and how many it has lost.
-    pub(crate) fn figures(&self, sink: usize) -> (u64, u64) {
-        let state = self.lock();
+    /// Returns the number of events that a sink has not received yet, and the number that it has lost.
+    pub(crate) fn backlog_and_lost(&self, sink: usize) -> (u64, u64) {
+        let state = self.state.lock();
         let Cursor { next, lost, .. } = state.cursors[sink];
         (state.last().end.saturating_sub(next), lost)
     }
 
-    /// Returns the bytes of all files.
+    /// Returns the size of all segments in bytes.
     pub(crate) fn bytes(&self) -> u64 {
-        self.lock().bytes()
+        self.state.lock().bytes()
     }
 
     fn segment_bytes(&self) -> u64 {
@@ -288,23 +289,23 @@ impl Spool {
         self.remove_delivered(state);
     }
 
-    /// Goes on in another file: this one ends in something that cannot be taken back.
+    /// Continues with another segment, because the end of this one is damaged and cannot be truncated.
     fn leave_segment(&self, state: &mut State, last: Segment) {
         if last.bytes > 0 {
             self.begin_segment(state);
         } else if let Err(error) = std::fs::remove_file(segment::path(&self.dir, last.first)) {
-            tracing::warn!(%error, "a file of audit events cannot be removed");
+            tracing::warn!(%error, "a segment of the audit spool cannot be removed");
         }
     }
 
-    /// Lets the oldest files go until so many bytes fit in.
-    fn make_room(&self, state: &mut State, length: u64) {
+    /// Removes the oldest segments until `length` more bytes fit into the limit.
+    fn free_space(&self, state: &mut State, length: u64) {
         while state.segments.len() > 1 && state.bytes() + length > self.max_bytes {
             self.remove_first(state);
         }
     }
 
-    /// Removes the files that every sink is through with.
+    /// Removes the segments that all sinks have received.
     fn remove_delivered(&self, state: &mut State) {
         while state.segments.len() > 1
             && state.cursors.iter().all(|cursor| cursor.next >= state.segments[0].end)
@@ -314,21 +315,17 @@ impl Spool {
     }
 
     fn remove_first(&self, state: &mut State) {
-        let Some(gone) = state.segments.pop_front() else { return };
-        if let Err(error) = std::fs::remove_file(segment::path(&self.dir, gone.first))
+        let Some(removed) = state.segments.pop_front() else { return };
+        if let Err(error) = std::fs::remove_file(segment::path(&self.dir, removed.first))
             && error.kind() != ErrorKind::NotFound
         {
-            tracing::warn!(%error, "a file of audit events cannot be removed");
+            tracing::warn!(%error, "a segment of the audit spool cannot be removed");
         }
-        state.skip_what_is_gone();
+        state.skip_removed_events();
     }
 
     fn has(&self, segment: Segment) -> bool {
-        self.lock().segments.iter().any(|known| known.first == segment.first)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().segments.iter().any(|known| known.first == segment.first)
     }
 }
 
@@ -341,8 +338,8 @@ impl State {
         self.segments.iter().map(|segment| segment.bytes).sum()
     }
 
-    /// Lets the sinks go on with what is left; what they had not got before is lost to them.
-    fn skip_what_is_gone(&mut self) {
+    /// Moves the cursors to the first remaining event. Skipped events are counted as lost.
+    fn skip_removed_events(&mut self) {
         let start = self.segments.front().map_or(0, |first| first.first);
         for cursor in &mut self.cursors {
             if cursor.next < start {
@@ -350,11 +347,11 @@ impl State {
                 tracing::error!(
                     sink = cursor.sink,
                     lost,
-                    "audit events left the spool before they were delivered"
+                    "audit events were removed from the spool before they were delivered"
                 );
                 cursor.lost += lost;
                 cursor.next = start;
-                cursor.place = None;
+                cursor.position = None;
             }
         }
     }

@@ -1,35 +1,35 @@
-//! One event in a file of the spool: a line that can be told from a damaged one.
+//! The record of one event in a segment: a line with a checksum.
 
 use sha2::{Digest, Sha256};
 
-/// The hexadecimal digits of the check before each event.
-const CHECK_CHARS: usize = 16;
+/// The number of hexadecimal digits of the checksum before an event.
+const CHECKSUM_CHARS: usize = 16;
 
-/// Returns the line of an event, with its end. JSON on one line has no line ends within.
+/// Returns the line of an event, with its line end. JSON on one line contains no line ends.
 pub(super) fn encode(event: &[u8]) -> Vec<u8> {
-    let mut line = Vec::with_capacity(CHECK_CHARS + event.len() + 2);
-    line.extend_from_slice(&check(event));
+    let mut line = Vec::with_capacity(CHECKSUM_CHARS + event.len() + 2);
+    line.extend_from_slice(&checksum(event));
     line.push(b' ');
     line.extend_from_slice(event);
     line.push(b'\n');
     line
 }
 
-/// Returns the event of a line without its end; `None` when it is damaged.
+/// Returns the event in a line without its line end; `None` if the line is damaged.
 pub(super) fn decode(line: &[u8]) -> Option<&[u8]> {
-    let (found, rest) = line.split_at_checked(CHECK_CHARS)?;
+    let (found, rest) = line.split_at_checked(CHECKSUM_CHARS)?;
     let event = rest.strip_prefix(b" ")?;
-    (found == check(event)).then_some(event)
+    (found == checksum(event)).then_some(event)
 }
 
-fn check(event: &[u8]) -> [u8; CHECK_CHARS] {
+fn checksum(event: &[u8]) -> [u8; CHECKSUM_CHARS] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut check = [0; CHECK_CHARS];
-    for (digits, byte) in check.chunks_exact_mut(2).zip(Sha256::digest(event)) {
+    let mut checksum = [0; CHECKSUM_CHARS];
+    for (digits, byte) in checksum.chunks_exact_mut(2).zip(Sha256::digest(event)) {
         digits[0] = DIGITS[usize::from(byte >> 4)];
         digits[1] = DIGITS[usize::from(byte & 15)];
     }
-    check
+    checksum
 }
 
 #[cfg(test)]
@@ -37,15 +37,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_whole_or_it_is_none() {
+    fn damaged_or_truncated_lines_are_rejected() {
         let line = encode(b"{}");
         let (end, line) = line.split_last().unwrap();
         assert_eq!((*end, decode(line)), (b'\n', Some(&b"{}"[..])));
-        for at in 0..line.len() {
-            assert_eq!(decode(&line[..at]), None, "{at} bytes of it");
+        for length in 0..line.len() {
+            assert_eq!(decode(&line[..length]), None, "{length} bytes");
             let mut damaged = line.to_vec();
-            damaged[at] ^= 1;
-            assert_eq!(decode(&damaged), None, "damaged at {at}");
+            damaged[length] ^= 1;
+            assert_eq!(decode(&damaged), None, "damaged at {length}");
         }
         assert_eq!(decode(&[0; 64]), None);
     }

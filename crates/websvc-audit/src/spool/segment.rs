@@ -1,4 +1,4 @@
-//! The files of the spool: each holds the events from the number in its name on.
+//! The segments of the spool. The name of a file is the number of its first event.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -20,7 +20,7 @@ pub(super) fn path(dir: &Path, first: u64) -> PathBuf {
     dir.join(format!("{first:020}.{EXTENSION}"))
 }
 
-/// Opens a file to add events to.
+/// Opens a segment for appending.
 pub(super) fn open(dir: &Path, first: u64) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).append(true);
@@ -29,8 +29,7 @@ pub(super) fn open(dir: &Path, first: u64) -> io::Result<File> {
     options.open(path(dir, first))
 }
 
-/// Returns the files that are there, by number. What the last one has of an event that was not written to its end is
-/// cut off.
+/// Returns the existing segments by number. An incomplete event at the end of the last one is removed.
 pub(super) fn list(dir: &Path) -> io::Result<Vec<Segment>> {
     let mut numbers = Vec::new();
     for entry in std::fs::read_dir(dir)? {
@@ -42,10 +41,10 @@ pub(super) fn list(dir: &Path) -> io::Result<Vec<Segment>> {
     }
     numbers.sort_unstable();
     let mut segments = Vec::with_capacity(numbers.len());
-    for (at, &first) in numbers.iter().enumerate() {
-        let is_last = at + 1 == numbers.len();
+    for (index, &first) in numbers.iter().enumerate() {
+        let is_last = index + 1 == numbers.len();
         let (lines, bytes) = if is_last { repair(&path(dir, first))? } else { (0, size(&path(dir, first))?) };
-        let end = numbers.get(at + 1).copied().unwrap_or(first + lines);
+        let end = numbers.get(index + 1).copied().unwrap_or(first + lines);
         segments.push(Segment { first, end, bytes });
     }
     Ok(segments)
@@ -55,7 +54,7 @@ fn size(path: &Path) -> io::Result<u64> {
     Ok(std::fs::metadata(path)?.len())
 }
 
-/// Cuts off what follows the last whole line, and returns the number of lines and bytes that are left.
+/// Truncates a file after its last complete line. Returns the number of its lines and bytes.
 fn repair(path: &Path) -> io::Result<(u64, u64)> {
     let file = OpenOptions::new().read(true).write(true).open(path)?;
     let (lines, bytes) = whole_lines(&file)?;
@@ -67,47 +66,47 @@ fn repair(path: &Path) -> io::Result<(u64, u64)> {
 
 fn whole_lines(file: &File) -> io::Result<(u64, u64)> {
     let mut reader = BufReader::new(file);
-    let (mut lines, mut whole, mut read) = (0, 0, 0);
+    let (mut lines, mut complete, mut read) = (0, 0, 0);
     loop {
-        let piece = reader.fill_buf()?;
-        if piece.is_empty() {
-            return Ok((lines, whole));
+        let chunk = reader.fill_buf()?;
+        if chunk.is_empty() {
+            return Ok((lines, complete));
         }
-        for at in line_ends(piece) {
+        for index in line_ends(chunk) {
             lines += 1;
-            whole = read + at as u64 + 1;
+            complete = read + index as u64 + 1;
         }
-        let length = piece.len();
+        let length = chunk.len();
         read += length as u64;
         reader.consume(length);
     }
 }
 
 fn line_ends(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at)
+    bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(index, _)| index)
 }
 
-/// Returns where the line of this number begins, the first having 0; the end of the file when there are fewer.
+/// Returns the offset of the line with this number, counted from 0, or the end of the file if there are fewer lines.
 pub(super) fn offset_of(file: &File, line: u64) -> io::Result<u64> {
     let mut reader = BufReader::new(file);
     let (mut lines, mut read) = (0, 0);
     while lines < line {
-        let piece = reader.fill_buf()?;
-        if piece.is_empty() {
+        let chunk = reader.fill_buf()?;
+        if chunk.is_empty() {
             break;
         }
         let missing = usize::try_from(line - lines).unwrap_or(usize::MAX);
-        let ends: Vec<usize> = line_ends(piece).take(missing).collect();
+        let ends: Vec<usize> = line_ends(chunk).take(missing).collect();
         lines += ends.len() as u64;
-        let consumed = if lines == line { ends.last().map_or(0, |at| at + 1) } else { piece.len() };
+        let consumed = if lines == line { ends.last().map_or(0, |index| index + 1) } else { chunk.len() };
         read += consumed as u64;
         reader.consume(consumed);
     }
     Ok(read)
 }
 
-/// Reads whole lines from `offset` on, at most so many bytes and lines, up to `end` of the file; returns them with their
-/// ends.
+/// Reads complete lines from `offset` on, at most `max_bytes` and `max_lines`, up to the offset `end`. Returns them
+/// with their line ends.
 pub(super) fn read_lines(
     mut file: &File,
     offset: u64,
@@ -118,7 +117,7 @@ pub(super) fn read_lines(
     file.seek(SeekFrom::Start(offset))?;
     let mut bytes = Vec::new();
     file.take(max_bytes.min(end.saturating_sub(offset))).read_to_end(&mut bytes)?;
-    let whole = line_ends(&bytes).take(max_lines).last().map_or(0, |at| at + 1);
-    bytes.truncate(whole);
+    let complete = line_ends(&bytes).take(max_lines).last().map_or(0, |index| index + 1);
+    bytes.truncate(complete);
     Ok(bytes)
 }

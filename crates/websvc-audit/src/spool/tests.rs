@@ -1,4 +1,4 @@
-//! Tests of the spool: which events survive each way of opening it.
+//! Tests of the spool, including damaged files.
 
 use std::fs::OpenOptions;
 
@@ -16,16 +16,16 @@ fn fill(spool: &Spool, numbers: std::ops::Range<u32>) {
     numbers.for_each(|number| spool.append(number.to_string().as_bytes()).unwrap());
 }
 
-/// Takes everything that a sink has not got yet.
+/// Reads and commits all events that a sink has not received yet.
 fn take(spool: &Spool, sink: usize) -> Vec<u32> {
-    let mut taken = Vec::new();
+    let mut numbers = Vec::new();
     loop {
         let batch = spool.read(sink).unwrap();
         if batch.is_empty() {
-            return taken;
+            return numbers;
         }
         let number = |event: &Vec<u8>| std::str::from_utf8(event).unwrap().parse::<u32>().unwrap();
-        taken.extend(batch.events.iter().map(number));
+        numbers.extend(batch.events.iter().map(number));
         spool.commit(sink, &batch).unwrap();
     }
 }
@@ -35,7 +35,7 @@ fn files(dir: &TempDir) -> usize {
 }
 
 #[test]
-fn every_sink_gets_every_event_once_and_in_order_however_often_the_spool_is_opened() {
+fn sinks_receive_all_events_once_and_in_order_across_restarts() {
     let dir = tempfile::tempdir().unwrap();
     let sinks = &["file", "webhook"];
     let spool = open(&dir, LARGE, sinks);
@@ -44,7 +44,7 @@ fn every_sink_gets_every_event_once_and_in_order_however_often_the_spool_is_open
     fill(&spool, 2500..2510);
     drop(spool);
     let spool = open(&dir, LARGE, sinks);
-    assert_eq!((spool.figures(0), spool.figures(1)), ((10, 0), (2510, 0)));
+    assert_eq!((spool.backlog_and_lost(0), spool.backlog_and_lost(1)), ((10, 0), (2510, 0)));
     fill(&spool, 2510..2520);
     assert_eq!(take(&spool, 0), Vec::from_iter(2500..2520));
     assert_eq!(take(&spool, 1), Vec::from_iter(0..2520));
@@ -52,7 +52,7 @@ fn every_sink_gets_every_event_once_and_in_order_however_often_the_spool_is_open
 }
 
 #[test]
-fn what_was_not_committed_comes_again() {
+fn uncommitted_events_are_read_again() {
     let dir = tempfile::tempdir().unwrap();
     let spool = open(&dir, LARGE, &["file"]);
     fill(&spool, 0..3);
@@ -62,7 +62,7 @@ fn what_was_not_committed_comes_again() {
 }
 
 #[test]
-fn half_of_a_batch_can_be_taken_and_the_rest_comes_next() {
+fn halved_batch_is_committed_and_the_rest_is_read_next() {
     let dir = tempfile::tempdir().unwrap();
     let spool = open(&dir, LARGE, &["file"]);
     fill(&spool, 0..5);
@@ -77,7 +77,7 @@ fn half_of_a_batch_can_be_taken_and_the_rest_comes_next() {
 }
 
 #[test]
-fn a_full_spool_loses_its_oldest_events_and_counts_them_for_whoever_had_not_got_them() {
+fn full_spool_removes_its_oldest_events_and_counts_them_as_lost() {
     let dir = tempfile::tempdir().unwrap();
     let max_bytes = 64 * 1024;
     let spool = open(&dir, max_bytes, &["dead", "living"]);
@@ -89,17 +89,17 @@ fn a_full_spool_loses_its_oldest_events_and_counts_them_for_whoever_had_not_got_
         }
     }
     assert_eq!(living, Vec::from_iter(0..20_000));
-    assert_eq!(spool.figures(1), (0, 0));
+    assert_eq!(spool.backlog_and_lost(1), (0, 0));
     assert!(spool.bytes() <= max_bytes, "{}", spool.bytes());
-    let (backlog, lost) = spool.figures(0);
+    let (backlog, lost) = spool.backlog_and_lost(0);
     assert!(lost > 0 && backlog > 0 && backlog + lost == 20_000, "{backlog} {lost}");
     let first = u32::try_from(lost).unwrap();
     assert_eq!(take(&spool, 0), Vec::from_iter(first..20_000));
-    assert_eq!(files(&dir), 1, "what everybody has is gone");
+    assert_eq!(files(&dir), 1, "events that all sinks have received are removed");
 }
 
 #[test]
-fn an_event_that_was_not_written_to_its_end_is_none() {
+fn incomplete_event_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let spool = open(&dir, LARGE, &["file"]);
     fill(&spool, 0..3);
@@ -109,11 +109,11 @@ fn an_event_that_was_not_written_to_its_end_is_none() {
     OpenOptions::new().write(true).open(&path).unwrap().set_len(length - 1).unwrap();
     let spool = open(&dir, LARGE, &["file"]);
     fill(&spool, 3..5);
-    assert_eq!((take(&spool, 0), spool.figures(0)), (vec![0, 1, 3, 4], (0, 0)));
+    assert_eq!((take(&spool, 0), spool.backlog_and_lost(0)), (vec![0, 1, 3, 4], (0, 0)));
 }
 
 #[test]
-fn a_damaged_event_is_passed_over_and_counted() {
+fn damaged_event_is_skipped_and_counted() {
     let dir = tempfile::tempdir().unwrap();
     let spool = open(&dir, LARGE, &["file"]);
     fill(&spool, 0..3);
@@ -122,11 +122,11 @@ fn a_damaged_event_is_passed_over_and_counted() {
     let line = bytes.len() / 3;
     bytes[line + 3] ^= 1;
     std::fs::write(&path, bytes).unwrap();
-    assert_eq!((take(&spool, 0), spool.figures(0)), (vec![0, 2], (0, 1)));
+    assert_eq!((take(&spool, 0), spool.backlog_and_lost(0)), (vec![0, 2], (0, 1)));
 }
 
 #[test]
-fn numbers_of_events_that_a_power_failure_took_are_not_used_again() {
+fn event_numbers_lost_in_a_power_failure_are_not_used_again() {
     let dir = tempfile::tempdir().unwrap();
     let spool = open(&dir, LARGE, &["slow", "quick"]);
     fill(&spool, 0..5);
@@ -137,12 +137,12 @@ fn numbers_of_events_that_a_power_failure_took_are_not_used_again() {
     OpenOptions::new().write(true).open(&path).unwrap().set_len(length / 5 * 2).unwrap();
     let spool = open(&dir, LARGE, &["slow", "quick"]);
     fill(&spool, 5..7);
-    assert_eq!((take(&spool, 1), spool.figures(1)), (vec![5, 6], (0, 0)));
-    assert_eq!((take(&spool, 0), spool.figures(0)), (vec![0, 1, 5, 6], (0, 3)));
+    assert_eq!((take(&spool, 1), spool.backlog_and_lost(1)), (vec![5, 6], (0, 0)));
+    assert_eq!((take(&spool, 0), spool.backlog_and_lost(0)), (vec![0, 1, 5, 6], (0, 3)));
 }
 
 #[test]
-fn a_new_sink_begins_now_and_one_whose_cursor_is_damaged_at_the_beginning() {
+fn new_sink_starts_at_the_end_and_sink_with_a_damaged_cursor_at_the_beginning() {
     let dir = tempfile::tempdir().unwrap();
     let spool = open(&dir, LARGE, &["file"]);
     fill(&spool, 0..3);
@@ -156,19 +156,19 @@ fn a_new_sink_begins_now_and_one_whose_cursor_is_damaged_at_the_beginning() {
     assert_eq!(take(&spool, 1), [0, 1, 2, 3]);
     drop(spool);
     let spool = open(&dir, LARGE, &["file"]);
-    assert_eq!(spool.figures(0), (4, 0));
+    assert_eq!(spool.backlog_and_lost(0), (4, 0));
     assert!(!dir.path().join("cursor-webhook").exists());
 }
 
 #[test]
-fn an_event_that_cannot_be_written_is_an_error_and_the_next_one_is_whole() {
+fn failed_write_is_an_error_and_the_next_event_is_complete() {
     let dir = tempfile::tempdir().unwrap();
     let spool = open(&dir, LARGE, &["file"]);
     fill(&spool, 0..2);
-    spool.lock().file = Some(File::open(segment::path(dir.path(), 0)).unwrap());
+    spool.state.lock().file = Some(File::open(segment::path(dir.path(), 0)).unwrap());
     assert!(spool.append(b"9").is_err(), "the file cannot be written to");
     fill(&spool, 2..4);
     assert_eq!(take(&spool, 0), [0, 1, 2, 3]);
     spool.sync().unwrap();
-    assert_eq!(spool.figures(0), (0, 0));
+    assert_eq!(spool.backlog_and_lost(0), (0, 0));
 }

@@ -1,4 +1,4 @@
-//! Lines in a file.
+//! The file sink.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,57 +18,60 @@ fn numbers(path: &Path) -> Vec<u32> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_is_renamed_is_gone_on_from_in_a_new_one() {
+async fn delivery_continues_in_a_new_file_after_rotation() {
     let dir = tempfile::tempdir().unwrap();
     let (path, rotated) = (dir.path().join("audit.jsonl"), dir.path().join("audit.jsonl.1"));
     let delivering = Delivering::start(vec![Sink::file(path.clone())]);
     record(&delivering.audit, 0..3);
-    until("three lines are there", || numbers(&path).len() == 3).await;
+    until("three lines are written", || numbers(&path).len() == 3).await;
     std::fs::rename(&path, &rotated).unwrap();
     record(&delivering.audit, 3..5);
     until("two more are in a new file", || numbers(&path).len() == 2).await;
     assert_eq!((numbers(&rotated), numbers(&path)), (vec![0, 1, 2], vec![3, 4]));
-    // As `copytruncate` has it.
+    // This is how `copytruncate` rotates.
     std::fs::OpenOptions::new().write(true).truncate(true).open(&path).unwrap();
     record(&delivering.audit, 5..6);
-    until("one more is there", || numbers(&path) == [5]).await;
-    assert_eq!(delivering.audit.report().sinks[0].lost, 0);
-    delivering.end().await;
+    until("one more line is written", || numbers(&path) == [5]).await;
+    assert_eq!(delivering.audit.metrics().sinks[0].lost, 0);
+    delivering.stop_and_wait().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_cannot_be_written_holds_up_no_other_and_gets_everything_later() {
+async fn unwritable_file_gets_all_events_when_it_becomes_writable() {
     let dir = tempfile::tempdir().unwrap();
-    let later = dir.path().join("later");
-    let path = later.join("audit.jsonl");
+    let missing = dir.path().join("missing");
+    let path = missing.join("audit.jsonl");
     let delivering = Delivering::start(vec![Sink::file(path.clone())]);
     record(&delivering.audit, 0..50);
-    until("it was tried", || delivering.audit.report().sinks[0].failure.is_some()).await;
-    let report = delivering.audit.report();
-    assert_eq!((report.sinks[0].backlog, report.sinks[0].lost), (50, 0));
-    assert!(report.sinks[0].failure.as_deref().unwrap().contains("the file cannot be written"), "{report:?}");
-    std::fs::create_dir(&later).unwrap();
-    until("everything is there", || numbers(&path).len() == 50).await;
+    until("an attempt failed", || delivering.audit.metrics().sinks[0].failure.is_some()).await;
+    let metrics = delivering.audit.metrics();
+    assert_eq!((metrics.sinks[0].backlog, metrics.sinks[0].lost), (50, 0));
+    assert!(
+        metrics.sinks[0].failure.as_deref().unwrap().contains("the file cannot be written"),
+        "{metrics:?}"
+    );
+    std::fs::create_dir(&missing).unwrap();
+    until("all events are written", || numbers(&path).len() == 50).await;
     assert_eq!(numbers(&path), Vec::from_iter(0..50));
-    until("that is noted", || delivering.audit.report().sinks[0].failure.is_none()).await;
-    delivering.end().await;
+    until("the failure is cleared", || delivering.audit.metrics().sinks[0].failure.is_none()).await;
+    delivering.stop_and_wait().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_dead_process_left_of_a_line_stays_a_line_of_its_own() {
+async fn incomplete_line_of_a_killed_process_stays_a_separate_line() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("audit.jsonl");
     std::fs::File::create(&path).unwrap().write_all(br#"{"query":"1"#).unwrap();
     let delivering = Delivering::start(vec![Sink::file(path.clone())]);
     record(&delivering.audit, 7..8);
-    delivering.end().await;
+    delivering.stop_and_wait().await;
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.starts_with("{\"query\":\"1\n{"), "{text}");
     assert_eq!(numbers(&path), [7]);
 }
 
 #[tokio::test]
-async fn to_look_whether_a_file_can_be_written_leaves_nothing_behind() {
+async fn check_of_a_file_leaves_nothing_behind() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("audit.jsonl");
     Sink::file(path.clone()).check().await.unwrap();
@@ -82,12 +85,12 @@ async fn to_look_whether_a_file_can_be_written_leaves_nothing_behind() {
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_else_can_read_the_file() {
+async fn file_is_readable_only_by_its_owner() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("audit.jsonl");
     let delivering = Delivering::start(vec![Sink::file(path.clone())]);
     record(&delivering.audit, 0..1);
-    delivering.end().await;
+    delivering.stop_and_wait().await;
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
 }

@@ -1,6 +1,6 @@
-//! Events through the spool to real receivers on loopback.
+//! Delivery of events through the spool to real receivers on loopback.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
+#![expect(clippy::unwrap_used, reason = "a failing helper fails the test")]
 
 mod file;
 mod limits;

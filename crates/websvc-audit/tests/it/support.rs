@@ -1,4 +1,4 @@
-//! Shared support of the tests: an installation with sinks, and distinguishable events.
+//! Test support: an audit log with sinks, and numbered events.
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(crate) fn open(dir: &Path, max_bytes: u64, sinks: Vec<Sink>) -> Audit {
     Audit::open(dir, AuditConfig { sinks, max_bytes }).unwrap()
 }
 
-/// Records events whose queries are these numbers.
+/// Records events with these numbers as queries.
 pub(crate) fn record(audit: &Audit, numbers: std::ops::Range<u32>) {
     for number in numbers {
         audit.record(&Event { query: Some(number.to_string()), status: Some(200), ..Event::new("search") });
@@ -33,14 +33,14 @@ pub(crate) fn number(event: &Value) -> u32 {
     event["query"].as_str().unwrap().parse().unwrap()
 }
 
-/// Returns the numbers without those that came again.
+/// Returns the numbers without repetitions.
 pub(crate) fn distinct(mut numbers: Vec<u32>) -> Vec<u32> {
     let mut seen = std::collections::HashSet::new();
     numbers.retain(|number| seen.insert(*number));
     numbers
 }
 
-/// Events that are delivered while this lives.
+/// An audit log with a running delivery.
 pub(crate) struct Delivering {
     pub(crate) audit: Audit,
     stop: oneshot::Sender<()>,
@@ -53,18 +53,18 @@ impl Delivering {
         let dir = tempfile::tempdir().unwrap();
         let audit = open(dir.path(), LARGE, sinks);
         let (stop, stopped) = oneshot::channel::<()>();
-        let delivered = audit.clone();
+        let audit_of_task = audit.clone();
         let task = tokio::spawn(async move {
             let stopped = async {
                 let _ = stopped.await;
             };
-            delivered.deliver(stopped, Duration::from_secs(60)).await;
+            audit_of_task.deliver(stopped, Duration::from_secs(60)).await;
         });
         Self { audit, stop, task, _dir: dir }
     }
 
-    /// Stops, and waits until what is left is delivered.
-    pub(crate) async fn end(self) {
+    /// Stops, and waits until the remaining events are delivered.
+    pub(crate) async fn stop_and_wait(self) {
         self.stop.send(()).unwrap();
         self.task.await.unwrap();
     }

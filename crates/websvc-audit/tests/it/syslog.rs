@@ -1,4 +1,4 @@
-//! Messages of syslog, by every way.
+//! The syslog sink, with all transports.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn sink(address: &str) -> Sink {
     Sink::syslog(client(), address.parse().unwrap(), Some("machine.example"))
 }
 
-/// Reads a message as RFC 5424 has it, and returns the number of its event.
+/// Parses a message (RFC 5424), and returns the number of its event.
 #[track_caller]
 fn read(message: &str) -> u32 {
     let fields: Vec<&str> = message.splitn(8, ' ').collect();
@@ -29,44 +29,44 @@ fn read(message: &str) -> u32 {
     number(&event)
 }
 
-fn numbers(stand_in: &FakeSyslog) -> Vec<u32> {
-    stand_in.messages().iter().map(|message| read(message)).collect()
+fn numbers(receiver: &FakeSyslog) -> Vec<u32> {
+    receiver.messages().iter().map(|message| read(message)).collect()
 }
 
-async fn check(stand_in: FakeSyslog, sink: Sink) {
+async fn check(receiver: FakeSyslog, sink: Sink) {
     let delivering = Delivering::start(vec![sink]);
     record(&delivering.audit, 0..20);
-    stand_in.received(20).await;
+    receiver.received(20).await;
     record(&delivering.audit, 20..25);
-    delivering.end().await;
-    stand_in.received(25).await;
-    assert_eq!(numbers(&stand_in), Vec::from_iter(0..25));
+    delivering.stop_and_wait().await;
+    receiver.received(25).await;
+    assert_eq!(numbers(&receiver), Vec::from_iter(0..25));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn events_go_over_tcp_with_their_length_before_them() {
-    let stand_in = FakeSyslog::tcp(0).await;
-    let sink = sink(&format!("tcp://127.0.0.1:{}", stand_in.port()));
-    check(stand_in, sink).await;
+async fn events_are_sent_over_tcp_with_octet_counting() {
+    let receiver = FakeSyslog::tcp(0).await;
+    let sink = sink(&format!("tcp://127.0.0.1:{}", receiver.port()));
+    check(receiver, sink).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn events_go_as_datagrams() {
-    let stand_in = FakeSyslog::udp().await;
-    let sink = sink(&format!("udp://127.0.0.1:{}", stand_in.port()));
-    check(stand_in, sink).await;
+async fn events_are_sent_as_datagrams() {
+    let receiver = FakeSyslog::udp().await;
+    let sink = sink(&format!("udp://127.0.0.1:{}", receiver.port()));
+    check(receiver, sink).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn events_go_to_a_socket_of_this_machine() {
+async fn events_are_sent_to_a_local_socket() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log");
-    let stand_in = FakeSyslog::unix(&path);
-    check(stand_in, sink(path.to_str().unwrap())).await;
+    let receiver = FakeSyslog::unix(&path);
+    check(receiver, sink(path.to_str().unwrap())).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn events_go_over_tls_to_whom_the_certificate_is_for() {
+async fn events_are_sent_over_tls_if_the_certificate_matches_the_host() {
     let dir = tempfile::tempdir().unwrap();
     let (authority, ca_file) = (Authority::new(), dir.path().join("ca.pem"));
     std::fs::write(&ca_file, authority.pem()).unwrap();
@@ -99,26 +99,26 @@ async fn events_go_over_tls_to_whom_the_certificate_is_for() {
         let address: SyslogAddress = address.parse().unwrap();
         Sink::syslog(client.clone(), address, Some("machine.example"))
     };
-    let refused = sink("tls://other.test").check().await.unwrap_err();
-    assert_eq!(refused.to_string(), "there is no secure connection to it");
+    let error = sink("tls://other.test").check().await.unwrap_err();
+    assert_eq!(error.to_string(), "TLS connection failed");
     check(FakeSyslog::of(streams), sink("tls://siem.test")).await;
     accepting.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collector_that_goes_and_comes_back_gets_everything_in_order() {
-    let stand_in = FakeSyslog::tcp(0).await;
-    let port = stand_in.port();
+async fn restarted_receiver_gets_all_events_in_order() {
+    let receiver = FakeSyslog::tcp(0).await;
+    let port = receiver.port();
     let delivering = Delivering::start(vec![sink(&format!("tcp://127.0.0.1:{port}"))]);
     record(&delivering.audit, 0..10);
-    stand_in.received(10).await;
-    let first = numbers(&stand_in);
-    stand_in.end().await;
+    receiver.received(10).await;
+    let before = numbers(&receiver);
+    receiver.end().await;
     record(&delivering.audit, 10..200);
-    until("that was noticed", || delivering.audit.report().sinks[0].failure.is_some()).await;
-    let stand_in = FakeSyslog::tcp(port).await;
-    until("everything was delivered", || delivering.audit.report().sinks[0].backlog == 0).await;
-    let all = distinct(first.into_iter().chain(numbers(&stand_in)).collect());
+    until("the failure was noticed", || delivering.audit.metrics().sinks[0].failure.is_some()).await;
+    let receiver = FakeSyslog::tcp(port).await;
+    until("all events were delivered", || delivering.audit.metrics().sinks[0].backlog == 0).await;
+    let all = distinct(before.into_iter().chain(numbers(&receiver)).collect());
     assert_eq!(all, Vec::from_iter(0..200));
-    delivering.end().await;
+    delivering.stop_and_wait().await;
 }

@@ -150,7 +150,7 @@ pub(super) fn mirrors(config: &Config) -> Result<Vec<Arc<Mirror>>> {
 }
 
 /// Returns the use of the embedded index. Pages are not written to it if there are mirrors and it is not searched.
-pub(super) fn index_use(config: &Config, mirrors: &[Arc<Mirror>]) -> IndexMode {
+pub(super) fn index_mode(config: &Config, mirrors: &[Arc<Mirror>]) -> IndexMode {
     if mirrors.is_empty() || config.search.providers.contains(&Provider::Index) {
         IndexMode::Write
     } else {

@@ -172,7 +172,7 @@ impl Running {
                 drained = server.run(handler, stop) => drained,
                 never = app.artifacts.sweep_periodically() => match never {},
                 never = jobs.run() => match never {},
-                never = app.engine.keep_teams_swept() => match never {},
+                never = app.engine.sweep_deleted_teams() => match never {},
                 never = serve_metrics(metrics, metrics_service) => match never {},
             };
             drop(serving_guard);

@@ -224,7 +224,7 @@ mod tests {
         let lines = lines(LogFormat::Json, || {
             let span = RequestSpan::new("req-1", "POST", None);
             span.in_scope(|| tracing::info!(url = "http://marker.test/", "before"));
-            span.is_private();
+            span.set_private();
             span.in_scope(|| {
                 let error = std::io::Error::other("marker");
                 let error = &error as &dyn std::error::Error;

@@ -157,8 +157,8 @@ async fn failure_of_all_sources_is_an_error_that_names_each() {
     let service = serve(&site, r#"["es", "searxng"]"#);
     let response = service.search(json!({"query": "tea"})).await;
     assert_eq!((response.status.as_u16(), &response.body["code"]), (503, &json!("SEARCH_UNAVAILABLE")));
-    let expected = "no search source could answer: source es: it answered with status 404: it has no index \"pages\"; \
-                    source searxng: it refuses JSON (403): add `json` to `search.formats` in its settings.yml";
+    let expected = "no search source could answer: source es: responded with status 404: the index \"pages\" does not exist; \
+                    source searxng: JSON is not enabled (403): add `json` to `search.formats` in its settings.yml";
     assert_eq!(response.body["error"], expected);
     let metrics = fetch_metrics(&service).await;
     let line = "websvc_source_requests_total{source=\"es\",outcome=\"unavailable\",reason=\"status\"} 1";
@@ -179,7 +179,7 @@ async fn failed_source_is_a_warning_and_empty_sources_are_not() {
     es.fail_next("_search", Page::text("down").status(503));
     let response = service.search(json!({"query": "nothing"})).await;
     assert_eq!((response.status.as_u16(), &response.body["data"]), (200, &json!({"web": []})));
-    assert_eq!(response.body["warning"], "source es: it answered with status 503");
+    assert_eq!(response.body["warning"], "source es: responded with status 503");
 }
 
 #[tokio::test(flavor = "multi_thread")]

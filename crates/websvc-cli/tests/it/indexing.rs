@@ -155,7 +155,7 @@ async fn host_with_failing_robots_txt_is_not_crawled() {
 
     assert_eq!(
         parse_report(&stdout)["skipped_because"],
-        json!({ "the robots.txt of its host could not be read": 1 }),
+        json!({ "the host's robots.txt could not be read": 1 }),
         "{stdout}"
     );
 }

@@ -118,7 +118,7 @@ async fn invalid_extracted_data_is_corrected_once_or_omitted() {
     let body = test.scrape(json_format()).await;
     assert_eq!(body["data"]["json"], Value::Null);
     assert!(body["data"].as_object().unwrap().contains_key("json"));
-    assert!(body["warning"].as_str().unwrap().contains("does not keep to the schema"), "{body}");
+    assert!(body["warning"].as_str().unwrap().contains("does not match the schema"), "{body}");
     assert_eq!(body["data"]["warning"], body["warning"], "official clients read the warning in the data");
     assert_eq!(body["data"]["metadata"]["creditsUsed"], 0, "no requested format was returned");
 }

@@ -61,14 +61,15 @@ async fn index_and_searxng_results_are_merged() {
         "the result of both sources is not the one of the index: {urls:?}"
     );
     assert_eq!(urls.len(), 3);
-    assert_eq!(found.body["warning"], "source searxng: engines did not answer: google (timeout)");
+    assert_eq!(found.body["warning"], "source searxng: some engines did not respond: google (timeout)");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_source_is_a_warning_and_alone_an_error() {
     let world = world_of(instance().without_json()).await;
     let site = Site::new(&world);
-    let reason = "source searxng: it refuses JSON (403): add `json` to `search.formats` in its settings.yml";
+    let reason =
+        "source searxng: JSON is not enabled (403): add `json` to `search.formats` in its settings.yml";
     let service = serve(&site, r#"["index", "searxng"]"#);
     let response = service.search(json!({"query": "tea"})).await;
     assert_eq!((response.status.as_u16(), &response.body["data"]["web"]), (200, &json!([])));
@@ -92,7 +93,7 @@ async fn readiness_reports_the_state_of_every_source() {
     let response = service.get("/ready").await;
     let searxng = &response.body["sources"][1];
     assert_eq!((response.status.as_u16(), &searxng["state"]), (200, &json!("paused")));
-    let reason = "its limiter refuses requests (429), the next attempt is in 60 s";
+    let reason = "rate limited by the source (429), next attempt in 60 s";
     assert_eq!(searxng["reason"], reason);
     assert!(searxng["retryAfterMs"].as_u64().is_some_and(|remaining| remaining <= 60_000), "{searxng}");
 }
@@ -115,7 +116,7 @@ async fn slow_source_is_a_warning_and_alone_a_timeout() {
     let service = serve(&site, r#"["index", "searxng"]"#);
     let response = service.search(json!({"query": "tea", "timeout": 1000})).await;
     assert_eq!((response.status.as_u16(), &response.body["data"]["web"]), (200, &json!([])));
-    assert_eq!(response.body["warning"], "source searxng: it was too slow and was not waited for");
+    assert_eq!(response.body["warning"], "source searxng: no response in time");
     drop(service);
     let service = serve(&site, r#"["searxng"]"#);
     let response = service.search(json!({"query": "tea", "timeout": 1000})).await;

@@ -326,7 +326,7 @@ async fn failure_policy_applies_while_the_scanner_fails() {
             let response = test.search(&key, json!({ "query": "oolong", "threatProtection": rules })).await;
             assert_eq!((response.status.as_u16(), urls(&response).len()), (200, shown), "{state:?} {policy}");
             let expected =
-                "the scanner of threat protection gave no verdict on 4 URLs; failurePolicy decided";
+                "the threat scanner gave no verdict on 4 URLs; failurePolicy decided";
             assert!(warning(&response).contains(expected), "{state:?}: {}", response.body);
             let credits = if shown == 0 { 0 } else { 2 };
             assert_eq!(response.body["creditsUsed"], credits, "failed scans were charged");
@@ -369,8 +369,8 @@ async fn missing_scanner_uses_lists_only_with_a_warning() {
     assert_eq!(urls(&response), ["http://archive.zip/", "http://fine.test/"]);
     assert_eq!(
         warning(&response),
-        "threat protection removed 2 results; threat protection went by its lists alone: \
-         no scanner of URLs is configured"
+        "threat protection removed 2 results; threat protection used only its lists: \
+         no URL scanner is configured"
     );
     assert_eq!(response.body["creditsUsed"], 2, "a scan was charged");
     let closed = json!({ "query": "oolong", "threatProtection": { "failurePolicy": "closed" } });

@@ -1,4 +1,4 @@
-//! What is still to be fetched: one queue per host, each URL once.
+//! The URLs that a crawl has still to fetch: one queue per host, each URL once.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
@@ -8,7 +8,7 @@ use url::Url;
 use super::host::{Capacity, Host, PageTask, Task};
 use super::scope::host_key;
 
-/// How many URLs a crawl remembers; it takes in no more beyond them.
+/// The maximum number of URLs that a crawl remembers. Further URLs are ignored.
 const MAX_SEEN: usize = 2_000_000;
 
 /// The queues of a crawl.
@@ -16,7 +16,7 @@ const MAX_SEEN: usize = 2_000_000;
 pub(super) struct Frontier {
     hosts: HashMap<String, Host>,
     seen: HashSet<String>,
-    /// Hosts in the order in which they were met, so that a crawl is repeatable and fair.
+    /// Hosts in the order in which they were first seen, so that a crawl is repeatable and fair.
     order: Vec<String>,
     next: usize,
 }
@@ -32,42 +32,42 @@ impl Frontier {
         true
     }
 
-    /// Adds a sitemap or a feed unless it was seen before.
+    /// Adds a sitemap or a feed unless it was added before.
     pub(super) fn add_listing(&mut self, url: Url, now: Instant) {
         if self.seen.len() < MAX_SEEN && self.seen.insert(format!("listing {url}")) {
             self.host(&url, now).push_listing(url);
         }
     }
 
-    /// Adds an image. Returns whether its host may be asked for it.
+    /// Adds an image. Returns false if its host failed to serve too many images before.
     pub(super) fn add_image(&mut self, url: Url, now: Instant) -> bool {
         self.host(&url, now).push_image(url)
     }
 
-    /// Gives up all images.
-    pub(super) fn forget_images(&mut self) {
-        self.hosts.values_mut().for_each(Host::forget_images);
+    /// Drops all queued images.
+    pub(super) fn clear_images(&mut self) {
+        self.hosts.values_mut().for_each(Host::clear_images);
     }
 
     /// Returns whether a page was seen before.
-    pub(super) fn knows(&self, url: &Url) -> bool {
+    pub(super) fn has_seen(&self, url: &Url) -> bool {
         self.seen.contains(url.as_str())
     }
 
-    /// Puts a page back that is to be tried again.
+    /// Queues a page again for another attempt.
     pub(super) fn retry(&mut self, task: PageTask, now: Instant) {
         let url = task.url.clone();
         self.host(&url, now).push(Task::Page(task));
     }
 
-    /// Notes that a page was reached under `url`. Returns false when it had been met under that URL before.
-    pub(super) fn note(&mut self, url: &Url) -> bool {
+    /// Records that a page was reached under `url`. Returns false if that URL was seen before.
+    pub(super) fn mark_seen(&mut self, url: &Url) -> bool {
         let mut url = url.clone();
         url.set_fragment(None);
         self.seen.insert(url.into())
     }
 
-    /// Returns the host of `url`, which is new when nothing of it was added before.
+    /// Returns the host of `url`, and adds the host if it is new.
     pub(super) fn host(&mut self, url: &Url, now: Instant) -> &mut Host {
         let key = host_key(url);
         if !self.hosts.contains_key(&key) {
@@ -82,36 +82,36 @@ impl Frontier {
         })
     }
 
-    /// Returns a task that may start now in this room, with its host's URL, going round the hosts.
-    pub(super) fn start(&mut self, per_host: usize, room: Capacity, now: Instant) -> Option<(Url, Task)> {
+    /// Takes a task that may start now within `capacity`, together with the URL of its host. Hosts take turns.
+    pub(super) fn start(&mut self, per_host: usize, capacity: Capacity, now: Instant) -> Option<(Url, Task)> {
         for step in 0..self.order.len() {
-            let at = (self.next + step) % self.order.len();
-            let host = self.hosts.get_mut(&self.order[at])?;
-            if host.next_at(per_host, room).is_some_and(|ready_at| ready_at <= now) {
-                self.next = at + 1;
-                return host.start(room).map(|task| (host.origin.clone(), task));
+            let index = (self.next + step) % self.order.len();
+            let host = self.hosts.get_mut(&self.order[index])?;
+            if host.next_at(per_host, capacity).is_some_and(|ready_at| ready_at <= now) {
+                self.next = index + 1;
+                return host.start(capacity).map(|task| (host.origin.clone(), task));
             }
         }
         None
     }
 
-    /// Returns when the next task for this room may start; `None` when none waits for time alone.
-    pub(super) fn next_at(&self, per_host: usize, room: Capacity) -> Option<Instant> {
-        self.hosts.values().filter_map(|host| host.next_at(per_host, room)).min()
+    /// Returns when the next task within `capacity` may start; `None` if no task is waiting only for time to pass.
+    pub(super) fn next_at(&self, per_host: usize, capacity: Capacity) -> Option<Instant> {
+        self.hosts.values().filter_map(|host| host.next_at(per_host, capacity)).min()
     }
 
-    /// Returns whether anything waits that is no image.
+    /// Returns whether anything but images is queued.
     pub(super) fn has_pages(&self) -> bool {
         self.hosts.values().any(|host| host.has_task(Capacity::Pages))
     }
 
-    /// Returns how many pages wait.
-    pub(super) fn pages_waiting(&self) -> usize {
-        self.hosts.values().map(Host::pages_waiting).sum()
+    /// Returns the number of queued pages.
+    pub(super) fn queued_pages(&self) -> usize {
+        self.hosts.values().map(Host::queued_pages).sum()
     }
 
-    /// Returns how many pages and listings wait.
-    pub(super) fn waiting(&self) -> usize {
-        self.hosts.values().map(Host::waiting).sum()
+    /// Returns the number of queued pages and listings.
+    pub(super) fn queued_count(&self) -> usize {
+        self.hosts.values().map(Host::queued_count).sum()
     }
 }

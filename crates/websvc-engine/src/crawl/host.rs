@@ -1,4 +1,4 @@
-//! The state of one host in a crawl: its rules, its queue and its pace.
+//! The state of one host in a crawl: its robots.txt, its queues and its pace.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -8,59 +8,59 @@ use url::Url;
 use super::pace::HostPace;
 use super::robots::RobotsTxt;
 
-/// So many sitemaps and feeds of a host come before its pages; further ones come after them.
+/// The number of sitemaps and feeds of a host that are read before its pages. Further ones are read after the pages.
 const FIRST_LISTINGS: usize = 20;
 
-/// Most sitemaps and feeds of one host that are read.
+/// The maximum number of sitemaps and feeds that are read from one host.
 const MAX_LISTINGS: usize = 1_000;
 
-/// Something to be fetched from a host.
+/// A request that a crawl makes to a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Task {
-    /// Its robots.txt; comes before everything else.
+    /// The robots.txt of the host; always the first task.
     Robots,
     /// A file that lists pages: a sitemap or a feed.
     Listing(Url),
     /// A page.
     Page(PageTask),
-    /// The beginning of an image.
+    /// The first bytes of an image, which contain its size.
     Image(Url),
 }
 
-/// What a crawl has room for at present.
+/// The kinds of tasks that a crawl has capacity for at present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Capacity {
-    /// Everything: what is on the way to pages first, then images.
+    /// All tasks: those needed for pages first, then images.
     All,
-    /// What is on the way to pages.
+    /// Pages, and the robots.txt and listings that are needed for them.
     Pages,
-    /// Images.
+    /// Images, and the robots.txt of their hosts.
     Images,
 }
 
-/// After so many images in a row that could not be had, a host is asked for no more.
-const MAX_IMAGE_FAULTS: u8 = 3;
+/// The number of consecutive failed images after which a host gets no more requests for images.
+const MAX_IMAGE_FAILURES: u8 = 3;
 
 /// A page to be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PageTask {
     pub(super) url: Url,
-    /// Links from a seed to here; a seed has 0.
+    /// The number of links from a seed to this page; 0 for a seed.
     pub(super) depth: u32,
-    /// How often it was tried before.
+    /// The number of earlier attempts.
     pub(super) retries: u8,
 }
 
-/// One host.
+/// The queues and the state of one host.
 pub(super) struct Host {
-    /// The scheme and authority under which its robots.txt is.
+    /// The scheme and authority of its robots.txt.
     pub(super) origin: Url,
-    /// Unknown until its robots.txt was asked for.
-    pub(super) rules: Option<RobotsTxt>,
+    /// Its robots.txt; `None` until it was fetched.
+    pub(super) robots_txt: Option<RobotsTxt>,
     tasks: VecDeque<Task>,
     listings: VecDeque<Url>,
     images: VecDeque<Url>,
-    image_faults: u8,
+    image_failures: u8,
     listings_started: usize,
     listings_running: usize,
     pace: HostPace,
@@ -70,106 +70,108 @@ impl Host {
     pub(super) fn new(origin: Url, now: Instant) -> Self {
         Self {
             origin,
-            rules: None,
+            robots_txt: None,
             tasks: VecDeque::from([Task::Robots]),
             listings: VecDeque::new(),
             images: VecDeque::new(),
-            image_faults: 0,
+            image_failures: 0,
             listings_started: 0,
             listings_running: 0,
             pace: HostPace::new(now),
         }
     }
 
-    /// Returns whether its rules, once they are known, allow a page to be fetched.
+    /// Returns whether a page may be fetched. True while the robots.txt is unknown.
     pub(super) fn allows(&self, url: &Url) -> bool {
-        self.rules.as_ref().is_none_or(|rules| rules.is_allowed(url))
+        self.robots_txt.as_ref().is_none_or(|robots_txt| robots_txt.is_allowed(url))
     }
 
     pub(super) fn push(&mut self, task: Task) {
         self.tasks.push_back(task);
     }
 
-    /// Adds a file that lists pages, unless there are too many.
+    /// Adds a file that lists pages, unless the host has too many.
     pub(super) fn push_listing(&mut self, url: Url) {
         if self.listings_started + self.listings.len() < MAX_LISTINGS {
             self.listings.push_back(url);
         }
     }
 
-    /// Adds an image, unless the host has failed to give others.
+    /// Adds an image, unless too many images of the host failed.
     pub(super) fn push_image(&mut self, url: Url) -> bool {
-        let is_taken = self.image_faults < MAX_IMAGE_FAULTS;
-        if is_taken {
+        let is_accepted = self.image_failures < MAX_IMAGE_FAILURES;
+        if is_accepted {
             self.images.push_back(url);
         }
-        is_taken
+        is_accepted
     }
 
-    /// Notes that an image was had.
-    pub(super) fn image_had(&mut self) {
-        self.image_faults = 0;
+    /// Records that an image was fetched.
+    pub(super) fn record_image_success(&mut self) {
+        self.image_failures = 0;
     }
 
-    /// Notes that an image could not be had. Returns those that are given up for it.
-    pub(super) fn image_failed(&mut self) -> Vec<Url> {
-        self.image_faults = self.image_faults.saturating_add(1);
-        if self.image_faults < MAX_IMAGE_FAULTS { Vec::new() } else { self.images.drain(..).collect() }
+    /// Records that an image could not be fetched. Returns the queued images if the host has now failed too often.
+    pub(super) fn record_image_failure(&mut self) -> Vec<Url> {
+        self.image_failures = self.image_failures.saturating_add(1);
+        if self.image_failures < MAX_IMAGE_FAILURES { Vec::new() } else { self.images.drain(..).collect() }
     }
 
-    /// Gives up all images.
-    pub(super) fn forget_images(&mut self) {
+    /// Drops all queued images.
+    pub(super) fn clear_images(&mut self) {
         self.images.clear();
     }
 
-    /// Returns how many pages wait.
-    pub(super) fn pages_waiting(&self) -> usize {
+    /// Returns the number of queued pages.
+    pub(super) fn queued_pages(&self) -> usize {
         self.tasks.iter().filter(|task| matches!(task, Task::Page(_))).count()
     }
 
-    /// Returns how many pages and listings wait.
-    pub(super) fn waiting(&self) -> usize {
+    /// Returns the number of queued pages and listings.
+    pub(super) fn queued_count(&self) -> usize {
         self.tasks.len() + self.listings.len()
     }
 
-    /// Returns whether listings come before pages now.
-    fn lists_first(&self) -> bool {
-        self.listings_started < FIRST_LISTINGS && self.rules.is_some()
+    /// Returns whether listings are to be read before pages now.
+    fn listings_first(&self) -> bool {
+        self.listings_started < FIRST_LISTINGS && self.robots_txt.is_some()
     }
 
-    /// Returns whether it has something for this room. Images come when nothing else waits; its rules come for their
-    /// sake too.
-    pub(super) fn has_task(&self, room: Capacity) -> bool {
-        let needs_rules = self.rules.is_none();
-        let only_rules = needs_rules && self.tasks.len() == 1;
-        let for_pages =
-            !self.listings.is_empty() || (!self.pages_wait() && !self.tasks.is_empty() && !only_rules);
+    /// Returns whether it has a task within `capacity`. Images start when nothing else is queued. The robots.txt is
+    /// also fetched if only images need it.
+    pub(super) fn has_task(&self, capacity: Capacity) -> bool {
+        let needs_robots_txt = self.robots_txt.is_none();
+        let is_only_robots_txt = needs_robots_txt && self.tasks.len() == 1;
+        let for_pages = !self.listings.is_empty()
+            || (!self.must_wait_for_listings() && !self.tasks.is_empty() && !is_only_robots_txt);
         let for_images = !self.images.is_empty();
-        match room {
-            Capacity::All => for_pages || (for_images && (needs_rules || self.waiting() == 0)),
+        match capacity {
+            Capacity::All => for_pages || (for_images && (needs_robots_txt || self.queued_count() == 0)),
             Capacity::Pages => for_pages,
             Capacity::Images => for_images,
         }
     }
 
-    /// What the first listings say of a page, such as its date, is to be known before the page is there.
-    fn pages_wait(&self) -> bool {
+    /// Returns whether pages have to wait for running listings. The first listings may contain facts about a page, such
+    /// as its date, and these must be known before the page is fetched.
+    fn must_wait_for_listings(&self) -> bool {
         self.listings_running > 0 && self.listings_started <= FIRST_LISTINGS
     }
 
-    /// Returns when the next task may start; `None` while there is none or the host is busy.
-    pub(super) fn next_at(&self, per_host: usize, room: Capacity) -> Option<Instant> {
-        let rules_are_coming = self.rules.is_none() && self.pace.running() > 0;
-        let free = self.pace.running() < per_host && !rules_are_coming && self.has_task(room);
-        free.then_some(self.pace.ready_at())
+    /// Returns when the next task may start; `None` if there is none or the host is busy.
+    pub(super) fn next_at(&self, per_host: usize, capacity: Capacity) -> Option<Instant> {
+        let robots_txt_is_running = self.robots_txt.is_none() && self.pace.running() > 0;
+        let may_start = self.pace.running() < per_host && !robots_txt_is_running && self.has_task(capacity);
+        may_start.then_some(self.pace.ready_at())
     }
 
     /// Takes the next task, which the caller starts now.
-    pub(super) fn start(&mut self, room: Capacity) -> Option<Task> {
-        let is_for_images = self.rules.is_some() && (room == Capacity::Images || self.waiting() == 0);
+    pub(super) fn start(&mut self, capacity: Capacity) -> Option<Task> {
+        let is_for_images =
+            self.robots_txt.is_some() && (capacity == Capacity::Images || self.queued_count() == 0);
         let task = if is_for_images {
             Task::Image(self.images.pop_front()?)
-        } else if (self.lists_first() || self.pages_wait() || self.tasks.is_empty())
+        } else if (self.listings_first() || self.must_wait_for_listings() || self.tasks.is_empty())
             && let Some(url) = self.listings.pop_front()
         {
             self.listings_started += 1;
@@ -182,19 +184,19 @@ impl Host {
         Some(task)
     }
 
-    /// Notes the end of a listing that took `elapsed` of the network.
+    /// Records the end of a listing that took `elapsed` on the network.
     pub(super) fn finish_listing(&mut self, now: Instant, elapsed: Duration) {
         self.listings_running -= 1;
         self.finish(now, Some(elapsed));
     }
 
-    /// Notes the end of a task that took `elapsed` of the network; none when the cache answered.
+    /// Records the end of a task that took `elapsed` on the network; `None` if it was served from the cache.
     pub(super) fn finish(&mut self, now: Instant, elapsed: Option<Duration>) {
-        let asked = self.rules.as_ref().and_then(RobotsTxt::delay).unwrap_or_default();
-        self.pace.finish(now, elapsed, asked);
+        let crawl_delay = self.robots_txt.as_ref().and_then(RobotsTxt::delay).unwrap_or_default();
+        self.pace.finish(now, elapsed, crawl_delay);
     }
 
-    /// Notes that the host said it is overloaded, and for how long.
+    /// Records that the host reported overload, with the delay it requested.
     pub(super) fn back_off(&mut self, now: Instant, retry_after: Option<Duration>) {
         self.pace.back_off(now, retry_after);
     }
@@ -202,6 +204,7 @@ impl Host {
 
 #[cfg(test)]
 mod tests {
+    use super::super::robots::RobotsStatus;
     use super::*;
 
     fn host(now: Instant) -> Host {
@@ -209,21 +212,21 @@ mod tests {
     }
 
     #[test]
-    fn nothing_starts_before_the_rules_are_known() {
+    fn nothing_but_robots_txt_starts_before_it_is_read() {
         let now = Instant::now();
         let mut host = host(now);
         host.push_listing(host.origin.clone());
         assert_eq!(host.start(Capacity::All), Some(Task::Robots));
         assert_eq!(host.next_at(4, Capacity::All), None);
-        host.rules = Some(RobotsTxt::AllowAll);
+        host.robots_txt = Some(RobotsTxt::without_rules(RobotsStatus::Unavailable));
         assert_eq!(host.next_at(4, Capacity::All), Some(now));
     }
 
     #[test]
-    fn a_host_waits_as_long_as_it_took_to_answer() {
+    fn host_waits_as_long_as_its_last_response_took() {
         let now = Instant::now();
         let mut host = host(now);
-        host.rules = Some(RobotsTxt::AllowAll);
+        host.robots_txt = Some(RobotsTxt::without_rules(RobotsStatus::Unavailable));
         host.push(Task::Robots);
         host.start(Capacity::All);
         host.finish(now, Some(Duration::from_millis(300)));
@@ -231,11 +234,11 @@ mod tests {
     }
 
     #[test]
-    fn the_delay_of_robots_txt_is_kept() {
+    fn crawl_delay_of_robots_txt_is_obeyed() {
         let now = Instant::now();
         let mut host = host(now);
         let text = b"User-agent: *\nCrawl-delay: 5\n";
-        host.rules = Some(RobotsTxt::read(http::StatusCode::OK, text, "websvc"));
+        host.robots_txt = Some(RobotsTxt::read(http::StatusCode::OK, text, "websvc"));
         host.push(Task::Robots);
         host.start(Capacity::All);
         host.finish(now, Some(Duration::from_millis(3)));
@@ -243,18 +246,18 @@ mod tests {
     }
 
     #[test]
-    fn the_first_listings_come_before_pages_and_the_others_after() {
+    fn first_listings_are_read_before_pages_and_the_others_after() {
         let now = Instant::now();
         let mut host = host(now);
         host.start(Capacity::All);
         host.finish(now, None);
-        host.rules = Some(RobotsTxt::AllowAll);
+        host.robots_txt = Some(RobotsTxt::without_rules(RobotsStatus::Unavailable));
         let page = PageTask { url: host.origin.clone(), depth: 0, retries: 0 };
         host.push(Task::Page(page.clone()));
         for _ in 0..2 * MAX_LISTINGS {
             host.push_listing(host.origin.clone());
         }
-        assert_eq!(host.waiting(), 1 + MAX_LISTINGS);
+        assert_eq!(host.queued_count(), 1 + MAX_LISTINGS);
         for _ in 0..FIRST_LISTINGS {
             assert_eq!(host.start(Capacity::All), Some(Task::Listing(host.origin.clone())));
             host.finish_listing(now, Duration::ZERO);
@@ -264,12 +267,12 @@ mod tests {
     }
 
     #[test]
-    fn pages_wait_for_the_listings_that_run() {
+    fn pages_wait_for_running_listings() {
         let now = Instant::now();
         let mut host = host(now);
         host.start(Capacity::All);
         host.finish(now, None);
-        host.rules = Some(RobotsTxt::AllowAll);
+        host.robots_txt = Some(RobotsTxt::without_rules(RobotsStatus::Unavailable));
         host.push_listing(host.origin.clone());
         host.push(Task::Page(PageTask { url: host.origin.clone(), depth: 0, retries: 0 }));
         host.start(Capacity::All);
@@ -279,10 +282,10 @@ mod tests {
     }
 
     #[test]
-    fn at_most_so_many_requests_run_at_one_time() {
+    fn requests_to_a_host_never_exceed_per_host() {
         let now = Instant::now();
         let mut host = host(now);
-        host.rules = Some(RobotsTxt::AllowAll);
+        host.robots_txt = Some(RobotsTxt::without_rules(RobotsStatus::Unavailable));
         host.push(Task::Robots);
         host.start(Capacity::All);
         assert_eq!(host.next_at(1, Capacity::All), None);
@@ -290,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn images_come_last_and_their_hosts_are_asked_for_rules_first() {
+    fn images_come_last_and_after_the_robots_txt_of_their_host() {
         let now = Instant::now();
         let mut host = host(now);
         assert!(host.push_image(host.origin.clone()));
@@ -298,7 +301,7 @@ mod tests {
         assert_eq!(host.next_at(1, Capacity::Images), Some(now));
         assert_eq!(host.start(Capacity::Images), Some(Task::Robots));
         host.finish(now, None);
-        host.rules = Some(RobotsTxt::AllowAll);
+        host.robots_txt = Some(RobotsTxt::without_rules(RobotsStatus::Unavailable));
         let page = PageTask { url: host.origin.clone(), depth: 0, retries: 0 };
         host.push(Task::Page(page.clone()));
         assert_eq!(host.start(Capacity::All), Some(Task::Page(page)));
@@ -307,17 +310,17 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_gives_no_images_is_left() {
+    fn host_that_fails_to_serve_images_gets_no_more_image_requests() {
         let mut host = host(Instant::now());
-        for _ in 1..MAX_IMAGE_FAULTS {
-            assert!(host.image_failed().is_empty());
+        for _ in 1..MAX_IMAGE_FAILURES {
+            assert!(host.record_image_failure().is_empty());
         }
-        host.image_had();
-        for _ in 1..MAX_IMAGE_FAULTS {
+        host.record_image_success();
+        for _ in 1..MAX_IMAGE_FAILURES {
             assert!(host.push_image(host.origin.clone()));
-            assert!(host.image_failed().is_empty());
+            assert!(host.record_image_failure().is_empty());
         }
-        assert_eq!(host.image_failed().len(), usize::from(MAX_IMAGE_FAULTS) - 1);
+        assert_eq!(host.record_image_failure().len(), usize::from(MAX_IMAGE_FAILURES) - 1);
         assert!(!host.push_image(host.origin.clone()));
     }
 }

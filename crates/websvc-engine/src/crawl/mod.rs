@@ -1,8 +1,9 @@
 //! Crawling sites into the index, politely.
 //!
-//! What keeps it polite: robots.txt is asked before anything else of a host (RFC 9309), at most
-//! [`CrawlOptions::per_host`] requests run against a host at one time, and each waits as long as the host took to
-//! answer the one before (or as long as its robots.txt asks).
+//! A crawl fetches the robots.txt of a host before anything else from it (RFC 9309). At most [`CrawlOptions::per_host`]
+//! requests to a host run at a time, and each waits as long as the host took to respond to the previous one, or as long
+//! as
+//! its robots.txt demands.
 
 mod frontier;
 mod host;
@@ -23,7 +24,7 @@ mod tests;
 
 pub use pace::{HostPace, MAX_RETRIES};
 pub use report::{CrawlEvent, CrawlReport};
-pub use robots::{RobotsTxt, fetch_robots_txt};
+pub use robots::{RobotsStatus, RobotsTxt, fetch_robots_txt};
 pub use run::{CrawlOptions, crawl};
 pub use scope::host_key;
 pub use sink::{IndexSink, Sink, SinkError, SinkFuture};

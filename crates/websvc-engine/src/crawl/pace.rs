@@ -1,20 +1,20 @@
-//! How fast one host is asked.
+//! The pace of requests to one host.
 
 use std::time::{Duration, Instant};
 
-/// The longest wait between two requests that a slow host gets by itself.
+/// The longest delay between two requests that results from slow responses of the host.
 const MAX_PACE: Duration = Duration::from_secs(10);
 
-/// The first wait after a host said that it is overloaded; it doubles with every further time.
-const BACKOFF: Duration = Duration::from_secs(2);
+/// The first delay after a host reported overload. It doubles with each further report.
+const INITIAL_BACKOFF: Duration = Duration::from_secs(2);
 
-/// The longest wait that a host can ask for.
+/// The longest delay that a host can request.
 const MAX_BACKOFF: Duration = Duration::from_secs(120);
 
-/// How often a request is tried again for a host that said it is overloaded.
+/// The number of retries after a host reported overload.
 pub const MAX_RETRIES: u8 = 3;
 
-/// The pace of one host: a bounded number of requests at one time, and after each as long a pause as it took.
+/// The pace of one host: a delay after each request that is as long as the response took.
 #[derive(Debug, Clone)]
 pub struct HostPace {
     running: usize,
@@ -23,46 +23,46 @@ pub struct HostPace {
 }
 
 impl HostPace {
-    /// Returns the pace of a host that was not asked before.
+    /// Creates the pace of a host that was not contacted before.
     #[must_use]
     pub fn new(now: Instant) -> Self {
         Self { running: 0, ready_at: now, backoffs: 0 }
     }
 
-    /// Returns how many requests are under way.
+    /// Returns the number of requests in flight.
     #[must_use]
     pub fn running(&self) -> usize {
         self.running
     }
 
-    /// Returns from when on the host may be asked again, as far as time goes.
+    /// Returns the earliest time of the next request.
     #[must_use]
     pub fn ready_at(&self) -> Instant {
         self.ready_at
     }
 
-    /// Notes that a request begins.
+    /// Records the start of a request.
     pub fn start(&mut self) {
         self.running += 1;
     }
 
-    /// Notes the end of a request that took `elapsed` of the network, none when the cache answered, at a host that asks
-    /// for pauses of `asked`.
-    pub fn finish(&mut self, now: Instant, elapsed: Option<Duration>, asked: Duration) {
+    /// Records the end of a request that took `elapsed` on the network; `None` if it was served from the cache.
+    /// `min_delay` is the delay that the host demands between requests.
+    pub fn finish(&mut self, now: Instant, elapsed: Option<Duration>, min_delay: Duration) {
         self.running = self.running.saturating_sub(1);
         let Some(elapsed) = elapsed else { return };
-        self.ready_at = self.ready_at.max(now + elapsed.min(MAX_PACE).max(asked));
+        self.ready_at = self.ready_at.max(now + elapsed.min(MAX_PACE).max(min_delay));
     }
 
-    /// Notes that the host answered as it should: what it said of overload counts less.
+    /// Records a healthy response, which reduces the next backoff by one step.
     pub fn record_success(&mut self) {
         self.backoffs = self.backoffs.saturating_sub(1);
     }
 
-    /// Notes that the host said it is overloaded, and for how long.
+    /// Records that the host reported overload, with the delay it requested.
     pub fn back_off(&mut self, now: Instant, retry_after: Option<Duration>) {
-        let wait = retry_after.unwrap_or(BACKOFF * 2_u32.saturating_pow(self.backoffs.min(5)));
+        let backoff = retry_after.unwrap_or(INITIAL_BACKOFF * 2_u32.saturating_pow(self.backoffs.min(5)));
         self.backoffs = self.backoffs.saturating_add(1);
-        self.ready_at = self.ready_at.max(now + wait.min(MAX_BACKOFF));
+        self.ready_at = self.ready_at.max(now + backoff.min(MAX_BACKOFF));
     }
 }

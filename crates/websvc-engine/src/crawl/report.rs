@@ -1,60 +1,60 @@
-//! What a crawl tells while it runs and when it ends.
+//! The progress events and the final report of a crawl.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use url::Url;
 
-/// Something that happened in a crawl.
+/// A progress event of a crawl.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum CrawlEvent {
-    /// A page went to the index.
+    /// A page was added to the index.
     Page {
         /// Its URL after redirects.
         url: Url,
     },
-    /// A page could not be got.
+    /// A page could not be fetched.
     Failed {
         /// Its URL.
         url: Url,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A page was left out on purpose.
+    /// A page was skipped on purpose.
     Skipped {
         /// Its URL.
         url: Url,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
-    /// More pages are known than before.
+    /// The queue has changed.
     Queued {
-        /// How many wait.
-        waiting: usize,
+        /// The number of queued pages and listings.
+        count: usize,
     },
 }
 
-/// What a crawl came to.
+/// The result of a crawl.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct CrawlReport {
-    /// Pages that went to the index.
+    /// Pages that were added to the index.
     pub pages: usize,
-    /// Those of them that their hosts said are as they were when they were last fetched.
+    /// Those of `pages` that have not changed since they were last fetched, according to their hosts.
     pub unchanged: usize,
-    /// Pages that could not be got.
+    /// Pages that could not be fetched.
     pub errors: usize,
-    /// Pages left out on purpose: robots.txt, `noindex`, no text, duplicates, traps.
+    /// Pages that were skipped on purpose: robots.txt, `noindex`, no text, duplicates, traps.
     pub skipped: usize,
-    /// How many were left out for which reason, in words.
+    /// The number of skipped pages by reason.
     pub skipped_because: BTreeMap<&'static str, usize>,
-    /// Pages that were known and not asked for when the crawl ended.
+    /// Pages that were still queued when the crawl ended.
     pub waiting: usize,
-    /// Images whose sizes were learned from their files.
+    /// Images whose sizes were read from their files.
     pub image_sizes: usize,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     pub elapsed_ms: u64,
-    /// It was told to stop before it was done.
+    /// The crawl was stopped before it was done.
     pub interrupted: bool,
 }
 

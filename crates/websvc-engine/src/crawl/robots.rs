@@ -1,102 +1,153 @@
-//! What a host's robots.txt allows (RFC 9309).
+//! The robots.txt of a host (RFC 9309).
 
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use texting_robots::Robot;
 use url::Url;
-use websvc_scrape::Scraper;
+use websvc_scrape::{ScrapeError, Scraper};
 use websvc_transport::TlsPolicy;
 
-/// The longest delay between requests that a robots.txt can ask for.
+/// The longest delay between requests that a robots.txt can demand.
 const MAX_DELAY: Duration = Duration::from_secs(30);
 
-/// As much of a robots.txt is read as RFC 9309 wants at least (section 2.5); what is behind it does not count.
+/// The number of bytes of a robots.txt that are read. RFC 9309 (section 2.5) requires at least 500 KiB.
 pub(crate) const MAX_BYTES: u64 = 512 * 1024;
 
-/// Why a page is left out that the robots.txt of its host forbids.
-pub(super) const FORBIDDEN: &str = "robots.txt does not allow it";
+/// The reason to skip a page that the robots.txt of its host disallows.
+pub(super) const DISALLOWED: &str = "disallowed by robots.txt";
 
-/// The rules of a host.
-pub enum RobotsTxt {
-    /// There is no robots.txt, or it says nothing about us.
-    AllowAll,
-    /// It could not be read for a fault of the host: nothing may be fetched.
-    Unavailable,
-    /// The host could not be reached: nothing may be fetched until it can say what it allows.
-    Unanswered,
-    /// It could not be read for what keeps pages from being fetched as well, and says more clearly why.
-    HostFailed,
-    /// What it says.
-    Robot(Box<Robot>),
+/// The robots.txt of a host, or the reason why there is none.
+#[derive(Debug)]
+pub struct RobotsTxt {
+    status: RobotsStatus,
+    /// The parsed file; only with [`RobotsStatus::Available`].
+    rules: Option<Box<Robot>>,
 }
 
-/// Returns where the robots.txt of a host is.
+/// The outcome of fetching a robots.txt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RobotsStatus {
+    /// It was read, and its rules apply.
+    Available,
+    /// The host has no robots.txt: the status was neither 2xx, 429 nor 5xx (RFC 9309, section 2.3.1.3). Everything is
+    /// allowed.
+    Unavailable,
+    /// The host responded with 429 or 5xx, or with something that could not be read (section 2.3.1.4). Nothing is
+    /// allowed.
+    ServerError,
+    /// The host could not be reached (section 2.3.1.4). Nothing is allowed.
+    Unreachable,
+    /// Every request to the host fails in the same way, such as for its certificate. Everything is allowed, so that the
+    /// requests for pages report the cause.
+    HostFailed,
+}
+
+impl RobotsStatus {
+    /// Returns whether fetching the file again may have another outcome soon.
+    #[must_use]
+    pub fn is_temporary(self) -> bool {
+        match self {
+            Self::Available | Self::Unavailable => false,
+            Self::ServerError | Self::Unreachable | Self::HostFailed => true,
+        }
+    }
+}
+
+/// Returns the URL of the robots.txt of a host.
 pub(crate) fn url(origin: &Url) -> Url {
     origin.join("/robots.txt").expect("an absolute path joins every origin")
 }
 
-/// Asks the host of a URL for its rules, until `deadline`.
-pub async fn fetch_robots_txt(scraper: &Scraper, of: &Url, tls: TlsPolicy, deadline: Instant) -> RobotsTxt {
-    match scraper.file_prefix(&url(of), MAX_BYTES, tls, deadline).await {
+/// Fetches the robots.txt of the host of `page`, until `deadline`.
+pub async fn fetch_robots_txt(scraper: &Scraper, page: &Url, tls: TlsPolicy, deadline: Instant) -> RobotsTxt {
+    match scraper.file_prefix(&url(page), MAX_BYTES, tls, deadline).await {
         Ok(file) => RobotsTxt::read(file.status, &file.body, scraper.robots_user_agent()),
-        Err(error) if error.is_for_every_request() => RobotsTxt::HostFailed,
-        Err(error) if error.is_unreachable() => RobotsTxt::Unanswered,
-        // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4).
-        Err(_unreachable) => RobotsTxt::Unavailable,
+        Err(error) => RobotsTxt::from_error(&error),
     }
 }
 
 impl RobotsTxt {
-    /// Reads an answer to the request for robots.txt, which is at most its first [`MAX_BYTES`].
+    /// Reads a response to the request for a robots.txt, of which `body` is at most the first [`MAX_BYTES`].
     pub(crate) fn read(status: StatusCode, body: &[u8], agent: &str) -> Self {
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-            return RobotsTxt::Unavailable;
+            return Self::without_rules(RobotsStatus::ServerError);
         }
         if !status.is_success() {
-            return RobotsTxt::AllowAll;
+            return Self::without_rules(RobotsStatus::Unavailable);
         }
-        Robot::new(agent, whole_lines(body))
-            .map_or(RobotsTxt::AllowAll, |robot| RobotsTxt::Robot(Box::new(robot)))
+        let rules = parse(agent, whole_lines(body)).map(Box::new);
+        Self { status: RobotsStatus::Available, rules }
+    }
+
+    /// Returns the robots.txt of a host that did not respond to the request for it.
+    pub(crate) fn from_error(error: &ScrapeError) -> Self {
+        Self::without_rules(if error.is_for_every_request() {
+            RobotsStatus::HostFailed
+        } else if error.is_unreachable() {
+            RobotsStatus::Unreachable
+        } else {
+            RobotsStatus::ServerError
+        })
+    }
+
+    /// Returns a robots.txt that was not read.
+    pub(crate) fn without_rules(status: RobotsStatus) -> Self {
+        Self { status, rules: None }
+    }
+
+    /// Returns the outcome of fetching it.
+    #[must_use]
+    pub fn status(&self) -> RobotsStatus {
+        self.status
     }
 
     /// Returns whether `url` may be fetched.
     #[must_use]
     pub fn is_allowed(&self, url: &Url) -> bool {
-        match self {
-            RobotsTxt::AllowAll | RobotsTxt::HostFailed => true,
-            RobotsTxt::Unavailable | RobotsTxt::Unanswered => false,
-            RobotsTxt::Robot(robot) => robot.allowed(url.as_str()),
+        match self.status {
+            RobotsStatus::Available => self.rules.as_ref().is_none_or(|rules| rules.allowed(url.as_str())),
+            RobotsStatus::Unavailable | RobotsStatus::HostFailed => true,
+            RobotsStatus::ServerError | RobotsStatus::Unreachable => false,
         }
     }
 
-    /// Returns why a page is left out that these rules do not allow.
+    /// Returns the reason to skip a page that is not allowed.
     pub(super) fn reason_to_skip(&self) -> &'static str {
-        match self {
-            RobotsTxt::Unavailable | RobotsTxt::Unanswered => "the robots.txt of its host could not be read",
-            RobotsTxt::AllowAll | RobotsTxt::HostFailed | RobotsTxt::Robot(_) => FORBIDDEN,
+        match self.status {
+            RobotsStatus::ServerError | RobotsStatus::Unreachable => {
+                "the host's robots.txt could not be read"
+            }
+            RobotsStatus::Available | RobotsStatus::Unavailable | RobotsStatus::HostFailed => DISALLOWED,
         }
     }
 
-    /// Returns the delay the host asks for.
+    /// Returns the delay between requests that the host demands (`Crawl-delay`).
     #[must_use]
     pub fn delay(&self) -> Option<Duration> {
-        let RobotsTxt::Robot(robot) = self else { return None };
-        Duration::try_from_secs_f32(robot.delay?).ok().map(|delay| delay.min(MAX_DELAY))
+        let delay = self.rules.as_ref()?.delay?;
+        Duration::try_from_secs_f32(delay).ok().map(|delay| delay.min(MAX_DELAY))
     }
 
-    /// Returns the sitemaps the host names.
+    /// Returns the sitemaps that the file names.
     pub(crate) fn sitemaps(&self) -> &[String] {
-        match self {
-            RobotsTxt::Robot(robot) => &robot.sitemaps,
-            RobotsTxt::AllowAll | RobotsTxt::Unavailable | RobotsTxt::Unanswered | RobotsTxt::HostFailed => {
-                &[]
-            }
-        }
+        self.rules.as_ref().map_or(&[], |rules| &rules.sitemaps)
     }
 }
 
-/// Returns a body without the line that its bound has cut: half of a path forbids more than the path.
+/// Parses a robots.txt. Lines that cannot be parsed are left out, and the others still apply (RFC 9309, section
+/// 2.3.1.5).
+fn parse(agent: &str, body: &[u8]) -> Option<Robot> {
+    if let Ok(robot) = Robot::new(agent, body) {
+        return Some(robot);
+    }
+    let lines = body.split(|byte| matches!(byte, b'\n' | b'\r'));
+    let valid: Vec<&[u8]> = lines.filter(|line| Robot::new(agent, line).is_ok()).collect();
+    Robot::new(agent, &valid.join(&b'\n')).ok()
+}
+
+/// Returns a body without its last line if the size limit has cut it: the beginning of a path forbids more than the
+/// path.
 fn whole_lines(body: &[u8]) -> &[u8] {
     if (body.len() as u64) < MAX_BYTES {
         return body;
@@ -118,34 +169,54 @@ mod tests {
     }
 
     #[test]
-    fn our_own_group_is_obeyed() {
-        let rules = RobotsTxt::read(StatusCode::OK, TEXT, "websvc");
-        assert!(rules.is_allowed(&url("/public")));
-        assert!(!rules.is_allowed(&url("/private/x")));
-        assert_eq!(rules.delay(), Some(Duration::from_secs(2)));
-        assert_eq!(rules.sitemaps(), ["http://a.test/map.xml"]);
+    fn group_of_the_own_user_agent_is_obeyed() {
+        let robots_txt = RobotsTxt::read(StatusCode::OK, TEXT, "websvc");
+        assert_eq!(robots_txt.status(), RobotsStatus::Available);
+        assert!(robots_txt.is_allowed(&url("/public")));
+        assert!(!robots_txt.is_allowed(&url("/private/x")));
+        assert_eq!(robots_txt.delay(), Some(Duration::from_secs(2)));
+        assert_eq!(robots_txt.sitemaps(), ["http://a.test/map.xml"]);
     }
 
     #[test]
-    fn a_missing_file_allows_and_a_broken_host_does_not() {
-        assert!(RobotsTxt::read(StatusCode::NOT_FOUND, b"", "websvc").is_allowed(&url("/")));
-        assert!(!RobotsTxt::read(StatusCode::SERVICE_UNAVAILABLE, b"", "websvc").is_allowed(&url("/")));
+    fn missing_file_allows_everything_and_server_error_nothing() {
+        let check = |status: StatusCode, expected: RobotsStatus, is_allowed: bool| {
+            let robots_txt = RobotsTxt::read(status, b"", "websvc");
+            assert_eq!((robots_txt.status(), robots_txt.is_allowed(&url("/"))), (expected, is_allowed));
+        };
+        check(StatusCode::OK, RobotsStatus::Available, true);
+        check(StatusCode::NOT_FOUND, RobotsStatus::Unavailable, true);
+        check(StatusCode::FORBIDDEN, RobotsStatus::Unavailable, true);
+        check(StatusCode::TOO_MANY_REQUESTS, RobotsStatus::ServerError, false);
+        check(StatusCode::SERVICE_UNAVAILABLE, RobotsStatus::ServerError, false);
     }
 
     #[test]
-    fn a_line_that_the_bound_has_cut_does_not_count() {
-        let most = usize::try_from(MAX_BYTES).unwrap();
+    fn rules_that_cannot_be_parsed_do_not_disable_the_others() {
+        let invalid = format!("{}$", "a*".repeat(10_000));
+        assert!(Robot::new("websvc", format!("Disallow: /{invalid}").as_bytes()).is_err());
+        let text =
+            format!("User-agent: *\r\nDisallow: /{invalid}\r\nDisallow: /private\r\nCrawl-delay: 2\r\n");
+        let robots_txt = RobotsTxt::read(StatusCode::OK, text.as_bytes(), "websvc");
+        assert!(robots_txt.is_allowed(&url("/public")));
+        assert!(!robots_txt.is_allowed(&url("/private/x")));
+        assert_eq!(robots_txt.delay(), Some(Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn line_cut_by_the_size_limit_is_ignored() {
+        let max_bytes = usize::try_from(MAX_BYTES).unwrap();
         let check = |last: &str, expected: bool| {
             let first = "User-agent: *\nDisallow: /private\n";
-            let filler = "#".repeat(most - first.len() - 1 - last.len());
+            let filler = "#".repeat(max_bytes - first.len() - 1 - last.len());
             let body = format!("{first}{filler}\n{last}");
-            assert_eq!(body.len(), most);
-            let rules = RobotsTxt::read(StatusCode::OK, body.as_bytes(), "websvc");
-            assert!(!rules.is_allowed(&url("/private/x")));
-            assert_eq!(rules.is_allowed(&url("/public")), expected, "{last:?}");
+            assert_eq!(body.len(), max_bytes);
+            let robots_txt = RobotsTxt::read(StatusCode::OK, body.as_bytes(), "websvc");
+            assert!(!robots_txt.is_allowed(&url("/private/x")));
+            assert_eq!(robots_txt.is_allowed(&url("/public")), expected, "{last:?}");
         };
         check("Disallow: /", true);
         check("Disallow: /\n", false);
-        assert!(RobotsTxt::read(StatusCode::OK, &vec![b'x'; most], "websvc").is_allowed(&url("/")));
+        assert!(RobotsTxt::read(StatusCode::OK, &vec![b'x'; max_bytes], "websvc").is_allowed(&url("/")));
     }
 }

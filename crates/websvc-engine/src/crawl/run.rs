@@ -1,4 +1,4 @@
-//! The crawl itself: tasks start as their hosts are ready, their results feed the queues.
+//! The main loop of a crawl: starts tasks as soon as their hosts are ready, and queues what their results contain.
 
 mod image_sizes;
 
@@ -23,52 +23,53 @@ use super::host::{PageTask, Task};
 use super::images::ImageProbeQueue;
 use super::pace::MAX_RETRIES;
 use super::report::{CrawlEvent, CrawlReport};
-use super::robots::{self, RobotsTxt};
+use super::robots::{self, RobotsStatus, RobotsTxt};
 use super::scope::SeedScope;
 use super::sink::{Sink, SinkError};
 use super::sitemap_hints::PageHints;
 use super::trap::TrapBudgets;
 
-/// How many requests run at one time in all.
-const AT_ONCE: usize = 32;
+/// The maximum number of requests that run at a time, all hosts together.
+const MAX_CONCURRENCY: usize = 32;
 
-/// How long one page may take.
+/// The timeout of one page.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Most feeds of one page that are read; a page with more lists those of its parts.
+/// The maximum number of feeds that are read per page. A page with more lists the feeds of its sections.
 const MAX_FEEDS: usize = 3;
 
-/// Pages further than this from a seed name the same feeds again, or those of their comments.
+/// The maximum depth of pages whose feeds are read. Deeper pages repeat the same feeds, or have feeds of their
+/// comments.
 const MAX_FEED_DEPTH: u32 = 1;
 
-/// Most pages, and images on them, of which is remembered what feeds and sitemaps say.
-const MAX_FED: usize = 200_000;
+/// The maximum number of pages, and images on them, whose hints from feeds and sitemaps are stored.
+const MAX_HINTS: usize = 200_000;
 
-/// The pages that are handed to the sink at one time.
+/// The number of pages that are passed to the sink together.
 const BATCH: usize = 16;
 
-/// What to crawl, and how.
+/// The options of a crawl.
 #[derive(Debug, Clone)]
 pub struct CrawlOptions {
-    /// Where to begin; their hosts are the sites of the crawl.
+    /// The start URLs. Their hosts are the sites of the crawl.
     pub seeds: Vec<Url>,
-    /// At most this many pages go to the index.
+    /// The maximum number of pages that are added to the index.
     pub limit: usize,
-    /// At most this many links from a seed; `None` for no bound.
+    /// The maximum number of links from a seed; `None` for no limit.
     pub depth: Option<u32>,
-    /// At most this many requests against one host at one time.
+    /// The maximum number of concurrent requests to one host.
     pub per_host: usize,
-    /// A page that the cache holds and that was not older than this when the crawl began is not fetched again: how a
-    /// crawl goes on that was broken off.
+    /// The maximum age, at the start of the crawl, of a cached page that is used instead of a fetch. An interrupted
+    /// crawl is resumed this way.
     pub max_age: Duration,
-    /// Of the pages those that it takes are fetched. Seeds are fetched in any case, for their links.
+    /// The pages to fetch. Seeds are fetched in any case, for their links.
     pub paths: PathFilter,
-    /// At most so many images, whose pages do not say how large they are, are asked for their first bytes; 0 for none.
+    /// The maximum number of images of unknown size whose first bytes are fetched; 0 for none.
     pub image_sizes: usize,
 }
 
 impl CrawlOptions {
-    /// Returns the defaults for these seeds.
+    /// Returns the default options with these seeds.
     pub fn new(seeds: Vec<Url>) -> Self {
         Self {
             seeds,
@@ -82,10 +83,10 @@ impl CrawlOptions {
     }
 }
 
-/// Crawls until nothing is left, the limit is reached or `stop` is ready. What was got until then is kept.
+/// Crawls until the queue is empty, the limit is reached or `stop` is ready. Pages fetched until then are kept.
 ///
 /// # Errors
-/// [`SinkError`] when the pages cannot be handed over; a page that cannot be fetched is a [`CrawlEvent::Failed`].
+/// [`SinkError`] if the sink does not accept pages. A page that cannot be fetched is a [`CrawlEvent::Failed`] instead.
 pub async fn crawl(
     scraper: &Scraper,
     options: &CrawlOptions,
@@ -97,30 +98,30 @@ pub async fn crawl(
     let mut stop = pin!(stop);
     let interrupted = loop {
         crawl.start_ready();
-        let Some(wait) = crawl.wait() else { break false };
+        let Some(max_wait) = crawl.max_wait() else { break false };
         tokio::select! {
             Some(done) = crawl.running.next(), if !crawl.running.is_empty() => crawl.finish(done).await?,
-            () = tokio::time::sleep(wait) => {}
+            () = tokio::time::sleep(max_wait) => {}
             () = &mut stop => break true,
         }
     };
-    let unfinished = crawl.images.give_up();
-    crawl.queue_again(unfinished);
-    crawl.hand_over().await?;
-    crawl.report.waiting = crawl.frontier.pages_waiting();
+    let incomplete = crawl.images.give_up();
+    crawl.requeue(incomplete);
+    crawl.flush_batch().await?;
+    crawl.report.waiting = crawl.frontier.queued_pages();
     Ok(crawl.report.finish(crawl.started.elapsed(), interrupted))
 }
 
-/// A task that ended.
+/// A finished task.
 struct Done {
     origin: Url,
     task: Task,
-    work: TaskPurpose,
+    purpose: TaskPurpose,
     elapsed: Duration,
     result: Outcome,
 }
 
-/// For the sake of what a task is done.
+/// The kind of content that a task is needed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TaskPurpose {
     Pages,
@@ -143,17 +144,17 @@ struct Crawl<'a> {
     scope: SeedScope,
     frontier: Frontier,
     budgets: TrapBudgets,
-    /// What feeds and sitemaps say of pages, by URL.
-    fed: HashMap<Url, PageHints>,
-    /// How many pages and images they are.
-    fed_weight: usize,
+    /// Data of feeds and sitemaps about pages, by URL.
+    hints: HashMap<Url, PageHints>,
+    /// The number of pages and images in `hints`.
+    hints_weight: usize,
     running: FuturesUnordered<Running<'a>>,
-    /// Pages that were started and are not done: they count against the limit until they are.
+    /// Pages in flight. They count against the limit.
     pages_running: usize,
     images: ImageProbeQueue,
     images_running: usize,
-    /// When images are given up, because there have been no pages for a while.
-    images_until: Option<Instant>,
+    /// When image requests stop, because no pages are left.
+    images_deadline: Option<Instant>,
     batch: Vec<IndexDocument>,
     started: Instant,
     report: CrawlReport,
@@ -174,13 +175,13 @@ impl<'a> Crawl<'a> {
             scope: SeedScope::new(options.paths.clone()),
             frontier: Frontier::default(),
             budgets: TrapBudgets::default(),
-            fed: HashMap::new(),
-            fed_weight: 0,
+            hints: HashMap::new(),
+            hints_weight: 0,
             running: FuturesUnordered::new(),
             pages_running: 0,
             images: ImageProbeQueue::new(options.image_sizes),
             images_running: 0,
-            images_until: None,
+            images_deadline: None,
             batch: Vec::new(),
             started: Instant::now(),
             report: CrawlReport::default(),
@@ -193,20 +194,23 @@ impl<'a> Crawl<'a> {
         crawl
     }
 
-    fn full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.report.pages + self.pages_running >= self.options.limit
     }
 
-    /// Starts whatever may start now.
+    /// Starts all tasks that may start now.
     fn start_ready(&mut self) {
-        self.end_images_in_time(Instant::now());
-        while let Some(room) = self.room() {
+        self.stop_images_after_tail(Instant::now());
+        while let Some(capacity) = self.capacity() {
             let now = Instant::now();
-            let Some((origin, task)) = self.frontier.start(self.options.per_host, room, now) else { return };
+            let Some((origin, task)) = self.frontier.start(self.options.per_host, capacity, now) else {
+                return;
+            };
             let host = self.frontier.host(&origin, now);
             match &task {
                 Task::Page(page) if !host.allows(&page.url) => {
-                    let reason = host.rules.as_ref().map_or(robots::FORBIDDEN, RobotsTxt::reason_to_skip);
+                    let reason =
+                        host.robots_txt.as_ref().map_or(robots::DISALLOWED, RobotsTxt::reason_to_skip);
                     host.finish(now, None);
                     self.skip(page.url.clone(), reason);
                     continue;
@@ -219,106 +223,105 @@ impl<'a> Crawl<'a> {
                 Task::Page(_) => self.pages_running += 1,
                 Task::Robots | Task::Listing(_) | Task::Image(_) => {}
             }
-            let work = self.work_of(&origin, &task);
-            self.images_running += usize::from(work == TaskPurpose::Images);
-            self.running.push(Box::pin(perform(self.scraper, self.max_age(), origin, task, work)));
+            let purpose = self.purpose_of(&origin, &task);
+            self.images_running += usize::from(purpose == TaskPurpose::Images);
+            self.running.push(Box::pin(perform(self.scraper, self.max_age(), origin, task, purpose)));
         }
     }
 
-    /// Returns how old a cached page may be now. A page does not become too old by the time that this crawl takes.
+    /// Returns the maximum age of a cached page now. The time since the start of the crawl does not make pages too old.
     fn max_age(&self) -> Duration {
         match self.options.max_age {
             Duration::ZERO => Duration::ZERO,
-            at_the_start => at_the_start + self.started.elapsed(),
+            max_age_at_start => max_age_at_start + self.started.elapsed(),
         }
     }
 
-    /// Returns how long at most to wait for something to happen; `None` when nothing can happen any more.
-    fn wait(&self) -> Option<Duration> {
-        let until_done = (!self.running.is_empty()).then_some(PAGE_TIMEOUT);
-        let until_ready = self
-            .room()
-            .and_then(|room| self.frontier.next_at(self.options.per_host, room))
+    /// Returns the longest time to wait for the next event; `None` if no further event can happen.
+    fn max_wait(&self) -> Option<Duration> {
+        let done_within = (!self.running.is_empty()).then_some(PAGE_TIMEOUT);
+        let ready_within = self
+            .capacity()
+            .and_then(|capacity| self.frontier.next_at(self.options.per_host, capacity))
             .map(|at| at.saturating_duration_since(Instant::now()));
-        match (until_done, until_ready) {
+        match (done_within, ready_within) {
             (Some(done), Some(ready)) => Some(done.min(ready)),
             (done, ready) => done.or(ready),
         }
     }
 
     async fn finish(&mut self, done: Done) -> Result<(), SinkError> {
-        let Done { origin, task, work, elapsed, result } = done;
+        let Done { origin, task, purpose, elapsed, result } = done;
         let now = Instant::now();
-        self.images_running -= usize::from(work == TaskPurpose::Images);
+        self.images_running -= usize::from(purpose == TaskPurpose::Images);
         match (task, result) {
-            (Task::Robots, Outcome::File(answer)) => {
+            (Task::Robots, Outcome::File(response)) => {
                 self.frontier.host(&origin, now).finish(now, Some(elapsed));
-                self.rules(&origin, answer, now);
+                self.record_robots_txt(&origin, response, now);
             }
-            (Task::Listing(url), Outcome::File(answer)) => {
+            (Task::Listing(url), Outcome::File(response)) => {
                 self.frontier.host(&origin, now).finish_listing(now, elapsed);
-                self.listing(&url, answer, now);
+                self.read_listing(&url, response, now);
             }
-            (Task::Page(task), Outcome::Page(survey)) => {
+            (Task::Page(task), Outcome::Page(page)) => {
                 self.pages_running -= 1;
-                let cached = survey.as_ref().is_ok_and(|survey| survey.from_cache);
+                let cached = page.as_ref().is_ok_and(|page| page.from_cache);
                 self.frontier.host(&origin, now).finish(now, (!cached).then_some(elapsed));
-                self.page(task, survey, now);
+                self.handle_page(task, page, now);
             }
-            (Task::Image(url), Outcome::Image(answer)) => {
-                self.record_image_size(&origin, &url, answer, elapsed, now);
+            (Task::Image(url), Outcome::Image(response)) => {
+                self.record_image_size(&origin, &url, response, elapsed, now);
             }
             (Task::Robots | Task::Listing(_), Outcome::Page(_) | Outcome::Image(_))
             | (Task::Page(_), Outcome::File(_) | Outcome::Image(_))
             | (Task::Image(_), Outcome::File(_) | Outcome::Page(_)) => {
-                unreachable!("perform answers a task in its own kind")
+                unreachable!("perform returns the outcome that matches its task")
             }
         }
-        (self.on_event)(CrawlEvent::Queued { waiting: self.frontier.waiting() });
-        if self.batch.len() >= BATCH { self.hand_over().await } else { Ok(()) }
+        (self.on_event)(CrawlEvent::Queued { count: self.frontier.queued_count() });
+        if self.batch.len() >= BATCH { self.flush_batch().await } else { Ok(()) }
     }
 
-    fn rules(&mut self, origin: &Url, answer: Result<FileResponse, ScrapeError>, now: Instant) {
-        let rules = match answer {
+    fn record_robots_txt(&mut self, origin: &Url, response: Result<FileResponse, ScrapeError>, now: Instant) {
+        let robots_txt = match response {
             Ok(file) => RobotsTxt::read(file.status, &file.body, self.scraper.robots_user_agent()),
-            // The pages of the host fail by the same cause, and say it.
-            Err(error) if error.is_for_every_request() => RobotsTxt::HostFailed,
-            // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4); its pages are left out.
-            Err(unreachable) => {
-                if self.scope.takes_file(origin) {
-                    self.fail(robots::url(origin), unreachable.to_string());
+            Err(error) => {
+                let robots_txt = RobotsTxt::from_error(&error);
+                // If every request to the host fails, its pages report the cause.
+                if robots_txt.status() != RobotsStatus::HostFailed && self.scope.contains_file(origin) {
+                    self.fail(robots::url(origin), error.to_string());
                 }
-                RobotsTxt::Unavailable
+                robots_txt
             }
         };
         let mut sitemaps: Vec<Url> =
-            rules.sitemaps().iter().filter_map(|text| Url::parse(text).ok()).collect();
+            robots_txt.sitemaps().iter().filter_map(|text| Url::parse(text).ok()).collect();
         if sitemaps.is_empty() {
             sitemaps.extend(origin.join("/sitemap.xml"));
         }
-        sitemaps.retain(|sitemap| self.scope.takes_file(sitemap) && rules.is_allowed(sitemap));
-        self.frontier.host(origin, now).rules = Some(rules);
+        sitemaps.retain(|sitemap| self.scope.contains_file(sitemap) && robots_txt.is_allowed(sitemap));
+        self.frontier.host(origin, now).robots_txt = Some(robots_txt);
         for sitemap in sitemaps {
             self.frontier.add_listing(sitemap, now);
         }
     }
 
-    /// Takes in the pages that a sitemap or a feed names. It is the site's own list, so that its pages are as near as a
-    /// link of the seed, and none of them is suspected of being a trap.
-    fn listing(&mut self, url: &Url, answer: Result<FileResponse, ScrapeError>, now: Instant) {
-        let Ok(file) = answer else { return };
+    /// Queues the pages that a sitemap or a feed names. The site itself lists them, so they have depth 1 and are not
+    /// checked for traps.
+    fn read_listing(&mut self, url: &Url, response: Result<FileResponse, ScrapeError>, now: Instant) {
+        let Ok(file) = response else { return };
         if !file.status.is_success() || self.options.depth == Some(0) {
             return;
         }
         websvc_sitemap::read(&file.body, url, &mut |item| {
             match item {
-                Item::Sitemap(url) if self.scope.takes_file(&url) => self.frontier.add_listing(url, now),
-                Item::Sitemap(_elsewhere) => {}
+                Item::Sitemap(url) if self.scope.contains_file(&url) => self.frontier.add_listing(url, now),
+                Item::Sitemap(_other_host) => {}
                 Item::Page(entry) => {
                     let url = strip_tracking_params(entry.url.clone());
-                    self.take(url.clone(), 1, now);
-                    if let Some(told) = PageHints::of(*entry) {
-                        self.add_hints(url, told);
+                    self.add_page(url.clone(), 1, now);
+                    if let Some(hints) = PageHints::of(*entry) {
+                        self.add_hints(url, hints);
                     }
                 }
             }
@@ -326,19 +329,19 @@ impl<'a> Crawl<'a> {
         });
     }
 
-    /// Remembers what a list says of a page.
-    fn add_hints(&mut self, url: Url, told: PageHints) {
-        if !self.scope.takes_file(&url) || self.fed_weight + told.weight() > MAX_FED {
+    /// Stores the hints of a sitemap or a feed about a page.
+    fn add_hints(&mut self, url: Url, hints: PageHints) {
+        if !self.scope.contains_file(&url) || self.hints_weight + hints.weight() > MAX_HINTS {
             return;
         }
-        self.fed_weight += told.weight();
-        match self.fed.entry(url) {
-            hash_map::Entry::Vacant(place) => drop(place.insert(told)),
-            hash_map::Entry::Occupied(known) => known.into_mut().merge(told),
+        self.hints_weight += hints.weight();
+        match self.hints.entry(url) {
+            hash_map::Entry::Vacant(entry) => drop(entry.insert(hints)),
+            hash_map::Entry::Occupied(entry) => entry.into_mut().merge(hints),
         }
     }
 
-    fn take(&mut self, url: Url, depth: u32, now: Instant) {
+    fn add_page(&mut self, url: Url, depth: u32, now: Instant) {
         let url = strip_tracking_params(url);
         if self.scope.contains(&url) {
             self.frontier.add_page(url, depth, now);
@@ -350,73 +353,73 @@ impl<'a> Crawl<'a> {
             return;
         }
         if task.depth <= MAX_FEED_DEPTH {
-            let taken = feeds
+            let allowed = feeds
                 .into_iter()
-                .filter(|feed| self.scope.takes_file(feed) && self.frontier.host(feed, now).allows(feed));
-            for feed in taken.take(MAX_FEEDS).collect::<Vec<_>>() {
+                .filter(|feed| self.scope.contains_file(feed) && self.frontier.host(feed, now).allows(feed));
+            for feed in allowed.take(MAX_FEEDS).collect::<Vec<_>>() {
                 self.frontier.add_listing(feed, now);
             }
         }
         for link in links {
             let link = strip_tracking_params(link);
-            if self.frontier.knows(&link) || !self.scope.contains(&link) {
+            if self.frontier.has_seen(&link) || !self.scope.contains(&link) {
                 continue;
             }
             if self.budgets.try_take(&link) {
                 self.frontier.add_page(link, task.depth + 1, now);
             } else {
-                self.frontier.note(&link);
-                self.skip(link, "its like were met too often: it may be one of endlessly many");
+                self.frontier.mark_seen(&link);
+                self.skip(link, "too many similar URLs: possibly an infinite URL space");
             }
         }
     }
 
-    fn page(&mut self, task: PageTask, survey: Result<Box<CrawlPage>, ScrapeError>, now: Instant) {
-        let survey = match survey {
-            Ok(survey) => *survey,
+    fn handle_page(&mut self, task: PageTask, page: Result<Box<CrawlPage>, ScrapeError>, now: Instant) {
+        let page = match page {
+            Ok(page) => *page,
             Err(ScrapeError::Extract(_)) => return self.skip(task.url, "not a page of text"),
             Err(error) => return self.fail(task.url, error.to_string()),
         };
-        if survey.is_overload() {
-            self.frontier.host(&task.url, now).back_off(now, survey.retry_after);
+        if page.is_overload() {
+            self.frontier.host(&task.url, now).back_off(now, page.retry_after);
             if task.retries < MAX_RETRIES {
                 return self.frontier.retry(PageTask { retries: task.retries + 1, ..task }, now);
             }
         }
-        if !survey.status.is_success() {
-            return self.fail(task.url, format!("the host answered {}", survey.status));
+        if !page.status.is_success() {
+            return self.fail(task.url, format!("the host responded with {}", page.status));
         }
-        self.accept(&task, survey, now);
+        self.accept(&task, page, now);
     }
 
-    fn accept(&mut self, task: &PageTask, survey: CrawlPage, now: Instant) {
-        let reached = strip_tracking_params(survey.url.clone());
-        if survey.url != task.url && reached != task.url {
+    fn accept(&mut self, task: &PageTask, page: CrawlPage, now: Instant) {
+        let reached_url = strip_tracking_params(page.url.clone());
+        if page.url != task.url && reached_url != task.url {
             if task.depth == 0 {
-                self.scope.add(&survey.url);
-            } else if !self.scope.contains(&reached) {
-                return self.skip(task.url.clone(), "it redirects out of the crawl");
+                self.scope.add(&page.url);
+            } else if !self.scope.contains(&reached_url) {
+                return self.skip(task.url.clone(), "redirects outside the crawl");
             }
-            if !self.frontier.note(&reached) {
-                return self.skip(task.url.clone(), "it redirects to a page that was met before");
+            if !self.frontier.mark_seen(&reached_url) {
+                return self.skip(task.url.clone(), "redirects to a page that was already seen");
             }
         }
-        self.follow(task, survey.links, survey.feeds, now);
-        if !self.scope.chooses(&reached) {
-            return self.skip(survey.url, "the patterns do not choose it");
+        self.follow(task, page.links, page.feeds, now);
+        if !self.scope.matches_patterns(&reached_url) {
+            return self.skip(page.url, "not matched by the path patterns");
         }
-        match survey.index_copy {
+        match page.index_copy {
             Some(mut copy) => {
-                if let Some(entry) = self.fed.get(&task.url).or_else(|| self.fed.get(&reached)) {
+                if let Some(entry) = self.hints.get(&task.url).or_else(|| self.hints.get(&reached_url)) {
                     entry.apply_to(&mut copy);
                 }
-                self.measure(&mut copy, now);
+                self.request_image_sizes(&mut copy, now);
                 self.batch.push(*copy);
                 self.report.pages += 1;
-                self.report.unchanged += usize::from(survey.not_modified);
-                (self.on_event)(CrawlEvent::Page { url: survey.url });
+                self.report.unchanged += usize::from(page.not_modified);
+                (self.on_event)(CrawlEvent::Page { url: page.url });
             }
-            None => self.skip(survey.url, "it asks not to be indexed, or has no text"),
+            None => self.skip(page.url, "noindex, or no text"),
         }
     }
 
@@ -431,15 +434,21 @@ impl<'a> Crawl<'a> {
         (self.on_event)(CrawlEvent::Failed { url, reason });
     }
 
-    async fn hand_over(&mut self) -> Result<(), SinkError> {
+    async fn flush_batch(&mut self) -> Result<(), SinkError> {
         if self.batch.is_empty() { Ok(()) } else { self.sink.accept(std::mem::take(&mut self.batch)).await }
     }
 }
 
-async fn perform(scraper: &Scraper, max_age: Duration, origin: Url, task: Task, work: TaskPurpose) -> Done {
+async fn perform(
+    scraper: &Scraper,
+    max_age: Duration,
+    origin: Url,
+    task: Task,
+    purpose: TaskPurpose,
+) -> Done {
     let started = Instant::now();
     let deadline = started
-        + match work {
+        + match purpose {
             TaskPurpose::Pages => PAGE_TIMEOUT,
             TaskPurpose::Images => image_sizes::TIMEOUT,
         };
@@ -458,5 +467,5 @@ async fn perform(scraper: &Scraper, max_age: Duration, origin: Url, task: Task, 
             Outcome::Page(scraper.scrape_for_crawl(&page.url, max_age, deadline).await.map(Box::new))
         }
     };
-    Done { origin, task, work, elapsed: started.elapsed(), result }
+    Done { origin, task, purpose, elapsed: started.elapsed(), result }
 }

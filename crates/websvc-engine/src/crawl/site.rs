@@ -1,4 +1,4 @@
-//! Which pages belong to a crawl that was asked for over HTTP (clients.md, section 2.4), and how they are told apart.
+//! The scope of a crawl by request (clients.md, section 2.4): the pages that belong to it, and the identity of pages.
 
 use std::sync::OnceLock;
 
@@ -9,49 +9,50 @@ use websvc_validate::CrawlPlan;
 use super::scope::{host_key, is_page};
 use super::trap::is_trap;
 
-/// The pages of a site.
+/// The scope of one crawl job.
 #[derive(Debug)]
 pub struct CrawlScope {
     plan: CrawlPlan,
     start: Directory,
-    /// Where the start led, when that is a place of the same site.
-    led_to: OnceLock<Directory>,
+    /// The directory that the start URL redirected to, if it belongs to the same site.
+    redirect_target: OnceLock<Directory>,
 }
 
 /// A directory of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Directory {
-    /// The host and its port, without `www.`.
+    /// The host with its port, without `www.`.
     host: String,
-    /// The path without the slash at its end: empty for all of the host.
-    directory: String,
+    /// The path without a trailing slash; empty for the whole host.
+    path: String,
 }
 
 impl CrawlScope {
-    /// Makes the site of a start.
+    /// Creates the scope of a plan.
     #[must_use]
     pub fn new(plan: CrawlPlan) -> Self {
         let start = Directory::of(plan.url());
-        Self { plan, start, led_to: OnceLock::new() }
+        Self { plan, start, redirect_target: OnceLock::new() }
     }
 
-    /// Takes over where the start led: another directory of the host, or a host above or below it, whose pages are pages of
-    /// the crawl from now on. Tells whether that is so; other hosts are other sites.
+    /// Extends the scope to the target of a redirect of the start URL, if the target is another directory of the host,
+    /// or on a parent domain or a subdomain of the host. Returns whether the target is now the second directory of the
+    /// scope. Other hosts are other sites.
     pub fn follow_start_redirect(&self, reached: &Url) -> bool {
-        let mut place = Directory::of(reached);
-        if place.directory.is_empty() && place.host == self.start.host {
-            // A start that leads to the top, such as to a sign-in, does not open the whole host.
-            place.directory.clone_from(&self.start.directory);
+        let mut target = Directory::of(reached);
+        if target.path.is_empty() && target.host == self.start.host {
+            // A redirect to the root, such as to a sign-in page, does not open the whole host.
+            target.path.clone_from(&self.start.path);
         }
-        let is_near = place.host == self.start.host
-            || is_below(&place.host, &self.start.host)
-            || is_below(&self.start.host, &place.host);
-        // A start that is got again leads to the same place.
-        is_near && place != self.start && *self.led_to.get_or_init(|| place.clone()) == place
+        let is_near = target.host == self.start.host
+            || is_subdomain(&target.host, &self.start.host)
+            || is_subdomain(&self.start.host, &target.host);
+        // A start page that is fetched again redirects to the same directory.
+        is_near && target != self.start && *self.redirect_target.get_or_init(|| target.clone()) == target
     }
 
-    fn places(&self) -> impl Iterator<Item = &Directory> {
-        std::iter::once(&self.start).chain(self.led_to.get())
+    fn directories(&self) -> impl Iterator<Item = &Directory> {
+        std::iter::once(&self.start).chain(self.redirect_target.get())
     }
 
     /// Returns the plan.
@@ -60,10 +61,10 @@ impl CrawlScope {
         &self.plan
     }
 
-    /// Returns an address as it is fetched: without fragment, without the query where that is ignored, and without what
-    /// names a visit where similar addresses are one.
+    /// Returns a URL as it is fetched: without fragment, without query if the plan ignores queries, and without
+    /// tracking parameters if the plan deduplicates similar URLs.
     #[must_use]
-    pub fn fetched(&self, mut url: Url) -> Url {
+    pub fn normalize(&self, mut url: Url) -> Url {
         url.set_fragment(None);
         if self.plan.ignores_query() {
             url.set_query(None);
@@ -71,37 +72,38 @@ impl CrawlScope {
         if self.plan.deduplicates() { strip_tracking_params(url) } else { url }
     }
 
-    /// Returns what tells an address, as it is fetched, from others.
+    /// Returns the identity of a normalized URL. URLs with equal keys are the same page.
     #[must_use]
     pub fn key(&self, url: &Url) -> String {
         if self.plan.deduplicates() { PageIdentity::of_url(url).as_str().to_owned() } else { url.to_string() }
     }
 
-    /// Returns whether an address is one of a page of the crawl. Whether its like were met too often is asked apart.
+    /// Returns whether a URL is that of a page of the crawl. Budgets for traps are checked separately.
     #[must_use]
     pub fn contains(&self, url: &Url) -> bool {
         matches!(url.scheme(), "http" | "https")
-            && self.reaches(url)
+            && self.is_in_reach(url)
             && !is_trap(url)
             && is_page(url)
             && self.plan.paths().takes(url)
     }
 
-    /// Returns whether an address is on the host of the start.
+    /// Returns whether a URL is on the host of the start URL.
     #[must_use]
     pub fn is_start_host(&self, url: &Url) -> bool {
         let host = bare_host(url);
-        matches!(url.scheme(), "http" | "https") && self.places().any(|place| place.host == host)
+        matches!(url.scheme(), "http" | "https") && self.directories().any(|directory| directory.host == host)
     }
 
-    /// Returns whether the host and the directory are those of the crawl.
-    fn reaches(&self, url: &Url) -> bool {
+    /// Returns whether the host and the directory of a URL belong to the crawl.
+    fn is_in_reach(&self, url: &Url) -> bool {
         let host = bare_host(url);
-        let mut at_home = self.places().filter(|place| place.host == host).peekable();
-        if at_home.peek().is_some() {
-            return self.plan.entire_domain() || at_home.any(|place| place.has(url.path()));
+        let mut same_host = self.directories().filter(|directory| directory.host == host).peekable();
+        if same_host.peek().is_some() {
+            return self.plan.entire_domain()
+                || same_host.any(|directory| directory.contains_path(url.path()));
         }
-        if self.places().any(|place| is_below(&host, &place.host)) {
+        if self.directories().any(|directory| is_subdomain(&host, &directory.host)) {
             self.plan.subdomains() || self.plan.external_links()
         } else {
             self.plan.external_links()
@@ -109,38 +111,38 @@ impl CrawlScope {
     }
 }
 
-/// Returns a host with its port, without `www.`.
+/// Returns the host of a URL with its port, without `www.`.
 fn bare_host(url: &Url) -> String {
     let host = host_key(url);
     host.strip_prefix("www.").map_or_else(|| host.clone(), str::to_owned)
 }
 
 /// Returns whether a host is a subdomain of another.
-fn is_below(host: &str, other: &str) -> bool {
+fn is_subdomain(host: &str, other: &str) -> bool {
     host.strip_suffix(other).is_some_and(|rest| rest.ends_with('.'))
 }
 
 impl Directory {
-    /// Returns the place of an address: its path, or that of its parent when its last segment looks like a document.
+    /// Returns the directory of a URL: its path, or the parent path if the last segment looks like a document.
     fn of(url: &Url) -> Self {
         let path = url.path();
         let (above, last) = path.rsplit_once('/').unwrap_or_default();
         let path = if is_document(last) { above } else { path };
-        Self { host: bare_host(url), directory: path.trim_end_matches('/').to_owned() }
+        Self { host: bare_host(url), path: path.trim_end_matches('/').to_owned() }
     }
 
     /// Returns whether a path is in the directory.
-    fn has(&self, path: &str) -> bool {
-        path.strip_prefix(&self.directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    fn contains_path(&self, path: &str) -> bool {
+        path.strip_prefix(&self.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 }
 
-/// Returns whether a segment of a path has an extension, and not the dot of a version as in `v1.2`.
+/// Returns whether a path segment has a file name extension. The dot of a version, as in `v1.2`, is not one.
 fn is_document(segment: &str) -> bool {
-    segment.rsplit_once('.').is_some_and(|(_, ending)| {
-        ending.starts_with(|first: char| first.is_ascii_alphabetic())
-            && ending.len() <= 5
-            && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    segment.rsplit_once('.').is_some_and(|(_, extension)| {
+        extension.starts_with(|first: char| first.is_ascii_alphabetic())
+            && extension.len() <= 5
+            && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
 }
 
@@ -151,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    fn site(mut request: Value, start: &str) -> CrawlScope {
+    fn scope(mut request: Value, start: &str) -> CrawlScope {
         request["url"] = json!(start);
         let checked = read_crawl(request.to_string().as_bytes(), &Policy::default()).expect("a crawl");
         CrawlScope::new(checked.plan)
@@ -159,12 +161,12 @@ mod tests {
 
     #[track_caller]
     fn check(request: &Value, start: &str, url: &str, expected: bool) {
-        let taken = site(request.clone(), start).contains(&url.parse().expect("a URL"));
-        assert_eq!(taken, expected, "{request} {start} {url}");
+        let contained = scope(request.clone(), start).contains(&url.parse().expect("a URL"));
+        assert_eq!(contained, expected, "{request} {start} {url}");
     }
 
     #[test]
-    fn the_directory_of_the_start_is_the_site() {
+    fn crawl_scope_without_options_is_the_start_directory() {
         let none = json!({});
         check(&none, "http://a.test/docs", "http://a.test/docs/x", true);
         check(&none, "http://a.test/docs/index.html", "https://www.a.test/docs/x", true);
@@ -182,16 +184,16 @@ mod tests {
     }
 
     #[test]
-    fn where_the_start_led_is_the_site_too() {
+    fn crawl_scope_includes_the_redirect_target_of_the_start() {
         let check = |start: &str, reached: &str, url: &str, expected: bool| {
-            let site = site(json!({}), start);
+            let scope = scope(json!({}), start);
             let reached = reached.parse().expect("a URL");
             assert_eq!(
-                site.follow_start_redirect(&reached),
-                site.follow_start_redirect(&reached),
+                scope.follow_start_redirect(&reached),
+                scope.follow_start_redirect(&reached),
                 "{start} {reached}"
             );
-            assert_eq!(site.contains(&url.parse().expect("a URL")), expected, "{start} {reached} {url}");
+            assert_eq!(scope.contains(&url.parse().expect("a URL")), expected, "{start} {reached} {url}");
         };
         check("http://a.test/docs", "http://a.test/manual/", "http://a.test/manual/x", true);
         check("http://a.test/docs", "http://a.test/manual/", "http://a.test/docs/x", true);
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn other_hosts_come_when_they_are_asked_for() {
+    fn other_hosts_are_included_only_if_requested() {
         let none = json!({});
         check(&none, "http://a.test", "http://b.a.test/", false);
         check(&none, "http://a.test", "http://b.test/", false);
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_are_found_in_the_path_or_in_all() {
+    fn path_patterns_match_the_path_or_the_full_url() {
         let include = json!({ "includePaths": ["^/blog/.*"], "excludePaths": ["/old/"] });
         check(&include, "http://a.test", "http://a.test/blog/x", true);
         check(&include, "http://a.test", "http://a.test/docs/blog/x", false);
@@ -226,15 +228,15 @@ mod tests {
     }
 
     #[test]
-    fn spellings_are_one_page_unless_that_is_not_wanted() {
+    fn url_spellings_have_one_key_unless_deduplication_is_off() {
         let key = |request: Value, url: &str| {
-            let site = site(request, "http://a.test");
-            site.key(&site.fetched(url.parse().expect("a URL")))
+            let scope = scope(request, "http://a.test");
+            scope.key(&scope.normalize(url.parse().expect("a URL")))
         };
-        let first = key(json!({}), "http://a.test/x/");
-        assert_eq!(first, key(json!({}), "https://www.a.test/x#part"));
-        assert_ne!(first, key(json!({}), "http://a.test/x?page=2"));
-        assert_eq!(first, key(json!({ "ignoreQueryParameters": true }), "http://a.test/x?page=2"));
+        let reference = key(json!({}), "http://a.test/x/");
+        assert_eq!(reference, key(json!({}), "https://www.a.test/x#part"));
+        assert_ne!(reference, key(json!({}), "http://a.test/x?page=2"));
+        assert_eq!(reference, key(json!({ "ignoreQueryParameters": true }), "http://a.test/x?page=2"));
         let exact = json!({ "deduplicateSimilarURLs": false });
         assert_ne!(key(exact.clone(), "http://a.test/x"), key(exact, "http://a.test/x/"));
     }

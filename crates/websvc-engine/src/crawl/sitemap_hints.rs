@@ -1,23 +1,23 @@
-//! What feeds and sitemaps say of pages, beside that there are such.
+//! Facts about pages that feeds and sitemaps contain.
 
 use jiff::Timestamp;
 use url::Url;
 use websvc_scrape::date;
 use websvc_types::index::{IndexDocument, IndexImage, IndexNews};
 
-/// What a feed or a sitemap says of one page.
+/// The facts that a feed or a sitemap contains about one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PageHints {
-    /// When it was published, else last changed.
+    /// The publication date, or else the date of the last change.
     date: Option<Timestamp>,
-    /// Its picture.
+    /// The image of the page in the feed.
     image: Option<Url>,
-    /// Images on it, by the site's own list of them.
+    /// The images on the page that the sitemap lists.
     images: Vec<IndexImage>,
 }
 
 impl PageHints {
-    /// Takes over what was read; `None` when it says no more than that there is a page.
+    /// Creates the hints of an entry; `None` if the entry contains nothing but the URL.
     pub(super) fn of(entry: websvc_sitemap::Entry) -> Option<Self> {
         let websvc_sitemap::Entry { url: _, title: _, description: _, date, image, images } = entry;
         let date = date.and_then(|text| date::read(&text));
@@ -25,12 +25,12 @@ impl PageHints {
         (date.is_some() || !images.is_empty()).then_some(Self { date, image, images })
     }
 
-    /// Returns how many things it is to remember.
+    /// Returns the number of stored items: the page and its images.
     pub(super) fn weight(&self) -> usize {
         1 + self.images.len()
     }
 
-    /// Takes over what another list says and this one does not.
+    /// Adds the facts of another entry for the same page that are missing here.
     pub(super) fn merge(&mut self, other: Self) {
         let Self { date, image, images } = other;
         self.date = self.date.or(date);
@@ -40,7 +40,7 @@ impl PageHints {
         }
     }
 
-    /// Adds to a page what is said of it: to be in a feed or a news sitemap with a date makes it news.
+    /// Adds the facts to a page. A page that is dated in a feed or a news sitemap counts as news.
     pub(super) fn apply_to(&self, copy: &mut IndexDocument) {
         if let Some(date) = self.date {
             copy.published.get_or_insert_with(|| date.to_string());
@@ -50,7 +50,7 @@ impl PageHints {
             }
         }
         for image in &self.images {
-            if !copy.images.iter().any(|known| known.url == image.url) {
+            if !copy.images.iter().any(|existing| existing.url == image.url) {
                 copy.images.push(image.clone());
             }
         }

@@ -1,4 +1,4 @@
-//! The pages that a site lists of itself, for a crawl that goes on without their dates and images.
+//! Reads the sitemaps of a site for a crawl job, which uses only the URLs in them.
 
 use std::collections::{HashSet, VecDeque};
 use std::ops::ControlFlow;
@@ -14,86 +14,97 @@ use websvc_transport::TlsPolicy;
 
 use super::robots::RobotsTxt;
 
-/// Most sitemaps that are read.
+/// The maximum number of sitemaps that are read.
 const MAX_FILES: usize = 50;
 
-/// Most pages that are taken from them, however many are wanted.
+/// The maximum number of pages that are returned, whatever the caller requests.
 const MAX_PAGES: usize = 100_000;
 
-/// The longest pause between two files.
-const MAX_PAUSE: Duration = Duration::from_secs(10);
+/// The longest delay between two files.
+const MAX_DELAY: Duration = Duration::from_secs(10);
 
-/// Whether a page that a sitemap names is wanted.
+/// A predicate that selects URLs.
 type UrlPredicate = Arc<dyn Fn(&Url) -> bool + Send + Sync>;
 
-/// How the sitemaps of a host are read.
+/// Reads the sitemaps of a host.
 pub struct SitemapReader<'a> {
-    /// What asks for them.
+    /// The scraper that fetches the files.
     pub scraper: &'a Scraper,
-    /// The rules of the host.
-    pub rules: &'a RobotsTxt,
-    /// Whether its certificate is looked at.
+    /// The robots.txt of the host.
+    pub robots_txt: &'a RobotsTxt,
+    /// The verification of the host's certificate.
     pub tls: TlsPolicy,
-    /// What cannot be had until then is left out.
+    /// The deadline. Files that are not fetched until then are skipped.
     pub deadline: Instant,
-    /// The most pages, of those that are wanted.
-    pub most: usize,
+    /// The maximum number of pages to return.
+    pub max_pages: usize,
 }
 
 impl SitemapReader<'_> {
-    /// Returns the pages that the sitemaps of a host name and `wants` lets through, in their order: those that its robots.txt
-    /// names, or else `/sitemap.xml`. Only files that `takes` lets through are read.
-    pub async fn pages(&self, start: &Url, takes: impl Fn(&Url) -> bool, wants: UrlPredicate) -> Vec<Url> {
-        let Self { scraper, rules, tls, deadline, most } = *self;
-        let most = most.min(MAX_PAGES);
+    /// Returns the pages in the sitemaps of a host that `is_wanted` selects, in the order of the sitemaps.
+    ///
+    /// It reads the sitemaps that robots.txt names, or else `/sitemap.xml`. Files that `may_fetch` rejects are skipped.
+    pub async fn pages(
+        &self,
+        start: &Url,
+        may_fetch: impl Fn(&Url) -> bool,
+        is_wanted: UrlPredicate,
+    ) -> Vec<Url> {
+        let Self { scraper, robots_txt, tls, deadline, max_pages } = *self;
+        let max_pages = max_pages.min(MAX_PAGES);
         let mut files: VecDeque<Url> =
-            rules.sitemaps().iter().filter_map(|text| Url::parse(text).ok()).collect();
+            robots_txt.sitemaps().iter().filter_map(|text| Url::parse(text).ok()).collect();
         if files.is_empty() {
             files.extend(start.join("/sitemap.xml"));
         }
-        let (mut seen, mut pages, mut asked) = (HashSet::new(), Vec::new(), 0);
+        let (mut seen, mut pages, mut file_count) = (HashSet::new(), Vec::new(), 0);
         while let Some(file) = files.pop_front() {
-            if asked >= MAX_FILES || pages.len() >= most || Instant::now() >= deadline {
+            if file_count >= MAX_FILES || pages.len() >= max_pages || Instant::now() >= deadline {
                 break;
             }
-            if !seen.insert(file.clone()) || !takes(&file) || !rules.is_allowed(&file) {
+            if !seen.insert(file.clone()) || !may_fetch(&file) || !robots_txt.is_allowed(&file) {
                 continue;
             }
-            let begun = Instant::now();
-            asked += 1;
-            let answer = scraper.file(&file, websvc_sitemap::MAX_BYTES, tls, deadline).await;
-            if let Ok(answer) = answer
-                && answer.status.is_success()
+            let started = Instant::now();
+            file_count += 1;
+            let response = scraper.file(&file, websvc_sitemap::MAX_BYTES, tls, deadline).await;
+            if let Ok(response) = response
+                && response.status.is_success()
             {
-                let (room, wants) = (most - pages.len(), Arc::clone(&wants));
-                // Megabytes hold nobody up there; a runtime that ends reads no more of it.
-                let reading = tokio::task::spawn_blocking(in_current_span(move || {
-                    read(&answer.body, &file, room, &*wants)
+                let (remaining, is_wanted) = (max_pages - pages.len(), Arc::clone(&is_wanted));
+                // Parsing megabytes would block an async thread. If the runtime shuts down, reading stops.
+                let parsing = tokio::task::spawn_blocking(in_current_span(move || {
+                    read(&response.body, &file, remaining, &*is_wanted)
                 }));
-                let Ok((listed, sitemaps)) = reading.await else { break };
-                pages.extend(listed);
+                let Ok((listed_pages, sitemaps)) = parsing.await else { break };
+                pages.extend(listed_pages);
                 files.extend(sitemaps);
             }
             if !files.is_empty() {
-                let pause = begun.elapsed().max(rules.delay().unwrap_or_default()).min(MAX_PAUSE);
-                tokio::time::sleep(pause).await;
+                let delay = started.elapsed().max(robots_txt.delay().unwrap_or_default()).min(MAX_DELAY);
+                tokio::time::sleep(delay).await;
             }
         }
         pages
     }
 }
 
-/// Returns up to `room` pages that a file names and `wants` lets through, and further files.
-fn read(body: &Bytes, base: &Url, room: usize, wants: &dyn Fn(&Url) -> bool) -> (Vec<Url>, Vec<Url>) {
+/// Returns the pages in a file that `is_wanted` selects, up to `max_pages`, and the sitemaps that it names.
+fn read(
+    body: &Bytes,
+    base: &Url,
+    max_pages: usize,
+    is_wanted: &dyn Fn(&Url) -> bool,
+) -> (Vec<Url>, Vec<Url>) {
     let (mut pages, mut sitemaps) = (Vec::new(), Vec::new());
     websvc_sitemap::read(body, base, &mut |item| {
         match item {
-            Item::Page(entry) if wants(&entry.url) => pages.push(entry.url),
-            // No more than these are read in all.
+            Item::Page(entry) if is_wanted(&entry.url) => pages.push(entry.url),
+            // The caller reads no more files than this in total.
             Item::Sitemap(url) if sitemaps.len() < MAX_FILES => sitemaps.push(url),
             Item::Page(_) | Item::Sitemap(_) => {}
         }
-        if pages.len() < room { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if pages.len() < max_pages { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     (pages, sitemaps)
 }

@@ -1,4 +1,4 @@
-//! Crawls of a loopback web, page by page: what is fetched, in which order, and what the sink gets.
+//! Crawls of a loopback web: the fetched URLs, their order, and the documents that the sink gets.
 
 mod images;
 mod large_robots;
@@ -15,25 +15,25 @@ use websvc_types::index::IndexDocument;
 
 use super::{CrawlEvent, CrawlOptions, CrawlReport, Sink, SinkFuture, crawl};
 
-/// Keeps what it gets.
+/// A sink that stores its documents.
 #[derive(Default)]
-struct Shelf(Mutex<Vec<IndexDocument>>);
+struct MemorySink(Mutex<Vec<IndexDocument>>);
 
-impl Sink for Shelf {
-    fn accept(&self, copies: Vec<IndexDocument>) -> SinkFuture<'_> {
-        self.0.lock().unwrap().extend(copies);
+impl Sink for MemorySink {
+    fn accept(&self, documents: Vec<IndexDocument>) -> SinkFuture<'_> {
+        self.0.lock().unwrap().extend(documents);
         Box::pin(async { Ok(()) })
     }
 }
 
-/// A loopback web and what crawls it.
+/// A loopback web and a scraper for it.
 struct Site {
     world: TestWeb,
     scraper: Scraper,
     _store: TempDir,
 }
 
-/// What a crawl came to.
+/// The report, the documents and the skipped URLs of a crawl.
 struct Crawled {
     report: CrawlReport,
     documents: Vec<IndexDocument>,
@@ -41,7 +41,7 @@ struct Crawled {
 }
 
 impl Crawled {
-    /// Returns the document of a path of `http://a.test`.
+    /// Returns the document of a path on `http://a.test`.
     fn document(&self, path: &str) -> &IndexDocument {
         let url = format!("http://a.test{path}");
         self.documents.iter().find(|document| document.url == url).unwrap()
@@ -59,24 +59,27 @@ impl Site {
 
     async fn crawl(&self, change: impl FnOnce(&mut CrawlOptions)) -> Crawled {
         let mut options = CrawlOptions::new(vec!["http://a.test/".parse().unwrap()]);
-        // One request after the other, so that their order is known.
+        // One request at a time, so that the order is deterministic.
         options.per_host = 1;
         change(&mut options);
-        let shelf = Shelf::default();
+        let sink = MemorySink::default();
         let mut skipped = Vec::new();
         let mut on_event = |event| {
             if let CrawlEvent::Skipped { url, .. } = event {
                 skipped.push(url.to_string());
             }
         };
-        let report = crawl(&self.scraper, &options, &shelf, &mut on_event, pending()).await.unwrap();
-        Crawled { report, documents: shelf.0.into_inner().unwrap(), skipped }
+        let report = crawl(&self.scraper, &options, &sink, &mut on_event, pending()).await.unwrap();
+        Crawled { report, documents: sink.0.into_inner().unwrap(), skipped }
     }
 
-    /// Returns the paths of `http://a.test` in the order in which they were asked for.
+    /// Returns the fetched paths of `http://a.test` in order.
     fn paths(&self) -> Vec<String> {
         let requests = self.world.requests();
-        requests.iter().filter_map(|seen| seen.url.strip_prefix("http://a.test").map(str::to_owned)).collect()
+        requests
+            .iter()
+            .filter_map(|request| request.url.strip_prefix("http://a.test").map(str::to_owned))
+            .collect()
     }
 }
 
@@ -85,7 +88,7 @@ fn page(path: &str, body: &str) -> Page {
 }
 
 #[tokio::test]
-async fn what_a_feed_says_of_its_pages_reaches_the_index() {
+async fn dates_and_images_of_a_feed_reach_the_index() {
     let feed = "<rss><channel><item><link>http://a.test/dated</link><pubDate>Fri, 02 Jan 2026 10:00:00 GMT</pubDate>\
         <enclosure url='/pot.jpg' type='image/jpeg'/></item><item><link>/undated</link></item>\
         <item><link>http://other.test/</link></item></channel></rss>";
@@ -108,7 +111,7 @@ async fn what_a_feed_says_of_its_pages_reaches_the_index() {
 }
 
 #[tokio::test]
-async fn sitemaps_come_first_in_whatever_form_they_are() {
+async fn sitemaps_of_all_formats_are_read_before_pages() {
     let index = "<sitemapindex><sitemap><loc>http://a.test/list.txt</loc></sitemap>\
         <sitemap><loc>http://a.test/feed.xml</loc></sitemap></sitemapindex>";
     let feed = "<feed><entry><link href='/3'/><updated>2026-01-03T00:00:00Z</updated></entry></feed>";
@@ -128,7 +131,7 @@ async fn sitemaps_come_first_in_whatever_form_they_are() {
 }
 
 #[tokio::test]
-async fn patterns_choose_what_is_fetched_and_seeds_are_only_followed() {
+async fn path_patterns_select_fetched_pages_and_seeds_are_only_followed() {
     let world = TestWeb::builder()
         .page(
             "http://a.test/",
@@ -151,10 +154,10 @@ async fn patterns_choose_what_is_fetched_and_seeds_are_only_followed() {
 }
 
 #[tokio::test]
-async fn a_session_id_does_not_make_a_page_new() {
-    let visit = |seen: &ReceivedRequest| {
+async fn session_ids_do_not_make_a_page_new() {
+    let visit = |request: &ReceivedRequest| {
         page(
-            &seen.url,
+            &request.url,
             "<a href='/x?sid=5f2d8e1c9b7a4036e1d2'>x</a> <a href='/x?PHPSESSID=2&amp;utm_source=y'>x</a>",
         )
     };
@@ -168,10 +171,10 @@ async fn a_session_id_does_not_make_a_page_new() {
 }
 
 #[tokio::test]
-async fn a_calendar_without_an_end_is_left() {
-    let month = |seen: &ReceivedRequest| {
-        let number: u32 = seen.url.rsplit('=').next().unwrap().parse().unwrap();
-        page(&seen.url, &format!("<a href='/calendar?month={}'>next</a>", number + 1))
+async fn endless_calendar_is_limited() {
+    let month = |request: &ReceivedRequest| {
+        let number: u32 = request.url.rsplit('=').next().unwrap().parse().unwrap();
+        page(&request.url, &format!("<a href='/calendar?month={}'>next</a>", number + 1))
     };
     let world = TestWeb::builder()
         .page("http://a.test/", page("/", "<a href='/calendar?month=1'>calendar</a>"))
@@ -180,18 +183,18 @@ async fn a_calendar_without_an_end_is_left() {
     let crawled = site.crawl(|_| {}).await;
     assert_eq!(crawled.report.pages, 101);
     assert_eq!(crawled.skipped, ["http://a.test/calendar?month=101"]);
-    let because: Vec<usize> = crawled.report.skipped_because.values().copied().collect();
-    assert_eq!((because, crawled.report.waiting), (vec![1], 0));
+    let skipped: Vec<usize> = crawled.report.skipped_because.values().copied().collect();
+    assert_eq!((skipped, crawled.report.waiting), (vec![1], 0));
 }
 
 #[tokio::test]
-async fn an_unchanged_page_is_not_sent_again() {
-    let tagged = |seen: &ReceivedRequest| match seen.header("if-none-match") {
+async fn unchanged_pages_are_revalidated_without_a_transfer() {
+    let tagged = |request: &ReceivedRequest| match request.header("if-none-match") {
         Some("\"1\"") => Page::text("").status(304),
         Some(_) | None => page("/", "<a href=/dated>x</a> <a href=/plain>x</a>").header("etag", "\"1\""),
     };
     let date = "Fri, 02 Jan 2026 10:00:00 GMT";
-    let dated = move |seen: &ReceivedRequest| match seen.header("if-modified-since") {
+    let dated = move |request: &ReceivedRequest| match request.header("if-modified-since") {
         Some(since) if since == date => Page::text("").status(304),
         Some(_) | None => page("/dated", "").header("last-modified", date),
     };
@@ -205,7 +208,7 @@ async fn an_unchanged_page_is_not_sent_again() {
     assert_eq!((first.report.pages, first.report.unchanged), (3, 0));
     assert_eq!((again.report.pages, again.report.unchanged), (3, 2));
     assert_eq!(again.documents, first.documents);
-    // Asking counted as fetching: what goes on from here takes all of it from the cache.
+    // Revalidation renewed the cached pages, so a resumed crawl takes all of them from the cache.
     site.world.forget();
     let third = site.crawl(|options| options.max_age = Duration::from_secs(3_600)).await;
     assert_eq!(third.report.pages, 3);
@@ -213,7 +216,7 @@ async fn an_unchanged_page_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn a_crawl_that_goes_on_slowly_takes_from_the_cache_what_the_first_one_fetched() {
+async fn resumed_slow_crawl_uses_cached_pages_of_the_first_crawl() {
     let world = TestWeb::builder()
         .page("http://a.test/", Page::html("<p>Start.</p><a href=/slow>slow</a>"))
         .page(
@@ -222,16 +225,20 @@ async fn a_crawl_that_goes_on_slowly_takes_from_the_cache_what_the_first_one_fet
         )
         .page("http://a.test/last", Page::html("<p>Last.</p>"));
     let site = Site::start(world).await;
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     site.crawl(|options| options.seeds = vec!["http://a.test/last".parse().unwrap()]).await;
     site.world.forget();
-    let crawled = site.crawl(|options| options.max_age = begun.elapsed()).await;
+    let crawled = site.crawl(|options| options.max_age = started.elapsed()).await;
     assert_eq!(crawled.report.pages, 3);
-    assert_eq!(site.world.count("http://a.test/last"), 0, "though it is older now than when the crawl began");
+    assert_eq!(
+        site.world.count("http://a.test/last"),
+        0,
+        "the maximum age counts from the start of the crawl"
+    );
 }
 
 #[tokio::test]
-async fn what_pages_and_headers_ask_of_robots_is_done() {
+async fn robots_meta_tags_and_headers_are_obeyed() {
     let link = |path: &str| format!("<a href={path}>{path}</a>");
     let meta = |value: &str, body: &str| {
         Page::html(format!(
@@ -268,13 +275,13 @@ async fn what_pages_and_headers_ask_of_robots_is_done() {
     let paths = site.paths();
     assert!(!paths.contains(&"/2".to_owned()) && !paths.contains(&"/6".to_owned()), "{paths:?}");
 
-    // What goes on from the cache asks for nothing else.
+    // A crawl from the cache obeys the same rules.
     let again = site.crawl(|options| options.max_age = Duration::from_secs(3_600)).await;
     assert_eq!(again.documents, crawled.documents);
 }
 
 #[tokio::test]
-async fn what_sitemaps_say_of_images_and_news_reaches_the_index() {
+async fn images_and_news_dates_of_sitemaps_reach_the_index() {
     let map = "<urlset><url><loc>http://a.test/</loc><image:image><image:loc>http://a.test/pot.jpg</image:loc>\
         <image:caption>A pot</image:caption></image:image><image:image><image:loc>http://a.test/cup.jpg</image:loc>\
         </image:image></url><url><loc>http://a.test/news</loc><news:news>\
@@ -286,8 +293,8 @@ async fn what_sitemaps_say_of_images_and_news_reaches_the_index() {
     let site = Site::start(world).await;
     let crawled = site.crawl(|options| options.image_sizes = 0).await;
     let images = &crawled.document("/").images;
-    let told: Vec<(&str, &str)> = images.iter().map(|image| (&*image.url, &*image.caption)).collect();
-    assert_eq!(told, [("http://a.test/cup.jpg", ""), ("http://a.test/pot.jpg", "A pot")]);
+    let found: Vec<(&str, &str)> = images.iter().map(|image| (&*image.url, &*image.caption)).collect();
+    assert_eq!(found, [("http://a.test/cup.jpg", ""), ("http://a.test/pot.jpg", "A pot")]);
     assert_eq!(crawled.document("/news").published.as_deref(), Some("2026-01-02T10:00:00Z"));
     assert!(crawled.document("/news").news.is_some() && crawled.document("/").news.is_none());
     assert_eq!(site.paths(), ["/robots.txt", "/sitemap.xml", "/", "/news"]);

@@ -1,4 +1,4 @@
-//! What keeps a crawl out of spaces without an end: filters that multiply, calendars, looping paths.
+//! Detects endless URL spaces: filters that multiply, calendars and looping paths.
 
 use std::collections::HashMap;
 
@@ -6,46 +6,46 @@ use url::Url;
 
 use super::scope::host_key;
 
-/// Longer URLs are traps more often than pages.
-const MAX_URL_CHARS: usize = 2_000;
+/// The maximum length of a URL in bytes. Longer URLs are usually traps.
+const MAX_URL_BYTES: usize = 2_000;
 
-/// Deeper paths are traps more often than pages.
+/// The maximum number of path segments. Deeper paths are usually traps.
 const MAX_PATH_SEGMENTS: usize = 24;
 
-/// The same segment more often than this in one path is a loop of relative links.
+/// The maximum number of equal segments in a path. More are a loop of relative links.
 const MAX_SEGMENT_REPEATS: usize = 3;
 
-/// URLs with more query parameters than this are not fetched.
+/// The maximum number of query parameters of a URL.
 const MAX_PARAMETERS: usize = 10;
 
-/// So many parameters are a choice of filters rather than the name of a page.
+/// The number of parameters from which a query selects filters rather than a page.
 const MANY_PARAMETERS: usize = 3;
 
-/// At most this many URLs with [`MANY_PARAMETERS`] or more are fetched of one path.
+/// The maximum number of URLs with [`MANY_PARAMETERS`] or more that are fetched per path.
 const MAX_FILTERED: u32 = 100;
 
-/// At most this many URLs with fewer parameters are fetched of one path.
+/// The maximum number of URLs with fewer parameters that are fetched per path.
 const MAX_QUERIES: u32 = 5_000;
 
-/// At most this many URLs of one calendar are fetched: those that differ in their numbers only.
+/// The maximum number of URLs that are fetched per calendar: URLs that differ only in their numbers.
 const MAX_CALENDAR: u32 = 100;
 
-/// How many paths are counted; those beyond share one count.
+/// The number of paths that are counted separately. All others share one counter.
 const MAX_COUNTED: usize = 200_000;
 
-/// Words that name a calendar when they are a whole segment of a path.
+/// Path segments that indicate a calendar.
 const CALENDAR_SEGMENTS: &[&str] =
     &["agenda", "cal", "calendar", "calendario", "calendrier", "day", "events", "kalender", "month", "week"];
 
-/// Parameters that choose the page of a calendar.
+/// Query parameters that select a date of a calendar.
 const CALENDAR_PARAMETERS: &[&str] =
     &["cal", "cal_date", "calendar", "date", "day", "month", "tribe-bar-date", "week", "year"];
 
-/// Returns whether a URL by itself is a trap.
+/// Returns whether a URL alone indicates a trap.
 pub(super) fn is_trap(url: &Url) -> bool {
     let Some(segments) = url.path_segments() else { return true };
     let segments: Vec<&str> = segments.collect();
-    if url.as_str().len() > MAX_URL_CHARS || segments.len() > MAX_PATH_SEGMENTS {
+    if url.as_str().len() > MAX_URL_BYTES || segments.len() > MAX_PATH_SEGMENTS {
         return true;
     }
     let repeats = |segment: &&str| segments.iter().filter(|other| *other == segment).count();
@@ -53,8 +53,8 @@ pub(super) fn is_trap(url: &Url) -> bool {
         return true;
     }
     let names: Vec<&str> = parameters(url).collect();
-    let same = |name: &&str| names.iter().filter(|other| *other == name).count();
-    names.len() > MAX_PARAMETERS || names.iter().any(|name| same(name) > MAX_SEGMENT_REPEATS)
+    let repeats_of = |name: &&str| names.iter().filter(|other| *other == name).count();
+    names.len() > MAX_PARAMETERS || names.iter().any(|name| repeats_of(name) > MAX_SEGMENT_REPEATS)
 }
 
 fn parameters(url: &Url) -> impl Iterator<Item = &str> {
@@ -62,32 +62,35 @@ fn parameters(url: &Url) -> impl Iterator<Item = &str> {
     pairs.map(|pair| pair.split('=').next().unwrap_or_default())
 }
 
-/// Counts the URLs of spaces that may have no end.
+/// Counts the fetched URLs of spaces that may be endless.
 #[derive(Debug, Default)]
 pub struct TrapBudgets {
-    taken: HashMap<String, u32>,
+    counts: HashMap<String, u32>,
 }
 
 impl TrapBudgets {
-    /// Takes one of what `url` belongs to; false when nothing is left of it.
+    /// Counts a URL against the budgets of its path. Returns false if a budget is exhausted.
     pub fn try_take(&mut self, url: &Url) -> bool {
         if is_calendar(url) && !self.count(calendar_key(url), MAX_CALENDAR) {
             return false;
         }
-        let (kind, most) = match parameters(url).count() {
+        let (kind, max) = match parameters(url).count() {
             0 => return true,
             1..MANY_PARAMETERS => ("queries", MAX_QUERIES),
             _ => ("filters", MAX_FILTERED),
         };
-        self.count(format!("{kind} {}{}", host_key(url), url.path()), most)
+        self.count(format!("{kind} {}{}", host_key(url), url.path()), max)
     }
 
-    fn count(&mut self, key: String, most: u32) -> bool {
-        let key =
-            if self.taken.len() < MAX_COUNTED || self.taken.contains_key(&key) { key } else { String::new() };
-        let taken = self.taken.entry(key).or_default();
-        *taken += 1;
-        *taken <= most
+    fn count(&mut self, key: String, max: u32) -> bool {
+        let key = if self.counts.len() < MAX_COUNTED || self.counts.contains_key(&key) {
+            key
+        } else {
+            String::new()
+        };
+        let counts = self.counts.entry(key).or_default();
+        *counts += 1;
+        *counts <= max
     }
 }
 
@@ -100,7 +103,7 @@ fn is_calendar(url: &Url) -> bool {
     (in_path || in_query) && has_digit(&url[url::Position::BeforePath..])
 }
 
-/// Returns a URL with every run of digits as one, so that the pages of a calendar are told apart by their kind only.
+/// Returns a URL with each run of digits replaced by one digit, so that all dates of a calendar share a key.
 fn calendar_key(url: &Url) -> String {
     let mut key = format!("calendar {}", host_key(url));
     for c in url[url::Position::BeforePath..].chars() {
@@ -122,8 +125,8 @@ mod tests {
     }
 
     #[test]
-    fn loops_and_heaps_of_parameters_are_traps() {
-        let long = format!("http://a.test/{}", "x".repeat(MAX_URL_CHARS));
+    fn looping_paths_and_many_parameters_are_traps() {
+        let long = format!("http://a.test/{}", "x".repeat(MAX_URL_BYTES));
         let deep = format!("http://a.test{}", "/x/y/z".repeat(9));
         let many: Vec<String> = (0..=MAX_PARAMETERS).map(|number| format!("p{number}=1")).collect();
         let many = format!("http://a.test/?{}", many.join("&"));
@@ -136,27 +139,27 @@ mod tests {
         }
     }
 
-    /// Returns how many of the URLs are taken.
-    fn taken(urls: impl Iterator<Item = String>) -> usize {
+    /// Returns how many of the URLs are within the budgets.
+    fn counts(urls: impl Iterator<Item = String>) -> usize {
         let mut budgets = TrapBudgets::default();
         urls.filter(|text| budgets.try_take(&url(text))).count()
     }
 
     #[test]
-    fn a_calendar_ends() {
+    fn calendar_urls_are_limited() {
         let paths = (0..5_000).map(|day| format!("http://a.test/calendar/{}/{}", 2000 + day / 12, day % 12));
-        assert_eq!(taken(paths), MAX_CALENDAR as usize);
+        assert_eq!(counts(paths), MAX_CALENDAR as usize);
         let queries = (0..5_000).map(|month| format!("http://a.test/?month={month}&view=list"));
-        assert_eq!(taken(queries), MAX_CALENDAR as usize);
+        assert_eq!(counts(queries), MAX_CALENDAR as usize);
     }
 
     #[test]
-    fn filters_end_and_numbered_pages_do_not() {
+    fn filter_urls_are_limited_and_numbered_pages_are_not() {
         let filters = (0..5_000).map(|number| format!("http://a.test/shop?a={number}&b=1&c=2"));
-        assert_eq!(taken(filters), MAX_FILTERED as usize);
-        assert_eq!(taken((0..5_000).map(|number| format!("http://a.test/view?id={number}"))), 5_000);
-        assert_eq!(taken((0..9_000).map(|number| format!("http://a.test/view?id={number}"))), 5_000);
-        assert_eq!(taken((0..9_000).map(|number| format!("http://a.test/page/{number}"))), 9_000);
-        assert_eq!(taken((0..9_000).map(|number| format!("http://a.test/events/talk-{number}x"))), 100);
+        assert_eq!(counts(filters), MAX_FILTERED as usize);
+        assert_eq!(counts((0..5_000).map(|number| format!("http://a.test/view?id={number}"))), 5_000);
+        assert_eq!(counts((0..9_000).map(|number| format!("http://a.test/view?id={number}"))), 5_000);
+        assert_eq!(counts((0..9_000).map(|number| format!("http://a.test/page/{number}"))), 9_000);
+        assert_eq!(counts((0..9_000).map(|number| format!("http://a.test/events/talk-{number}x"))), 100);
     }
 }

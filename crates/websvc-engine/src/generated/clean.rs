@@ -1,4 +1,5 @@
-//! `onlyCleanContent`: a model tells which passages of the markdown are boilerplate; the others stay as they are.
+//! The option `onlyCleanContent`: a model names the passages of the markdown that are boilerplate, and they are
+//! removed.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -13,13 +14,13 @@ use crate::blocking::run_blocking;
 
 const OPTION: &str = "onlyCleanContent";
 
-/// The longest list of numbers.
+/// The maximum length of the list of numbers.
 const MAX_TOKENS: u32 = 2_000;
 
 const INSTRUCTIONS: &str = "The content is the passages of a web page, each after its number in brackets. Name the passages \
     that are residual boilerplate: navigation, share buttons, advertisements, sign-up forms, notices about cookies, lists of \
-    related pages. Headings, lists, tables, code, images and links that belong to the content are none. Answer with the \
-    numbers of the boilerplate, of no other passage.";
+    related pages. Headings, lists, tables, code, images and links that belong to the content are not boilerplate. Answer \
+    with the numbers of the boilerplate passages only.";
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     json!({
@@ -30,30 +31,30 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     })
 });
 
-/// Returns the markdown without boilerplate; as it was, with a warning, when it is too long or nothing comes of it.
-pub(super) async fn clean(desk: &mut ModelSession<'_>, markdown: String) -> String {
-    let Some(model) = desk.model else { return markdown };
-    // Splitting takes a copy, so that the markdown is there whatever happens.
+/// Returns the markdown without boilerplate. If that fails, adds a warning and returns the markdown unchanged.
+pub(super) async fn clean(session: &mut ModelSession<'_>, markdown: String) -> String {
+    let Some(model) = session.model else { return markdown };
+    // The split works on a copy, so that the markdown is available if it fails.
     let copy = markdown.clone();
-    let split = run_blocking(desk.deadline, move || {
+    let splitting = run_blocking(session.deadline, move || {
         let passages = Passages::of(copy, SplitPolicy::InText);
         let content = passages.numbered();
         (passages, content)
     });
-    let (passages, content) = match split.await {
+    let (passages, content) = match splitting.await {
         Ok((passages, _)) if passages.is_empty() => return markdown,
         Ok(split) => split,
-        Err(error) => return skip(desk, &format!("no passages could be told apart: {error}"), markdown),
+        Err(error) => return skip(session, &format!("the markdown could not be split: {error}"), markdown),
     };
-    let question = CompletionRequest {
+    let request = CompletionRequest {
         instructions: INSTRUCTIONS,
         wish: "Which passages are boilerplate?",
         content: Some(&content),
         shape: ResponseFormat::Schema(&SCHEMA),
         max_tokens: MAX_TOKENS,
-        deadline: desk.deadline,
+        deadline: session.deadline,
     };
-    let skipped = match desk.stages.run(Stage::Model, model.complete(&question)).await {
+    let skip_reason = match session.stages.run(Stage::Model, model.complete(&request)).await {
         Ok(completion) if completion.is_content_cut => {
             "the markdown is too long for the language model".to_owned()
         }
@@ -62,23 +63,24 @@ pub(super) async fn clean(desk: &mut ModelSession<'_>, markdown: String) -> Stri
             None => "the language model named no passages, or all of them".to_owned(),
         },
         Err(error) => {
-            tracing::warn!(format = OPTION, %error, "the language model gave no answer");
-            format!("the language model gave no answer: {error}")
+            tracing::warn!(format = OPTION, %error, "request to the language model failed");
+            format!("the language model failed: {error}")
         }
     };
-    skip(desk, &skipped, markdown)
+    skip(session, &skip_reason, markdown)
 }
 
-fn skip(desk: &mut ModelSession<'_>, why: &str, markdown: String) -> String {
-    desk.warnings.push(format!("{OPTION}: {why}; the markdown is as extracted"));
+fn skip(session: &mut ModelSession<'_>, reason: &str, markdown: String) -> String {
+    session.warnings.push(format!("{OPTION}: {reason}; the markdown is as extracted"));
     markdown
 }
 
-/// Returns the markdown without the passages that an answer names; `None` for an answer of another shape, and when nothing
-/// would be left.
-fn without(passages: &Passages, answer: &Value) -> Option<String> {
-    let named: HashSet<u64> = answer["boilerplate"].as_array()?.iter().filter_map(Value::as_u64).collect();
-    passages.without(&named)
+/// Returns the markdown without the passages that the model named; `None` if its response has another structure, or if
+/// nothing would remain.
+fn without(passages: &Passages, response: &Value) -> Option<String> {
+    let numbers: HashSet<u64> =
+        response["boilerplate"].as_array()?.iter().filter_map(Value::as_u64).collect();
+    passages.without(&numbers)
 }
 
 #[cfg(test)]
@@ -86,10 +88,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_named_stays_as_it_is() {
+    fn unnamed_passages_remain_unchanged() {
         let passages = Passages::of("# a\n\nb\nb\n\nc".to_owned(), SplitPolicy::InText);
-        let check = |answer: Value, expected: Option<&str>| {
-            assert_eq!(without(&passages, &answer).as_deref(), expected, "{answer}");
+        let check = |response: Value, expected: Option<&str>| {
+            assert_eq!(without(&passages, &response).as_deref(), expected, "{response}");
         };
         check(json!({ "boilerplate": [3, 9] }), Some("# a\n\nb\nb"));
         check(json!({ "boilerplate": [] }), Some("# a\n\nb\nb\n\nc"));

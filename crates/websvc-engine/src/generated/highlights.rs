@@ -1,4 +1,4 @@
-//! The format `highlights`: the passages of a page that a query is about, word by word.
+//! The format `highlights`: the passages of a page that are about a query, verbatim.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
@@ -8,20 +8,20 @@ use websvc_model::ResponseFormat;
 use websvc_types::limits::QUERY_TERMS_MAX;
 
 use super::passages::{Passages, SplitPolicy};
-use super::session::ModelSession;
+use super::session::{ContentRequest, Generated, ModelSession};
 use crate::blocking::{ComputeError, run_blocking};
 use crate::rerank::rerank;
 
 const FORMAT: &str = "highlights";
 
-/// Passages at most.
-const MOST: usize = 8;
+/// The maximum number of passages.
+const MAX_PASSAGES: usize = 8;
 
-/// The longest list of numbers.
+/// The maximum length of the list of numbers.
 const MAX_TOKENS: u32 = 300;
 
-/// By words: a passage is taken when it is worth this part of the best one.
-const SHARE: f64 = 0.5;
+/// The minimum score of a passage chosen by words, as a fraction of the best score.
+const MIN_SCORE_RATIO: f64 = 0.5;
 
 const INSTRUCTIONS: &str = "The content is the passages of a web page, each after its number in brackets. Choose the \
     passages that answer the query or are directly about it: at most 8, none when nothing is about it. Answer with their \
@@ -36,111 +36,115 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     })
 });
 
-/// Chooses passages, and tells whether a model did. A model only tells numbers, so that all text is of the page; without an
-/// answer of a model, words choose.
-pub(super) async fn choose(
-    desk: &mut ModelSession<'_>,
-    query: &str,
-    markdown: &str,
-) -> (Option<String>, bool) {
-    let (copy, is_numbered) = (markdown.to_owned(), desk.model.is_some());
-    let split = run_blocking(desk.deadline, move || {
+/// Chooses the passages about a query. The model returns only their numbers, so all text comes from the page. Without a
+/// response of the model, the words of the query decide.
+pub(super) async fn choose(session: &mut ModelSession<'_>, query: &str, markdown: &str) -> Generated<String> {
+    let (copy, is_numbered) = (markdown.to_owned(), session.model.is_some());
+    let splitting = run_blocking(session.deadline, move || {
         let passages = Passages::of(copy, SplitPolicy::Anywhere);
         let content = is_numbered.then(|| passages.numbered());
         (Arc::new(passages), content)
     });
-    let (passages, content) = match split.await {
+    let (passages, content) = match splitting.await {
         Ok(split) => split,
         Err(error) => {
-            desk.warn(FORMAT, &format!("no passages were chosen: {error}"));
-            return (None, false);
+            session.warn(FORMAT, &format!("no passages were chosen: {error}"));
+            return Generated::none();
         }
     };
     if passages.is_empty() {
-        desk.warn(FORMAT, "the page has no text");
-        return (None, false);
+        session.warn(FORMAT, "the page has no text");
+        return Generated::none();
     }
-    let (numbers, by_model) = match by_model(desk, query, content, passages.len()).await {
+    let (numbers, by_model) = match by_model(session, query, content, passages.len()).await {
         Some(numbers) => (numbers, true),
-        None => (by_words(desk, query, &passages).await, false),
+        None => (by_words(session, query, &passages).await, false),
     };
     let chosen: Vec<&str> = numbers.into_iter().map(|number| passages.text(number)).collect();
     if chosen.is_empty() {
-        desk.warn(FORMAT, "nothing on the page is about the query");
-        return (None, by_model);
+        session.warn(FORMAT, "no passage of the page is about the query");
+        return Generated { content: None, by_model };
     }
-    (Some(chosen.join("\n\n")), by_model)
+    Generated { content: Some(chosen.join("\n\n")), by_model }
 }
 
-/// Returns the places of the passages that a model chose, in their order.
+/// Returns the indexes of the passages that the model chose, in their order.
 async fn by_model(
-    desk: &mut ModelSession<'_>,
+    session: &mut ModelSession<'_>,
     query: &str,
     content: Option<String>,
     count: usize,
 ) -> Option<Vec<usize>> {
     let content = content?;
-    let wish = format!("The query: {query}");
-    let answer = desk
-        .ask(FORMAT, (INSTRUCTIONS, &wish), &content, ResponseFormat::Schema(&SCHEMA), MAX_TOKENS)
-        .await?;
-    let places = places(&answer.into_json(), count);
-    if places.is_none() {
-        desk.warn(FORMAT, "the language model gave no numbers of passages");
+    let prompt = format!("The query: {query}");
+    let request = ContentRequest {
+        format: FORMAT,
+        instructions: INSTRUCTIONS,
+        prompt: &prompt,
+        content: &content,
+        shape: ResponseFormat::Schema(&SCHEMA),
+        max_tokens: MAX_TOKENS,
+    };
+    let response = session.complete(request).await?;
+    let indexes = indexes(&response.into_json(), count);
+    if indexes.is_none() {
+        session.warn(FORMAT, "the language model returned no passage numbers");
     }
-    places
+    indexes
 }
 
-/// Returns the places of the passages that words chose, and says so where a model should have.
-async fn by_words(desk: &mut ModelSession<'_>, query: &str, passages: &Arc<Passages>) -> Vec<usize> {
-    if desk.model.is_some() {
-        desk.warn(FORMAT, "the passages were chosen by the words of the query");
+/// Returns the indexes of the passages that contain the words of the query. Adds a warning if the model should have
+/// chosen.
+async fn by_words(session: &mut ModelSession<'_>, query: &str, passages: &Arc<Passages>) -> Vec<usize> {
+    if session.model.is_some() {
+        session.warn(FORMAT, "the passages were chosen by the words of the query");
     }
-    let (query, passages, deadline) = (query.to_owned(), Arc::clone(passages), desk.deadline);
+    let (query, passages, deadline) = (query.to_owned(), Arc::clone(passages), session.deadline);
     match run_blocking(deadline, move || best(&query, &passages, deadline)).await.flatten() {
-        Ok(WordChoice { places, is_query_cut }) => {
+        Ok(WordChoice { indexes, is_query_cut }) => {
             if is_query_cut {
-                let text = format!("only the first {QUERY_TERMS_MAX} different words of the query count");
-                desk.warn(FORMAT, &text);
+                let text = format!("only the first {QUERY_TERMS_MAX} different words of the query are used");
+                session.warn(FORMAT, &text);
             }
-            places
+            indexes
         }
         Err(error) => {
-            desk.warn(FORMAT, &format!("the words of the query chose nothing: {error}"));
+            session.warn(FORMAT, &format!("no passages were chosen by the words of the query: {error}"));
             Vec::new()
         }
     }
 }
 
-/// Reads numbers of passages; those of none are left out.
-pub(super) fn places(answer: &Value, count: usize) -> Option<Vec<usize>> {
-    let numbers = answer["passages"].as_array()?;
-    let places = numbers.iter().filter_map(|number| usize::try_from(number.as_u64()?).ok()?.checked_sub(1));
-    let mut places: Vec<usize> = places.filter(|place| *place < count).take(MOST).collect();
-    places.sort_unstable();
-    places.dedup();
-    Some(places)
+/// Reads the passage numbers in a response, and ignores those that do not exist.
+pub(super) fn indexes(response: &Value, count: usize) -> Option<Vec<usize>> {
+    let numbers = response["passages"].as_array()?;
+    let indexes = numbers.iter().filter_map(|number| usize::try_from(number.as_u64()?).ok()?.checked_sub(1));
+    let mut indexes: Vec<usize> = indexes.filter(|index| *index < count).take(MAX_PASSAGES).collect();
+    indexes.sort_unstable();
+    indexes.dedup();
+    Some(indexes)
 }
 
-/// What words chose.
+/// The passages that the words of a query chose.
 #[derive(Debug, PartialEq)]
 struct WordChoice {
-    places: Vec<usize>,
+    indexes: Vec<usize>,
     is_query_cut: bool,
 }
 
-/// Returns the places of the passages that have the words of a query, in their order. A heading alone says nothing.
+/// Returns the indexes of the passages that match the words of a query, in their order. Headings alone are not
+/// passages.
 fn best(query: &str, passages: &Passages, deadline: Instant) -> Result<WordChoice, ComputeError> {
     let is_heading = |passage: &str| passage.starts_with('#') && !passage.contains('\n');
-    let texts: Vec<usize> = (0..passages.len()).filter(|place| !is_heading(passages.text(*place))).collect();
-    let words: Vec<&str> = texts.iter().map(|place| passages.text(*place)).collect();
+    let texts: Vec<usize> = (0..passages.len()).filter(|index| !is_heading(passages.text(*index))).collect();
+    let words: Vec<&str> = texts.iter().map(|index| passages.text(*index)).collect();
     let ranking = rerank(query, &words, deadline)?;
     let best = ranking.ranked.first().map_or(0.0, |ranked| ranked.score);
-    let is_good = |score: f64| score > 0.0 && score >= best * SHARE;
-    let good = ranking.ranked.iter().filter(|ranked| is_good(ranked.score)).take(MOST);
-    let mut places: Vec<usize> = good.map(|ranked| texts[ranked.index]).collect();
-    places.sort_unstable();
-    Ok(WordChoice { places, is_query_cut: ranking.is_query_cut })
+    let is_good = |score: f64| score > 0.0 && score >= best * MIN_SCORE_RATIO;
+    let chosen_ranks = ranking.ranked.iter().filter(|ranked| is_good(ranked.score)).take(MAX_PASSAGES);
+    let mut indexes: Vec<usize> = chosen_ranks.map(|ranked| texts[ranked.index]).collect();
+    indexes.sort_unstable();
+    Ok(WordChoice { indexes, is_query_cut: ranking.is_query_cut })
 }
 
 #[cfg(test)]
@@ -151,54 +155,58 @@ mod tests {
 
     use super::*;
 
-    fn desk(stages: &StageTimes, time: Duration) -> ModelSession<'_> {
-        ModelSession { model: None, stages, deadline: Instant::now() + time, warnings: Vec::new() }
+    fn session(stages: &StageTimes, timeout: Duration) -> ModelSession<'_> {
+        ModelSession { model: None, stages, deadline: Instant::now() + timeout, warnings: Vec::new() }
     }
 
     #[tokio::test]
-    async fn words_choose_passages_in_the_order_of_the_page() {
+    async fn passages_chosen_by_words_are_in_page_order() {
         let markdown =
             "# Tea\n\nCoffee is roasted.\n\nSencha is a green tea.\n\nMatcha is a green tea, too.\n";
         let stages = StageTimes::default();
-        let mut desk = desk(&stages, Duration::from_secs(60));
-        let (chosen, by_model) = choose(&mut desk, "green tea", markdown).await;
-        assert_eq!(chosen.as_deref(), Some("Sencha is a green tea.\n\nMatcha is a green tea, too."));
-        assert!(!by_model && desk.warnings.is_empty());
-        assert_eq!(choose(&mut desk, "chocolate", markdown).await.0, None);
+        let mut session = session(&stages, Duration::from_secs(60));
+        let Generated { content, by_model } = choose(&mut session, "green tea", markdown).await;
+        assert_eq!(content.as_deref(), Some("Sencha is a green tea.\n\nMatcha is a green tea, too."));
+        assert!(!by_model && session.warnings.is_empty());
+        assert_eq!(choose(&mut session, "chocolate", markdown).await.content, None);
         let long: Vec<String> = (0..100).map(|number| format!("w{number}")).collect();
-        choose(&mut desk, &format!("sencha {}", long.join(" ")), markdown).await;
-        assert!(desk.warnings.iter().any(|warning| warning.contains("first 64")), "{:?}", desk.warnings);
+        choose(&mut session, &format!("sencha {}", long.join(" ")), markdown).await;
+        assert!(
+            session.warnings.iter().any(|warning| warning.contains("first 64")),
+            "{:?}",
+            session.warnings
+        );
     }
 
-    /// The only async thread has to stay free for a timer meanwhile, and the time of the page is kept.
+    /// The only async thread must remain free for a timer, and the deadline must be met.
     #[tokio::test]
-    async fn a_long_text_neither_holds_an_async_thread_nor_the_request() {
+    async fn long_text_blocks_neither_the_async_thread_nor_the_request() {
         let (query, markdown) = ("a b ".repeat(2_500), "a b ".repeat(2_500_000));
         let stages = StageTimes::default();
-        let mut desk = desk(&stages, Duration::from_millis(30));
-        let (mut ticks, mut ticking) = (0, tokio::time::interval(Duration::from_millis(5)));
-        let mut choosing = Box::pin(choose(&mut desk, &query, &markdown));
-        let (chosen, _) = loop {
+        let mut session = session(&stages, Duration::from_millis(30));
+        let (mut ticks, mut interval) = (0, tokio::time::interval(Duration::from_millis(5)));
+        let mut choosing = Box::pin(choose(&mut session, &query, &markdown));
+        let chosen = loop {
             tokio::select! {
                 biased;
-                _ = ticking.tick() => ticks += 1,
+                _ = interval.tick() => ticks += 1,
                 chosen = &mut choosing => break chosen,
             }
         };
         drop(choosing);
-        assert_eq!(chosen, None);
+        assert_eq!(chosen.content, None);
         assert!(ticks >= 3, "{ticks}");
         assert!(
-            desk.warnings.iter().any(|warning| warning.contains("not done in time")),
+            session.warnings.iter().any(|warning| warning.contains("not done in time")),
             "{:?}",
-            desk.warnings
+            session.warnings
         );
     }
 
     #[test]
-    fn numbers_of_no_passage_are_left_out() {
-        let check = |answer: Value, expected: Option<Vec<usize>>| {
-            assert_eq!(places(&answer, 3), expected, "{answer}");
+    fn unknown_passage_numbers_are_ignored() {
+        let check = |response: Value, expected: Option<Vec<usize>>| {
+            assert_eq!(indexes(&response, 3), expected, "{response}");
         };
         check(json!({ "passages": [3, 1, 1, 0, 4, -1, "2", 1.5] }), Some(vec![0, 2]));
         check(json!({ "passages": [] }), Some(Vec::new()));

@@ -1,90 +1,103 @@
-//! The format `json`: data out of a page, by a schema, a wish, or both.
+//! The format `json`: data extracted from a page by a schema, a prompt, or both.
 
 use serde_json::Value;
 use websvc_model::ResponseFormat;
 use websvc_types::format::Json;
 
 use super::schema_check::schema_violation;
-use super::session::ModelSession;
+use super::session::{ContentRequest, Generated, ModelSession};
 use crate::blocking::run_blocking;
 
 const FORMAT: &str = "json";
 
-/// The longest answer.
+/// The maximum length of a response.
 const MAX_TOKENS: u32 = 4_096;
 
 const INSTRUCTIONS: &str = "You extract data from the content of a web page. Take every value from the content alone: what it \
     does not state is null, or left out where the schema allows that. Invent nothing.";
 
-/// Extracts data, and tells whether a model did; null with a warning when nothing valid came of it. Without a model there is
-/// none, which was told before the page was got.
+/// Extracts data with the model. If no valid data results, the content is null and a warning says why. Without a model
+/// there is no content; the caller has been warned before.
 pub(super) async fn extract(
-    desk: &mut ModelSession<'_>,
+    session: &mut ModelSession<'_>,
     options: &Json,
     content: &str,
-) -> (Option<Value>, bool) {
-    if desk.model.is_none() {
-        return (None, false);
+) -> Generated<Value> {
+    if session.model.is_none() {
+        return Generated::none();
     }
-    match extract_valid(desk, options, content).await {
-        Some(value) => (Some(value), true),
-        None => (Some(Value::Null), false),
+    match extract_valid(session, options, content).await {
+        Some(value) => Generated { content: Some(value), by_model: true },
+        None => Generated { content: Some(Value::Null), by_model: false },
     }
 }
 
-/// Asks for data, and once more when it breaks the schema. Without data a warning says why.
-async fn extract_valid(desk: &mut ModelSession<'_>, options: &Json, content: &str) -> Option<Value> {
+/// Requests the data, and once more if it violates the schema. If no valid data results, adds a warning.
+async fn extract_valid(session: &mut ModelSession<'_>, options: &Json, content: &str) -> Option<Value> {
     let Json { schema, prompt } = options;
     let schema = schema.clone().map(Value::Object);
     let shape = schema.as_ref().map_or(ResponseFormat::Json, ResponseFormat::Schema);
-    let wish = match prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty()) {
+    let prompt = match prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty()) {
         Some(prompt) => prompt,
         None if schema.is_some() => "Extract the data that the schema describes.",
         None => "Extract the main facts of the page, as an object with short names.",
     };
-    let value = ask(desk, wish, content, shape).await?;
+    let value = request_data(session, prompt, content, shape).await?;
     let Some(schema) = &schema else { return Some(value) };
-    let mistake = match validated(desk, schema, value).await? {
-        CheckedValue { value, mistake: None } => return Some(value),
-        CheckedValue { value: _, mistake: Some(mistake) } => mistake,
+    let violation = match validate(session, schema, value).await? {
+        CheckedValue { value, violation: None } => return Some(value),
+        CheckedValue { value: _, violation: Some(violation) } => violation,
     };
-    let wish = format!("{wish}\n\nYour last answer broke the schema, correct it: {mistake}");
-    let value = ask(desk, &wish, content, shape).await?;
-    let CheckedValue { value, mistake } = validated(desk, schema, value).await?;
-    if mistake.is_some() {
-        desk.warn(FORMAT, "what the language model extracted does not keep to the schema");
+    let prompt = format!("{prompt}\n\nYour last answer broke the schema, correct it: {violation}");
+    let value = request_data(session, &prompt, content, shape).await?;
+    let CheckedValue { value, violation } = validate(session, schema, value).await?;
+    if violation.is_some() {
+        session.warn(FORMAT, "the extracted data does not match the schema");
         return None;
     }
     Some(value)
 }
 
-async fn ask(
-    desk: &mut ModelSession<'_>,
-    wish: &str,
+async fn request_data(
+    session: &mut ModelSession<'_>,
+    prompt: &str,
     content: &str,
     shape: ResponseFormat<'_>,
 ) -> Option<Value> {
-    let answer = desk.ask(FORMAT, (INSTRUCTIONS, wish), content, shape, MAX_TOKENS).await?;
-    Some(answer.into_json())
+    let request = ContentRequest {
+        format: FORMAT,
+        instructions: INSTRUCTIONS,
+        prompt,
+        content,
+        shape,
+        max_tokens: MAX_TOKENS,
+    };
+    Some(session.complete(request).await?.into_json())
 }
 
-/// A value with what is wrong with it.
+/// A value with the violation of the schema, if any.
 struct CheckedValue {
     value: Value,
-    mistake: Option<String>,
+    violation: Option<String>,
 }
 
-/// Validates a value; `None`, with a warning, when that could not be done in time.
-async fn validated(desk: &mut ModelSession<'_>, schema: &Value, value: Value) -> Option<CheckedValue> {
+/// Validates a value. If that fails, adds a warning and returns `None`.
+async fn validate(session: &mut ModelSession<'_>, schema: &Value, value: Value) -> Option<CheckedValue> {
     let schema = schema.clone();
-    let validating = run_blocking(desk.deadline, move || {
-        let mistake = schema_violation(&schema, &value);
-        CheckedValue { value, mistake }
+    let task = run_blocking(session.deadline, move || {
+        let violation = schema_violation(&schema, &value)?;
+        Ok::<_, std::io::Error>(CheckedValue { value, violation })
     });
-    match validating.await {
-        Ok(validated) => Some(validated),
+    match task.await {
+        Ok(Ok(checked)) => Some(checked),
+        Ok(Err(error)) => {
+            tracing::error!(error = &error as &dyn std::error::Error, "no thread to validate extracted data");
+            session
+                .warn(FORMAT, "the extracted data could not be validated: the server has no thread for it");
+            None
+        }
         Err(error) => {
-            desk.warn(FORMAT, &format!("what the language model extracted was not checked: {error}"));
+            session.warn(FORMAT, &format!("the extracted data could not be validated: {error}"));
             None
         }
     }

@@ -1,8 +1,8 @@
-//! What is written of the content of a page after it was got: by a language model, or by the words of a query.
+//! Generates content from a scraped page: by a language model, or by the words of a query.
 //!
-//! A model gets the markdown as data, after personal data was removed from it, has no tools, and is believed nothing that
-//! can be checked: data is validated by its schema, and of passages it only tells the numbers. Nothing here holds a place of
-//! the scraper, and nothing is kept.
+//! The model gets the markdown as data, after personal data was removed from it, and has no tools. Its output is
+//! checked where possible: data is validated against the schema, and for passages it returns only numbers. Nothing here
+//! holds a permit of the scraper, and nothing is stored.
 
 mod clean;
 mod highlights;
@@ -13,18 +13,18 @@ mod session;
 
 use std::time::Instant;
 
-use websvc_model::Model;
+use websvc_model::{Model, ResponseFormat};
 use websvc_scrape::{GeneratedContent, Page};
 use websvc_stage::StageTimes;
 use websvc_types::Format;
 use websvc_validate::ScrapePlan;
 
-use session::ModelSession;
+use session::{ContentRequest, Generated, ModelSession};
 
-/// The longest summary.
+/// The maximum length of a summary.
 const SUMMARY_TOKENS: u32 = 600;
 
-/// The longest answer to a question.
+/// The maximum length of an answer to a question.
 const ANSWER_TOKENS: u32 = 1_500;
 
 const SUMMARY: &str = "You summarise web pages. Write a summary of the content in its own language, in at most 150 words of \
@@ -33,8 +33,8 @@ const SUMMARY: &str = "You summarise web pages. Write a summary of the content i
 const QUESTION: &str = "You answer questions about web pages from their content alone, briefly and in the language of the \
     question. When the content does not answer the question, say so.";
 
-/// Writes what the plan wants of a page beside what the page was rendered to; what cannot be written is in its warnings. The
-/// page was got by [`ScrapePlan::for_reading`].
+/// Generates the content that the plan requests of a scraped page. Problems become warnings of the page. The page must
+/// be scraped with [`ScrapePlan::without_generated_formats`].
 pub(crate) async fn write(
     model: Option<&dyn Model>,
     stages: &StageTimes,
@@ -45,60 +45,59 @@ pub(crate) async fn write(
     let model = model.filter(|model| model.completes());
     let wants = |name: &str| plan.formats().iter().any(|format| format.name() == name);
     let has_markdown = wants("markdown");
-    let writes = plan.formats().iter().any(is_written);
+    let has_generated = plan.formats().iter().any(is_generated);
     let is_clean = plan.only_clean_content() && model.is_some();
-    if is_clean && !has_markdown && !writes {
-        page.warnings
-            .push("onlyCleanContent: no format that was asked for is made of the markdown".to_owned());
+    if is_clean && !has_markdown && !has_generated {
+        page.warnings.push("onlyCleanContent: no format in the request uses the markdown".to_owned());
     }
     let is_cleaned = is_clean && has_markdown;
-    if !writes && !is_cleaned {
+    if !has_generated && !is_cleaned {
         return;
     }
     let Some(mut markdown) = page.markdown.take() else { return };
     if is_unread_file(page) {
-        page.warnings.push("nothing can be written of a file that was not read".to_owned());
+        page.warnings.push("no content can be generated from a file that was not parsed".to_owned());
         page.markdown = has_markdown.then_some(markdown);
         return;
     }
-    let mut desk = ModelSession { model, stages, deadline, warnings: Vec::new() };
+    let mut session = ModelSession { model, stages, deadline, warnings: Vec::new() };
     if is_clean {
-        markdown = clean::clean(&mut desk, markdown).await;
+        markdown = clean::clean(&mut session, markdown).await;
     }
-    let written = formats(&mut desk, plan, page, &markdown).await;
-    page.written = written;
-    page.warnings.append(&mut desk.warnings);
+    page.written = formats(&mut session, plan, page, &markdown).await;
+    page.warnings.append(&mut session.warnings);
     page.markdown = has_markdown.then_some(markdown);
 }
 
 async fn formats(
-    desk: &mut ModelSession<'_>,
+    session: &mut ModelSession<'_>,
     plan: &ScrapePlan,
     page: &Page,
     markdown: &str,
 ) -> GeneratedContent {
     let content = content(plan, page, markdown);
-    let mut written = GeneratedContent::default();
+    let mut generated = GeneratedContent::default();
     for format in plan.formats() {
         let by_model = match format {
             Format::Summary(_) => {
-                written.summary =
-                    text(desk, "summary", SUMMARY, "Summarise it.", &content, SUMMARY_TOKENS).await;
-                written.summary.is_some()
+                generated.summary =
+                    text(session, "summary", SUMMARY, "Summarise it.", &content, SUMMARY_TOKENS).await;
+                generated.summary.is_some()
             }
             Format::Question(question) => {
-                let asked = &question.question;
-                written.answer = text(desk, "question", QUESTION, asked, &content, ANSWER_TOKENS).await;
-                written.answer.is_some()
+                let prompt = &question.question;
+                generated.answer = text(session, "question", QUESTION, prompt, &content, ANSWER_TOKENS).await;
+                generated.answer.is_some()
             }
             Format::Json(options) => {
-                let (value, by_model) = json::extract(desk, options, &content).await;
-                written.json = value;
+                let Generated { content, by_model } = json::extract(session, options, &content).await;
+                generated.json = content;
                 by_model
             }
             Format::Highlights(options) => {
-                let (passages, by_model) = highlights::choose(desk, &options.query, markdown).await;
-                written.highlights = passages;
+                let Generated { content, by_model } =
+                    highlights::choose(session, &options.query, markdown).await;
+                generated.highlights = content;
                 by_model
             }
             Format::Markdown(_)
@@ -115,36 +114,35 @@ async fn formats(
             | Format::Video(_) => false,
         };
         if by_model {
-            written.by_model.push(format.name());
+            generated.by_model.push(format.name());
         }
     }
-    written
+    generated
 }
 
-/// Returns whether a format is written here.
-fn is_written(format: &Format) -> bool {
+/// Returns whether a format is generated here.
+fn is_generated(format: &Format) -> bool {
     matches!(format, Format::Summary(_) | Format::Json(_) | Format::Question(_) | Format::Highlights(_))
 }
 
-/// Asks for a text; without one, a warning says why.
+/// Requests a text from the model. If that fails, adds a warning and returns `None`.
 async fn text(
-    desk: &mut ModelSession<'_>,
+    session: &mut ModelSession<'_>,
     format: &str,
     instructions: &str,
-    wish: &str,
+    prompt: &str,
     content: &str,
     max_tokens: u32,
 ) -> Option<String> {
-    let answer = desk
-        .ask(format, (instructions, wish), content, websvc_model::ResponseFormat::Text, max_tokens)
-        .await?;
-    Some(answer.into_text())
+    let request =
+        ContentRequest { format, instructions, prompt, content, shape: ResponseFormat::Text, max_tokens };
+    Some(session.complete(request).await?.into_text())
 }
 
-/// Returns the markdown with what the page says of itself.
+/// Returns the markdown, preceded by the URL, the title and the description of the page.
 fn content(plan: &ScrapePlan, page: &Page, markdown: &str) -> String {
     let metadata = &page.metadata;
-    // An address is no text that personal data is removed from.
+    // The URL is not redacted, so it is left out if personal data must be removed.
     let url = metadata.url.as_deref().filter(|_| plan.redact_pii().is_none());
     let mut content = String::new();
     let lines = [
@@ -162,7 +160,7 @@ fn content(plan: &ScrapePlan, page: &Page, markdown: &str) -> String {
     content
 }
 
-/// Returns whether a page is a PDF that is given back as it is.
+/// Returns whether a page is a PDF that is returned unparsed.
 fn is_unread_file(page: &Page) -> bool {
     let media_type = page.metadata.content_type.as_deref().and_then(|value| value.split(';').next());
     let is_pdf = media_type.is_some_and(|value| value.trim().eq_ignore_ascii_case("application/pdf"));

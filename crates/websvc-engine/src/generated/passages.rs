@@ -1,32 +1,33 @@
-//! Markdown as its passages: what stands between blank lines, code fences whole.
+//! Splits markdown into passages: the text between blank lines, with whole code fences.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// A passage that is longer is several, at the ends of lines.
+/// The length from which a passage is split at line ends.
 const PASSAGE_BYTES: usize = 2_000;
 
-/// Where a long passage may be split.
+/// The places where a long passage may be split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SplitPolicy {
     /// At the end of any line.
     Anywhere,
-    /// At the ends of lines of a text or a list: half a table or half a code block is none.
+    /// At the end of a line of text or of a list, but not within a table or a code block.
     InText,
 }
 
-/// A text with its passages, in their order.
+/// A text and its passages in order.
 #[derive(Debug)]
 pub(super) struct Passages {
     markdown: String,
-    /// Whole lines; between them stand blank lines, or nothing where a long passage was split.
+    /// The byte ranges of the passages. They consist of whole lines, and are separated by blank lines or, where a long
+    /// passage was split, by nothing.
     ranges: Vec<Range<usize>>,
 }
 
 impl Passages {
-    /// Splits markdown into passages, which in their order are all of it but the blank lines between them.
-    pub(super) fn of(markdown: String, splits: SplitPolicy) -> Self {
-        let ranges = ranges(&markdown, splits);
+    /// Splits markdown into passages. Together they contain everything but the blank lines between them.
+    pub(super) fn of(markdown: String, policy: SplitPolicy) -> Self {
+        let ranges = ranges(&markdown, policy);
         Self { markdown, ranges }
     }
 
@@ -38,17 +39,17 @@ impl Passages {
         self.ranges.is_empty()
     }
 
-    /// Returns the text of a passage, from 0.
-    pub(super) fn text(&self, place: usize) -> &str {
-        self.markdown[self.ranges[place].clone()].trim_matches(['\n', '\r'])
+    /// Returns the text of the passage at `index`.
+    pub(super) fn text(&self, index: usize) -> &str {
+        self.markdown[self.ranges[index].clone()].trim_matches(['\n', '\r'])
     }
 
-    /// Returns the texts of all.
+    /// Returns the texts of all passages.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        (0..self.len()).map(|place| self.text(place))
+        (0..self.len()).map(|index| self.text(index))
     }
 
-    /// Writes passages with their numbers, from 1.
+    /// Returns all passages with their numbers, from 1.
     pub(super) fn numbered(&self) -> String {
         let mut text = String::with_capacity(self.markdown.len());
         for (number, passage) in (1..).zip(self.texts()) {
@@ -57,42 +58,42 @@ impl Passages {
         text
     }
 
-    /// Returns the markdown without the named passages, by numbers from 1: everything else stays byte by byte, but that of two
-    /// gaps that come together one is left. `None` when nothing would be left.
-    pub(super) fn without(&self, named: &HashSet<u64>) -> Option<String> {
-        let mut left = String::with_capacity(self.markdown.len());
-        let (mut at, mut is_after_removed, mut is_anything_left) = (0, false, false);
+    /// Returns the markdown without the passages with these numbers, from 1. Everything else stays byte by byte, except
+    /// that of two gaps that become adjacent one remains. `None` if nothing would remain.
+    pub(super) fn without(&self, numbers: &HashSet<u64>) -> Option<String> {
+        let mut remaining = String::with_capacity(self.markdown.len());
+        let (mut position, mut is_after_removed, mut is_anything_remaining) = (0, false, false);
         for (number, range) in (1..).zip(&self.ranges) {
-            // The gap before what was removed is there already.
-            if !(is_after_removed && ends_in_gap(&left)) {
-                left.push_str(&self.markdown[at..range.start]);
+            // Where a passage was removed, the gap before it is present already.
+            if !(is_after_removed && ends_in_gap(&remaining)) {
+                remaining.push_str(&self.markdown[position..range.start]);
             }
-            is_after_removed = named.contains(&number);
+            is_after_removed = numbers.contains(&number);
             if !is_after_removed {
-                left.push_str(&self.markdown[range.clone()]);
-                is_anything_left = true;
+                remaining.push_str(&self.markdown[range.clone()]);
+                is_anything_remaining = true;
             }
-            at = range.end;
+            position = range.end;
         }
         if is_after_removed {
-            left.truncate(left.trim_end().len());
-            left.extend(self.markdown.ends_with('\n').then_some('\n'));
+            remaining.truncate(remaining.trim_end().len());
+            remaining.extend(self.markdown.ends_with('\n').then_some('\n'));
         } else {
-            left.push_str(&self.markdown[at..]);
+            remaining.push_str(&self.markdown[position..]);
         }
-        is_anything_left.then_some(left)
+        is_anything_remaining.then_some(remaining)
     }
 }
 
-/// Tells whether a text is empty or ends with a blank line.
+/// Returns whether a text is empty or ends with a blank line.
 fn ends_in_gap(text: &str) -> bool {
     text.lines().next_back().is_none_or(|line| line.trim().is_empty())
 }
 
-fn ranges(markdown: &str, splits: SplitPolicy) -> Vec<Range<usize>> {
+fn ranges(markdown: &str, policy: SplitPolicy) -> Vec<Range<usize>> {
     let (mut ranges, mut fence): (Vec<Range<usize>>, Option<Fence>) = (Vec::new(), None);
-    let (mut begin, mut at) = (0, 0);
-    let mut take = |range: Range<usize>| {
+    let (mut start, mut position) = (0, 0);
+    let mut push_range = |range: Range<usize>| {
         if !range.is_empty() {
             ranges.push(range);
         }
@@ -105,58 +106,58 @@ fn ranges(markdown: &str, splits: SplitPolicy) -> Vec<Range<usize>> {
             None => Fence::opened_by(line),
         };
         if line.trim().is_empty() && !was_in_fence {
-            take(begin..at);
-            begin = at + line.len();
-        } else if at - begin >= PASSAGE_BYTES {
-            let may_split = match splits {
+            push_range(start..position);
+            start = position + line.len();
+        } else if position - start >= PASSAGE_BYTES {
+            let may_split = match policy {
                 SplitPolicy::Anywhere => true,
                 SplitPolicy::InText => !was_in_fence && !is_of_table(line),
             };
             if may_split {
-                take(begin..at);
-                begin = at;
+                push_range(start..position);
+                start = position;
             }
         }
-        at += line.len();
+        position += line.len();
     }
-    take(begin..at);
+    push_range(start..position);
     ranges
 }
 
-/// Returns a line without what it is nested in: quotes and spaces.
+/// Returns a line without the quote markers and spaces around it.
 fn bare(line: &str) -> &str {
-    line.trim_start_matches(|sign: char| sign == '>' || sign.is_whitespace()).trim_end()
+    line.trim_start_matches(|c: char| c == '>' || c.is_whitespace()).trim_end()
 }
 
 fn is_of_table(line: &str) -> bool {
     bare(line).starts_with('|')
 }
 
-/// What a block of code begins with, and ends with.
+/// The opening line of a fenced code block.
 #[derive(Debug, Clone, Copy)]
 struct Fence {
-    sign: char,
+    marker: char,
     length: usize,
 }
 
 impl Fence {
     fn opened_by(line: &str) -> Option<Self> {
         let line = bare(line);
-        let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
-        let (length, rest) = run(line, sign);
-        // Backticks on both sides are code within a line.
-        (length >= 3 && !(sign == '`' && rest.contains('`'))).then_some(Self { sign, length })
+        let marker = line.chars().next().filter(|marker| matches!(marker, '`' | '~'))?;
+        let (length, rest) = run(line, marker);
+        // Backticks on both sides are inline code.
+        (length >= 3 && !(marker == '`' && rest.contains('`'))).then_some(Self { marker, length })
     }
 
     fn is_closed_by(self, line: &str) -> bool {
-        let (length, rest) = run(bare(line), self.sign);
+        let (length, rest) = run(bare(line), self.marker);
         length >= self.length && rest.is_empty()
     }
 }
 
-/// Returns how often a line has a sign at its beginning, and the rest.
-fn run(line: &str, sign: char) -> (usize, &str) {
-    let rest = line.trim_start_matches(sign);
+/// Returns the number of times a character is repeated at the beginning of a line, and the rest of the line.
+fn run(line: &str, marker: char) -> (usize, &str) {
+    let rest = line.trim_start_matches(marker);
     (line.len() - rest.len(), rest)
 }
 
@@ -164,8 +165,8 @@ fn run(line: &str, sign: char) -> (usize, &str) {
 mod tests {
     use super::*;
 
-    fn of(markdown: &str, splits: SplitPolicy) -> Passages {
-        Passages::of(markdown.to_owned(), splits)
+    fn of(markdown: &str, policy: SplitPolicy) -> Passages {
+        Passages::of(markdown.to_owned(), policy)
     }
 
     #[track_caller]
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn passages_are_between_blank_lines_and_fences_are_whole() {
+    fn passages_are_separated_by_blank_lines_and_fences_are_whole() {
         let markdown = "# Tea\n\nGreen\ntea.\n\n\n```\na\n\nb\n```\n\n| a |\n| b |\n";
         check(markdown, &["# Tea", "Green\ntea.", "```\na\n\nb\n```", "| a |\n| b |"]);
         check(" \n\n", &[]);
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn long_passages_are_several_but_not_blocks_that_must_be_whole() {
+    fn long_passages_are_split_except_tables_and_code() {
         let check = |markdown: &str, anywhere: usize, in_text: usize| {
             assert_eq!(of(markdown, SplitPolicy::Anywhere).len(), anywhere);
             assert_eq!(of(markdown, SplitPolicy::InText).len(), in_text);
@@ -198,11 +199,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_named_stays_byte_by_byte() {
+    fn remaining_passages_stay_byte_by_byte() {
         let markdown = "\n# a  \n\n\nb\nb\n\n \n- c\n\n  d\n";
-        let check = |named: &[u64], expected: Option<&str>| {
-            let numbers = named.iter().copied().collect();
-            assert_eq!(of(markdown, SplitPolicy::InText).without(&numbers).as_deref(), expected, "{named:?}");
+        let check = |numbers: &[u64], expected: Option<&str>| {
+            let numbers = numbers.iter().copied().collect();
+            assert_eq!(
+                of(markdown, SplitPolicy::InText).without(&numbers).as_deref(),
+                expected,
+                "{numbers:?}"
+            );
         };
         check(&[], Some(markdown));
         check(&[9], Some(markdown));
@@ -214,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_longer_than_a_passage_are_not_broken_when_something_is_taken_out() {
+    fn long_blocks_stay_whole_when_another_passage_is_removed() {
         let table = format!("| a |\n| --- |\n{}", format!("| {} |\n", "x".repeat(90)).repeat(60));
         let code = format!("```rust\n{}\n```\n", format!("{}\n\n", "y".repeat(90)).repeat(60));
         let text = format!("{}\n", "z".repeat(90)).repeat(60);
@@ -225,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_begin_at_one() {
+    fn passage_numbers_start_at_one() {
         assert_eq!(of("a\n\nb", SplitPolicy::InText).numbered(), "[1]\na\n\n[2]\nb\n\n");
     }
 }

@@ -1,33 +1,56 @@
-//! One request's questions to the model: what becomes of answers that do not come.
+//! The requests to the language model for one page.
 
 use std::time::Instant;
 
 use websvc_model::{CompletionContent, CompletionRequest, Model, ModelError, ResponseFormat};
 use websvc_stage::{Stage, StageTimes};
 
-/// What is asked with, and what the caller is told.
+/// The model, the deadline and the warnings for one page.
 pub(super) struct ModelSession<'a> {
-    /// `None` where there is none: that was told before the page was got.
+    /// The model; `None` if there is none. The caller has been warned of that before the page was scraped.
     pub(super) model: Option<&'a dyn Model>,
     pub(super) stages: &'a StageTimes,
     pub(super) deadline: Instant,
     pub(super) warnings: Vec<String>,
 }
 
+/// A request to the model about the content of a page.
+pub(super) struct ContentRequest<'a> {
+    /// The name of the format, for warnings.
+    pub(super) format: &'a str,
+    pub(super) instructions: &'a str,
+    pub(super) prompt: &'a str,
+    pub(super) content: &'a str,
+    pub(super) shape: ResponseFormat<'a>,
+    pub(super) max_tokens: u32,
+}
+
+/// The content of a format, and whether the model produced it.
+pub(super) struct Generated<T> {
+    pub(super) content: Option<T>,
+    pub(super) by_model: bool,
+}
+
+impl<T> Generated<T> {
+    pub(super) fn none() -> Self {
+        Self { content: None, by_model: false }
+    }
+}
+
 impl ModelSession<'_> {
-    /// Asks about content; without an answer, a warning says why.
-    pub(super) async fn ask(
-        &mut self,
-        format: &str,
-        (instructions, wish): (&str, &str),
-        content: &str,
-        shape: ResponseFormat<'_>,
-        max_tokens: u32,
-    ) -> Option<CompletionContent> {
+    /// Sends a request to the model. If it fails, adds a warning and returns `None`.
+    pub(super) async fn complete(&mut self, request: ContentRequest<'_>) -> Option<CompletionContent> {
         let model = self.model?;
-        let (content, deadline) = (Some(content), self.deadline);
-        let question = CompletionRequest { instructions, wish, content, shape, max_tokens, deadline };
-        match self.stages.run(Stage::Model, model.complete(&question)).await {
+        let ContentRequest { format, instructions, prompt, content, shape, max_tokens } = request;
+        let completion_request = CompletionRequest {
+            instructions,
+            wish: prompt,
+            content: Some(content),
+            shape,
+            max_tokens,
+            deadline: self.deadline,
+        };
+        match self.stages.run(Stage::Model, model.complete(&completion_request)).await {
             Ok(completion) => {
                 if completion.is_content_cut {
                     self.warn(format, "the content was shortened for the language model");
@@ -35,19 +58,19 @@ impl ModelSession<'_> {
                 Some(completion.answer)
             }
             Err(error) => {
-                self.failed(format, &error);
+                self.warn_of_failure(format, &error);
                 None
             }
         }
     }
 
-    /// Says why there is no answer, to the caller and in the log.
-    fn failed(&mut self, format: &str, error: &ModelError) {
-        tracing::warn!(format, %error, "the language model gave no answer");
-        self.warn(format, &format!("the language model gave no answer: {error}"));
+    /// Reports a failed request to the caller and in the log.
+    fn warn_of_failure(&mut self, format: &str, error: &ModelError) {
+        tracing::warn!(format, %error, "request to the language model failed");
+        self.warn(format, &format!("the language model failed: {error}"));
     }
 
-    /// Tells the caller something of a format.
+    /// Adds a warning about a format.
     pub(super) fn warn(&mut self, format: &str, text: &str) {
         let warning = format!("format {format}: {text}");
         if !self.warnings.contains(&warning) {

@@ -1,4 +1,4 @@
-//! The files that list pages: in which order they are fetched, and what is read of them.
+//! The sitemaps and feeds of a map: their order, and the reading of one file.
 
 use std::collections::{HashSet, VecDeque};
 use std::ops::ControlFlow;
@@ -11,17 +11,17 @@ use websvc_sitemap::{Item, ReadSummary};
 use super::site::MapScope;
 use super::url_collector::UrlCollector;
 
-/// Most files of one map that are fetched.
+/// The maximum number of files that one map fetches.
 pub(super) const MAX_FILES: usize = 500;
 
-/// So many indexes may stand between robots.txt and a sitemap.
+/// The maximum number of sitemap indexes between robots.txt and a sitemap.
 const MAX_DEPTH: u8 = 3;
 
-/// Most files that wait: what an index has more is told.
-const MAX_WAITING: usize = 2_000;
+/// The maximum number of queued files. Further files are counted, and reported in a warning.
+const MAX_QUEUED: usize = 2_000;
 
-/// Where sitemaps are, when robots.txt names none or the one at the usual place is none.
-const USUAL: &[&str] = &[
+/// The usual paths of sitemaps, tried if robots.txt names none and `/sitemap.xml` is not one.
+const USUAL_PATHS: &[&str] = &[
     "/sitemap_index.xml",
     "/sitemap-index.xml",
     "/wp-sitemap.xml",
@@ -31,49 +31,49 @@ const USUAL: &[&str] = &[
     "/sitemap/index.xml",
 ];
 
-/// A file that lists pages, or may.
+/// A sitemap or feed, or a file that may be one.
 #[derive(Debug, Clone)]
 pub(super) struct SitemapFile {
     pub(super) url: Url,
-    /// Indexes between robots.txt and it.
+    /// The number of sitemap indexes between robots.txt and this file.
     depth: u8,
-    /// Somebody has named it; nobody needs to know that a usual place is empty.
+    /// The site has named it. A problem with a usual path is not reported.
     pub(super) is_named: bool,
 }
 
-/// The files that are still to be fetched, each once.
+/// The files to fetch, each once.
 #[derive(Debug, Default)]
 pub(super) struct SitemapQueue {
-    waiting: VecDeque<SitemapFile>,
+    queued: VecDeque<SitemapFile>,
     seen: HashSet<String>,
     started: usize,
-    /// Files that there was no room for.
-    pub(super) beyond: usize,
+    /// The number of files that did not fit into the queue.
+    pub(super) overflow: usize,
 }
 
 impl SitemapQueue {
-    /// Adds a file that somebody has named.
-    pub(super) fn name(&mut self, url: Url, depth: u8) {
+    /// Adds a file that the site has named.
+    pub(super) fn add_named(&mut self, url: Url, depth: u8) {
         self.push(SitemapFile { url, depth, is_named: true });
     }
 
-    /// Adds the first place that is looked at.
+    /// Adds `/sitemap.xml`.
     pub(super) fn add_default_sitemap(&mut self, start: &Url) {
-        self.guess(start, "/sitemap.xml");
+        self.add_guess(start, "/sitemap.xml");
     }
 
-    /// Adds the usual places, those beside the start page first.
-    pub(super) fn guess_others(&mut self, start: &Url, path: &str) {
+    /// Adds the usual paths, those in the directory of the start page first.
+    pub(super) fn add_usual_paths(&mut self, start: &Url, path: &str) {
         if !path.is_empty() {
-            self.guess(start, &format!("{path}/sitemap.xml"));
-            self.guess(start, &format!("{path}/sitemap_index.xml"));
+            self.add_guess(start, &format!("{path}/sitemap.xml"));
+            self.add_guess(start, &format!("{path}/sitemap_index.xml"));
         }
-        for place in USUAL {
-            self.guess(start, place);
+        for path in USUAL_PATHS {
+            self.add_guess(start, path);
         }
     }
 
-    fn guess(&mut self, start: &Url, path: &str) {
+    fn add_guess(&mut self, start: &Url, path: &str) {
         let mut url = start.clone();
         url.set_path(path);
         url.set_query(None);
@@ -83,70 +83,72 @@ impl SitemapQueue {
 
     fn push(&mut self, mut listing: SitemapFile) {
         listing.url.set_fragment(None);
-        if self.waiting.len() >= MAX_WAITING {
-            self.beyond += 1;
+        if self.queued.len() >= MAX_QUEUED {
+            self.overflow += 1;
         } else if self.seen.insert(listing.url.to_string()) {
-            self.waiting.push_back(listing);
+            self.queued.push_back(listing);
         }
     }
 
-    /// Returns the next file to be fetched.
+    /// Returns the next file to fetch.
     pub(super) fn start(&mut self) -> Option<SitemapFile> {
         if self.started >= MAX_FILES {
             return None;
         }
-        let next = self.waiting.pop_front()?;
+        let next = self.queued.pop_front()?;
         self.started += 1;
         Some(next)
     }
 
-    /// Returns how many files wait.
-    pub(super) fn waiting(&self) -> usize {
-        self.waiting.len()
+    /// Returns the number of queued files.
+    pub(super) fn queued(&self) -> usize {
+        self.queued.len()
     }
 }
 
-/// What was read of a file.
+/// The contents of a file, and what was skipped.
 #[derive(Debug)]
 pub(super) struct SitemapContents {
     pub(super) found: UrlCollector,
     pub(super) reading: ReadSummary,
     /// Further files, which may be fetched.
     pub(super) sitemaps: Vec<Url>,
-    /// Further files of other hosts, or too deep.
-    pub(super) elsewhere: usize,
+    /// The number of further files on other hosts.
+    pub(super) other_hosts: usize,
+    /// The number of further files that are too many or too deep.
     pub(super) too_deep: usize,
-    /// The time was over before the end.
+    /// The deadline passed before the end of the file.
     pub(super) is_late: bool,
 }
 
-/// Reads a file that was found at `base`; its pages go to `found`. Blocks as long as that takes, or until `deadline`.
+/// Reads a file that was fetched from `base`, and adds its pages to `found`. Blocks until it is done or until
+/// `deadline`.
 pub(super) fn read(
     mut found: UrlCollector,
-    site: &MapScope,
+    scope: &MapScope,
     listing: &SitemapFile,
     base: &Url,
     body: &Bytes,
     deadline: Instant,
 ) -> SitemapContents {
-    let (mut sitemaps, mut elsewhere, mut too_deep, mut is_late) = (Vec::new(), 0, 0, false);
+    let (mut sitemaps, mut other_hosts, mut too_deep, mut is_late) = (Vec::new(), 0, 0, false);
     let reading = websvc_sitemap::read(body, base, &mut |item| {
         if Instant::now() >= deadline {
             is_late = true;
             return ControlFlow::Break(());
         }
         match item {
-            Item::Page(page) => match site.normalize(page.url) {
+            Item::Page(page) => match scope.normalize(page.url) {
                 Some(url) => found.add(url, page.title.as_deref(), page.description.as_deref()),
                 None => ControlFlow::Continue(()),
             },
             Item::Sitemap(url) => {
-                // An index speaks for its own host, and for those of the site.
-                if !site.is_of_host(&url) && url.host_str() != base.host_str() {
-                    elsewhere += 1;
+                // A sitemap index may name files of its own host and of the site.
+                if !scope.is_site_host(&url) && url.host_str() != base.host_str() {
+                    other_hosts += 1;
                 } else if listing.depth >= MAX_DEPTH {
                     too_deep += 1;
-                } else if sitemaps.len() < MAX_WAITING {
+                } else if sitemaps.len() < MAX_QUEUED {
                     sitemaps.push(url);
                 } else {
                     too_deep += 1;
@@ -155,11 +157,11 @@ pub(super) fn read(
             }
         }
     });
-    SitemapContents { found, reading, sitemaps, elsewhere, too_deep, is_late }
+    SitemapContents { found, reading, sitemaps, other_hosts, too_deep, is_late }
 }
 
 impl SitemapFile {
-    /// Returns how deep the files are that it names.
+    /// Returns the depth of the files that this file names.
     pub(super) fn depth_below(&self) -> u8 {
         self.depth.saturating_add(1)
     }

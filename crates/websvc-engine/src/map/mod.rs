@@ -1,8 +1,8 @@
-//! The map operation: which URLs a site has.
+//! The map operation: lists the URLs of a site.
 //!
-//! robots.txt is read first and obeyed in what is fetched. Then come the links of the start page, the feeds it names, the
-//! sitemaps that robots.txt names or that are at the usual places, and what the index knows: in this order the URLs are
-//! listed, and each once.
+//! It reads robots.txt first and obeys it for everything that it fetches. Then follow the links of the start page, the
+//! feeds that the start page names, the sitemaps that robots.txt names or that have usual paths, and the pages in the
+//! index. The URLs are listed in this order, each once.
 
 mod listing;
 mod rank;
@@ -27,26 +27,26 @@ use crate::error::EngineError;
 use crate::search::UrlCheckers;
 use run::MapRun;
 
-/// What a map came to.
+/// The result of a map.
 #[derive(Debug)]
 pub struct MapOutcome {
-    /// The URLs, or why there are none.
+    /// The URLs, or the error.
     pub result: Result<SiteUrls, EngineError>,
-    /// What it costs; a map that failed costs no more than what was scanned for it.
+    /// The charges. A failed map has only those for URL scans.
     pub bill: Bill,
 }
 
 /// The URLs of a site.
 #[derive(Debug, Clone, Default)]
 pub struct SiteUrls {
-    /// The URLs, the best first when words to rank by were given.
+    /// The URLs, ranked if the request has search words.
     pub links: Vec<MapLink>,
-    /// What the caller should be told.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
 }
 
 impl SiteUrls {
-    /// Returns the answer's body; `credits` is what was charged.
+    /// Converts it to the body of the response. `credits` is the charged amount.
     #[must_use]
     pub fn into_response(self, id: String, credits: u64) -> MapResponse {
         let warning = (!self.warnings.is_empty()).then(|| self.warnings.join("; "));
@@ -57,9 +57,9 @@ impl SiteUrls {
 impl Engine {
     /// Lists the URLs of a site for a team.
     ///
-    /// One deadline, the plan's timeout from `started`, bounds it all. What was found until then is the answer, with a
-    /// warning; only when nothing was found it is [`EngineError::MapTimeout`]. A site of which nothing can be had is
-    /// [`EngineError::MapFailed`].
+    /// The deadline is the plan's timeout after `started`. At the deadline, the URLs found so far are returned with a
+    /// warning. If there are none, the error is [`EngineError::MapTimeout`]. If nothing of the site can be fetched, it
+    /// is [`EngineError::MapFailed`].
     pub fn map<'a>(
         &'a self,
         plan: &'a MapPlan,
@@ -71,20 +71,20 @@ impl Engine {
                 Ok(scope) => scope,
                 Err(error) => return MapOutcome { result: Err(error), bill: Bill::default() },
             };
-            let inspections = UrlCheckers::of_page(plan.page(), self.threat());
-            let inspection = inspections.pages().cloned();
-            let scraper = inspections.scraper(self.scraper()).in_scope(scope);
-            let exploration = MapRun::new(plan, scraper, inspection, started + plan.timeout());
+            let checkers = UrlCheckers::of_page(plan.page(), self.threat());
+            let checker = checkers.pages().cloned();
+            let scraper = checkers.scraper(self.scraper()).in_scope(scope);
+            let map_run = MapRun::new(plan, scraper, checker, started + plan.timeout());
             let indexes = if plan.index() { self.indexes_in(scope).await } else { Ok(Vec::new()) };
             let mut result = match indexes {
-                Ok(indexes) => Box::pin(exploration.run(indexes)).await,
+                Ok(indexes) => Box::pin(map_run.run(indexes)).await,
                 Err(error) => Err(error),
             };
-            let mut late_notes = Vec::new();
-            let scanned = inspections.finish(&mut late_notes);
+            let mut scan_warnings = Vec::new();
+            let scanned = checkers.finish(&mut scan_warnings);
             let mut bill = Bill::default();
-            if let Ok(mapped) = &mut result {
-                mapped.warnings.append(&mut late_notes);
+            if let Ok(site_urls) = &mut result {
+                site_urls.warnings.append(&mut scan_warnings);
                 bill.add_line(ChargeKind::Map, 1, self.pricing().map);
             }
             bill.add_line(ChargeKind::ThreatScan, scanned, self.pricing().threat_scan);
@@ -92,10 +92,10 @@ impl Engine {
         })
     }
 
-    /// Returns the most that a map may cost. URLs that are scanned because the site leads to them do not count: they are
-    /// known only when it did.
+    /// Returns the maximum credits of a map. Scanned URLs of redirects are not included, because they are unknown
+    /// before the map.
     #[must_use]
-    pub fn most_map_credits(&self, plan: &MapPlan) -> u64 {
+    pub fn max_map_credits(&self, plan: &MapPlan) -> u64 {
         let prices = self.prices();
         let scan = if plan.page().protection().is_some() { prices.threat_scan } else { 0 };
         prices.map.saturating_add(scan)

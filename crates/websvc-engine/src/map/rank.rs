@@ -1,9 +1,9 @@
-//! Which URLs are the best for some words.
+//! Ranks URLs by search words.
 //!
-//! Each word counts by its rarity among the URLs (as in BM25) and by where it stands: 3 in the title and in the last
-//! segment of the path, 2 in the rest of the path, 1 in the description and in the host. The beginning of a longer word
-//! counts half. The sum is taken by the share of the words that a URL has. Of equals the shorter path comes first, then
-//! what was found first. URLs without any of the words come last, in the order in which they were found.
+//! The weight of a word is its rarity among the URLs (as in BM25), times the weight of the field: 3 for the title and
+//! the last path segment, 2 for the rest of the path, 1 for the description and the host. A prefix of a longer word
+//! counts half. The sum is multiplied by the share of the search words that the URL has. Equal scores are ordered by
+//! length of the URL, then as found. URLs without any of the words come last, in the order in which they were found.
 
 use std::cmp::Ordering;
 
@@ -17,52 +17,52 @@ const PATH: f64 = 2.0;
 const DESCRIPTION: f64 = 1.0;
 const HOST: f64 = 1.0;
 
-/// What the beginning of a longer word counts.
-const BEGINNING: f64 = 0.5;
+/// The factor of a word that is only a prefix.
+const PREFIX_FACTOR: f64 = 0.5;
 
-/// Shorter words do not stand for longer ones that begin with them.
-const MIN_BEGINNING_CHARS: usize = 3;
+/// The minimum length of a word that matches longer words by prefix.
+const MIN_PREFIX_CHARS: usize = 3;
 
-/// So many different words of a search count.
+/// The maximum number of different search words that are used.
 const MAX_WORDS: usize = 32;
 
-/// A link with what its words are worth.
+/// A link and its score.
 struct Ranked {
     link: MapLink,
     score: f64,
     path_length: usize,
 }
 
-/// Puts the links in order. Takes time linear in their length, times the words.
+/// Sorts links by search words. The cost is linear in their total length, times the number of words.
 pub(super) fn rank(links: Vec<MapLink>, search: &str) -> Vec<MapLink> {
-    let mut wanted: Vec<String> = Vec::new();
+    let mut search_words: Vec<String> = Vec::new();
     for word in words(search) {
-        if wanted.len() < MAX_WORDS && !wanted.contains(&word) {
-            wanted.push(word);
+        if search_words.len() < MAX_WORDS && !search_words.contains(&word) {
+            search_words.push(word);
         }
     }
-    if wanted.is_empty() {
+    if search_words.is_empty() {
         return links;
     }
-    let worth: Vec<Vec<f64>> = links.iter().map(|link| worth(link, &wanted)).collect();
-    let total = links.len() as f64;
-    let rarity: Vec<f64> = (0..wanted.len())
+    let weights: Vec<Vec<f64>> = links.iter().map(|link| weights(link, &search_words)).collect();
+    let link_count = links.len() as f64;
+    let rarity: Vec<f64> = (0..search_words.len())
         .map(|word| {
-            let having = worth.iter().filter(|worth| worth[word] > 0.0).count() as f64;
-            (1.0 + (total - having + 0.5) / (having + 0.5)).ln()
+            let match_count = weights.iter().filter(|link_weights| link_weights[word] > 0.0).count() as f64;
+            (1.0 + (link_count - match_count + 0.5) / (match_count + 0.5)).ln()
         })
         .collect();
     let mut ranked: Vec<Ranked> = links
         .into_iter()
-        .zip(worth)
-        .map(|(link, worth)| {
-            let having = worth.iter().filter(|worth| **worth > 0.0).count() as f64;
-            let sum: f64 = worth.iter().zip(&rarity).map(|(worth, rarity)| worth * rarity).sum();
+        .zip(weights)
+        .map(|(link, weights)| {
+            let match_count = weights.iter().filter(|weight| **weight > 0.0).count() as f64;
+            let sum: f64 = weights.iter().zip(&rarity).map(|(weight, rarity)| weight * rarity).sum();
             let path_length = link.url.len();
-            Ranked { link, score: sum * having / wanted.len() as f64, path_length }
+            Ranked { link, score: sum * match_count / search_words.len() as f64, path_length }
         })
         .collect();
-    // Stable: what was found first stays first.
+    // The sort is stable, so equal links stay in the order in which they were found.
     ranked.sort_by(order);
     ranked.into_iter().map(|ranked| ranked.link).collect()
 }
@@ -72,41 +72,41 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
     b.score.total_cmp(&a.score).then(by_length)
 }
 
-/// Returns what each of the words is worth by where it stands.
-fn worth(link: &MapLink, wanted: &[String]) -> Vec<f64> {
-    let mut worth = vec![0.0; wanted.len()];
-    let mut count = |text: &str, weight: f64| {
-        let mut best = vec![0.0_f64; wanted.len()];
+/// Returns the weight of each search word in a link, by the fields that contain it.
+fn weights(link: &MapLink, search_words: &[String]) -> Vec<f64> {
+    let mut weights = vec![0.0; search_words.len()];
+    let mut add_field = |text: &str, field_weight: f64| {
+        let mut best = vec![0.0_f64; search_words.len()];
         for word in words(text) {
-            for (best, wanted) in best.iter_mut().zip(wanted) {
-                *best = best.max(likeness(&word, wanted));
+            for (best, search_word) in best.iter_mut().zip(search_words) {
+                *best = best.max(similarity(&word, search_word));
             }
         }
-        worth.iter_mut().zip(best).for_each(|(worth, best)| *worth += best * weight);
+        weights.iter_mut().zip(best).for_each(|(weight, best)| *weight += best * field_weight);
     };
-    count(link.title.as_deref().unwrap_or_default(), TITLE);
-    count(link.description.as_deref().unwrap_or_default(), DESCRIPTION);
+    add_field(link.title.as_deref().unwrap_or_default(), TITLE);
+    add_field(link.description.as_deref().unwrap_or_default(), DESCRIPTION);
     if let Ok(url) = Url::parse(&link.url) {
         let path = percent_encoding::percent_decode_str(url.path().trim_end_matches('/')).decode_utf8_lossy();
         let (above, last) = path.rsplit_once('/').unwrap_or_default();
-        count(last, LAST_SEGMENT);
-        count(above, PATH);
-        count(url.host_str().unwrap_or_default(), HOST);
+        add_field(last, LAST_SEGMENT);
+        add_field(above, PATH);
+        add_field(url.host_str().unwrap_or_default(), HOST);
     }
-    worth
+    weights
 }
 
-fn likeness(word: &str, wanted: &str) -> f64 {
-    if word == wanted {
+fn similarity(word: &str, search_word: &str) -> f64 {
+    if word == search_word {
         1.0
-    } else if wanted.chars().count() >= MIN_BEGINNING_CHARS && word.starts_with(wanted) {
-        BEGINNING
+    } else if search_word.chars().count() >= MIN_PREFIX_CHARS && word.starts_with(search_word) {
+        PREFIX_FACTOR
     } else {
         0.0
     }
 }
 
-/// Returns the words of a text, in lower case, compatible forms as one.
+/// Returns the words of a text in lower case, with compatible characters normalized (NFKC).
 fn words(text: &str) -> impl Iterator<Item = String> {
     let text: String = text.nfkc().flat_map(char::to_lowercase).collect();
     let words: Vec<String> = text
@@ -132,19 +132,19 @@ mod tests {
     }
 
     #[test]
-    fn the_place_of_a_word_counts() {
+    fn words_weigh_by_the_field_that_contains_them() {
         let links = [("x", ""), ("tea/x/y", ""), ("y/tea", ""), ("z", "Tea"), ("tea", "Tea")];
         assert_eq!(ranked("tea", &links), ["tea", "z", "y/tea", "tea/x/y", "x"]);
     }
 
     #[test]
-    fn rare_words_and_all_of_them_count() {
+    fn rare_words_and_complete_matches_rank_higher() {
         let links = [("green-apple", ""), ("green-pear", ""), ("tea", ""), ("green-tea", ""), ("green", "")];
         assert_eq!(ranked("green tea", &links)[..2], ["green-tea", "tea"]);
     }
 
     #[test]
-    fn beginnings_count_half_and_spelling_does_not() {
+    fn prefixes_count_half_and_case_and_width_do_not_matter() {
         let links = [("teapots", ""), ("TEA", ""), ("te", ""), ("%E8%8C%B6", "")];
         assert_eq!(ranked("Ｔea", &links), ["TEA", "teapots", "te", "%E8%8C%B6"]);
         assert_eq!(ranked("茶", &links)[0], "%E8%8C%B6");

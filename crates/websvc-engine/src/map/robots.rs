@@ -1,4 +1,4 @@
-//! The robots.txt of the hosts of a map.
+//! The robots.txt files of the hosts of a map.
 
 use std::collections::HashMap;
 
@@ -6,33 +6,33 @@ use url::Url;
 
 use crate::crawl::robots::RobotsTxt;
 
-/// So many hosts are asked for files in one map.
+/// The maximum number of hosts that one map contacts.
 pub(super) const MAX_HOSTS: usize = 8;
 
-/// The rules of the hosts that were asked.
+/// The robots.txt of each host that was contacted.
 #[derive(Default)]
 pub(super) struct RobotsCache(HashMap<String, RobotsTxt>);
 
 impl RobotsCache {
-    pub(super) fn knows(&self, url: &Url) -> bool {
+    pub(super) fn contains(&self, url: &Url) -> bool {
         self.0.contains_key(&origin(url))
     }
 
-    pub(super) fn has_room(&self) -> bool {
+    pub(super) fn has_capacity(&self) -> bool {
         self.0.len() < MAX_HOSTS
     }
 
-    pub(super) fn set(&mut self, url: &Url, rules: RobotsTxt) {
-        self.0.insert(origin(url), rules);
+    pub(super) fn set(&mut self, url: &Url, robots_txt: RobotsTxt) {
+        self.0.insert(origin(url), robots_txt);
     }
 
-    /// Returns whether a URL may be fetched; not, when nothing is known of its host.
-    pub(super) fn allow(&self, url: &Url) -> bool {
-        self.0.get(&origin(url)).is_some_and(|rules| rules.is_allowed(url))
+    /// Returns whether a URL may be fetched. False if the robots.txt of its host is unknown.
+    pub(super) fn is_allowed(&self, url: &Url) -> bool {
+        self.0.get(&origin(url)).is_some_and(|robots_txt| robots_txt.is_allowed(url))
     }
 }
 
-/// A robots.txt is that of a scheme, a host and a port (RFC 9309, section 2.3).
+/// Returns the origin of a URL. A robots.txt applies to a scheme, a host and a port (RFC 9309, section 2.3).
 fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }

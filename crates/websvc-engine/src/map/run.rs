@@ -1,4 +1,4 @@
-//! The map itself: robots.txt, the start page, the files that list pages, the index, in this order.
+//! The steps of a map: robots.txt, the start page, the files that list pages, the index.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,33 +21,33 @@ use super::robots::{MAX_HOSTS, RobotsCache};
 use super::site::{self, MapScope};
 use super::url_collector::UrlCollector;
 use super::warnings::MapWarnings;
-use crate::crawl::robots::{self, RobotsTxt};
+use crate::crawl::robots::{self, RobotsStatus, RobotsTxt};
 use crate::error::EngineError;
 
-/// So many files are fetched at one time; they are read one after the other, in the order in which they were named, so
-/// that the same site gives the same list.
-const AT_ONCE: usize = 3;
+/// The number of files that are fetched at a time. They are read one after the other, in the order in which they were
+/// named, so that the same site gives the same list.
+const MAX_CONCURRENT_FETCHES: usize = 3;
 
-/// Most feeds of the start page that are read.
+/// The maximum number of feeds of the start page that are read.
 const MAX_FEEDS: usize = 3;
 
-/// Of so many pages of the index the titles are looked up.
-const INDEX_TITLES: usize = 1_000;
+/// The maximum number of pages in the index whose titles are looked up.
+const MAX_INDEX_TITLES: usize = 1_000;
 
 type Fetching<'a> = BoxFuture<'a, (SitemapFile, Result<FileResponse, ScrapeError>)>;
 
-/// A map while it is made.
+/// The state of a running map.
 pub(super) struct MapRun<'a> {
     plan: &'a MapPlan,
     scraper: Scraper,
-    inspection: Option<UrlChecker>,
+    checker: Option<UrlChecker>,
     deadline: Instant,
-    site: Arc<MapScope>,
+    scope: Arc<MapScope>,
     found: UrlCollector,
-    hosts: RobotsCache,
+    robots: RobotsCache,
     listings: SitemapQueue,
-    notes: MapWarnings,
-    /// Why the first thing could not be had.
+    warnings: MapWarnings,
+    /// The first error of a request to the start host.
     failure: Option<ScrapeError>,
     is_late: bool,
 }
@@ -56,34 +56,34 @@ impl<'a> MapRun<'a> {
     pub(super) fn new(
         plan: &'a MapPlan,
         scraper: Scraper,
-        inspection: Option<UrlChecker>,
+        checker: Option<UrlChecker>,
         deadline: Instant,
     ) -> Self {
-        // What is ranked has to be found first.
-        let most = if plan.search().is_some() { MAP_LIMIT_MAX as usize } else { plan.limit() };
+        // A ranked map needs all URLs before it can rank them.
+        let max_found = if plan.search().is_some() { MAP_LIMIT_MAX as usize } else { plan.limit() };
         Self {
             plan,
             scraper,
-            inspection,
+            checker,
             deadline,
-            site: Arc::new(MapScope::of(plan)),
-            found: UrlCollector::new(most, plan.includes_url_variants()),
-            hosts: RobotsCache::default(),
+            scope: Arc::new(MapScope::of(plan)),
+            found: UrlCollector::new(max_found, plan.includes_url_variants()),
+            robots: RobotsCache::default(),
             listings: SitemapQueue::default(),
-            notes: MapWarnings::default(),
+            warnings: MapWarnings::default(),
             failure: None,
             is_late: false,
         }
     }
 
-    /// Makes the map.
+    /// Runs the map.
     ///
     /// # Errors
-    /// As [`Engine::map`](crate::Engine::map) has them.
+    /// See [`Engine::map`](crate::Engine::map).
     pub(super) async fn run(mut self, indexes: Vec<Arc<Index>>) -> Result<SiteUrls, EngineError> {
         let plan = self.plan;
-        if let Some(inspection) = &self.inspection {
-            let checked = tokio::time::timeout_at(self.deadline.into(), inspection.check(plan.url())).await;
+        if let Some(checker) = &self.checker {
+            let checked = tokio::time::timeout_at(self.deadline.into(), checker.check(plan.url())).await;
             let checked = checked.map_err(|_elapsed| self.late())?;
             checked
                 .map_err(|blocked| EngineError::Page(ScrapeError::Unsafe { reason: blocked.to_string() }))?;
@@ -102,100 +102,102 @@ impl<'a> MapRun<'a> {
         self.finish().await
     }
 
-    /// Reads the robots.txt of the host of `url`, and the sitemaps it names.
+    /// Reads the robots.txt of the host of `url`, and queues the sitemaps that it names.
     async fn read_robots(&mut self, url: &Url) {
-        self.pause().await;
-        let place = robots::url(url);
-        let fetched =
-            self.scraper.listing(&place, self.plan.fetching(&place), robots::MAX_BYTES, self.deadline).await;
+        self.wait_delay().await;
+        let robots_url = robots::url(url);
+        let fetched = self
+            .scraper
+            .listing(&robots_url, self.plan.fetching(&robots_url), robots::MAX_BYTES, self.deadline)
+            .await;
         let is_start = url.host_str() == self.plan.url().host_str();
-        let rules = match fetched {
+        let robots_txt = match fetched {
             Ok(file) => {
-                let rules = RobotsTxt::read(file.status, &file.body, self.scraper.robots_user_agent());
-                if matches!(rules, RobotsTxt::Unavailable) {
-                    self.notes.add(format!(
-                        "{place} answered {}: nothing of the host was fetched",
+                let robots_txt = RobotsTxt::read(file.status, &file.body, self.scraper.robots_user_agent());
+                if robots_txt.status() == RobotsStatus::ServerError {
+                    self.warnings.add(format!(
+                        "{robots_url} responded with {}: nothing was fetched from its host",
                         file.status.as_u16()
                     ));
                 }
-                // A whole host that has moved answers there.
-                if is_start && file.status.is_success() && file.url.path() == place.path() {
-                    Arc::make_mut(&mut self.site).add_host(&file.url);
+                // If the robots.txt redirects to the same path on another host, the whole host has moved.
+                if is_start && file.status.is_success() && file.url.path() == robots_url.path() {
+                    Arc::make_mut(&mut self.scope).add_host(&file.url);
                 }
-                rules
+                robots_txt
             }
-            // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4).
+            // An unreachable robots.txt may forbid everything (RFC 9309, section 2.3.1.4).
             Err(error) => {
-                self.failed(&place, error);
-                RobotsTxt::Unavailable
+                self.record_error(&robots_url, error);
+                RobotsTxt::without_rules(RobotsStatus::Unreachable)
             }
         };
-        if self.site.is_of_host(url) && self.plan.sitemap() != SitemapMode::Skip {
-            for text in rules.sitemaps() {
-                if let Ok(named) = place.join(text.trim())
+        if self.scope.is_site_host(url) && self.plan.sitemap() != SitemapMode::Skip {
+            for text in robots_txt.sitemaps() {
+                if let Ok(named) = robots_url.join(text.trim())
                     && matches!(named.scheme(), "http" | "https")
                 {
-                    self.listings.name(named, 0);
+                    self.listings.add_named(named, 0);
                 }
             }
         }
-        self.hosts.set(url, rules);
+        self.robots.set(url, robots_txt);
     }
 
-    /// Takes in the start page, where it leads and the feeds it names. Half of the time is for it.
+    /// Reads the start page, its links and the feeds that it names. It has half of the remaining time.
     async fn read_start(&mut self) {
         let url = self.plan.url();
-        if !self.hosts.allow(url) {
+        if !self.robots.is_allowed(url) {
             if self.failure.is_none() {
-                self.notes.add("robots.txt does not allow the start page: its links are left out".to_owned());
+                self.warnings.add("robots.txt disallows the start page, so its links are missing".to_owned());
             }
             return;
         }
-        self.pause().await;
+        self.wait_delay().await;
         let deadline = Instant::now() + self.time_left() / 2;
         match self.scraper.scrape_for_map(url, self.plan.page(), deadline).await {
-            Ok(outline) => self.outline(outline),
-            Err(error) => self.failed(url, error),
+            Ok(page) => self.add_start_page(page),
+            Err(error) => self.record_error(url, error),
         }
     }
 
-    fn outline(&mut self, outline: MapPage) {
-        let MapPage { url, status, title, description, links, feeds } = outline;
+    fn add_start_page(&mut self, page: MapPage) {
+        let MapPage { url, status, title, description, links, feeds } = page;
         if !status.is_success() {
-            self.notes.add(format!("the start page answered {}", status.as_u16()));
+            self.warnings.add(format!("the start page responded with {}", status.as_u16()));
             return;
         }
         if site::host(&url) != site::host(self.plan.url()) && self.plan.sitemap() != SitemapMode::Skip {
             self.listings.add_default_sitemap(&url);
         }
-        Arc::make_mut(&mut self.site).follow_start_redirect(&url);
-        // Only whether there is room is told, which the end of the map tells, too.
-        if let Some(url) = self.site.normalize(url) {
+        Arc::make_mut(&mut self.scope).follow_start_redirect(&url);
+        // The result says only whether there is capacity, which the end of the map reports, too.
+        if let Some(url) = self.scope.normalize(url) {
             let _ = self.found.add(url, title.as_deref(), description.as_deref());
         }
         for link in links {
-            if let Some(url) = self.site.normalize(link.url) {
+            if let Some(url) = self.scope.normalize(link.url) {
                 let _ = self.found.add(url, Some(&link.text), None);
             }
         }
-        let feeds = feeds.into_iter().filter(|feed| self.site.is_of_host(feed));
+        let feeds = feeds.into_iter().filter(|feed| self.scope.is_site_host(feed));
         for feed in feeds.take(MAX_FEEDS).collect::<Vec<_>>() {
-            self.listings.name(feed, 0);
+            self.listings.add_named(feed, 0);
         }
     }
 
-    /// Reads the files that list pages, and those they name.
+    /// Reads the files that list pages, and the files that they name.
     async fn read_listings(&mut self) -> Result<(), EngineError> {
-        let at_once = if self.plan.delay().is_zero() { AT_ONCE } else { 1 };
+        let max_concurrent = if self.plan.delay().is_zero() { MAX_CONCURRENT_FETCHES } else { 1 };
         let mut running = FuturesOrdered::new();
-        let mut has_guessed = self.plan.sitemap() == SitemapMode::Skip;
+        let mut has_added_usual_paths = self.plan.sitemap() == SitemapMode::Skip;
         let mut pages = 0;
         loop {
             self.is_late |= self.time_left().is_zero();
             if self.is_late || self.found.is_full() {
                 break;
             }
-            while running.len() < at_once
+            while running.len() < max_concurrent
                 && !self.found.is_full()
                 && let Some(next) = self.listings.start()
             {
@@ -204,55 +206,55 @@ impl<'a> MapRun<'a> {
                 }
             }
             if running.is_empty() {
-                if has_guessed || pages > 0 {
+                if has_added_usual_paths || pages > 0 {
                     break;
                 }
-                has_guessed = true;
-                self.listings.guess_others(self.plan.url(), self.site.path());
+                has_added_usual_paths = true;
+                self.listings.add_usual_paths(self.plan.url(), self.scope.path());
                 continue;
             }
-            let Ok(Some((listing, answer))) =
+            let Ok(Some((listing, response))) =
                 tokio::time::timeout_at(self.deadline.into(), running.next()).await
             else {
                 self.is_late = true;
                 break;
             };
-            pages += self.listed(listing, answer).await?;
+            pages += self.read_listing(listing, response).await?;
         }
-        let waiting = self.listings.waiting() + self.listings.beyond + running.len();
+        let queued = self.listings.queued() + self.listings.overflow + running.len();
         if self.is_late {
-            self.notes.left_out("the time was over", waiting);
+            self.warnings.add_skipped_files("the timeout was reached", queued);
         } else if !self.found.is_full() {
-            self.notes.left_out(format!("a map reads at most {MAX_FILES}"), waiting);
+            self.warnings.add_skipped_files(format!("a map reads at most {MAX_FILES}"), queued);
         }
         Ok(())
     }
 
-    /// Returns whether a file may be fetched: by robots.txt of its host, and by threat protection.
+    /// Returns whether robots.txt and threat protection allow a file.
     async fn may_fetch(&mut self, listing: &SitemapFile) -> bool {
         let url = &listing.url;
-        if let Some(inspection) = &self.inspection {
-            // The host of the start page was scanned with it.
+        if let Some(checker) = &self.checker {
+            // The host of the start page was scanned together with it.
             let checked = if site::host(url) == site::host(self.plan.url()) {
-                inspection.check_lists(url)
+                checker.check_lists(url)
             } else {
-                inspection.check(url).await
+                checker.check(url).await
             };
             if checked.is_err() {
-                self.notes.left_out("threat protection blocks them", 1);
+                self.warnings.add_skipped_files("threat protection blocks them", 1);
                 return false;
             }
         }
-        if !self.hosts.knows(url) {
-            if !self.hosts.has_room() {
-                self.notes.left_out(format!("a map asks at most {MAX_HOSTS} hosts"), 1);
+        if !self.robots.contains(url) {
+            if !self.robots.has_capacity() {
+                self.warnings.add_skipped_files(format!("a map contacts at most {MAX_HOSTS} hosts"), 1);
                 return false;
             }
             self.read_robots(url).await;
         }
-        let is_allowed = self.hosts.allow(url);
+        let is_allowed = self.robots.is_allowed(url);
         if !is_allowed && listing.is_named {
-            self.notes.left_out("robots.txt does not allow it", 1);
+            self.warnings.add_skipped_files("disallowed by robots.txt", 1);
         }
         is_allowed
     }
@@ -260,79 +262,79 @@ impl<'a> MapRun<'a> {
     fn fetch(&self, listing: SitemapFile) -> Fetching<'a> {
         let (scraper, plan, deadline) = (self.scraper.clone(), self.plan, self.deadline);
         Box::pin(async move {
-            pause(plan.delay(), deadline).await;
-            let answer = scraper
+            wait_delay(plan.delay(), deadline).await;
+            let response = scraper
                 .listing(&listing.url, plan.fetching(&listing.url), websvc_sitemap::MAX_BYTES, deadline)
                 .await;
-            (listing, answer)
+            (listing, response)
         })
     }
 
-    /// Takes in what a file lists. Returns how many entries that were.
-    async fn listed(
+    /// Adds the pages that a file lists. Returns the number of its entries.
+    async fn read_listing(
         &mut self,
         listing: SitemapFile,
-        answer: Result<FileResponse, ScrapeError>,
+        response: Result<FileResponse, ScrapeError>,
     ) -> Result<usize, EngineError> {
         let (url, is_named) = (listing.url.clone(), listing.is_named);
-        let file = match answer {
+        let file = match response {
             Ok(file) if file.status.is_success() => file,
             Ok(file) => {
                 if is_named {
-                    self.notes.of_file(format!("{url} answered {}", file.status.as_u16()));
+                    self.warnings.add_file_warning(format!("{url} responded with {}", file.status.as_u16()));
                 }
                 return Ok(0);
             }
             Err(error) => {
                 if is_named {
-                    self.notes.of_file(format!("{url} could not be had: {error}"));
+                    self.warnings.add_file_warning(format!("could not fetch {url}: {error}"));
                 }
                 return Ok(0);
             }
         };
         let depth = listing.depth_below();
-        let (found, site, deadline) =
-            (std::mem::take(&mut self.found), Arc::clone(&self.site), self.deadline);
-        let read = move || listing::read(found, &site, &listing, &file.url, &file.body, deadline);
-        let SitemapContents { found, reading, sitemaps, elsewhere, too_deep, is_late } =
-            blocking(read).await?;
+        let (found, scope, deadline) =
+            (std::mem::take(&mut self.found), Arc::clone(&self.scope), self.deadline);
+        let read = move || listing::read(found, &scope, &listing, &file.url, &file.body, deadline);
+        let SitemapContents { found, reading, sitemaps, other_hosts, too_deep, is_late } =
+            spawn_blocking(read).await?;
         self.found = found;
         self.is_late |= is_late;
         if let Some(fault) = reading.fault.filter(|_| is_named || reading.items > 0) {
-            self.notes.of_file(format!("{url} {fault}"));
+            self.warnings.add_file_warning(format!("{url} {fault}"));
         }
-        self.notes.left_out("they are on other hosts", elsewhere);
-        self.notes.left_out("they are too many or too deep in indexes", too_deep);
+        self.warnings.add_skipped_files("they are on other hosts", other_hosts);
+        self.warnings.add_skipped_files("they are too many or nested too deeply", too_deep);
         for sitemap in sitemaps {
-            self.listings.name(sitemap, depth);
+            self.listings.add_named(sitemap, depth);
         }
         Ok(reading.items)
     }
 
-    /// Takes in what the index knows of the site.
+    /// Adds the pages of the site that are in the index.
     async fn read_index(&mut self, index: Arc<Index>) -> Result<(), EngineError> {
-        // Not as many as are wanted: the site may not take them, and a search ranks before it cuts.
-        let room = if self.found.is_full() { 0 } else { MAP_LIMIT_MAX as usize };
-        let (mut found, site) = (std::mem::take(&mut self.found), Arc::clone(&self.site));
+        // More than requested: the scope may exclude some of them, and a search ranks before it cuts.
+        let max_urls = if self.found.is_full() { 0 } else { MAP_LIMIT_MAX as usize };
+        let (mut found, scope) = (std::mem::take(&mut self.found), Arc::clone(&self.scope));
         let host = self.plan.url().host_str().unwrap_or_default().to_owned();
         let host = host.strip_prefix("www.").map_or(host.clone(), str::to_owned);
-        let (found, failed) = blocking(move || {
-            let failed = add_known(&index, &host, room, &site, &mut found).err();
-            (found, failed)
+        let (found, error) = spawn_blocking(move || {
+            let error = add_indexed(&index, &host, max_urls, &scope, &mut found).err();
+            (found, error)
         })
         .await?;
         self.found = found;
-        if let Some(error) = failed {
+        if let Some(error) = error {
             tracing::error!(
                 error = &error as &dyn std::error::Error,
                 "the index could not be read for a map"
             );
-            self.notes.add("what the index knows of the site could not be read".to_owned());
+            self.warnings.add("the pages of the site in the index could not be read".to_owned());
         }
         Ok(())
     }
 
-    /// Ends the map: what is blocked is taken out, the rest ranked and cut.
+    /// Ends the map: removes blocked URLs, ranks the others and applies the limit.
     async fn finish(mut self) -> Result<SiteUrls, EngineError> {
         if self.found.len() == 0 {
             if let Some(error) = self.failure.take() {
@@ -343,18 +345,18 @@ impl<'a> MapRun<'a> {
             }
         }
         if self.is_late {
-            self.notes.add("the time was over before everything was read".to_owned());
+            self.warnings.add("the timeout was reached before everything was read".to_owned());
         }
         if let Some(error) = self.failure.take() {
-            self.notes.add(format!("the start page could not be had: {error}"));
+            self.warnings.add(format!("the start page could not be fetched: {error}"));
         }
-        let (found, inspection) = (std::mem::take(&mut self.found), self.inspection.take());
+        let (found, checker) = (std::mem::take(&mut self.found), self.checker.take());
         let (search, limit) = (self.plan.search().map(str::to_owned), self.plan.limit());
-        let (links, blocked) = blocking(move || {
+        let (links, blocked) = spawn_blocking(move || {
             let mut links = found.into_links();
             let before = links.len();
-            if let Some(inspection) = inspection {
-                links.retain(|link| is_shown(&inspection, link));
+            if let Some(checker) = checker {
+                links.retain(|link| is_shown(&checker, link));
             }
             let blocked = before - links.len();
             let mut links = match search {
@@ -367,15 +369,15 @@ impl<'a> MapRun<'a> {
         .await?;
         if blocked > 0 {
             let urls = if blocked == 1 { "URL" } else { "URLs" };
-            self.notes.add(format!("threat protection removed {blocked} {urls}"));
+            self.warnings.add(format!("threat protection removed {blocked} {urls}"));
         }
         let hint = self.hint(links.len());
-        let mut warnings = self.notes.into_warnings();
+        let mut warnings = self.warnings.into_warnings();
         warnings.extend(hint);
         Ok(SiteUrls { links, warnings })
     }
 
-    /// Returns what to do when next to nothing was found and the request was not for the whole site.
+    /// Returns a hint if hardly anything was found and the request was not for the whole site.
     fn hint(&self, found: usize) -> Option<String> {
         let url = self.plan.url();
         let is_base = url.path() == "/" && url.query().is_none();
@@ -387,14 +389,14 @@ impl<'a> MapRun<'a> {
         Some(format!("{results} found: to find more, map the base of the site, {base}, instead of {url}"))
     }
 
-    /// Notes that something could not be had. The first failure is the reason when nothing else is found.
-    fn failed(&mut self, url: &Url, error: ScrapeError) {
+    /// Records an error. The first one on the start host is the reason if nothing is found at all.
+    fn record_error(&mut self, url: &Url, error: ScrapeError) {
         if error.code() == ErrorCode::ScrapeTimeout && self.time_left().is_zero() {
             self.is_late = true;
         } else if self.failure.is_none() && url.host_str() == self.plan.url().host_str() {
             self.failure = Some(error);
         } else {
-            self.notes.of_file(format!("{url} could not be had: {error}"));
+            self.warnings.add_file_warning(format!("could not fetch {url}: {error}"));
         }
     }
 
@@ -418,29 +420,29 @@ impl<'a> MapRun<'a> {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    async fn pause(&self) {
-        pause(self.plan.delay(), self.deadline).await;
+    async fn wait_delay(&self) {
+        wait_delay(self.plan.delay(), self.deadline).await;
     }
 }
 
-/// Waits as long as the request wants before the site is asked.
-async fn pause(delay: Duration, deadline: Instant) {
+/// Waits for the delay that the request demands between two requests to the site.
+async fn wait_delay(delay: Duration, deadline: Instant) {
     if !delay.is_zero() {
         tokio::time::sleep_until((Instant::now() + delay).min(deadline).into()).await;
     }
 }
 
-/// Adds what the index knows of a host and its subdomains.
-fn add_known(
+/// Adds the pages of a host and its subdomains that are in the index.
+fn add_indexed(
     index: &Index,
     host: &str,
-    room: usize,
-    site: &MapScope,
+    max_urls: usize,
+    scope: &MapScope,
     found: &mut UrlCollector,
 ) -> Result<(), websvc_index::IndexError> {
-    for (place, known) in index.urls(Some(host), room)?.into_iter().enumerate() {
-        let Some(url) = Url::parse(&known).ok().and_then(|url| site.normalize(url)) else { continue };
-        let document = if place < INDEX_TITLES { index.document(&known)? } else { None };
+    for (position, indexed) in index.urls(Some(host), max_urls)?.into_iter().enumerate() {
+        let Some(url) = Url::parse(&indexed).ok().and_then(|url| scope.normalize(url)) else { continue };
+        let document = if position < MAX_INDEX_TITLES { index.document(&indexed)? } else { None };
         let (title, description) =
             document.map_or((None, None), |document| (Some(document.title), document.description));
         if found.add(url, title.as_deref(), description.as_deref()).is_break() {
@@ -450,15 +452,17 @@ fn add_known(
     Ok(())
 }
 
-fn is_shown(inspection: &UrlChecker, link: &MapLink) -> bool {
-    Url::parse(&link.url).is_ok_and(|url| inspection.check_lists(&url).is_ok())
+fn is_shown(checker: &UrlChecker, link: &MapLink) -> bool {
+    Url::parse(&link.url).is_ok_and(|url| checker.check_lists(&url).is_ok())
 }
 
-/// Does what computes for long off the async threads.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, EngineError> {
+/// Runs CPU-bound work on a blocking thread.
+async fn spawn_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, EngineError> {
     match tokio::task::spawn_blocking(work).await {
-        Ok(done) => Ok(done),
-        Err(stopped) if stopped.is_panic() => std::panic::resume_unwind(stopped.into_panic()),
-        Err(_stopping) => Err(EngineError::MapFailed(ScrapeError::Stopping)),
+        Ok(result) => Ok(result),
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        Err(_shutdown) => Err(EngineError::MapFailed(ScrapeError::Stopping)),
     }
 }

@@ -1,20 +1,20 @@
-//! Which URLs belong to a map, and how they are written.
+//! The scope of a map: the URLs that belong to it, and their normal form.
 
 use url::{Host, Url};
 use websvc_address::{PageIdentity, strip_tracking_params};
 use websvc_types::limits::URL_MAX_CHARS;
 use websvc_validate::{MapPlan, PathFilter};
 
-/// Names of files after which a path is that of its directory: they have nothing below them.
-const PAGES: &[&str] = &["asp", "aspx", "htm", "html", "jsp", "php", "shtml", "xhtml"];
+/// File name extensions of start pages whose directory is the path of the map, because nothing is below such a file.
+const PAGE_EXTENSIONS: &[&str] = &["asp", "aspx", "htm", "html", "jsp", "php", "shtml", "xhtml"];
 
-/// The site of a map.
+/// The hosts, paths and options of a map.
 #[derive(Debug, Clone)]
 pub(super) struct MapScope {
-    /// Without `www.`, each with its port when that is not the usual one.
+    /// The hosts without `www.`, each with its port unless that is a usual one.
     hosts: Vec<String>,
-    /// Paths without the slash at the end, of which the URLs are below one; all when there is none.
-    below: Vec<String>,
+    /// The paths, without trailing slash, below which URLs are listed; empty for all paths.
+    paths_below: Vec<String>,
     subdomains: bool,
     other_sites: bool,
     queries: bool,
@@ -23,18 +23,18 @@ pub(super) struct MapScope {
 
 impl MapScope {
     pub(super) fn of(plan: &MapPlan) -> Self {
-        let mut site = Self {
+        let mut scope = Self {
             hosts: vec![host(plan.url())],
-            below: Vec::new(),
+            paths_below: Vec::new(),
             subdomains: plan.subdomains(),
             other_sites: plan.other_sites(),
             queries: plan.queries(),
             paths: plan.paths().clone(),
         };
         if plan.by_path() {
-            site.below.extend(directory(plan.url()));
+            scope.paths_below.extend(directory(plan.url()));
         }
-        site
+        scope
     }
 
     /// Adds a host.
@@ -45,65 +45,67 @@ impl MapScope {
         }
     }
 
-    /// Takes over where the start page leads: that is where the site is.
+    /// Adds the host and the path of a redirect target of the start page.
     pub(super) fn follow_start_redirect(&mut self, url: &Url) {
         self.add_host(url);
-        // A start page that leads to the top, such as to a sign-in, does not open the whole site.
-        if !self.below.is_empty()
+        // A redirect to the root, such as to a sign-in page, does not open the whole site.
+        if !self.paths_below.is_empty()
             && let Some(path) = directory(url)
-            && !self.below.contains(&path)
+            && !self.paths_below.contains(&path)
         {
-            self.below.push(path);
+            self.paths_below.push(path);
         }
     }
 
-    /// Returns the path below which URLs are listed, as it was asked for; empty for the whole site.
+    /// Returns the requested path below which URLs are listed; empty for the whole site.
     pub(super) fn path(&self) -> &str {
-        self.below.first().map_or("", String::as_str)
+        self.paths_below.first().map_or("", String::as_str)
     }
 
-    /// Returns whether a URL is one of the site's hosts, a subdomain or not.
-    pub(super) fn is_of_host(&self, url: &Url) -> bool {
+    /// Returns whether a URL is on a host of the site, or on a subdomain of one.
+    pub(super) fn is_site_host(&self, url: &Url) -> bool {
         let host = host(url);
-        let is_below =
-            |known: &String| host.strip_suffix(known.as_str()).is_some_and(|before| before.ends_with('.'));
-        self.hosts.contains(&host) || (!is_address(url) && self.hosts.iter().any(is_below))
+        let is_subdomain = |known: &String| {
+            host.strip_suffix(known.as_str()).is_some_and(|subdomain| subdomain.ends_with('.'))
+        };
+        self.hosts.contains(&host) || (!is_ip_address(url) && self.hosts.iter().any(is_subdomain))
     }
 
-    /// Returns a URL as it is listed; `None` when it is not of the map.
+    /// Returns a URL in its normal form; `None` if it does not belong to the map.
     pub(super) fn normalize(&self, url: Url) -> Option<Url> {
         if !matches!(url.scheme(), "http" | "https") || url.as_str().len() > URL_MAX_CHARS as usize {
             return None;
         }
-        let is_ours = self.other_sites
-            || if self.subdomains { self.is_of_host(&url) } else { self.hosts.contains(&host(&url)) };
-        if !is_ours || !self.is_below(&url) || !self.paths.takes(&url) {
+        let is_in_site = self.other_sites
+            || if self.subdomains { self.is_site_host(&url) } else { self.hosts.contains(&host(&url)) };
+        if !is_in_site || !self.is_below_path(&url) || !self.paths.takes(&url) {
             return None;
         }
-        Some(self.written(url))
+        Some(self.canonical_form(url))
     }
 
-    fn is_below(&self, url: &Url) -> bool {
+    fn is_below_path(&self, url: &Url) -> bool {
         let path = url.path();
-        self.below.is_empty()
-            || self.below.iter().any(|below| {
-                path.strip_prefix(below.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        self.paths_below.is_empty()
+            || self.paths_below.iter().any(|parent| {
+                path.strip_prefix(parent.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             })
     }
 
-    fn written(&self, url: Url) -> Url {
+    fn canonical_form(&self, url: Url) -> Url {
         let mut url = strip_tracking_params(url);
         if !self.queries {
             url.set_query(None);
         }
-        // Only URLs without a host refuse this, and they have no user.
+        // This fails only for URLs without a host, which have no user.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         url
     }
 }
 
-/// Returns the host without `www.`, with its port when that is not the usual one.
+/// Returns the host without `www.`, with its port unless that is a usual one.
 pub(super) fn host(url: &Url) -> String {
     let host = PageIdentity::of_url(url).host().to_owned();
     match url.port() {
@@ -112,15 +114,15 @@ pub(super) fn host(url: &Url) -> String {
     }
 }
 
-fn is_address(url: &Url) -> bool {
+fn is_ip_address(url: &Url) -> bool {
     !matches!(url.host(), Some(Host::Domain(_)))
 }
 
-/// Returns the path of a start page without the slash at the end, of a file that of its directory; `None` for the top.
+/// Returns the path of a start page without trailing slash, or its directory if it is a file; `None` for the root.
 fn directory(url: &Url) -> Option<String> {
     let path = url.path();
     let (above, name) = path.rsplit_once('/')?;
-    let is_file = name.rsplit_once('.').is_some_and(|(_, ending)| PAGES.contains(&ending));
+    let is_file = name.rsplit_once('.').is_some_and(|(_, extension)| PAGE_EXTENSIONS.contains(&extension));
     let path = if is_file { above } else { path };
     let path = path.trim_end_matches('/');
     (!path.is_empty()).then(|| path.to_owned())
@@ -133,15 +135,15 @@ mod tests {
 
     use super::*;
 
-    /// Returns those of the URLs that are listed, as they are written.
-    fn taken(body: &Value, urls: &[&str]) -> Vec<String> {
+    /// Returns those of the URLs that belong to the map, in their normal form.
+    fn normalized(body: &Value, urls: &[&str]) -> Vec<String> {
         let plan = read_map(body.to_string().as_bytes(), &Policy::default()).unwrap().plan;
-        let site = MapScope::of(&plan);
-        urls.iter().filter_map(|url| site.normalize(url.parse().unwrap())).map(String::from).collect()
+        let scope = MapScope::of(&plan);
+        urls.iter().filter_map(|url| scope.normalize(url.parse().unwrap())).map(String::from).collect()
     }
 
     #[test]
-    fn a_site_is_its_host_and_its_subdomains() {
+    fn map_scope_is_the_host_with_its_subdomains() {
         let urls = [
             "https://www.a.test/x#part",
             "http://docs.a.test/",
@@ -151,36 +153,40 @@ mod tests {
             "mailto:x@a.test",
             "http://me:secret@a.test/y?utm_source=z&q=1",
         ];
-        let own = ["https://www.a.test/x", "http://docs.a.test/", "http://a.test/y"];
-        assert_eq!(taken(&json!({ "url": "a.test" }), &urls), own);
+        let expected = ["https://www.a.test/x", "http://docs.a.test/", "http://a.test/y"];
+        assert_eq!(normalized(&json!({ "url": "a.test" }), &urls), expected);
         let alone = json!({ "url": "http://www.a.test/", "includeSubdomains": false });
-        assert_eq!(taken(&alone, &urls), [own[0], own[2]]);
+        assert_eq!(normalized(&alone, &urls), [expected[0], expected[2]]);
         let queries = json!({ "url": "a.test", "ignoreQueryParameters": false });
-        assert_eq!(taken(&queries, &urls)[2], "http://a.test/y?q=1");
-        assert_eq!(taken(&json!({ "url": "a.test", "allowExternalLinks": true }), &urls).len(), 6);
+        assert_eq!(normalized(&queries, &urls)[2], "http://a.test/y?q=1");
+        assert_eq!(normalized(&json!({ "url": "a.test", "allowExternalLinks": true }), &urls).len(), 6);
         let urls = ["http://127.0.0.1/x", "http://27.0.0.1/"];
-        assert_eq!(taken(&json!({ "url": "http://127.0.0.1" }), &urls), ["http://127.0.0.1/x"]);
+        assert_eq!(normalized(&json!({ "url": "http://127.0.0.1" }), &urls), ["http://127.0.0.1/x"]);
     }
 
     #[test]
-    fn a_path_is_kept_to() {
+    fn map_scope_is_limited_to_the_start_path() {
         let urls =
             ["http://a.test/docs", "http://a.test/docs/x", "http://a.test/docsearch", "http://a.test/"];
         for start in ["http://a.test/docs", "http://a.test/docs/", "http://a.test/docs/index.html"] {
-            assert_eq!(taken(&json!({ "url": start }), &urls), urls[..2], "{start}");
-            assert_eq!(taken(&json!({ "url": start, "filterByPath": false }), &urls), urls, "{start}");
-            assert_eq!(taken(&json!({ "url": start, "crawlEntireDomain": true }), &urls), urls, "{start}");
+            assert_eq!(normalized(&json!({ "url": start }), &urls), urls[..2], "{start}");
+            assert_eq!(normalized(&json!({ "url": start, "filterByPath": false }), &urls), urls, "{start}");
+            assert_eq!(
+                normalized(&json!({ "url": start, "crawlEntireDomain": true }), &urls),
+                urls,
+                "{start}"
+            );
         }
-        assert_eq!(taken(&json!({ "url": "http://a.test/index.html" }), &urls), urls);
+        assert_eq!(normalized(&json!({ "url": "http://a.test/index.html" }), &urls), urls);
     }
 
     #[test]
-    fn expressions_choose_by_path_or_by_url() {
+    fn path_patterns_match_the_path_or_the_full_url() {
         let urls = ["http://a.test/blog/1", "http://a.test/docs/1", "http://docs.a.test/docs/2"];
-        assert_eq!(taken(&json!({ "url": "a.test", "includePaths": ["^/docs/"] }), &urls), urls[1..]);
+        assert_eq!(normalized(&json!({ "url": "a.test", "includePaths": ["^/docs/"] }), &urls), urls[1..]);
         let excluded = json!({ "url": "a.test", "includePaths": ["docs"], "excludePaths": ["/[1]$"] });
-        assert_eq!(taken(&excluded, &urls), urls[2..]);
+        assert_eq!(normalized(&excluded, &urls), urls[2..]);
         let whole = json!({ "url": "a.test", "includePaths": ["docs.*1$"], "regexOnFullURL": true });
-        assert_eq!(taken(&whole, &urls), urls[1..2]);
+        assert_eq!(normalized(&whole, &urls), urls[1..2]);
     }
 }

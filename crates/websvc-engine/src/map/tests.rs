@@ -1,4 +1,4 @@
-//! Maps of a loopback web: what is listed, what is fetched, and what is told.
+//! Maps of a loopback web: the listed URLs, the requests and the warnings.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::engine::{Engine, EngineConfig, IndexMode};
 use crate::error::EngineError;
 use crate::pricing::Pricing;
 
-/// A loopback web and what maps it.
+/// A loopback web and an engine that maps it.
 struct Site {
     world: TestWeb,
     engine: Engine,
@@ -31,7 +31,7 @@ impl Site {
         Self::with_index(world, &[]).await
     }
 
-    /// Starts with an index that knows pages by URL and title.
+    /// Starts with an index that contains pages with these URLs and titles.
     async fn with_index(world: TestWebBuilder, known: &[(&str, &str)]) -> Self {
         let world = world.start().await;
         let data = tempfile::tempdir().unwrap();
@@ -46,7 +46,7 @@ impl Site {
             sources: Vec::new(),
             scraper: Scraper::new(world.client(), store, ScrapeConfig::default()),
             index: Some(Arc::new(index)),
-            index_use: IndexMode::Write,
+            index_mode: IndexMode::Write,
             team_indexes: None,
             mirrors: Vec::new(),
             pricing: Pricing::default(),
@@ -65,15 +65,18 @@ impl Site {
         self.outcome(body, &Policy::default()).await.result.unwrap()
     }
 
-    /// Returns the URLs, those of `http://a.test` as paths.
+    /// Returns the listed URLs, those of `http://a.test` as paths.
     async fn paths(&self, body: Value) -> Vec<String> {
         paths(self.map(body).await)
     }
 
-    /// Returns what was asked of `http://a.test`, in order.
-    fn asked(&self) -> Vec<String> {
+    /// Returns the requested paths of `http://a.test` in order.
+    fn requested_paths(&self) -> Vec<String> {
         let requests = self.world.requests();
-        requests.iter().filter_map(|seen| seen.url.strip_prefix("http://a.test").map(str::to_owned)).collect()
+        requests
+            .iter()
+            .filter_map(|request| request.url.strip_prefix("http://a.test").map(str::to_owned))
+            .collect()
     }
 }
 
@@ -91,7 +94,7 @@ fn index_of(urls: &[&str]) -> Page {
     Page::new("application/xml", format!("<sitemapindex>{sitemaps}</sitemapindex>"))
 }
 
-fn packed(text: &str) -> Vec<u8> {
+fn gzip(text: &str) -> Vec<u8> {
     use std::io::Write;
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(text.as_bytes()).unwrap();
@@ -99,7 +102,7 @@ fn packed(text: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn every_source_is_listed_in_its_order() {
+async fn urls_of_all_sources_are_listed_in_order() {
     let start = "<title>Tea</title><meta name=description content='All of tea'>\
         <link rel=alternate type='application/rss+xml' href=/feed>\
         <a href=/green>Green <b>tea</b></a> <a href='http://b.test/'>Elsewhere</a> <a href=/old#top></a>";
@@ -111,10 +114,7 @@ async fn every_source_is_listed_in_its_order() {
         .page("http://a.test/index.xml", index_of(&["http://a.test/1.xml.gz", "2.txt"]))
         .page(
             "http://a.test/1.xml.gz",
-            Page::new(
-                "application/x-gzip",
-                packed("<urlset><url><loc>http://a.test/one</loc></url></urlset>"),
-            ),
+            Page::new("application/x-gzip", gzip("<urlset><url><loc>http://a.test/one</loc></url></urlset>")),
         )
         .page("http://a.test/2.txt", Page::text("http://a.test/two\nhttp://a.test/green/\nhttp://b.test/x"));
     let known =
@@ -122,7 +122,7 @@ async fn every_source_is_listed_in_its_order() {
     let site = Site::with_index(world, &known).await;
     let mapped = site.map(json!({ "url": "a.test" })).await;
     assert_eq!(mapped.warnings, [""; 0]);
-    let told: Vec<(&str, &str, &str)> = (mapped.links.iter())
+    let found_links: Vec<(&str, &str, &str)> = (mapped.links.iter())
         .map(|link| {
             let text = |text: &'_ Option<String>| text.clone().unwrap_or_default().leak() as &str;
             (link.url.as_str(), text(&link.title), text(&link.description))
@@ -138,14 +138,14 @@ async fn every_source_is_listed_in_its_order() {
         ("http://a.test/known", "Known", ""),
     ];
     let order = |rows: &[(&str, &str, &str)]| rows.iter().map(|row| row.0.to_owned()).collect::<Vec<_>>();
-    let mut found = told.clone();
+    let mut found = found_links.clone();
     found.sort_unstable();
-    let mut wanted = expected.to_vec();
-    wanted.sort_unstable();
-    assert_eq!(found, wanted);
-    assert_eq!(order(&told)[..3], order(&expected)[..3]);
-    assert_eq!(order(&told)[6], "http://a.test/known");
-    assert_eq!(site.asked()[..2], ["/robots.txt", "/"]);
+    let mut sorted = expected.to_vec();
+    sorted.sort_unstable();
+    assert_eq!(found, sorted);
+    assert_eq!(order(&found_links)[..3], order(&expected)[..3]);
+    assert_eq!(order(&found_links)[6], "http://a.test/known");
+    assert_eq!(site.requested_paths()[..2], ["/robots.txt", "/"]);
     let only = site.paths(json!({ "url": "a.test", "sitemap": "only" })).await;
     assert_eq!(only, ["/one", "/two", "/green/"]);
     let skip = site.paths(json!({ "url": "a.test", "sitemap": "skip" })).await;
@@ -156,7 +156,7 @@ async fn every_source_is_listed_in_its_order() {
 }
 
 #[tokio::test]
-async fn search_ranks_all_pages_of_the_index_before_the_limit_cuts() {
+async fn search_ranks_all_indexed_pages_before_the_limit_applies() {
     let others: Vec<String> = (0..60).map(|page| format!("http://a.test/a/{page}")).collect();
     let matching = ["http://a.test/x/asyncio-task", "http://a.test/x/asyncio-queue"];
     let mut known: Vec<(&str, &str)> = others.iter().map(|url| (url.as_str(), "Other")).collect();
@@ -167,11 +167,11 @@ async fn search_ranks_all_pages_of_the_index_before_the_limit_cuts() {
     let below = json!({ "url": "a.test/x", "sitemap": "skip", "limit": 2 });
     let mut found = site.paths(below).await;
     found.sort_unstable();
-    assert_eq!(found, ["/x/asyncio-queue", "/x/asyncio-task"], "pages of other paths take no room");
+    assert_eq!(found, ["/x/asyncio-queue", "/x/asyncio-task"], "pages of other paths do not count");
 }
 
 #[tokio::test]
-async fn a_hundred_thousand_urls_are_listed_and_no_more_is_fetched_than_wanted() {
+async fn map_lists_up_to_the_maximum_and_fetches_no_more_than_needed() {
     let mut world = robots("Sitemap: http://a.test/index.xml");
     let names: Vec<String> = (0..10).map(|file| format!("http://a.test/{file}.xml.gz")).collect();
     for (file, name) in names.iter().enumerate() {
@@ -179,7 +179,7 @@ async fn a_hundred_thousand_urls_are_listed_and_no_more_is_fetched_than_wanted()
         for page in 0..11_000 {
             write!(text, "<url><loc>http://a.test/p/{file}/{page}</loc></url>").unwrap();
         }
-        world = world.page(name, Page::new("application/gzip", packed(&(text + "</urlset>"))));
+        world = world.page(name, Page::new("application/gzip", gzip(&(text + "</urlset>"))));
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let site = Site::start(world.page("http://a.test/index.xml", index_of(&names))).await;
@@ -189,15 +189,15 @@ async fn a_hundred_thousand_urls_are_listed_and_no_more_is_fetched_than_wanted()
     site.world.forget();
     let some = site.paths(json!({ "url": "a.test", "sitemap": "only", "timeout": 300_000 })).await;
     assert_eq!((some.len(), some[4_999].as_str()), (5_000, "/p/0/4999"));
-    // Those that were on the way while the first was read.
-    assert!(site.asked().len() <= 3 + 3, "{:?}", site.asked());
+    // The others were in flight while the first was read.
+    assert!(site.requested_paths().len() <= 3 + 3, "{:?}", site.requested_paths());
     let best =
         json!({ "url": "a.test", "sitemap": "only", "search": "10999", "limit": 1, "timeout": 300_000 });
     assert_eq!(site.paths(best).await, ["/p/0/10999"]);
 }
 
 #[tokio::test]
-async fn indexes_that_lead_in_circles_or_too_deep_end() {
+async fn circular_and_deeply_nested_sitemap_indexes_end() {
     let world = robots("Sitemap: /a.xml")
         .page(
             "http://a.test/a.xml",
@@ -211,18 +211,21 @@ async fn indexes_that_lead_in_circles_or_too_deep_end() {
     let mapped = site.map(json!({ "url": "http://a.test/", "sitemap": "only" })).await;
     let warnings = mapped.warnings.join("\n");
     assert_eq!(paths(mapped), ["/1"]);
-    let mut asked = site.asked();
-    asked.sort();
-    assert_eq!(asked, ["/a.xml", "/b.xml", "/c.xml", "/d.xml", "/pages.xml", "/robots.txt", "/sitemap.xml"]);
+    let mut requested_paths = site.requested_paths();
+    requested_paths.sort();
+    assert_eq!(
+        requested_paths,
+        ["/a.xml", "/b.xml", "/c.xml", "/d.xml", "/pages.xml", "/robots.txt", "/sitemap.xml"]
+    );
     assert!(
-        warnings.contains("1 sitemap was not read: they are too many or too deep in indexes"),
+        warnings.contains("1 sitemap was not read: they are too many or nested too deeply"),
         "{warnings}"
     );
     assert!(warnings.contains("1 sitemap was not read: they are on other hosts"), "{warnings}");
 }
 
 #[tokio::test]
-async fn what_is_no_sitemap_is_told_where_it_was_named() {
+async fn problems_are_reported_only_for_named_sitemaps() {
     let world = robots(
         "Sitemap: http://a.test/page\nSitemap: http://a.test/gone.xml\nSitemap: http://a.test/cut.xml",
     )
@@ -234,7 +237,7 @@ async fn what_is_no_sitemap_is_told_where_it_was_named() {
     let mapped = site.map(json!({ "url": "http://a.test", "sitemap": "only" })).await;
     let expected = [
         "http://a.test/page is neither a sitemap nor a feed",
-        "http://a.test/gone.xml answered 404",
+        "http://a.test/gone.xml responded with 404",
         "http://a.test/cut.xml is damaged: it was read as far as possible",
     ];
     assert_eq!(mapped.warnings, expected);
@@ -242,14 +245,14 @@ async fn what_is_no_sitemap_is_told_where_it_was_named() {
 }
 
 #[tokio::test]
-async fn usual_places_are_looked_at_when_nothing_is_named() {
+async fn usual_paths_are_tried_if_no_sitemap_is_named() {
     let world = TestWeb::builder()
         .page("http://a.test/docs/sitemap.xml", Page::sitemap(&["http://a.test/docs/x", "http://a.test/y"]));
     let site = Site::start(world).await;
     let mapped = site.map(json!({ "url": "http://a.test/docs/", "ignoreCache": true })).await;
     let warnings = mapped.warnings.join("\n");
     assert_eq!(paths(mapped), ["/docs/x"]);
-    assert!(warnings.contains("the start page answered 404"), "{warnings}");
+    assert!(warnings.contains("the start page responded with 404"), "{warnings}");
     assert!(
         warnings.contains("1 URL was found: to find more, map the base of the site, http://a.test,"),
         "{warnings}"
@@ -257,30 +260,30 @@ async fn usual_places_are_looked_at_when_nothing_is_named() {
 }
 
 #[tokio::test]
-async fn robots_txt_is_obeyed_in_what_is_fetched() {
+async fn map_obeys_robots_txt() {
     let forbidden = robots("\u{feff}USER-AGENT: *\r\nDisallow: /\r\nSITEMAP: http://a.test/map.xml\r\n");
     let site = Site::with_index(forbidden, &[("http://a.test/known", "Known")]).await;
     let mapped = site.map(json!({ "url": "http://a.test/" })).await;
-    assert_eq!(site.asked(), ["/robots.txt"]);
-    assert_eq!(mapped.warnings[0], "robots.txt does not allow the start page: its links are left out");
+    assert_eq!(site.requested_paths(), ["/robots.txt"]);
+    assert_eq!(mapped.warnings[0], "robots.txt disallows the start page, so its links are missing");
     assert_eq!(paths(mapped), ["/known"]);
     let broken =
         Site::start(TestWeb::builder().page("http://a.test/robots.txt", Page::text("Allow: /").status(503)))
             .await;
     let mapped = broken.map(json!({ "url": "http://a.test/" })).await;
-    assert_eq!(broken.asked(), ["/robots.txt"]);
-    assert!(mapped.warnings[0].contains("robots.txt answered 503"), "{:?}", mapped.warnings);
+    assert_eq!(broken.requested_paths(), ["/robots.txt"]);
+    assert!(mapped.warnings[0].contains("robots.txt responded with 503"), "{:?}", mapped.warnings);
 }
 
 #[tokio::test]
-async fn other_hosts_are_asked_only_when_robots_txt_names_their_sitemaps() {
+async fn other_hosts_are_contacted_only_for_sitemaps_that_robots_txt_names() {
     let world = robots("Sitemap: http://files.test/map.xml\nSitemap: http://shut.test/map.xml")
         .page("http://files.test/map.xml", Page::sitemap(&["http://a.test/1", "http://files.test/2"]))
         .page("http://shut.test/robots.txt", Page::text("User-agent: websvc\nDisallow: /map"))
         .page("http://shut.test/map.xml", Page::sitemap(&["http://a.test/3"]));
     let site = Site::start(world).await;
     let mapped = site.map(json!({ "url": "http://a.test/", "sitemap": "only" })).await;
-    assert_eq!(mapped.warnings, ["1 sitemap was not read: robots.txt does not allow it"]);
+    assert_eq!(mapped.warnings, ["1 sitemap was not read: disallowed by robots.txt"]);
     assert_eq!(paths(mapped), ["/1"]);
     assert_eq!(
         (site.world.count("http://shut.test/map.xml"), site.world.count("http://files.test/robots.txt")),
@@ -289,7 +292,7 @@ async fn other_hosts_are_asked_only_when_robots_txt_names_their_sitemaps() {
 }
 
 #[tokio::test]
-async fn where_the_start_page_leads_is_the_site() {
+async fn redirect_target_of_the_start_page_belongs_to_the_site() {
     let world = TestWeb::builder()
         .page("http://a.test/", Page::redirect(302, "http://www.moved.test/en/"))
         .page("http://www.moved.test/robots.txt", Page::text("Sitemap: http://www.moved.test/map.xml"))
@@ -307,22 +310,22 @@ async fn where_the_start_page_leads_is_the_site() {
 }
 
 #[tokio::test]
-async fn headers_are_for_the_host_they_were_given_for() {
+async fn custom_headers_are_sent_only_to_the_start_host() {
     let world =
         robots("Sitemap: http://files.test/map.xml").page("http://a.test/", Page::html("<a href=/x>x</a>"));
     let site = Site::start(world).await;
     let location = json!({ "country": "DE", "languages": ["de-DE"] });
     site.map(json!({ "url": "http://a.test", "headers": { "X-Site": "1" }, "location": location })).await;
-    for seen in site.world.requests() {
-        let is_for_them = seen.url.starts_with("http://a.test/");
-        assert_eq!(seen.header("x-site"), is_for_them.then_some("1"), "{}", seen.url);
-        assert_eq!(seen.header("accept-language"), Some("de-DE"), "{}", seen.url);
+    for request in site.world.requests() {
+        let is_start_host = request.url.starts_with("http://a.test/");
+        assert_eq!(request.header("x-site"), is_start_host.then_some("1"), "{}", request.url);
+        assert_eq!(request.header("accept-language"), Some("de-DE"), "{}", request.url);
     }
     assert_eq!(site.world.count("http://files.test/map.xml"), 1);
 }
 
 #[tokio::test]
-async fn when_time_is_over_what_was_found_is_the_answer() {
+async fn timeout_returns_the_urls_found_so_far() {
     let world = robots("Sitemap: http://a.test/slow.xml")
         .page("http://a.test/", Page::html("<a href=/x>x</a>"))
         .page("http://a.test/slow.xml", Page::silence())
@@ -330,7 +333,7 @@ async fn when_time_is_over_what_was_found_is_the_answer() {
     let site = Site::start(world).await;
     let mapped = site.map(json!({ "url": "http://a.test/", "timeout": 2_000 })).await;
     assert!(
-        mapped.warnings.contains(&"the time was over before everything was read".to_owned()),
+        mapped.warnings.contains(&"the timeout was reached before everything was read".to_owned()),
         "{:?}",
         mapped.warnings
     );
@@ -346,7 +349,7 @@ async fn when_time_is_over_what_was_found_is_the_answer() {
 }
 
 #[tokio::test]
-async fn a_site_that_cannot_be_had_is_a_failure_with_its_reason() {
+async fn unreachable_site_fails_with_the_reason() {
     let Site { world, engine, _data } = Site::start(TestWeb::builder()).await;
     let plan =
         |url: &str| read_map(json!({ "url": url }).to_string().as_bytes(), &Policy::default()).unwrap().plan;
@@ -360,7 +363,7 @@ async fn a_site_that_cannot_be_had_is_a_failure_with_its_reason() {
 }
 
 #[tokio::test]
-async fn threat_protection_takes_urls_out() {
+async fn threat_protection_removes_blocked_urls() {
     let world = TestWeb::builder()
         .page("http://a.test/", Page::html("<a href='http://bad.a.test/'>x</a><a href=/fine>y</a>"));
     let site = Site::start(world).await;

@@ -1,4 +1,4 @@
-//! The URLs that were found, each once.
+//! Collects the URLs of a map, each once.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -7,45 +7,45 @@ use url::Url;
 use websvc_address::PageIdentity;
 use websvc_types::MapLink;
 
-/// Longer titles and descriptions are cut, in characters.
+/// The maximum length of titles and descriptions in characters. Longer ones are truncated.
 const TITLE_CHARS: usize = 300;
 const DESCRIPTION_CHARS: usize = 500;
 
-/// The URLs that were found.
+/// The URLs found so far.
 #[derive(Debug, Default)]
 pub(super) struct UrlCollector {
     links: Vec<MapLink>,
-    /// Where the links are, by what is the same for all spellings of an address.
-    places: HashMap<String, usize>,
-    most: usize,
-    every_spelling: bool,
+    /// The positions of the links, by identity of the page.
+    positions: HashMap<String, usize>,
+    max: usize,
+    keep_variants: bool,
 }
 
 impl UrlCollector {
-    /// Begins with nothing; at most so many URLs are taken.
-    pub(super) fn new(most: usize, every_spelling: bool) -> Self {
-        Self { most, every_spelling, ..Self::default() }
+    /// Creates an empty collector for at most `max` URLs.
+    pub(super) fn new(max: usize, keep_variants: bool) -> Self {
+        Self { max, keep_variants, ..Self::default() }
     }
 
-    /// Adds a URL, or what is said of one that is known. Breaks when there is no room for more.
+    /// Adds a URL, or completes the title and description of a known one. Breaks if the collector is full.
     pub(super) fn add(
         &mut self,
         url: Url,
         title: Option<&str>,
         description: Option<&str>,
     ) -> ControlFlow<()> {
-        let key = if self.every_spelling { url.to_string() } else { PageIdentity::of_url(&url).into() };
-        match self.places.get(&key).copied() {
-            Some(place) => {
-                let known = &mut self.links[place];
-                if known.url.starts_with("http:") && url.scheme() == "https" {
-                    known.url = url.into();
+        let key = if self.keep_variants { url.to_string() } else { PageIdentity::of_url(&url).into() };
+        match self.positions.get(&key).copied() {
+            Some(position) => {
+                let existing = &mut self.links[position];
+                if existing.url.starts_with("http:") && url.scheme() == "https" {
+                    existing.url = url.into();
                 }
-                add_description(known, title, description);
+                add_description(existing, title, description);
             }
             None if self.is_full() => return ControlFlow::Break(()),
             None => {
-                self.places.insert(key, self.links.len());
+                self.positions.insert(key, self.links.len());
                 let mut link = MapLink { url: url.into(), ..MapLink::default() };
                 add_description(&mut link, title, description);
                 self.links.push(link);
@@ -55,7 +55,7 @@ impl UrlCollector {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.links.len() >= self.most
+        self.links.len() >= self.max
     }
 
     pub(super) fn len(&self) -> usize {
@@ -67,35 +67,35 @@ impl UrlCollector {
     }
 }
 
-/// The first title and the first description that say something count.
+/// Sets the title and the description, unless they are set already.
 fn add_description(link: &mut MapLink, title: Option<&str>, description: Option<&str>) {
     if link.title.is_none() {
-        link.title = title.and_then(|text| plain(text, TITLE_CHARS));
+        link.title = title.and_then(|text| plain_text(text, TITLE_CHARS));
     }
     if link.description.is_none() {
-        link.description = description.and_then(|text| plain(text, DESCRIPTION_CHARS));
+        link.description = description.and_then(|text| plain_text(text, DESCRIPTION_CHARS));
     }
 }
 
-/// Returns a text without the tags that feeds put into it, its white space collapsed; `None` when nothing is left.
-fn plain(text: &str, most: usize) -> Option<String> {
-    let (mut out, mut left) = (String::new(), most);
+/// Returns a text without the tags that feeds contain, with white space collapsed; `None` if nothing remains.
+fn plain_text(text: &str, max: usize) -> Option<String> {
+    let (mut out, mut remaining) = (String::new(), max);
     let mut in_tag = false;
-    for (place, c) in text.char_indices() {
-        let opens =
-            c == '<' && text[place + 1..].starts_with(|next: char| next.is_ascii_alphabetic() || next == '/');
+    for (position, c) in text.char_indices() {
+        let opens = c == '<'
+            && text[position + 1..].starts_with(|next: char| next.is_ascii_alphabetic() || next == '/');
         let is_space = in_tag || opens || c.is_whitespace();
         in_tag = (in_tag || opens) && c != '>';
-        if left == 0 {
+        if remaining == 0 {
             out.push('…');
             break;
         }
         if !is_space {
             out.push(c);
-            left -= 1;
+            remaining -= 1;
         } else if !out.is_empty() && !out.ends_with(' ') {
             out.push(' ');
-            left -= 1;
+            remaining -= 1;
         }
     }
     let length = out.trim_end().len();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_listed_once_with_what_is_said_of_any_spelling() {
+    fn url_spellings_are_listed_once_with_the_first_title() {
         let mut found = UrlCollector::new(2, false);
         assert!(add(&mut found, "http://a.test/x", None));
         assert!(add(&mut found, "https://www.a.test/x/", Some(" A \n title ")));
@@ -132,10 +132,13 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_plain_and_short() {
-        assert_eq!(plain("<p>Tea &amp; 1 < 2<br/>cups</p>", 100).as_deref(), Some("Tea &amp; 1 < 2 cups"));
-        assert_eq!(plain("<img src='x'>", 100), None);
-        assert_eq!(plain("abcdef", 3).as_deref(), Some("abc…"));
-        assert_eq!(plain("abc", 3).as_deref(), Some("abc"));
+    fn texts_are_plain_and_truncated() {
+        assert_eq!(
+            plain_text("<p>Tea &amp; 1 < 2<br/>cups</p>", 100).as_deref(),
+            Some("Tea &amp; 1 < 2 cups")
+        );
+        assert_eq!(plain_text("<img src='x'>", 100), None);
+        assert_eq!(plain_text("abcdef", 3).as_deref(), Some("abc…"));
+        assert_eq!(plain_text("abc", 3).as_deref(), Some("abc"));
     }
 }

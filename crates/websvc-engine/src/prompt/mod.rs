@@ -1,6 +1,6 @@
-//! The prompt of a crawl: words to options, by a language model or, without one, by rules.
+//! Converts the prompt of a crawl to options, by a language model or by rules.
 //!
-//! A prompt is untrusted: all that it can become are options, which are checked as those of requests are.
+//! A prompt is untrusted. It can only result in options, which are validated like those of a request.
 
 mod model;
 mod section;
@@ -16,29 +16,29 @@ use websvc_validate::check_crawl_params;
 
 use crate::engine::Engine;
 
-/// What a prompt became.
+/// The options of a prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PromptOptions {
-    /// The options; at least one.
+    /// The options; at least one is set.
     pub params: CrawlParams,
-    /// How it was read, when that was not by a model, and what was left out.
+    /// Warnings: that rules were used instead of a model, and ignored parts.
     pub warnings: Vec<String>,
 }
 
-/// A prompt that says nothing of which options could be made.
+/// The prompt contains nothing that can be converted to options.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct PromptNotUnderstood(String);
 
-/// What can be said without a model.
-const FORMS: &str = "sections and paths (`only the blog and /docs`, `except /archive`), a number of pages (`up to 50 \
+/// The phrases that the rules understand.
+const PHRASES: &str = "sections and paths (`only the blog and /docs`, `except /archive`), a number of pages (`up to 50 \
     pages`), a depth (`2 levels deep`), `the entire site`, `with subdomains`, `with external links`, `without sitemap`";
 
 impl Engine {
-    /// Returns the options that the prompt of a crawl becomes.
+    /// Converts the prompt of a crawl to options.
     ///
     /// # Errors
-    /// [`PromptNotUnderstood`], with what to write instead.
+    /// [`PromptNotUnderstood`], whose text lists the phrases that the rules understand.
     pub fn crawl_params<'a>(
         &'a self,
         url: &'a Url,
@@ -50,27 +50,30 @@ impl Engine {
                 return by_words(prompt, "no language model is configured ([llm])");
             };
             match model::read(&**model, self.stages(), url, prompt, deadline).await {
-                Ok(prompted) => Ok(prompted),
+                Ok(options) => Ok(options),
                 Err(reason) => {
-                    tracing::warn!(%reason, "the language model made no options of a prompt");
-                    by_words(prompt, &format!("the language model gave no options: {reason}"))
+                    tracing::warn!(%reason, "the language model could not convert a prompt to options");
+                    by_words(prompt, &format!("the language model returned no options: {reason}"))
                 }
             }
         })
     }
 }
 
-/// Reads a prompt by rules.
-fn by_words(prompt: &str, why: &str) -> Result<PromptOptions, PromptNotUnderstood> {
+/// Converts a prompt by rules.
+fn by_words(prompt: &str, reason: &str) -> Result<PromptOptions, PromptNotUnderstood> {
     let params = words::read(prompt);
-    let is_legal = check_crawl_params(&params).is_ok();
-    if params == CrawlParams::default() || !is_legal {
+    let is_valid = check_crawl_params(&params).is_ok();
+    if params == CrawlParams::default() || !is_valid {
         return Err(PromptNotUnderstood(format!(
-            "prompt could not be turned into options; {why}, and simple rules understand only {FORMS}"
+            "prompt could not be converted to options; {reason}, and simple rules understand only {PHRASES}"
         )));
     }
     let names = names(&params).join(", ");
-    Ok(PromptOptions { params, warnings: vec![format!("prompt: {why}; simple rules read {names} from it")] })
+    Ok(PromptOptions {
+        params,
+        warnings: vec![format!("prompt: {reason}; simple rules read {names} from it")],
+    })
 }
 
 /// Returns the names of the options that are set.
@@ -107,20 +110,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prompt_that_says_nothing_is_told_what_to_say() {
+    fn prompt_without_options_fails_with_the_understood_phrases() {
         let error = by_words("please be nice", "no language model is configured ([llm])").unwrap_err();
         let text = error.to_string();
         assert!(text.contains("[llm]") && text.contains("up to 50 pages"), "{text}");
     }
 
     #[test]
-    fn options_that_break_rules_are_none() {
-        assert!(by_words("up to 0 pages", "why").is_err());
+    fn options_that_violate_a_rule_are_rejected() {
+        assert!(by_words("up to 0 pages", "reason").is_err());
     }
 
     #[test]
-    fn what_was_read_is_named() {
-        let prompted = by_words("only the blog, up to 5 pages", "why").unwrap();
-        assert_eq!(prompted.warnings, ["prompt: why; simple rules read includePaths, limit from it"]);
+    fn warning_names_the_options_that_were_read() {
+        let options = by_words("only the blog, up to 5 pages", "reason").unwrap();
+        assert_eq!(options.warnings, ["prompt: reason; simple rules read includePaths, limit from it"]);
     }
 }

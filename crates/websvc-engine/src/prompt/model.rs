@@ -1,4 +1,4 @@
-//! A prompt to options by a language model.
+//! Converts a prompt to options with a language model.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ use websvc_validate::{Checked, Rejection, read_crawl_params};
 
 use super::PromptOptions;
 
-/// The longest answer.
+/// The maximum length of the response.
 const MAX_TOKENS: u32 = 1_024;
 
 const INSTRUCTIONS: &str = "You turn a request for a crawl of a web site, in plain words, into options of a crawler. Set \
@@ -24,13 +24,13 @@ const INSTRUCTIONS: &str = "You turn a request for a crawl of a web site, in pla
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema::request::<CrawlParams>().to_value());
 
-/// Why there are no options.
+/// The model returned no valid options.
 #[derive(Debug)]
 pub(super) enum NotUnderstood {
     Model(ModelError),
-    /// They break rules, also after these were told.
+    /// The options violate rules, even after a second request that describes the violations.
     Rules,
-    /// There are none.
+    /// There are no options.
     Empty,
 }
 
@@ -38,13 +38,13 @@ impl fmt::Display for NotUnderstood {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Model(error) => write!(f, "{error}"),
-            Self::Rules => f.write_str("what it answered breaks the rules of the options"),
-            Self::Empty => f.write_str("it found no options in it"),
+            Self::Rules => f.write_str("its response breaks the rules of the options"),
+            Self::Empty => f.write_str("it found no options in the prompt"),
         }
     }
 }
 
-/// Asks for the options, and once more when they break rules.
+/// Requests the options, and once more if they violate rules.
 pub(super) async fn read(
     model: &dyn Model,
     stages: &StageTimes,
@@ -52,31 +52,31 @@ pub(super) async fn read(
     prompt: &str,
     deadline: Instant,
 ) -> Result<PromptOptions, NotUnderstood> {
-    let wish = format!("The crawl begins at {url}\nThe request: {prompt}");
-    let broken = match ask(model, stages, &wish, deadline).await? {
-        Ok(prompted) => return Ok(prompted),
-        Err(broken) => broken,
+    let user_prompt = format!("The crawl begins at {url}\nThe request: {prompt}");
+    let rejection = match request_options(model, stages, &user_prompt, deadline).await? {
+        Ok(options) => return Ok(options),
+        Err(rejection) => rejection,
     };
-    let wish = format!("{wish}\n\nYour last answer broke these rules, correct it: {broken}");
-    ask(model, stages, &wish, deadline).await?.map_err(|_broken| NotUnderstood::Rules)
+    let user_prompt = format!("{user_prompt}\n\nYour last answer broke these rules, correct it: {rejection}");
+    request_options(model, stages, &user_prompt, deadline).await?.map_err(|_rejection| NotUnderstood::Rules)
 }
 
-async fn ask(
+async fn request_options(
     model: &dyn Model,
     stages: &StageTimes,
-    wish: &str,
+    user_prompt: &str,
     deadline: Instant,
 ) -> Result<Result<PromptOptions, Rejection>, NotUnderstood> {
-    let question = CompletionRequest {
+    let request = CompletionRequest {
         instructions: INSTRUCTIONS,
-        wish,
+        wish: user_prompt,
         content: None,
         shape: ResponseFormat::Schema(&SCHEMA),
         max_tokens: MAX_TOKENS,
         deadline,
     };
     let completion =
-        stages.run(Stage::Model, model.complete(&question)).await.map_err(NotUnderstood::Model)?;
+        stages.run(Stage::Model, model.complete(&request)).await.map_err(NotUnderstood::Model)?;
     let json = completion.answer.into_json().to_string();
     match read_crawl_params(json.as_bytes()) {
         Ok(Checked { plan, warnings }) => {
@@ -90,12 +90,12 @@ async fn ask(
     }
 }
 
-/// Leaves out lists without patterns: models like to fill in everything.
+/// Removes empty lists of patterns, because models tend to fill in every field.
 fn without_empty(params: CrawlParams) -> CrawlParams {
-    let some = |patterns: Option<Vec<String>>| patterns.filter(|patterns| !patterns.is_empty());
+    let non_empty = |patterns: Option<Vec<String>>| patterns.filter(|patterns| !patterns.is_empty());
     CrawlParams {
-        include_paths: some(params.include_paths),
-        exclude_paths: some(params.exclude_paths),
+        include_paths: non_empty(params.include_paths),
+        exclude_paths: non_empty(params.exclude_paths),
         ..params
     }
 }
@@ -110,17 +110,17 @@ mod tests {
 
     use super::*;
 
-    async fn check(answers: Vec<Value>, expected: Option<CrawlParams>) {
-        let asked = AtomicUsize::new(0);
-        let model = FakeModel::new(move |question| {
-            let turn = asked.fetch_add(1, Ordering::Relaxed);
-            assert_eq!(turn > 0, question.wish.contains("broke these rules"), "{}", question.wish);
-            Ok(CompletionContent::Json(answers[turn].clone()))
+    async fn check(responses: Vec<Value>, expected: Option<CrawlParams>) {
+        let call_count = AtomicUsize::new(0);
+        let model = FakeModel::new(move |request| {
+            let call = call_count.fetch_add(1, Ordering::Relaxed);
+            assert_eq!(call > 0, request.wish.contains("broke these rules"), "{}", request.wish);
+            Ok(CompletionContent::Json(responses[call].clone()))
         });
         let url = "http://a.test/".parse().unwrap();
         let deadline = Instant::now() + Duration::from_secs(60);
         let found = read(&model, &StageTimes::default(), &url, "the blog", deadline).await;
-        assert_eq!(found.ok().map(|prompted| prompted.params), expected);
+        assert_eq!(found.ok().map(|options| options.params), expected);
     }
 
     fn blog() -> CrawlParams {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn options_are_checked_and_corrected_once() {
+    async fn model_options_are_validated_and_corrected_once() {
         let good = json!({ "includePaths": ["blog/.*"], "excludePaths": [], "limit": null });
         let bad = || json!({ "includePaths": ["(blog"], "limit": 0 });
         check(vec![good.clone()], Some(blog())).await;

@@ -1,8 +1,8 @@
-//! What words call a part of a site, and the patterns of its pages.
+//! The sections of a site that a prompt names, and the path patterns of their pages.
 
 use url::Url;
 
-/// The parts of sites that words name, by the segment of the path that they usually have.
+/// The sections that words name, by the path segment that they usually have.
 const SECTIONS: &[(&str, &[&str])] = &[
     ("about", &["about"]),
     ("api", &["api"]),
@@ -21,12 +21,12 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("wiki", &["wiki"]),
 ];
 
-/// What follows the name of a part of a site, whatever the name.
-const PARTS: &[&str] =
+/// Words that follow the name of a section, such as `section`.
+const SECTION_WORDS: &[&str] =
     &["section", "sections", "directory", "directories", "folder", "folders", "area", "category", "subtree"];
 
-/// Words before these that are no names.
-const NO_NAMES: &[&str] = &[
+/// Words before those of [`SECTION_WORDS`] that are not names.
+const NOT_NAMES: &[&str] = &[
     "a",
     "all",
     "an",
@@ -57,24 +57,24 @@ const NO_NAMES: &[&str] = &[
     "new",
 ];
 
-/// Returns the patterns of the part of a site that a word names; `next` is the word after it, in lower case.
+/// Returns the patterns of the section that a word names. `next` is the word after it, in lower case.
 pub(super) fn named(word: &str, next: Option<&str>) -> Option<Vec<String>> {
     if let Some((segment, _)) = SECTIONS.iter().find(|(_, names)| names.contains(&word)) {
         return Some(below(segment));
     }
-    let is_name = word.chars().all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_'))
-        && word.starts_with(|sign: char| sign.is_ascii_alphabetic())
-        && !NO_NAMES.contains(&word);
-    let is_part = next.is_some_and(|next| PARTS.contains(&next));
-    (is_name && is_part).then(|| below(word))
+    let is_name = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+        && word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !NOT_NAMES.contains(&word);
+    let is_followed_by_section_word = next.is_some_and(|next| SECTION_WORDS.contains(&next));
+    (is_name && is_followed_by_section_word).then(|| below(word))
 }
 
-/// Returns the patterns of a segment: what is below it, and its own page.
+/// Returns the patterns of a path segment: the pages below it, and its own page.
 fn below(segment: &str) -> Vec<String> {
     vec![format!("{segment}/.*"), format!("/{segment}$")]
 }
 
-/// Returns the pattern of a path that is spelt out, such as `/docs/api/*`; of a URL, its path.
+/// Returns the pattern of a literal path, such as `/docs/api/*`, or of the path of a URL.
 pub(super) fn path(text: &str) -> Option<String> {
     let url = if text.contains("://") { Url::parse(text).ok() } else { None };
     let path = match &url {
@@ -83,21 +83,21 @@ pub(super) fn path(text: &str) -> Option<String> {
     };
     let path = path.trim_end_matches(['*', '/']);
     let is_path = path.len() > 1 && path.starts_with('/') && !path.starts_with("//");
-    is_path.then(|| format!("{}(/|$)", escaped(path)))
+    is_path.then(|| format!("{}(/|$)", escape(path)))
 }
 
-/// Escapes what regular expressions take for more than itself; an asterisk stands for any part of a path.
-fn escaped(path: &str) -> String {
+/// Escapes the special characters of regular expressions. An asterisk matches any part of a path segment.
+fn escape(path: &str) -> String {
     let mut pattern = String::with_capacity(path.len() + 8);
-    for sign in path.chars() {
-        match sign {
+    for c in path.chars() {
+        match c {
             '*' => pattern.push_str("[^/]*"),
             '.' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '^' | '$' | '|' | '\\' | '#' | '&'
             | '~' => {
                 pattern.push('\\');
-                pattern.push(sign);
+                pattern.push(c);
             }
-            _ => pattern.push(sign),
+            _ => pattern.push(c),
         }
     }
     pattern

@@ -1,17 +1,17 @@
-//! A prompt as words: their text, and where a clause ends.
+//! Splits a prompt into words, and finds the ends of its clauses.
 
 /// A word of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token<'a> {
-    /// The word as it stands, without the signs around it.
+    /// The word as written, without punctuation around it.
     pub(super) text: &'a str,
-    /// The same in lower case.
+    /// The word in lower case.
     pub(super) lower: String,
-    /// A sentence ends after it.
+    /// A clause ends after the word.
     pub(super) ends_clause: bool,
 }
 
-/// Splits a prompt.
+/// Splits a prompt into words.
 pub(super) fn tokens(prompt: &str) -> Vec<Token<'_>> {
     prompt.split_whitespace().filter_map(token).collect()
 }

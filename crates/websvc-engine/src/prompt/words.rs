@@ -1,4 +1,4 @@
-//! A prompt to options by rules: what is spelt out is read, and nothing is guessed.
+//! Converts a prompt to options by rules. Only explicit phrases are recognized; nothing is guessed.
 
 use websvc_types::job::{CrawlParams, SitemapMode};
 use websvc_types::limits::CRAWL_PATTERNS_MAX;
@@ -6,7 +6,7 @@ use websvc_types::limits::CRAWL_PATTERNS_MAX;
 use super::section;
 use super::token::{Token, tokens};
 
-/// Words after which something is not wanted, to the end of the clause.
+/// Words after which something is excluded, until the end of the clause.
 const NEGATIONS: &[&str] = &[
     "except",
     "excluding",
@@ -28,8 +28,8 @@ const NEGATIONS: &[&str] = &[
     "omitting",
 ];
 
-/// Words after which something is wanted again.
-const WISHES: &[&str] = &[
+/// Words after which something is included again.
+const AFFIRMATIONS: &[&str] = &[
     "only",
     "include",
     "including",
@@ -49,37 +49,37 @@ const WISHES: &[&str] = &[
     "but",
 ];
 
-/// What is counted when pages are.
+/// Nouns after a number of pages.
 const PAGES: &[&str] =
     &["page", "pages", "document", "documents", "url", "urls", "article", "articles", "posts", "results"];
 
-/// What is counted when the depth is.
+/// Nouns after a depth.
 const LEVELS: &[&str] = &["level", "levels", "link", "links", "hop", "hops", "click", "clicks"];
 
-/// Reads a prompt; what it does not say is absent.
+/// Reads the options in a prompt. Options that it does not mention are `None`.
 pub(super) fn read(prompt: &str) -> CrawlParams {
     let tokens = tokens(prompt);
-    let mut reading = PromptParser { tokens: &tokens, is_negated: false, params: CrawlParams::default() };
-    for (at, token) in tokens.iter().enumerate() {
-        reading.update_polarity(at);
-        let _ = reading.numbers(at)
-            || reading.sitemap(at)
-            || reading.query(at)
-            || reading.hosts(at)
-            || reading.whole_site(at)
-            || reading.pages(at);
+    let mut parser = PromptParser { tokens: &tokens, is_negated: false, params: CrawlParams::default() };
+    for (index, token) in tokens.iter().enumerate() {
+        parser.update_polarity(index);
+        let _ = parser.numbers(index)
+            || parser.sitemap(index)
+            || parser.query(index)
+            || parser.hosts(index)
+            || parser.whole_site(index)
+            || parser.pages(index);
         if token.ends_clause {
-            reading.is_negated = false;
+            parser.is_negated = false;
         }
     }
-    let mut params = reading.params;
+    let mut params = parser.params;
     for patterns in [&mut params.include_paths, &mut params.exclude_paths].into_iter().flatten() {
         patterns.truncate(CRAWL_PATTERNS_MAX);
     }
     params
 }
 
-/// A prompt on its way through.
+/// The state while a prompt is parsed.
 struct PromptParser<'a> {
     tokens: &'a [Token<'a>],
     is_negated: bool,
@@ -87,61 +87,62 @@ struct PromptParser<'a> {
 }
 
 impl PromptParser<'_> {
-    /// Returns a word in lower case; empty beyond the ends.
-    fn word(&self, at: usize) -> &str {
-        self.tokens.get(at).map_or("", |token| &token.lower)
+    /// Returns a word in lower case; empty outside the prompt.
+    fn word(&self, index: usize) -> &str {
+        self.tokens.get(index).map_or("", |token| &token.lower)
     }
 
-    fn word_before(&self, at: usize) -> &str {
-        at.checked_sub(1).map_or("", |at| self.word(at))
+    fn word_before(&self, index: usize) -> &str {
+        index.checked_sub(1).map_or("", |index| self.word(index))
     }
 
-    /// Notes whether what comes is wanted.
-    fn update_polarity(&mut self, at: usize) {
-        let word = self.word(at);
+    /// Updates whether the following words include or exclude.
+    fn update_polarity(&mut self, index: usize) {
+        let word = self.word(index);
         if NEGATIONS.contains(&word) {
-            // "not only the blog" wants the blog, and "no more than 5 pages" says nothing of what comes.
-            self.is_negated = !matches!(self.word(at + 1), "only" | "more" | "deeper" | "exceed");
-        } else if WISHES.contains(&word) && !NEGATIONS.contains(&self.word_before(at)) {
+            // "not only the blog" includes the blog, and "no more than 5 pages" excludes nothing.
+            self.is_negated = !matches!(self.word(index + 1), "only" | "more" | "deeper" | "exceed");
+        } else if AFFIRMATIONS.contains(&word) && !NEGATIONS.contains(&self.word_before(index)) {
             self.is_negated = false;
         }
     }
 
-    /// Numbers of pages, levels and seconds.
-    fn numbers(&mut self, at: usize) -> bool {
-        let digits = self.word(at).replace(',', "");
+    /// Reads numbers of pages, levels and seconds.
+    fn numbers(&mut self, index: usize) -> bool {
+        let digits = self.word(index).replace(',', "");
         if let Some(seconds) = digits.parse::<f64>().ok().filter(|seconds| seconds.is_finite())
-            && matches!(self.word(at + 1), "s" | "sec" | "second" | "seconds")
+            && matches!(self.word(index + 1), "s" | "sec" | "second" | "seconds")
         {
             self.params.delay = Some(seconds);
             return true;
         }
         let Ok(number) = digits.parse::<u64>() else { return false };
-        let (before, after) = (self.word_before(at), self.word(at + 1));
+        let (before, after) = (self.word_before(index), self.word(index + 1));
         let is_depth = LEVELS.contains(&after)
             || before == "depth"
-            || (matches!(before, "of" | "to" | "is" | "=") && self.word(at.saturating_sub(2)) == "depth");
+            || (matches!(before, "of" | "to" | "is" | "=") && self.word(index.saturating_sub(2)) == "depth");
         if is_depth {
             self.params.max_discovery_depth = u32::try_from(number).ok();
             return true;
         }
-        let is_counted = PAGES.contains(&after) || PAGES.contains(&self.word(at + 2));
+        let is_counted = PAGES.contains(&after) || PAGES.contains(&self.word(index + 2));
         let is_bound = matches!(before, "limit" | "maximum" | "max")
             || (matches!(before, "to" | "of" | "is" | "=")
-                && matches!(self.word(at.saturating_sub(2)), "limit" | "maximum" | "max" | "up"));
+                && matches!(self.word(index.saturating_sub(2)), "limit" | "maximum" | "max" | "up"));
         if is_counted || is_bound {
             self.params.limit = Some(number);
         }
         is_counted || is_bound
     }
 
-    fn sitemap(&mut self, at: usize) -> bool {
-        if !matches!(self.word(at), "sitemap" | "sitemaps") {
+    fn sitemap(&mut self, index: usize) -> bool {
+        if !matches!(self.word(index), "sitemap" | "sitemaps") {
             return false;
         }
-        let is_alone = self.word(at + 1) == "only"
-            || self.word_before(at) == "only"
-            || (matches!(self.word_before(at), "the" | "its") && self.word(at.saturating_sub(2)) == "only");
+        let is_alone = self.word(index + 1) == "only"
+            || self.word_before(index) == "only"
+            || (matches!(self.word_before(index), "the" | "its")
+                && self.word(index.saturating_sub(2)) == "only");
         self.params.sitemap = Some(match (self.is_negated, is_alone) {
             (true, _) => SitemapMode::Skip,
             (false, true) => SitemapMode::Only,
@@ -150,10 +151,10 @@ impl PromptParser<'_> {
         true
     }
 
-    fn query(&mut self, at: usize) -> bool {
-        let is_query = self.word(at) == "query"
+    fn query(&mut self, index: usize) -> bool {
+        let is_query = self.word(index) == "query"
             && matches!(
-                self.word(at + 1),
+                self.word(index + 1),
                 "parameter" | "parameters" | "params" | "string" | "strings" | "args"
             );
         if is_query {
@@ -162,40 +163,40 @@ impl PromptParser<'_> {
         is_query
     }
 
-    /// Whether hosts beside that of the start are wanted.
-    fn hosts(&mut self, at: usize) -> bool {
-        let after = self.word(at + 1);
-        let is_wanted = Some(!self.is_negated);
-        match self.word(at) {
-            "subdomain" | "subdomains" | "sub-domains" => self.params.allow_subdomains = is_wanted,
+    /// Reads whether other hosts are included.
+    fn hosts(&mut self, index: usize) -> bool {
+        let after = self.word(index + 1);
+        let value = Some(!self.is_negated);
+        match self.word(index) {
+            "subdomain" | "subdomains" | "sub-domains" => self.params.allow_subdomains = value,
             "external" | "outbound" | "outgoing"
                 if matches!(after, "link" | "links" | "site" | "sites" | "page" | "pages" | "domains") =>
             {
-                self.params.allow_external_links = is_wanted;
+                self.params.allow_external_links = value;
             }
             "other" if matches!(after, "site" | "sites" | "domain" | "domains" | "hosts" | "websites") => {
-                self.params.allow_external_links = is_wanted;
+                self.params.allow_external_links = value;
             }
             _ => return false,
         }
         true
     }
 
-    fn whole_site(&mut self, at: usize) -> bool {
-        let after = self.word(at + 1);
+    fn whole_site(&mut self, index: usize) -> bool {
+        let after = self.word(index + 1);
         let is_site = |word: &str| matches!(word, "site" | "website" | "domain" | "host");
-        let is_whole = matches!(self.word(at), "whole" | "entire" | "full" | "complete") && is_site(after);
+        let is_whole = matches!(self.word(index), "whole" | "entire" | "full" | "complete") && is_site(after);
         if is_whole {
             self.params.crawl_entire_domain = Some(!self.is_negated);
         }
         is_whole
     }
 
-    /// Parts of the site, by path or by name.
-    fn pages(&mut self, at: usize) -> bool {
-        let word = self.word(at);
-        let next = self.tokens.get(at + 1).map(|token| token.lower.as_str());
-        let patterns = match section::path(self.tokens[at].text) {
+    /// Reads sections of the site, by path or by name.
+    fn pages(&mut self, index: usize) -> bool {
+        let word = self.word(index);
+        let next = self.tokens.get(index + 1).map(|token| token.lower.as_str());
+        let patterns = match section::path(self.tokens[index].text) {
             Some(pattern) => Some(vec![pattern]),
             None => section::named(word, next),
         };
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_and_paths_are_patterns() {
+    fn sections_and_paths_become_patterns() {
         let both = json!(["blog/.*", "/blog$", "docs/.*", "/docs$"]);
         check("Extract all blog posts and documentation", &json!({ "includePaths": both }));
         check("only the blog and docs", &json!({ "includePaths": both }));
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_wanted_is_excluded_to_the_end_of_the_clause() {
+    fn exclusion_lasts_until_the_end_of_the_clause() {
         check("everything except /archive", &json!({ "excludePaths": ["/archive(/|$)"] }));
         check(
             "not the blog. The docs.",
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_of_what_they_count() {
+    fn numbers_set_the_option_of_the_noun_they_count() {
         check("up to 50 pages", &json!({ "limit": 50 }));
         check("no more than 1,500 urls!", &json!({ "limit": 1500 }));
         check(
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_sitemaps_and_queries_are_switches() {
+    fn phrases_about_hosts_sitemaps_and_queries_set_switches() {
         check("the whole site", &json!({ "crawlEntireDomain": true }));
         check(
             "entire domain with subdomains",
@@ -300,10 +301,10 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_may_be_anything() {
+    fn arbitrary_prompts_are_accepted() {
         check("", &json!({}));
         check("\u{0} \u{fffd} \"\" ... /// *", &json!({}));
-        let long = "/x ".repeat(2_000) + &(0..500).map(|at| format!("/p{at} ")).collect::<String>();
+        let long = "/x ".repeat(2_000) + &(0..500).map(|index| format!("/p{index} ")).collect::<String>();
         assert_eq!(read(&long).include_paths.unwrap().len(), CRAWL_PATTERNS_MAX);
     }
 }

@@ -1,4 +1,4 @@
-//! Stage 9, assemble: plan, hits and pages to the data of the answer.
+//! Stage 9, assemble: converts plan, hits and pages to the data of the response.
 
 use websvc_scrape::{GeneratedContent, Page, ScrapeError};
 use websvc_types::{
@@ -11,8 +11,8 @@ use super::find::{SearchHits, VerticalHits};
 use super::gather::{PageResult, PageResults};
 use crate::source::{Hit, HitImage};
 
-/// Puts the results together. A result whose page failed keeps its place and says in `metadata` why, and what it costs
-/// where such pages have a price.
+/// Combines hits and pages. A result whose page failed keeps its position. Its `metadata` has the error, and the price
+/// if failed pages have one.
 pub(crate) fn assemble(
     plan: &SearchPlan,
     found: SearchHits,
@@ -28,11 +28,14 @@ pub(crate) fn assemble(
                 data.web = Some(results.collect());
             }
             SourceKind::Images => {
-                data.images = Some((1..).zip(results).map(|(at, (hit, _))| image_result(at, hit)).collect());
+                data.images = Some(
+                    (1..).zip(results).map(|(position, (hit, _))| image_result(position, hit)).collect(),
+                );
             }
             SourceKind::News => {
-                let results =
-                    (1..).zip(results).map(|(at, (hit, page))| news_result(at, hit, page, miss_price));
+                let results = (1..)
+                    .zip(results)
+                    .map(|(position, (hit, page))| news_result(position, hit, page, miss_price));
                 data.news = Some(results.collect());
             }
         }
@@ -40,8 +43,8 @@ pub(crate) fn assemble(
     data
 }
 
-fn web_result(hit: Hit, gathered: PageResult, categories: &[Category], miss_price: Option<u64>) -> WebResult {
-    let content = content(&hit, gathered, miss_price);
+fn web_result(hit: Hit, result: PageResult, categories: &[Category], miss_price: Option<u64>) -> WebResult {
+    let content = content(&hit, result, miss_price);
     let Hit { url, title, description, date: _, image: _ } = hit;
     let category = category::label(&url, categories);
     WebResult { title, description, url, category, content }
@@ -53,8 +56,8 @@ fn image_result(position: u32, hit: Hit) -> ImageResult {
     ImageResult { title, image_url, image_width, image_height, url, position }
 }
 
-fn news_result(position: u32, hit: Hit, gathered: PageResult, miss_price: Option<u64>) -> NewsResult {
-    let content = content(&hit, gathered, miss_price);
+fn news_result(position: u32, hit: Hit, result: PageResult, miss_price: Option<u64>) -> NewsResult {
+    let content = content(&hit, result, miss_price);
     let Hit { url, title, description: snippet, date, image } = hit;
     NewsResult {
         title,
@@ -67,25 +70,25 @@ fn news_result(position: u32, hit: Hit, gathered: PageResult, miss_price: Option
     }
 }
 
-fn content(hit: &Hit, gathered: PageResult, miss_price: Option<u64>) -> PageContent {
-    match gathered {
-        PageResult::NotAsked => PageContent::default(),
-        PageResult::Page(page) => of_page(hit, *page),
+fn content(hit: &Hit, result: PageResult, miss_price: Option<u64>) -> PageContent {
+    match result {
+        PageResult::NotRequested => PageContent::default(),
+        PageResult::Page(page) => page_with_hit_fields(hit, *page),
         PageResult::Failed(error) => {
-            let metadata = Metadata { credits_used: miss_price, ..failure(hit, &error) };
+            let metadata = Metadata { credits_used: miss_price, ..failed_metadata(hit, &error) };
             PageContent { metadata: Some(metadata), ..PageContent::default() }
         }
     }
 }
 
-fn of_page(hit: &Hit, mut page: Page) -> PageContent {
-    // The Python client reads a scraped result from its metadata alone, so these are never left empty.
+fn page_with_hit_fields(hit: &Hit, mut page: Page) -> PageContent {
+    // The Python client reads a scraped result from its metadata alone, so these must not be empty.
     page.metadata.title.get_or_insert_with(|| hit.title.clone());
     page.metadata.description.get_or_insert_with(|| hit.description.clone());
     page_content(page)
 }
 
-/// Returns a page as answers have it.
+/// Converts a page to the content of a response.
 pub fn page_content(page: Page) -> PageContent {
     let Page {
         markdown,
@@ -93,18 +96,18 @@ pub fn page_content(page: Page) -> PageContent {
         raw_html,
         links,
         images,
-        written: GeneratedContent { summary, json, answer, highlights, by_model: _charged_for },
+        written: GeneratedContent { summary, json, answer, highlights, by_model: _for_charge },
         metadata,
-        warnings: _said_in_the_answer,
-        cache_state: _said_in_the_metadata,
+        warnings: _in_warning_of_response,
+        cache_state: _in_metadata,
         screenshot,
         actions,
-        artifacts: _published_by_gather,
-        index_copy: _kept_by_gather,
+        artifacts: _published_before,
+        index_copy: _indexed_before,
         out_links: _followed_by_crawls,
-        elapsed: _for_the_pace_of_jobs,
-        retry_after: _for_the_pace_of_jobs_too,
-        is_redacted: _for_its_price,
+        elapsed: _for_pace_of_jobs,
+        retry_after: _for_backoff_of_jobs,
+        is_redacted: _for_charge_too,
     } = page;
     PageContent {
         markdown,
@@ -123,7 +126,7 @@ pub fn page_content(page: Page) -> PageContent {
     }
 }
 
-fn failure(hit: &Hit, error: &ScrapeError) -> Metadata {
+fn failed_metadata(hit: &Hit, error: &ScrapeError) -> Metadata {
     let code = error.code();
     Metadata {
         title: Some(hit.title.clone()),

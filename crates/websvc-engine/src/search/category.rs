@@ -1,4 +1,4 @@
-//! Categories: which pages they mean, and which one a result belongs to.
+//! Result categories: the restriction that they add to a query, and the category of a result.
 
 use websvc_query::Query;
 use websvc_types::Category;
@@ -23,7 +23,7 @@ const RESEARCH_HOSTS: &[&str] = &[
 
 const GITHUB_HOST: &str = "github.com";
 
-/// Returns the query that keeps pages of any of `categories`; empty when there are none.
+/// Returns the query that selects pages of any of `categories`; empty if there are none.
 pub(crate) fn restriction(categories: &[Category]) -> Query {
     let mut alternatives = Vec::new();
     for category in categories {
@@ -38,28 +38,28 @@ pub(crate) fn restriction(categories: &[Category]) -> Query {
     websvc_query::parse(&alternatives.join(" OR ")).query
 }
 
-/// Returns the category of `url` among those asked for.
+/// Returns the category of `url` among the requested ones.
 ///
-/// The restriction has let the result through: what its URL puts into no other category that was asked for is a PDF by
-/// its content type, when those were asked for.
+/// The result matches the restriction. So if PDFs are requested and its URL fits no other requested category, it is a
+/// PDF by its content type.
 pub(crate) fn label(url: &str, categories: &[Category]) -> Option<Category> {
     if categories.is_empty() {
         return None;
     }
     let url = url::Url::parse(url).ok()?;
     let host = url.host_str()?;
-    let belongs = |category: &Category| match category {
+    let fits = |category: &Category| match category {
         Category::Pdf => url.path().to_ascii_lowercase().ends_with(".pdf"),
-        Category::Github => is_or_below(host, GITHUB_HOST),
-        Category::Research => RESEARCH_HOSTS.iter().any(|known| is_or_below(host, known)),
+        Category::Github => is_domain_or_subdomain(host, GITHUB_HOST),
+        Category::Research => RESEARCH_HOSTS.iter().any(|domain| is_domain_or_subdomain(host, domain)),
     };
     [Category::Pdf, Category::Github, Category::Research]
         .into_iter()
-        .find(|category| categories.contains(category) && belongs(category))
+        .find(|category| categories.contains(category) && fits(category))
         .or_else(|| categories.contains(&Category::Pdf).then_some(Category::Pdf))
 }
 
-fn is_or_below(host: &str, domain: &str) -> bool {
+fn is_domain_or_subdomain(host: &str, domain: &str) -> bool {
     host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
@@ -70,7 +70,7 @@ mod tests {
     const ALL: &[Category] = &[Category::Github, Category::Research, Category::Pdf];
 
     #[test]
-    fn a_result_is_labelled_by_what_was_asked_for() {
+    fn label_is_one_of_the_requested_categories() {
         assert_eq!(label("https://github.com/a/b", ALL), Some(Category::Github));
         assert_eq!(label("https://export.arxiv.org/abs/1", ALL), Some(Category::Research));
         assert_eq!(label("https://arxiv.org/pdf/1.PDF", ALL), Some(Category::Pdf));
@@ -79,20 +79,20 @@ mod tests {
     }
 
     #[test]
-    fn what_only_its_type_makes_a_pdf_is_one() {
+    fn result_without_pdf_extension_is_labelled_pdf_by_its_content_type() {
         assert_eq!(label("https://a.test/download?id=7", ALL), Some(Category::Pdf));
         assert_eq!(label("https://github.com/a/b", &[Category::Pdf]), Some(Category::Pdf));
         assert_eq!(label("https://arxiv.org/pdf/1", ALL), Some(Category::Research));
     }
 
     #[test]
-    fn categories_are_alternatives() {
+    fn restriction_of_several_categories_is_an_or() {
         let query = restriction(&[Category::Github, Category::Pdf]);
         assert_eq!(query.to_string(), "site:github.com OR filetype:pdf");
     }
 
     #[test]
-    fn no_category_restricts_nothing() {
+    fn restriction_without_categories_is_empty() {
         assert!(restriction(&[]).is_empty());
     }
 }

@@ -1,7 +1,7 @@
-//! Stage 10, charge: what a search costs (specification, section 8, and the operator's contract).
+//! Stage 10, charge: the credits of a search (specification, section 8, and the operator's contract).
 //!
-//! [`ceiling`] is what it may cost at most, before it is done: credits are reserved by it. The pages of a document are
-//! known only when it was read, so it counts as one page there.
+//! [`max_search_credits`] is the maximum that is held before the search. A document counts as one page there, because
+//! its number of pages is unknown before it is read.
 
 use websvc_scrape::{Page, ProxyConfig};
 use websvc_types::{Proxy, ProxyUsed, SourceKind};
@@ -16,8 +16,8 @@ use crate::pricing::Pricing;
 /// The media type of a PDF.
 const PDF: &str = "application/pdf";
 
-/// Returns what a search costs: by started tens of results, by page, by scanned URL. What each page costs is written
-/// into its metadata.
+/// Charges a search: by started tens of results, by page, by scanned URL. Writes the credits of each page into its
+/// metadata.
 pub(crate) fn charge(
     pricing: &Pricing,
     plan: &SearchPlan,
@@ -26,26 +26,27 @@ pub(crate) fn charge(
 ) -> Bill {
     let mut bill = Bill::default();
     let tens = u64::try_from(found.total().div_ceil(10)).unwrap_or(u64::MAX);
-    let (item, price) = per_ten(pricing, plan.retention());
-    bill.add_line(item, tens, price);
+    let (kind, price) = per_ten(pricing, plan.retention());
+    bill.add_line(kind, tens, price);
     if let Some(scrape) = plan.scrape() {
-        pages.iter_mut().flatten().for_each(|gathered| charge_page(&mut bill, pricing, scrape, gathered));
+        pages.iter_mut().flatten().for_each(|result| charge_page(&mut bill, pricing, scrape, result));
     }
     bill.add_line(ChargeKind::ThreatScan, found.scanned, pricing.threat_scan);
     bill
 }
 
-/// Returns what a search costs that has no answer because only the cache was to be asked: the misses of lockdown.
+/// Charges a search that failed because none of its pages is cached: the misses of lockdown.
 pub(crate) fn charge_misses(pricing: &Pricing, scrape: &ScrapePlan, pages: &PageResults) -> Bill {
     let mut bill = Bill::default();
     if scrape.lockdown() {
-        let missed = pages.iter().flatten().filter(|gathered| matches!(gathered, PageResult::Failed(_)));
-        bill.add_line(ChargeKind::LockdownMiss, missed.count() as u64, pricing.lockdown_miss);
+        let misses = pages.iter().flatten().filter(|result| matches!(result, PageResult::Failed(_)));
+        bill.add_line(ChargeKind::LockdownMiss, misses.count() as u64, pricing.lockdown_miss);
     }
     bill
 }
 
-/// Returns the most that a search may cost by these proxies, documents of several pages and redirects apart.
+/// Returns the maximum credits of a search with these proxies. Further pages of documents and redirects are not
+/// included.
 pub(crate) fn max_search_credits(pricing: &Pricing, proxies: &ProxyConfig, plan: &SearchPlan) -> u64 {
     let limit = plan.limit() as u64;
     let results = limit * plan.sources().len() as u64;
@@ -54,16 +55,15 @@ pub(crate) fn max_search_credits(pricing: &Pricing, proxies: &ProxyConfig, plan:
     let (_, price) = per_ten(pricing, plan.retention());
     let mut credits = results.div_ceil(10).saturating_mul(price);
     if let Some(scrape) = plan.scrape() {
-        let page = content_ceiling(pricing, proxies, scrape);
+        let page = max_content_credits(pricing, proxies, scrape);
         credits = credits.saturating_add((limit * with_pages).saturating_mul(page));
     }
-    credits
-        .saturating_add(scans_ceiling(plan, results, limit * with_pages).saturating_mul(pricing.threat_scan))
+    credits.saturating_add(max_scans(plan, results, limit * with_pages).saturating_mul(pricing.threat_scan))
 }
 
-/// Returns how many URLs may be scanned, redirects apart: of an image its page and its picture; the pages of results are
-/// scanned with them.
-fn scans_ceiling(plan: &SearchPlan, results: u64, pages: u64) -> u64 {
+/// Returns the maximum number of URLs that are scanned, without redirects. An image result has two: its page and the
+/// image. The page of another result is scanned together with the result.
+fn max_scans(plan: &SearchPlan, results: u64, pages: u64) -> u64 {
     if plan.protection().is_some() {
         return results + (results - pages);
     }
@@ -78,23 +78,24 @@ fn per_ten(pricing: &Pricing, retention: RetentionMode) -> (ChargeKind, u64) {
     }
 }
 
-/// Returns the most that a page may cost alone by these proxies, documents of several pages and redirects apart.
+/// Returns the maximum credits of a single page with these proxies. Further pages of documents and redirects are not
+/// included.
 pub(crate) fn max_page_credits(pricing: &Pricing, proxies: &ProxyConfig, scrape: &ScrapePlan) -> u64 {
     let scan = if scrape.protection().is_some() { pricing.threat_scan } else { 0 };
-    content_ceiling(pricing, proxies, scrape).saturating_add(scan)
+    max_content_credits(pricing, proxies, scrape).saturating_add(scan)
 }
 
-/// Returns the most that an uploaded file may cost, a document of several pages apart.
+/// Returns the maximum credits of an uploaded file. Further pages of a document are not included.
 pub(crate) fn max_file_credits(pricing: &Pricing, scrape: &ScrapePlan) -> u64 {
-    content_ceiling(pricing, &ProxyConfig::default(), scrape)
+    max_content_credits(pricing, &ProxyConfig::default(), scrape)
 }
 
-/// Returns the least that an uploaded file costs that can be read.
+/// Returns the minimum credits of a readable uploaded file.
 pub(crate) fn min_file_credits(pricing: &Pricing) -> u64 {
     pricing.scrape.min(pricing.pdf_page).min(pricing.pdf_base64)
 }
 
-fn content_ceiling(pricing: &Pricing, proxies: &ProxyConfig, scrape: &ScrapePlan) -> u64 {
+fn max_content_credits(pricing: &Pricing, proxies: &ProxyConfig, scrape: &ScrapePlan) -> u64 {
     let redaction = if scrape.redact_pii().is_some() { pricing.redact_pii } else { 0 };
     let page = if scrape.lockdown() {
         pricing.lockdown_hit.max(pricing.lockdown_miss)
@@ -107,21 +108,20 @@ fn content_ceiling(pricing: &Pricing, proxies: &ProxyConfig, scrape: &ScrapePlan
         }
     };
     let has = |name: &str| scrape.formats().iter().any(|format| format.name() == name);
-    let wanted = generated_items(pricing).into_iter().filter(|(format, ..)| has(format));
-    wanted.fold(page.saturating_add(redaction), |sum, (.., price)| sum.saturating_add(price))
+    let requested = generated_items(pricing).into_iter().filter(|(format, ..)| has(format));
+    requested.fold(page.saturating_add(redaction), |sum, (.., price)| sum.saturating_add(price))
 }
 
-/// Adds one page to the bill. A page that could not be got costs nothing, but for a miss under lockdown; redaction costs
-/// where it was done.
-fn charge_page(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, gathered: &mut PageResult) {
-    match gathered {
-        PageResult::NotAsked => {}
+/// Charges a page. A failed page is free, except for a lockdown miss. Redaction is charged only if it was done.
+fn charge_page(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, result: &mut PageResult) {
+    match result {
+        PageResult::NotRequested => {}
         PageResult::Failed(_) => charge_miss(bill, pricing, scrape),
         PageResult::Page(page) => charge_success(bill, pricing, scrape, page),
     }
 }
 
-/// Returns what a page costs that was asked for alone, `None` if it could not be got, and writes it into its metadata.
+/// Charges a page that was requested alone, and writes the credits into its metadata. `None` is a failed page.
 pub(crate) fn charge_single_page(
     pricing: &Pricing,
     plan: &ScrapePlan,
@@ -140,20 +140,19 @@ pub(crate) fn charge_single_page(
     bill
 }
 
-/// Adds a page that could not be got.
+/// Charges a failed page.
 fn charge_miss(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan) {
     if let Some(price) = miss_price(pricing, scrape) {
         bill.add_line(ChargeKind::LockdownMiss, 1, price);
     }
 }
 
-/// Returns what a page costs that could not be got, `None` where such pages have no price.
+/// Returns the price of a failed page, `None` if it is free.
 pub(crate) fn miss_price(pricing: &Pricing, scrape: &ScrapePlan) -> Option<u64> {
     scrape.lockdown().then_some(pricing.lockdown_miss)
 }
 
-/// Adds a page that was got, and writes into its metadata what it costs: nothing when it is in none of the formats that
-/// were asked for.
+/// Charges a scraped page, and writes the credits into its metadata. A page without any requested format is free.
 fn charge_success(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, page: &mut Page) {
     if !produced::has_any(scrape.formats(), page) {
         page.metadata.credits_used = Some(0);
@@ -167,15 +166,15 @@ fn charge_success(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, page:
     if page.is_redacted {
         credits += bill.add_line(ChargeKind::RedactPii, 1, pricing.redact_pii);
     }
-    for (format, item, price) in generated_items(pricing) {
+    for (format, kind, price) in generated_items(pricing) {
         if page.written.by_model.contains(&format) {
-            credits += bill.add_line(item, 1, price);
+            credits += bill.add_line(kind, 1, price);
         }
     }
     page.metadata.credits_used = Some(credits);
 }
 
-/// Returns what a language model writes of a page for a price of its own.
+/// Returns the formats that a language model generates for a price of their own.
 fn generated_items(pricing: &Pricing) -> [(&'static str, ChargeKind, u64); 3] {
     [
         ("json", ChargeKind::Json, pricing.json),
@@ -192,7 +191,7 @@ fn charge_content(bill: &mut Bill, pricing: &Pricing, page: &Page) -> u64 {
     let media_type = page.metadata.content_type.as_deref().and_then(|value| value.split(';').next());
     let is_pdf = media_type.is_some_and(|value| value.trim().eq_ignore_ascii_case(PDF));
     match (enhanced, page.metadata.num_pages.map(u64::from)) {
-        // The price of the way takes the place of that of the first page.
+        // The price of the enhanced proxy replaces that of the first page.
         (true, read) => {
             bill.add_line(ChargeKind::EnhancedPage, 1, pricing.scrape_enhanced)
                 + bill.add_line(ChargeKind::PdfPage, read.unwrap_or(1).saturating_sub(1), pricing.pdf_page)
@@ -230,22 +229,22 @@ mod tests {
         SearchHits { verticals, scanned, ..SearchHits::default() }
     }
 
-    /// Checks the price of a search with this body that found so many results, and these pages, and that it is no
-    /// more than what is reserved, when no document has more than one page.
+    /// Checks the price of a search with `hits` results and these pages, and that it does not exceed the maximum unless
+    /// a document has several pages.
     #[track_caller]
     fn check(body: Value, hits: usize, pages: Vec<PageResult>, expected: u64) {
-        let is_long = |gathered: &PageResult| matches!(gathered, PageResult::Page(page) if page.metadata.num_pages > Some(1));
+        let is_long = |result: &PageResult| matches!(result, PageResult::Page(page) if page.metadata.num_pages > Some(1));
         let is_long = pages.iter().any(is_long);
-        let said = body.to_string();
+        let request = body.to_string();
         let plan = plan(body);
         let mut pages = vec![pages];
         let bill = charge(&Pricing::default(), &plan, &found(hits, 0), &mut pages);
-        assert_eq!(bill.total(), expected, "{said}, {hits} hits: {bill:?}");
-        let reserved = max_search_credits(&Pricing::default(), &enhanced_way(), &plan);
-        assert!(is_long || expected <= reserved, "{said}: {expected} of {reserved}");
+        assert_eq!(bill.total(), expected, "{request}, {hits} hits: {bill:?}");
+        let max_credits = max_search_credits(&Pricing::default(), &with_enhanced_proxy(), &plan);
+        assert!(is_long || expected <= max_credits, "{request}: {expected} of {max_credits}");
     }
 
-    fn enhanced_way() -> ProxyConfig {
+    fn with_enhanced_proxy() -> ProxyConfig {
         let proxy = websvc_transport::Proxy::new(&"http://proxy.test:8080".parse().unwrap()).unwrap();
         ProxyConfig { enhanced: vec![proxy], ..ProxyConfig::default() }
     }
@@ -284,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn started_tens_of_results_are_charged_by_retention() {
+    fn results_are_charged_per_started_ten_by_retention() {
         for (enterprise, prices) in
             [(json!([]), [0, 2, 2, 4]), (json!(["anon"]), [0, 2, 2, 4]), (json!(["zdr"]), [0, 10, 10, 20])]
         {
@@ -295,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_through_an_enhanced_proxy_has_its_own_price() {
+    fn pages_through_an_enhanced_proxy_have_their_own_price() {
         for proxy in ["auto", "enhanced"] {
             let body = scraping(json!({ "proxy": proxy }));
             check(body.clone(), 2, vec![page(), failure()], 2 + 1);
@@ -304,15 +303,15 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_charged_when_they_were_got_and_misses_of_lockdown_too() {
+    fn scraped_pages_and_lockdown_misses_are_charged() {
         let lockdown = |lockdown: bool| scraping(json!({ "lockdown": lockdown }));
         check(lockdown(false), 3, vec![page(), page(), failure()], 2 + 2);
         check(lockdown(true), 3, vec![page(), failure(), failure()], 2 + 5 + 2);
-        check(json!({}), 2, vec![PageResult::NotAsked, PageResult::NotAsked], 2);
+        check(json!({}), 2, vec![PageResult::NotRequested, PageResult::NotRequested], 2);
     }
 
     #[test]
-    fn redaction_is_charged_for_pages_that_were_redacted() {
+    fn redaction_is_charged_for_redacted_pages() {
         let redacting = |redact: bool| scraping(json!({ "redactPII": redact }));
         let page_redacted = || redacted(Metadata::default());
         check(redacting(true), 3, vec![page_redacted(), page_redacted(), failure()], 2 + 2 * (1 + 4));
@@ -321,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pdf_costs_by_its_pages_when_it_is_read_and_once_as_a_file() {
+    fn pdf_is_charged_by_pages_or_once_as_a_file() {
         check(scraping(json!({})), 1, vec![page_of(pdf(Some(1)))], 2 + 1);
         check(scraping(json!({})), 1, vec![page_of(pdf(Some(7)))], 2 + 7);
         check(scraping(json!({})), 1, vec![page_of(pdf(Some(0)))], 2 + 1);
@@ -331,39 +330,42 @@ mod tests {
     }
 
     #[test]
-    fn the_least_of_a_file_is_its_lowest_price() {
-        let least = |scrape, pdf_page, pdf_base64| {
+    fn min_file_credits_is_the_lowest_price() {
+        let min_credits = |scrape, pdf_page, pdf_base64| {
             min_file_credits(&Pricing { scrape, pdf_page, pdf_base64, ..Pricing::default() })
         };
-        assert_eq!((least(1, 1, 1), least(3, 2, 4), least(3, 4, 2), least(0, 4, 2)), (1, 2, 2, 0));
+        assert_eq!(
+            (min_credits(1, 1, 1), min_credits(3, 2, 4), min_credits(3, 4, 2), min_credits(0, 4, 2)),
+            (1, 2, 2, 0)
+        );
     }
 
     #[test]
-    fn every_price_is_its_own() {
+    fn pages_pdf_pages_and_pdf_files_have_separate_prices() {
         let pricing = Pricing { pdf_page: 3, pdf_base64: 7, scrape: 11, ..Pricing::default() };
         let mut pages = vec![vec![page_of(pdf(Some(2))), page_of(pdf(None)), page()]];
         let bill = charge(&pricing, &plan(scraping(json!({}))), &found(3, 0), &mut pages);
-        let lines: Vec<_> = bill.lines().iter().map(|line| (line.item, line.count, line.credits)).collect();
+        let lines: Vec<_> = bill.lines().iter().map(|line| (line.kind, line.count, line.credits)).collect();
         let pdfs = [(ChargeKind::PdfPage, 2, 6), (ChargeKind::PdfFile, 1, 7)];
         assert_eq!(lines, [&[(ChargeKind::Results, 1, 2)], &pdfs[..], &[(ChargeKind::Page, 1, 11)]].concat());
     }
 
     #[test]
-    fn a_page_says_what_it_cost() {
+    fn page_metadata_has_its_credits() {
         let plain = redacted(Metadata::default());
         let mut pages = vec![vec![plain, redacted(pdf(Some(3))), failure(), redacted(enhanced())]];
         let plan = plan(scraping(json!({ "redactPII": true })));
         charge(&Pricing::default(), &plan, &found(4, 0), &mut pages);
-        let of_page = |gathered: &PageResult| match gathered {
+        let of_page = |result: &PageResult| match result {
             PageResult::Page(page) => page.metadata.credits_used,
-            PageResult::NotAsked | PageResult::Failed(_) => None,
+            PageResult::NotRequested | PageResult::Failed(_) => None,
         };
         let credits: Vec<_> = pages[0].iter().map(of_page).collect();
         assert_eq!(credits, [Some(1 + 4), Some(3 + 4), None, Some(5 + 4)]);
     }
 
     #[test]
-    fn every_scanned_url_is_charged_even_when_nothing_is_left_of_the_results() {
+    fn scanned_urls_are_charged_even_without_results() {
         let body = json!({ "threatProtection": { "mode": "normal" }, "limit": 3 });
         let plan = plan(body);
         for (hits, scanned, expected) in [(0, 0, 0), (0, 3, 6), (2, 3, 2 + 6), (3, 3, 2 + 6)] {
@@ -373,18 +375,18 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_was_asked_for_alone_pays_for_its_scans_whether_or_not_it_was_got() {
+    fn single_page_is_charged_for_its_scans_even_if_it_failed() {
         let plan = plan(scraping(json!({})));
         let plan = plan.scrape().unwrap();
         let mut page = Page { markdown: Some(String::new()), ..Page::default() };
-        let got = charge_single_page(&Pricing::default(), plan, Some(&mut page), 3);
-        assert_eq!((got.total(), page.metadata.credits_used), (1 + 3 * 2, Some(7)));
+        let charged = charge_single_page(&Pricing::default(), plan, Some(&mut page), 3);
+        assert_eq!((charged.total(), page.metadata.credits_used), (1 + 3 * 2, Some(7)));
         assert_eq!(charge_single_page(&Pricing::default(), plan, None, 1).total(), 2);
         assert_eq!(charge_single_page(&Pricing::default(), plan, None, 0), Bill::default());
     }
 
     #[test]
-    fn a_page_in_none_of_the_formats_that_were_asked_for_costs_nothing() {
+    fn page_without_a_requested_format_is_free() {
         let options = |formats: Value| json!({ "scrapeOptions": { "formats": formats } });
         let markdown = || Page { markdown: Some("a".to_owned()), ..Page::default() };
         for (formats, page, expected) in [
@@ -401,30 +403,30 @@ mod tests {
     }
 
     #[test]
-    fn the_ceiling_counts_what_is_scanned() {
+    fn max_search_credits_include_scans() {
         let pricing = Pricing { search_per_ten: 0, ..Pricing::default() };
         let unchecked = || Policy { threat: websvc_validate::ThreatPolicy::Off, ..Policy::default() };
-        let most = |body: Value| max_search_credits(&pricing, &ProxyConfig::default(), &plan(body));
+        let max_credits = |body: Value| max_search_credits(&pricing, &ProxyConfig::default(), &plan(body));
         let three = ["web", "news", "images"];
-        assert_eq!(most(json!({ "limit": 3 })), 3 * 2, "the team has it on");
+        assert_eq!(max_credits(json!({ "limit": 3 })), 3 * 2, "the team has it on");
         assert_eq!(
-            most(json!({ "limit": 3, "sources": three })),
+            max_credits(json!({ "limit": 3, "sources": three })),
             3 * 2 * (1 + 1 + 2),
-            "pictures are scanned, too"
+            "the images are scanned, too"
         );
-        assert_eq!(most(json!({ "limit": 3, "threatProtection": { "mode": "off" } })), 0);
+        assert_eq!(max_credits(json!({ "limit": 3, "threatProtection": { "mode": "off" } })), 0);
         let mut body = scraping(json!({ "threatProtection": { "mode": "normal" } }));
         body["limit"] = json!(3);
-        assert_eq!(most(body.clone()), 3 * 2 + 3, "a page is scanned with its result");
+        assert_eq!(max_credits(body.clone()), 3 * 2 + 3, "a page is scanned with its result");
         body["threatProtection"] = json!({ "mode": "off" });
-        assert_eq!(most(body), 3 * 2 + 3, "the pages alone are scanned");
+        assert_eq!(max_credits(body), 3 * 2 + 3, "the pages alone are scanned");
         let free = read_search(br#"{"query": "q", "limit": 3}"#, &unchecked()).unwrap().plan;
         assert_eq!(max_search_credits(&pricing, &ProxyConfig::default(), &free), 0);
     }
 
     #[test]
-    fn a_search_whose_pages_are_all_missing_costs_the_misses_of_lockdown() {
-        let missing = || vec![vec![failure(), failure(), PageResult::NotAsked]];
+    fn search_without_any_cached_page_costs_the_lockdown_misses() {
+        let missing = || vec![vec![failure(), failure(), PageResult::NotRequested]];
         let misses = |options: Value| {
             let plan = plan(scraping(options));
             charge_misses(&Pricing::default(), plan.scrape().unwrap(), &missing()).total()
@@ -434,17 +436,17 @@ mod tests {
     }
 
     #[test]
-    fn the_ceiling_counts_every_source_and_every_page() {
+    fn max_search_credits_include_every_source_and_page() {
         let pricing = Pricing { threat_scan: 0, ..Pricing::default() };
-        let most = |body: Value| max_search_credits(&pricing, &enhanced_way(), &plan(body));
-        assert_eq!(most(json!({})), 2);
-        assert_eq!(most(json!({ "limit": 100 })), 20);
-        assert_eq!(most(json!({ "limit": 15, "sources": ["web", "news", "images"] })), 10);
+        let max_credits = |body: Value| max_search_credits(&pricing, &with_enhanced_proxy(), &plan(body));
+        assert_eq!(max_credits(json!({})), 2);
+        assert_eq!(max_credits(json!({ "limit": 100 })), 20);
+        assert_eq!(max_credits(json!({ "limit": 15, "sources": ["web", "news", "images"] })), 10);
         let mut body = scraping(json!({ "proxy": "auto", "redactPII": true }));
         body["sources"] = json!(["web", "images"]);
         body["limit"] = json!(5);
-        assert_eq!(most(body.clone()), 2 + 5 * (5 + 4));
+        assert_eq!(max_credits(body.clone()), 2 + 5 * (5 + 4));
         let direct = max_search_credits(&pricing, &ProxyConfig::default(), &plan(body));
-        assert_eq!(direct, 2 + 5 * (1 + 4), "there is no enhanced way");
+        assert_eq!(direct, 2 + 5 * (1 + 4), "no enhanced proxy is configured");
     }
 }

@@ -1,4 +1,5 @@
-//! What this installation can do: a request is never answered as if an option had been honoured that was not.
+//! Compares a request with the features of this installation. An unsupported option becomes a warning or an error, and
+//! is never ignored silently.
 
 use websvc_model::Model;
 use websvc_scrape::Scraper;
@@ -8,60 +9,60 @@ use websvc_validate::{ScrapePlan, SearchPlan};
 
 use crate::error::EngineError;
 
-/// What a plan asks for beyond what is there, and may be left out with a word.
+/// The optional features of a plan that are not available, as warnings.
 #[derive(Debug, Default)]
 pub(crate) struct FeatureCheck {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Compares a plan with what is there.
+/// Checks the plan of a search.
 ///
 /// # Errors
-/// [`EngineError::NotSupported`] for what may not be left out: actions and profiles change what the
-/// caller may do with the content, so content without them would be wrong.
+/// [`EngineError::NotSupported`] for features that must not be left out: actions and profiles determine the content
+/// that the caller may get, so content without them would be wrong.
 pub(crate) fn check_search_features(
     plan: &SearchPlan,
     scraper: &Scraper,
     model: Option<&dyn Model>,
 ) -> Result<FeatureCheck, EngineError> {
-    let mut review = FeatureCheck::default();
-    let mut missing = UnsupportedFeatures::default();
+    let mut check = FeatureCheck::default();
+    let mut unsupported = UnsupportedFeatures::default();
     let scrape = plan.scrape();
     if let Some(scrape) = scrape {
-        missing.scrape("/scrapeOptions", scrape, scraper);
-        review.scrape(scrape, scraper, model);
+        unsupported.scrape("/scrapeOptions", scrape, scraper);
+        check.scrape(scrape, scraper, model);
     }
-    missing.finish()?;
-    Ok(review)
+    unsupported.finish()?;
+    Ok(check)
 }
 
-/// Compares the plan of a single page with what is there.
+/// Checks the plan of a single page.
 ///
 /// # Errors
-/// As [`review`].
+/// As [`check_search_features`].
 pub(crate) fn check_page_features(
     plan: &ScrapePlan,
     scraper: &Scraper,
     model: Option<&dyn Model>,
 ) -> Result<FeatureCheck, EngineError> {
-    let mut missing = UnsupportedFeatures::default();
-    missing.scrape("", plan, scraper);
-    missing.finish()?;
-    let mut review = FeatureCheck::default();
-    review.scrape(plan, scraper, model);
-    Ok(review)
+    let mut unsupported = UnsupportedFeatures::default();
+    unsupported.scrape("", plan, scraper);
+    unsupported.finish()?;
+    let mut check = FeatureCheck::default();
+    check.scrape(plan, scraper, model);
+    Ok(check)
 }
 
 impl FeatureCheck {
-    fn leave_out(&mut self, what: &str, why: &str) {
-        self.warnings.push(format!("{what}: {why}"));
+    fn leave_out(&mut self, option: &str, reason: &str) {
+        self.warnings.push(format!("{option}: {reason}"));
     }
 
     fn scrape(&mut self, plan: &ScrapePlan, scraper: &Scraper, model: Option<&dyn Model>) {
         let (lacks_browser, proxies) = (lacks_browser(plan, scraper), scraper.proxies());
         for format in plan.formats() {
-            if let Some(why) = why_missing(format, lacks_browser, model) {
-                self.leave_out(&format!("format {}", format.name()), why);
+            if let Some(reason) = reason_missing(format, lacks_browser, model) {
+                self.leave_out(&format!("format {}", format.name()), reason);
             }
         }
         if plan.only_clean_content() && model.is_none() {
@@ -88,25 +89,25 @@ impl FeatureCheck {
         }
         let country = plan.location().country();
         if country != COUNTRY_DEFAULT && !proxies.reaches_from(country) {
-            let why = format!("no proxies in {country} are configured ([proxy] by_country)");
-            self.leave_out("scrapeOptions.location.country", &why);
+            let reason = format!("no proxies in {country} are configured ([proxy] by_country)");
+            self.leave_out("scrapeOptions.location.country", &reason);
         }
         if plan.wants_enhanced_proxy() && !proxies.has_enhanced() {
-            self.leave_out("proxy enhanced", "no enhanced proxy is configured; the basic way was used");
+            self.leave_out("proxy enhanced", "no enhanced proxy is configured; the basic proxies were used");
         }
     }
 }
 
-/// Returns whether a plan asks for what only a browser gives, and there is none. The program is looked for only then: that
-/// asks the file system.
+/// Returns whether a plan needs a browser and there is none. The browser is looked up only for such a plan, because the
+/// lookup accesses the file system.
 fn lacks_browser(plan: &ScrapePlan, scraper: &Scraper) -> bool {
-    let pictures = plan.formats().iter().any(|format| matches!(format, Format::Screenshot(_)));
-    let does = !plan.actions().is_empty() || plan.profile().is_some();
-    (pictures || does || !plan.wait_for().is_zero()) && scraper.browser().is_none()
+    let has_screenshots = plan.formats().iter().any(|format| matches!(format, Format::Screenshot(_)));
+    let is_interactive = !plan.actions().is_empty() || plan.profile().is_some();
+    (has_screenshots || is_interactive || !plan.wait_for().is_zero()) && scraper.browser().is_none()
 }
 
-/// Returns why a format cannot be had, or `None` when it can.
-fn why_missing(format: &Format, lacks_browser: bool, model: Option<&dyn Model>) -> Option<&'static str> {
+/// Returns the reason why a format is not available, or `None` if it is.
+fn reason_missing(format: &Format, lacks_browser: bool, model: Option<&dyn Model>) -> Option<&'static str> {
     match format {
         Format::Markdown(_) | Format::Html(_) | Format::RawHtml(_) | Format::Links(_) | Format::Images(_) => {
             None
@@ -125,7 +126,7 @@ fn why_missing(format: &Format, lacks_browser: bool, model: Option<&dyn Model>) 
     }
 }
 
-/// What a plan asks for beyond what is there, and may not be left out.
+/// The required features of a plan that are not available.
 #[derive(Debug, Default)]
 struct UnsupportedFeatures {
     violations: Vec<Violation>,
@@ -133,18 +134,18 @@ struct UnsupportedFeatures {
 }
 
 impl UnsupportedFeatures {
-    fn refuse(&mut self, path: &str, message: &str) {
+    fn reject(&mut self, path: &str, message: &str) {
         let (path, message) = (path.to_owned(), message.to_owned());
         self.violations.push(Violation { path, code: ViolationCode::NotSupported, message });
     }
 
-    fn scrape(&mut self, at: &str, plan: &ScrapePlan, scraper: &Scraper) {
+    fn scrape(&mut self, parent: &str, plan: &ScrapePlan, scraper: &Scraper) {
         if plan.profile().is_some() && lacks_browser(plan, scraper) {
-            self.refuse(&format!("{at}/profile"), "profile is not available: no browser is installed");
+            self.reject(&format!("{parent}/profile"), "profile is not available: no browser is installed");
         }
         if !plan.actions().is_empty() && lacks_browser(plan, scraper) {
             self.actions = true;
-            self.refuse(&format!("{at}/actions"), "actions are not available: no browser is installed");
+            self.reject(&format!("{parent}/actions"), "actions are not available: no browser is installed");
         }
     }
 

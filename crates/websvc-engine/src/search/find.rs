@@ -1,8 +1,8 @@
-//! Stage 7, find: the plan to hits, by vertical.
+//! Stage 7, find: queries the sources of a plan and returns the hits by vertical.
 //!
-//! Every source is asked for every vertical at once. A slow one does not hold the answer: half of the request's time is
-//! for it, and after that, what the others have is the answer and a warning names the slow one. Only while a vertical
-//! has no answer at all is it waited for until the end.
+//! Every source is queried for every vertical at the same time. A slow source does not delay the response: it has half
+//! of the timeout. After that the hits of the other sources are used, and a warning names the slow one. Only if a
+//! vertical has no response at all, its sources are waited for until the deadline.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,20 +19,21 @@ use super::merge::{RankedList, merge};
 use crate::error::EngineError;
 use crate::source::{FilterSupport, Hit, SearchSource, SourceRequest, SourceResponse};
 
-/// Tenths of the request's time that slow sources have, and those after which none asks for another page.
+/// The tenths of the timeout after which slow sources are not waited for, and after which no source fetches another
+/// page.
 const WAITING_TENTHS: u32 = 5;
 const PAGING_TENTHS: u32 = 4;
 
-/// The warning of a search that cannot find anything: there is no page to search, and nobody else to ask.
+/// The warning of a search that cannot find anything, because there are no pages and no other sources.
 pub const NO_PAGES: &str = "the index is empty and no other source is configured, so no search can find anything: \
      scrape or crawl pages, run `websvc index crawl URL`, or configure a source under [search]";
 
-/// The hits of every vertical that was asked for and could be asked, in the order of the plan.
+/// The hits of the requested verticals that a source responded to, in the order of the plan.
 #[derive(Debug, Default)]
 pub(crate) struct SearchHits {
     pub(crate) verticals: Vec<VerticalHits>,
     pub(crate) warnings: Vec<String>,
-    /// Unique URLs that threat protection had scanned, those of pages included.
+    /// The number of unique URLs that threat protection scanned, including those of pages.
     pub(crate) scanned: u64,
 }
 
@@ -44,7 +45,7 @@ pub(crate) struct VerticalHits {
 }
 
 impl SearchHits {
-    /// Returns how many hits there are in all.
+    /// Returns the number of hits in all verticals.
     pub(crate) fn total(&self) -> usize {
         self.verticals.iter().map(|vertical| vertical.hits.len()).sum()
     }
@@ -56,10 +57,10 @@ impl SearchHits {
     }
 }
 
-/// Asks the sources for every vertical of the plan.
+/// Queries the sources for every vertical of the plan.
 ///
 /// # Errors
-/// Timeout, or that no source could answer any of the verticals.
+/// [`EngineError::Timeout`], or [`EngineError::NoSource`] if all sources failed for all verticals.
 pub(crate) async fn query_sources(
     sources: &[Arc<dyn SearchSource>],
     plan: &SearchPlan,
@@ -68,13 +69,13 @@ pub(crate) async fn query_sources(
     stages: &StageTimes,
 ) -> Result<SearchHits, EngineError> {
     let query = with_domain_filter(plan);
-    let left_after = |tenths: u32| deadline - plan.timeout() * (10 - tenths) / 10;
-    let paging_ends = left_after(PAGING_TENTHS);
-    let asks: Vec<SourceRequest<'_>> =
-        plan.sources().iter().map(|source| ask(plan, source, &query, now, paging_ends)).collect();
-    let mut replies = SourceReplies::new(sources, &asks);
-    replies.collect(left_after(WAITING_TENTHS), deadline).await;
-    let mut found = stages.time(Stage::Merge, || replies.join(plan))?;
+    let deadline_after = |tenths: u32| deadline - plan.timeout() * (10 - tenths) / 10;
+    let paging_deadline = deadline_after(PAGING_TENTHS);
+    let requests: Vec<SourceRequest<'_>> =
+        plan.sources().iter().map(|source| request(plan, source, &query, now, paging_deadline)).collect();
+    let mut responses = SourceReplies::new(sources, &requests);
+    responses.wait(deadline_after(WAITING_TENTHS), deadline).await;
+    let mut found = stages.time(Stage::Merge, || responses.merge_lists(plan))?;
     if !sources.is_empty() && sources.iter().all(|source| source.is_empty()) {
         found.warn(NO_PAGES.to_owned());
     }
@@ -88,7 +89,7 @@ fn with_domain_filter(plan: &SearchPlan) -> Query {
     plan.query().clone().and(category::restriction(plan.categories()))
 }
 
-fn ask<'a>(
+fn request<'a>(
     plan: &'a SearchPlan,
     source: &'a SourcePlan,
     query: &'a Query,
@@ -110,46 +111,48 @@ fn ask<'a>(
     }
 }
 
-/// What the sources say to the questions, as far as they have said it.
+/// The responses of the sources that have arrived.
 struct SourceReplies<'a> {
     sources: &'a [Arc<dyn SearchSource>],
-    asks: &'a [SourceRequest<'a>],
-    /// By question, then by source.
+    requests: &'a [SourceRequest<'a>],
+    /// The state by request, then by source.
     slots: Vec<Vec<Slot>>,
 }
 
 enum Slot {
-    /// It has no results of this kind and is not asked.
-    NotOffered,
-    Waiting,
-    Answered(SourceResponse),
+    /// The source does not provide results of this kind, and is not queried.
+    NotSupported,
+    Pending,
+    Done(SourceResponse),
 }
 
 impl<'a> SourceReplies<'a> {
-    fn new(sources: &'a [Arc<dyn SearchSource>], asks: &'a [SourceRequest<'a>]) -> Self {
-        let slot = |ask: &SourceRequest<'_>, source: &Arc<dyn SearchSource>| {
-            if source.supports(ask.kind) { Slot::Waiting } else { Slot::NotOffered }
+    fn new(sources: &'a [Arc<dyn SearchSource>], requests: &'a [SourceRequest<'a>]) -> Self {
+        let slot = |request: &SourceRequest<'_>, source: &Arc<dyn SearchSource>| {
+            if source.supports(request.kind) { Slot::Pending } else { Slot::NotSupported }
         };
-        let slots = asks.iter().map(|ask| sources.iter().map(|source| slot(ask, source)).collect());
-        Self { sources, asks, slots: slots.collect() }
+        let slots =
+            requests.iter().map(|request| sources.iter().map(|source| slot(request, source)).collect());
+        Self { sources, requests, slots: slots.collect() }
     }
 
-    /// Waits for all until `soft`, and for questions without any answer until `hard`.
-    async fn collect(&mut self, soft: Instant, hard: Instant) {
-        let mut asking = FuturesUnordered::new();
-        for (at, (ask, slots)) in self.asks.iter().zip(&self.slots).enumerate() {
-            for (by, (source, slot)) in self.sources.iter().zip(slots).enumerate() {
-                if matches!(slot, Slot::Waiting) {
-                    asking.push(async move { (at, by, source.search(ask).await) });
+    /// Waits for all sources until `soft_deadline`, and for requests without a response until `hard_deadline`.
+    async fn wait(&mut self, soft_deadline: Instant, hard_deadline: Instant) {
+        let mut queries = FuturesUnordered::new();
+        for (request_index, (request, slots)) in self.requests.iter().zip(&self.slots).enumerate() {
+            for (source_index, (source, slot)) in self.sources.iter().zip(slots).enumerate() {
+                if matches!(slot, Slot::Pending) {
+                    queries.push(async move { (request_index, source_index, source.search(request).await) });
                 }
             }
         }
         loop {
-            let cut = if self.slots.iter().all(|slots| is_answered(slots)) { soft } else { hard };
+            let cut =
+                if self.slots.iter().all(|slots| is_settled(slots)) { soft_deadline } else { hard_deadline };
             tokio::select! {
                 biased;
-                next = asking.next() => match next {
-                    Some((at, by, answer)) => self.slots[at][by] = Slot::Answered(answer),
+                next = queries.next() => match next {
+                    Some((request, source, response)) => self.slots[request][source] = Slot::Done(response),
                     None => return,
                 },
                 () = tokio::time::sleep_until(cut.into()) => return,
@@ -157,28 +160,28 @@ impl<'a> SourceReplies<'a> {
         }
     }
 
-    /// Makes one list of each question's answers.
-    fn join(self, plan: &SearchPlan) -> Result<SearchHits, EngineError> {
+    /// Merges the responses to each request into one list.
+    fn merge_lists(self, plan: &SearchPlan) -> Result<SearchHits, EngineError> {
         let mut found = SearchHits::default();
         let (mut reasons, mut is_late) = (FailureReasons::default(), false);
-        for (ask, slots) in self.asks.iter().zip(self.slots) {
-            let nobody_offers = slots.iter().all(|slot| matches!(slot, Slot::NotOffered));
+        for (request, slots) in self.requests.iter().zip(self.slots) {
+            let is_unsupported = slots.iter().all(|slot| matches!(slot, Slot::NotSupported));
             let mut lists = Vec::new();
             for (source, slot) in self.sources.iter().zip(slots) {
                 let name = source.name();
                 match slot {
-                    Slot::NotOffered if nobody_offers => {
-                        reasons.add(format!("source {name}: it has no {}", plural(ask.kind)));
+                    Slot::NotSupported if is_unsupported => {
+                        reasons.add(format!("source {name}: it does not provide {}", plural(request.kind)));
                     }
-                    Slot::NotOffered => {}
-                    Slot::Waiting => {
+                    Slot::NotSupported => {}
+                    Slot::Pending => {
                         is_late = true;
-                        reasons.add(format!("source {name}: it was too slow and was not waited for"));
+                        reasons.add(format!("source {name}: no response in time"));
                     }
-                    Slot::Answered(SourceResponse::Unavailable { failure: _, reason }) => {
+                    Slot::Done(SourceResponse::Unavailable { failure: _, reason }) => {
                         reasons.add(format!("source {name}: {reason}"));
                     }
-                    Slot::Answered(SourceResponse::Results { hits, warnings }) => {
+                    Slot::Done(SourceResponse::Results { hits, warnings }) => {
                         let filters = source.filters();
                         for warning in warnings {
                             found.warn(match filters {
@@ -191,7 +194,7 @@ impl<'a> SourceReplies<'a> {
                 }
             }
             if !lists.is_empty() {
-                found.verticals.push(VerticalHits { kind: ask.kind, hits: merge(ask, lists) });
+                found.verticals.push(VerticalHits { kind: request.kind, hits: merge(request, lists) });
             }
         }
         if found.verticals.is_empty() && is_late {
@@ -205,7 +208,7 @@ impl<'a> SourceReplies<'a> {
     }
 }
 
-/// Why sources did not answer, each reason once: several kinds of results often fail for one.
+/// The failures of sources. Each text occurs once, because several kinds of results often fail for the same reason.
 #[derive(Default)]
 struct FailureReasons(Vec<String>);
 
@@ -217,10 +220,10 @@ impl FailureReasons {
     }
 }
 
-/// Tells whether there is something to answer a question with, or nobody left to wait for.
-fn is_answered(slots: &[Slot]) -> bool {
-    slots.iter().any(|slot| matches!(slot, Slot::Answered(SourceResponse::Results { .. })))
-        || !slots.iter().any(|slot| matches!(slot, Slot::Waiting))
+/// Returns whether a request has results, or none of its sources is pending.
+fn is_settled(slots: &[Slot]) -> bool {
+    slots.iter().any(|slot| matches!(slot, Slot::Done(SourceResponse::Results { .. })))
+        || !slots.iter().any(|slot| matches!(slot, Slot::Pending))
 }
 
 fn plural(kind: SourceKind) -> &'static str {
@@ -231,7 +234,7 @@ fn plural(kind: SourceKind) -> &'static str {
     }
 }
 
-/// Returns whether the other operations would take a URL: imported files may have others.
+/// Returns whether other operations accept a URL. Imported files may have other URLs.
 fn is_fetchable(url: &str) -> bool {
     url::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }

@@ -1,4 +1,4 @@
-//! Stage 8, gather: hits to pages, several at a time, under the deadline of the request.
+//! Stage 8, gather: scrapes the pages of the hits, several at a time, within the deadline of the request.
 
 use std::time::Instant;
 
@@ -17,14 +17,14 @@ use crate::engine::EngineConfig;
 use crate::error::EngineError;
 use crate::generated;
 
-/// How many pages of one request are got at one time.
-const PAGES_AT_ONCE: usize = 16;
+/// The maximum number of pages of one request that are scraped at a time.
+const MAX_CONCURRENT_PAGES: usize = 16;
 
-/// What pages are got with.
+/// The dependencies and limits of scraping the pages of one request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GatherContext<'a> {
     pub(crate) engine: &'a EngineConfig,
-    /// What gets them by the rules of the request.
+    /// The scraper with the rules of the request.
     pub(crate) scraper: &'a Scraper,
     /// The copies of pages that the request reads and stores.
     pub(crate) scope: PageScope,
@@ -34,32 +34,33 @@ pub(crate) struct GatherContext<'a> {
 }
 
 impl GatherContext<'_> {
-    /// Returns how many pages are got at one time: one, where each finds what the one before has left.
-    fn pages_at_once(self) -> usize {
-        if self.profile.is_some_and(OpenProfile::can_save) { 1 } else { PAGES_AT_ONCE }
+    /// Returns the number of pages that are scraped at a time. It is one if the profile is saved, so that each page
+    /// sees the changes of the page before.
+    fn concurrency(self) -> usize {
+        if self.profile.is_some_and(OpenProfile::can_save) { 1 } else { MAX_CONCURRENT_PAGES }
     }
 }
 
-/// What became of one hit's page.
+/// The outcome of scraping the page of one hit.
 #[derive(Debug)]
 pub(crate) enum PageResult {
-    /// Nobody asked for it.
-    NotAsked,
-    /// It was got.
+    /// The plan has no formats.
+    NotRequested,
+    /// The scraped page.
     Page(Box<Page>),
-    /// It was not; the result stays and says why.
+    /// The page could not be scraped. The result stays, with the error.
     Failed(ScrapeError),
 }
 
-/// The pages of the hits: one list per vertical, one entry per hit, in their order.
+/// The page of each hit: one list per vertical, one entry per hit, in the same order.
 pub(crate) type PageResults = Vec<Vec<PageResult>>;
 
-/// Gets the page of every hit when the plan asks for formats.
+/// Scrapes the page of every hit if the plan has formats.
 ///
 /// # Errors
-/// [`EngineError::CacheMiss`] when only the cache was to be asked and it had none of the pages.
+/// [`EngineError::CacheMiss`] if the plan reads only from the cache, and none of the pages is cached.
 pub(crate) async fn gather(
-    means: GatherContext<'_>,
+    context: GatherContext<'_>,
     plan: &SearchPlan,
     found: &SearchHits,
     warnings: &mut Vec<String>,
@@ -70,17 +71,17 @@ pub(crate) async fn gather(
         let urls = vertical.hits.iter().map(|hit| hit.url.as_str());
         pages.push(match scrape {
             Some(scrape) => {
-                let getting: Vec<_> = urls.map(|url| scrape_hit(means, url, scrape)).collect();
-                stream::iter(getting).buffered(means.pages_at_once()).collect().await
+                let scraping: Vec<_> = urls.map(|url| scrape_hit(context, url, scrape)).collect();
+                stream::iter(scraping).buffered(context.concurrency()).collect().await
             }
-            None => urls.map(|_| PageResult::NotAsked).collect(),
+            None => urls.map(|_| PageResult::NotRequested).collect(),
         });
     }
-    if let Some(miss) = cache_miss(means.engine, plan, &pages) {
+    if let Some(miss) = cache_miss(context.engine, plan, &pages) {
         return Err(miss);
     }
     collect_warnings(&pages, warnings);
-    index_pages(means, &mut pages, warnings).await;
+    index_pages(context, &mut pages, warnings).await;
     Ok(pages)
 }
 
@@ -91,14 +92,14 @@ fn has_pages(kind: SourceKind) -> bool {
     }
 }
 
-async fn scrape_hit(means: GatherContext<'_>, url: &str, plan: &ScrapePlan) -> PageResult {
-    let GatherContext { engine, scraper, scope: _, profile, files, deadline } = means;
+async fn scrape_hit(context: GatherContext<'_>, url: &str, plan: &ScrapePlan) -> PageResult {
+    let GatherContext { engine, scraper, scope: _, profile, files, deadline } = context;
     let deadline = deadline.min(Instant::now() + plan.timeout());
     let Ok(url) = Url::parse(url) else {
         return PageResult::Failed(ScrapeError::BadUrl { url: url.to_owned() });
     };
-    let reading = plan.without_generated_formats();
-    let scraping = scraper.scrape_with(&url, &reading, profile, deadline);
+    let scrape_plan = plan.without_generated_formats();
+    let scraping = scraper.scrape_with(&url, &scrape_plan, profile, deadline);
     match tokio::time::timeout_at(deadline.into(), scraping).await {
         Ok(Ok(mut page)) => {
             generated::write(engine.completion_model(), scraper.stages(), plan, &mut page, deadline).await;
@@ -110,20 +111,20 @@ async fn scrape_hit(means: GatherContext<'_>, url: &str, plan: &ScrapePlan) -> P
     }
 }
 
-/// Returns the 404 of `minAge` and lockdown, when no page at all could be served.
+/// Returns the 404 error of `minAge` and lockdown if no page at all is cached.
 fn cache_miss(engine: &EngineConfig, plan: &SearchPlan, pages: &PageResults) -> Option<EngineError> {
     let scrape = plan.scrape()?;
     if scrape.min_age().is_none() && !scrape.lockdown() {
         return None;
     }
     let mut miss = None;
-    for gathered in pages.iter().flatten() {
-        match gathered {
+    for result in pages.iter().flatten() {
+        match result {
             PageResult::Failed(error @ (ScrapeError::NoCachedData | ScrapeError::LockdownMiss)) => {
                 miss = Some(error);
             }
             PageResult::Failed(_) => {}
-            PageResult::Page(_) | PageResult::NotAsked => return None,
+            PageResult::Page(_) | PageResult::NotRequested => return None,
         }
     }
     miss.map(|error| EngineError::CacheMiss {
@@ -135,15 +136,14 @@ fn cache_miss(engine: &EngineConfig, plan: &SearchPlan, pages: &PageResults) -> 
 
 fn collect_warnings(pages: &PageResults, warnings: &mut Vec<String>) {
     let late = pages.iter().flatten().filter(
-        |gathered| matches!(gathered, PageResult::Failed(error) if error.code() == ErrorCode::ScrapeTimeout),
+        |result| matches!(result, PageResult::Failed(error) if error.code() == ErrorCode::ScrapeTimeout),
     );
     let late = late.count();
     if late > 0 {
-        warnings
-            .push(format!("{late} of the results were not scraped in time; their metadata.error says so"));
+        warnings.push(format!("{late} results were not scraped in time, see their metadata.error"));
     }
-    for gathered in pages.iter().flatten() {
-        let PageResult::Page(page) = gathered else { continue };
+    for result in pages.iter().flatten() {
+        let PageResult::Page(page) = result else { continue };
         for warning in &page.warnings {
             let url = page.metadata.url.as_deref().unwrap_or_default();
             warnings.push(format!("{url}: {warning}"));
@@ -151,17 +151,17 @@ fn collect_warnings(pages: &PageResults, warnings: &mut Vec<String>) {
     }
 }
 
-/// Hands fresh pages to the index.
-async fn index_pages(means: GatherContext<'_>, pages: &mut PageResults, warnings: &mut Vec<String>) {
-    let GatherContext { engine, scraper, scope, .. } = means;
-    let copies: Vec<_> = pages
+/// Adds new pages to the index.
+async fn index_pages(context: GatherContext<'_>, pages: &mut PageResults, warnings: &mut Vec<String>) {
+    let GatherContext { engine, scraper, scope, .. } = context;
+    let documents: Vec<_> = pages
         .iter_mut()
         .flatten()
-        .filter_map(|gathered| match gathered {
+        .filter_map(|result| match result {
             PageResult::Page(page) => page.index_copy.take().map(|copy| *copy),
-            PageResult::NotAsked | PageResult::Failed(_) => None,
+            PageResult::NotRequested | PageResult::Failed(_) => None,
         })
         .collect();
-    let failed = "the scraped pages could not be added to the index";
-    warnings.extend(engine.keep(scope, copies, scraper.stages(), failed).await);
+    let failure_warning = "the scraped pages could not be added to the index";
+    warnings.extend(engine.index_pages(scope, documents, scraper.stages(), failure_warning).await);
 }

@@ -1,4 +1,4 @@
-//! The lists of several sources as one: reciprocal rank fusion over canonical URLs.
+//! Merges the ranked lists of several sources: reciprocal rank fusion over canonical URLs.
 
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
@@ -11,79 +11,79 @@ use websvc_validate::SourceKind;
 use super::post_filter;
 use crate::source::{FilterSupport, Hit, SourceRequest};
 
-/// The constant of the fusion (Cormack, Clarke and Büttcher, 2009): how little the first places count more.
+/// The constant of the fusion (Cormack, Clarke and Büttcher, 2009). The larger it is, the less the top ranks dominate.
 const K: f64 = 60.0;
 
-/// The list of one source.
+/// The ranked hits of one source.
 #[derive(Debug)]
 pub(crate) struct RankedList {
     pub(crate) filters: FilterSupport,
     pub(crate) hits: Vec<Hit>,
 }
 
-/// A hit while the lists are joined.
+/// A hit and its score while the lists are merged.
 struct FusedHit {
     hit: Hit,
     score: f64,
 }
 
-/// Joins the lists, in the order of preference of their sources, and keeps at most as many hits as were asked for.
+/// Merges the lists, in the order of preference of their sources, and returns at most as many hits as requested.
 ///
-/// What a source could not filter is filtered here, unless one that can has the same hit. A hit of several lists is
-/// told in the words of the first, completed by the others.
-pub(crate) fn merge(ask: &SourceRequest<'_>, mut lists: Vec<RankedList>) -> Vec<Hit> {
+/// Filters that a source could not apply are applied here, unless a source that did apply them has the same hit. A hit
+/// of several lists has the fields of the first list; missing fields come from the others.
+pub(crate) fn merge(request: &SourceRequest<'_>, mut lists: Vec<RankedList>) -> Vec<Hit> {
     if let [RankedList { filters: FilterSupport::Complete, .. }] = &lists[..] {
         let mut hits = lists.pop().map(|list| list.hits).unwrap_or_default();
-        hits.truncate(ask.limit);
+        hits.truncate(request.limit);
         return hits;
     }
     let mut fused: Vec<FusedHit> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let confirmed = hits_from_complete_sources(ask.kind, &lists);
+    let mut positions: HashMap<String, usize> = HashMap::new();
+    let confirmed = hits_from_complete_sources(request.kind, &lists);
     for RankedList { filters, hits } in lists {
         let mut rank = 0.0;
         let mut seen = HashSet::new();
         for hit in hits {
-            let key = key(ask.kind, &hit);
-            let is_kept = match filters {
+            let key = key(request.kind, &hit);
+            let matches = match filters {
                 FilterSupport::Complete => true,
-                FilterSupport::Partial => confirmed.contains(&key) || post_filter::matches(ask, &hit),
+                FilterSupport::Partial => confirmed.contains(&key) || post_filter::matches(request, &hit),
             };
-            if !is_kept || !seen.insert(key.clone()) {
+            if !matches || !seen.insert(key.clone()) {
                 continue;
             }
             rank += 1.0;
             let score = 1.0 / (K + rank);
-            match places.entry(key) {
-                Entry::Vacant(place) => {
-                    place.insert(fused.len());
+            match positions.entry(key) {
+                Entry::Vacant(entry) => {
+                    entry.insert(fused.len());
                     fused.push(FusedHit { hit, score });
                 }
-                Entry::Occupied(place) => {
-                    let known = &mut fused[*place.get()];
-                    known.score += score;
-                    fill_missing_fields(&mut known.hit, hit);
+                Entry::Occupied(entry) => {
+                    let existing = &mut fused[*entry.get()];
+                    existing.score += score;
+                    fill_missing_fields(&mut existing.hit, hit);
                 }
             }
         }
     }
     fused.sort_by(|a, b| b.score.total_cmp(&a.score));
     let mut hits: Vec<Hit> = fused.into_iter().map(|fused| fused.hit).collect();
-    if ask.tbs.is_some_and(|tbs| tbs.sort == Sort::Date) {
-        // `None` is the least, so that hits without a date come last.
+    if request.tbs.is_some_and(|tbs| tbs.sort == Sort::Date) {
+        // `None` is the minimum, so hits without a date come last.
         hits.sort_by_key(|hit| Reverse(hit.date));
     }
-    hits.truncate(ask.limit);
+    hits.truncate(request.limit);
     hits
 }
 
-/// Returns the keys of the hits whose source has applied every filter.
+/// Returns the keys of the hits whose source has applied all filters.
 fn hits_from_complete_sources(kind: SourceKind, lists: &[RankedList]) -> HashSet<String> {
     let complete = lists.iter().filter(|list| list.filters == FilterSupport::Complete);
     complete.flat_map(|list| &list.hits).map(|hit| key(kind, hit)).collect()
 }
 
-/// Fills what the hit does not tell with what another source tells of the same page.
+/// Fills missing fields of a hit with those of another source for the same page.
 fn fill_missing_fields(hit: &mut Hit, other: Hit) {
     let Hit { url: _, title, description, date, image } = other;
     if hit.title.is_empty() {
@@ -94,15 +94,15 @@ fn fill_missing_fields(hit: &mut Hit, other: Hit) {
     }
     hit.date = hit.date.or(date);
     match (&mut hit.image, image) {
-        (Some(known), Some(image)) if known.width.is_none() || known.height.is_none() => {
-            (known.width, known.height) = (image.width, image.height);
+        (Some(existing), Some(image)) if existing.width.is_none() || existing.height.is_none() => {
+            (existing.width, existing.height) = (image.width, image.height);
         }
-        (known @ None, image) => *known = image,
+        (existing @ None, image) => *existing = image,
         (Some(_), _) => {}
     }
 }
 
-/// Returns what is the same for the same result: the page, or for images the picture.
+/// Returns the identity of a result: the page, or for images the image.
 fn key(kind: SourceKind, hit: &Hit) -> String {
     match (kind, &hit.image) {
         (SourceKind::Images, Some(image)) => canonical(&image.url),
@@ -110,7 +110,7 @@ fn key(kind: SourceKind, hit: &Hit) -> String {
     }
 }
 
-/// Returns what is the same for all spellings of the address of one page.
+/// Returns the identity of a page, which is the same for all spellings of its URL.
 pub(crate) fn canonical(url: &str) -> String {
     PageIdentity::of(url).into()
 }
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use crate::source::HitImage;
 
-    fn ask<'a>(kind: SourceKind, query: &'a Query, tbs: Option<&'a Tbs>) -> SourceRequest<'a> {
+    fn request<'a>(kind: SourceKind, query: &'a Query, tbs: Option<&'a Tbs>) -> SourceRequest<'a> {
         SourceRequest {
             kind,
             query,
@@ -152,10 +152,10 @@ mod tests {
     }
 
     #[test]
-    fn what_several_sources_have_comes_first() {
+    fn hits_of_several_sources_come_first() {
         let query = Query::default();
         let merged = merge(
-            &ask(SourceKind::Web, &query, None),
+            &request(SourceKind::Web, &query, None),
             vec![
                 list(FilterSupport::Partial, &["http://a.test/", "http://b.test/", "http://c.test/"]),
                 list(FilterSupport::Partial, &["http://d.test/", "http://c.test/#part", "http://e.test/"]),
@@ -169,10 +169,10 @@ mod tests {
     }
 
     #[test]
-    fn filters_are_enforced_on_those_who_cannot_apply_them() {
+    fn filters_are_applied_to_hits_of_partial_sources() {
         let query = parse("intitle:tea").query;
         let merged = merge(
-            &ask(SourceKind::Web, &query, None),
+            &request(SourceKind::Web, &query, None),
             vec![
                 list(FilterSupport::Complete, &["http://a.test/"]),
                 list(FilterSupport::Partial, &["http://a.test/", "http://b.test/"]),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_source_tells_and_the_others_complete() {
+    fn merged_hit_has_the_fields_of_the_first_source_completed_by_the_others() {
         let query = Query::default();
         let with = |title: &str, description: &str| RankedList {
             filters: FilterSupport::Partial,
@@ -193,12 +193,13 @@ mod tests {
                 ..Hit::default()
             }],
         };
-        let merged = merge(&ask(SourceKind::Web, &query, None), vec![with("One", ""), with("Two", "words")]);
+        let merged =
+            merge(&request(SourceKind::Web, &query, None), vec![with("One", ""), with("Two", "words")]);
         assert_eq!((merged[0].title.as_str(), merged[0].description.as_str()), ("One", "words"));
     }
 
     #[test]
-    fn images_of_one_page_are_several_results() {
+    fn different_images_of_one_page_are_different_results() {
         let query = Query::default();
         let image = |url: &str| Hit {
             url: "http://a.test/".to_owned(),
@@ -208,11 +209,11 @@ mod tests {
         let hits =
             vec![image("http://i.test/1.png"), image("https://i.test/1.png"), image("http://i.test/2.png")];
         let lists = vec![RankedList { filters: FilterSupport::Partial, hits }];
-        assert_eq!(merge(&ask(SourceKind::Images, &query, None), lists).len(), 2);
+        assert_eq!(merge(&request(SourceKind::Images, &query, None), lists).len(), 2);
     }
 
     #[test]
-    fn by_date_the_newest_comes_first_and_the_undated_last() {
+    fn sort_by_date_puts_the_newest_first_and_the_undated_last() {
         let query = Query::default();
         let tbs = parse_tbs("sbd:1").unwrap();
         let dated = |url: &str, second: Option<i64>| Hit {
@@ -226,7 +227,7 @@ mod tests {
             dated("http://c.test/", Some(2)),
         ];
         let lists = vec![RankedList { filters: FilterSupport::Partial, hits }];
-        let merged = merge(&ask(SourceKind::Web, &query, tbs.as_ref()), lists);
+        let merged = merge(&request(SourceKind::Web, &query, tbs.as_ref()), lists);
         assert_eq!(urls(&merged), ["http://c.test/", "http://b.test/", "http://a.test/"]);
     }
 }

@@ -33,39 +33,39 @@ pub(crate) use merge::canonical;
 pub(crate) use post_filter::matches;
 pub(crate) use threat_filter::UrlCheckers;
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Debug)]
 pub struct SearchOutcome {
     /// The results by source.
     pub data: SearchData,
-    /// What the caller should be told.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
-    /// What it costs.
+    /// The charges.
     pub bill: Bill,
-    /// How long its stages took.
+    /// The durations of its stages.
     pub stages: StageTimings,
 }
 
-/// What getting one page came to.
+/// The result of scraping one page.
 #[derive(Debug)]
 pub struct PageOutcome {
-    /// The page, or why there is none.
+    /// The page, or the error.
     pub page: Result<Page, EngineError>,
-    /// What it costs; a page that could not be got may cost something, too.
+    /// The charges. A failed page may have some, too.
     pub bill: Bill,
 }
 
-/// How long the stages of a search took.
+/// The durations of the stages of a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StageTimings {
-    /// Until the sources had answered.
+    /// The time until the sources responded.
     pub find: Duration,
-    /// From there until the results were screened and the pages were there.
+    /// The time from then until the results were filtered and their pages scraped.
     pub gather: Duration,
 }
 
 impl SearchOutcome {
-    /// Returns the answer's body; `credits` is what was charged.
+    /// Converts it to the body of the response. `credits` is the charged amount.
     pub fn into_response(self, id: String, credits: u64) -> SearchResponse {
         let warning = (!self.warnings.is_empty()).then(|| self.warnings.join("; "));
         SearchResponse { success: true, data: self.data, warning, id, credits_used: credits }

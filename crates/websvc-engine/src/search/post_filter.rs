@@ -1,9 +1,9 @@
-//! The filters of a question, checked on hits of sources that may not have applied them.
+//! Applies the filters of a request to hits of sources that may not have applied them.
 //!
-//! What a hit tells of itself is its URL, title, description, date and the size of its image. That decides `site:`,
-//! the domain filters, `filetype:` (by the ending of the path; a path without one is a web page), `inurl:`,
-//! `intitle:`, `imagesize:`, `larger:` and the date. A word or phrase that is not there may still be in the page: it is
-//! believed; one that is there although it is excluded is a reason to leave the hit out.
+//! A hit contains its URL, title, description, date and image size. They decide `site:`, the domain filters,
+//! `filetype:` (by the extension of the path; a path without one is a web page), `inurl:`, `intitle:`, `imagesize:`,
+//! `larger:` and the date. A word or phrase that is missing in the hit may still be on the page, so the hit stays. A
+//! hit that contains an excluded word is removed.
 
 use percent_encoding::percent_decode_str;
 use url::Url;
@@ -12,7 +12,7 @@ use websvc_validate::{DomainFilter, SourceKind};
 
 use crate::source::{Hit, SourceRequest};
 
-/// What can be told of a condition (Kleene's three values).
+/// The truth value of a condition for a hit (three-valued logic of Kleene).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Holds,
@@ -36,48 +36,48 @@ impl Verdict {
     }
 }
 
-/// Tells whether nothing that is known of a hit contradicts the question.
-pub(crate) fn matches(ask: &SourceRequest<'_>, hit: &Hit) -> bool {
-    let Some(known) = HitFields::of(ask.kind, hit) else { return false };
-    let in_time = ask.tbs.and_then(|tbs| tbs.range).is_none_or(|range| {
-        let (first, last) = range.seconds(ask.now);
+/// Returns whether the hit contradicts no condition of the request.
+pub(crate) fn matches(request: &SourceRequest<'_>, hit: &Hit) -> bool {
+    let Some(fields) = HitFields::of(request.kind, hit) else { return false };
+    let is_in_time = request.tbs.and_then(|tbs| tbs.range).is_none_or(|range| {
+        let (first, last) = range.seconds(request.now);
         hit.date.is_none_or(|date| {
             let second = date.as_second();
             first.is_none_or(|first| second >= first) && last.is_none_or(|last| second <= last)
         })
     });
-    let from_domain = match ask.domains {
+    let is_from_domain = match request.domains {
         DomainFilter::Any => true,
-        DomainFilter::Include(hosts) => hosts.iter().any(|host| is_or_below(&known.host, host)),
-        DomainFilter::Exclude(hosts) => !hosts.iter().any(|host| is_or_below(&known.host, host)),
+        DomainFilter::Include(hosts) => hosts.iter().any(|host| is_domain_or_subdomain(&fields.host, host)),
+        DomainFilter::Exclude(hosts) => !hosts.iter().any(|host| is_domain_or_subdomain(&fields.host, host)),
     };
-    in_time && from_domain && ask.query.root().is_none_or(|root| known.verdict(root) != Fails)
+    is_in_time && is_from_domain && request.query.root().is_none_or(|root| fields.verdict(root) != Fails)
 }
 
-/// What a hit tells of itself, made ready for comparisons.
+/// The fields of a hit, prepared for comparisons.
 struct HitFields<'a> {
     kind: SourceKind,
     hit: &'a Hit,
     host: String,
     port: Option<u16>,
     path: String,
-    /// The whole URL as it is, and with its escapes resolved.
+    /// The whole URL as it is, and percent-decoded, both in lower case.
     urls: [String; 2],
     title: String,
     text: String,
 }
 
 impl<'a> HitFields<'a> {
-    /// Returns `None` for what is no URL of the web: no host, nothing to check and nothing to fetch.
+    /// Prepares a hit; `None` if its URL is not a web URL with a host.
     fn of(kind: SourceKind, hit: &'a Hit) -> Option<Self> {
         let url = Url::parse(&hit.url).ok()?;
         let host = url.host_str()?.trim_end_matches('.').to_owned();
-        let written = hit.url.to_lowercase();
-        let decoded = percent_decode_str(&hit.url).decode_utf8_lossy().to_lowercase();
+        let lower_url = hit.url.to_lowercase();
+        let decoded_url = percent_decode_str(&hit.url).decode_utf8_lossy().to_lowercase();
         let title = hit.title.to_lowercase();
-        let text = format!("{title}\n{}\n{written}\n{decoded}", hit.description.to_lowercase());
+        let text = format!("{title}\n{}\n{lower_url}\n{decoded_url}", hit.description.to_lowercase());
         let (port, path) = (url.port(), url.path().to_owned());
-        Some(Self { kind, hit, host, port, path, urls: [written, decoded], title, text })
+        Some(Self { kind, hit, host, port, path, urls: [lower_url, decoded_url], title, text })
     }
 
     fn verdict(&self, node: &Node) -> Verdict {
@@ -97,20 +97,20 @@ impl<'a> HitFields<'a> {
     }
 
     fn all(&self, verdicts: impl Iterator<Item = Verdict>) -> Verdict {
-        let mut sum = Holds;
+        let mut result = Holds;
         for verdict in verdicts {
             match verdict {
                 Fails => return Fails,
-                Unknown => sum = Unknown,
+                Unknown => result = Unknown,
                 Holds => {}
             }
         }
-        sum
+        result
     }
 
     fn operator(&self, operator: &Operator) -> Verdict {
         match operator {
-            Operator::Site(site) => Verdict::of(self.is_at(site)),
+            Operator::Site(site) => Verdict::of(self.is_of_site(site)),
             Operator::FileType(extension) => Verdict::of(self.has_type(extension)),
             Operator::InUrl(term) => Verdict::of(self.in_url(term)),
             Operator::AllInUrl(terms) => Verdict::of(terms.iter().all(|term| self.in_url(term))),
@@ -126,10 +126,10 @@ impl<'a> HitFields<'a> {
         }
     }
 
-    fn is_at(&self, site: &Site) -> bool {
-        is_or_below(&self.host, &site.host)
+    fn is_of_site(&self, site: &Site) -> bool {
+        is_domain_or_subdomain(&self.host, &site.host)
             && site.port.is_none_or(|port| self.port == Some(port))
-            && site.path.as_deref().is_none_or(|prefix| is_at_or_below(&self.path, prefix))
+            && site.path.as_deref().is_none_or(|prefix| is_path_or_below(&self.path, prefix))
     }
 
     fn has_type(&self, extension: &str) -> bool {
@@ -146,7 +146,7 @@ impl<'a> HitFields<'a> {
         self.urls.iter().any(|url| url.contains(&term))
     }
 
-    /// Only images have a size; one that does not tell its size is not known to have the one that is asked for.
+    /// Compares the size of an image. Other results have none. An unknown size fails every condition.
     fn size(&self, fits: impl Fn(u32, u32) -> bool) -> Verdict {
         match self.kind {
             SourceKind::Web | SourceKind::News => Unknown,
@@ -163,12 +163,12 @@ fn is_larger(width: u32, height: u32, than: Size) -> bool {
     width > than.width && height > than.height
 }
 
-fn is_or_below(host: &str, domain: &str) -> bool {
+fn is_domain_or_subdomain(host: &str, domain: &str) -> bool {
     host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
-fn is_at_or_below(path: &str, prefix: &str) -> bool {
-    // Both as URLs write them.
+fn is_path_or_below(path: &str, prefix: &str) -> bool {
+    // Normalize the prefix as paths of URLs are.
     let prefix = Url::parse("http://host/").and_then(|base| base.join(prefix));
     let Ok(prefix) = prefix else { return false };
     let prefix = prefix.path().trim_end_matches('/');
@@ -177,17 +177,17 @@ fn is_at_or_below(path: &str, prefix: &str) -> bool {
     })
 }
 
-/// Returns the ending of the last segment: one to six letters or digits, at least one a letter.
+/// Returns the extension of the last path segment: one to six letters or digits, at least one of them a letter.
 fn extension_of(path: &str) -> Option<String> {
     let (stem, extension) = path.rsplit('/').next()?.rsplit_once('.')?;
-    let ok = !stem.is_empty()
+    let is_extension = !stem.is_empty()
         && (1..=6).contains(&extension.len())
         && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
         && extension.bytes().any(|byte| byte.is_ascii_alphabetic());
-    ok.then(|| extension.to_ascii_lowercase())
+    is_extension.then(|| extension.to_ascii_lowercase())
 }
 
-/// Tells whether a text in lower case has a term as whole words. Scripts without spaces have no such borders.
+/// Returns whether a text in lower case contains a term as whole words. Scripts without spaces have no word boundaries.
 fn contains_words(text: &str, term: &str) -> bool {
     let term = term.to_lowercase();
     let joins = |inside: Option<char>, outside: Option<char>| {
@@ -201,7 +201,7 @@ fn contains_words(text: &str, term: &str) -> bool {
     })
 }
 
-/// Tells whether a character belongs to a script that writes no spaces: Thai to Khmer, kana, Han.
+/// Returns whether a character belongs to a script without spaces between words: Thai to Khmer, kana, Han.
 fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c), 0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF
         | 0x3400..=0x9FFF | 0xF900..=0xFAFF | 0x2_0000..=0x3_FFFF)
@@ -219,7 +219,7 @@ mod tests {
 
     const NOW: &str = "2024-05-10T12:00:00Z";
 
-    fn ask_and_keep(
+    fn check_match(
         kind: SourceKind,
         query: &str,
         domains: &DomainFilter,
@@ -227,7 +227,7 @@ mod tests {
         hit: &Hit,
     ) -> bool {
         let query = parse(query).query;
-        let ask = SourceRequest {
+        let request = SourceRequest {
             kind,
             query: &query,
             limit: 10,
@@ -240,7 +240,7 @@ mod tests {
             now: NOW.parse().unwrap(),
             deadline: Instant::now(),
         };
-        matches(&ask, hit)
+        matches(&request, hit)
     }
 
     fn hit(url: &str) -> Hit {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_url_title_and_description_decide() {
+    fn hits_are_matched_by_url_title_and_description() {
         const URL: &str = "https://docs.tea.test/guide/green%20tea.pdf";
         let cases = [
             ("anything else", true),
@@ -288,13 +288,13 @@ mod tests {
             ("related:a.test larger:10x10", true),
         ];
         for (query, expected) in cases {
-            let kept = ask_and_keep(SourceKind::Web, query, &DomainFilter::Any, None, &hit(URL));
-            assert_eq!(kept, expected, "{query}");
+            let found = check_match(SourceKind::Web, query, &DomainFilter::Any, None, &hit(URL));
+            assert_eq!(found, expected, "{query}");
         }
     }
 
     #[test]
-    fn a_path_without_an_ending_is_a_web_page() {
+    fn path_without_extension_is_a_web_page() {
         for (url, query, expected) in [
             ("https://a.test/", "filetype:html", true),
             ("https://a.test/guide", "filetype:pdf", false),
@@ -302,28 +302,28 @@ mod tests {
             ("https://a.test/x.htm", "ext:html", true),
             ("https://a.test/x.html", "-ext:htm", false),
         ] {
-            let kept = ask_and_keep(SourceKind::Web, query, &DomainFilter::Any, None, &hit(url));
-            assert_eq!(kept, expected, "{url} {query}");
+            let found = check_match(SourceKind::Web, query, &DomainFilter::Any, None, &hit(url));
+            assert_eq!(found, expected, "{url} {query}");
         }
     }
 
     #[test]
-    fn domains_are_hosts_and_their_subdomains() {
+    fn domain_filters_include_subdomains() {
         let domains = |include: bool| {
             let hosts = vec!["tea.test".to_owned()];
             if include { DomainFilter::Include(hosts) } else { DomainFilter::Exclude(hosts) }
         };
-        for (url, is_there) in
+        for (url, is_included) in
             [("https://tea.test/", true), ("https://a.tea.test/", true), ("https://greentea.test/", false)]
         {
-            let keep = |filter| ask_and_keep(SourceKind::Web, "x", &filter, None, &hit(url));
-            assert_eq!((keep(domains(true)), keep(domains(false))), (is_there, !is_there), "{url}");
+            let check = |filter| check_match(SourceKind::Web, "x", &filter, None, &hit(url));
+            assert_eq!((check(domains(true)), check(domains(false))), (is_included, !is_included), "{url}");
         }
-        assert!(!ask_and_keep(SourceKind::Web, "x", &DomainFilter::Any, None, &hit("not a url")));
+        assert!(!check_match(SourceKind::Web, "x", &DomainFilter::Any, None, &hit("not a url")));
     }
 
     #[test]
-    fn known_dates_are_compared_and_unknown_ones_are_not() {
+    fn known_dates_are_compared_and_unknown_dates_pass() {
         for (tbs, date, expected) in [
             ("qdr:d", Some("2024-05-10T01:00:00Z"), true),
             ("qdr:d", Some("2024-05-08T01:00:00Z"), false),
@@ -336,7 +336,7 @@ mod tests {
             hit.date = date.map(|date| date.parse::<Timestamp>().unwrap());
             let tbs = parse_tbs(tbs).unwrap();
             assert_eq!(
-                ask_and_keep(SourceKind::News, "x", &DomainFilter::Any, tbs, &hit),
+                check_match(SourceKind::News, "x", &DomainFilter::Any, tbs, &hit),
                 expected,
                 "{tbs:?}"
             );
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_of_images_are_compared() {
+    fn image_sizes_are_compared() {
         let sized = |size: Option<(u32, u32)>| {
             let (width, height) = (size.map(|size| size.0), size.map(|size| size.1));
             let image = HitImage { url: "https://a.test/a.png".to_owned(), width, height };
@@ -358,8 +358,8 @@ mod tests {
             ("larger:800x600", Some((800, 601)), false),
             ("cat -larger:800x600", None, true),
         ] {
-            let kept = ask_and_keep(SourceKind::Images, query, &DomainFilter::Any, None, &sized(size));
-            assert_eq!(kept, expected, "{query} {size:?}");
+            let found = check_match(SourceKind::Images, query, &DomainFilter::Any, None, &sized(size));
+            assert_eq!(found, expected, "{query} {size:?}");
         }
     }
 }

@@ -1,19 +1,19 @@
-//! The formats that a page was produced in, compared with those that were asked for.
+//! Determines whether a page has any of the requested formats.
 
 use serde_json::Value;
 use websvc_scrape::{Page, RenderArtifacts};
 use websvc_types::Format;
 
-/// Tells whether a page is in one of the formats, or has results of actions, before or after its files are published.
+/// Returns whether a page has one of the formats, or results of actions. Its files may be published or not.
 pub(crate) fn has_any(formats: &[Format], page: &Page) -> bool {
     let artifacts = page.artifacts.as_deref();
     formats.iter().any(|format| has(format, page, artifacts))
         || page.actions.is_some()
-        || artifacts.is_some_and(has_results_of_actions)
+        || artifacts.is_some_and(has_action_results)
 }
 
 fn has(format: &Format, page: &Page, artifacts: Option<&RenderArtifacts>) -> bool {
-    let written = &page.written;
+    let generated = &page.written;
     match format {
         Format::Markdown(_) => page.markdown.is_some(),
         Format::Html(_) => page.html.is_some(),
@@ -23,15 +23,15 @@ fn has(format: &Format, page: &Page, artifacts: Option<&RenderArtifacts>) -> boo
         Format::Screenshot(_) => {
             page.screenshot.is_some() || artifacts.is_some_and(|artifacts| artifacts.screenshot.is_some())
         }
-        Format::Summary(_) => written.summary.is_some(),
+        Format::Summary(_) => generated.summary.is_some(),
         Format::Json(_) => {
-            // A model that finds nothing has worked all the same.
-            written.json.as_ref().is_some_and(|json| *json != Value::Null)
-                || written.by_model.contains(&format.name())
+            // A model that found nothing is charged nevertheless.
+            generated.json.as_ref().is_some_and(|json| *json != Value::Null)
+                || generated.by_model.contains(&format.name())
         }
-        Format::Question(_) => written.answer.is_some(),
-        Format::Highlights(_) => written.highlights.is_some(),
-        // Nothing makes these yet.
+        Format::Question(_) => generated.answer.is_some(),
+        Format::Highlights(_) => generated.highlights.is_some(),
+        // This version does not produce these formats.
         Format::ChangeTracking(_)
         | Format::Branding(_)
         | Format::Product(_)
@@ -41,7 +41,7 @@ fn has(format: &Format, page: &Page, artifacts: Option<&RenderArtifacts>) -> boo
     }
 }
 
-fn has_results_of_actions(artifacts: &RenderArtifacts) -> bool {
+fn has_action_results(artifacts: &RenderArtifacts) -> bool {
     let RenderArtifacts { screenshot: _, screenshots, scrapes, returns, pdfs } = artifacts;
     !(screenshots.is_empty() && scrapes.is_empty() && returns.is_empty() && pdfs.is_empty())
 }

@@ -1,5 +1,5 @@
-//! Between find and gather: results whose URLs threat protection blocks are taken out (specification, section 2.3), and
-//! pages are got by a scraper that checks where they lead.
+//! Threat protection between find and gather: removes the results whose URLs are blocked (specification, section 2.3),
+//! and makes the scraper check the redirects of pages.
 
 use std::time::Instant;
 
@@ -13,14 +13,14 @@ use super::find::SearchHits;
 use crate::error::EngineError;
 use crate::source::Hit;
 
-/// What the URLs of a search are checked by: its results and its pages may have rules of their own.
+/// The URL checkers of a search. Its results and its pages may have different rules.
 pub(crate) struct UrlCheckers {
     results: Option<UrlChecker>,
     pages: Option<UrlChecker>,
 }
 
 impl UrlCheckers {
-    /// Returns those of a search; none where threat protection is off.
+    /// Returns the checkers of a search; none if threat protection is off.
     pub(crate) fn of(plan: &SearchPlan, classifier: &Classifier) -> Self {
         let results = plan.protection().map(|rules| UrlChecker::new(rules, classifier));
         let pages = plan.scrape().and_then(ScrapePlan::protection).map(|rules| match &results {
@@ -30,16 +30,16 @@ impl UrlCheckers {
         Self { results, pages }
     }
 
-    /// Returns those of a page that is asked for alone.
+    /// Returns the checkers of a single page.
     pub(crate) fn of_page(plan: &ScrapePlan, classifier: &Classifier) -> Self {
         let pages = plan.protection().map(|rules| UrlChecker::new(rules, classifier));
         Self { results: None, pages }
     }
 
-    /// Takes the blocked results out, and says how many there were.
+    /// Removes the blocked results, and adds a warning with their number.
     ///
     /// # Errors
-    /// [`EngineError::Timeout`] when the checks were not done in time: what is unchecked is not shown.
+    /// [`EngineError::Timeout`] if the checks did not finish in time. Unchecked results are not returned.
     pub(crate) async fn filter_results(
         &self,
         found: &mut SearchHits,
@@ -47,17 +47,16 @@ impl UrlCheckers {
         deadline: Instant,
         warnings: &mut Vec<String>,
     ) -> Result<(), EngineError> {
-        let Some(inspection) = &self.results else { return Ok(()) };
+        let Some(checker) = &self.results else { return Ok(()) };
         let mut removed = 0;
         for vertical in &mut found.verticals {
-            let checking =
-                join_all(vertical.hits.iter().map(|hit| is_allowed(inspection, vertical.kind, hit)));
-            let checked = Box::pin(tokio::time::timeout_at(deadline.into(), checking)).await;
-            let mut is_kept = checked.map_err(|_elapsed| EngineError::late(plan))?.into_iter();
+            let checks = join_all(vertical.hits.iter().map(|hit| is_allowed(checker, vertical.kind, hit)));
+            let checked = Box::pin(tokio::time::timeout_at(deadline.into(), checks)).await;
+            let mut allowed = checked.map_err(|_elapsed| EngineError::late(plan))?.into_iter();
             let before = vertical.hits.len();
-            vertical.hits.retain(|_| is_kept.next().unwrap_or_default());
+            vertical.hits.retain(|_| allowed.next().unwrap_or_default());
             removed += before - vertical.hits.len();
-            vertical.hits.iter_mut().for_each(|hit| drop_thumbnail(inspection, vertical.kind, hit));
+            vertical.hits.iter_mut().for_each(|hit| drop_thumbnail(checker, vertical.kind, hit));
         }
         match removed {
             0 => {}
@@ -67,47 +66,45 @@ impl UrlCheckers {
         Ok(())
     }
 
-    /// Returns what pages are checked by, and what they lead to.
+    /// Returns the checker of pages and their redirects.
     pub(crate) fn pages(&self) -> Option<&UrlChecker> {
         self.pages.as_ref()
     }
 
-    /// Returns what gets the pages.
+    /// Returns the scraper with the checker of pages.
     pub(crate) fn scraper(&self, scraper: &Scraper) -> Scraper {
         match &self.pages {
-            Some(inspection) => scraper.with_url_checker(inspection.clone()),
+            Some(checker) => scraper.with_url_checker(checker.clone()),
             None => scraper.clone(),
         }
     }
 
-    /// Says what was not checked, and returns how many unique URLs were scanned.
+    /// Adds a warning about unchecked URLs, and returns the number of unique URLs that were scanned.
     pub(crate) fn finish(self, warnings: &mut Vec<String>) -> u64 {
-        let Some(inspection) = self.results.or(self.pages) else { return 0 };
-        let CheckSummary { scanned, unchecked } = inspection.tally();
-        if unchecked > 0 && inspection.has_scanner() {
+        let Some(checker) = self.results.or(self.pages) else { return 0 };
+        let CheckSummary { scanned, unchecked } = checker.tally();
+        if unchecked > 0 && checker.has_scanner() {
             let urls = if unchecked == 1 { "URL" } else { "URLs" };
             warnings.push(format!(
-                "the scanner of threat protection gave no verdict on {unchecked} {urls}; failurePolicy decided"
+                "the threat scanner gave no verdict on {unchecked} {urls}; failurePolicy decided"
             ));
         } else if unchecked > 0 {
-            warnings.push(
-                "threat protection went by its lists alone: no scanner of URLs is configured".to_owned(),
-            );
+            warnings.push("threat protection used only its lists: no URL scanner is configured".to_owned());
         }
         scanned
     }
 }
 
-/// Returns whether a result is shown. What is no URL leads nowhere.
-async fn is_allowed(inspection: &UrlChecker, kind: SourceKind, hit: &Hit) -> bool {
-    // Of an image, the picture is what is loaded; it may be elsewhere than its page.
-    let picture = match kind {
+/// Returns whether a result is allowed. Text that is not a URL cannot be followed, so it is.
+async fn is_allowed(checker: &UrlChecker, kind: SourceKind, hit: &Hit) -> bool {
+    // An image may be on another host than its page, and both are loaded.
+    let image_url = match kind {
         SourceKind::Images => hit.image.as_ref().map(|image| image.url.as_str()),
         SourceKind::Web | SourceKind::News => None,
     };
-    for url in [Some(hit.url.as_str()), picture].into_iter().flatten() {
+    for url in [Some(hit.url.as_str()), image_url].into_iter().flatten() {
         if let Ok(url) = Url::parse(url)
-            && inspection.check(&url).await.is_err()
+            && checker.check(&url).await.is_err()
         {
             return false;
         }
@@ -115,11 +112,11 @@ async fn is_allowed(inspection: &UrlChecker, kind: SourceKind, hit: &Hit) -> boo
     true
 }
 
-/// Takes away the picture beside a result when the lists block it: the result itself may be shown.
-fn drop_thumbnail(inspection: &UrlChecker, kind: SourceKind, hit: &mut Hit) {
-    let is_beside = matches!(kind, SourceKind::Web | SourceKind::News);
+/// Removes the thumbnail of a result if the lists block it. The result itself stays.
+fn drop_thumbnail(checker: &UrlChecker, kind: SourceKind, hit: &mut Hit) {
+    let has_thumbnail = matches!(kind, SourceKind::Web | SourceKind::News);
     let is_blocked = hit.image.as_ref().and_then(|image| Url::parse(&image.url).ok());
-    if is_beside && is_blocked.is_some_and(|url| inspection.check_lists(&url).is_err()) {
+    if has_thumbnail && is_blocked.is_some_and(|url| checker.check_lists(&url).is_err()) {
         hit.image = None;
     }
 }
@@ -135,46 +132,46 @@ mod tests {
     use crate::search::find::VerticalHits;
     use crate::source::HitImage;
 
-    fn hit(url: &str, picture: Option<&str>) -> Hit {
-        let image = picture.map(|url| HitImage { url: url.to_owned(), ..HitImage::default() });
+    fn hit(url: &str, image_url: Option<&str>) -> Hit {
+        let image = image_url.map(|url| HitImage { url: url.to_owned(), ..HitImage::default() });
         Hit { url: url.to_owned(), image, ..Hit::default() }
     }
 
-    /// Returns which of the hits of a kind are left, each with its picture, and the warnings.
-    async fn screened(kind: SourceKind, hits: Vec<Hit>) -> (Vec<(String, Option<String>)>, Vec<String>) {
+    /// Returns the hits that are not removed, each with its image URL, and the warnings.
+    async fn filtered(kind: SourceKind, hits: Vec<Hit>) -> (Vec<(String, Option<String>)>, Vec<String>) {
         let body = json!({ "query": "q", "threatProtection": { "blacklist": ["bad.test"] } });
         let policy = Policy { threat: ThreatPolicy::On, ..Policy::default() };
         let plan = read_search(body.to_string().as_bytes(), &policy).expect("the body is right").plan;
-        let inspections = UrlCheckers::of(&plan, &Classifier::none());
+        let checkers = UrlCheckers::of(&plan, &Classifier::none());
         let mut found = SearchHits { verticals: vec![VerticalHits { kind, hits }], ..SearchHits::default() };
         let (deadline, mut warnings) = (Instant::now() + Duration::from_secs(60), Vec::new());
-        inspections.filter_results(&mut found, &plan, deadline, &mut warnings).await.expect("there is time");
-        let left = found.verticals.remove(0).hits.into_iter();
-        (left.map(|hit| (hit.url, hit.image.map(|image| image.url))).collect(), warnings)
+        checkers.filter_results(&mut found, &plan, deadline, &mut warnings).await.expect("there is time");
+        let remaining = found.verticals.remove(0).hits.into_iter();
+        (remaining.map(|hit| (hit.url, hit.image.map(|image| image.url))).collect(), warnings)
     }
 
     const BAD: &str = "http://bad.test/a.png";
     const FINE: &str = "http://fine.test/a.png";
 
     #[tokio::test]
-    async fn an_image_is_checked_by_its_page_and_by_its_picture() {
+    async fn image_results_are_checked_by_page_and_image() {
         let hits = vec![hit(FINE, Some(FINE)), hit(BAD, Some(FINE)), hit(FINE, Some(BAD)), hit(FINE, None)];
-        let (left, warnings) = screened(SourceKind::Images, hits).await;
-        assert_eq!(left, [(FINE.to_owned(), Some(FINE.to_owned())), (FINE.to_owned(), None)]);
+        let (remaining, warnings) = filtered(SourceKind::Images, hits).await;
+        assert_eq!(remaining, [(FINE.to_owned(), Some(FINE.to_owned())), (FINE.to_owned(), None)]);
         assert_eq!(warnings, ["threat protection removed 2 results"]);
     }
 
     #[tokio::test]
-    async fn a_blocked_picture_beside_a_result_goes_and_the_result_stays() {
+    async fn blocked_thumbnail_is_removed_and_its_result_stays() {
         let hits = vec![hit(FINE, Some(BAD)), hit(FINE, Some(FINE)), hit(BAD, Some(FINE))];
-        let (left, warnings) = screened(SourceKind::News, hits).await;
-        assert_eq!(left, [(FINE.to_owned(), None), (FINE.to_owned(), Some(FINE.to_owned()))]);
+        let (remaining, warnings) = filtered(SourceKind::News, hits).await;
+        assert_eq!(remaining, [(FINE.to_owned(), None), (FINE.to_owned(), Some(FINE.to_owned()))]);
         assert_eq!(warnings, ["threat protection removed 1 result"]);
     }
 
     #[tokio::test]
-    async fn what_is_no_url_leads_nowhere_and_stays() {
-        let (left, warnings) = screened(SourceKind::Web, vec![hit("notes/tea.txt", None)]).await;
-        assert_eq!((left.len(), warnings.len()), (1, 0));
+    async fn result_without_a_valid_url_stays() {
+        let (remaining, warnings) = filtered(SourceKind::Web, vec![hit("notes/tea.txt", None)]).await;
+        assert_eq!((remaining.len(), warnings.len()), (1, 0));
     }
 }

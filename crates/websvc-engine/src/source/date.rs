@@ -1,4 +1,4 @@
-//! Dates as other engines write them: with and without zone, as numbers, in words.
+//! Parses the dates of search engines: with and without time zone, as numbers, and in words.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -6,17 +6,17 @@ use jiff::{Span, Timestamp};
 use serde_json::Value;
 use websvc_scrape::date;
 
-/// Numbers from here on are milliseconds: as seconds they would be far beyond the year 5000.
+/// The minimum of a number that counts as milliseconds. As seconds it would be far beyond the year 5000.
 const MILLISECONDS_FROM: i64 = 100_000_000_000;
 
-/// The words around a date are not looked at further than this.
+/// The maximum length of a text that is searched for a date.
 const MAX_CHARS: usize = 300;
 
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// Reads a date in any form of JSON: a text, seconds or milliseconds since 1970, or `[2024, 5, 1]` in a list or not
-/// (Crossref). What has no zone is UTC.
+/// Parses a date in any JSON form: a text, seconds or milliseconds since 1970, or `[2024, 5, 1]`, possibly in a list
+/// (Crossref). A date without time zone is in UTC.
 pub(super) fn of_value(value: &Value, now: Timestamp) -> Option<Timestamp> {
     match value {
         Value::String(text) => of_text(text, now),
@@ -24,7 +24,7 @@ pub(super) fn of_value(value: &Value, now: Timestamp) -> Option<Timestamp> {
         Value::Array(parts) => match parts.first()? {
             Value::Array(_) => of_value(parts.first()?, now),
             _ => {
-                let part = |at: usize| parts.get(at).and_then(Value::as_i64);
+                let part = |index: usize| parts.get(index).and_then(Value::as_i64);
                 let year = i16::try_from(part(0)?).ok()?;
                 let month = i8::try_from(part(1).unwrap_or(1)).ok()?;
                 let day = i8::try_from(part(2).unwrap_or(1)).ok()?;
@@ -43,20 +43,20 @@ fn of_number(number: i64) -> Option<Timestamp> {
     }
 }
 
-/// Reads a text that is a date, or has one somewhere in it (`Example Times | 3 days ago`).
+/// Parses a text that is a date, or contains one (`Example Times | 3 days ago`).
 pub(super) fn of_text(text: &str, now: Timestamp) -> Option<Timestamp> {
     let text = text.trim();
-    date::read(text).or_else(|| in_words(text, now))
+    date::read(text).or_else(|| find_in_words(text, now))
 }
 
-/// Finds a date between other words: `2024-05-01`, `May 1, 2024`, `1 May 2024`, `3 days ago`, `yesterday`.
-fn in_words(text: &str, now: Timestamp) -> Option<Timestamp> {
+/// Finds a date among other words: `2024-05-01`, `May 1, 2024`, `1 May 2024`, `3 days ago`, `yesterday`.
+fn find_in_words(text: &str, now: Timestamp) -> Option<Timestamp> {
     let text: String = text.chars().take(MAX_CHARS).collect::<String>().to_lowercase();
     let words: Vec<&str> =
         text.split(|c: char| !(c.is_alphanumeric() || c == '-')).filter(|word| !word.is_empty()).collect();
-    let dated = words.iter().find_map(|word| word.get(..10)?.parse::<Date>().ok());
-    let dated = dated.or_else(|| words.windows(3).find_map(named_day));
-    if let Some(date) = dated {
+    let date = words.iter().find_map(|word| word.get(..10)?.parse::<Date>().ok());
+    let date = date.or_else(|| words.windows(3).find_map(named_day));
+    if let Some(date) = date {
         return date::at_midnight(date);
     }
     words.windows(3).find_map(|words| ago(words, now)).or_else(|| {
@@ -74,8 +74,8 @@ fn named_day(words: &[&str]) -> Option<Date> {
 }
 
 fn month(word: &str) -> Option<i8> {
-    let at = MONTHS.iter().position(|month| word.starts_with(month))?;
-    i8::try_from(at + 1).ok()
+    let index = MONTHS.iter().position(|month| word.starts_with(month))?;
+    i8::try_from(index + 1).ok()
 }
 
 fn ago(words: &[&str], now: Timestamp) -> Option<Timestamp> {
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_way_of_writing_a_date_is_read() {
+    fn dates_are_parsed_in_all_forms() {
         let now: Timestamp = "2024-05-10T12:00:00Z".parse().unwrap();
         let cases = [
             (json!("2024-05-01T08:30:00Z"), Some("2024-05-01T08:30:00Z")),

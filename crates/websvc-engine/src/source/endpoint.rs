@@ -1,41 +1,41 @@
-//! One server elsewhere: asked at its pace, behind its breaker, inside limits.
+//! The endpoint of an external source: HTTP requests with a rate limit, a circuit breaker and size limits.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, StatusCode};
+use parking_lot::Mutex;
 use serde_json::Value;
 use url::Url;
 use websvc_transport::{Client, FetchError, FetchRequest, FetchResponse, RedirectPolicy};
 
 use super::SourceHealth;
 use super::breaker::{Breaker, BreakerTransition};
-use super::plain_text::shortened;
+use super::plain_text::truncate;
 use super::token_bucket::TokenBucket;
 use crate::error::SourceError;
 
-/// The largest answer that is read.
+/// The maximum size of a response.
 const MAX_BODY_BYTES: u64 = 8 * 1024 * 1024;
 
-/// A question that was given up or timed out earlier than this says nothing about the source.
-const FAIR_WAIT: Duration = Duration::from_secs(2);
+/// The time after which a cancelled or timed-out request counts as a failure of the source.
+const MIN_FAIR_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// However long a source wants to be left alone, it is tried again after this.
-const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+/// The maximum of a requested `Retry-After`.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(600);
 
-/// How a server is asked.
+/// The limits of requests to an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EndpointConfig {
-    /// The time for one request.
+    /// The timeout of one request.
     pub timeout: Duration,
-    /// The pace of requests, above 0.
+    /// The rate limit; above 0.
     pub requests_per_second: f64,
-    /// So many requests may be made at once after a rest; at least 1.
+    /// The number of requests that may be sent at once after a rest; at least 1.
     pub burst: u32,
-    /// The breaker opens after so many failures in a row; at least 1.
+    /// The number of consecutive failures that open the circuit breaker; at least 1.
     pub failures: u32,
-    /// So long the breaker stays open before a request tries again.
+    /// The time that the circuit breaker stays open before a request is tried.
     pub pause: Duration,
 }
 
@@ -51,91 +51,95 @@ impl Default for EndpointConfig {
     }
 }
 
-/// A server with its pace and its breaker.
+/// A server with its rate limit and its circuit breaker.
 #[derive(Debug)]
 pub(super) struct Endpoint {
     name: String,
     client: Client,
     timeout: Duration,
-    gate: Mutex<EndpointState>,
+    state: Mutex<EndpointState>,
 }
 
 #[derive(Debug)]
 struct EndpointState {
-    pace: TokenBucket,
+    rate_limit: TokenBucket,
     breaker: Breaker,
 }
 
 impl Endpoint {
     pub(super) fn new(name: String, client: Client, config: EndpointConfig) -> Self {
-        let gate = EndpointState {
-            pace: TokenBucket::new(config.requests_per_second, config.burst),
+        let state = EndpointState {
+            rate_limit: TokenBucket::new(config.requests_per_second, config.burst),
             breaker: Breaker::new(config.failures.max(1), config.pause),
         };
-        Self { name, client, timeout: config.timeout, gate: Mutex::new(gate) }
+        Self { name, client, timeout: config.timeout, state: Mutex::new(state) }
     }
 
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the time for one request.
+    /// Returns the timeout of one request.
     pub(super) fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    pub(super) fn condition(&self) -> SourceHealth {
-        self.gate().breaker.condition(Instant::now())
+    pub(super) fn health(&self) -> SourceHealth {
+        self.state.lock().breaker.condition(Instant::now())
     }
 
-    /// Gets a URL and reads its answer as JSON, not later than `until`.
+    /// Fetches a URL and parses the JSON response, at the latest until `deadline`.
     pub(super) async fn json(
         &self,
         url: Url,
         headers: HeaderMap,
-        until: Option<Instant>,
+        deadline: Option<Instant>,
     ) -> Result<Value, SourceError> {
         let mut request = FetchRequest::get(url);
         request.headers = headers;
-        self.exchange(request, until, read_json).await
+        self.exchange(request, deadline, read_json).await
     }
 
-    /// Sends a request and reads its answer with `read`, not later than `until`.
+    /// Sends a request and parses its response with `read`, at the latest until `deadline`.
     pub(super) async fn exchange<T>(
         &self,
         mut request: FetchRequest,
-        until: Option<Instant>,
+        deadline: Option<Instant>,
         read: impl FnOnce(&FetchResponse) -> Result<T, SourceError>,
     ) -> Result<T, SourceError> {
         let started = Instant::now();
-        let patience =
-            until.map_or(self.timeout, |until| until.saturating_duration_since(started).min(self.timeout));
-        let attempt = self.begin(started, patience).await?;
-        bound(&mut request);
-        request.timeout = patience.saturating_sub(started.elapsed());
+        let timeout = deadline
+            .map_or(self.timeout, |deadline| deadline.saturating_duration_since(started).min(self.timeout));
+        let attempt = self.admit(started, timeout).await?;
+        set_limits(&mut request);
+        request.timeout = timeout.saturating_sub(started.elapsed());
         let outcome = match self.client.fetch(request).await {
-            Ok(fetched) => read(&fetched),
+            Ok(response) => read(&response),
             Err(error) => {
-                tracing::debug!(source = self.name, error = &error as &dyn std::error::Error, "no answer");
-                Err(unreachable(&error, patience))
+                tracing::debug!(
+                    source = self.name,
+                    error = &error as &dyn std::error::Error,
+                    "request failed"
+                );
+                Err(to_source_error(&error, timeout))
             }
         };
-        attempt.end(&outcome);
+        attempt.finish(&outcome);
         outcome
     }
 
-    /// Asks the breaker and waits for the pace.
-    async fn begin(&self, now: Instant, patience: Duration) -> Result<Attempt<'_>, SourceError> {
+    /// Checks the circuit breaker and waits for the rate limit.
+    async fn admit(&self, now: Instant, timeout: Duration) -> Result<Attempt<'_>, SourceError> {
         let (attempt, wait) = {
-            let mut gate = self.gate();
-            gate.breaker.admit(now).map_err(|refused| SourceError::Paused {
-                retry_after: refused.retry_after,
-                reason: refused.reason,
-            })?;
-            match gate.pace.take(now, patience) {
-                Ok(wait) => (Attempt { endpoint: self, sent: now + wait, is_over: false }, wait),
+            let mut state = self.state.lock();
+            state
+                .breaker
+                .admit(now)
+                .map_err(|open| SourceError::Paused { retry_after: open.retry_after, reason: open.reason })?;
+            match state.rate_limit.take(now, timeout) {
+                Ok(wait) => (Attempt { endpoint: self, sent_at: now + wait, is_finished: false }, wait),
                 Err(wait) => {
-                    gate.breaker.give_up(now);
+                    state.breaker.give_up(now);
                     return Err(SourceError::Busy { wait });
                 }
             }
@@ -146,97 +150,94 @@ impl Endpoint {
         Ok(attempt)
     }
 
-    fn gate(&self) -> MutexGuard<'_, EndpointState> {
-        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn note_failure(&self, reason: &str, come_back: Option<Duration>) {
-        let effect = self.gate().breaker.fail(Instant::now(), reason, come_back);
-        match effect {
+    fn record_failure(&self, reason: &str, retry_after: Option<Duration>) {
+        let transition = self.state.lock().breaker.fail(Instant::now(), reason, retry_after);
+        match transition {
             BreakerTransition::Opened => {
-                tracing::warn!(source = self.name, reason, "a search source is paused");
+                tracing::warn!(source = self.name, reason, "circuit breaker of a search source opened");
             }
             BreakerTransition::Counted => {
-                tracing::info!(source = self.name, reason, "a search source failed");
+                tracing::info!(source = self.name, reason, "request to a search source failed");
             }
         }
     }
 }
 
-/// A request on its way. Dropped without an end, it counts as failed when the source had a fair time.
+/// A request in flight. If it is dropped before its end, it counts as failed if the source had enough time.
 struct Attempt<'a> {
     endpoint: &'a Endpoint,
-    sent: Instant,
-    is_over: bool,
+    sent_at: Instant,
+    is_finished: bool,
 }
 
 impl Attempt<'_> {
-    fn end<T>(mut self, outcome: &Result<T, SourceError>) {
-        self.is_over = true;
+    fn finish<T>(mut self, outcome: &Result<T, SourceError>) {
+        self.is_finished = true;
         let endpoint = self.endpoint;
         match outcome {
             Err(SourceError::Timeout { .. }) if !self.had_enough_time() => {
-                endpoint.gate().breaker.give_up(Instant::now());
+                endpoint.state.lock().breaker.give_up(Instant::now());
             }
             Err(error) if is_failure(error) => {
-                let come_back = match error {
+                let retry_after = match error {
                     SourceError::Limited { retry_after } => *retry_after,
                     _ => None,
                 };
-                endpoint.note_failure(&public_message(error), come_back);
+                endpoint.record_failure(&public_message(error), retry_after);
             }
             Ok(_) | Err(_) => {
-                if endpoint.gate().breaker.succeed() {
-                    tracing::info!(source = endpoint.name, "a search source answers again");
+                if endpoint.state.lock().breaker.succeed() {
+                    tracing::info!(source = endpoint.name, "circuit breaker of a search source closed");
                 }
             }
         }
     }
 
     fn had_enough_time(&self) -> bool {
-        self.sent.elapsed() >= FAIR_WAIT.min(self.endpoint.timeout)
+        self.sent_at.elapsed() >= MIN_FAIR_TIMEOUT.min(self.endpoint.timeout)
     }
 }
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
-        if self.is_over {
+        if self.is_finished {
             return;
         }
         if self.had_enough_time() {
-            self.endpoint.note_failure("it was too slow for a search", None);
+            self.endpoint.record_failure("too slow for a search", None);
         } else {
-            self.endpoint.gate().breaker.give_up(Instant::now());
+            self.endpoint.state.lock().breaker.give_up(Instant::now());
         }
     }
 }
 
-/// Tells whether an error speaks of the source's health: what is wrong with one question does not.
+/// Returns whether an error indicates a problem of the source. An error caused by one query does not.
 fn is_failure(error: &SourceError) -> bool {
     !matches!(error, SourceError::Status { status: 400 | 404 | 414 | 422, .. })
 }
 
-/// Sets what holds for every request to a configured server, however it is asked.
-pub(super) fn bound(request: &mut FetchRequest) {
+/// Sets the headers and limits that apply to all requests to configured servers.
+pub(super) fn set_limits(request: &mut FetchRequest) {
     request.headers.entry(ACCEPT).or_insert(HeaderValue::from_static("application/json"));
     request.max_body_bytes = MAX_BODY_BYTES;
     request.max_decoded_bytes = MAX_BODY_BYTES;
     request.redirects = RedirectPolicy::None;
 }
 
-/// Tells what went wrong without the host: who asks need not know where the operator's servers are.
-pub(super) fn unreachable(error: &FetchError, patience: Duration) -> SourceError {
+/// Converts an error of the HTTP client, without the host: callers need not know the addresses of the operator's
+/// servers.
+pub(super) fn to_source_error(error: &FetchError, timeout: Duration) -> SourceError {
     let text = match error {
-        FetchError::Timeout { .. } => return SourceError::Timeout { after: patience },
-        FetchError::Dns { .. } => "its host was not found".to_owned(),
-        FetchError::Connect { .. } => "it cannot be connected to".to_owned(),
-        FetchError::Tls { reason, .. } => format!("no secure connection to it: {reason}"),
+        FetchError::Timeout { .. } => return SourceError::Timeout { after: timeout },
+        FetchError::Dns { .. } => "host not found".to_owned(),
+        FetchError::Connect { .. } => "could not connect".to_owned(),
+        FetchError::Tls { reason, .. } => format!("TLS connection failed: {reason}"),
         other => other.to_string(),
     };
     SourceError::Unreachable { text }
 }
 
-/// Returns the text of a failure for the log and for everybody: what a server says may repeat the question.
+/// Returns the text of a failure without the message of the server, which may repeat the query.
 fn public_message(error: &SourceError) -> String {
     match error {
         SourceError::Status { status, message: _ } => {
@@ -246,50 +247,50 @@ fn public_message(error: &SourceError) -> String {
     }
 }
 
-/// Reads an answer that has to be JSON.
-pub(super) fn read_json(fetched: &FetchResponse) -> Result<Value, SourceError> {
-    check_status(fetched)?;
-    let content_type = content_type(fetched);
+/// Parses a JSON response.
+pub(super) fn read_json(response: &FetchResponse) -> Result<Value, SourceError> {
+    check_status(response)?;
+    let content_type = content_type(response);
     if !content_type.to_ascii_lowercase().contains("json") {
         return Err(SourceError::NotJson { content_type });
     }
-    serde_json::from_slice(&fetched.body)
+    serde_json::from_slice(&response.body)
         .map_err(|error| SourceError::Unreadable { what: format!("not valid JSON, {error}") })
 }
 
-/// Checks that an answer is a whole one that succeeded.
-pub(super) fn check_status(fetched: &FetchResponse) -> Result<(), SourceError> {
-    let status = fetched.status;
+/// Checks that a response is successful and complete.
+pub(super) fn check_status(response: &FetchResponse) -> Result<(), SourceError> {
+    let status = response.status;
     if status == StatusCode::TOO_MANY_REQUESTS {
-        return Err(SourceError::Limited { retry_after: retry_after(&fetched.headers) });
+        return Err(SourceError::Limited { retry_after: retry_after(&response.headers) });
     }
     if status.is_redirection() {
         return Err(SourceError::Redirect { status: status.as_u16() });
     }
     if !status.is_success() {
-        let is_json = content_type(fetched).to_ascii_lowercase().contains("json");
-        let message = if is_json { message(&fetched.body) } else { String::new() };
+        let is_json = content_type(response).to_ascii_lowercase().contains("json");
+        let message = if is_json { message(&response.body) } else { String::new() };
         return Err(SourceError::Status { status: status.as_u16(), message });
     }
-    if fetched.truncated {
-        return Err(SourceError::Unreadable { what: "it broke off".to_owned() });
+    if response.truncated {
+        return Err(SourceError::Unreadable { what: "it is incomplete".to_owned() });
     }
     Ok(())
 }
 
-/// Returns the type of an answer; empty when it has none.
-pub(super) fn content_type(fetched: &FetchResponse) -> String {
-    text_of(&fetched.headers, CONTENT_TYPE.as_str())
+/// Returns the content type of a response; empty if it has none.
+pub(super) fn content_type(response: &FetchResponse) -> String {
+    header_text(&response.headers, CONTENT_TYPE.as_str())
 }
 
-fn text_of(headers: &HeaderMap, name: &str) -> String {
+fn header_text(headers: &HeaderMap, name: &str) -> String {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
 }
 
-/// Returns what a body of an error says, where such bodies usually say it.
+/// Returns the message in the body of an error response, at the usual positions.
 fn message(body: &[u8]) -> String {
     let Ok(body) = serde_json::from_slice::<Value>(body) else { return String::new() };
-    let places = [
+    let pointers = [
         "/error",
         "/message",
         "/error/message",
@@ -299,12 +300,12 @@ fn message(body: &[u8]) -> String {
         "/error/detail",
         "/error/info",
     ];
-    let found = places.iter().find_map(|place| body.pointer(place).and_then(Value::as_str));
-    found.map(|text| shortened(text, 200)).unwrap_or_default()
+    let found = pointers.iter().find_map(|pointer| body.pointer(pointer).and_then(Value::as_str));
+    found.map(|text| truncate(text, 200)).unwrap_or_default()
 }
 
-/// Reads the seconds of `Retry-After`; a date is rare for limiters and not read.
+/// Parses the seconds of `Retry-After`. A date is rare for rate limits and not supported.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let seconds: u64 = text_of(headers, RETRY_AFTER.as_str()).trim().parse().ok()?;
-    Some(Duration::from_secs(seconds).min(LONGEST_PAUSE))
+    let seconds: u64 = header_text(headers, RETRY_AFTER.as_str()).trim().parse().ok()?;
+    Some(Duration::from_secs(seconds).min(MAX_RETRY_AFTER))
 }

@@ -1,35 +1,35 @@
-//! Why a source gave no answer, in few kinds: what figures count and alerts ask for.
+//! The kinds of failures of a source, for metrics and alerts.
 
 use super::SourceResponse;
 use crate::error::SourceError;
 
-/// Why a source gave no answer.
+/// The kind of a failure of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
-    /// It failed too often and is not asked for a while.
+    /// The circuit breaker is open.
     Paused,
-    /// More questions than its configured rate.
+    /// The configured rate limit is exhausted.
     Busy,
-    /// It was too slow.
+    /// There was no response in time.
     Timeout,
-    /// No connection, or one that broke.
+    /// The connection failed or broke.
     Unreachable,
-    /// It limits its callers.
+    /// The source rejected the request because of its rate limit.
     Limited,
-    /// It answered with a status that is no success.
+    /// The status is not a success.
     Status,
-    /// Its answer is none that can be read.
+    /// The response cannot be parsed.
     Unreadable,
-    /// It found nothing and could not look everywhere.
+    /// There are no results, but the source could not search everything.
     Incomplete,
-    /// It has no answers to such questions.
+    /// The source does not support such requests.
     Unsuited,
-    /// It failed inside this process.
+    /// An error in this process.
     Internal,
 }
 
 impl FailureKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 10] = [
         Self::Paused,
         Self::Busy,
@@ -43,7 +43,7 @@ impl FailureKind {
         Self::Internal,
     ];
 
-    /// Returns the word for it in figures.
+    /// Returns the label value in metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What the pages of a source brought so far, filtered and each result once.
+//! Collects the hits of several pages of a source: filtered, and each result once.
 
 use std::collections::HashSet;
 
@@ -7,16 +7,16 @@ use websvc_validate::SourceKind;
 use super::{Hit, SourceRequest, SourceResponse, query_text};
 use crate::search::{canonical, matches};
 
-/// What becomes of hits without a date when there is a time filter.
+/// The handling of hits without a date if there is a time filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UndatedPolicy {
-    /// The source has applied the filter.
-    Kept,
-    /// Nobody can tell whether they pass.
-    LeftOut,
+    /// Such hits stay, because the source has applied the filter.
+    Keep,
+    /// Such hits are removed, because it is unknown whether they match.
+    Remove,
 }
 
-/// The hits that pass the filters, and what there is to say about them.
+/// The hits that match the filters, and the warnings.
 #[derive(Debug, Default)]
 pub(super) struct HitCollector {
     hits: Vec<Hit>,
@@ -26,56 +26,56 @@ pub(super) struct HitCollector {
 }
 
 impl HitCollector {
-    /// Takes the results that are new and pass the filters, and returns how many are new.
-    pub(super) fn take(
+    /// Adds the hits that are new and match the filters. Returns the number of new hits.
+    pub(super) fn add(
         &mut self,
-        ask: &SourceRequest<'_>,
+        request: &SourceRequest<'_>,
         hits: impl Iterator<Item = Hit>,
         undated: UndatedPolicy,
     ) -> usize {
         let must_be_dated =
-            ask.tbs.is_some_and(|tbs| tbs.range.is_some()) && undated == UndatedPolicy::LeftOut;
-        let mut fresh = 0;
+            request.tbs.is_some_and(|tbs| tbs.range.is_some()) && undated == UndatedPolicy::Remove;
+        let mut new_count = 0;
         for hit in hits {
-            let picture = hit.image.as_ref().filter(|_| ask.kind == SourceKind::Images);
-            if !self.seen.insert(canonical(picture.map_or(&hit.url, |image| &image.url))) {
+            let image = hit.image.as_ref().filter(|_| request.kind == SourceKind::Images);
+            if !self.seen.insert(canonical(image.map_or(&hit.url, |image| &image.url))) {
                 continue;
             }
-            fresh += 1;
+            new_count += 1;
             if must_be_dated && hit.date.is_none() {
                 self.undated += 1;
-            } else if matches(ask, &hit) {
+            } else if matches(request, &hit) {
                 self.hits.push(hit);
             }
         }
-        fresh
+        new_count
     }
 
-    /// Takes the results that are new, of a source that has applied the filters itself, and returns how many.
-    pub(super) fn take_filtered(&mut self, kind: SourceKind, hits: impl Iterator<Item = Hit>) -> usize {
+    /// Adds the hits that are new, of a source that has applied the filters itself. Returns their number.
+    pub(super) fn add_filtered(&mut self, kind: SourceKind, hits: impl Iterator<Item = Hit>) -> usize {
         let before = self.hits.len();
         for hit in hits {
-            let picture = hit.image.as_ref().filter(|_| kind == SourceKind::Images);
-            if self.seen.insert(canonical(picture.map_or(&hit.url, |image| &image.url))) {
+            let image = hit.image.as_ref().filter(|_| kind == SourceKind::Images);
+            if self.seen.insert(canonical(image.map_or(&hit.url, |image| &image.url))) {
                 self.hits.push(hit);
             }
         }
         self.hits.len() - before
     }
 
-    /// Returns the hits and warnings, at most as many hits as were asked for, without a word on filters.
-    pub(super) fn into_parts(mut self, ask: &SourceRequest<'_>) -> (Vec<Hit>, Vec<String>) {
-        self.hits.truncate(ask.limit);
+    /// Returns the hits up to the limit and the warnings, without adding warnings about filters.
+    pub(super) fn into_parts(mut self, request: &SourceRequest<'_>) -> (Vec<Hit>, Vec<String>) {
+        self.hits.truncate(request.limit);
         (self.hits, self.warnings)
     }
 
-    /// Tells whether there are as many hits as were asked for.
-    pub(super) fn is_enough(&self, ask: &SourceRequest<'_>) -> bool {
-        self.hits.len() >= ask.limit
+    /// Returns whether the limit is reached.
+    pub(super) fn is_enough(&self, request: &SourceRequest<'_>) -> bool {
+        self.hits.len() >= request.limit
     }
 
-    /// Tells whether the source had nothing at all.
-    pub(super) fn saw_nothing(&self) -> bool {
+    /// Returns whether the source has returned nothing at all.
+    pub(super) fn is_empty(&self) -> bool {
         self.seen.is_empty()
     }
 
@@ -83,20 +83,20 @@ impl HitCollector {
         self.warnings.push(warning.into());
     }
 
-    /// Makes the answer, with a word on the filters that no such source applies.
-    pub(super) fn finish(mut self, ask: &SourceRequest<'_>) -> SourceResponse {
+    /// Creates the response, with warnings about filters that the source does not support.
+    pub(super) fn finish(mut self, request: &SourceRequest<'_>) -> SourceResponse {
         if self.undated > 0 {
             let text =
-                "results without a date were left out, because it cannot apply this time filter itself";
+                "results without a date were removed, because the source does not support this time filter";
             self.warn(format!("{} {text}", self.undated));
         }
-        if query_text::has_related(ask.query) {
-            self.warn("it cannot apply related:, which was left out");
+        if query_text::has_related(request.query) {
+            self.warn("related: is not supported and was ignored");
         }
-        if ask.location.is_some() {
-            self.warn("it cannot apply location");
+        if request.location.is_some() {
+            self.warn("location is not supported and was ignored");
         }
-        self.hits.truncate(ask.limit);
+        self.hits.truncate(request.limit);
         SourceResponse::Results { hits: self.hits, warnings: self.warnings }
     }
 }

@@ -1,4 +1,4 @@
-//! The embedded index as a source.
+//! The embedded index as a search source.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use websvc_index::{Index, IndexError, Safe, SearchOptions, SnippetMode, Vertical
 use websvc_stage::in_current_span;
 use websvc_validate::{DomainFilter, SourceKind};
 
-use super::location::{country_meant, unknown_place};
+use super::location::{country_meant, unknown_location_warning};
 use super::{FailureKind, Hit, HitImage, SearchSource, SourceFuture, SourceRequest, SourceResponse};
 
-/// The embedded index.
+/// The source that searches an embedded index.
 #[derive(Debug, Clone)]
 pub struct IndexSource {
     name: &'static str,
@@ -17,12 +17,12 @@ pub struct IndexSource {
 }
 
 impl IndexSource {
-    /// Makes a source of an index.
+    /// Creates a source named `index`.
     pub fn new(index: Arc<Index>) -> Self {
         Self::named("index", index)
     }
 
-    /// Makes a source of an index that warnings call by another name.
+    /// Creates a source with another name.
     pub(crate) fn named(name: &'static str, index: Arc<Index>) -> Self {
         Self { name, index }
     }
@@ -41,44 +41,44 @@ impl SearchSource for IndexSource {
         self.index.document_count() == 0
     }
 
-    fn search<'a>(&'a self, ask: &'a SourceRequest<'a>) -> SourceFuture<'a> {
+    fn search<'a>(&'a self, request: &'a SourceRequest<'a>) -> SourceFuture<'a> {
         Box::pin(async move {
-            let options = options(ask);
-            // Never on this thread: whatever arrives meanwhile would wait in the system's buffers, where nobody can say how
-            // much there is and whose turn it is.
-            let (index, query) = (Arc::clone(&self.index), ask.query.clone());
-            let searching = in_current_span(move || index.search(&query, &options));
-            let Ok(outcome) = tokio::task::spawn_blocking(searching).await else {
+            let options = options(request);
+            // Never on this thread: requests that arrive meanwhile would wait in the buffers of the system, where they
+            // can be neither counted nor ordered fairly.
+            let (index, query) = (Arc::clone(&self.index), request.query.clone());
+            let search = in_current_span(move || index.search(&query, &options));
+            let Ok(outcome) = tokio::task::spawn_blocking(search).await else {
                 return unavailable("the service is stopping");
             };
-            answer(outcome, unknown_place(ask))
+            to_response(outcome, unknown_location_warning(request))
         })
     }
 }
 
-fn options(ask: &SourceRequest<'_>) -> SearchOptions {
+fn options(request: &SourceRequest<'_>) -> SearchOptions {
     SearchOptions {
-        vertical: match ask.kind {
+        vertical: match request.kind {
             SourceKind::Web => Vertical::Web,
             SourceKind::Images => Vertical::Images,
             SourceKind::News => Vertical::News,
         },
-        limit: ask.limit,
-        domains: match ask.domains {
+        limit: request.limit,
+        domains: match request.domains {
             DomainFilter::Any => websvc_index::DomainFilter::Any,
             DomainFilter::Include(hosts) => websvc_index::DomainFilter::Include(hosts.clone()),
             DomainFilter::Exclude(hosts) => websvc_index::DomainFilter::Exclude(hosts.clone()),
         },
-        time: ask.tbs.and_then(|tbs| tbs.range),
-        now: ask.now,
-        sort: ask.tbs.map(|tbs| tbs.sort).unwrap_or_default(),
-        highlights: if ask.highlights { SnippetMode::Passages } else { SnippetMode::PageDescription },
-        safe: if ask.safe { Safe::On } else { Safe::Off },
-        country: country_meant(ask).map(str::to_owned),
+        time: request.tbs.and_then(|tbs| tbs.range),
+        now: request.now,
+        sort: request.tbs.map(|tbs| tbs.sort).unwrap_or_default(),
+        highlights: if request.highlights { SnippetMode::Passages } else { SnippetMode::PageDescription },
+        safe: if request.safe { Safe::On } else { Safe::Off },
+        country: country_meant(request).map(str::to_owned),
     }
 }
 
-fn answer(
+fn to_response(
     outcome: Result<websvc_index::SearchOutcome, IndexError>,
     warning: Option<String>,
 ) -> SourceResponse {

@@ -1,9 +1,10 @@
-//! A source whose answers are counted: by outcome, by reason, and how long they took.
+//! Wraps a source to count its responses by outcome and to measure their latency.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
+use parking_lot::Mutex;
 use websvc_stage::{Stage, StageTimes};
 use websvc_validate::SourceKind;
 
@@ -11,45 +12,45 @@ use super::{
     FailureKind, FilterSupport, SearchSource, SourceFuture, SourceHealth, SourceRequest, SourceResponse,
 };
 
-/// The upper bounds of the histogram of latencies, in milliseconds; what took longer is in one class more.
+/// The upper bounds of the latency histogram, in milliseconds. Longer requests are counted in an additional bucket.
 pub const LATENCY_BOUNDS_MS: [u64; 11] = [1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000];
 
-/// The figures of a source since the process began.
+/// The metrics of a source since the start of the process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceMetrics {
-    /// Its name.
+    /// The name of the source.
     pub name: String,
-    /// Answers with results.
+    /// Responses with results.
     pub results: u64,
-    /// Answers without any.
-    pub none: u64,
-    /// Questions without an answer, by reason, every reason once.
+    /// Responses without results.
+    pub empty: u64,
+    /// Failed requests by kind of failure; all kinds are included.
     pub unavailable: Vec<(FailureKind, u64)>,
-    /// Questions that were given up before the answer came.
-    pub given_up: u64,
-    /// How many questions took at most so long, by [`LATENCY_BOUNDS_MS`], and at the end all of them.
-    pub took: Vec<u64>,
-    /// What all questions took together, in microseconds.
+    /// Requests that were cancelled before their response.
+    pub cancelled: u64,
+    /// The cumulative number of requests for each of [`LATENCY_BOUNDS_MS`], and finally of all requests.
+    pub latency_counts: Vec<u64>,
+    /// The sum of the latencies in microseconds.
     pub total_us: u64,
-    /// When a question was last left without an answer, and why.
+    /// The time and the kind of the last failure.
     pub last_failure: Option<(SystemTime, FailureKind)>,
-    /// Whether it is asked at present.
-    pub condition: SourceHealth,
+    /// The state of the circuit breaker.
+    pub health: SourceHealth,
 }
 
-/// A source with counters.
+/// A source with metrics.
 #[derive(Debug)]
 pub(crate) struct InstrumentedSource {
     source: Arc<dyn SearchSource>,
     stages: StageTimes,
     results: AtomicU64,
-    none: AtomicU64,
+    empty: AtomicU64,
     unavailable: [AtomicU64; FailureKind::ALL.len()],
-    given_up: AtomicU64,
-    /// By class, not summed up.
-    took: [AtomicU64; LATENCY_BOUNDS_MS.len() + 1],
+    cancelled: AtomicU64,
+    /// The number of requests per bucket, not cumulative.
+    latency_counts: [AtomicU64; LATENCY_BOUNDS_MS.len() + 1],
     total_us: AtomicU64,
-    /// In few kinds: the words of a failure may be those of a request that leaves nothing behind.
+    /// Only the kind of the failure is stored: its text may belong to a request with zero data retention.
     last_failure: Mutex<Option<(SystemTime, FailureKind)>>,
 }
 
@@ -59,42 +60,42 @@ impl InstrumentedSource {
             source,
             stages,
             results: AtomicU64::default(),
-            none: AtomicU64::default(),
+            empty: AtomicU64::default(),
             unavailable: Default::default(),
-            given_up: AtomicU64::default(),
-            took: Default::default(),
+            cancelled: AtomicU64::default(),
+            latency_counts: Default::default(),
             total_us: AtomicU64::default(),
             last_failure: Mutex::default(),
         }
     }
 
-    pub(crate) fn figures(&self) -> SourceMetrics {
+    pub(crate) fn metrics(&self) -> SourceMetrics {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let mut sum = 0;
-        let sums = self.took.iter().map(|class| {
-            sum += read(class);
-            sum
+        let mut total = 0;
+        let latency_counts = self.latency_counts.iter().map(|bucket| {
+            total += read(bucket);
+            total
         });
         SourceMetrics {
             name: self.source.name().to_owned(),
             results: read(&self.results),
-            none: read(&self.none),
+            empty: read(&self.empty),
             unavailable: FailureKind::ALL.into_iter().zip(self.unavailable.iter().map(read)).collect(),
-            given_up: read(&self.given_up),
-            took: sums.collect(),
+            cancelled: read(&self.cancelled),
+            latency_counts: latency_counts.collect(),
             total_us: read(&self.total_us),
-            last_failure: *self.last_failure.lock().unwrap_or_else(PoisonError::into_inner),
-            condition: self.source.condition(),
+            last_failure: *self.last_failure.lock(),
+            health: self.source.health(),
         }
     }
 
-    fn count(&self, answer: &SourceResponse) {
-        let counter = match answer {
-            SourceResponse::Results { hits, .. } if hits.is_empty() => &self.none,
+    fn count(&self, response: &SourceResponse) {
+        let counter = match response {
+            SourceResponse::Results { hits, .. } if hits.is_empty() => &self.empty,
             SourceResponse::Results { .. } => &self.results,
             SourceResponse::Unavailable { failure, .. } => {
                 let last = Some((SystemTime::now(), *failure));
-                *self.last_failure.lock().unwrap_or_else(PoisonError::into_inner) = last;
+                *self.last_failure.lock() = last;
                 &self.unavailable[*failure as usize]
             }
         };
@@ -111,14 +112,15 @@ impl SearchSource for InstrumentedSource {
         self.source.is_empty()
     }
 
-    fn search<'a>(&'a self, ask: &'a SourceRequest<'a>) -> SourceFuture<'a> {
+    fn search<'a>(&'a self, request: &'a SourceRequest<'a>) -> SourceFuture<'a> {
         Box::pin(async move {
-            let mut question = SourceCallGuard { counted: self, asked: Instant::now(), is_answered: false };
-            let asking = self.source.search(ask);
-            let answer = self.stages.run_source(Stage::Source, self.source.name(), asking).await;
-            question.is_answered = true;
-            self.count(&answer);
-            answer
+            let mut guard =
+                SourceCallGuard { instrumented: self, started: Instant::now(), is_finished: false };
+            let search = self.source.search(request);
+            let response = self.stages.run_source(Stage::Source, self.source.name(), search).await;
+            guard.is_finished = true;
+            self.count(&response);
+            response
         })
     }
 
@@ -134,27 +136,29 @@ impl SearchSource for InstrumentedSource {
         self.source.filters()
     }
 
-    fn condition(&self) -> SourceHealth {
-        self.source.condition()
+    fn health(&self) -> SourceHealth {
+        self.source.health()
     }
 }
 
-/// A question on its way; its end is counted however it ends.
+/// Measures a request in flight. If it is dropped before its end, the request counts as cancelled.
 struct SourceCallGuard<'a> {
-    counted: &'a InstrumentedSource,
-    asked: Instant,
-    is_answered: bool,
+    instrumented: &'a InstrumentedSource,
+    started: Instant,
+    is_finished: bool,
 }
 
 impl Drop for SourceCallGuard<'_> {
     fn drop(&mut self) {
-        let took = self.asked.elapsed();
-        let class = LATENCY_BOUNDS_MS.iter().position(|bound| took.as_micros() <= u128::from(*bound) * 1_000);
-        self.counted.took[class.unwrap_or(LATENCY_BOUNDS_MS.len())].fetch_add(1, Ordering::Relaxed);
-        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        self.counted.total_us.fetch_add(micros, Ordering::Relaxed);
-        if !self.is_answered {
-            self.counted.given_up.fetch_add(1, Ordering::Relaxed);
+        let elapsed = self.started.elapsed();
+        let bucket =
+            LATENCY_BOUNDS_MS.iter().position(|bound| elapsed.as_micros() <= u128::from(*bound) * 1_000);
+        self.instrumented.latency_counts[bucket.unwrap_or(LATENCY_BOUNDS_MS.len())]
+            .fetch_add(1, Ordering::Relaxed);
+        let micros = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
+        self.instrumented.total_us.fetch_add(micros, Ordering::Relaxed);
+        if !self.is_finished {
+            self.instrumented.cancelled.fetch_add(1, Ordering::Relaxed);
         }
     }
 }

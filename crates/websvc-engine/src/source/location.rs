@@ -1,32 +1,33 @@
-//! The country of a place, as `location` writes places (specification 2.1: `city,region,country` or a country).
+//! Finds the country of a `location` (specification 2.1: `city,region,country` or a country).
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use super::SourceRequest;
 
-/// Returns the country of the searcher: a source's own place is nearer than the country of the whole request.
-pub(super) fn country_meant<'a>(ask: &SourceRequest<'a>) -> Option<&'a str> {
-    ask.location.and_then(country_of).or(ask.country)
+/// Returns the country of the user. The location of a source takes precedence over the country of the request.
+pub(super) fn country_meant<'a>(request: &SourceRequest<'a>) -> Option<&'a str> {
+    request.location.and_then(country_of).or(request.country)
 }
 
-/// Returns what to say of a place that no country is known for.
-pub(super) fn unknown_place(ask: &SourceRequest<'_>) -> Option<String> {
-    let location = ask.location.filter(|location| country_of(location).is_none())?;
-    Some(format!("location \"{location}\": it does not end with a known country and was not used"))
+/// Returns a warning if the country of the location is unknown.
+pub(super) fn unknown_location_warning(request: &SourceRequest<'_>) -> Option<String> {
+    let location = request.location.filter(|location| country_of(location).is_none())?;
+    Some(format!("location \"{location}\": it does not end with a known country and was ignored"))
 }
 
-/// Returns the country of `location`, ISO 3166-1 alpha-2 in upper case, by its last part: a name in English or a code.
-/// `None` when the part is neither.
+/// Returns the country of `location` (ISO 3166-1 alpha-2 in upper case). Its last part is a name in English or a code.
+/// `None` if it is neither.
 pub(super) fn country_of(location: &str) -> Option<&'static str> {
     let last = location.rsplit(',').next()?;
     let name: String = last.nfd().filter(|&c| !is_combining_mark(c)).flat_map(char::to_lowercase).collect();
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ").replace(" & ", " and ");
-    let named = NAMES.iter().find(|(_, known)| *known == name);
+    let named = NAMES.iter().find(|(_, known_name)| *known_name == name);
     named.or_else(|| NAMES.iter().find(|(code, _)| code.eq_ignore_ascii_case(&name))).map(|(code, _)| *code)
 }
 
-/// Countries by code and English name in lower case without accents; several rows where a country has several.
+/// Countries by code, and their English names in lower case without accents. A country with several names has several
+/// rows.
 const NAMES: &[(&str, &str)] = &[
     ("AD", "andorra"),
     ("AE", "united arab emirates"),
@@ -318,7 +319,7 @@ mod tests {
     use super::{NAMES, country_of};
 
     #[test]
-    fn the_last_part_names_the_country() {
+    fn country_is_found_by_the_last_part_of_a_location() {
         for (location, country) in [
             ("Germany", Some("DE")),
             ("San Francisco,California,United States", Some("US")),
@@ -338,9 +339,9 @@ mod tests {
     }
 
     #[test]
-    fn every_country_has_a_name() {
+    fn every_country_code_has_a_name() {
         for code in CODES {
-            assert!(NAMES.iter().any(|(known, _)| known == code), "{code}");
+            assert!(NAMES.iter().any(|(known_name, _)| known_name == code), "{code}");
         }
         assert!(NAMES.iter().all(|(code, _)| CODES.contains(code)));
     }

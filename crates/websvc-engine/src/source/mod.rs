@@ -1,5 +1,5 @@
-//! The seam to whatever finds results: the embedded index, SearXNG, servers that speak as Elasticsearch does, and
-//! whatever answers in JSON or Atom.
+//! Search sources: the embedded index, SearXNG, servers with the API of Elasticsearch, and APIs that respond with JSON
+//! or Atom.
 
 mod breaker;
 mod date;
@@ -35,48 +35,48 @@ pub(crate) use instrumented::InstrumentedSource;
 pub use instrumented::{LATENCY_BOUNDS_MS, SourceMetrics};
 pub use searxng::{Searxng, SearxngConfig};
 
-/// What a source is asked.
+/// A search request to a source.
 #[derive(Debug, Clone)]
 pub struct SourceRequest<'a> {
-    /// The vertical.
+    /// The kind of results.
     pub kind: SourceKind,
-    /// The query, categories folded in.
+    /// The query, including the restriction to categories.
     pub query: &'a Query,
-    /// At most this many hits.
+    /// The maximum number of hits.
     pub limit: usize,
-    /// The hosts results may come from.
+    /// The filter of hosts.
     pub domains: &'a DomainFilter,
-    /// Bounds on the date, and the order.
+    /// The time range and the sort order.
     pub tbs: Option<&'a websvc_query::Tbs>,
-    /// The country of the searcher, ISO 3166-1 alpha-2 in upper case; `None` when the request names none.
+    /// The country of the user, ISO 3166-1 alpha-2 in upper case; `None` if the request has none.
     pub country: Option<&'a str>,
-    /// The place of the searcher, as the request writes it.
+    /// The location of the user, as in the request.
     pub location: Option<&'a str>,
-    /// Whether explicit results are left out.
+    /// Explicit results are excluded.
     pub safe: bool,
-    /// Whether descriptions show the query's words in context.
+    /// Descriptions are snippets with the words of the query.
     pub highlights: bool,
-    /// The clock of the request.
+    /// The time of the request.
     pub now: Timestamp,
-    /// When a source that asks in pages stops asking and returns what it has.
+    /// The time after which a source requests no further page of results.
     pub deadline: Instant,
 }
 
-/// What a source answers. That nothing was found and that nothing could be asked are different things.
+/// The response of a source. An empty list and a failure are different.
 #[derive(Debug)]
 pub enum SourceResponse {
-    /// The hits, best first; there may be none.
+    /// The source has responded.
     Results {
-        /// The hits, best first.
+        /// The hits, the best first; may be empty.
         hits: Vec<Hit>,
-        /// What the caller should be told.
+        /// Warnings for the caller.
         warnings: Vec<String>,
     },
-    /// The source cannot answer this kind of question; `reason` says why, for the caller.
+    /// The request failed, or the source does not support it.
     Unavailable {
-        /// Why, in few kinds: for counting.
+        /// The kind of the failure, for metrics.
         failure: FailureKind,
-        /// Why, in words for the caller.
+        /// The reason, for the caller.
         reason: String,
     },
 }
@@ -88,88 +88,88 @@ pub struct Hit {
     pub url: String,
     /// Its title.
     pub title: String,
-    /// The passage that answers, or the page's own description.
+    /// A snippet that matches the query, or the description of the page.
     pub description: String,
-    /// When the page was published or last changed, when known.
+    /// The date of publication or of the last change, if known.
     pub date: Option<Timestamp>,
-    /// For images and news: the picture.
+    /// The image of an image result, or the thumbnail of a news result.
     pub image: Option<HitImage>,
 }
 
-/// The picture of a result.
+/// The image of a result.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HitImage {
-    /// The absolute URL of the picture.
+    /// The absolute URL of the image.
     pub url: String,
-    /// Width in pixels, when known.
+    /// The width in pixels, if known.
     pub width: Option<u32>,
-    /// Height in pixels, when known.
+    /// The height in pixels, if known.
     pub height: Option<u32>,
 }
 
 /// A future that a source returns.
 pub type SourceFuture<'a> = BoxFuture<'a, SourceResponse>;
 
-/// How far a source applies the filters of a question.
+/// The degree to which a source applies the filters of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilterSupport {
-    /// All of them, or it says which not: it sees the whole pages and is not second-guessed.
+    /// It applies all filters, or warns about others. It knows the whole pages, so its hits are not filtered again.
     Complete,
-    /// As far as it can: its hits are checked again by what they tell of themselves.
+    /// It applies some filters. Its hits are filtered again by their fields.
     Partial,
 }
 
-/// The condition of a source.
+/// The health of a source, which is the state of its circuit breaker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceHealth {
-    /// It is asked.
+    /// The breaker is closed: requests are sent.
     Ok,
-    /// It failed too often and is not asked for a while.
+    /// The breaker is open after too many failures: no requests are sent.
     Paused {
-        /// Until it is tried again, in milliseconds.
+        /// The time until the next attempt, in milliseconds.
         retry_after_ms: u64,
-        /// The failure that led to it.
+        /// The failure that opened the breaker.
         reason: String,
     },
-    /// The pause is over, and one question is on the way to see whether it answers again.
+    /// The breaker is half-open: one request is in flight to test the source.
     Probing {
-        /// The failure that led to the pause.
+        /// The failure that opened the breaker.
         reason: String,
     },
 }
 
-/// Something that finds results.
+/// A search engine that provides hits.
 pub trait SearchSource: Send + Sync + std::fmt::Debug {
-    /// Returns the name by which warnings call it.
+    /// Returns the name of the source in warnings.
     fn name(&self) -> &str;
 
-    /// Answers a question. Dropping the future gives the question up.
-    fn search<'a>(&'a self, ask: &'a SourceRequest<'a>) -> SourceFuture<'a>;
+    /// Searches. Dropping the future cancels the request.
+    fn search<'a>(&'a self, request: &'a SourceRequest<'a>) -> SourceFuture<'a>;
 
-    /// Tells whether it has results of this kind at all; one that has not is not asked.
+    /// Returns whether it provides results of this kind. If not, it is not queried.
     fn supports(&self, kind: SourceKind) -> bool {
         match kind {
             SourceKind::Web | SourceKind::Images | SourceKind::News => true,
         }
     }
 
-    /// Tells whether it answers by computing here, and waits for nobody elsewhere.
+    /// Returns whether it searches in this process, without network requests.
     fn is_local(&self) -> bool {
         false
     }
 
-    /// Tells whether it holds no pages at all, so that no question can have an answer.
+    /// Returns whether it contains no pages at all.
     fn is_empty(&self) -> bool {
         false
     }
 
-    /// Returns how far it applies the filters of a question.
+    /// Returns the degree to which it applies filters.
     fn filters(&self) -> FilterSupport {
         FilterSupport::Complete
     }
 
-    /// Returns whether it is asked at present.
-    fn condition(&self) -> SourceHealth {
+    /// Returns the state of its circuit breaker.
+    fn health(&self) -> SourceHealth {
         SourceHealth::Ok
     }
 }

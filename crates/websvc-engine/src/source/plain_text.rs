@@ -1,26 +1,26 @@
-//! Texts of other engines as plain text: without their markup, on one line.
+//! Converts texts of other search engines to plain text: without markup, on one line.
 
-/// Returns a text without tags, with its character references resolved and white space as single spaces.
+/// Removes the tags of a text, resolves its character references and collapses its white space.
 ///
-/// A `<` that begins no tag stays, so that `a < b` in an answer of plain text survives.
+/// A `<` that does not begin a tag stays, so that `a < b` in plain text survives.
 pub(super) fn plain(text: &str) -> String {
-    let mut bare = String::with_capacity(text.len());
+    let mut plain_text = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find(['<', '&']) {
-        bare.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let (replacement, used) = tag(rest).or_else(|| reference(rest)).unwrap_or_else(|| {
+    while let Some(position) = rest.find(['<', '&']) {
+        plain_text.push_str(&rest[..position]);
+        rest = &rest[position..];
+        let (replacement, length) = tag(rest).or_else(|| reference(rest)).unwrap_or_else(|| {
             let first = rest.chars().next();
             (first, first.map_or(0, char::len_utf8))
         });
-        bare.extend(replacement);
-        rest = &rest[used..];
+        plain_text.extend(replacement);
+        rest = &rest[length..];
     }
-    bare.push_str(rest);
-    bare.split_whitespace().collect::<Vec<_>>().join(" ")
+    plain_text.push_str(rest);
+    plain_text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the length of the tag at the start; tags of blocks leave a space.
+/// Returns the length of the tag at the start of a text. Tags of block elements are replaced by a space.
 fn tag(text: &str) -> Option<(Option<char>, usize)> {
     let inside = text.strip_prefix('<')?;
     let name = inside.strip_prefix('/').unwrap_or(inside);
@@ -35,7 +35,7 @@ fn tag(text: &str) -> Option<(Option<char>, usize)> {
     Some(((!is_inline).then_some(' '), length))
 }
 
-/// Reads the character reference at the start.
+/// Resolves the character reference at the start of a text.
 fn reference(text: &str) -> Option<(Option<char>, usize)> {
     let end = text.bytes().take(10).position(|byte| byte == b';')?;
     let name = text.get(1..end)?;
@@ -61,15 +61,15 @@ fn reference(text: &str) -> Option<(Option<char>, usize)> {
     Some((Some(character), end + 1))
 }
 
-/// Returns at most so many characters of a text, on one line.
-pub(super) fn shortened(text: &str, characters: usize) -> String {
+/// Returns a text as plain text, truncated to `max_chars` characters.
+pub(super) fn truncate(text: &str, max_chars: usize) -> String {
     let text = plain(text);
-    if text.chars().count() <= characters {
+    if text.chars().count() <= max_chars {
         return text;
     }
-    let mut short: String = text.chars().take(characters).collect();
-    short.push('…');
-    short
+    let mut truncated: String = text.chars().take(max_chars).collect();
+    truncated.push('…');
+    truncated
 }
 
 #[cfg(test)]
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markup_and_references_become_text() {
+    fn tags_and_references_become_plain_text() {
         let cases = [
             ("the <span class=\"searchmatch\">Rust</span> language", "the Rust language"),
             ("one<br>two<p>three</p>", "one two three"),
@@ -94,8 +94,8 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_end_in_an_ellipsis() {
-        assert_eq!(shortened("äöü", 2), "äö…");
-        assert_eq!(shortened("äöü", 3), "äöü");
+    fn long_texts_are_truncated_with_an_ellipsis() {
+        assert_eq!(truncate("äöü", 2), "äö…");
+        assert_eq!(truncate("äöü", 3), "äöü");
     }
 }

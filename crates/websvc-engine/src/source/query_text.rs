@@ -1,17 +1,17 @@
-//! The question in the words of engines elsewhere.
+//! Writes queries in the syntax of other search engines.
 
 use websvc_query::{Node, Operator, Query};
 use websvc_validate::DomainFilter;
 
-/// At most so many hosts of a domain filter are written into a question: engines cut long ones off. The filter is
-/// enforced on the results in any case.
+/// The maximum number of hosts of a domain filter that are written into a query, because engines cut off long queries.
+/// The filter is applied to the results in any case.
 const MAX_HOSTS: usize = 16;
 
-/// Returns the query with the operators that engines of the web share, and the domain filter in them.
+/// Returns the query with the operators that web search engines share, including the domain filter.
 ///
-/// Operators that they do not know (`related:`, `imagesize:`, `larger:`) are left out.
+/// Other operators (`related:`, `imagesize:`, `larger:`) are left out.
 pub(super) fn with_operators(query: &Query, domains: &DomainFilter) -> String {
-    let mut parts: Vec<String> = query.root().and_then(common).iter().map(Node::to_string).collect();
+    let mut parts: Vec<String> = query.root().and_then(shared_part).iter().map(Node::to_string).collect();
     match domains {
         DomainFilter::Any => {}
         DomainFilter::Include(hosts) if hosts.len() > MAX_HOSTS => {}
@@ -26,17 +26,17 @@ pub(super) fn with_operators(query: &Query, domains: &DomainFilter) -> String {
     parts.join(" ")
 }
 
-/// Returns the words and phrases of the query alone, for engines that read no operators.
+/// Returns only the words and phrases of a query, for engines without operators.
 pub(super) fn words_only(query: &Query) -> String {
     query.words().collect::<Vec<_>>().join(" ")
 }
 
-/// Tells whether the query has `related:`, which only the embedded index can apply.
+/// Returns whether a query has `related:`, which only the embedded index supports.
 pub(super) fn has_related(query: &Query) -> bool {
     any(query, |node| matches!(node, Node::Operator(Operator::Related(_))))
 }
 
-/// Tells whether the query has phrases or excludes words, which a title and a description do not decide.
+/// Returns whether a query has phrases or excluded words, which cannot be checked by title and description.
 pub(super) fn needs_text(query: &Query) -> bool {
     any(query, |node| match node {
         Node::Phrase(_) => true,
@@ -45,11 +45,11 @@ pub(super) fn needs_text(query: &Query) -> bool {
     })
 }
 
-/// Tells whether any node of the query is meant.
-pub(super) fn any(query: &Query, is_meant: impl Fn(&Node) -> bool) -> bool {
+/// Returns whether a predicate is true for any node of a query.
+pub(super) fn any(query: &Query, predicate: impl Fn(&Node) -> bool) -> bool {
     let mut nodes: Vec<&Node> = query.root().into_iter().collect();
     while let Some(node) = nodes.pop() {
-        if is_meant(node) {
+        if predicate(node) {
             return true;
         }
         match node {
@@ -61,12 +61,12 @@ pub(super) fn any(query: &Query, is_meant: impl Fn(&Node) -> bool) -> bool {
     false
 }
 
-/// Returns the part of a tree that engines of the web understand.
-fn common(node: &Node) -> Option<Node> {
+/// Returns the part of a query that web search engines support.
+fn shared_part(node: &Node) -> Option<Node> {
     match node {
         Node::And(children) => group(children, Node::And),
         Node::Or(children) => group(children, Node::Or),
-        Node::Not(child) => common(child).map(|child| Node::Not(Box::new(child))),
+        Node::Not(child) => shared_part(child).map(|child| Node::Not(Box::new(child))),
         Node::Word(_) | Node::Phrase(_) => Some(node.clone()),
         Node::Operator(operator) => match operator {
             Operator::Related(_) | Operator::ImageSize(_) | Operator::Larger(_) => None,
@@ -80,9 +80,9 @@ fn common(node: &Node) -> Option<Node> {
     }
 }
 
-fn group(children: &[Node], make: fn(Vec<Node>) -> Node) -> Option<Node> {
-    let mut kept: Vec<Node> = children.iter().filter_map(common).collect();
-    if kept.len() > 1 { Some(make(kept)) } else { kept.pop() }
+fn group(children: &[Node], combine: fn(Vec<Node>) -> Node) -> Option<Node> {
+    let mut supported: Vec<Node> = children.iter().filter_map(shared_part).collect();
+    if supported.len() > 1 { Some(combine(supported)) } else { supported.pop() }
 }
 
 #[cfg(test)]
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_of_the_web_are_kept_and_others_left_out() {
+    fn shared_operators_stay_and_others_are_left_out() {
         check(
             "tea \"green leaf\" -coffee site:a.test larger:10x10",
             &DomainFilter::Any,
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn domains_are_written_as_sites() {
+    fn domain_filters_become_site_operators() {
         let hosts = vec!["a.test".to_owned(), "b.test".to_owned()];
         check("tea", &DomainFilter::Include(hosts.clone()), "tea site:a.test OR site:b.test");
         check("tea", &DomainFilter::Exclude(hosts), "tea -site:a.test -site:b.test");
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn words_alone_are_what_is_looked_for() {
+    fn words_only_has_no_operators_and_excluded_words() {
         let query = websvc_query::parse("tea \"green leaf\" -coffee site:a.test intitle:cup").query;
         assert_eq!(words_only(&query), "tea green leaf cup");
         let needs = |query: &str| needs_text(&websvc_query::parse(query).query);

@@ -1,6 +1,6 @@
-//! The region of a country as engines name it: language and country.
+//! The regions of search engines, which consist of a language and a country.
 
-/// The countries with the language most results there are in, by the regions that SearXNG's engines share.
+/// Countries and their main languages, for the regions that the engines of SearXNG share.
 const LANGUAGES: &[(&str, &str)] = &[
     ("AR", "es"),
     ("AT", "de"),
@@ -61,12 +61,12 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("ZA", "en"),
 ];
 
-/// Returns the region for a country (ISO 3166-1 alpha-2 in upper case), such as `de-AT`.
-pub(super) fn language(country: &str) -> Option<String> {
+/// Returns the region of a country (ISO 3166-1 alpha-2 in upper case), such as `de-AT`.
+pub(super) fn region(country: &str) -> Option<String> {
     main_language(country).map(|language| format!("{language}-{country}"))
 }
 
-/// Returns the language most results of a country are in.
+/// Returns the language of most results of a country.
 pub(super) fn main_language(country: &str) -> Option<&'static str> {
-    LANGUAGES.iter().find(|(known, _)| *known == country).map(|(_, language)| *language)
+    LANGUAGES.iter().find(|(code, _)| *code == country).map(|(_, language)| *language)
 }

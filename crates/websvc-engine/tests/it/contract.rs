@@ -1,4 +1,4 @@
-//! What every source has to keep, whatever it is behind the seam: the same questions for all of them.
+//! The contract of search sources: the same checks for every implementation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use websvc_index::{Document, Index, IndexConfig};
 use websvc_testkit::{FakeElasticsearch, FakeSearxng, Page, TestWeb};
 use websvc_validate::{DomainFilter, SourceKind};
 
-use crate::asking::{Question, client};
+use crate::request::{TestRequest, client};
 
 const HOST: &str = "http://engine.test";
 
-/// The pages that every source holds: 24 of tea, of which every second is of another host.
+/// The pages in every source: 24 about tea, half of them on another host.
 fn documents() -> Vec<Document> {
     let page = |at: usize| Document {
         url: format!("http://{}.test/{at}", if at.is_multiple_of(2) { "even" } else { "odd" }),
@@ -43,29 +43,29 @@ fn searxng(world: &TestWeb) -> Arc<dyn SearchSource> {
     Arc::new(Searxng::new(config, client(world)))
 }
 
-fn declared(world: &TestWeb) -> Arc<dyn SearchSource> {
-    let declared = json!({
+fn api_source(world: &TestWeb) -> Arc<dyn SearchSource> {
+    let definition = json!({
         "url": format!("{HOST}/api?q={{query}}&n={{limit}}&p={{page}}"),
         "results": "/results",
         "fields": {"url": "/url", "title": "/title", "description": "/content", "date": "/publishedDate"},
     });
-    let declared: ApiDefinition = serde_json::from_value(declared).unwrap();
+    let definition: ApiDefinition = serde_json::from_value(definition).unwrap();
     let config =
-        HttpJsonConfig::new("api".to_owned(), &declared, EndpointConfig::default(), |_| None).unwrap();
+        HttpJsonConfig::new("api".to_owned(), &definition, EndpointConfig::default(), |_| None).unwrap();
     Arc::new(HttpJson::new(config, client(world)))
 }
 
 fn elastic_config() -> ElasticsearchConfig {
-    let declared: ElasticsearchDeclaration =
+    let declaration: ElasticsearchDeclaration =
         serde_json::from_value(json!({"url": HOST, "index": "pages"})).unwrap();
-    ElasticsearchConfig::new("es".to_owned(), &declared, EndpointConfig::default(), |_| None).unwrap()
+    ElasticsearchConfig::new("es".to_owned(), &declaration, EndpointConfig::default(), |_| None).unwrap()
 }
 
 fn elastic(world: &TestWeb) -> Arc<dyn SearchSource> {
     Arc::new(Elasticsearch::new(elastic_config(), client(world)))
 }
 
-/// Answers as a simple API does: nothing for what it does not know, else a page of results.
+/// Responds as a simple API: a page of results for queries about tea, otherwise no results.
 fn api(url: &str) -> Page {
     let url = url::Url::parse(url).unwrap();
     let pairs: std::collections::HashMap<String, String> = url.query_pairs().into_owned().collect();
@@ -75,14 +75,14 @@ fn api(url: &str) -> Page {
     Page::new("application/json", json!({ "results": page }).to_string())
 }
 
-/// Checks the contract on a source that holds the pages.
+/// Checks the contract with a source that contains the pages.
 async fn check(source: &dyn SearchSource) {
     let name = source.name();
-    let tea = || Question::new(SourceKind::Web, "tea");
-    assert_eq!(source.condition(), SourceHealth::Ok, "{name}");
+    let tea = || TestRequest::new(SourceKind::Web, "tea");
+    assert_eq!(source.health(), SourceHealth::Ok, "{name}");
     for limit in [1, 5, 24, 60] {
-        let question = Question { limit, ..tea() };
-        let (hits, _) = question.hits(source).await;
+        let request = TestRequest { limit, ..tea() };
+        let (hits, _) = request.hits(source).await;
         assert!(!hits.is_empty() && hits.len() <= limit, "{name}: {} of {limit}", hits.len());
         let mut urls: Vec<&str> = hits.iter().map(|hit| hit.url.as_str()).collect();
         assert!(
@@ -95,27 +95,27 @@ async fn check(source: &dyn SearchSource) {
         assert!(hits.iter().all(|hit| hit.title.starts_with("Tea number")), "{name}");
     }
     let domains = DomainFilter::Include(vec!["even.test".to_owned()]);
-    let (hits, _) = Question { domains, limit: 24, ..tea() }.hits(source).await;
+    let (hits, _) = TestRequest { domains, limit: 24, ..tea() }.hits(source).await;
     assert!(!hits.is_empty() && hits.iter().all(|hit| hit.url.contains("even.test")), "{name}");
-    let (hits, _) = Question { limit: 24, ..tea().tbs("cdr:1,cd_max:04/03/2024") }.hits(source).await;
+    let (hits, _) = TestRequest { limit: 24, ..tea().tbs("cdr:1,cd_max:04/03/2024") }.hits(source).await;
     assert!(
         !hits.is_empty()
             && hits.iter().all(|hit| hit.date.unwrap() < "2024-04-04T00:00:00Z".parse().unwrap()),
         "{name}"
     );
-    // Nothing is an answer.
-    let nothing = Question::new(SourceKind::Web, "intitle:zzz site:nowhere.test").ask(source).await;
+    // No results are a valid response.
+    let nothing = TestRequest::new(SourceKind::Web, "intitle:zzz site:nowhere.test").send(source).await;
     let is_empty = matches!(&nothing, SourceResponse::Results { hits, .. } if hits.is_empty());
     assert!(is_empty, "{name}: {nothing:?}");
-    // A question that is dropped leaves the source as it was.
-    let question = tea();
-    let _given_up = tokio::time::timeout(Duration::ZERO, question.ask(source)).await;
-    assert_eq!(source.condition(), SourceHealth::Ok, "{name}");
+    // A cancelled request does not affect the source.
+    let request = tea();
+    let _cancelled = tokio::time::timeout(Duration::ZERO, request.send(source)).await;
+    assert_eq!(source.health(), SourceHealth::Ok, "{name}");
     assert!(!tea().hits(source).await.0.is_empty(), "{name}");
 }
 
 #[tokio::test]
-async fn every_source_keeps_it() {
+async fn every_source_meets_the_contract() {
     let directory = tempfile::tempdir().unwrap();
     let index = Arc::new(Index::open(directory.path(), IndexConfig::default()).unwrap());
     documents().into_iter().for_each(|document| index.add(document).unwrap());
@@ -123,21 +123,25 @@ async fn every_source_keeps_it() {
     check(&IndexSource::new(index)).await;
 
     let instance = FakeSearxng::new().results("general", results());
-    let world = TestWeb::builder().page_with(&format!("{HOST}/search"), move |seen| {
-        // It finds nothing of what it does not know.
-        if seen.url.contains("zzz") { FakeSearxng::new().answer(seen) } else { instance.answer(seen) }
+    let world = TestWeb::builder().page_with(&format!("{HOST}/search"), move |request| {
+        // It finds nothing for unknown words.
+        if request.url.contains("zzz") {
+            FakeSearxng::new().answer(request)
+        } else {
+            instance.answer(request)
+        }
     });
-    let world = world.page_with(&format!("{HOST}/api"), |seen| api(&seen.url));
+    let world = world.page_with(&format!("{HOST}/api"), |request| api(&request.url));
     let world = FakeElasticsearch::new("pages").serve(world, HOST).start().await;
     let written = ElasticsearchWriter::new(elastic_config(), client(&world)).write(documents()).await;
     assert_eq!(written.written, 24);
-    for source in [searxng(&world), declared(&world), elastic(&world)] {
+    for source in [searxng(&world), api_source(&world), elastic(&world)] {
         check(&*source).await;
     }
 }
 
 #[tokio::test]
-async fn a_failure_is_no_empty_answer_and_names_no_address() {
+async fn failed_source_is_unavailable_and_its_reason_contains_no_address() {
     let broken = || Page::new("application/json", r#"{"error": "internal"}"#).status(500);
     let world = TestWeb::builder()
         .page(&format!("{HOST}/search"), broken())
@@ -145,13 +149,13 @@ async fn a_failure_is_no_empty_answer_and_names_no_address() {
         .page(&format!("{HOST}/pages/_search"), broken())
         .start()
         .await;
-    for source in [searxng(&world), declared(&world), elastic(&world)] {
+    for source in [searxng(&world), api_source(&world), elastic(&world)] {
         for _ in 0..5 {
-            let reason = Question::new(SourceKind::Web, "tea").reason(&*source).await;
+            let reason = TestRequest::new(SourceKind::Web, "tea").reason(&*source).await;
             assert!(reason.contains("500") && !reason.contains("engine.test"), "{reason}");
         }
-        assert!(matches!(source.condition(), SourceHealth::Paused { .. }), "{}", source.name());
-        let reason = Question::new(SourceKind::Web, "tea").reason(&*source).await;
-        assert!(reason.starts_with("it is paused after failures"), "{reason}");
+        assert!(matches!(source.health(), SourceHealth::Paused { .. }), "{}", source.name());
+        let reason = TestRequest::new(SourceKind::Web, "tea").reason(&*source).await;
+        assert!(reason.starts_with("paused after failures"), "{reason}");
     }
 }

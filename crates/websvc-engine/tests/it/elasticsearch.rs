@@ -1,5 +1,4 @@
-//! Servers that speak the API of Elasticsearch: what they are asked, what is read, what is written, and what is said
-//! when they fail.
+//! The source and the writer for servers with the API of Elasticsearch: requests, responses, writes and failures.
 
 use std::time::Duration;
 
@@ -13,16 +12,16 @@ use websvc_testkit::{FakeElasticsearch, Page, TestWeb};
 use websvc_types::index::IndexDocument;
 use websvc_validate::{DomainFilter, SourceKind};
 
-use crate::asking::{Question, client, urls};
+use crate::request::{TestRequest, client, urls};
 
 const ELASTIC: &str = "http://es.test";
 const QUICKWIT: &str = "http://es.test/api/v1/_elastic";
 
 fn config(base: &str, endpoint: EndpointConfig) -> ElasticsearchConfig {
-    let declared = json!({"url": base, "index": "pages", "username": "reader", "password": "${PASSWORD}"});
-    let declared: ElasticsearchDeclaration = serde_json::from_value(declared).unwrap();
+    let declaration = json!({"url": base, "index": "pages", "username": "reader", "password": "${PASSWORD}"});
+    let declaration: ElasticsearchDeclaration = serde_json::from_value(declaration).unwrap();
     let variable = |name: &str| (name == "PASSWORD").then(|| "leaf".to_owned());
-    ElasticsearchConfig::new("es".to_owned(), &declared, endpoint, variable).unwrap()
+    ElasticsearchConfig::new("es".to_owned(), &declaration, endpoint, variable).unwrap()
 }
 
 fn source(world: &TestWeb, base: &str) -> Elasticsearch {
@@ -31,7 +30,7 @@ fn source(world: &TestWeb, base: &str) -> Elasticsearch {
 
 fn writer(world: &TestWeb, base: &str) -> ElasticsearchWriter {
     ElasticsearchWriter::new(config(base, EndpointConfig::default()), client(world))
-        .with_first_pause(Duration::from_millis(1))
+        .with_initial_backoff(Duration::from_millis(1))
 }
 
 fn page(url: &str, title: &str, body: &str, date: &str) -> Document {
@@ -95,7 +94,7 @@ fn pages() -> Vec<Document> {
     ]
 }
 
-/// Returns a server that holds the pages, and where it is.
+/// Returns a loopback web with a server at `base` that contains the pages.
 async fn filled(server: FakeElasticsearch, base: &str) -> TestWeb {
     let world = server.serve(TestWeb::builder(), base).start().await;
     let written = writer(&world, base).write(pages()).await;
@@ -105,7 +104,7 @@ async fn filled(server: FakeElasticsearch, base: &str) -> TestWeb {
 }
 
 #[tokio::test]
-async fn every_operator_and_filter_finds_what_it_says_on_all_servers() {
+async fn operators_and_words_find_the_right_pages_on_all_servers() {
     let cases: &[(&str, &[&str])] = &[
         ("green water", &["www.tea", "tea.test/black", "docs", "coffee"]),
         ("\"green tea\"", &["www.tea"]),
@@ -134,7 +133,7 @@ async fn every_operator_and_filter_finds_what_it_says_on_all_servers() {
         let world = filled(server, base).await;
         let source = source(&world, base);
         for (query, expected) in cases {
-            let (hits, warnings) = Question::new(SourceKind::Web, query).hits(&source).await;
+            let (hits, warnings) = TestRequest::new(SourceKind::Web, query).hits(&source).await;
             let mut found = urls(&hits);
             found.sort_unstable();
             let is_there = |part: &&&str| found.iter().any(|url| url.contains(**part));
@@ -146,54 +145,54 @@ async fn every_operator_and_filter_finds_what_it_says_on_all_servers() {
 }
 
 #[tokio::test]
-async fn what_stands_beside_the_query_is_applied() {
+async fn filters_outside_of_the_query_are_applied() {
     let world = filled(FakeElasticsearch::new("pages"), ELASTIC).await;
     let source = source(&world, ELASTIC);
-    let ask = |question: Question| {
+    let search = |request: TestRequest| {
         let source = &source;
-        async move { question.hits(source).await.0.into_iter().map(|hit| hit.url).collect::<Vec<_>>() }
+        async move { request.hits(source).await.0.into_iter().map(|hit| hit.url).collect::<Vec<_>>() }
     };
-    let tea = || Question::new(SourceKind::Web, "tea");
-    let mut question = tea();
-    question.domains = DomainFilter::Include(vec!["tea.de".to_owned(), "coffee.test".to_owned()]);
-    assert_eq!(ask(question).await.len(), 2);
-    let mut question = tea();
-    question.domains = DomainFilter::Exclude(vec!["test".to_owned()]);
-    assert_eq!(ask(question).await, ["http://docs.tea.de/paper"]);
-    let mut question = tea();
-    question.safe = true;
-    assert!(!ask(question).await.iter().any(|url| url.contains("adult")));
-    assert_eq!(ask(tea().tbs("qdr:w")).await.len(), 2);
-    assert_eq!(ask(tea().tbs("cdr:1,cd_max:12/31/2020")).await, ["http://coffee.test/"]);
-    let newest = ask(tea().tbs("sbd:1")).await;
+    let tea = || TestRequest::new(SourceKind::Web, "tea");
+    let mut request = tea();
+    request.domains = DomainFilter::Include(vec!["tea.de".to_owned(), "coffee.test".to_owned()]);
+    assert_eq!(search(request).await.len(), 2);
+    let mut request = tea();
+    request.domains = DomainFilter::Exclude(vec!["test".to_owned()]);
+    assert_eq!(search(request).await, ["http://docs.tea.de/paper"]);
+    let mut request = tea();
+    request.safe = true;
+    assert!(!search(request).await.iter().any(|url| url.contains("adult")));
+    assert_eq!(search(tea().tbs("qdr:w")).await.len(), 2);
+    assert_eq!(search(tea().tbs("cdr:1,cd_max:12/31/2020")).await, ["http://coffee.test/"]);
+    let newest = search(tea().tbs("sbd:1")).await;
     assert_eq!(newest[..2], ["http://news.test/1", "https://www.tea.test/guide/green.html"]);
     assert_eq!(newest.last().unwrap(), "http://coffee.test/");
-    let mut question = Question::new(SourceKind::Web, "leaves OR tea");
-    question.country = Some("DE");
-    ask(question).await;
-    let asked = String::from_utf8_lossy(&world.requests().last().unwrap().body).into_owned();
-    assert!(asked.contains("country:DE"), "{asked}");
+    let mut request = TestRequest::new(SourceKind::Web, "leaves OR tea");
+    request.country = Some("DE");
+    search(request).await;
+    let body = String::from_utf8_lossy(&world.requests().last().unwrap().body).into_owned();
+    assert!(body.contains("country:DE"), "{body}");
 }
 
 #[tokio::test]
-async fn pages_with_all_words_come_before_those_with_some() {
+async fn pages_with_all_words_come_before_pages_with_some() {
     let world = filled(FakeElasticsearch::new("pages"), ELASTIC).await;
-    let (hits, _) = Question::new(SourceKind::Web, "black water").hits(&source(&world, ELASTIC)).await;
+    let (hits, _) = TestRequest::new(SourceKind::Web, "black water").hits(&source(&world, ELASTIC)).await;
     assert_eq!(hits[0].url, "http://tea.test/black");
     assert!(hits.len() > 1);
 }
 
 #[tokio::test]
-async fn a_passage_is_shown_or_the_pages_description() {
+async fn description_is_a_snippet_or_that_of_the_page() {
     let world = filled(FakeElasticsearch::new("pages"), ELASTIC).await;
     let source_of = |world: &TestWeb, base| source(world, base);
-    let question = Question::new(SourceKind::Web, "intitle:green hot");
-    let (hits, _) = question.hits(&source_of(&world, ELASTIC)).await;
+    let request = TestRequest::new(SourceKind::Web, "intitle:green hot");
+    let (hits, _) = request.hits(&source_of(&world, ELASTIC)).await;
     assert_eq!(hits[0].description, "Green tea wants hot water.");
     assert_eq!(hits[0].date, "2024-05-09T00:00:00Z".parse().ok());
     let world = filled(FakeElasticsearch::new("pages").quickwit(), QUICKWIT).await;
-    let (hits, _) = question.hits(&source_of(&world, QUICKWIT)).await;
-    assert_eq!(hits[0].description, "The guide.", "it has no passages");
+    let (hits, _) = request.hits(&source_of(&world, QUICKWIT)).await;
+    assert_eq!(hits[0].description, "The guide.", "Quickwit has no snippets");
 }
 
 #[tokio::test]
@@ -201,7 +200,7 @@ async fn images_and_news_are_found() {
     let world = filled(FakeElasticsearch::new("pages"), ELASTIC).await;
     let source = source(&world, ELASTIC);
     let images = async |query: &str| {
-        let (hits, _) = Question::new(SourceKind::Images, query).hits(&source).await;
+        let (hits, _) = TestRequest::new(SourceKind::Images, query).hits(&source).await;
         let mut images: Vec<String> = hits.into_iter().map(|hit| hit.image.unwrap().url).collect();
         images.sort_unstable();
         images
@@ -211,67 +210,68 @@ async fn images_and_news_are_found() {
     assert_eq!(images("imagesize:900x100").await, ["http://i.test/dog.jpg"]);
     assert_eq!(images("site:tea.test filetype:jpeg").await, ["http://i.test/dog.jpg"]);
     assert_eq!(images("coffee").await, Vec::<String>::new());
-    let (hits, _) = Question::new(SourceKind::News, "tea").hits(&source).await;
+    let (hits, _) = TestRequest::new(SourceKind::News, "tea").hits(&source).await;
     assert_eq!(urls(&hits), ["http://news.test/1"]);
     assert_eq!(hits[0].image.as_ref().unwrap().url, "http://i.test/news.png");
 }
 
 #[tokio::test]
-async fn what_it_cannot_apply_is_told() {
+async fn unsupported_operators_are_reported_in_warnings() {
     let world = filled(FakeElasticsearch::new("pages"), ELASTIC).await;
-    let question = Question::new(SourceKind::Web, "tea related:a.test larger:10x10");
-    let (hits, warnings) = question.hits(&source(&world, ELASTIC)).await;
+    let request = TestRequest::new(SourceKind::Web, "tea related:a.test larger:10x10");
+    let (hits, warnings) = request.hits(&source(&world, ELASTIC)).await;
     assert_eq!(hits.len(), 6);
     assert_eq!(
         warnings,
         [
-            "source es: it cannot apply related:, which was left out",
+            "source es: related: is not supported and was ignored",
             "source es: imagesize: and larger: apply to images only and were ignored",
         ]
     );
 }
 
 #[tokio::test]
-async fn further_pages_are_asked_for_until_there_are_enough() {
+async fn further_pages_are_requested_until_the_limit_is_reached() {
     let server = FakeElasticsearch::new("pages");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let many = (0..250).map(|at| page(&format!("http://a.test/{at}"), "Tea", "Tea.", "2024-05-01T00:00:00Z"));
     writer(&world, ELASTIC).write(many.collect()).await;
     world.forget();
-    let mut question = Question::new(SourceKind::Web, "tea");
-    question.limit = 150;
-    let (hits, _) = question.hits(&source(&world, ELASTIC)).await;
+    let mut request = TestRequest::new(SourceKind::Web, "tea");
+    request.limit = 150;
+    let (hits, _) = request.hits(&source(&world, ELASTIC)).await;
     assert_eq!((hits.len(), world.requests().len()), (150, 2));
     world.forget();
-    question.limit = 1000;
-    let (hits, _) = question.hits(&source(&world, ELASTIC)).await;
+    request.limit = 1000;
+    let (hits, _) = request.hits(&source(&world, ELASTIC)).await;
     assert_eq!((hits.len(), world.requests().len()), (250, 3), "until the server has no more");
 }
 
 #[tokio::test]
-async fn an_answer_of_some_shards_is_told_and_none_is_no_answer() {
+async fn failed_shards_are_a_warning_or_a_failure_without_results() {
     let server = FakeElasticsearch::new("pages");
     let world = filled(server.clone(), ELASTIC).await;
     let source = source(&world, ELASTIC);
     server.fail_shards(2);
-    let (_, warnings) = Question::new(SourceKind::Web, "tea").hits(&source).await;
+    let (_, warnings) = TestRequest::new(SourceKind::Web, "tea").hits(&source).await;
     assert_eq!(warnings, ["source es: results may be missing: 2 of its 5 shards failed"]);
-    let reason = Question::new(SourceKind::Web, "nothing").reason(&source).await;
-    assert_eq!(reason, "it found nothing, and 2 of its 5 shards failed");
+    let reason = TestRequest::new(SourceKind::Web, "nothing").reason(&source).await;
+    assert_eq!(reason, "no results, and 2 of its 5 shards failed");
     server.fail_shards(0);
     server.run_out_of_time();
-    let (_, warnings) = Question::new(SourceKind::Web, "tea").hits(&source).await;
-    let expected = "source es: results may be missing: it ran out of time before it had looked everywhere";
+    let (_, warnings) = TestRequest::new(SourceKind::Web, "tea").hits(&source).await;
+    let expected =
+        "source es: results may be missing: the search timed out before all documents were searched";
     assert_eq!(warnings, [expected]);
 }
 
 #[tokio::test]
-async fn failures_are_told_apart_without_secrets() {
+async fn failure_reasons_are_specific_and_contain_no_secrets() {
     let server = FakeElasticsearch::new("pages").open_to("Basic someone-else");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
-    let tea = Question::new(SourceKind::Web, "tea");
+    let tea = TestRequest::new(SourceKind::Web, "tea");
     let reason = tea.reason(&source(&world, ELASTIC)).await;
-    let expected = "it answered with status 401: its username and password or its api_key do not open it";
+    let expected = "responded with status 401: the username and password or the api_key were rejected";
     assert_eq!(reason, expected);
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!((written.lost, written.first_failure.as_deref()), (6, Some(expected)));
@@ -280,44 +280,44 @@ async fn failures_are_told_apart_without_secrets() {
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let source_ = source(&world, ELASTIC);
     let reason = tea.reason(&source_).await;
-    assert_eq!(reason, "it answered with status 404: it has no index \"pages\"");
+    assert_eq!(reason, "responded with status 404: the index \"pages\" does not exist");
     server.fail_next("_search", Page::text("busy").status(503));
-    assert_eq!(tea.reason(&source_).await, "it answered with status 503");
+    assert_eq!(tea.reason(&source_).await, "responded with status 503");
     server.fail_next("_search", Page::new("application/json", "{\"hits\": {}}"));
-    assert_eq!(tea.reason(&source_).await, "its answer cannot be read: it has no list `hits.hits`");
+    assert_eq!(tea.reason(&source_).await, "its response cannot be read: the list `hits.hits` is missing");
     let foreign = json!({"hits": {"hits": [{"_source": {"message": "a log"}}]}}).to_string();
     server.fail_next("_search", Page::new("application/json", foreign));
     let reason = tea.reason(&source_).await;
-    assert_eq!(reason, "its answer cannot be read: its documents are not as websvc writes them");
+    assert_eq!(reason, "its response cannot be read: its documents were not written by websvc");
     server.fail_next("_search", Page::text("").status(429).header("retry-after", "60"));
-    let answer = tea.ask(&source_).await;
+    let response = tea.send(&source_).await;
     assert!(
-        matches!(answer, SourceResponse::Unavailable { failure: FailureKind::Limited, .. }),
-        "{answer:?}"
+        matches!(response, SourceResponse::Unavailable { failure: FailureKind::Limited, .. }),
+        "{response:?}"
     );
-    assert!(matches!(source_.condition(), SourceHealth::Paused { .. }));
+    assert!(matches!(source_.health(), SourceHealth::Paused { .. }));
 }
 
 #[tokio::test]
-async fn a_silent_server_is_given_up_after_its_time() {
+async fn silent_server_fails_after_its_timeout() {
     let world = TestWeb::builder().page("http://es.test/pages/_search", Page::silence()).start().await;
     let endpoint = EndpointConfig { timeout: Duration::from_millis(50), ..EndpointConfig::default() };
     let source = Elasticsearch::new(config(ELASTIC, endpoint), client(&world));
-    let answer = Question::new(SourceKind::Web, "tea").ask(&source).await;
+    let response = TestRequest::new(SourceKind::Web, "tea").send(&source).await;
     assert!(
-        matches!(answer, SourceResponse::Unavailable { failure: FailureKind::Timeout, .. }),
-        "{answer:?}"
+        matches!(response, SourceResponse::Unavailable { failure: FailureKind::Timeout, .. }),
+        "{response:?}"
     );
     assert!(world.requests()[0].url.ends_with("?timeout=40ms"));
 }
 
 #[tokio::test]
-async fn a_page_is_there_once_however_often_it_is_written() {
+async fn page_written_again_replaces_its_older_version() {
     let server = FakeElasticsearch::new("pages");
     let world = filled(server.clone(), ELASTIC).await;
-    let again =
+    let update =
         page("http://tea.test/black/?utm_source=x", "Black tea again", "Text.", "2024-05-01T00:00:00Z");
-    writer(&world, ELASTIC).write(vec![again]).await;
+    writer(&world, ELASTIC).write(vec![update]).await;
     let titles: Vec<Value> =
         server.documents().into_iter().map(|document| document["title"].clone()).collect();
     assert_eq!(titles.len(), 6);
@@ -325,7 +325,7 @@ async fn a_page_is_there_once_however_often_it_is_written() {
 }
 
 #[tokio::test]
-async fn documents_without_room_are_sent_again_and_refused_ones_counted() {
+async fn rejections_for_lack_of_capacity_are_retried_and_others_counted() {
     let server = FakeElasticsearch::new("pages");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     server.be_busy_for(8);
@@ -333,23 +333,23 @@ async fn documents_without_room_are_sent_again_and_refused_ones_counted() {
     server.fail_next("_bulk", Page::text("down").status(503));
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!((written.written, written.refused, written.lost), (5, 1, 0));
-    let why = "http://coffee.test/: status 400, document_parsing_exception: failed to parse field [date]";
-    assert_eq!(written.first_failure.as_deref(), Some(why));
+    let reason = "http://coffee.test/: status 400, document_parsing_exception: failed to parse field [date]";
+    assert_eq!(written.first_failure.as_deref(), Some(reason));
     assert_eq!(server.documents().len(), 5);
 }
 
 #[tokio::test]
-async fn what_stays_without_room_is_told_as_lost() {
+async fn documents_are_lost_after_the_last_retry() {
     let server = FakeElasticsearch::new("pages");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     server.be_busy_for(1_000);
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!((written.written, written.refused, written.lost), (0, 0, 6));
-    assert_eq!(server.bulks(), 7, "once and six times more");
+    assert_eq!(server.bulks(), 7, "one attempt and six retries");
 }
 
 #[tokio::test]
-async fn a_batch_that_is_too_large_is_halved() {
+async fn batch_that_is_too_large_is_halved() {
     let server = FakeElasticsearch::new("pages");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     server.take_at_most(1_500);
@@ -359,41 +359,41 @@ async fn a_batch_that_is_too_large_is_halved() {
 }
 
 #[tokio::test]
-async fn an_index_of_another_mapping_is_not_written_to() {
+async fn index_with_another_mapping_is_not_written_to() {
     let server = FakeElasticsearch::new("pages");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let mapping = json!({"pages": {"mappings": {"properties": {"body": {"type": "keyword"}}}}}).to_string();
     server.fail_next("_mapping", Page::new("application/json", mapping));
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!(written.lost, 6);
-    let why = written.first_failure.unwrap();
-    assert!(why.contains("the index \"pages\" has not the field \"body\" of websvc"), "{why}");
+    let reason = written.first_failure.unwrap();
+    assert!(reason.contains("the index \"pages\" was not created by websvc: its field \"body\""), "{reason}");
     assert!(server.documents().is_empty());
 }
 
 #[tokio::test]
-async fn a_mirror_that_is_silent_loses_pages_aloud_at_the_end() {
+async fn mirror_reports_unwritten_pages_as_lost_when_it_closes() {
     let world = TestWeb::builder().page("http://es.test/pages/_mapping", Page::silence()).start().await;
     let mirror = Mirror::new(writer(&world, ELASTIC));
     let page = IndexDocument { url: "http://a.test/".to_owned(), ..IndexDocument::default() };
     mirror.enqueue(&[page.clone(), page]);
-    let report = mirror.close(Duration::from_millis(20)).await;
-    assert_eq!((report.written, report.refused, report.lost), (0, 0, 2));
-    let why = report.first_failure.unwrap();
-    assert!(why.starts_with("they were not written within"), "{why}");
+    let metrics = mirror.close(Duration::from_millis(20)).await;
+    assert_eq!((metrics.written, metrics.refused, metrics.lost), (0, 0, 2));
+    let reason = metrics.first_failure.unwrap();
+    assert!(reason.starts_with("they were not written within"), "{reason}");
 }
 
 #[tokio::test]
-async fn a_mirror_writes_what_is_handed_over_before_it_closes() {
+async fn mirror_writes_queued_pages_before_it_closes() {
     let server = FakeElasticsearch::new("pages");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let mirror = Mirror::new(writer(&world, ELASTIC));
     let page = |at: usize| IndexDocument { url: format!("http://a.test/{at}"), ..IndexDocument::default() };
     let pages: Vec<IndexDocument> = (0..1_005).map(page).collect();
     let left_out = mirror.enqueue(&pages);
-    assert_eq!(left_out, 5, "the queue takes a thousand");
-    let report = mirror.close(Duration::from_secs(60)).await;
-    assert_eq!((report.written, report.lost), (1_000, 5));
+    assert_eq!(left_out, 5, "the queue has a capacity of 1000 pages");
+    let metrics = mirror.close(Duration::from_secs(60)).await;
+    assert_eq!((metrics.written, metrics.lost), (1_000, 5));
     assert_eq!(server.documents().len(), 1_000);
-    assert_eq!(mirror.enqueue(&pages[..1]), 1, "it is closed");
+    assert_eq!(mirror.enqueue(&pages[..1]), 1, "a closed mirror rejects pages");
 }

@@ -1,8 +1,8 @@
-//! The engine against loopback servers that behave like those it asks.
+//! Tests of search sources against loopback servers that imitate real ones.
 
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod asking;
 mod contract;
 mod elasticsearch;
+mod request;
 mod searxng;

@@ -1,4 +1,4 @@
-//! SearXNG as a source: what is asked, what is read, and what is said when it does not answer.
+//! The source for SearXNG: requests, responses and failures.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use websvc_testkit::{FakeSearxng, Page, TestWeb};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 use websvc_validate::{DomainFilter, SourceKind};
 
-use crate::asking::{Question, client, urls};
+use crate::request::{TestRequest, client, urls};
 
 const SEARCH: &str = "http://searx.test/base/search";
 
@@ -40,8 +40,8 @@ fn source(world: &TestWeb) -> Searxng {
     source_with(world, EndpointConfig::default())
 }
 
-/// Returns the parameters of the only request so far.
-fn asked(world: &TestWeb) -> Vec<(String, String)> {
+/// Returns the parameters of the only request.
+fn parameters(world: &TestWeb) -> Vec<(String, String)> {
     let requests = world.requests();
     assert_eq!(requests.len(), 1);
     url::Url::parse(&requests[0].url).unwrap().query_pairs().into_owned().collect()
@@ -49,13 +49,13 @@ fn asked(world: &TestWeb) -> Vec<(String, String)> {
 
 async fn reason(page: Page) -> String {
     let world = TestWeb::builder().page(SEARCH, page).start().await;
-    Question::new(SourceKind::Web, "tea").reason(&source(&world)).await
+    TestRequest::new(SourceKind::Web, "tea").reason(&source(&world)).await
 }
 
 #[tokio::test]
-async fn web_results_are_read_once_each_and_the_odd_ones_left_out() {
+async fn web_results_are_read_once_and_invalid_ones_skipped() {
     let world = serve(instance()).await;
-    let (hits, warnings) = Question::new(SourceKind::Web, "tea").hits(&source(&world)).await;
+    let (hits, warnings) = TestRequest::new(SourceKind::Web, "tea").hits(&source(&world)).await;
     assert_eq!(
         urls(&hits),
         ["https://tea.test/guide", "https://docs.tea.test/brewing.pdf", "https://coffee.test/"]
@@ -70,9 +70,9 @@ async fn web_results_are_read_once_each_and_the_odd_ones_left_out() {
 }
 
 #[tokio::test]
-async fn sizes_of_images_are_read_from_free_text() {
+async fn image_sizes_are_read_from_free_text() {
     let world = serve(instance()).await;
-    let (hits, _) = Question::new(SourceKind::Images, "tea").hits(&source(&world)).await;
+    let (hits, _) = TestRequest::new(SourceKind::Images, "tea").hits(&source(&world)).await;
     let sizes: Vec<_> = hits
         .iter()
         .map(|hit| hit.image.as_ref().map(|image| (image.url.as_str(), image.width, image.height)).unwrap())
@@ -85,16 +85,16 @@ async fn sizes_of_images_are_read_from_free_text() {
             ("https://img.test/pot.svg", None, None),
         ]
     );
-    let (hits, _) = Question::new(SourceKind::Images, "tea larger:1100x800").hits(&source(&world)).await;
+    let (hits, _) = TestRequest::new(SourceKind::Images, "tea larger:1100x800").hits(&source(&world)).await;
     assert_eq!(hits.len(), 1);
-    let seen = &world.requests().last().unwrap().url.clone();
-    assert!(seen.contains("q=tea&") && seen.contains("categories=images"), "{seen}");
+    let last_url = &world.requests().last().unwrap().url.clone();
+    assert!(last_url.contains("q=tea&") && last_url.contains("categories=images"), "{last_url}");
 }
 
 #[tokio::test]
 async fn dates_without_zone_and_in_words_are_read() {
     let world = serve(instance()).await;
-    let (hits, _) = Question::new(SourceKind::News, "tea").hits(&source(&world)).await;
+    let (hits, _) = TestRequest::new(SourceKind::News, "tea").hits(&source(&world)).await;
     let dates: Vec<_> = hits.iter().map(|hit: &Hit| hit.date.map(|date| date.to_string())).collect();
     assert_eq!(
         dates,
@@ -104,14 +104,14 @@ async fn dates_without_zone_and_in_words_are_read() {
 }
 
 #[tokio::test]
-async fn the_question_is_told_in_its_parameters() {
+async fn request_options_become_url_parameters() {
     let world = serve(instance()).await;
-    let mut question =
-        Question::new(SourceKind::News, "!g tea \"green leaf\" -coffee related:a.test").tbs("qdr:w");
-    question.safe = true;
-    question.country = Some("AT");
-    question.domains = DomainFilter::Include(vec!["news.test".to_owned()]);
-    question.hits(&source(&world)).await;
+    let mut request =
+        TestRequest::new(SourceKind::News, "!g tea \"green leaf\" -coffee related:a.test").tbs("qdr:w");
+    request.safe = true;
+    request.country = Some("AT");
+    request.domains = DomainFilter::Include(vec!["news.test".to_owned()]);
+    request.hits(&source(&world)).await;
     let expected = [
         ("q", "g tea \"green leaf\" -coffee site:news.test"),
         ("format", "json"),
@@ -121,168 +121,170 @@ async fn the_question_is_told_in_its_parameters() {
         ("language", "de-AT"),
         ("time_range", "week"),
     ];
-    // The second page, asked because the first was not enough, is empty.
+    // A second page is requested, because the first one is not enough. It is empty.
     let first: Vec<(String, String)> =
         url::Url::parse(&world.requests()[0].url).unwrap().query_pairs().into_owned().collect();
     assert_eq!(first, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
 }
 
 #[tokio::test]
-async fn pages_are_asked_for_until_enough_hits_pass_the_filters() {
+async fn pages_are_requested_until_enough_hits_match_the_filters() {
     let result = |at: usize| {
         let host = if at.is_multiple_of(2) { "even.test" } else { "odd.test" };
         json!({"url": format!("https://{host}/{at}"), "title": "Tea", "engine": "x"})
     };
     let world = serve(FakeSearxng::new().results("general", (0..100).map(result).collect())).await;
-    let mut question = Question::new(SourceKind::Web, "tea site:even.test");
-    question.limit = 12;
-    let (hits, warnings) = question.hits(&source(&world)).await;
+    let mut request = TestRequest::new(SourceKind::Web, "tea site:even.test");
+    request.limit = 12;
+    let (hits, warnings) = request.hits(&source(&world)).await;
     assert_eq!((hits.len(), warnings.len(), world.requests().len()), (12, 0, 3));
     assert!(hits.iter().all(|hit| hit.url.starts_with("https://even.test/")));
     world.forget();
-    question.limit = 100;
-    let (hits, _) = question.hits(&source(&world)).await;
-    assert_eq!((hits.len(), world.requests().len()), (50, 10), "an engine has no more than ten pages");
+    request.limit = 100;
+    let (hits, _) = request.hits(&source(&world)).await;
+    assert_eq!((hits.len(), world.requests().len()), (50, 10), "at most ten pages are requested");
 }
 
 #[tokio::test]
-async fn what_the_time_range_cannot_say_is_enforced_and_undated_results_are_named() {
+async fn unsupported_time_filters_are_applied_locally_and_undated_results_removed() {
     let world = serve(instance()).await;
-    let question = Question::new(SourceKind::News, "tea").tbs("cdr:1,cd_min:05/09/2024");
-    let (hits, warnings) = question.hits(&source(&world)).await;
+    let request = TestRequest::new(SourceKind::News, "tea").tbs("cdr:1,cd_min:05/09/2024");
+    let (hits, warnings) = request.hits(&source(&world)).await;
     assert_eq!(urls(&hits), ["https://news.test/1"]);
     assert_eq!(
         warnings,
-        ["1 results without a date were left out, because it cannot apply this time filter itself"]
+        ["1 results without a date were removed, because the source does not support this time filter"]
     );
-    let exact = Question::new(SourceKind::News, "tea").tbs("qdr:d");
+    let exact = TestRequest::new(SourceKind::News, "tea").tbs("qdr:d");
     let (hits, warnings) = exact.hits(&source(&world)).await;
-    assert_eq!(urls(&hits), ["https://news.test/1", "https://news.test/3"], "it applies a day itself");
+    assert_eq!(urls(&hits), ["https://news.test/1", "https://news.test/3"], "SearXNG supports a day");
     assert_eq!(warnings, Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn engines_that_do_not_answer_are_named() {
+async fn engines_without_response_are_named() {
     let world = serve(instance().silent_engine("google", "timeout").silent_engine("brave", "CAPTCHA")).await;
-    let (hits, warnings) = Question::new(SourceKind::Web, "tea").hits(&source(&world)).await;
+    let (hits, warnings) = TestRequest::new(SourceKind::Web, "tea").hits(&source(&world)).await;
     assert_eq!(hits.len(), 3);
-    assert_eq!(warnings, ["engines did not answer: google (timeout), brave (CAPTCHA)"]);
+    assert_eq!(warnings, ["some engines did not respond: google (timeout), brave (CAPTCHA)"]);
 }
 
 #[tokio::test]
-async fn nothing_found_is_an_answer_only_when_all_engines_answered() {
+async fn empty_result_is_a_failure_if_engines_did_not_respond() {
     let world = serve(FakeSearxng::new()).await;
-    let (hits, warnings) = Question::new(SourceKind::Web, "tea").hits(&source(&world)).await;
+    let (hits, warnings) = TestRequest::new(SourceKind::Web, "tea").hits(&source(&world)).await;
     assert_eq!((hits, warnings), (Vec::new(), Vec::new()));
-    assert_eq!(asked(&world)[0].1, "tea");
+    assert_eq!(parameters(&world)[0].1, "tea");
     let world = serve(FakeSearxng::new().silent_engine("google", "timeout")).await;
-    let reason = Question::new(SourceKind::Web, "tea").reason(&source(&world)).await;
-    assert_eq!(reason, "it has no results, and engines did not answer: google (timeout)");
+    let reason = TestRequest::new(SourceKind::Web, "tea").reason(&source(&world)).await;
+    assert_eq!(reason, "no results, and some engines did not respond: google (timeout)");
 }
 
 #[tokio::test]
-async fn an_instance_without_json_says_what_to_change() {
+async fn instance_without_json_fails_with_the_setting_to_change() {
     let world = serve(FakeSearxng::new().without_json()).await;
-    let reason = Question::new(SourceKind::Web, "tea").reason(&source(&world)).await;
-    assert_eq!(reason, "it refuses JSON (403): add `json` to `search.formats` in its settings.yml");
+    let reason = TestRequest::new(SourceKind::Web, "tea").reason(&source(&world)).await;
+    assert_eq!(reason, "JSON is not enabled (403): add `json` to `search.formats` in its settings.yml");
 }
 
 #[tokio::test]
-async fn a_limiter_is_left_alone_for_as_long_as_it_says() {
+async fn retry_after_of_a_limiter_is_obeyed() {
     let world = serve(FakeSearxng::new().limited("120")).await;
     let source = source(&world);
-    let question = Question::new(SourceKind::Web, "tea");
-    let reason = question.reason(&source).await;
-    assert_eq!(reason, "its limiter refuses requests (429), the next attempt is in 120 s");
-    let reason = question.reason(&source).await;
-    assert!(reason.starts_with("it is paused after failures, the next attempt is in 1"), "{reason}");
+    let request = TestRequest::new(SourceKind::Web, "tea");
+    let reason = request.reason(&source).await;
+    assert_eq!(reason, "rate limited by the source (429), next attempt in 120 s");
+    let reason = request.reason(&source).await;
+    assert!(reason.starts_with("paused after failures, next attempt in 1"), "{reason}");
     assert_eq!(world.requests().len(), 1);
-    assert!(matches!(source.condition(), SourceHealth::Paused { retry_after_ms: 110_000..=120_000, .. }));
+    assert!(matches!(source.health(), SourceHealth::Paused { retry_after_ms: 110_000..=120_000, .. }));
 }
 
 #[tokio::test]
-async fn answers_that_are_none_are_told_apart() {
+async fn failure_reasons_distinguish_invalid_responses() {
     let html = Page::html("<title>SearXNG</title>");
-    assert_eq!(reason(html.clone()).await, "it answered with \"text/html; charset=utf-8\" in place of JSON");
-    assert_eq!(reason(html.status(502)).await, "it answered with status 502");
+    assert_eq!(reason(html.clone()).await, "responded with \"text/html; charset=utf-8\" instead of JSON");
+    assert_eq!(reason(html.status(502)).await, "responded with status 502");
     let json = |body: &str| Page::new("application/json", body.to_owned());
     assert_eq!(
         reason(json(r#"{"error":"Invalid value"}"#).status(400)).await,
-        "it answered with status 400: Invalid value"
+        "responded with status 400: Invalid value"
     );
-    assert!(reason(json("{")).await.starts_with("its answer cannot be read: not valid JSON"));
-    assert_eq!(reason(json("{}")).await, "its answer cannot be read: it has no list `results`");
+    assert!(reason(json("{")).await.starts_with("its response cannot be read: not valid JSON"));
+    assert_eq!(reason(json("{}")).await, "its response cannot be read: the list `results` is missing");
     assert_eq!(
         reason(Page::redirect(302, "https://searx.test/search")).await,
-        "it redirects (status 302): configure the address that it redirects to"
+        "redirects (status 302): configure the redirect target as its address"
     );
 }
 
 #[tokio::test]
-async fn a_silent_instance_is_given_up_after_its_time() {
+async fn silent_instance_fails_after_its_timeout() {
     let world = TestWeb::builder().page(SEARCH, Page::silence()).start().await;
     let endpoint = EndpointConfig { timeout: Duration::from_millis(50), ..EndpointConfig::default() };
-    let reason = Question::new(SourceKind::Web, "tea").reason(&source_with(&world, endpoint)).await;
-    assert_eq!(reason, "it did not answer within 50 ms");
+    let reason = TestRequest::new(SourceKind::Web, "tea").reason(&source_with(&world, endpoint)).await;
+    assert_eq!(reason, "no response within 50 ms");
 }
 
 #[tokio::test]
-async fn pages_that_came_before_a_failure_are_kept() {
+async fn pages_before_a_failure_are_returned() {
     let results = (0..30).map(|at| json!({"url": format!("https://tea.test/{at}"), "title": "Tea"}));
     let instance = FakeSearxng::new().results("general", results.collect());
     let world = TestWeb::builder()
-        .page_with(SEARCH, move |seen| match seen.url.contains("pageno=2") {
-            true => Page::text("the question again").status(500),
-            false => instance.answer(seen),
+        .page_with(SEARCH, move |request| match request.url.contains("pageno=2") {
+            true => Page::text("the query again").status(500),
+            false => instance.answer(request),
         })
         .start()
         .await;
-    let mut question = Question::new(SourceKind::Web, "tea");
-    question.limit = 25;
-    let (hits, warnings) = question.hits(&source(&world)).await;
+    let mut request = TestRequest::new(SourceKind::Web, "tea");
+    request.limit = 25;
+    let (hits, warnings) = request.hits(&source(&world)).await;
     assert_eq!(hits.len(), 10);
-    assert_eq!(warnings, ["the results end after page 1: it answered with status 500"]);
-    question.patience = Duration::ZERO;
+    assert_eq!(warnings, ["the results end after page 1: responded with status 500"]);
+    request.timeout = Duration::ZERO;
     world.forget();
-    let (hits, warnings) = question.hits(&source(&world)).await;
+    let (hits, warnings) = request.hits(&source(&world)).await;
     assert_eq!((hits.len(), warnings.len(), world.requests().len()), (10, 0, 1), "no time for another page");
 }
 
 #[tokio::test]
-async fn an_instance_that_is_down_is_told_without_its_address() {
+async fn unreachable_instance_is_reported_without_its_address() {
     let guard = AddressGuard::public().connect_to("down.test:80", "127.0.0.1:1").unwrap();
     let client = Client::new(ClientConfig::new(guard)).unwrap();
     let url = "http://down.test/".parse().unwrap();
     let config = SearxngConfig { url, name: "searxng".to_owned(), endpoint: EndpointConfig::default() };
-    let reason = Question::new(SourceKind::Web, "tea").reason(&Searxng::new(config, client)).await;
-    assert_eq!(reason, "it cannot be connected to");
+    let reason = TestRequest::new(SourceKind::Web, "tea").reason(&Searxng::new(config, client)).await;
+    assert_eq!(reason, "could not connect");
 }
 
 #[tokio::test]
-async fn failures_in_a_row_pause_it_and_a_probe_brings_it_back() {
-    let answers = std::sync::atomic::AtomicUsize::new(0);
+async fn consecutive_failures_open_the_breaker_and_a_probe_closes_it() {
+    let responses = std::sync::atomic::AtomicUsize::new(0);
     let instance = instance();
     let world = TestWeb::builder()
-        .page_with(SEARCH, move |seen| match answers.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
-            0 | 1 => Page::text("down").status(503),
-            _ => instance.answer(seen),
+        .page_with(SEARCH, move |request| {
+            match responses.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+                0 | 1 => Page::text("down").status(503),
+                _ => instance.answer(request),
+            }
         })
         .start()
         .await;
-    // Without a pause, the next question is the probe.
+    // The breaker is open for no time, so the next request is the probe.
     let endpoint = EndpointConfig { failures: 2, pause: Duration::ZERO, ..EndpointConfig::default() };
     let source = source_with(&world, endpoint);
-    let question = Question::new(SourceKind::Web, "tea");
-    question.reason(&source).await;
-    assert_eq!(source.condition(), SourceHealth::Ok);
-    question.reason(&source).await;
-    assert!(matches!(source.condition(), SourceHealth::Paused { .. }));
-    question.hits(&source).await;
-    assert_eq!(source.condition(), SourceHealth::Ok);
+    let request = TestRequest::new(SourceKind::Web, "tea");
+    request.reason(&source).await;
+    assert_eq!(source.health(), SourceHealth::Ok);
+    request.reason(&source).await;
+    assert!(matches!(source.health(), SourceHealth::Paused { .. }));
+    request.hits(&source).await;
+    assert_eq!(source.health(), SourceHealth::Ok);
 }
 
 #[tokio::test]
-async fn the_pace_refuses_what_cannot_wait() {
+async fn rate_limit_rejects_requests_that_cannot_wait() {
     let world = serve(instance()).await;
     let endpoint = EndpointConfig {
         requests_per_second: 0.001,
@@ -291,11 +293,11 @@ async fn the_pace_refuses_what_cannot_wait() {
         ..EndpointConfig::default()
     };
     let source = source_with(&world, endpoint);
-    let question = Question::new(SourceKind::Web, "tea");
-    // The first question takes both tokens: one page, and the empty one after it.
-    question.hits(&source).await;
-    let reason = question.reason(&source).await;
-    assert!(reason.starts_with("more questions than its configured rate allows"), "{reason}");
+    let request = TestRequest::new(SourceKind::Web, "tea");
+    // The first search takes both tokens: one page of results, and the empty page after it.
+    request.hits(&source).await;
+    let reason = request.reason(&source).await;
+    assert!(reason.starts_with("the configured rate limit is exhausted"), "{reason}");
     assert_eq!(world.requests().len(), 2);
-    assert_eq!(source.condition(), SourceHealth::Ok, "it is not the source's fault");
+    assert_eq!(source.health(), SourceHealth::Ok, "the local rate limit is not a failure of the source");
 }

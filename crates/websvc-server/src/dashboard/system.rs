@@ -159,7 +159,7 @@ pub(super) async fn system(context: &RequestContext<'_>) -> Result<HttpResponse,
         now: now_ms(),
         readiness,
         requests: requests(&context.state.admission.metrics()),
-        sources: engine.source_figures().into_iter().map(source).collect(),
+        sources: engine.source_metrics().into_iter().map(source).collect(),
         index: index.map(|stats| IndexSize {
             documents: stats.documents,
             images: stats.images,
@@ -183,18 +183,18 @@ fn requests(metrics: &AdmissionMetrics) -> RequestState {
 }
 
 fn source(metrics: SourceMetrics) -> SourceHealth {
-    let total = metrics.took.last().copied().unwrap_or_default();
+    let total = metrics.latency_counts.last().copied().unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "a mean for display")]
     let mean_ms = (total > 0).then(|| metrics.total_us as f64 / 1000.0 / total as f64);
     let last_failure =
         metrics.last_failure.map(|(at, failure)| LastFailure { at: unix_ms(at), reason: failure.name() });
     SourceHealth {
         name: metrics.name,
-        answered: metrics.results + metrics.none,
+        answered: metrics.results + metrics.empty,
         unavailable: metrics.unavailable.iter().map(|(_, count)| count).sum(),
-        cancelled: metrics.given_up,
+        cancelled: metrics.cancelled,
         mean_ms,
-        p95_below_ms: p95(&metrics.took),
+        p95_below_ms: p95(&metrics.latency_counts),
         last_failure,
     }
 }

@@ -39,7 +39,7 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
     let merged = generated.is_some().then(|| crawl_params_of(&request));
     let page_limit = Some(plan.limit());
     let scope = CrawlScope::new(plan);
-    let url = scope.fetched(scope.plan().url().clone());
+    let url = scope.normalize(scope.plan().url().clone());
     let start_url = JobUrl { key: scope.key(&url), url: url.into(), depth: 0, entry: None };
     let stored = JobRequest {
         options: request.scrape_options.clone().unwrap_or_default(),

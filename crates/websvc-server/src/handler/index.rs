@@ -130,7 +130,7 @@ pub(crate) async fn crawl_progress(
 pub(crate) async fn index_stats(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let index = context.state.engine.index().ok_or_else(no_index)?;
     let failed = |error| ApiError::internal(&error, "the index could not be read");
-    let team_index = context.state.engine.known_team_index(scope(context)?).await.map_err(failed)?;
+    let team_index = context.state.engine.existing_team_index(scope(context)?).await.map_err(failed)?;
     let mut total = IndexStats { success: true, documents: 0, bytes: 0, segments: 0 };
     for index in team_index.iter().chain([index]) {
         let stats =

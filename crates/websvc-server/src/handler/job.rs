@@ -274,7 +274,7 @@ pub(super) fn record_request(
 /// 400, 402 and 403.
 pub(super) async fn check_plan(context: &RequestContext<'_>, plan: &ScrapePlan) -> Result<(), ApiError> {
     authorize_format_names(context.caller.as_ref(), plan.formats())?;
-    context.state.engine.review(plan)?;
+    context.state.engine.check_scrape(plan)?;
     // The credits are released immediately, because each page holds its own.
     drop(charge::hold(context, context.state.engine.max_page_credits(plan)).await?);
     Ok(())

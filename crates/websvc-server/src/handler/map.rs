@@ -58,7 +58,7 @@ pub(crate) async fn respond_to_map(
         retention,
         &AuditedRequest { username, query: plan.search(), urls: &[plan.url().as_str()] },
     );
-    let hold = charge::hold(&context, engine.most_map_credits(&plan)).await?;
+    let hold = charge::hold(&context, engine.max_map_credits(&plan)).await?;
     // The time in the queue counts for the timeout, so that the 408 is sent in time.
     let MapOutcome { result, bill } = engine.map(&plan, context.team_name(), context.started).await;
     match result {

@@ -26,13 +26,14 @@ const STATES: [&str; 3] = ["ok", "paused", "probing"];
 
 /// Returns the metrics since the start of the process.
 pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
-    let state = context.state;
+    let state =
+        context.state;
     let engine = &state.engine;
     let mut out = Metrics::default();
     let build_info = out.family("websvc_build_info", MetricKind::Gauge, "The version of the service.");
     build_info.sample(&[("version", env!("CARGO_PKG_VERSION"))], 1);
-    sources(&mut out, &engine.source_figures());
-    let mirror_metrics: Vec<MirrorMetrics> = engine.mirrors().iter().map(|mirror| mirror.report()).collect();
+    sources(&mut out, &engine.source_metrics());
+    let mirror_metrics: Vec<MirrorMetrics> = engine.mirrors().iter().map(|mirror| mirror.metrics()).collect();
     mirrors(&mut out, &mirror_metrics);
     cache(&mut out, engine.scraper().cache_metrics());
     let store = state.store.clone();
@@ -52,10 +53,10 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     requests::path_patterns(&mut out, engine.path_patterns().usage());
     requests::jobs(&mut out, context).await;
     if let Some(traces) = &state.traces {
-        requests::traces(&mut out, traces.figures());
+        requests::traces(&mut out, traces.metrics());
     }
     if let Some(events) = &state.audit {
-        audit(&mut out, &events.report());
+        audit(&mut out, &events.metrics());
     }
     if let Some(configured) = engine.scraper().configured_browser() {
         browser(&mut out, &configured.figures().await);
@@ -265,21 +266,21 @@ fn sources(out: &mut Metrics, sources: &[SourceMetrics]) {
             family.sample(&[("source", &source.name), ("outcome", outcome), ("reason", reason)], count);
         };
         sample("results", "", source.results);
-        sample("empty", "", source.none);
+        sample("empty", "", source.empty);
         for (failure, count) in &source.unavailable {
             sample("unavailable", failure.name(), *count);
         }
-        sample("cancelled", "", source.given_up);
+        sample("cancelled", "", source.cancelled);
     }
     let help = "Durations of requests to a source, cancelled ones included.";
     let family = out.family("websvc_source_duration_seconds", MetricKind::Histogram, help);
     for source in sources {
-        family.histogram(Some(("source", &source.name)), &LATENCY_BOUNDS_MS, &source.took, source.total_us);
+        family.histogram(Some(("source", &source.name)), &LATENCY_BOUNDS_MS, &source.latency_counts, source.total_us);
     }
     let help = "1 for the current state of a source, 0 for the others.";
     let family = out.family("websvc_source_state", MetricKind::Gauge, help);
     for source in sources {
-        let current = match source.condition {
+        let current = match source.health {
             SourceHealth::Ok => "ok",
             SourceHealth::Paused { .. } => "paused",
             SourceHealth::Probing { .. } => "probing",
@@ -366,13 +367,13 @@ mod tests {
         let source = SourceMetrics {
             name: "a\"b".to_owned(),
             results: 3,
-            none: 2,
+            empty: 2,
             unavailable: vec![(FailureKind::Timeout, 1)],
-            given_up: 0,
-            took: vec![0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 5, 6],
+            cancelled: 0,
+            latency_counts: vec![0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 5, 6],
             total_us: 12_500_000,
             last_failure: None,
-            condition: SourceHealth::Probing { reason: "x".to_owned() },
+            health: SourceHealth::Probing { reason: "x".to_owned() },
         };
         let mirror = MirrorMetrics {
             name: "es".to_owned(),

@@ -107,7 +107,7 @@ impl RequestContext<'_> {
     pub(super) fn retention(&self, retention: RetentionMode, lockdown: bool) -> UsageRetention {
         let retention = usage_retention(retention, lockdown);
         if retention == UsageRetention::Zero || lockdown {
-            self.span.is_private();
+            self.span.set_private();
         }
         retention
     }

@@ -98,7 +98,7 @@ fn threat(health: Option<ScannerHealth>) -> ThreatReadiness {
 }
 
 fn audit(audit: &Audit) -> Vec<AuditReadiness> {
-    let AuditMetrics { unwritten, sinks, .. } = audit.report();
+    let AuditMetrics { unwritten, sinks, .. } = audit.metrics();
     let readiness = |SinkMetrics { name, lost, backlog, failure, .. }: SinkMetrics| AuditReadiness {
         name: name.to_owned(),
         state: if failure.is_some() { AuditState::Failing } else { AuditState::Ok },
@@ -119,7 +119,7 @@ fn browser(browser: &Browser) -> BrowserReadiness {
 }
 
 fn source_readiness(source: &dyn SearchSource, no_pages: bool) -> SourceReadiness {
-    let (state, retry_after_ms, reason) = match source.condition() {
+    let (state, retry_after_ms, reason) = match source.health() {
         SourceHealth::Ok => (SourceState::Ok, None, None),
         SourceHealth::Paused { retry_after_ms, reason } => {
             (SourceState::Paused, Some(retry_after_ms), Some(reason))

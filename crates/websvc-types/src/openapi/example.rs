@@ -175,7 +175,7 @@ pub(super) fn ready() -> Vec<Example> {
                 "name": "searxng",
                 "state": "paused",
                 "retryAfterMs": 21_000,
-                "reason": "it did not answer within 10000 ms"
+                "reason": "no response within 10000 ms"
             }
         ],
         "browser": { "state": "degraded", "reason": "the remote browser cannot be used" },
@@ -226,7 +226,7 @@ pub(super) fn failure(code: ErrorCode) -> Example {
         ]);
     }
     if code == ErrorCode::ParseUnsupportedOptions {
-        let message = "waitFor means nothing for an uploaded file";
+        let message = "waitFor does not apply to uploaded files";
         value["details"] = json!([{ "path": "/waitFor", "code": "not_supported", "message": message }]);
     }
     if code == ErrorCode::ScrapeActionsNotSupported {
@@ -273,8 +273,10 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::ScrapeNoCachedData => "no cached data of the asked age is available for this URL",
         ErrorCode::ScrapeLockdownCacheMiss => "lockdown is set and the page is not in the cache",
         ErrorCode::MethodNotAllowed => "Method not allowed, use POST",
-        ErrorCode::RequestTimeout => "Request timed out: the search was not done within its time of 60000 ms",
-        ErrorCode::MapTimeout => "Request timed out: the map was not done within its time of 60000 ms",
+        ErrorCode::RequestTimeout => {
+            "Request timed out: the search did not finish within its timeout of 60000 ms"
+        }
+        ErrorCode::MapTimeout => "Request timed out: the map did not finish within its timeout of 60000 ms",
         ErrorCode::MapFailed => "the site could not be mapped: the host of this URL cannot be reached",
         ErrorCode::ScrapeTimeout => "the page was not done within 60000 ms",
         ErrorCode::JobEnded => "Batch scrape is already completed",

@@ -68,7 +68,7 @@ fn responses() -> Vec<Example> {
     let green = json!({ "url": "https://tea.example/green", "title": "Green tea" });
     let links =
         json!([{ "url": "https://tea.example/", "title": "Tea", "description": "All about tea." }, green]);
-    let warning = "the sitemap https://tea.example/old.xml answered 404";
+    let warning = "https://tea.example/old.xml responded with 404";
     vec![
         example(
             "links",

@@ -1,4 +1,4 @@
-//! Address of a syslog receiver.
+//! The address of a syslog receiver.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -7,17 +7,17 @@ use url::{Host, Url};
 
 use crate::error::AuditError;
 
-/// Address of a syslog receiver: `udp://host[:514]`, `tcp://host[:601]`, `tls://host[:6514]`, or the path of a
+/// The address of a syslog receiver: `udp://host[:514]`, `tcp://host[:601]`, `tls://host[:6514]`, or the path of a
 /// socket, `/dev/log` or `unix:///dev/log`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SyslogAddress {
-    /// One datagram for each message (RFC 5426).
+    /// One datagram per message (RFC 5426).
     Udp(Host, u16),
-    /// A connection; messages have their length before them (RFC 6587, octet counting).
+    /// A TCP connection with octet counting (RFC 6587).
     Tcp(Host, u16),
-    /// The same over TLS (RFC 5425).
+    /// A TLS connection with octet counting (RFC 5425).
     Tls(Host, u16),
-    /// One datagram for each message, to a socket of this machine.
+    /// One datagram per message, to a socket of this machine.
     Unix(PathBuf),
 }
 
@@ -36,23 +36,22 @@ impl FromStr for SyslogAddress {
     type Err = AuditError;
 
     fn from_str(text: &str) -> Result<Self, AuditError> {
-        let failed = |reason| AuditError::SyslogAddress { given: text.to_owned(), reason };
+        let invalid = |reason| AuditError::SyslogAddress { given: text.to_owned(), reason };
         if text.starts_with('/') {
             return Ok(Self::Unix(text.into()));
         }
-        let url =
-            Url::parse(text).map_err(|_| failed("it is neither a URL nor a path that begins with /"))?;
+        let url = Url::parse(text).map_err(|_| invalid("neither a URL nor a path that begins with /"))?;
         if url.scheme() == "unix" {
             return match (url.host(), url.path()) {
                 (None, path) if path.starts_with('/') && path.len() > 1 => Ok(Self::Unix(path.into())),
-                _ => Err(failed("unix:// wants a path, such as unix:///dev/log")),
+                _ => Err(invalid("unix:// needs a path, such as unix:///dev/log")),
             };
         }
-        let make: fn(Host, u16) -> Self = match url.scheme() {
+        let new_address: fn(Host, u16) -> Self = match url.scheme() {
             "udp" => Self::Udp,
             "tcp" => Self::Tcp,
             "tls" => Self::Tls,
-            _ => return Err(failed("its scheme is none of udp, tcp, tls and unix")),
+            _ => return Err(invalid("the scheme must be udp, tcp, tls or unix")),
         };
         let port = url.port().unwrap_or(match url.scheme() {
             "udp" => 514,
@@ -60,15 +59,16 @@ impl FromStr for SyslogAddress {
             _ => 6514,
         });
         if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
-            return Err(failed("it has more than a host and a port"));
+            return Err(invalid("it must consist of a host and a port"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(failed("syslog knows no user and password"));
+            return Err(invalid("syslog has no user and password"));
         }
-        let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| failed("it has no host"))?;
-        // In a URL of these schemes, an IPv4 address is taken for a name.
-        let host = Host::parse(host).map_err(|_| failed("its host is not valid"))?;
-        Ok(make(host, port))
+        let host =
+            url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| invalid("the host is missing"))?;
+        // In URLs of these schemes, an IPv4 address is parsed as a host name.
+        let host = Host::parse(host).map_err(|_| invalid("the host is not valid"))?;
+        Ok(new_address(host, port))
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_urls_or_paths() {
+    fn addresses_are_parsed_from_urls_and_paths() {
         let host = |text: &str| Host::parse(text).unwrap();
         check("udp://siem.example", Some(&SyslogAddress::Udp(host("siem.example"), 514)));
         check("tcp://siem.example", Some(&SyslogAddress::Tcp(host("siem.example"), 601)));

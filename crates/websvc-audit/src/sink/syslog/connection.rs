@@ -1,4 +1,4 @@
-//! A way to whoever collects the messages.
+//! A connection to a syslog receiver.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -12,7 +12,7 @@ use tokio::net::UnixDatagram;
 use websvc_transport::{Client, FetchError, Tunnel};
 
 use super::SyslogAddress;
-use super::message::counted;
+use super::message::frame;
 use crate::error::SinkError;
 
 #[derive(Debug)]
@@ -27,24 +27,26 @@ impl Connection {
     pub(super) async fn open(
         client: &Client,
         address: &SyslogAddress,
-        limit: Duration,
+        timeout: Duration,
     ) -> Result<Self, SinkError> {
         let opened = match address {
-            SyslogAddress::Udp(host, port) => client.datagrams(host, *port, limit).await.map(Self::Udp),
-            SyslogAddress::Tcp(host, port) => client.tunnel(host, *port, None, limit).await.map(Self::Stream),
-            SyslogAddress::Tls(host, port) => {
-                client.secure_tunnel(host, *port, limit).await.map(Self::Stream)
+            SyslogAddress::Udp(host, port) => client.datagrams(host, *port, timeout).await.map(Self::Udp),
+            SyslogAddress::Tcp(host, port) => {
+                client.tunnel(host, *port, None, timeout).await.map(Self::Stream)
             }
-            SyslogAddress::Unix(path) => return local(path),
+            SyslogAddress::Tls(host, port) => {
+                client.secure_tunnel(host, *port, timeout).await.map(Self::Stream)
+            }
+            SyslogAddress::Unix(path) => return connect_unix(path),
         };
-        opened.map_err(|error| unreachable(&error))
+        opened.map_err(|error| to_sink_error(&error))
     }
 
-    /// Sends messages, in order.
+    /// Sends messages in order.
     pub(super) async fn send(&mut self, messages: &[Vec<u8>]) -> io::Result<()> {
         match self {
             Self::Stream(stream) => {
-                let frames: Vec<u8> = messages.iter().flat_map(|message| counted(message)).collect();
+                let frames: Vec<u8> = messages.iter().flat_map(|message| frame(message)).collect();
                 stream.write_all(&frames).await?;
                 stream.flush().await
             }
@@ -64,8 +66,8 @@ impl Connection {
         }
     }
 
-    /// Waits until the other side is known to be gone, which may be never. What it says is passed over.
-    pub(super) async fn over(&mut self) -> io::Error {
+    /// Waits until the connection is known to be closed, which may be never. Received data is ignored.
+    pub(super) async fn closed(&mut self) -> io::Error {
         let mut buffer = [0; 512];
         loop {
             let read = match self {
@@ -83,15 +85,15 @@ impl Connection {
         }
     }
 
-    /// Returns the connection, unless the other side is known to be gone by now.
+    /// Returns the connection, unless it is known to be closed.
     pub(super) fn if_alive(mut self) -> Option<Self> {
-        let is_over = self.over().now_or_never().is_some();
-        (!is_over).then_some(self)
+        let is_closed = self.closed().now_or_never().is_some();
+        (!is_closed).then_some(self)
     }
 }
 
 #[cfg(unix)]
-fn local(path: &Path) -> Result<Connection, SinkError> {
+fn connect_unix(path: &Path) -> Result<Connection, SinkError> {
     let failed = |error: io::Error| SinkError::io("the socket cannot be used", &error);
     let socket = UnixDatagram::unbound().map_err(failed)?;
     socket.connect(path).map_err(failed)?;
@@ -99,16 +101,16 @@ fn local(path: &Path) -> Result<Connection, SinkError> {
 }
 
 #[cfg(not(unix))]
-fn local(_path: &Path) -> Result<Connection, SinkError> {
-    Err(SinkError::new("this system has no such sockets"))
+fn connect_unix(_path: &Path) -> Result<Connection, SinkError> {
+    Err(SinkError::new("this system has no Unix sockets"))
 }
 
-/// Tells what went wrong without the host and without any source.
-fn unreachable(error: &FetchError) -> SinkError {
+/// Converts an error of the client, without the host and the source.
+fn to_sink_error(error: &FetchError) -> SinkError {
     SinkError::new(match error {
-        FetchError::Timeout { .. } => "it could not be connected to in time",
-        FetchError::Dns { .. } => "its host was not found",
-        FetchError::Tls { .. } => "there is no secure connection to it",
-        _ => "it cannot be connected to",
+        FetchError::Timeout { .. } => "connection timed out",
+        FetchError::Dns { .. } => "host not found",
+        FetchError::Tls { .. } => "TLS connection failed",
+        _ => "could not connect",
     })
 }

@@ -1,4 +1,4 @@
-//! An event as a message of syslog (RFC 5424, section 6).
+//! Formats an event as a syslog message (RFC 5424, section 6).
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ const WARNING: u8 = 4;
 const INFORMATIONAL: u8 = 6;
 const HOSTNAME_MAX: usize = 255;
 
-/// Fields that all syslog messages of this process share.
+/// The header fields that all messages of this process share.
 #[derive(Debug)]
 pub(super) struct Sender {
     hostname: String,
@@ -23,16 +23,16 @@ impl Sender {
         Self { hostname, process: std::process::id() }
     }
 
-    /// Returns the message: its text is the event as it is, JSON in UTF-8.
+    /// Formats a message. Its text is the unchanged event, which is JSON in UTF-8.
     pub(super) fn message(&self, event: &[u8]) -> Vec<u8> {
-        let told: Value = serde_json::from_slice(event).unwrap_or_default();
-        let severity = match told["status"].as_u64() {
+        let fields: Value = serde_json::from_slice(event).unwrap_or_default();
+        let severity = match fields["status"].as_u64() {
             Some(..=399) => INFORMATIONAL,
             Some(_) | None => WARNING,
         };
         let priority = FACILITY * 8 + severity;
         let (time, operation) =
-            (told["time"].as_str().unwrap_or("-"), told["operation"].as_str().unwrap_or("-"));
+            (fields["time"].as_str().unwrap_or("-"), fields["operation"].as_str().unwrap_or("-"));
         let Self { hostname, process } = self;
         let mut message =
             format!("<{priority}>1 {time} {hostname} websvc {process} {operation} - ").into_bytes();
@@ -41,8 +41,8 @@ impl Sender {
     }
 }
 
-/// Returns the message with its length before it (RFC 6587, section 3.4.1).
-pub(super) fn counted(message: &[u8]) -> Vec<u8> {
+/// Returns a message preceded by its length (octet counting, RFC 6587, section 3.4.1).
+pub(super) fn frame(message: &[u8]) -> Vec<u8> {
     let mut frame = format!("{} ", message.len()).into_bytes();
     frame.extend_from_slice(message);
     frame
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_has_the_header_of_the_standard_and_the_event_as_it_is() {
+    fn message_has_the_rfc_5424_header_and_the_unchanged_event() {
         let sender = Sender { process: 42, ..Sender::new(Some("host a\u{e4}.example")) };
         let check = |event: &str, expected: &str| {
             let message = sender.message(event.as_bytes());
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_is_counted_in_bytes() {
-        assert_eq!(counted("\u{e4}b".as_bytes()), "3 \u{e4}b".as_bytes());
+    fn frame_length_is_in_bytes() {
+        assert_eq!(frame("\u{e4}b".as_bytes()), "3 \u{e4}b".as_bytes());
     }
 }

@@ -1,4 +1,4 @@
-//! Messages of syslog.
+//! A sink that sends syslog messages.
 
 mod address;
 mod connection;
@@ -16,11 +16,11 @@ use message::Sender;
 
 pub use address::SyslogAddress;
 
-/// How long a connection may take to be made, and a batch to be written.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a connection has to live after a batch: nobody acknowledges messages of syslog, but who is not there any
-/// more says so, or the system does.
-const SETTLING: Duration = Duration::from_millis(500);
+/// The timeout of connecting, and of sending a batch.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The time after a batch during which the connection must stay open. Syslog messages are not acknowledged, but a
+/// receiver that is gone closes the connection, or the system does.
+const ALIVE_AFTER_BATCH: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(super) struct SyslogSink {
@@ -40,18 +40,18 @@ impl SyslogSink {
     }
 
     pub(super) async fn deliver(&mut self, batch: &Batch) -> Result<(), SinkError> {
-        // One that was closed in the meantime takes a message without a word.
-        let known = self.connection.take().and_then(Connection::if_alive);
-        let mut connection = match known {
+        // A connection that was closed in the meantime may still accept a message.
+        let existing = self.connection.take().and_then(Connection::if_alive);
+        let mut connection = match existing {
             Some(connection) => connection,
             None => connect(&self.client, &self.address).await?,
         };
         let messages: Vec<Vec<u8>> = batch.events.iter().map(|event| self.sender.message(event)).collect();
-        match timeout(PATIENCE, connection.send(&messages)).await {
+        match timeout(TIMEOUT, connection.send(&messages)).await {
             Ok(sent) => sent.map_err(|error| SinkError::io("the messages cannot be sent", &error))?,
-            Err(_) => return Err(SinkError::new("the messages were not taken in time")),
+            Err(_) => return Err(SinkError::new("sending timed out")),
         }
-        if let Ok(error) = timeout(SETTLING, connection.over()).await {
+        if let Ok(error) = timeout(ALIVE_AFTER_BATCH, connection.closed()).await {
             return Err(SinkError::io("the connection ended", &error));
         }
         self.connection = Some(connection);
@@ -60,8 +60,8 @@ impl SyslogSink {
 }
 
 async fn connect(client: &Client, address: &SyslogAddress) -> Result<Connection, SinkError> {
-    match timeout(PATIENCE, Connection::open(client, address, PATIENCE)).await {
+    match timeout(TIMEOUT, Connection::open(client, address, TIMEOUT)).await {
         Ok(opened) => opened,
-        Err(_) => Err(SinkError::new("it could not be connected to in time")),
+        Err(_) => Err(SinkError::new("connection timed out")),
     }
 }

@@ -191,12 +191,12 @@ mod tests {
         let mut report = CrawlReport { pages: 3, errors: 1, elapsed_ms: 20, ..CrawlReport::default() };
         assert_eq!(summary(&report), "3 pages indexed (0 unchanged), 1 errors, 0 skipped in 20 ms");
         report.skipped = 3;
-        report.skipped_because = [("not a page of text", 1), ("robots.txt does not allow it", 2)].into();
+        report.skipped_because = [("not a page of text", 1), ("disallowed by robots.txt", 2)].into();
         (report.image_sizes, report.waiting) = (4, 7);
         assert_eq!(
             summary(&report),
-            "3 pages indexed (0 unchanged), 1 errors, 3 skipped (1: not a page of text; 2: robots.txt does not allow \
-             it), 4 image sizes learned in 20 ms; stopped at the limit with 7 pages queued: raise --limit for more"
+            "3 pages indexed (0 unchanged), 1 errors, 3 skipped (1: not a page of text; 2: disallowed by \
+             robots.txt), 4 image sizes learned in 20 ms; stopped at the limit with 7 pages queued: raise --limit for more"
         );
         report.interrupted = true;
         assert!(

@@ -111,7 +111,7 @@ async fn add_to_report(
     report.skipped += robots_blocked.len();
     if !robots_blocked.is_empty() {
         let reasons: &mut BTreeMap<_, _> = &mut report.skipped_because;
-        *reasons.entry("robots.txt does not allow it").or_default() += robots_blocked.len();
+        *reasons.entry("disallowed by robots.txt").or_default() += robots_blocked.len();
     }
     let done = state.completed + (errors.len() + robots_blocked.len()) as u64;
     report.waiting += usize::try_from(state.total.saturating_sub(done))?;

@@ -153,10 +153,10 @@ fn crawl(app: &App, request: &CrawlRequest) -> Result<JobDraft> {
     let body = serde_json::to_vec(request)?;
     let Checked { plan: (request, plan), warnings } =
         read_crawl_request(&body, &Policy::default()).map_err(rejection_error)?;
-    app.engine.review(plan.scrape())?;
+    app.engine.check_scrape(plan.scrape())?;
     let page_limit = Some(plan.limit());
     let scope = CrawlScope::new(plan);
-    let url = scope.fetched(scope.plan().url().clone());
+    let url = scope.normalize(scope.plan().url().clone());
     let start = JobUrl { key: scope.key(&url), url: url.into(), depth: 0, entry: None };
     let stored = JobRequest {
         options: request.scrape_options.clone().unwrap_or_default(),
@@ -176,7 +176,7 @@ fn batch(app: &App, requests: &[BatchScrapeRequest]) -> Result<JobDraft> {
     for request in requests {
         let body = serde_json::to_vec(request)?;
         let Checked { plan, warnings } = read_batch(&body, &Policy::default()).map_err(rejection_error)?;
-        app.engine.review(plan.scrape())?;
+        app.engine.check_scrape(plan.scrape())?;
         let urls = plan.pages().iter().map(batch_url).collect();
         lists.push(UrlList { urls, listed: plan.listed() });
         invalid_urls.extend(plan.invalid_urls().into_iter().flatten().cloned());

@@ -221,7 +221,7 @@ async fn doctor_checks_every_audit_sink() {
         .with("WEBSVC__AUDIT__FILE", "/dev/null/audit.jsonl");
     let findings = examine(&failing);
     assert!(findings[0].1.as_str().unwrap().starts_with("the file cannot be written: "), "{findings:?}");
-    assert_eq!(findings[1..], [problem("it cannot be connected to"), problem("it answers with status 503")]);
+    assert_eq!(findings[1..], [problem("could not connect"), problem("it answers with status 503")]);
     for (key, value, expected) in [
         ("WEBSVC__AUDIT__SYSLOG", "siem.example:514", "audit.syslog: "),
         ("WEBSVC__AUDIT__WEBHOOK", "http://siem.example/", "audit.webhook: "),

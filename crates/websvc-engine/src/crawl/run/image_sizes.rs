@@ -1,4 +1,4 @@
-//! Sizes of images while the crawl goes on: asked for when nothing else is to be done at their hosts, and never waited for.
+//! Fetches the sizes of images during a crawl, when a host has nothing else to do, and without delaying pages.
 
 use std::time::{Duration, Instant};
 
@@ -9,20 +9,20 @@ use websvc_types::index::IndexDocument;
 use super::{Crawl, TaskPurpose};
 use crate::crawl::host::{Capacity, Task};
 
-/// Of all requests at one time, so many may be for images and the rules of their hosts.
-const AT_ONCE: usize = 8;
+/// The maximum number of concurrent requests for images and for the robots.txt of their hosts.
+const MAX_IMAGE_CONCURRENCY: usize = 8;
 
-/// How long one image may take.
+/// The timeout of one image.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// When there are no more pages, sizes are asked for no longer than this.
+/// The time after the last page during which images are still fetched.
 const TAIL: Duration = Duration::from_secs(60);
 
 impl Crawl<'_> {
-    /// Returns what there is room for now.
-    pub(super) fn room(&self) -> Option<Capacity> {
-        let images = self.images_running < AT_ONCE;
-        match (self.running.len() < super::AT_ONCE, self.full()) {
+    /// Returns the kinds of tasks that may start now.
+    pub(super) fn capacity(&self) -> Option<Capacity> {
+        let images = self.images_running < MAX_IMAGE_CONCURRENCY;
+        match (self.running.len() < super::MAX_CONCURRENCY, self.is_full()) {
             (true, false) if images => Some(Capacity::All),
             (true, false) => Some(Capacity::Pages),
             (true, true) if images => Some(Capacity::Images),
@@ -30,17 +30,17 @@ impl Crawl<'_> {
         }
     }
 
-    /// Returns for the sake of what a task is done: hosts out of the crawl are asked for images only.
-    pub(super) fn work_of(&self, origin: &Url, task: &Task) -> TaskPurpose {
+    /// Returns the purpose of a task. Hosts outside the crawl are contacted for images only.
+    pub(super) fn purpose_of(&self, origin: &Url, task: &Task) -> TaskPurpose {
         match task {
             Task::Image(_) => TaskPurpose::Images,
-            Task::Robots if !self.scope.takes_file(origin) => TaskPurpose::Images,
+            Task::Robots if !self.scope.contains_file(origin) => TaskPurpose::Images,
             Task::Robots | Task::Listing(_) | Task::Page(_) => TaskPurpose::Pages,
         }
     }
 
-    /// Queues the images of a page that are to be asked for, and completes it by those that are known.
-    pub(super) fn measure(&mut self, document: &mut IndexDocument, now: Instant) {
+    /// Sets the known image sizes in a page, and queues its other images to be fetched.
+    pub(super) fn request_image_sizes(&mut self, document: &mut IndexDocument, now: Instant) {
         for image in self.images.add_page(document) {
             if !self.frontier.add_image(image.clone(), now) {
                 self.give_up_image(&image);
@@ -48,61 +48,61 @@ impl Crawl<'_> {
         }
     }
 
-    /// Takes in what was learned of an image.
+    /// Records the result of an image request.
     pub(super) fn record_image_size(
         &mut self,
         origin: &Url,
         url: &Url,
-        answer: Result<ImageProbe, ScrapeError>,
+        response: Result<ImageProbe, ScrapeError>,
         elapsed: Duration,
         now: Instant,
     ) {
-        let is_cached = answer.as_ref().is_ok_and(|answer| answer.from_cache);
+        let is_cached = response.as_ref().is_ok_and(|response| response.from_cache);
         let host = self.frontier.host(origin, now);
         host.finish(now, (!is_cached).then_some(elapsed));
-        let given_up = match &answer {
-            Ok(answer) if answer.is_overload() => {
-                host.back_off(now, answer.retry_after);
-                host.image_failed()
+        let dropped = match &response {
+            Ok(response) if response.is_overload() => {
+                host.back_off(now, response.retry_after);
+                host.record_image_failure()
             }
-            Ok(answer) if answer.status.is_server_error() => host.image_failed(),
+            Ok(response) if response.status.is_server_error() => host.record_image_failure(),
             Ok(_) => {
-                host.image_had();
+                host.record_image_success();
                 Vec::new()
             }
-            Err(_) => host.image_failed(),
+            Err(_) => host.record_image_failure(),
         };
         if is_cached {
             self.images.return_budget();
         }
-        let size = answer.ok().and_then(|answer| answer.size);
+        let size = response.ok().and_then(|response| response.size);
         self.report.image_sizes += usize::from(size.is_some() && !is_cached);
-        let complete = self.images.answer(url, size);
-        self.queue_again(complete);
-        given_up.iter().for_each(|image| self.give_up_image(image));
+        let complete = self.images.record_size(url, size);
+        self.requeue(complete);
+        dropped.iter().for_each(|image| self.give_up_image(image));
     }
 
-    /// Notes that an image is not asked for after all.
+    /// Records that an image is not fetched.
     pub(super) fn give_up_image(&mut self, url: &Url) {
-        let complete = self.images.answer(url, None);
-        self.queue_again(complete);
+        let complete = self.images.record_size(url, None);
+        self.requeue(complete);
     }
 
-    /// Ends the asking when there have been no pages for a while.
-    pub(super) fn end_images_in_time(&mut self, now: Instant) {
-        let has_pages = self.pages_running > 0 || (!self.full() && self.frontier.has_pages());
+    /// Drops the queued images if there have been no pages for [`TAIL`].
+    pub(super) fn stop_images_after_tail(&mut self, now: Instant) {
+        let has_pages = self.pages_running > 0 || (!self.is_full() && self.frontier.has_pages());
         if has_pages {
-            self.images_until = None;
-        } else if now >= *self.images_until.get_or_insert(now + TAIL) {
-            self.frontier.forget_images();
+            self.images_deadline = None;
+        } else if now >= *self.images_deadline.get_or_insert(now + TAIL) {
+            self.frontier.clear_images();
         }
     }
 
-    /// Hands pages over once more; those that still wait to be handed over are replaced.
-    pub(super) fn queue_again(&mut self, documents: Vec<IndexDocument>) {
+    /// Queues pages for the sink again. A page that is still in the batch is replaced.
+    pub(super) fn requeue(&mut self, documents: Vec<IndexDocument>) {
         for document in documents {
-            match self.batch.iter_mut().find(|waiting| waiting.url == document.url) {
-                Some(waiting) => *waiting = document,
+            match self.batch.iter_mut().find(|queued| queued.url == document.url) {
+                Some(queued) => *queued = document,
                 None => self.batch.push(document),
             }
         }

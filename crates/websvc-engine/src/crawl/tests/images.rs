@@ -1,4 +1,4 @@
-//! Sizes of images during a crawl, by what the hosts were asked.
+//! Fetching of image sizes during a crawl, as seen by the hosts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -7,15 +7,15 @@ use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
 use super::{Crawled, Site, page};
 
-/// As much of an image is asked for.
+/// The requested part of an image.
 const RANGE: &str = "bytes=0-32767";
 
-/// The beginning of a PNG file.
+/// Returns the beginning of a PNG file.
 fn png(width: u32, height: u32) -> Vec<u8> {
     [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), &width.to_be_bytes(), &height.to_be_bytes()].concat()
 }
 
-/// Pages `/` and `/next` of `a.test`, each with these images.
+/// Returns the pages `/` and `/next` of `a.test`, each with these images.
 fn gallery(images: &[&str]) -> TestWebBuilder {
     let images: String =
         images.iter().map(|url| format!("<img src='{url}' alt='A picture of tea'>")).collect();
@@ -24,7 +24,7 @@ fn gallery(images: &[&str]) -> TestWebBuilder {
         .page("http://a.test/next", page("/next", &images))
 }
 
-/// Returns the sizes of the images of a page, as it was handed over last.
+/// Returns the sizes of the images of a page, as last passed to the sink.
 fn sizes(crawled: &Crawled, path: &str) -> Vec<Option<(u32, u32)>> {
     let url = format!("http://a.test{path}");
     let page = crawled.documents.iter().rfind(|document| document.url == url).unwrap();
@@ -32,7 +32,7 @@ fn sizes(crawled: &Crawled, path: &str) -> Vec<Option<(u32, u32)>> {
 }
 
 #[tokio::test]
-async fn sizes_are_learned_once_and_known_to_the_next_crawl() {
+async fn image_sizes_are_fetched_once_and_cached_for_the_next_crawl() {
     let world = gallery(&["/pot.png", "http://cdn.test/cup.png", "/text.png", "/gone.png"])
         .page("http://a.test/pot.png", Page::new("image/png", png(640, 480)))
         .page("http://cdn.test/cup.png", Page::new("image/png", png(30, 2_000)).status(206))
@@ -43,17 +43,20 @@ async fn sizes_are_learned_once_and_known_to_the_next_crawl() {
     assert_eq!(sizes(&crawled, "/"), expected);
     assert_eq!(sizes(&crawled, "/next"), expected);
     assert_eq!((crawled.report.pages, crawled.report.image_sizes, crawled.report.errors), (2, 2, 0));
-    // Pages come first, and the other host is asked for its rules.
+    // Pages are fetched before images, and the robots.txt of the other host before its image.
     assert_eq!(
         site.paths(),
         ["/robots.txt", "/sitemap.xml", "/", "/next", "/pot.png", "/text.png", "/gone.png"]
     );
     let requests = site.world.requests();
-    let asked: Vec<&str> =
-        requests.iter().filter(|seen| seen.url.contains("cdn")).map(|seen| &*seen.url).collect();
-    assert_eq!(asked, ["http://cdn.test/robots.txt", "http://cdn.test/cup.png"]);
-    for seen in requests.iter().filter(|seen| seen.url.ends_with(".png")) {
-        assert_eq!((seen.header("range"), seen.header("accept-encoding")), (Some(RANGE), Some("identity")));
+    let fetched: Vec<&str> =
+        requests.iter().filter(|request| request.url.contains("cdn")).map(|request| &*request.url).collect();
+    assert_eq!(fetched, ["http://cdn.test/robots.txt", "http://cdn.test/cup.png"]);
+    for request in requests.iter().filter(|request| request.url.ends_with(".png")) {
+        assert_eq!(
+            (request.header("range"), request.header("accept-encoding")),
+            (Some(RANGE), Some("identity"))
+        );
     }
 
     site.world.forget();
@@ -64,7 +67,7 @@ async fn sizes_are_learned_once_and_known_to_the_next_crawl() {
 }
 
 #[tokio::test]
-async fn a_host_that_ignores_ranges_is_not_listened_to() {
+async fn image_size_is_read_from_hosts_that_ignore_ranges() {
     let endless = Page::endless("image/png", [png(640, 480), vec![0; 16 * 1024]].concat());
     let large = Page::new("image/png", [png(64, 48), vec![0; 8 * 1024 * 1024]].concat());
     let world = gallery(&["/endless.png", "/large.png"])
@@ -76,7 +79,7 @@ async fn a_host_that_ignores_ranges_is_not_listened_to() {
 }
 
 #[tokio::test]
-async fn images_that_robots_txt_forbids_are_not_asked_for() {
+async fn images_forbidden_by_robots_txt_are_not_fetched() {
     let world = gallery(&["/private/pot.png", "http://cdn.test/cup.png", "http://down.test/cup.png"])
         .page("http://a.test/robots.txt", Page::text("User-agent: *\nDisallow: /private/"))
         .page("http://cdn.test/robots.txt", Page::text("User-agent: websvc\nDisallow: /"))
@@ -87,11 +90,11 @@ async fn images_that_robots_txt_forbids_are_not_asked_for() {
     let crawled = site.crawl(|_| {}).await;
     assert_eq!(sizes(&crawled, "/"), [None, None, None]);
     assert_eq!((crawled.report.pages, crawled.report.errors), (2, 0));
-    assert!(site.world.requests().iter().all(|seen| !seen.url.ends_with(".png")));
+    assert!(site.world.requests().iter().all(|request| !request.url.ends_with(".png")));
 }
 
 #[tokio::test]
-async fn the_number_of_images_is_bounded() {
+async fn number_of_fetched_images_is_limited() {
     let images: Vec<String> = (0..6).map(|number| format!("/{number}.png")).collect();
     let images: Vec<&str> = images.iter().map(String::as_str).collect();
     for (limit, expected) in [(0, 0), (4, 4), (100, 6)] {
@@ -102,25 +105,25 @@ async fn the_number_of_images_is_bounded() {
 }
 
 #[tokio::test]
-async fn a_host_that_fails_to_give_images_is_left() {
-    let asked = Arc::new(AtomicUsize::new(0));
+async fn host_that_fails_to_serve_images_is_abandoned() {
+    let request_count = Arc::new(AtomicUsize::new(0));
     let images: Vec<String> = (0..9).map(|number| format!("http://cdn.test/{number}.png")).collect();
     let mut world = gallery(&images.iter().map(String::as_str).collect::<Vec<_>>());
     for image in &images {
-        let asked = Arc::clone(&asked);
+        let request_count = Arc::clone(&request_count);
         world = world.page_with(image, move |_| {
-            asked.fetch_add(1, Relaxed);
+            request_count.fetch_add(1, Relaxed);
             Page::text("out of order").status(500)
         });
     }
     let site = Site::start(world).await;
     let crawled = site.crawl(|_| {}).await;
     assert_eq!((crawled.report.pages, crawled.report.errors), (2, 0));
-    assert_eq!(asked.load(Relaxed), 3);
+    assert_eq!(request_count.load(Relaxed), 3);
 }
 
 #[tokio::test]
-async fn pages_do_not_wait_and_are_handed_over_again() {
+async fn pages_are_indexed_at_once_and_again_with_image_sizes() {
     let mut world =
         gallery(&["/pot.png"]).page("http://a.test/pot.png", Page::new("image/png", png(640, 480)));
     let list: String = (0..40).map(|number| format!("<a href=/{number}>{number}</a>")).collect();
@@ -134,12 +137,12 @@ async fn pages_do_not_wait_and_are_handed_over_again() {
     assert_eq!(crawled.report.pages, 42);
     let first: Vec<_> = crawled.documents.iter().filter(|page| page.url == "http://a.test/").collect();
     let widths: Vec<_> = first.iter().map(|page| page.images[0].width).collect();
-    assert_eq!(widths, [None, Some(640)], "first at once, then with its size");
+    assert_eq!(widths, [None, Some(640)], "first without the size, then with it");
     assert_eq!(site.paths().last().map(String::as_str), Some("/pot.png"));
 }
 
 #[tokio::test]
-async fn a_full_crawl_still_learns_sizes() {
+async fn image_sizes_are_fetched_after_the_page_limit_is_reached() {
     let world = gallery(&["http://cdn.test/pot.png"])
         .page("http://cdn.test/pot.png", Page::new("image/png", png(640, 480)));
     let site = Site::start(world).await;

@@ -1,4 +1,4 @@
-//! A robots.txt that is longer than what is read of it.
+//! Crawls of a host whose robots.txt is longer than the part that is read.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -10,8 +10,8 @@ use websvc_transport::TlsPolicy;
 use super::super::robots::fetch_robots_txt;
 use super::Site;
 
-/// Returns a robots.txt of 600 KiB: rules, then paths of which the bound cuts one.
-fn long() -> Page {
+/// Returns a robots.txt of 600 KiB: rules, followed by paths of which one is cut by the size limit.
+fn long_robots_txt() -> Page {
     let mut text = "User-agent: *\nDisallow: /private\n".to_owned();
     let mut number = 0_u32;
     while text.len() < 600 * 1024 {
@@ -39,14 +39,14 @@ async fn check(robots: Page) {
 
     let url = |path: &str| Url::parse(&format!("http://a.test{path}")).unwrap();
     let deadline = Instant::now() + Duration::from_secs(30);
-    let rules = fetch_robots_txt(&site.scraper, &url("/"), TlsPolicy::Verify, deadline).await;
-    assert!(rules.is_allowed(&url("/public")));
-    assert!(!rules.is_allowed(&url("/private/x")));
+    let robots_txt = fetch_robots_txt(&site.scraper, &url("/"), TlsPolicy::Verify, deadline).await;
+    assert!(robots_txt.is_allowed(&url("/public")));
+    assert!(!robots_txt.is_allowed(&url("/private/x")));
 }
 
 #[tokio::test]
-async fn the_first_rules_of_a_long_robots_txt_are_obeyed_and_the_host_is_not_given_up() {
-    check(long()).await;
-    check(long().encoded(Coding::Gzip)).await;
-    check(long().encoded(Coding::Brotli)).await;
+async fn beginning_of_a_long_robots_txt_is_obeyed() {
+    check(long_robots_txt()).await;
+    check(long_robots_txt().encoded(Coding::Gzip)).await;
+    check(long_robots_txt().encoded(Coding::Brotli)).await;
 }

@@ -1,4 +1,4 @@
-//! Documents as `_bulk` takes them, in bounded batches, and what it says became of each.
+//! Builds `_bulk` requests in bounded batches, and parses the outcome of each document.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -9,55 +9,55 @@ use super::mapping::Record;
 use super::server::Dialect;
 use crate::error::SourceError;
 use crate::search::canonical;
-use crate::source::plain_text::shortened;
+use crate::source::plain_text::truncate;
 
-/// A batch has at most so many bytes, unless it is a single document: Quickwit takes 10 MB.
+/// The maximum size of a batch, unless it is a single document. Quickwit accepts 10 MB.
 const MAX_BATCH_BYTES: usize = 4 * 1024 * 1024;
 
-/// A document has at most so many bytes.
+/// The maximum size of a document.
 const MAX_DOCUMENT_BYTES: usize = 9 * 1024 * 1024;
 
-/// A batch has at most so many documents.
+/// The maximum number of documents in a batch.
 const MAX_BATCH_DOCUMENTS: usize = 500;
 
-/// One document with its action, each on a line.
+/// A document and its action, each on a line.
 #[derive(Debug, Clone)]
 pub(super) struct BulkItem {
     pub(super) url: String,
     lines: String,
 }
 
-/// What became of a document.
+/// The outcome of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BulkItemOutcome {
     Written,
-    /// The server had no room for it and wants it later.
-    Again,
-    /// It will not be taken, and why.
-    Refused(String),
+    /// The server had no capacity. The document must be sent again.
+    Retry,
+    /// The server does not accept the document, for this reason.
+    Rejected(String),
 }
 
-/// Writes a document for `_bulk`.
+/// Serializes a document for `_bulk`.
 ///
 /// # Errors
-/// Why it cannot be written.
+/// The reason why it cannot be written.
 pub(super) fn item(dialect: Dialect, document: Document) -> Result<BulkItem, String> {
     let url = document.url.clone();
-    let record = Record::of(document).ok_or("its address has no host")?;
+    let record = Record::of(document).ok_or("its URL has no host")?;
     let action = match dialect {
-        // The same page has the same identity, and replaces its older state.
-        Dialect::Elasticsearch => json!({"index": {"_id": identity(&url)}}),
+        // All versions of a page have the same ID, so the page replaces its older version.
+        Dialect::Elasticsearch => json!({"index": {"_id": document_id(&url)}}),
         Dialect::Quickwit => json!({"create": {}}),
     };
     let record = serde_json::to_string(&record).map_err(|error| error.to_string())?;
     if record.len() > MAX_DOCUMENT_BYTES {
-        return Err(format!("it has {} bytes, more than {MAX_DOCUMENT_BYTES}", record.len()));
+        return Err(format!("it is too large: {} bytes, maximum {MAX_DOCUMENT_BYTES}", record.len()));
     }
     Ok(BulkItem { url, lines: format!("{action}\n{record}\n") })
 }
 
-/// Returns the identity of a page: the same for every way of writing its address that leads to it.
-fn identity(url: &str) -> String {
+/// Returns the document ID of a page, which is the same for all spellings of its URL.
+fn document_id(url: &str) -> String {
     let hash = Sha256::digest(canonical(url).as_bytes());
     hash[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -87,42 +87,42 @@ pub(super) fn lines(items: &[BulkItem]) -> Bytes {
     items.iter().map(|item| item.lines.as_str()).collect::<String>().into()
 }
 
-/// Reads what became of each of `count` documents.
+/// Parses the outcome of each of `count` documents.
 ///
 /// # Errors
-/// [`SourceError::Unreadable`] when the reply tells of failures and not whose.
-pub(super) fn fates(reply: &Value, count: usize) -> Result<Vec<BulkItemOutcome>, SourceError> {
-    let items = reply.get("items").and_then(Value::as_array);
+/// [`SourceError::Unreadable`] if the response reports failures without naming the documents.
+pub(super) fn outcomes(response: &Value, count: usize) -> Result<Vec<BulkItemOutcome>, SourceError> {
+    let items = response.get("items").and_then(Value::as_array);
     if let Some(items) = items.filter(|items| items.len() == count) {
-        return Ok(items.iter().map(fate).collect());
+        return Ok(items.iter().map(outcome).collect());
     }
-    // Quickwit names no documents when all went well.
-    let is_fine = match reply.get("errors") {
+    // Quickwit returns no items if all documents were accepted.
+    let has_succeeded = match response.get("errors") {
         Some(errors) => errors == &Value::Bool(false),
-        None => reply.get("num_docs_for_processing").is_some(),
+        None => response.get("num_docs_for_processing").is_some(),
     };
-    if is_fine {
+    if has_succeeded {
         return Ok(vec![BulkItemOutcome::Written; count]);
     }
-    let what = match items.and_then(|items| items.first()).map(fate) {
-        Some(BulkItemOutcome::Refused(why)) => {
-            format!("it failed and does not say for which documents; first {why}")
+    let what = match items.and_then(|items| items.first()).map(outcome) {
+        Some(BulkItemOutcome::Rejected(reason)) => {
+            format!("some documents failed, and the response does not say which; first: {reason}")
         }
-        _ => "it does not say what became of the documents".to_owned(),
+        _ => "the response does not contain the outcome of the documents".to_owned(),
     };
     Err(SourceError::Unreadable { what })
 }
 
-fn fate(item: &Value) -> BulkItemOutcome {
+fn outcome(item: &Value) -> BulkItemOutcome {
     let item = item.as_object().and_then(|item| item.values().next()).unwrap_or(&Value::Null);
     let status = item.get("status").and_then(Value::as_u64).unwrap_or_default();
     match status {
         200..=299 if item.get("error").is_none_or(Value::is_null) => BulkItemOutcome::Written,
-        429 | 503 => BulkItemOutcome::Again,
+        429 | 503 => BulkItemOutcome::Retry,
         _ => {
-            let text = |place: &str| item.pointer(place).and_then(Value::as_str).unwrap_or_default();
-            let why = format!("{}: {}", text("/error/type"), text("/error/reason"));
-            BulkItemOutcome::Refused(format!("status {status}, {}", shortened(&why, 200)))
+            let text = |pointer: &str| item.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+            let reason = format!("{}: {}", text("/error/type"), text("/error/reason"));
+            BulkItemOutcome::Rejected(format!("status {status}, {}", truncate(&reason, 200)))
         }
     }
 }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_has_one_identity_however_its_address_is_written() {
+    fn page_has_one_id_for_all_spellings_of_its_url() {
         let lines = |url: &str| item(Dialect::Elasticsearch, document(url, 1)).unwrap().lines;
         let action = |url: &str| lines(url).lines().next().unwrap().to_owned();
         assert_eq!(action("http://www.a.test/x/?utm_source=b#c"), action("https://a.test/x"));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_are_bounded_in_bytes_and_documents() {
+    fn batches_are_limited_in_bytes_and_documents() {
         let items = |count: usize, bytes: usize| {
             let item = |at| item(Dialect::Quickwit, document(&format!("http://a.test/{at}"), bytes)).unwrap();
             batches((0..count).map(item).collect()).iter().map(Vec::len).collect::<Vec<_>>()
@@ -163,21 +163,25 @@ mod tests {
     }
 
     #[test]
-    fn every_document_has_its_fate() {
-        let reply = json!({"errors": true, "items": [
+    fn outcomes_are_parsed_for_each_document() {
+        let response = json!({"errors": true, "items": [
             {"index": {"_id": "1", "status": 201}},
             {"index": {"_id": "2", "status": 429, "error": {"type": "es_rejected_execution_exception"}}},
             {"index": {"_id": "3", "status": 400, "error": {"type": "document_parsing_exception", "reason": "bad date"}}},
         ]});
-        let refused = BulkItemOutcome::Refused("status 400, document_parsing_exception: bad date".to_owned());
-        assert_eq!(fates(&reply, 3).unwrap(), [BulkItemOutcome::Written, BulkItemOutcome::Again, refused]);
+        let rejected =
+            BulkItemOutcome::Rejected("status 400, document_parsing_exception: bad date".to_owned());
         assert_eq!(
-            fates(&json!({"took": 1, "errors": false, "items": []}), 2).unwrap(),
+            outcomes(&response, 3).unwrap(),
+            [BulkItemOutcome::Written, BulkItemOutcome::Retry, rejected]
+        );
+        assert_eq!(
+            outcomes(&json!({"took": 1, "errors": false, "items": []}), 2).unwrap(),
             [BulkItemOutcome::Written, BulkItemOutcome::Written]
         );
-        assert_eq!(fates(&json!({"num_docs_for_processing": 2}), 2).unwrap().len(), 2);
-        for reply in [json!({"errors": true, "items": []}), json!({}), json!({"errors": null})] {
-            assert!(fates(&reply, 2).is_err(), "{reply}");
+        assert_eq!(outcomes(&json!({"num_docs_for_processing": 2}), 2).unwrap().len(), 2);
+        for response in [json!({"errors": true, "items": []}), json!({}), json!({"errors": null})] {
+            assert!(outcomes(&response, 2).is_err(), "{response}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The one place of the names of fields: what a document is there, and how an index for them is made.
+//! The fields of a stored document, and the index mapping for them.
 //!
-//! A page is one document with its images in it, so that writing it again replaces all of it. There are only types
-//! that Elasticsearch, OpenSearch and Quickwit share: text, exact text, and a date. Images are kept as JSON in texts,
-//! because nested documents are not known to all three.
+//! A page is one document that contains its images, so that writing a page again replaces all of it. Only types that
+//! Elasticsearch, OpenSearch and Quickwit share are used: text, exact text and date. Images are stored as JSON in
+//! texts, because not all three support nested documents.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -25,16 +25,16 @@ pub(super) mod field {
     pub(crate) const DATE: &str = "date";
 }
 
-/// The label of pages that have images, beside those of [`Outline::labels`].
+/// The label of pages with images, in addition to the labels of [`DocumentTerms::labels`].
 pub(super) const WITH_IMAGES: &str = "images";
 
-/// What a search needs back; the rest of a document may be long.
-pub(super) const SHOWN: [&str; 6] = ["url", "title", "description", "date", "picture", "images"];
+/// The fields that a search returns. The others may be long.
+pub(super) const RETURNED_FIELDS: [&str; 6] = ["url", "title", "description", "date", "picture", "images"];
 
-/// A description of a page that has none is the beginning of its text, so long.
+/// The length of the beginning of the text that is used for a missing description.
 const DESCRIPTION_CHARS: usize = 300;
 
-/// The fields of a page as they are written and read.
+/// A page as it is stored.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Record {
@@ -50,7 +50,9 @@ pub(super) struct Record {
     pub(super) labels: Vec<String>,
     /// RFC 3339, in whole seconds.
     pub(super) date: Option<String>,
-    pub(super) picture: Option<String>,
+    /// The image of a news page.
+    #[serde(rename = "picture")]
+    pub(super) news_image: Option<String>,
     pub(super) image_words: Vec<String>,
     pub(super) image_sizes: Vec<String>,
     /// File extensions.
@@ -59,7 +61,7 @@ pub(super) struct Record {
     pub(super) images: Vec<String>,
 }
 
-/// An image of a page, as [`Record::images`] has it.
+/// An image in [`Record::images`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct ImageRecord {
@@ -72,7 +74,7 @@ pub(super) struct ImageRecord {
 }
 
 impl Record {
-    /// Returns the record of a page; `None` when its URL has no host.
+    /// Converts a page to a record; `None` if its URL has no host.
     pub(super) fn of(document: Document) -> Option<Self> {
         let DocumentTerms { sites, url_words, extensions, mut labels, date } = DocumentTerms::of(&document)?;
         let Document {
@@ -94,8 +96,8 @@ impl Record {
         } = document;
         let description = description.filter(|text| !text.trim().is_empty());
         let description = description.unwrap_or_else(|| body.chars().take(DESCRIPTION_CHARS).collect());
-        let pictures: Vec<ImageRecord> = images.into_iter().map(ImageRecord::of).collect();
-        if !pictures.is_empty() {
+        let images: Vec<ImageRecord> = images.into_iter().map(ImageRecord::of).collect();
+        if !images.is_empty() {
             labels.push(WITH_IMAGES.to_owned());
         }
         let date = date.and_then(|date| Timestamp::from_second(date.as_second()).ok());
@@ -111,11 +113,11 @@ impl Record {
             extensions,
             labels,
             date: date.map(|date| date.to_string()),
-            picture: news.and_then(|news| news.image_url),
-            image_words: pictures.iter().map(ImageRecord::text).collect(),
-            image_sizes: pictures.iter().filter_map(ImageRecord::size).collect(),
-            image_types: pictures.iter().filter_map(ImageRecord::extension).collect(),
-            images: pictures.iter().filter_map(|picture| serde_json::to_string(picture).ok()).collect(),
+            news_image: news.and_then(|news| news.image_url),
+            image_words: images.iter().map(ImageRecord::text).collect(),
+            image_sizes: images.iter().filter_map(ImageRecord::size).collect(),
+            image_types: images.iter().filter_map(ImageRecord::extension).collect(),
+            images: images.iter().filter_map(|image| serde_json::to_string(image).ok()).collect(),
         })
     }
 }
@@ -126,19 +128,19 @@ impl ImageRecord {
         Self { url, alt, caption, context, width, height }
     }
 
-    /// Returns the words that it is found by.
+    /// Returns the searchable text.
     pub(super) fn text(&self) -> String {
         [&self.alt, &self.caption, &self.context].map(String::as_str).join("\n")
     }
 
-    /// Returns the file extension; the one that stands for those that mean the same.
+    /// Returns the file extension in its canonical form, such as one for `jpg` and `jpeg`.
     pub(super) fn extension(&self) -> Option<String> {
         let url = Url::parse(&self.url).ok()?;
         let (_, extension) = url.path_segments()?.next_back()?.rsplit_once('.')?;
         let extension = extension.to_ascii_lowercase();
-        let is_one =
+        let is_valid =
             (1..=6).contains(&extension.len()) && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        is_one.then(|| one_extension(&extension).to_owned())
+        is_valid.then(|| one_extension(&extension).to_owned())
     }
 
     fn size(&self) -> Option<String> {
@@ -146,51 +148,51 @@ impl ImageRecord {
     }
 }
 
-/// How a field is indexed.
+/// The type of a field.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// Words with their places.
+    /// Words with their positions.
     Words,
-    /// As it is; several in one document.
+    /// Exact text, possibly several values.
     Exact,
     Date,
-    /// Kept, not searched.
-    Kept,
+    /// Stored, but not searchable.
+    Stored,
 }
 
-/// Every field of [`Record`] with how it is indexed and whether there may be several.
+/// All fields of [`Record`], with their types and whether they have several values.
 const FIELDS: [(&str, Kind, bool); 16] = [
     ("url", Kind::Exact, false),
     (field::TITLE, Kind::Words, false),
     (field::HEADINGS, Kind::Words, true),
     (field::BODY, Kind::Words, false),
-    ("description", Kind::Kept, false),
+    ("description", Kind::Stored, false),
     ("language", Kind::Exact, false),
     (field::URL_WORDS, Kind::Words, false),
     (field::SITES, Kind::Exact, true),
     (field::EXTENSIONS, Kind::Exact, true),
     (field::LABELS, Kind::Exact, true),
     (field::DATE, Kind::Date, false),
-    ("picture", Kind::Kept, false),
+    ("picture", Kind::Stored, false),
     (field::IMAGE_WORDS, Kind::Words, true),
     (field::IMAGE_SIZES, Kind::Exact, true),
     (field::IMAGE_TYPES, Kind::Exact, true),
-    ("images", Kind::Kept, true),
+    ("images", Kind::Stored, true),
 ];
 
-/// Returns the body that makes an index in Elasticsearch or OpenSearch.
+/// Returns the request body that creates an index in Elasticsearch or OpenSearch.
 pub(super) fn elasticsearch_index() -> Value {
     let properties: serde_json::Map<String, Value> = FIELDS
         .iter()
         .map(|(name, kind, _)| {
-            let mapped = match kind {
-                // Offsets let long texts be highlighted without analysing them again.
+            let mapping = match kind {
+                // With offsets, long texts are highlighted without analyzing them again.
                 Kind::Words => json!({"type": "text", "analyzer": "websvc", "index_options": "offsets"}),
                 Kind::Exact => json!({"type": "keyword", "ignore_above": 8191}),
                 Kind::Date => json!({"type": "date"}),
-                Kind::Kept => json!({"type": "keyword", "index": false, "doc_values": false}),
+                Kind::Stored => json!({"type": "keyword", "index": false, "doc_values": false}),
             };
-            ((*name).to_owned(), mapped)
+            ((*name).to_owned(), mapping)
         })
         .collect();
     json!({
@@ -206,19 +208,19 @@ pub(super) fn elasticsearch_index() -> Value {
     })
 }
 
-/// Returns the body that makes an index in Quickwit.
+/// Returns the request body that creates an index in Quickwit.
 pub(super) fn quickwit_index(name: &str) -> Value {
     let mappings: Vec<Value> = FIELDS
         .iter()
-        .map(|(name, kind, is_several)| {
-            let text = if *is_several { "array<text>" } else { "text" };
+        .map(|(name, kind, is_array)| {
+            let text = if *is_array { "array<text>" } else { "text" };
             match kind {
                 Kind::Words => json!({"name": name, "type": text, "tokenizer": "default",
                     "record": "position", "fieldnorms": true}),
                 Kind::Exact => json!({"name": name, "type": text, "tokenizer": "raw"}),
                 Kind::Date => json!({"name": name, "type": "datetime", "input_formats": ["rfc3339"],
                     "fast": true}),
-                Kind::Kept => json!({"name": name, "type": text, "indexed": false}),
+                Kind::Stored => json!({"name": name, "type": text, "indexed": false}),
             }
         })
         .collect();
@@ -235,21 +237,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_field_of_a_record_is_mapped() {
+    fn all_fields_of_a_record_are_mapped() {
         let Value::Object(record) = serde_json::to_value(Record::default()).unwrap() else { panic!() };
         let mut written: Vec<&str> = record.keys().map(String::as_str).collect();
-        let mut mapped: Vec<&str> = FIELDS.iter().map(|(name, ..)| *name).collect();
+        let mut mapping: Vec<&str> = FIELDS.iter().map(|(name, ..)| *name).collect();
         written.sort_unstable();
-        mapped.sort_unstable();
-        assert_eq!(written, mapped);
-        for (name, _, is_several) in FIELDS {
-            assert_eq!(record[name].is_array(), is_several, "{name}");
+        mapping.sort_unstable();
+        assert_eq!(written, mapping);
+        for (name, _, is_array) in FIELDS {
+            assert_eq!(record[name].is_array(), is_array, "{name}");
         }
-        assert!(SHOWN.iter().all(|name| record.contains_key(*name)));
+        assert!(RETURNED_FIELDS.iter().all(|name| record.contains_key(*name)));
     }
 
     #[test]
-    fn a_page_without_description_is_described_by_its_beginning() {
+    fn missing_description_is_the_beginning_of_the_text() {
         let document =
             Document { url: "http://a.test/".to_owned(), body: "x".repeat(400), ..Document::default() };
         let record = Record::of(document).unwrap();

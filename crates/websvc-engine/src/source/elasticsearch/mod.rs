@@ -1,12 +1,12 @@
-//! A server that speaks the API of Elasticsearch as a source: Elasticsearch, OpenSearch, Quickwit.
+//! A source for servers with the API of Elasticsearch: Elasticsearch, OpenSearch and Quickwit.
 //!
-//! It holds whole pages as [`mapping`] writes them and applies every filter itself, so its hits are not second-guessed.
-//! What such a server cannot do is told in a warning.
+//! The server stores whole pages as [`mapping`] defines them and applies all filters itself, so its hits are not
+//! filtered again. Features that the server does not support are reported in a warning.
 
-mod answer;
 mod bulk;
 mod mapping;
 mod query;
+mod response;
 mod server;
 mod writer;
 
@@ -21,24 +21,24 @@ pub use writer::{BulkReport, ElasticsearchWriter};
 
 use super::endpoint::{Endpoint, read_json};
 use super::hit_collector::HitCollector;
-use super::location::{country_meant, unknown_place};
+use super::location::{country_meant, unknown_location_warning};
 use super::{
     FailureKind, SearchSource, SourceFuture, SourceHealth, SourceRequest, SourceResponse, query_text,
 };
 use crate::error::SourceError;
-use answer::HitPage;
+use response::HitPage;
 use server::Server;
 
-/// At most so many pages are asked for.
+/// The maximum number of pages of results that are requested.
 const MAX_PAGES: usize = 10;
 
-/// So many documents more than are wanted are asked for: some are the same page.
+/// The number of documents that are requested in addition to the limit, because some are the same page.
 const SPARE: usize = 10;
 
-/// The most documents of one page; they come without their texts.
+/// The maximum number of documents per page of results. They are returned without their texts.
 const MAX_SIZE: usize = 100;
 
-/// A server that speaks the API of Elasticsearch.
+/// A search source with the API of Elasticsearch.
 #[derive(Debug)]
 pub struct Elasticsearch {
     server: Server,
@@ -46,65 +46,67 @@ pub struct Elasticsearch {
 }
 
 impl Elasticsearch {
-    /// Makes a source; `client` has to be allowed to reach [`ElasticsearchConfig::origin`].
+    /// Creates a source. `client` must be allowed to connect to [`ElasticsearchConfig::origin`].
     pub fn new(config: ElasticsearchConfig, client: Client) -> Self {
         let ElasticsearchConfig { name, server, endpoint } = config;
         Self { server, endpoint: Endpoint::new(name, client, endpoint) }
     }
 
-    async fn ask(&self, ask: &SourceRequest<'_>) -> SourceResponse {
-        let mut gathered = HitCollector::default();
-        let size = (ask.limit + SPARE).min(MAX_SIZE);
+    async fn fetch_hits(&self, request: &SourceRequest<'_>) -> SourceResponse {
+        let mut collector = HitCollector::default();
+        let size = (request.limit + SPARE).min(MAX_SIZE);
         let mut incomplete = None;
-        for at in 0..MAX_PAGES {
-            let Some(body) = query::body(ask, country_meant(ask), at * size, size) else { break };
-            // The first page has the time of a request; further ones end with the time for pages.
-            let until = (at > 0).then_some(ask.deadline);
-            let request = self.server.search(&body, self.endpoint.timeout());
-            let found = self.endpoint.exchange(request, until, read_json).await;
-            let found = found.and_then(|value| answer::read(ask, &value));
-            let HitPage { documents, hits, incomplete: why } = match found {
-                Ok(batch) => batch,
-                Err(error) if at == 0 => return SourceResponse::from(self.server.explain(error)),
+        for index in 0..MAX_PAGES {
+            let Some(body) = query::body(request, country_meant(request), index * size, size) else { break };
+            // The first page has the timeout of a request. Further pages also end at the deadline for paging.
+            let deadline = (index > 0).then_some(request.deadline);
+            let http_request = self.server.search(&body, self.endpoint.timeout());
+            let found = self.endpoint.exchange(http_request, deadline, read_json).await;
+            let found = found.and_then(|value| response::parse(request, &value));
+            let HitPage { documents, hits, incomplete: reason } = match found {
+                Ok(page) => page,
+                Err(error) if index == 0 => {
+                    return SourceResponse::from(self.server.with_operator_message(error));
+                }
                 Err(error) => {
-                    gathered.warn(format!("the results end after page {at}: {error}"));
+                    collector.warn(format!("the results end after page {index}: {error}"));
                     break;
                 }
             };
-            incomplete = incomplete.or(why);
-            gathered.take_filtered(ask.kind, hits.into_iter());
-            if documents < size || gathered.is_enough(ask) || Instant::now() >= ask.deadline {
+            incomplete = incomplete.or(reason);
+            collector.add_filtered(request.kind, hits.into_iter());
+            if documents < size || collector.is_enough(request) || Instant::now() >= request.deadline {
                 break;
             }
         }
-        self.finish(ask, gathered, incomplete)
+        self.finish(request, collector, incomplete)
     }
 
-    /// Makes the answer, with a word on what was not applied.
+    /// Creates the response, with warnings about unsupported features.
     fn finish(
         &self,
-        ask: &SourceRequest<'_>,
-        mut gathered: HitCollector,
+        request: &SourceRequest<'_>,
+        mut collector: HitCollector,
         incomplete: Option<String>,
     ) -> SourceResponse {
-        if let Some(why) = incomplete {
-            if gathered.saw_nothing() {
-                // That nothing exists would be a claim too far.
-                let reason = format!("it found nothing, and {why}");
+        if let Some(reason) = incomplete {
+            if collector.is_empty() {
+                // An empty list would claim that nothing exists.
+                let reason = format!("no results, and {reason}");
                 return SourceResponse::Unavailable { failure: FailureKind::Incomplete, reason };
             }
-            gathered.warn(format!("results may be missing: {why}"));
+            collector.warn(format!("results may be missing: {reason}"));
         }
-        if query_text::has_related(ask.query) {
-            gathered.warn("it cannot apply related:, which was left out");
+        if query_text::has_related(request.query) {
+            collector.warn("related: is not supported and was ignored");
         }
-        if ask.kind != SourceKind::Images && has_sizes(ask.query) {
-            gathered.warn("imagesize: and larger: apply to images only and were ignored");
+        if request.kind != SourceKind::Images && has_sizes(request.query) {
+            collector.warn("imagesize: and larger: apply to images only and were ignored");
         }
-        if let Some(warning) = unknown_place(ask) {
-            gathered.warn(warning);
+        if let Some(warning) = unknown_location_warning(request) {
+            collector.warn(warning);
         }
-        let (hits, warnings) = gathered.into_parts(ask);
+        let (hits, warnings) = collector.into_parts(request);
         let name = self.endpoint.name();
         let warnings = warnings.into_iter().map(|warning| format!("source {name}: {warning}")).collect();
         SourceResponse::Results { hits, warnings }
@@ -116,12 +118,12 @@ impl SearchSource for Elasticsearch {
         self.endpoint.name()
     }
 
-    fn search<'a>(&'a self, ask: &'a SourceRequest<'a>) -> SourceFuture<'a> {
-        Box::pin(self.ask(ask))
+    fn search<'a>(&'a self, request: &'a SourceRequest<'a>) -> SourceFuture<'a> {
+        Box::pin(self.fetch_hits(request))
     }
 
-    fn condition(&self) -> SourceHealth {
-        self.endpoint.condition()
+    fn health(&self) -> SourceHealth {
+        self.endpoint.health()
     }
 }
 
@@ -132,16 +134,17 @@ fn has_sizes(query: &Query) -> bool {
 }
 
 impl Server {
-    /// Says of an error what the operator can do about it, without what the server says of its users.
-    fn explain(&self, error: SourceError) -> SourceError {
+    /// Replaces the message of an error by one for the operator, without user names in the message of the server.
+    fn with_operator_message(&self, error: SourceError) -> SourceError {
         match error {
             SourceError::Status { status: status @ (401 | 403), .. } => SourceError::Status {
                 status,
-                message: "its username and password or its api_key do not open it".to_owned(),
+                message: "the username and password or the api_key were rejected".to_owned(),
             },
-            SourceError::Status { status: 404, .. } => {
-                SourceError::Status { status: 404, message: format!("it has no index {:?}", self.index()) }
-            }
+            SourceError::Status { status: 404, .. } => SourceError::Status {
+                status: 404,
+                message: format!("the index {:?} does not exist", self.index()),
+            },
             other => other,
         }
     }

@@ -1,48 +1,48 @@
-//! A question in the query language that Elasticsearch, OpenSearch and Quickwit share.
+//! Compiles a request to the query language that Elasticsearch, OpenSearch and Quickwit share.
 //!
-//! Only `bool`, `match`, `match_phrase`, `term`, `terms`, `range`, `exists` and `match_all` are used. Weights stand on
-//! `bool`, because Quickwit refuses them on fields of `multi_match`.
+//! Only `bool`, `match`, `match_phrase`, `term`, `terms`, `range`, `exists` and `match_all` are used. Boosts are set on
+//! `bool`, because Quickwit rejects them on the fields of `multi_match`.
 
 use serde_json::{Value, json};
 use websvc_index::{EXPLICIT_LABEL, NEWS_LABEL, folded_words, label_of_country, one_extension, site_entries};
 use websvc_query::{Node, Operator, Sort, Term};
 use websvc_validate::{DomainFilter, SourceKind};
 
-use super::mapping::{SHOWN, WITH_IMAGES, field};
+use super::mapping::{RETURNED_FIELDS, WITH_IMAGES, field};
 use crate::source::SourceRequest;
 
-/// The fields that a word is looked for in, with their weights.
+/// The fields that words are searched in, with their boosts.
 const PAGE_FIELDS: &[(&str, f64)] =
     &[(field::TITLE, 3.0), (field::HEADINGS, 2.0), (field::URL_WORDS, 1.5), (field::BODY, 1.0)];
 const PAGE_PHRASE_FIELDS: &[&str] = &[field::TITLE, field::HEADINGS, field::BODY];
 const IMAGE_FIELDS: &[(&str, f64)] = &[(field::IMAGE_WORDS, 1.0)];
 const IMAGE_PHRASE_FIELDS: &[&str] = &[field::IMAGE_WORDS];
 
-/// Up to so many words, documents that lack one come after all that have all; in longer ones many words are
-/// dispensable (as in the embedded index).
-const KEYWORDS: usize = 4;
+/// The maximum number of words for which documents with all words come before all others. In longer queries, many words
+/// are dispensable (as in the embedded index).
+const MAX_REQUIRED_WORDS: usize = 4;
 
-/// More than any sum of matches.
-const ALL_WORDS: f64 = 1000.0;
-const ALL_OF_MANY_WORDS: f64 = 10.0;
+/// A boost larger than any sum of other scores.
+const ALL_WORDS_BOOST: f64 = 1000.0;
+const ALL_OF_MANY_WORDS_BOOST: f64 = 10.0;
 
-const SIDE_BY_SIDE: f64 = 2.0;
+const ADJACENT_BOOST: f64 = 2.0;
 
-/// What a page of the searcher's country gains: it passes pages that are about as good.
-const COUNTRY: f64 = 0.5;
+/// The boost of pages from the country of the user. It only decides between pages of similar score.
+const COUNTRY_BOOST: f64 = 0.5;
 
-/// About so many characters has the passage that is shown.
-const PASSAGE_CHARS: usize = 240;
+/// The approximate length of a snippet.
+const SNIPPET_CHARS: usize = 240;
 
-/// Returns the body of a search; `None` when the query says nothing. `country` is the searcher's.
+/// Returns the body of a search; `None` if the query is empty. `country` is that of the user.
 pub(super) fn body(
-    ask: &SourceRequest<'_>,
+    request: &SourceRequest<'_>,
     country: Option<&str>,
     from: usize,
     size: usize,
 ) -> Option<Value> {
-    let query = Compiler { kind: ask.kind }.compile(ask, country)?;
-    let sort = match ask.tbs.map(|tbs| tbs.sort).unwrap_or_default() {
+    let query = Compiler { kind: request.kind }.compile(request, country)?;
+    let sort = match request.tbs.map(|tbs| tbs.sort).unwrap_or_default() {
         Sort::Relevance => json!([{"_score": {"order": "desc"}}]),
         Sort::Date => json!([{field::DATE: {"order": "desc"}}, {"_score": {"order": "desc"}}]),
     };
@@ -51,28 +51,28 @@ pub(super) fn body(
         "from": from,
         "size": size,
         "sort": sort,
-        "_source": SHOWN,
+        "_source": RETURNED_FIELDS,
         "track_total_hits": false,
     });
-    if ask.highlights && ask.kind != SourceKind::Images {
+    if request.highlights && request.kind != SourceKind::Images {
         body["highlight"] = json!({
             "pre_tags": [""],
             "post_tags": [""],
-            "fields": {field::BODY: {"fragment_size": PASSAGE_CHARS, "number_of_fragments": 1}},
+            "fields": {field::BODY: {"fragment_size": SNIPPET_CHARS, "number_of_fragments": 1}},
         });
     }
     Some(body)
 }
 
-/// The conditions of a question, by what they do.
+/// The conditions of a request, by their effect.
 #[derive(Default)]
 struct Conditions {
-    /// They must hold, and count for the order.
+    /// They must match, and contribute to the score.
     must: Vec<Value>,
-    /// They must hold.
+    /// They must match.
     filter: Vec<Value>,
     must_not: Vec<Value>,
-    /// They only count for the order.
+    /// They only contribute to the score.
     should: Vec<Value>,
 }
 
@@ -81,14 +81,14 @@ struct Compiler {
 }
 
 impl Compiler {
-    fn compile(&self, ask: &SourceRequest<'_>, country: Option<&str>) -> Option<Value> {
+    fn compile(&self, request: &SourceRequest<'_>, country: Option<&str>) -> Option<Value> {
         let mut conditions = Conditions::default();
         let mut words = Vec::new();
-        let root = ask.query.root()?;
+        let root = request.query.root()?;
         let parts = if let Node::And(children) = root { &children[..] } else { std::slice::from_ref(root) };
         for part in parts {
             match part {
-                Node::Word(text) => words.extend(says_something(text).then_some(text.as_str())),
+                Node::Word(text) => words.extend(has_words(text).then_some(text.as_str())),
                 Node::Not(child) => conditions.must_not.extend(self.node(child)),
                 Node::Operator(_) => conditions.filter.extend(self.node(part)),
                 Node::And(_) | Node::Or(_) | Node::Phrase(_) => conditions.must.extend(self.node(part)),
@@ -99,7 +99,7 @@ impl Compiler {
         if must.is_empty() && filter.is_empty() && must_not.is_empty() {
             return None;
         }
-        self.restrict(ask, country, &mut conditions);
+        self.add_filters(request, country, &mut conditions);
         let Conditions { mut must, filter, must_not, should } = conditions;
         if must.is_empty() {
             must.push(json!({"match_all": {}}));
@@ -107,17 +107,19 @@ impl Compiler {
         Some(json!({"bool": {"must": must, "filter": filter, "must_not": must_not, "should": should}}))
     }
 
-    /// Adds the plain words: one of them is enough, and more are better.
+    /// Adds the plain words. One match suffices, and more matches score higher.
     fn words(&self, words: &[&str], conditions: &mut Conditions) {
-        let Some(some) = any_of(words.iter().map(|word| self.word(word)).collect()) else { return };
-        conditions.must.push(some);
+        let Some(any) = any_of(words.iter().map(|word| self.word(word)).collect()) else { return };
+        conditions.must.push(any);
         if words.len() < 2 {
             return;
         }
-        let weight = if words.len() <= KEYWORDS { ALL_WORDS } else { ALL_OF_MANY_WORDS };
+        let boost = if words.len() <= MAX_REQUIRED_WORDS { ALL_WORDS_BOOST } else { ALL_OF_MANY_WORDS_BOOST };
         let all = all_of(words.iter().map(|word| self.word(word)).collect());
-        conditions.should.extend(all.map(|all| constant(&all, weight)));
-        conditions.should.extend(self.phrase(&words.join(" ")).map(|phrase| weighted(&phrase, SIDE_BY_SIDE)));
+        conditions.should.extend(all.map(|all| constant_score(&all, boost)));
+        conditions
+            .should
+            .extend(self.phrase(&words.join(" ")).map(|phrase| boosted(&phrase, ADJACENT_BOOST)));
     }
 
     fn node(&self, node: &Node) -> Option<Value> {
@@ -125,7 +127,7 @@ impl Compiler {
             Node::And(children) => all_of(children.iter().filter_map(|child| self.node(child)).collect()),
             Node::Or(children) => any_of(children.iter().filter_map(|child| self.node(child)).collect()),
             Node::Not(child) => self.node(child).map(|child| none_of(&child)),
-            Node::Word(text) => says_something(text).then(|| self.word(text)),
+            Node::Word(text) => has_words(text).then(|| self.word(text)),
             Node::Phrase(text) => self.phrase(text),
             Node::Operator(operator) => self.operator(operator),
         }
@@ -136,9 +138,9 @@ impl Compiler {
             SourceKind::Web | SourceKind::News => PAGE_FIELDS,
             SourceKind::Images => IMAGE_FIELDS,
         };
-        let ways: Vec<Value> =
-            fields.iter().map(|(name, weight)| weighted(&all_words(name, text), *weight)).collect();
-        either(&ways)
+        let alternatives: Vec<Value> =
+            fields.iter().map(|(name, boost)| boosted(&all_words(name, text), *boost)).collect();
+        either(&alternatives)
     }
 
     fn phrase(&self, text: &str) -> Option<Value> {
@@ -146,14 +148,14 @@ impl Compiler {
             SourceKind::Web | SourceKind::News => PAGE_PHRASE_FIELDS,
             SourceKind::Images => IMAGE_PHRASE_FIELDS,
         };
-        let ways: Vec<Value> = fields.iter().map(|name| side_by_side(name, text)).collect();
-        says_something(text).then(|| either(&ways))
+        let alternatives: Vec<Value> = fields.iter().map(|name| phrase_match(name, text)).collect();
+        has_words(text).then(|| either(&alternatives))
     }
 
     fn operator(&self, operator: &Operator) -> Option<Value> {
         let is_images = self.kind == SourceKind::Images;
         match operator {
-            // A host that is none has no pages.
+            // An invalid host matches no pages.
             Operator::Site(site) => {
                 let entries = site_entries(site).unwrap_or_else(|| vec![String::new()]);
                 all_of(entries.iter().map(|entry| term(field::SITES, entry)).collect())
@@ -171,7 +173,7 @@ impl Compiler {
             Operator::ImageSize(size) if is_images => {
                 Some(term(field::IMAGE_SIZES, &format!("{}x{}", size.width, size.height)))
             }
-            // Told in a warning, or decided image by image.
+            // These are reported in a warning, or decided for each image.
             Operator::Related(_) | Operator::ImageSize(_) | Operator::Larger(_) => None,
         }
     }
@@ -181,37 +183,39 @@ impl Compiler {
             SourceKind::Web | SourceKind::News => field::TITLE,
             SourceKind::Images => field::IMAGE_WORDS,
         };
-        says_something(argument.text()).then(|| match argument {
+        has_words(argument.text()).then(|| match argument {
             Term::Word(text) => all_words(name, text),
-            Term::Phrase(text) => side_by_side(name, text),
+            Term::Phrase(text) => phrase_match(name, text),
         })
     }
 
-    /// Adds what stands beside the query.
-    fn restrict(&self, ask: &SourceRequest<'_>, country: Option<&str>, conditions: &mut Conditions) {
+    /// Adds the filters outside of the query.
+    fn add_filters(&self, request: &SourceRequest<'_>, country: Option<&str>, conditions: &mut Conditions) {
         match self.kind {
             SourceKind::Web => {}
             SourceKind::News => conditions.filter.push(term(field::LABELS, NEWS_LABEL)),
             SourceKind::Images => conditions.filter.push(term(field::LABELS, WITH_IMAGES)),
         }
-        if ask.safe {
+        if request.safe {
             conditions.must_not.push(term(field::LABELS, EXPLICIT_LABEL));
         }
-        match ask.domains {
+        match request.domains {
             DomainFilter::Any => {}
             DomainFilter::Include(hosts) => conditions.filter.push(json!({"terms": {field::SITES: hosts}})),
             DomainFilter::Exclude(hosts) if hosts.is_empty() => {}
             DomainFilter::Exclude(hosts) => conditions.must_not.push(json!({"terms": {field::SITES: hosts}})),
         }
         if let Some(country) = country {
-            conditions.should.push(constant(&term(field::LABELS, &label_of_country(country)), COUNTRY));
+            conditions
+                .should
+                .push(constant_score(&term(field::LABELS, &label_of_country(country)), COUNTRY_BOOST));
         }
-        conditions.filter.extend(ask.tbs.and_then(|tbs| tbs.range).map(|range| {
-            let (first, last) = range.seconds(ask.now);
-            let moment = |second: i64| jiff::Timestamp::from_second(second).ok().map(|at| at.to_string());
+        conditions.filter.extend(request.tbs.and_then(|tbs| tbs.range).map(|range| {
+            let (first, last) = range.seconds(request.now);
+            let timestamp = |second: i64| jiff::Timestamp::from_second(second).ok().map(|at| at.to_string());
             let mut bounds = serde_json::Map::new();
-            bounds.extend(first.and_then(moment).map(|at| ("gte".to_owned(), at.into())));
-            bounds.extend(last.and_then(moment).map(|at| ("lte".to_owned(), at.into())));
+            bounds.extend(first.and_then(timestamp).map(|at| ("gte".to_owned(), at.into())));
+            bounds.extend(last.and_then(timestamp).map(|at| ("lte".to_owned(), at.into())));
             if bounds.is_empty() {
                 json!({"exists": {"field": field::DATE}})
             } else {
@@ -221,13 +225,13 @@ impl Compiler {
     }
 }
 
-fn says_something(text: &str) -> bool {
+fn has_words(text: &str) -> bool {
     !folded_words(text).is_empty()
 }
 
 fn in_url(argument: &Term) -> Option<Value> {
     let words = folded_words(argument.text());
-    (!words.is_empty()).then(|| side_by_side(field::URL_WORDS, &words))
+    (!words.is_empty()).then(|| phrase_match(field::URL_WORDS, &words))
 }
 
 fn term(name: &str, value: &str) -> Value {
@@ -238,17 +242,17 @@ fn all_words(name: &str, text: &str) -> Value {
     json!({"match": {name: {"query": text, "operator": "AND"}}})
 }
 
-fn side_by_side(name: &str, text: &str) -> Value {
+fn phrase_match(name: &str, text: &str) -> Value {
     json!({"match_phrase": {name: {"query": text}}})
 }
 
-fn weighted(query: &Value, weight: f64) -> Value {
-    json!({"bool": {"must": [query], "boost": weight}})
+fn boosted(query: &Value, boost: f64) -> Value {
+    json!({"bool": {"must": [query], "boost": boost}})
 }
 
-/// Returns a query that counts the same for all it matches.
-fn constant(query: &Value, weight: f64) -> Value {
-    json!({"bool": {"filter": [query], "must": [{"match_all": {"boost": weight}}]}})
+/// Returns a query with the same score for all matches.
+fn constant_score(query: &Value, boost: f64) -> Value {
+    json!({"bool": {"filter": [query], "must": [{"match_all": {"boost": boost}}]}})
 }
 
 fn none_of(query: &Value) -> Value {

@@ -1,7 +1,9 @@
-//! Where a server is and how it is spoken to: addresses, credentials, and what is particular to Quickwit.
+//! The URLs, the credentials and the dialect of a server.
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method};
@@ -12,30 +14,30 @@ use websvc_transport::FetchRequest;
 
 use super::mapping;
 use crate::source::EndpointConfig;
-use crate::source::http_json::{DeclarationError, filled};
+use crate::source::http_json::{DeclarationError, expand_variables};
 
-/// What the configuration says of a server.
+/// The configuration of a server.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ElasticsearchDeclaration {
-    /// Where it is; of Quickwit with `/api/v1/_elastic`.
+    /// The URL; for Quickwit it ends with `/api/v1/_elastic`.
     pub url: String,
-    /// The index.
+    /// The name of the index.
     pub index: String,
-    /// Whether pages are written to it.
+    /// New pages are written to it.
     #[serde(default)]
     pub write: bool,
-    /// With `password`, for basic authentication. These may name environment variables as `${NAME}`.
+    /// The user name for basic authentication, with `password`. Both may contain environment variables as `${NAME}`.
     #[serde(default)]
     pub username: Option<String>,
-    /// See `username`.
+    /// The password for basic authentication.
     #[serde(default)]
     pub password: Option<String>,
-    /// An API key as the server gives it, in place of a user.
+    /// An API key of the server, instead of a user name and a password.
     #[serde(default)]
     pub api_key: Option<String>,
 }
 
-/// A server, checked, its secrets filled in.
+/// A validated server configuration with its secrets.
 #[derive(Debug, Clone)]
 pub struct ElasticsearchConfig {
     pub(super) name: String,
@@ -43,15 +45,15 @@ pub struct ElasticsearchConfig {
     pub(super) endpoint: EndpointConfig,
 }
 
-/// How a server differs from Elasticsearch, which OpenSearch does not.
+/// The kind of a server. OpenSearch does not differ from Elasticsearch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     Elasticsearch,
-    /// It knows no identities of documents, and makes indexes by an API of its own.
+    /// It has no document IDs, and an API of its own to create indexes.
     Quickwit,
 }
 
-/// Where a server is and how it is spoken to.
+/// The URL and the credentials of a server.
 #[derive(Clone)]
 pub(super) struct Server {
     url: Url,
@@ -61,15 +63,15 @@ pub(super) struct Server {
 }
 
 impl ElasticsearchDeclaration {
-    /// The names of the keys, as the configuration spells them.
+    /// The names of the configuration keys.
     pub const KEYS: &'static [&'static str] = &["url", "index", "write", "username", "password", "api_key"];
 }
 
 impl ElasticsearchConfig {
-    /// Checks a declaration. `variable` gives the values of `${NAME}`.
+    /// Validates a declaration. `variable` returns the values of environment variables.
     ///
     /// # Errors
-    /// [`DeclarationError`] names the key and what is wrong with it.
+    /// [`DeclarationError`] with the invalid key.
     pub fn new(
         name: String,
         declaration: &ElasticsearchDeclaration,
@@ -77,13 +79,13 @@ impl ElasticsearchConfig {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, DeclarationError> {
         let ElasticsearchDeclaration { url, index, write: _, username, password, api_key } = declaration;
-        let mut url = Url::parse(&filled(url, "url", &variable)?)
+        let mut url = Url::parse(&expand_variables(url, "url", &variable)?)
             .map_err(|error| DeclarationError::Url(error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err(DeclarationError::Url("it is neither http nor https".to_owned()));
+            return Err(DeclarationError::Url("neither http nor https".to_owned()));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            let what = "give username and password as keys of their own".to_owned();
+            let what = "use the keys username and password for credentials".to_owned();
             return Err(DeclarationError::Url(what));
         }
         url.set_query(None);
@@ -93,14 +95,14 @@ impl ElasticsearchConfig {
         let dialect = if path.ends_with("/_elastic") { Dialect::Quickwit } else { Dialect::Elasticsearch };
         check_index(index)?;
         let fill = |key: &str, value: &Option<String>| {
-            value.as_deref().map(|value| filled(value, key, &variable)).transpose()
+            value.as_deref().map(|value| expand_variables(value, key, &variable)).transpose()
         };
-        let user = (fill("username", username)?, fill("password", password)?);
-        let headers = credentials(user, fill("api_key", api_key)?)?;
+        let headers =
+            credentials(fill("username", username)?, fill("password", password)?, fill("api_key", api_key)?)?;
         Ok(Self { name, server: Server { url, index: index.clone(), headers, dialect }, endpoint })
     }
 
-    /// Returns the address of the server: for the guard of the client.
+    /// Returns the URL of the server, which the address guard of the client must allow.
     #[must_use]
     pub fn origin(&self) -> &Url {
         &self.server.url
@@ -112,21 +114,21 @@ impl Server {
         &self.index
     }
 
-    /// Returns a search that the server ends with what it has found, before `patience` is over.
-    pub(super) fn search(&self, body: &Value, patience: Duration) -> FetchRequest {
-        let mut url = self.at(&[&self.index, "_search"]);
-        url.query_pairs_mut().append_pair("timeout", &format!("{}ms", (patience * 4 / 5).as_millis()));
+    /// Returns a search request. The server ends the search before `timeout`, with the results so far.
+    pub(super) fn search(&self, body: &Value, timeout: Duration) -> FetchRequest {
+        let mut url = self.url_of(&[&self.index, "_search"]);
+        url.query_pairs_mut().append_pair("timeout", &format!("{}ms", (timeout * 4 / 5).as_millis()));
         self.post(url, "application/json", body.to_string())
     }
 
     pub(super) fn bulk(&self, lines: Bytes) -> FetchRequest {
-        self.post(self.at(&[&self.index, "_bulk"]), "application/x-ndjson", lines)
+        self.post(self.url_of(&[&self.index, "_bulk"]), "application/x-ndjson", lines)
     }
 
-    /// Returns the question whether the index exists, and how its fields are.
+    /// Returns the request for the mapping of the index, which fails if the index does not exist.
     pub(super) fn index_exists_request(&self) -> FetchRequest {
         let url = match self.dialect {
-            Dialect::Elasticsearch => self.at(&[&self.index, "_mapping"]),
+            Dialect::Elasticsearch => self.url_of(&[&self.index, "_mapping"]),
             Dialect::Quickwit => self.quickwit_url(&["indexes", &self.index]),
         };
         let mut request = FetchRequest::get(url);
@@ -134,10 +136,12 @@ impl Server {
         request
     }
 
-    /// Returns the request that makes the index.
+    /// Returns the request that creates the index.
     pub(super) fn create_index_request(&self) -> FetchRequest {
         let (method, url, body) = match self.dialect {
-            Dialect::Elasticsearch => (Method::PUT, self.at(&[&self.index]), mapping::elasticsearch_index()),
+            Dialect::Elasticsearch => {
+                (Method::PUT, self.url_of(&[&self.index]), mapping::elasticsearch_index())
+            }
             Dialect::Quickwit => {
                 (Method::POST, self.quickwit_url(&["indexes"]), mapping::quickwit_index(&self.index))
             }
@@ -152,7 +156,7 @@ impl Server {
         request
     }
 
-    fn at(&self, segments: &[&str]) -> Url {
+    fn url_of(&self, segments: &[&str]) -> Url {
         let mut url = self.url.clone();
         if let Ok(mut path) = url.path_segments_mut() {
             path.pop_if_empty().extend(segments);
@@ -160,7 +164,7 @@ impl Server {
         url
     }
 
-    /// Returns an address of Quickwit's own API, beside `_elastic`.
+    /// Returns a URL of Quickwit's own API, which is next to `_elastic`.
     fn quickwit_url(&self, segments: &[&str]) -> Url {
         let mut url = self.url.clone();
         if let Ok(mut path) = url.path_segments_mut() {
@@ -170,60 +174,44 @@ impl Server {
     }
 }
 
-/// Without credentials.
+/// Omits the credentials.
 impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server").field("index", &self.index).finish_non_exhaustive()
     }
 }
 
-/// Checks the name by the rules of Elasticsearch: it becomes part of addresses.
+/// Validates an index name by the rules of Elasticsearch, because it becomes part of URLs.
 fn check_index(index: &str) -> Result<(), DeclarationError> {
-    let is_one = (1..=255).contains(&index.len())
+    let is_valid = (1..=255).contains(&index.len())
         && !index.starts_with(['-', '_', '+', '.'])
         && index.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'+'));
-    if is_one {
+    if is_valid {
         return Ok(());
     }
-    let what =
-        "an index has a name of lower case letters, digits and hyphens that begins with a letter or digit";
+    let what = "an index name has lower case letters, digits and hyphens, and begins with a letter or digit";
     Err(DeclarationError::Key { key: "index", what: what.to_owned() })
 }
 
 fn credentials(
-    user: (Option<String>, Option<String>),
+    username: Option<String>,
+    password: Option<String>,
     api_key: Option<String>,
 ) -> Result<HeaderMap, DeclarationError> {
     let key = |key, what: &str| DeclarationError::Key { key, what: what.to_owned() };
-    let text = match (user, api_key) {
-        ((None, None), None) => return Ok(HeaderMap::new()),
-        ((Some(name), Some(password)), None) => {
-            format!("Basic {}", base64(format!("{name}:{password}").as_bytes()))
+    let text = match (username, password, api_key) {
+        (None, None, None) => return Ok(HeaderMap::new()),
+        (Some(name), Some(password), None) => {
+            format!("Basic {}", STANDARD.encode(format!("{name}:{password}")))
         }
-        ((None, None), Some(api_key)) => format!("ApiKey {api_key}"),
-        ((None, Some(_)), None) => return Err(key("username", "it is missing beside password")),
-        ((Some(_), None), None) => return Err(key("password", "it is missing beside username")),
-        (_, Some(_)) => return Err(key("api_key", "it stands in place of username and password")),
+        (None, None, Some(api_key)) => format!("ApiKey {api_key}"),
+        (None, Some(_), None) => return Err(key("username", "required with password")),
+        (Some(_), None, None) => return Err(key("password", "required with username")),
+        (_, _, Some(_)) => return Err(key("api_key", "must not be combined with username and password")),
     };
-    let mut value =
-        HeaderValue::try_from(text).map_err(|_| key("api_key", "it cannot be sent in a header"))?;
+    let mut value = HeaderValue::try_from(text).map_err(|_| key("api_key", "not allowed in a header"))?;
     value.set_sensitive(true);
     Ok(HeaderMap::from_iter([(AUTHORIZATION, value)]))
-}
-
-/// Encodes bytes as RFC 4648 section 4 says.
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or_default());
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for at in 0..4 {
-            let letter = LETTERS[(bits >> (18 - 6 * at)) as usize & 63];
-            text.push(if at <= group.len() { char::from(letter) } else { '=' });
-        }
-    }
-    text
 }
 
 #[cfg(test)]
@@ -248,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_become_a_header_and_mistakes_are_named() {
+    fn credentials_become_a_header_and_invalid_keys_are_named() {
         check(&json!({}), Ok(""));
         check(&json!({"username": "u", "password": "${SECRET}"}), Ok("Basic dTpwYXNz"));
         check(&json!({"api_key": "${SECRET}"}), Ok("ApiKey pass"));
@@ -256,29 +244,20 @@ mod tests {
             &json!({"api_key": "${OTHER}"}),
             Err("api_key needs the environment variable OTHER, which is not set"),
         );
-        check(&json!({"username": "u"}), Err("password: it is missing beside username"));
-        check(&json!({"password": "u"}), Err("username: it is missing beside password"));
+        check(&json!({"username": "u"}), Err("password: required with username"));
+        check(&json!({"password": "u"}), Err("username: required with password"));
         check(
             &json!({"username": "u", "password": "p", "api_key": "k"}),
-            Err("api_key: it stands in place of username and password"),
+            Err("api_key: must not be combined with username and password"),
         );
-        check(&json!({"url": "ftp://a.test"}), Err("url: it is neither http nor https"));
+        check(&json!({"url": "ftp://a.test"}), Err("url: neither http nor https"));
         check(
             &json!({"url": "http://u:p@a.test"}),
-            Err("url: give username and password as keys of their own"),
+            Err("url: use the keys username and password for credentials"),
         );
         for index in ["", "Pages", "a/b", "_all", "a*", "a,b", ".."] {
-            let what = "index: an index has a name of lower case letters, digits and hyphens that begins with a \
-                        letter or digit";
+            let what = "index: an index name has lower case letters, digits and hyphens, and begins with a letter or digit";
             check(&json!({ "index": index }), Err(what));
         }
-    }
-
-    #[test]
-    fn base64_is_padded() {
-        assert_eq!(
-            ["", "a", "ab", "abc", "abcd"].map(|text| base64(text.as_bytes())),
-            ["", "YQ==", "YWI=", "YWJj", "YWJjZA=="]
-        );
     }
 }

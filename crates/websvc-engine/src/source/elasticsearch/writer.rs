@@ -1,4 +1,4 @@
-//! Writes pages to a server by `_bulk`: in batches, again when it has no room, and counting what it refuses.
+//! Writes pages to a server with `_bulk`: in batches, with retries, and counting rejected documents.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,19 +8,19 @@ use tokio::sync::OnceCell;
 use websvc_index::Document;
 use websvc_transport::{Client, FetchRequest};
 
-use super::bulk::{BulkItem, BulkItemOutcome, batches, fates, item, lines};
+use super::bulk::{BulkItem, BulkItemOutcome, batches, item, lines, outcomes};
 use super::mapping;
 use super::server::{Dialect, ElasticsearchConfig, Server};
 use crate::error::SourceError;
-use crate::source::endpoint::{bound, read_json, unreachable};
+use crate::source::endpoint::{read_json, set_limits, to_source_error};
 
-/// A batch is tried again so often without progress before it is given up.
+/// The number of retries without progress after which a batch is abandoned.
 const RETRIES: u32 = 6;
 
-/// The pause before a batch is tried again doubles up to this.
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// The maximum backoff before a retry.
+const MAX_BACKOFF: Duration = Duration::from_secs(10);
 
-/// The time for one request: making an index and taking a batch take longer than a search.
+/// The timeout of a request. Creating an index or accepting a batch takes longer than a search.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Writes pages to a server that speaks the API of Elasticsearch.
@@ -29,26 +29,26 @@ pub struct ElasticsearchWriter {
     name: String,
     server: Server,
     client: Client,
-    first_pause: Duration,
-    /// Set when the index is known to be there.
+    initial_backoff: Duration,
+    /// Set when the index is known to exist.
     index: OnceCell<()>,
 }
 
-/// What became of pages that were to be written.
+/// The number of pages by outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BulkReport {
-    /// They are in the index.
+    /// Pages that are in the index.
     pub written: u64,
-    /// The server will not take them, or they cannot be sent.
+    /// Pages that the server rejected, or that cannot be sent.
     pub refused: u64,
-    /// They were given up, because the server was not to be reached or had no room.
+    /// Pages that were abandoned, because the server was unreachable or had no capacity.
     pub lost: u64,
-    /// The first failure, in words.
+    /// The first failure.
     pub first_failure: Option<String>,
 }
 
 impl BulkReport {
-    /// Adds what became of others.
+    /// Adds the numbers of another report.
     pub fn add(&mut self, other: BulkReport) {
         let BulkReport { written, refused, lost, first_failure } = other;
         self.written += written;
@@ -59,73 +59,73 @@ impl BulkReport {
         }
     }
 
-    fn refuse(&mut self, url: &str, why: &str) {
-        tracing::warn!(url, why, "a document was refused");
+    fn reject(&mut self, url: &str, reason: &str) {
+        tracing::warn!(url, reason, "document rejected");
         self.refused += 1;
-        self.first_failure.get_or_insert_with(|| format!("{url}: {why}"));
+        self.first_failure.get_or_insert_with(|| format!("{url}: {reason}"));
     }
 
-    fn lose(&mut self, count: usize, why: String) {
+    fn add_lost(&mut self, count: usize, reason: String) {
         self.lost += count as u64;
-        self.first_failure.get_or_insert(why);
+        self.first_failure.get_or_insert(reason);
     }
 }
 
 impl ElasticsearchWriter {
-    /// Makes a writer; `client` has to be allowed to reach [`ElasticsearchConfig::origin`].
+    /// Creates a writer. `client` must be allowed to connect to [`ElasticsearchConfig::origin`].
     pub fn new(config: ElasticsearchConfig, client: Client) -> Self {
         let ElasticsearchConfig { name, server, endpoint: _ } = config;
-        let first_pause = Duration::from_millis(250);
-        Self { name, server, client, first_pause, index: OnceCell::new() }
+        let initial_backoff = Duration::from_millis(250);
+        Self { name, server, client, initial_backoff, index: OnceCell::new() }
     }
 
-    /// Sets the pause before the first repetition; the following ones double.
+    /// Sets the backoff before the first retry. It doubles with each further retry.
     #[must_use]
-    pub fn with_first_pause(mut self, pause: Duration) -> Self {
-        self.first_pause = pause;
+    pub fn with_initial_backoff(mut self, backoff: Duration) -> Self {
+        self.initial_backoff = backoff;
         self
     }
 
-    /// Returns the name of the source that is written to.
+    /// Returns the name of the source that it writes to.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Writes pages, each replacing its older state, and makes the index when there is none. It returns when the fate
+    /// Writes pages, each replacing its older version, and creates the index if there is none. Returns when the outcome
     /// of every page is known.
     pub async fn write(&self, documents: Vec<Document>) -> BulkReport {
-        let mut sum = BulkReport::default();
+        let mut report = BulkReport::default();
         if documents.is_empty() {
-            return sum;
+            return report;
         }
         if let Err(error) = self.index.get_or_try_init(|| self.ensure_index()).await {
-            sum.lose(documents.len(), error.to_string());
-            return sum;
+            report.add_lost(documents.len(), error.to_string());
+            return report;
         }
         let mut items = Vec::with_capacity(documents.len());
         for document in documents {
             let url = document.url.clone();
             match item(self.server.dialect, document) {
                 Ok(item) => items.push(item),
-                Err(why) => sum.refuse(&url, &why),
+                Err(reason) => report.reject(&url, &reason),
             }
         }
         for batch in batches(items) {
-            self.send(batch, &mut sum).await;
+            self.send(batch, &mut report).await;
         }
-        sum
+        report
     }
 
-    /// Sends a batch until every document has its fate; one that is too large for the server is halved.
-    async fn send(&self, batch: Vec<BulkItem>, sum: &mut BulkReport) {
+    /// Sends a batch until the outcome of every document is known. A batch that is too large for the server is halved.
+    async fn send(&self, batch: Vec<BulkItem>, report: &mut BulkReport) {
         let mut batches = VecDeque::from([batch]);
         let mut attempts = 0;
         while let Some(mut batch) = batches.pop_front() {
-            let reply = self.exchange(self.server.bulk(lines(&batch))).await;
-            let error = match reply.and_then(|reply| fates(&reply, batch.len())) {
-                Ok(fates) => {
+            let response = self.exchange(self.server.bulk(lines(&batch))).await;
+            let error = match response.and_then(|response| outcomes(&response, batch.len())) {
+                Ok(outcomes) => {
                     let before = batch.len();
-                    batch = apply_results(batch, fates, sum);
+                    batch = apply_results(batch, outcomes, report);
                     if batch.len() < before {
                         attempts = 0;
                     }
@@ -142,73 +142,75 @@ impl ElasticsearchWriter {
             if batch.is_empty() {
                 continue;
             }
-            if attempts >= RETRIES || !passes(&error) {
+            if attempts >= RETRIES || !is_temporary(&error) {
                 let all = batch.len() + batches.iter().map(Vec::len).sum::<usize>();
-                sum.lose(all, self.server.explain(error).to_string());
+                report.add_lost(all, self.server.with_operator_message(error).to_string());
                 return;
             }
-            tokio::time::sleep(self.pause(attempts, &error)).await;
+            tokio::time::sleep(self.backoff(attempts, &error)).await;
             attempts += 1;
             batches.push_front(batch);
         }
     }
 
-    fn pause(&self, attempts: u32, error: &SourceError) -> Duration {
-        let wanted = match error {
+    fn backoff(&self, attempts: u32, error: &SourceError) -> Duration {
+        let retry_after = match error {
             SourceError::Limited { retry_after } => retry_after.unwrap_or_default(),
             _ => Duration::ZERO,
         };
-        self.first_pause.saturating_mul(1 << attempts).max(wanted).min(LONGEST_PAUSE)
+        self.initial_backoff.saturating_mul(1 << attempts).max(retry_after).min(MAX_BACKOFF)
     }
 
-    /// Makes sure that there is an index with our fields.
+    /// Ensures that the index exists and has our fields.
     async fn ensure_index(&self) -> Result<(), SourceError> {
         let mut attempts = 0;
         loop {
-            let error = match self.find_or_make_index().await {
-                Err(error) if passes(&error) && attempts < RETRIES => error,
-                outcome => return outcome.map_err(|error| self.server.explain(error)),
+            let error = match self.find_or_create_index().await {
+                Err(error) if is_temporary(&error) && attempts < RETRIES => error,
+                outcome => return outcome.map_err(|error| self.server.with_operator_message(error)),
             };
-            tokio::time::sleep(self.pause(attempts, &error)).await;
+            tokio::time::sleep(self.backoff(attempts, &error)).await;
             attempts += 1;
         }
     }
 
-    async fn find_or_make_index(&self) -> Result<(), SourceError> {
+    async fn find_or_create_index(&self) -> Result<(), SourceError> {
         match self.exchange(self.server.index_exists_request()).await {
-            Ok(found) => return self.check(&found),
+            Ok(existing) => return self.check_mapping(&existing),
             Err(SourceError::Status { status: 404, .. }) => {}
             Err(error) => return Err(error),
         }
-        tracing::info!(source = self.name, index = self.server.index(), "making the index");
+        tracing::info!(source = self.name, index = self.server.index(), "creating the index");
         match self.exchange(self.server.create_index_request()).await {
-            Ok(_made) => Ok(()),
-            // Somebody else may have made it in the meantime.
+            Ok(_created) => Ok(()),
+            // Another process may have created it in the meantime.
             Err(SourceError::Status { status: 400 | 409, message }) => {
-                let found = self.exchange(self.server.index_exists_request()).await;
-                self.check(&found.map_err(|_| SourceError::Status { status: 400, message })?)
+                let existing = self.exchange(self.server.index_exists_request()).await;
+                self.check_mapping(&existing.map_err(|_| SourceError::Status { status: 400, message })?)
             }
             Err(error) => Err(error),
         }
     }
 
-    /// Checks that an index that is there has our fields.
-    fn check(&self, found: &Value) -> Result<(), SourceError> {
+    /// Checks that an existing index has our fields.
+    fn check_mapping(&self, existing: &Value) -> Result<(), SourceError> {
         if self.server.dialect == Dialect::Quickwit {
             return Ok(());
         }
-        let properties = found.as_object().and_then(|found| found.values().next());
+        let properties = existing.as_object().and_then(|existing| existing.values().next());
         let properties = properties.and_then(|index| index.pointer("/mappings/properties"));
-        let kind_of = |properties: &Value, name: &str| {
+        let type_of = |properties: &Value, name: &str| {
             properties.pointer(&format!("/{name}/type")).and_then(Value::as_str).map(str::to_owned)
         };
-        let ours = mapping::elasticsearch_index();
-        let ours = &ours["mappings"]["properties"];
-        for name in ours.as_object().into_iter().flat_map(|ours| ours.keys()) {
-            let there = properties.and_then(|properties| kind_of(properties, name));
-            if there != kind_of(ours, name) {
-                let what =
-                    format!("the index {:?} has not the field {name:?} of websvc", self.server.index());
+        let our_properties = mapping::elasticsearch_index();
+        let our_properties = &our_properties["mappings"]["properties"];
+        for name in our_properties.as_object().into_iter().flat_map(|our_properties| our_properties.keys()) {
+            let existing_type = properties.and_then(|properties| type_of(properties, name));
+            if existing_type != type_of(our_properties, name) {
+                let what = format!(
+                    "the index {:?} was not created by websvc: its field {name:?} is missing or has another type",
+                    self.server.index()
+                );
                 return Err(SourceError::Unreadable { what });
             }
         }
@@ -216,30 +218,34 @@ impl ElasticsearchWriter {
     }
 
     async fn exchange(&self, mut request: FetchRequest) -> Result<Value, SourceError> {
-        bound(&mut request);
+        set_limits(&mut request);
         request.timeout = TIMEOUT;
         match self.client.fetch(request).await {
-            Ok(fetched) => read_json(&fetched),
-            Err(error) => Err(unreachable(&error, TIMEOUT)),
+            Ok(response) => read_json(&response),
+            Err(error) => Err(to_source_error(&error, TIMEOUT)),
         }
     }
 }
 
-/// Counts what has its fate, and returns what is to be sent again.
-fn apply_results(batch: Vec<BulkItem>, fates: Vec<BulkItemOutcome>, sum: &mut BulkReport) -> Vec<BulkItem> {
-    let mut again = Vec::new();
-    for (item, fate) in batch.into_iter().zip(fates) {
-        match fate {
-            BulkItemOutcome::Written => sum.written += 1,
-            BulkItemOutcome::Again => again.push(item),
-            BulkItemOutcome::Refused(why) => sum.refuse(&item.url, &why),
+/// Counts the documents with a final outcome, and returns those to send again.
+fn apply_results(
+    batch: Vec<BulkItem>,
+    outcomes: Vec<BulkItemOutcome>,
+    report: &mut BulkReport,
+) -> Vec<BulkItem> {
+    let mut retries = Vec::new();
+    for (item, outcome) in batch.into_iter().zip(outcomes) {
+        match outcome {
+            BulkItemOutcome::Written => report.written += 1,
+            BulkItemOutcome::Retry => retries.push(item),
+            BulkItemOutcome::Rejected(reason) => report.reject(&item.url, &reason),
         }
     }
-    again
+    retries
 }
 
-/// Tells whether an error may be over in a moment.
-fn passes(error: &SourceError) -> bool {
+/// Returns whether an error may be temporary.
+fn is_temporary(error: &SourceError) -> bool {
     match error {
         SourceError::Limited { .. }
         | SourceError::Timeout { .. }

@@ -1,7 +1,8 @@
-//! Atom feeds (RFC 4287) as the JSON that declared pointers lead into.
+//! Converts Atom feeds (RFC 4287) to JSON, which JSON Pointers can refer to.
 //!
-//! `{"title": .., "entries": [{"id": .., "title": .., "summary": .., "published": .., "link": .., "links": {"alternate": ..},
-//! "authors": [..], "categories": [..]}]}`: elements by their name without prefix, the first of a name counts.
+//! The result is `{"title": .., "entries": [{"id": .., "title": .., "summary": .., "published": .., "link": ..,
+//! "links": {"alternate": ..}, "authors": [..], "categories": [..]}]}`. Elements have their name without prefix, and of
+//! several elements with one name the first is used.
 
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
@@ -10,16 +11,17 @@ use serde_json::{Map, Value, json};
 
 use crate::error::SourceError;
 
-/// Most entries that are read of one feed.
+/// The maximum number of entries that are read.
 const MAX_ENTRIES: usize = 1_000;
 
-/// Elements nest no deeper than this.
+/// The maximum depth of elements.
 const MAX_DEPTH: usize = 64;
 
-/// Reads a feed.
+/// Converts a feed.
 ///
 /// # Errors
-/// [`SourceError::Unreadable`] for what is no feed, and for one that breaks off: what is missing might have been found.
+/// [`SourceError::Unreadable`] if it is not a feed or incomplete. The missing part of an incomplete feed may contain
+/// results.
 pub(super) fn read(body: &[u8]) -> Result<Value, SourceError> {
     let unreadable = |what: String| SourceError::Unreadable { what };
     let text = std::str::from_utf8(body).map_err(|error| unreadable(format!("not UTF-8, {error}")))?;
@@ -44,22 +46,22 @@ pub(super) fn read(body: &[u8]) -> Result<Value, SourceError> {
             _ => {}
         }
         if feed.path.len() > MAX_DEPTH {
-            return Err(unreadable("its elements nest too deep".to_owned()));
+            return Err(unreadable("its elements are nested too deeply".to_owned()));
         }
     }
     feed.finish().map_err(unreadable)
 }
 
-/// A feed as far as it was read.
+/// The state while a feed is parsed.
 #[derive(Default)]
 struct Feed {
     /// The names of the open elements.
     path: Vec<String>,
     is_feed: bool,
-    own: Map<String, Value>,
+    feed_fields: Map<String, Value>,
     entries: Vec<Value>,
     entry: Option<Map<String, Value>>,
-    /// The text since the element of a value began, nested elements included.
+    /// The text since the start of the current value, including the text of nested elements.
     text: String,
 }
 
@@ -97,7 +99,7 @@ impl Feed {
             }
             _ if depth == self.value_depth() => {
                 let text = self.text.trim().to_owned();
-                let target = self.entry.as_mut().unwrap_or(&mut self.own);
+                let target = self.entry.as_mut().unwrap_or(&mut self.feed_fields);
                 if !text.is_empty() && !target.contains_key(&name) && name != "author" {
                     target.insert(name, text.into());
                 }
@@ -106,7 +108,7 @@ impl Feed {
         }
     }
 
-    /// Returns how many elements are open around the elements whose text is a value.
+    /// Returns the number of open elements around an element whose text is a value.
     fn value_depth(&self) -> usize {
         if self.entry.is_some() { 2 } else { 1 }
     }
@@ -132,15 +134,15 @@ impl Feed {
     }
 
     fn finish(self) -> Result<Value, String> {
-        let Self { path, is_feed, mut own, entries, .. } = self;
+        let Self { path, is_feed, mut feed_fields, entries, .. } = self;
         if !is_feed {
-            return Err("it is XML and no Atom feed".to_owned());
+            return Err("it is not an Atom feed".to_owned());
         }
         if !path.is_empty() {
-            return Err("it broke off".to_owned());
+            return Err("it is incomplete".to_owned());
         }
-        own.insert("entries".to_owned(), entries.into());
-        Ok(Value::Object(own))
+        feed_fields.insert("entries".to_owned(), entries.into());
+        Ok(Value::Object(feed_fields))
     }
 }
 
@@ -155,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_become_objects() {
+    fn feed_entries_become_json_objects() {
         let feed = "<?xml version='1.0'?><feed xmlns='http://www.w3.org/2005/Atom' xmlns:x='urn:x'>\
             <title>Found</title><link href='http://a.test/self' rel='self'/><x:total>1</x:total>\
             <entry><id>http://a.test/1</id><title type='html'>Tea &amp;lt;b&amp;gt; &#233;</title>\
@@ -182,16 +184,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_feed_is_told() {
+    fn documents_that_are_not_complete_feeds_are_rejected() {
         let check = |body: &[u8], expected: &str| {
             let error = read(body).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         };
-        check(b"<html><body/></html>", "it is XML and no Atom feed");
-        check(b"<feed><entry><title>Tea</title>", "it broke off");
+        check(b"<html><body/></html>", "it is not an Atom feed");
+        check(b"<feed><entry><title>Tea</title>", "it is incomplete");
         check(b"<feed></entry>", "not valid XML");
-        check(b"", "no Atom feed");
+        check(b"", "not an Atom feed");
         check(b"\xff\xfe", "not UTF-8");
-        check("<feed>".repeat(100).as_bytes(), "nest too deep");
+        check("<feed>".repeat(100).as_bytes(), "nested too deeply");
     }
 }

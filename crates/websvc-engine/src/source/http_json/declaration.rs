@@ -1,4 +1,4 @@
-//! What the configuration says of a search API, and the check of it.
+//! The definition of a search API in the configuration, and its validation.
 
 use std::collections::BTreeMap;
 
@@ -11,45 +11,45 @@ use websvc_validate::SourceKind;
 use super::field::Fields;
 use super::template::{Template, Values};
 
-/// A search API that answers in JSON, as the configuration declares it.
+/// A search API that responds with JSON or Atom, as defined in the configuration.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ApiDefinition {
-    /// The address, with placeholders.
+    /// The URL, with placeholders.
     pub url: String,
-    /// How it answers; by the type of the answer when it is not given.
+    /// The format of responses; `None` to use the content type.
     #[serde(default)]
     pub format: Option<Format>,
-    /// Sent with every request; values may name environment variables as `${NAME}`.
+    /// Headers of every request. Their values may contain environment variables as `${NAME}`.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// The JSON Pointer to the list of results; the empty one when the answer is the list.
+    /// The JSON Pointer to the list of results; empty if the response itself is the list.
     pub results: String,
-    /// Whether the list may be missing when nothing was found; else that is a failure.
+    /// The list may be missing if there are no results. Otherwise a missing list is an error.
     #[serde(default)]
     pub results_may_be_absent: bool,
-    /// Where the parts of a result are, from the result on.
+    /// The positions of the fields of a result, relative to the result.
     pub fields: Fields,
-    /// What it has results of.
-    #[serde(default = "web")]
+    /// The kinds of results that the API provides.
+    #[serde(default = "default_offers")]
     pub offers: Vec<ResultKind>,
-    /// How it is asked.
+    /// The syntax of queries.
     #[serde(default)]
     pub query: QuerySyntax,
-    /// The largest `{limit}` it takes.
-    #[serde(default = "ten")]
+    /// The maximum of `{limit}`.
+    #[serde(default = "default_page_size")]
     pub page_size: usize,
-    /// What `{page}` begins with.
-    #[serde(default = "one")]
+    /// The value of `{page}` for the first page.
+    #[serde(default = "default_first_page")]
     pub first_page: usize,
-    /// What `{safe}` stands for: without and with the filter.
-    #[serde(default = "false_true")]
+    /// The values of `{safe}` without and with the filter.
+    #[serde(default = "default_safe")]
     pub safe: [String; 2],
-    /// What `{language}` stands for when the request names no country.
+    /// The value of `{language}` if the request has no country.
     #[serde(default)]
     pub language: String,
 }
 
-/// A kind of results, as the configuration spells it.
+/// A kind of results in the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ResultKind {
@@ -61,61 +61,61 @@ pub enum ResultKind {
     News,
 }
 
-/// How an API answers.
+/// The format of responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// In JSON.
+    /// JSON.
     Json,
-    /// With an Atom feed.
+    /// An Atom feed.
     Atom,
 }
 
-/// How an API is asked.
+/// The syntax of queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum QuerySyntax {
-    /// With the words of the query alone.
+    /// Only the words of the query.
     #[default]
     Words,
-    /// With operators as engines of the web read them.
+    /// Words and the operators of web search engines.
     Operators,
 }
 
-/// What is wrong with a declaration; each names the key.
+/// An invalid configuration value.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeclarationError {
-    /// The address.
+    /// The URL is invalid.
     #[error("url: {0}")]
     Url(String),
-    /// A header.
+    /// A header is invalid.
     #[error("headers.{name}: {what}")]
     Header {
-        /// Its name.
+        /// The name of the header.
         name: String,
-        /// What is wrong with it, without its value.
+        /// The problem, without the value.
         what: String,
     },
-    /// A variable that is not set.
+    /// An environment variable is not set.
     #[error("{key} needs the environment variable {variable}, which is not set")]
     Variable {
-        /// The key that names it.
+        /// The key that contains the variable.
         key: String,
-        /// Its name.
+        /// The name of the variable.
         variable: String,
     },
-    /// Something else.
+    /// Another key is invalid.
     #[error("{key}: {what}")]
     Key {
         /// The key.
         key: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         what: String,
     },
 }
 
-/// A declaration that can be used.
+/// A validated definition.
 pub(super) struct CheckedDefinition {
     pub(super) origin: Url,
     pub(super) url: Template,
@@ -133,7 +133,7 @@ pub(super) struct CheckedDefinition {
 }
 
 impl ApiDefinition {
-    /// The names of the keys, as the configuration spells them; `fields` and `headers` are tables.
+    /// The names of the configuration keys. `fields` and `headers` are tables.
     pub const KEYS: &'static [&'static str] = &[
         "url",
         "format",
@@ -167,13 +167,13 @@ impl ApiDefinition {
             return Err(key("results", "a JSON Pointer is empty or begins with a slash"));
         }
         if self.fields.url.is_empty() {
-            return Err(key("fields.url", "a result needs an address"));
+            return Err(key("fields.url", "required"));
         }
         if self.page_size == 0 {
-            return Err(key("page_size", "it has to be at least 1"));
+            return Err(key("page_size", "must be at least 1"));
         }
         if self.offers.contains(&ResultKind::Images) && self.fields.image.is_empty() {
-            return Err(key("fields.image", "images need one"));
+            return Err(key("fields.image", "required for images"));
         }
         Ok(CheckedDefinition {
             origin,
@@ -203,12 +203,12 @@ impl ResultKind {
     }
 }
 
-/// Reads the address. Its host is fixed: what is asked must not decide who gets the headers.
+/// Parses the URL. Its host must be constant, because a query must not decide which host gets the headers.
 fn address(
     text: &str,
     variable: &impl Fn(&str) -> Option<String>,
 ) -> Result<(Url, Template), DeclarationError> {
-    let text = filled(text, "url", variable)?;
+    let text = expand_variables(text, "url", variable)?;
     let host_end = text.find("://").and_then(|at| text[at + 3..].find('/').map(|slash| at + 3 + slash));
     if text[..host_end.unwrap_or(text.len())].contains('{') {
         return Err(DeclarationError::Url("the host must not have placeholders".to_owned()));
@@ -219,7 +219,7 @@ fn address(
     let mut origin =
         Url::parse(&template.expand(&sample)).map_err(|error| DeclarationError::Url(error.to_string()))?;
     if !matches!(origin.scheme(), "http" | "https") || !origin.has_host() {
-        return Err(DeclarationError::Url("it is neither http nor https".to_owned()));
+        return Err(DeclarationError::Url("neither http nor https".to_owned()));
     }
     origin.set_path("/");
     origin.set_query(None);
@@ -231,49 +231,50 @@ fn header(
     value: &str,
     variable: &impl Fn(&str) -> Option<String>,
 ) -> Result<(HeaderName, HeaderValue), DeclarationError> {
-    let refuse = |what: &str| DeclarationError::Header { name: name.to_owned(), what: what.to_owned() };
-    let value = filled(value, &format!("headers.{name}"), variable)?;
-    let header = HeaderName::try_from(name).map_err(|_| refuse("not a header's name"))?;
+    let invalid = |what: &str| DeclarationError::Header { name: name.to_owned(), what: what.to_owned() };
+    let value = expand_variables(value, &format!("headers.{name}"), variable)?;
+    let header = HeaderName::try_from(name).map_err(|_| invalid("not a valid header name"))?;
     if is_forbidden_header(&header) {
-        return Err(refuse("this header may not be set"));
+        return Err(invalid("this header must not be set"));
     }
-    let mut value = HeaderValue::try_from(value).map_err(|_| refuse("its value cannot be sent"))?;
+    let mut value =
+        HeaderValue::try_from(value).map_err(|_| invalid("its value is not allowed in a header"))?;
     value.set_sensitive(true);
     Ok((header, value))
 }
 
-/// Fills in the environment variables of a text.
-pub(in crate::source) fn filled(
+/// Replaces the environment variables in a text.
+pub(in crate::source) fn expand_variables(
     text: &str,
     key: &str,
     variable: &impl Fn(&str) -> Option<String>,
 ) -> Result<String, DeclarationError> {
-    let mut filled = String::with_capacity(text.len());
+    let mut expanded = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
         let Some((name, after)) = after.split_once('}') else { break };
         let missing = || DeclarationError::Variable { key: key.to_owned(), variable: name.to_owned() };
-        filled.push_str(before);
-        filled.push_str(&variable(name).ok_or_else(missing)?);
+        expanded.push_str(before);
+        expanded.push_str(&variable(name).ok_or_else(missing)?);
         rest = after;
     }
-    filled.push_str(rest);
-    Ok(filled)
+    expanded.push_str(rest);
+    Ok(expanded)
 }
 
-fn web() -> Vec<ResultKind> {
+fn default_offers() -> Vec<ResultKind> {
     vec![ResultKind::Web]
 }
 
-fn ten() -> usize {
+fn default_page_size() -> usize {
     10
 }
 
-fn one() -> usize {
+fn default_first_page() -> usize {
     1
 }
 
-fn false_true() -> [String; 2] {
+fn default_safe() -> [String; 2] {
     ["false".to_owned(), "true".to_owned()]
 }
 
@@ -284,41 +285,41 @@ mod tests {
     use super::*;
 
     fn check(changes: &Value, expected: Option<&str>) {
-        let mut declared = json!({
+        let mut definition = json!({
             "url": "https://api.test/search?q={query}",
             "headers": {"X-Token": "Bearer ${TOKEN}"},
             "results": "/items",
             "fields": {"url": "/url"},
         });
-        declared.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
-        let declaration: ApiDefinition = serde_json::from_value(declared).unwrap();
-        let checked = declaration.check(|name| (name == "TOKEN").then(|| "secret".to_owned()));
+        definition.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        let definition: ApiDefinition = serde_json::from_value(definition).unwrap();
+        let checked = definition.check(|name| (name == "TOKEN").then(|| "secret".to_owned()));
         assert_eq!(checked.err().map(|error| error.to_string()).as_deref(), expected, "{changes}");
     }
 
     #[test]
-    fn what_cannot_work_is_named_by_its_key() {
+    fn invalid_definitions_are_rejected_with_the_key() {
         check(&json!({}), None);
         check(&json!({"results": ""}), None);
         check(&json!({"url": "https://{query}.test/"}), Some("url: the host must not have placeholders"));
-        check(&json!({"url": "ftp://a.test/{query}"}), Some("url: it is neither http nor https"));
+        check(&json!({"url": "ftp://a.test/{query}"}), Some("url: neither http nor https"));
         check(&json!({"url": "https://a.test/?q={query"}), Some("url: {query has no closing brace"));
         check(
             &json!({"headers": {"X-Key": "${KEY}"}}),
             Some("headers.X-Key needs the environment variable KEY, which is not set"),
         );
-        check(&json!({"headers": {"Host": "a"}}), Some("headers.Host: this header may not be set"));
-        check(&json!({"headers": {"a b": "c"}}), Some("headers.a b: not a header's name"));
+        check(&json!({"headers": {"Host": "a"}}), Some("headers.Host: this header must not be set"));
+        check(&json!({"headers": {"a b": "c"}}), Some("headers.a b: not a valid header name"));
         check(&json!({"results": "items"}), Some("results: a JSON Pointer is empty or begins with a slash"));
-        check(&json!({"fields": {"title": "/t"}}), Some("fields.url: a result needs an address"));
-        check(&json!({"page_size": 0}), Some("page_size: it has to be at least 1"));
-        check(&json!({"offers": ["images"]}), Some("fields.image: images need one"));
+        check(&json!({"fields": {"title": "/t"}}), Some("fields.url: required"));
+        check(&json!({"page_size": 0}), Some("page_size: must be at least 1"));
+        check(&json!({"offers": ["images"]}), Some("fields.image: required for images"));
     }
 
     #[test]
-    fn variables_are_filled_in() {
+    fn environment_variables_are_replaced() {
         let variable = |name: &str| (name == "A").then(|| "1".to_owned());
-        assert_eq!(filled("x ${A} $A {A} ${A}", "k", &variable).unwrap(), "x 1 $A {A} 1");
-        assert_eq!(filled("${A", "k", &variable).unwrap(), "${A");
+        assert_eq!(expand_variables("x ${A} $A {A} ${A}", "k", &variable).unwrap(), "x 1 $A {A} 1");
+        assert_eq!(expand_variables("${A", "k", &variable).unwrap(), "${A");
     }
 }

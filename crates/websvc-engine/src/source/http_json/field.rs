@@ -1,4 +1,4 @@
-//! Where the parts of a result are in the JSON of an API.
+//! The positions of the fields of a result in the JSON of an API.
 
 use std::fmt;
 
@@ -9,18 +9,18 @@ use serde_json::Value;
 use url::Url;
 use websvc_validate::SourceKind;
 
-use crate::source::plain_text::{plain, shortened};
+use crate::source::plain_text::{plain, truncate};
 use crate::source::{Hit, HitImage, SourceRequest, date};
 
-/// The longest description; whole bodies are cut.
+/// The maximum length of a description. Longer ones are truncated.
 const MAX_DESCRIPTION: usize = 500;
 
-/// What is escaped when a value becomes part of an address; slashes stay.
+/// The characters that are escaped in a value that becomes part of a URL. Slashes are not.
 const ESCAPED: &AsciiSet =
     &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'&').add(b'+').add(b'<').add(b'>').add(b'?');
 
-/// A part of a result: a JSON Pointer (RFC 6901) such as `/title`, a text with pointers in braces such as
-/// `https://a.test/{/id}`, or a list of these, of which the first with a value counts.
+/// The position of a field: a JSON Pointer (RFC 6901) such as `/title`, a template with pointers in braces such as
+/// `https://a.test/{/id}`, or a list of these, of which the first that has a value is used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Field(Vec<Vec<Part>>);
 
@@ -30,70 +30,69 @@ enum Part {
     Pointer(String),
 }
 
-/// Where the parts of a result are.
+/// The positions of the fields of a result.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fields {
-    /// The address of the page.
+    /// The URL of the page.
     pub url: Field,
-    /// Its title.
+    /// The title of the page.
     pub title: Field,
-    /// What it says.
+    /// The description or the beginning of the text.
     pub description: Field,
-    /// When it was published or changed.
+    /// The date of publication or of the last change.
     pub date: Field,
-    /// The address of a picture.
+    /// The URL of an image.
     pub image: Field,
-    /// The size of the picture in pixels.
+    /// The width of the image in pixels.
     pub image_width: Field,
-    /// See `image_width`.
+    /// The height of the image in pixels.
     pub image_height: Field,
 }
 
 impl Fields {
-    /// The names of the fields, as the configuration spells them.
+    /// The names of the configuration keys.
     pub const KEYS: &'static [&'static str] =
         &["url", "title", "description", "date", "image", "image_width", "image_height"];
 
-    /// Reads a result; `None` when it has no usable address.
-    pub(super) fn hit(&self, ask: &SourceRequest<'_>, result: &Value) -> Option<Hit> {
-        let url = address(&self.url.text(result, Escape::Address)?)?;
-        let text = |field: &Field| field.text(result, Escape::Nothing).unwrap_or_default();
-        let image = match ask.kind {
+    /// Reads a result; `None` if it has no usable URL.
+    pub(super) fn hit(&self, request: &SourceRequest<'_>, result: &Value) -> Option<Hit> {
+        let url = web_url(&self.url.text(result, Escape::Url)?)?;
+        let text = |field: &Field| field.text(result, Escape::None).unwrap_or_default();
+        let image = match request.kind {
             SourceKind::Web => None,
-            SourceKind::News => self.picture(result),
-            SourceKind::Images => Some(self.picture(result)?),
+            SourceKind::News => self.image(result),
+            SourceKind::Images => Some(self.image(result)?),
         };
         Some(Hit {
             url,
             title: plain(&text(&self.title)),
-            description: shortened(&text(&self.description), MAX_DESCRIPTION),
-            date: self.date.values(result).find_map(|value| date::of_value(value, ask.now)),
+            description: truncate(&text(&self.description), MAX_DESCRIPTION),
+            date: self.date.values(result).find_map(|value| date::of_value(value, request.now)),
             image,
         })
     }
 
-    fn picture(&self, result: &Value) -> Option<HitImage> {
-        let url = address(&self.image.text(result, Escape::Address)?)?;
-        let pixels =
-            |field: &Field| field.text(result, Escape::Nothing)?.parse().ok().filter(|size| *size > 0);
+    fn image(&self, result: &Value) -> Option<HitImage> {
+        let url = web_url(&self.image.text(result, Escape::Url)?)?;
+        let pixels = |field: &Field| field.text(result, Escape::None)?.parse().ok().filter(|size| *size > 0);
         Some(HitImage { url, width: pixels(&self.image_width), height: pixels(&self.image_height) })
     }
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Escape {
-    Address,
-    Nothing,
+    Url,
+    None,
 }
 
 impl Field {
-    /// Tells whether nothing was declared.
+    /// Returns whether no position is configured.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the first alternative that has a value.
+    /// Returns the text of the first alternative that has a value.
     fn text(&self, result: &Value, escape: Escape) -> Option<String> {
         self.0.iter().find_map(|parts| {
             if let [Part::Pointer(pointer)] = &parts[..] {
@@ -103,8 +102,8 @@ impl Field {
             for part in parts {
                 match (part, escape) {
                     (Part::Text(fixed), _) => text.push_str(fixed),
-                    (Part::Pointer(pointer), Escape::Nothing) => text.push_str(&text_at(result, pointer)?),
-                    (Part::Pointer(pointer), Escape::Address) => {
+                    (Part::Pointer(pointer), Escape::None) => text.push_str(&text_at(result, pointer)?),
+                    (Part::Pointer(pointer), Escape::Url) => {
                         text.extend(utf8_percent_encode(&text_at(result, pointer)?, ESCAPED));
                     }
                 }
@@ -113,7 +112,7 @@ impl Field {
         })
     }
 
-    /// Returns what the pointers lead to, as it is.
+    /// Returns the values that the pointers refer to.
     fn values<'a>(&'a self, result: &'a Value) -> impl Iterator<Item = &'a Value> {
         self.0.iter().flatten().filter_map(|part| match part {
             Part::Pointer(pointer) => result.pointer(pointer),
@@ -134,8 +133,8 @@ fn text_at(result: &Value, pointer: &str) -> Option<String> {
     }
 }
 
-/// Returns an absolute web address; one without scheme (`//host/x`) is read as https.
-fn address(text: &str) -> Option<String> {
+/// Returns an absolute web URL. One without scheme (`//host/x`) is treated as https.
+fn web_url(text: &str) -> Option<String> {
     let text = if text.starts_with("//") { format!("https:{text}") } else { text.to_owned() };
     let url = Url::parse(&text).ok()?;
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(text)
@@ -149,7 +148,7 @@ fn parts(text: &str) -> Result<Vec<Part>, String> {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
         let (pointer, after) =
-            after.split_once('}').ok_or_else(|| format!("{text:?} has a brace without partner"))?;
+            after.split_once('}').ok_or_else(|| format!("{text:?} has an unmatched brace"))?;
         if !pointer.starts_with('/') {
             return Err(format!(
                 "{{{pointer}}} in {text:?} is not a JSON Pointer, which begins with a slash"
@@ -207,10 +206,10 @@ mod tests {
     }
 
     #[test]
-    fn pointers_texts_and_alternatives_are_read() {
+    fn pointers_templates_and_alternatives_are_read() {
         let result = json!({"id": 7, "key": "Green tea/ü?", "names": ["A"], "none": null, "empty": " "});
-        let check = |declared: Value, expected: Option<&str>| {
-            let text = field(declared).unwrap().text(&result, Escape::Address);
+        let check = |position: Value, expected: Option<&str>| {
+            let text = field(position).unwrap().text(&result, Escape::Url);
             assert_eq!(text.as_deref(), expected);
         };
         check(json!("/names/0"), Some("A"));
@@ -219,11 +218,11 @@ mod tests {
         check(json!("https://a.test/{/none}"), None);
         check(json!(["/none", "/empty", "/id"]), Some("7"));
         check(json!("/names"), None);
-        assert_eq!(Field::default().text(&result, Escape::Nothing), None);
+        assert_eq!(Field::default().text(&result, Escape::None), None);
     }
 
     #[test]
-    fn what_points_nowhere_is_refused() {
+    fn positions_without_a_pointer_are_rejected() {
         for bad in [json!("title"), json!("{title}"), json!("x {/a"), json!([5]), json!("")] {
             assert!(field(bad.clone()).is_err(), "{bad}");
         }
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_is_a_field() {
+    fn every_key_sets_a_field() {
         for key in Fields::KEYS {
             let fields: Fields = serde_json::from_value(json!({*key: "/x"})).unwrap();
             assert_ne!(fields, Fields::default(), "{key}");

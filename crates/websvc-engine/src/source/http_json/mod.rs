@@ -1,4 +1,4 @@
-//! Any search API that answers in JSON or Atom, as the configuration declares it.
+//! A source for any search API that responds with JSON or Atom, as defined in the configuration.
 
 mod atom;
 mod declaration;
@@ -14,7 +14,7 @@ use url::Url;
 use websvc_transport::{Client, FetchRequest, FetchResponse};
 use websvc_validate::SourceKind;
 
-pub(super) use declaration::filled;
+pub(super) use declaration::expand_variables;
 pub use declaration::{ApiDefinition, DeclarationError};
 
 use super::endpoint::{Endpoint, EndpointConfig, check_status, content_type, read_json};
@@ -27,140 +27,148 @@ use crate::error::SourceError;
 use declaration::{CheckedDefinition, Format, QuerySyntax};
 use template::{Placeholder, Values};
 
-/// At most so many pages are asked for.
+/// The maximum number of pages of results that are requested.
 const MAX_PAGES: usize = 10;
 
-/// A declared API, checked, its secrets filled in.
+/// A validated API definition with its secrets.
 pub struct HttpJsonConfig {
-    /// What it is called in warnings.
+    /// The name of the source in warnings.
     name: String,
-    checked: CheckedDefinition,
+    definition: CheckedDefinition,
     endpoint: EndpointConfig,
 }
 
 impl HttpJsonConfig {
-    /// Checks a declaration. `variable` gives the values of `${NAME}`.
+    /// Validates a definition. `variable` returns the values of environment variables.
     ///
     /// # Errors
-    /// [`DeclarationError`] names the key and what is wrong with it.
+    /// [`DeclarationError`] with the invalid key.
     pub fn new(
         name: String,
-        declaration: &ApiDefinition,
+        definition: &ApiDefinition,
         endpoint: EndpointConfig,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, DeclarationError> {
-        Ok(Self { name, checked: declaration.check(variable)?, endpoint })
+        Ok(Self { name, definition: definition.check(variable)?, endpoint })
     }
 
-    /// Returns the address of the API, without its query: for the guard of the client.
+    /// Returns the URL of the API without its query, which the address guard of the client must allow.
     #[must_use]
     pub fn origin(&self) -> &Url {
-        &self.checked.origin
+        &self.definition.origin
     }
 }
 
-/// A declared API as a source.
+/// A search source for a configured API.
 pub struct HttpJson {
-    checked: CheckedDefinition,
+    definition: CheckedDefinition,
     endpoint: Endpoint,
 }
 
 impl HttpJson {
-    /// Makes a source; `client` has to be allowed to reach [`HttpJsonConfig::origin`].
+    /// Creates a source. `client` must be allowed to connect to [`HttpJsonConfig::origin`].
     pub fn new(config: HttpJsonConfig, client: Client) -> Self {
-        let HttpJsonConfig { name, checked, endpoint } = config;
-        Self { checked, endpoint: Endpoint::new(name, client, endpoint) }
+        let HttpJsonConfig { name, definition, endpoint } = config;
+        Self { definition, endpoint: Endpoint::new(name, client, endpoint) }
     }
 
-    async fn page(&self, values: &Values<'_>, until: Option<Instant>) -> Result<Vec<Value>, SourceError> {
-        let url = self.checked.url.expand(values);
-        let url = Url::parse(&url).map_err(|error| SourceError::Unreachable {
-            text: format!("its address cannot be built: {error}"),
-        })?;
-        let mut request = FetchRequest::get(url);
-        request.headers.clone_from(&self.checked.headers);
-        let format = self.checked.format;
+    async fn fetch_page(
+        &self,
+        values: &Values<'_>,
+        deadline: Option<Instant>,
+    ) -> Result<Vec<Value>, SourceError> {
+        let url = self.definition.url.expand(values);
+        let url = Url::parse(&url)
+            .map_err(|error| SourceError::Unreachable { text: format!("invalid URL: {error}") })?;
+        let mut http_request = FetchRequest::get(url);
+        http_request.headers.clone_from(&self.definition.headers);
+        let format = self.definition.format;
         if format == Some(Format::Atom) {
-            request.headers.entry(ACCEPT).or_insert(HeaderValue::from_static("application/atom+xml"));
+            http_request.headers.entry(ACCEPT).or_insert(HeaderValue::from_static("application/atom+xml"));
         }
-        let mut value = self.endpoint.exchange(request, until, |fetched| read(format, fetched)).await?;
-        match value.pointer_mut(&self.checked.results).map(Value::take) {
+        let mut value =
+            self.endpoint.exchange(http_request, deadline, |response| read(format, response)).await?;
+        match value.pointer_mut(&self.definition.results).map(Value::take) {
             Some(Value::Array(results)) => Ok(results),
-            None | Some(Value::Null) if self.checked.results_may_be_absent => Ok(Vec::new()),
+            None | Some(Value::Null) if self.definition.results_may_be_absent => Ok(Vec::new()),
             _ => {
-                let what = format!("there is no list at {:?}", self.checked.results);
+                let what = format!("no list at {:?}", self.definition.results);
                 Err(SourceError::Unreadable { what })
             }
         }
     }
 
-    async fn ask(&self, ask: &SourceRequest<'_>) -> SourceResponse {
-        let query = match self.checked.query {
-            QuerySyntax::Operators => query_text::with_operators(ask.query, ask.domains),
-            QuerySyntax::Words => query_text::words_only(ask.query),
+    async fn fetch_hits(&self, request: &SourceRequest<'_>) -> SourceResponse {
+        let query = match self.definition.query {
+            QuerySyntax::Operators => query_text::with_operators(request.query, request.domains),
+            QuerySyntax::Words => query_text::words_only(request.query),
         };
         if query.is_empty() {
-            let reason = "the query has no words that it could be asked".to_owned();
+            let reason = "the query has no words".to_owned();
             return SourceResponse::Unavailable { failure: FailureKind::Unsuited, reason };
         }
-        let limit = ask.limit.min(self.checked.page_size);
-        let is_paged = self.checked.url.has(Placeholder::Page) || self.checked.url.has(Placeholder::Offset);
-        let mut gathered = HitCollector::default();
-        for at in 0..if is_paged { MAX_PAGES } else { 1 } {
+        let limit = request.limit.min(self.definition.page_size);
+        let is_paged =
+            self.definition.url.has(Placeholder::Page) || self.definition.url.has(Placeholder::Offset);
+        let mut collector = HitCollector::default();
+        for index in 0..if is_paged { MAX_PAGES } else { 1 } {
             let values = Values {
                 query: &query,
                 limit,
-                offset: at * limit,
-                page: self.checked.first_page + at,
-                language: ask.country.and_then(region::main_language).unwrap_or(&self.checked.language),
-                country: ask.country.unwrap_or_default(),
-                safe: &self.checked.safe[usize::from(ask.safe)],
+                offset: index * limit,
+                page: self.definition.first_page + index,
+                language: request
+                    .country
+                    .and_then(region::main_language)
+                    .unwrap_or(&self.definition.language),
+                country: request.country.unwrap_or_default(),
+                safe: &self.definition.safe[usize::from(request.safe)],
             };
-            let results = match self.page(&values, (at > 0).then_some(ask.deadline)).await {
+            let results = match self.fetch_page(&values, (index > 0).then_some(request.deadline)).await {
                 Ok(results) => results,
-                Err(error) if at == 0 => return SourceResponse::from(error),
+                Err(error) if index == 0 => return SourceResponse::from(error),
                 Err(error) => {
-                    gathered.warn(format!("the results end after page {at}: {error}"));
+                    collector.warn(format!("the results end after page {index}: {error}"));
                     break;
                 }
             };
-            let hits = results.iter().filter_map(|result| self.checked.fields.hit(ask, result));
-            let fresh = gathered.take(ask, hits, UndatedPolicy::LeftOut);
-            let is_last = results.len() < limit || fresh == 0;
-            if is_last || gathered.is_enough(ask) || Instant::now() >= ask.deadline {
+            let hits = results.iter().filter_map(|result| self.definition.fields.hit(request, result));
+            let new_count = collector.add(request, hits, UndatedPolicy::Remove);
+            let is_last = results.len() < limit || new_count == 0;
+            if is_last || collector.is_enough(request) || Instant::now() >= request.deadline {
                 break;
             }
         }
-        self.warn_of_filters(ask, &mut gathered);
-        gathered.finish(ask)
+        self.warn_of_filters(request, &mut collector);
+        collector.finish(request)
     }
 
-    /// Names what the request asks for and the declared address cannot say.
-    fn warn_of_filters(&self, ask: &SourceRequest<'_>, gathered: &mut HitCollector) {
-        let url = &self.checked.url;
-        if ask.safe && !url.has(Placeholder::Safe) {
-            gathered.warn("it cannot leave out explicit content (safe)");
+    /// Adds warnings about options of the request that the URL has no placeholder for.
+    fn warn_of_filters(&self, request: &SourceRequest<'_>, collector: &mut HitCollector) {
+        let url = &self.definition.url;
+        if request.safe && !url.has(Placeholder::Safe) {
+            collector.warn("safe is not supported: explicit results may be included");
         }
-        if ask.country.is_some() && !url.has(Placeholder::Country) && !url.has(Placeholder::Language) {
-            gathered.warn("it cannot apply country");
+        if request.country.is_some() && !url.has(Placeholder::Country) && !url.has(Placeholder::Language) {
+            collector.warn("country is not supported and was ignored");
         }
-        if self.checked.query == QuerySyntax::Words && query_text::needs_text(ask.query) {
-            gathered.warn(
-                "it reads no operators: phrases and excluded words were checked in titles and descriptions only",
+        if self.definition.query == QuerySyntax::Words && query_text::needs_text(request.query) {
+            collector.warn(
+                "operators are not supported: phrases and excluded words were only checked in titles and descriptions",
             );
         }
     }
 }
 
-/// Reads an answer in the declared format, else in the one that its type names.
-fn read(format: Option<Format>, fetched: &FetchResponse) -> Result<Value, SourceError> {
-    let is_atom = || content_type(fetched).to_ascii_lowercase().contains("atom+xml");
+/// Parses a response in the configured format, or else by its content type.
+fn read(format: Option<Format>, response: &FetchResponse) -> Result<Value, SourceError> {
+    let is_atom = || content_type(response).to_ascii_lowercase().contains("atom+xml");
     match format {
-        Some(Format::Json) => read_json(fetched),
-        None if !is_atom() => read_json(fetched),
+        Some(Format::Json) => read_json(response),
+        None if !is_atom() => read_json(response),
         Some(Format::Atom) | None => {
-            check_status(fetched)?;
-            atom::read(&fetched.body)
+            check_status(response)?;
+            atom::read(&response.body)
         }
     }
 }
@@ -170,24 +178,24 @@ impl SearchSource for HttpJson {
         self.endpoint.name()
     }
 
-    fn search<'a>(&'a self, ask: &'a SourceRequest<'a>) -> SourceFuture<'a> {
-        Box::pin(self.ask(ask))
+    fn search<'a>(&'a self, request: &'a SourceRequest<'a>) -> SourceFuture<'a> {
+        Box::pin(self.fetch_hits(request))
     }
 
     fn supports(&self, kind: SourceKind) -> bool {
-        self.checked.offers.contains(&kind)
+        self.definition.offers.contains(&kind)
     }
 
     fn filters(&self) -> FilterSupport {
         FilterSupport::Partial
     }
 
-    fn condition(&self) -> SourceHealth {
-        self.endpoint.condition()
+    fn health(&self) -> SourceHealth {
+        self.endpoint.health()
     }
 }
 
-/// Without address and headers: both may hold secrets.
+/// Omits URL and headers, which may contain secrets.
 impl std::fmt::Debug for HttpJson {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("HttpJson").field("name", &self.endpoint.name()).finish_non_exhaustive()

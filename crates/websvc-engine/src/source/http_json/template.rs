@@ -1,13 +1,13 @@
-//! Addresses with placeholders: `https://api.test/search?q={query}&count={limit}`.
+//! URLs with placeholders: `https://api.test/search?q={query}&count={limit}`.
 
 use std::fmt::Write;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What stays as it is in a part of an address (RFC 3986, unreserved characters).
+/// All characters that are escaped in a part of a URL, which are all but the unreserved ones (RFC 3986).
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// What a declared address may ask for.
+/// The placeholders of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Placeholder {
     Query,
@@ -29,7 +29,7 @@ const NAMES: [(&str, Placeholder); 7] = [
     ("safe", Placeholder::Safe),
 ];
 
-/// What the placeholders stand for in one request.
+/// The values of the placeholders in one request.
 #[derive(Debug)]
 pub(super) struct Values<'a> {
     pub(super) query: &'a str,
@@ -47,8 +47,8 @@ enum Part {
     Value(Placeholder),
 }
 
-/// An address: the part before the query, and the pairs of the query. A pair whose placeholders are all empty is left
-/// out, because many APIs refuse empty values.
+/// A URL: the part before the query, and the pairs of the query. Pairs whose placeholders are all empty are left out,
+/// because many APIs reject empty values.
 #[derive(Debug, Clone)]
 pub(super) struct Template {
     base: Vec<Part>,
@@ -56,27 +56,27 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// Reads an address.
+    /// Parses a URL.
     ///
     /// # Errors
-    /// The first thing in braces that is no placeholder, or a brace without partner.
+    /// The first text in braces that is not a placeholder, or an unmatched brace.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let (base, query) = text.split_once('?').unwrap_or((text, ""));
         let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(parts);
         Ok(Self { base: parts(base)?, pairs: pairs.collect::<Result<_, _>>()? })
     }
 
-    /// Tells whether the address asks for this.
+    /// Returns whether the URL has a placeholder.
     pub(super) fn has(&self, placeholder: Placeholder) -> bool {
         self.base.iter().chain(self.pairs.iter().flatten()).any(|part| *part == Part::Value(placeholder))
     }
 
-    /// Fills the placeholders in, escaped.
+    /// Replaces the placeholders by their escaped values.
     pub(super) fn expand(&self, values: &Values<'_>) -> String {
         let mut url = String::new();
         self.base.iter().for_each(|part| part.write(values, &mut url));
         let mut separator = '?';
-        for pair in self.pairs.iter().filter(|pair| says_something(pair, values)) {
+        for pair in self.pairs.iter().filter(|pair| has_value(pair, values)) {
             url.push(separator);
             separator = '&';
             pair.iter().for_each(|part| part.write(values, &mut url));
@@ -85,7 +85,7 @@ impl Template {
     }
 }
 
-fn says_something(pair: &[Part], values: &Values<'_>) -> bool {
+fn has_value(pair: &[Part], values: &Values<'_>) -> bool {
     let mut placeholders = pair.iter().filter(|part| matches!(part, Part::Value(_))).peekable();
     placeholders.peek().is_none()
         || placeholders.any(|part| {
@@ -120,7 +120,7 @@ fn parts(text: &str) -> Result<Vec<Part>, String> {
         let known = NAMES.iter().find(|(known, _)| *known == name);
         let (_, placeholder) = known.ok_or_else(|| {
             let names: Vec<_> = NAMES.iter().map(|(name, _)| format!("{{{name}}}")).collect();
-            format!("{{{name}}} is no placeholder; there are {}", names.join(", "))
+            format!("{{{name}}} is not a placeholder; available are {}", names.join(", "))
         })?;
         if !before.is_empty() {
             parts.push(Part::Text(before.to_owned()));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_are_filled_in_escaped() {
+    fn placeholders_are_replaced_by_escaped_values() {
         check(
             "https://a.test/{language}/s/{query}?n={limit}&o={offset}&p={page}&s={safe}&fixed=1",
             "",
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_without_a_value_are_left_out() {
+    fn query_pairs_without_a_value_are_left_out() {
         check(
             "https://a.test/?country={country}&q={query}",
             "AT",
@@ -176,9 +176,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_placeholder_is_named() {
+    fn unknown_placeholders_are_rejected() {
         let error = Template::parse("https://a.test/?q={quary}").unwrap_err();
-        assert!(error.starts_with("{quary} is no placeholder; there are {query}, {limit}"), "{error}");
+        assert!(error.starts_with("{quary} is not a placeholder; available are {query}, {limit}"), "{error}");
         assert_eq!(Template::parse("https://a.test/?q={query").unwrap_err(), "{query has no closing brace");
     }
 }

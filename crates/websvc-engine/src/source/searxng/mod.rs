@@ -1,9 +1,9 @@
-//! SearXNG as a source, by its JSON API.
+//! A source for SearXNG, using its JSON API.
 //!
-//! One request per vertical, because a mixed answer gives every URL to one category only; page after page until
-//! enough hits pass the filters, because an instance answers ten per engine and tells no total.
+//! It sends one request per vertical, because a mixed response assigns every URL to only one category. It requests page
+//! after page until enough hits match the filters, because an instance returns ten results per engine and no total.
 
-mod answer;
+mod response;
 
 use std::time::Instant;
 
@@ -22,21 +22,21 @@ use super::{
 use super::{query_text, region};
 use crate::error::SourceError;
 
-/// At most so many pages are asked for: engines have no more.
+/// The maximum number of pages of results that are requested. Engines have no more.
 const MAX_PAGES: usize = 10;
 
-/// What an instance of SearXNG needs to be asked.
+/// The configuration of a SearXNG instance.
 #[derive(Debug, Clone)]
 pub struct SearxngConfig {
-    /// Where the instance is, without `/search`.
+    /// The URL of the instance, without `/search`.
     pub url: Url,
-    /// What it is called in warnings.
+    /// The name of the source in warnings.
     pub name: String,
-    /// Time, pace and breaker.
+    /// The timeout, the rate limit and the circuit breaker.
     pub endpoint: EndpointConfig,
 }
 
-/// An instance of SearXNG.
+/// A search source for a SearXNG instance.
 #[derive(Debug)]
 pub struct Searxng {
     search: Url,
@@ -44,7 +44,7 @@ pub struct Searxng {
 }
 
 impl Searxng {
-    /// Makes a source of an instance; `client` has to be allowed to reach it.
+    /// Creates a source. `client` must be allowed to connect to the instance.
     pub fn new(config: SearxngConfig, client: Client) -> Self {
         let SearxngConfig { mut url, name, endpoint } = config;
         let path = format!("{}/search", url.path().trim_end_matches('/'));
@@ -54,64 +54,73 @@ impl Searxng {
         Self { search: url, endpoint: Endpoint::new(name, client, endpoint) }
     }
 
-    fn page_url(&self, ask: &SourceRequest<'_>, query: &str, page: usize) -> Url {
+    fn page_url(&self, request: &SourceRequest<'_>, query: &str, page: usize) -> Url {
         let mut url = self.search.clone();
         let mut pairs = url.query_pairs_mut();
         pairs.append_pair("q", query).append_pair("format", "json");
-        pairs.append_pair("categories", category(ask.kind)).append_pair("pageno", &page.to_string());
-        pairs.append_pair("safesearch", if ask.safe { "2" } else { "0" });
-        if let Some(language) = ask.country.and_then(region::language) {
+        pairs.append_pair("categories", category(request.kind)).append_pair("pageno", &page.to_string());
+        pairs.append_pair("safesearch", if request.safe { "2" } else { "0" });
+        if let Some(language) = request.country.and_then(region::region) {
             pairs.append_pair("language", &language);
         }
-        if let Some((range, _)) = time_range(ask) {
+        if let Some((range, _)) = time_range(request) {
             pairs.append_pair("time_range", range);
         }
         drop(pairs);
         url
     }
 
-    async fn page(&self, ask: &SourceRequest<'_>, query: &str, page: usize) -> Result<Value, SourceError> {
-        // The first page has the time of a request; further ones end with the time for pages.
-        let until = (page > 1).then_some(ask.deadline);
-        let answer = self.endpoint.json(self.page_url(ask, query, page), HeaderMap::new(), until).await;
-        answer.map_err(|error| match error {
+    async fn fetch_page(
+        &self,
+        request: &SourceRequest<'_>,
+        query: &str,
+        page: usize,
+    ) -> Result<Value, SourceError> {
+        // The first page has the timeout of a request. Further pages also end at the deadline for paging.
+        let deadline = (page > 1).then_some(request.deadline);
+        let response =
+            self.endpoint.json(self.page_url(request, query, page), HeaderMap::new(), deadline).await;
+        response.map_err(|error| match error {
             SourceError::Status { status: 403, .. } => SourceError::JsonDisabled,
             other => other,
         })
     }
 
-    async fn ask(&self, ask: &SourceRequest<'_>) -> SourceResponse {
-        let query = without_commands(&query_text::with_operators(ask.query, ask.domains));
+    async fn fetch_hits(&self, request: &SourceRequest<'_>) -> SourceResponse {
+        let query = without_commands(&query_text::with_operators(request.query, request.domains));
         if query.is_empty() {
-            return unavailable(FailureKind::Unsuited, "nothing in the query is for engines of the web");
+            return unavailable(
+                FailureKind::Unsuited,
+                "the query has nothing that web search engines support",
+            );
         }
-        let (mut gathered, mut silent) = (HitCollector::default(), Vec::new());
-        let undated = if is_exact(ask) { UndatedPolicy::Kept } else { UndatedPolicy::LeftOut };
+        let (mut collector, mut unresponsive) = (HitCollector::default(), Vec::new());
+        let undated = if is_exact(request) { UndatedPolicy::Keep } else { UndatedPolicy::Remove };
         for page in 1..=MAX_PAGES {
-            let value = match self.page(ask, &query, page).await {
+            let value = match self.fetch_page(request, &query, page).await {
                 Ok(value) => value,
                 Err(error) if page == 1 => return SourceResponse::from(error),
                 Err(error) => {
-                    gathered.warn(format!("the results end after page {}: {error}", page - 1));
+                    collector.warn(format!("the results end after page {}: {error}", page - 1));
                     break;
                 }
             };
             let Some(results) = value.get("results").and_then(Value::as_array) else {
-                let what = "it has no list `results`".to_owned();
+                let what = "the list `results` is missing".to_owned();
                 return SourceResponse::from(SourceError::Unreadable { what });
             };
-            for engine in answer::silent_engines(&value) {
-                if !silent.contains(&engine) {
-                    silent.push(engine);
+            for engine in response::unresponsive_engines(&value) {
+                if !unresponsive.contains(&engine) {
+                    unresponsive.push(engine);
                 }
             }
-            let hits = results.iter().filter_map(|result| answer::hit(ask.kind, result, ask.now));
-            let fresh = gathered.take(ask, hits, undated);
-            if fresh == 0 || gathered.is_enough(ask) || Instant::now() >= ask.deadline {
+            let hits = results.iter().filter_map(|result| response::hit(request.kind, result, request.now));
+            let new_count = collector.add(request, hits, undated);
+            if new_count == 0 || collector.is_enough(request) || Instant::now() >= request.deadline {
                 break;
             }
         }
-        finish(gathered, &silent, ask)
+        finish(collector, &unresponsive, request)
     }
 }
 
@@ -120,34 +129,38 @@ impl SearchSource for Searxng {
         self.endpoint.name()
     }
 
-    fn search<'a>(&'a self, ask: &'a SourceRequest<'a>) -> SourceFuture<'a> {
-        Box::pin(self.ask(ask))
+    fn search<'a>(&'a self, request: &'a SourceRequest<'a>) -> SourceFuture<'a> {
+        Box::pin(self.fetch_hits(request))
     }
 
     fn filters(&self) -> FilterSupport {
         FilterSupport::Partial
     }
 
-    fn condition(&self) -> SourceHealth {
-        self.endpoint.condition()
+    fn health(&self) -> SourceHealth {
+        self.endpoint.health()
     }
 }
 
-/// Adds what is special to SearXNG to what the pages brought.
-fn finish(mut gathered: HitCollector, silent: &[String], ask: &SourceRequest<'_>) -> SourceResponse {
-    let silent = silent.join(", ");
-    if gathered.saw_nothing() && !silent.is_empty() {
-        // Nothing from those who answered, if any did: that nothing exists would be a claim too far.
-        let reason = format!("it has no results, and engines did not answer: {silent}");
+/// Creates the response, with warnings about engines and regions.
+fn finish(
+    mut collector: HitCollector,
+    unresponsive: &[String],
+    request: &SourceRequest<'_>,
+) -> SourceResponse {
+    let unresponsive = unresponsive.join(", ");
+    if collector.is_empty() && !unresponsive.is_empty() {
+        // An empty list would claim that nothing exists.
+        let reason = format!("no results, and some engines did not respond: {unresponsive}");
         return unavailable(FailureKind::Incomplete, &reason);
     }
-    if !silent.is_empty() {
-        gathered.warn(format!("engines did not answer: {silent}"));
+    if !unresponsive.is_empty() {
+        collector.warn(format!("some engines did not respond: {unresponsive}"));
     }
-    if let Some(country) = ask.country.filter(|country| region::language(country).is_none()) {
-        gathered.warn(format!("it has no region for the country {country}"));
+    if let Some(country) = request.country.filter(|country| region::region(country).is_none()) {
+        collector.warn(format!("the country {country} is not supported and was ignored"));
     }
-    gathered.finish(ask)
+    collector.finish(request)
 }
 
 fn unavailable(failure: FailureKind, reason: &str) -> SourceResponse {
@@ -162,17 +175,17 @@ fn category(kind: SourceKind) -> &'static str {
     }
 }
 
-/// Takes the signs off words that SearXNG would read as commands: `!engine`, `!!external`, `:language`, `<timeout`,
-/// `?suggestions`. It splits at spaces, whatever is in quotes.
+/// Removes the characters that make SearXNG interpret a word as a command: `!engine`, `!!external`, `:language`,
+/// `<timeout`, `?suggestions`. SearXNG splits a query at spaces, also within quotes.
 fn without_commands(query: &str) -> String {
     let words = query.split(' ').map(|word| word.trim_start_matches(['!', ':', '<', '?']));
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the narrowest `time_range` that holds the range asked for, and whether it is the same.
-fn time_range(ask: &SourceRequest<'_>) -> Option<(&'static str, bool)> {
+/// Returns the narrowest `time_range` that contains the requested range, and whether they are equal.
+fn time_range(request: &SourceRequest<'_>) -> Option<(&'static str, bool)> {
     const RANGES: [(&str, i64); 4] = [("day", 1), ("week", 7), ("month", 31), ("year", 366)];
-    let Some(Tbs { range: Some(range), .. }) = ask.tbs else { return None };
+    let Some(Tbs { range: Some(range), .. }) = request.tbs else { return None };
     match range {
         TbsRange::Last { unit: TbsUnit::Day, count: 1 } => return Some(("day", true)),
         TbsRange::Last { unit: TbsUnit::Week, count: 1 } => return Some(("week", true)),
@@ -180,15 +193,15 @@ fn time_range(ask: &SourceRequest<'_>) -> Option<(&'static str, bool)> {
         TbsRange::Last { unit: TbsUnit::Year, count: 1 } => return Some(("year", true)),
         TbsRange::Last { .. } | TbsRange::Between { .. } => {}
     }
-    let (first, _) = range.seconds(ask.now);
-    let seconds = ask.now.as_second().checked_sub(first?)?;
+    let (first, _) = range.seconds(request.now);
+    let seconds = request.now.as_second().checked_sub(first?)?;
     let (range, _) = RANGES.into_iter().find(|(_, days)| seconds <= days * 86_400)?;
     Some((range, false))
 }
 
-/// Tells whether the instance applies the time range itself, so that a hit without a date is in it.
-fn is_exact(ask: &SourceRequest<'_>) -> bool {
-    time_range(ask).is_some_and(|(_, is_exact)| is_exact)
+/// Returns whether the instance applies the time range exactly. Then hits without a date are in it, too.
+fn is_exact(request: &SourceRequest<'_>) -> bool {
+    time_range(request).is_some_and(|(_, is_exact)| is_exact)
 }
 
 #[cfg(test)]
@@ -200,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_that_would_be_commands_lose_their_sign() {
+    fn command_characters_are_removed_from_words() {
         assert_eq!(
             without_commands("!g tea :fr <3 !!ddg ?x \"a !b c\" -!d a:b"),
             "g tea fr 3 ddg x \"a b c\" -!d a:b"
@@ -209,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn time_filters_become_the_narrowest_range() {
+    fn time_filters_become_the_narrowest_containing_range() {
         let query = Query::default();
         for (tbs, expected) in [
             ("qdr:h", Some(("day", false))),
@@ -226,7 +239,7 @@ mod tests {
             ("sbd:1", None),
         ] {
             let tbs = parse_tbs(tbs).unwrap();
-            let ask = SourceRequest {
+            let request = SourceRequest {
                 kind: SourceKind::Web,
                 query: &query,
                 limit: 10,
@@ -239,7 +252,7 @@ mod tests {
                 now: "2024-05-10T12:00:00Z".parse::<Timestamp>().unwrap(),
                 deadline: Instant::now(),
             };
-            assert_eq!(time_range(&ask), expected, "{tbs:?}");
+            assert_eq!(time_range(&request), expected, "{tbs:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a search answers: documents to hits, and images one by one.
+//! Parses search responses: documents become hits, and each image becomes a hit of its own.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,42 +12,42 @@ use crate::error::SourceError;
 use crate::source::plain_text::plain;
 use crate::source::{Hit, HitImage, SourceRequest, date};
 
-/// One page of an answer.
+/// One page of results.
 #[derive(Debug)]
 pub(super) struct HitPage {
-    /// How many documents it had.
+    /// The number of documents in the response.
     pub(super) documents: usize,
     pub(super) hits: Vec<Hit>,
-    /// Why there may be more, when the server could not look everywhere.
+    /// The reason why results may be missing, if the server could not search everything.
     pub(super) incomplete: Option<String>,
 }
 
-/// Reads the answer to a search.
+/// Parses the response to a search.
 ///
 /// # Errors
-/// [`SourceError::Unreadable`] for another shape, and for documents of another mapping.
-pub(super) fn read(ask: &SourceRequest<'_>, value: &Value) -> Result<HitPage, SourceError> {
+/// [`SourceError::Unreadable`] for an unexpected structure, or for documents with another mapping.
+pub(super) fn parse(request: &SourceRequest<'_>, value: &Value) -> Result<HitPage, SourceError> {
     let unreadable = |what: &str| SourceError::Unreadable { what: what.to_owned() };
     let found = value.pointer("/hits/hits").and_then(Value::as_array);
-    let found = found.ok_or_else(|| unreadable("it has no list `hits.hits`"))?;
+    let found = found.ok_or_else(|| unreadable("the list `hits.hits` is missing"))?;
     let records: Vec<(Record, Option<&str>)> = found.iter().filter_map(record).collect();
     if records.is_empty() && !found.is_empty() {
-        return Err(unreadable("its documents are not as websvc writes them"));
+        return Err(unreadable("its documents were not written by websvc"));
     }
-    let hits = records.into_iter().flat_map(|(record, passage)| hits(ask, record, passage)).collect();
+    let hits = records.into_iter().flat_map(|(record, snippet)| hits(request, record, snippet)).collect();
     Ok(HitPage { documents: found.len(), hits, incomplete: incomplete(value) })
 }
 
 fn record(hit: &Value) -> Option<(Record, Option<&str>)> {
     let record = Record::deserialize(hit.get("_source")?).ok()?;
     let url = Url::parse(&record.url).ok()?;
-    // Files have no host.
+    // The URL of an imported file has no host.
     (url.has_host() || url.scheme() == "file").then_some(())?;
-    let passage = hit.pointer(&format!("/highlight/{}/0", field::BODY)).and_then(Value::as_str);
-    Some((record, passage))
+    let snippet = hit.pointer(&format!("/highlight/{}/0", field::BODY)).and_then(Value::as_str);
+    Some((record, snippet))
 }
 
-/// Tells why an answer may lack results.
+/// Returns the reason why results may be missing.
 fn incomplete(value: &Value) -> Option<String> {
     let count = |name: &str| value.pointer(name).and_then(Value::as_u64).unwrap_or_default();
     let failed = count("/_shards/failed");
@@ -55,71 +55,77 @@ fn incomplete(value: &Value) -> Option<String> {
         return Some(format!("{failed} of its {} shards failed", count("/_shards/total")));
     }
     let timed_out = value.get("timed_out").and_then(Value::as_bool).unwrap_or_default();
-    timed_out.then(|| "it ran out of time before it had looked everywhere".to_owned())
+    timed_out.then(|| "the search timed out before all documents were searched".to_owned())
 }
 
-fn hits(ask: &SourceRequest<'_>, record: Record, passage: Option<&str>) -> Vec<Hit> {
-    let Record { url, title, description, date, picture, images, .. } = record;
-    let date = date.and_then(|date| date::of_text(&date, ask.now));
-    let image = match ask.kind {
+fn hits(request: &SourceRequest<'_>, record: Record, snippet: Option<&str>) -> Vec<Hit> {
+    let Record { url, title, description, date, news_image, images, .. } = record;
+    let date = date.and_then(|date| date::of_text(&date, request.now));
+    let image = match request.kind {
         SourceKind::Web => None,
-        SourceKind::News => picture.map(|url| HitImage { url, width: None, height: None }),
+        SourceKind::News => news_image.map(|url| HitImage { url, width: None, height: None }),
         SourceKind::Images => {
-            let pictures = images.iter().filter_map(|text| serde_json::from_str::<ImageRecord>(text).ok());
-            return fitting(ask.query, pictures).map(|picture| image_hit(&url, &title, picture)).collect();
+            let images = images.iter().filter_map(|text| serde_json::from_str::<ImageRecord>(text).ok());
+            return matching_images(request.query, images)
+                .map(|image| image_hit(&url, &title, image))
+                .collect();
         }
     };
-    let passage = passage.filter(|_| ask.highlights).map(plain).filter(|passage| !passage.is_empty());
-    let description = passage.unwrap_or_else(|| plain(&description));
+    let snippet = snippet.filter(|_| request.highlights).map(plain).filter(|snippet| !snippet.is_empty());
+    let description = snippet.unwrap_or_else(|| plain(&description));
     vec![Hit { url, title, description, date, image }]
 }
 
-fn image_hit(url: &str, title: &str, picture: ImageRecord) -> Hit {
-    let ImageRecord { url: image, alt, caption, context, width, height } = picture;
+fn image_hit(url: &str, title: &str, image: ImageRecord) -> Hit {
+    let ImageRecord { url: image_url, alt, caption, context, width, height } = image;
     let first = |texts: [&str; 3]| texts.into_iter().find(|text| !text.is_empty()).unwrap_or("").to_owned();
     Hit {
         url: url.to_owned(),
         title: first([&alt, &caption, title]),
         description: first([&context, &caption, ""]),
         date: None,
-        image: Some(HitImage { url: image, width, height }),
+        image: Some(HitImage { url: image_url, width, height }),
     }
 }
 
-/// Returns the images that the query means, those with most of its words first.
-fn fitting(query: &Query, pictures: impl Iterator<Item = ImageRecord>) -> impl Iterator<Item = ImageRecord> {
-    let wanted: Vec<String> = query.words().map(folded_words).filter(|word| !word.is_empty()).collect();
+/// Returns the images that match the query, those with most of its words first.
+fn matching_images(
+    query: &Query,
+    images: impl Iterator<Item = ImageRecord>,
+) -> impl Iterator<Item = ImageRecord> {
+    let query_words: Vec<String> = query.words().map(folded_words).filter(|word| !word.is_empty()).collect();
     let mut found = Vec::new();
-    for picture in pictures {
-        let known = ImageFields { words: format!(" {} ", folded_words(&picture.text())), picture: &picture };
-        let count = wanted.iter().filter(|word| known.says(word)).count();
-        let says_some = count > 0 || wanted.is_empty();
-        let fits = query.root().is_none_or(|root| known.top(root) != Some(false));
-        if says_some && fits {
-            found.push((count, picture));
+    for image in images {
+        let fields = ImageFields { words: format!(" {} ", folded_words(&image.text())), image: &image };
+        let count = query_words.iter().filter(|word| fields.contains(word)).count();
+        let has_words = count > 0 || query_words.is_empty();
+        let matches = query.root().is_none_or(|root| fields.top_level_verdict(root) != Some(false));
+        if has_words && matches {
+            found.push((count, image));
         }
     }
     found.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-    found.into_iter().map(|(_, picture)| picture)
+    found.into_iter().map(|(_, image)| image)
 }
 
-/// What an image tells of itself. `None` of a verdict is what its page decides, and has decided.
+/// The words and the properties of an image. A verdict of `None` means that only the page can decide, and it did
+/// already.
 struct ImageFields<'a> {
-    /// Folded, each between spaces.
+    /// The folded words, each between spaces.
     words: String,
-    picture: &'a ImageRecord,
+    image: &'a ImageRecord,
 }
 
 impl ImageFields<'_> {
-    fn says(&self, folded: &str) -> bool {
+    fn contains(&self, folded: &str) -> bool {
         self.words.contains(&format!(" {folded} "))
     }
 
-    /// Judges the top level, where words only rank.
-    fn top(&self, node: &Node) -> Option<bool> {
+    /// Judges the top level of a query, where words only affect the ranking.
+    fn top_level_verdict(&self, node: &Node) -> Option<bool> {
         match node {
             Node::Word(_) => None,
-            Node::And(children) => all(children.iter().map(|child| self.top(child))),
+            Node::And(children) => all(children.iter().map(|child| self.top_level_verdict(child))),
             Node::Or(_) | Node::Not(_) | Node::Phrase(_) | Node::Operator(_) => self.verdict(node),
         }
     }
@@ -136,22 +142,22 @@ impl ImageFields<'_> {
         }
     }
 
-    /// Judges a text; punctuation alone says nothing.
+    /// Judges a text. Punctuation alone decides nothing.
     fn text(&self, text: &str) -> Option<bool> {
         let folded = folded_words(text);
-        (!folded.is_empty()).then(|| self.says(&folded))
+        (!folded.is_empty()).then(|| self.contains(&folded))
     }
 
     fn operator(&self, operator: &Operator) -> Option<bool> {
-        let size = self.picture.width.zip(self.picture.height);
+        let size = self.image.width.zip(self.image.height);
         match operator {
             Operator::ImageSize(Size { width, height }) => Some(size == Some((*width, *height))),
-            // As wide and as high, and not of this size: as in the embedded index.
+            // At least as wide and as high, but not the same size, as in the embedded index.
             Operator::Larger(Size { width, height }) => {
                 Some(size.is_some_and(|(w, h)| w >= *width && h >= *height && (w, h) != (*width, *height)))
             }
             Operator::FileType(extension) => {
-                Some(self.picture.extension().as_deref() == Some(one_extension(extension)))
+                Some(self.image.extension().as_deref() == Some(one_extension(extension)))
             }
             Operator::InTitle(term) => self.text(term.text()),
             Operator::AllInTitle(terms) => all(terms.iter().map(|term| self.text(term.text()))),
@@ -160,17 +166,17 @@ impl ImageFields<'_> {
     }
 }
 
-/// Joins verdicts of which all have to hold.
+/// Combines verdicts of conditions that must all hold.
 fn all(verdicts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
-    let mut sum = Some(true);
+    let mut result = Some(true);
     for verdict in verdicts {
         match verdict {
             Some(false) => return Some(false),
-            None => sum = None,
+            None => result = None,
             Some(true) => {}
         }
     }
-    sum
+    result
 }
 
 #[cfg(test)]
@@ -178,26 +184,26 @@ mod tests {
     use super::*;
 
     fn check(query: &str, expected: &[&str]) {
-        let picture = |name: &str, alt: &str, width: u32| ImageRecord {
+        let image = |name: &str, alt: &str, width: u32| ImageRecord {
             url: format!("http://i.test/{name}"),
             alt: alt.to_owned(),
             width: Some(width),
             height: Some(100),
             ..ImageRecord::default()
         };
-        let pictures = [
-            picture("cup.jpg", "A cup of tea", 100),
-            picture("pot.png", "Green tea in a pot", 200),
-            picture("dog.png", "A dog", 300),
+        let images = [
+            image("cup.jpg", "A cup of tea", 100),
+            image("pot.png", "Green tea in a pot", 200),
+            image("dog.png", "A dog", 300),
         ];
         let query = websvc_query::parse(query).query;
-        let found: Vec<String> = fitting(&query, pictures.into_iter()).map(|found| found.url).collect();
+        let found: Vec<String> = matching_images(&query, images.into_iter()).map(|found| found.url).collect();
         let expected: Vec<String> = expected.iter().map(|name| format!("http://i.test/{name}")).collect();
         assert_eq!(found, expected, "{query}");
     }
 
     #[test]
-    fn the_images_of_a_page_are_judged_one_by_one() {
+    fn images_of_a_page_are_matched_separately() {
         check("green tea", &["pot.png", "cup.jpg"]);
         check("tea -green", &["cup.jpg"]);
         check("\"cup of tea\"", &["cup.jpg"]);

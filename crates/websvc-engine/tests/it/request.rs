@@ -1,4 +1,4 @@
-//! Questions for sources, and what came of them.
+//! Sends search requests to sources and checks the responses.
 
 use std::time::{Duration, Instant};
 
@@ -9,8 +9,8 @@ use websvc_testkit::TestWeb;
 use websvc_transport::{Client, ClientConfig};
 use websvc_validate::{DomainFilter, SourceKind};
 
-/// A question, owned.
-pub(crate) struct Question {
+/// An owned search request.
+pub(crate) struct TestRequest {
     pub(crate) kind: SourceKind,
     pub(crate) query: Query,
     pub(crate) tbs: Option<Tbs>,
@@ -18,10 +18,10 @@ pub(crate) struct Question {
     pub(crate) domains: DomainFilter,
     pub(crate) country: Option<&'static str>,
     pub(crate) safe: bool,
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
 }
 
-impl Question {
+impl TestRequest {
     pub(crate) fn new(kind: SourceKind, query: &str) -> Self {
         Self {
             kind,
@@ -31,7 +31,7 @@ impl Question {
             domains: DomainFilter::Any,
             country: None,
             safe: false,
-            patience: Duration::from_secs(30),
+            timeout: Duration::from_secs(30),
         }
     }
 
@@ -40,9 +40,9 @@ impl Question {
         self
     }
 
-    pub(crate) async fn ask(&self, source: &dyn SearchSource) -> SourceResponse {
+    pub(crate) async fn send(&self, source: &dyn SearchSource) -> SourceResponse {
         let now: Timestamp = "2024-05-10T12:00:00Z".parse().unwrap();
-        let ask = SourceRequest {
+        let request = SourceRequest {
             kind: self.kind,
             query: &self.query,
             limit: self.limit,
@@ -53,23 +53,23 @@ impl Question {
             safe: self.safe,
             highlights: true,
             now,
-            deadline: Instant::now() + self.patience,
+            deadline: Instant::now() + self.timeout,
         };
-        source.search(&ask).await
+        source.search(&request).await
     }
 
-    /// Asks a source that has to answer.
+    /// Searches a source that must return results.
     pub(crate) async fn hits(&self, source: &dyn SearchSource) -> (Vec<Hit>, Vec<String>) {
-        match self.ask(source).await {
+        match self.send(source).await {
             SourceResponse::Results { hits, warnings } => (hits, warnings),
             SourceResponse::Unavailable { failure: _, reason } => panic!("unavailable: {reason}"),
         }
     }
 
-    /// Asks a source that cannot answer.
+    /// Searches a source that must fail. Returns the reason.
     pub(crate) async fn reason(&self, source: &dyn SearchSource) -> String {
-        match self.ask(source).await {
-            SourceResponse::Results { hits, warnings } => panic!("answered: {hits:?} {warnings:?}"),
+        match self.send(source).await {
+            SourceResponse::Results { hits, warnings } => panic!("results: {hits:?} {warnings:?}"),
             SourceResponse::Unavailable { failure: _, reason } => reason,
         }
     }
@@ -79,7 +79,7 @@ pub(crate) fn urls(hits: &[Hit]) -> Vec<&str> {
     hits.iter().map(|hit| hit.url.as_str()).collect()
 }
 
-/// Returns a client that sees every host in the loopback web.
+/// Returns a client that resolves all hosts to the loopback web.
 pub(crate) fn client(world: &TestWeb) -> Client {
     let mut config = ClientConfig::new(world.guard());
     config.ca_file = Some(world.ca_file());
