@@ -15,7 +15,7 @@ use crate::fair_queue::FairQueue;
 use crate::hosts::{HostTable, RequestOutcome};
 use crate::in_flight::InFlightGuard;
 use crate::jobs::{Jobs, JobsError, now_ms};
-use crate::page::{self, HostSignal, PageDisposition, PageReport};
+use crate::page::{self, PageDisposition, PageReport};
 use crate::webhook::deliver;
 
 /// URLs of a job that are leased by one transaction.
@@ -99,7 +99,7 @@ impl Jobs {
         let mut is_first = true;
         loop {
             if is_first {
-                match self.with_store(|store, _| store.end_job_leases()).await {
+                match self.with_store(|store, _| store.release_all_job_leases()).await {
                     Ok(_ended) => is_first = false,
                     Err(error) => runner.failed(&error).await,
                 }
@@ -121,7 +121,7 @@ impl Runner {
             let wait = self.start().await?;
             tokio::select! {
                 Some(done) = self.pages.join_next_with_id(), if !self.pages.is_empty() => self.finish(done).await?,
-                () = self.jobs.inner.changed.notified() => return Ok(()),
+                () = self.jobs.inner.scheduler_wakeup.notified() => return Ok(()),
                 () = tokio::time::sleep(wait) => {
                     if self.swept.is_none_or(|swept| swept.elapsed() >= SWEEP) {
                         return Ok(());
@@ -143,7 +143,7 @@ impl Runner {
         self.turns.sync(&running);
         self.active.retain(|number, _| running.iter().any(|(running, _)| running == number));
         self.postponed.retain(|number, _| running.iter().any(|(running, _)| running == number));
-        self.active.values_mut().for_each(|active| active.is_dry = false);
+        self.active.values_mut().for_each(|active| active.expect_more());
         for task in self.tasks.values().filter(|task| !self.active.contains_key(&task.job)) {
             task.handle.abort();
         }
@@ -156,11 +156,11 @@ impl Runner {
         }
         if self.jobs.with_store(|store, config| store.sweep_jobs(&config.limits, now_ms())).await? {
             // A part at a time: meanwhile the others go on.
-            self.jobs.inner.changed.notify_one();
+            self.jobs.inner.scheduler_wakeup.notify_one();
         } else {
             self.swept = Some(Instant::now());
         }
-        self.jobs.inner.happened.notify_one();
+        self.jobs.inner.webhook_wakeup.notify_one();
         Ok(())
     }
 
@@ -179,11 +179,11 @@ impl Runner {
                 }
                 // One that had to be ended has left the others their places.
                 let Some(active) = self.active.get_mut(&number) else { continue };
-                let mut next = active.next(&self.hosts, config.per_host, now);
+                let mut next = active.next(&self.hosts, config.max_per_host, now);
                 while matches!(next, NextStep::LeaseMore) {
                     self.lease(number).await?;
                     let Some(active) = self.active.get_mut(&number) else { continue 'jobs };
-                    next = active.next(&self.hosts, config.per_host, now);
+                    next = active.next(&self.hosts, config.max_per_host, now);
                 }
                 match next {
                     NextStep::Page(host, lease) => {
@@ -214,8 +214,8 @@ impl Runner {
                     return Ok(None);
                 };
                 // It may have been laid down when its end could not be noted.
-                store.end_leases_of_job(number)?;
-                match JobContext::of(&inner, record) {
+                store.release_job_leases(number)?;
+                match JobContext::load(&inner, record) {
                     Err(JobStartError::Store(error)) => Err(error),
                     read => Ok(Some(read)),
                 }
@@ -250,7 +250,7 @@ impl Runner {
         while let Some(lease) = self.unreturned.last().cloned() {
             self.jobs.with_store(move |store, _| store.release_job_url(&lease)).await?;
             if let Some(active) = self.unreturned.pop().and_then(|lease| self.active.get_mut(&lease.job())) {
-                active.is_dry = false;
+                active.expect_more();
             }
         }
         Ok(())
@@ -258,18 +258,18 @@ impl Runner {
 
     fn spawn_page(&mut self, number: i64, host: String, lease: JobLease, now: Instant) {
         let Some(active) = self.active.get_mut(&number) else { return };
-        active.running += 1;
-        let known = self.hosts.standing(&host, now);
+        active.in_flight += 1;
+        let known = self.hosts.reachability(&host, now);
         self.hosts.start(&host, now);
         self.turns.record_served(number);
-        let work = page::run(self.jobs.clone(), Arc::clone(&active.work), lease.clone(), known);
+        let work = page::run(self.jobs.clone(), Arc::clone(&active.context), lease.clone(), known);
         // Its lines in the log and its stages are found by the identifier of the job.
-        let record = &active.work.record;
+        let record = &active.context.record;
         let kind = record.kind;
         let span = RequestSpan::new(&record.id, kind.as_str(), None);
         let handle = self.pages.spawn(span.run(work));
-        let working = self.jobs.inner.in_work.begin(&record.team);
-        let work = Arc::clone(&active.work);
+        let working = self.jobs.inner.in_flight.begin(&record.team);
+        let work = Arc::clone(&active.context);
         self.tasks
             .insert(handle.id(), Task { job: number, kind, host, lease, handle, work, _working: working });
     }
@@ -279,27 +279,24 @@ impl Runner {
         let id = done.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
         let Some(task) = self.tasks.remove(&id) else { return Ok(()) };
         let Task { job: number, kind, host, lease, work, .. } = task;
-        let ended = done.as_ref().map_or(
-            RequestOutcome { elapsed: None, asked: Duration::ZERO, said: HostSignal::NotContacted },
-            |(_, done)| RequestOutcome { elapsed: done.elapsed, asked: done.asked, said: done.said },
-        );
-        let more = done.as_ref().map_or(MoreWork::Perhaps, |(_, done)| done.more);
-        let asked = if ended.elapsed.is_some() { HostContact::Host } else { HostContact::Nobody };
-        self.hosts.finish(&host, now, self.jobs.config().pause, ended);
+        let ended = done.as_ref().map_or(RequestOutcome::default(), |(_, done)| done.request);
+        let more = done.as_ref().map_or(MoreWork::Perhaps, |(_, done)| done.more_work);
+        let asked = if ended.elapsed.is_some() { HostContact::Contacted } else { HostContact::NotContacted };
+        self.hosts.finish(&host, now, self.jobs.config().host_pause, ended);
         let end = match done {
-            Ok((_, done)) => done.end,
+            Ok((_, done)) => done.disposition,
             Err(ended) if ended.is_panic() => {
                 tracing::error!(error = &ended as &dyn std::error::Error, "a page of a job panicked");
-                page::panicked(&self.jobs, kind, lease.clone()).await
+                page::record_panic(&self.jobs, kind, lease.clone()).await
             }
             Err(_aborted) => PageDisposition::LeaseReturned,
         };
-        let active = self.active.get_mut(&number).filter(|active| Arc::ptr_eq(&active.work, &work));
+        let active = self.active.get_mut(&number).filter(|active| Arc::ptr_eq(&active.context, &work));
         let is_current = active.is_some();
         if let Some(active) = active
             && !matches!(end, PageDisposition::InsufficientCredits(_))
         {
-            active.finished(now, asked, more);
+            active.page_finished(now, asked, more);
         }
         match end {
             // The job was laid down meanwhile, or taken up anew: its leases are ended.
@@ -336,8 +333,8 @@ impl Runner {
         self.jobs
             .with_store(move |store, config| store.fail_job(number, &reason, &config.limits, now_ms()))
             .await?;
-        self.jobs.inner.watched.notify(number);
-        self.jobs.inner.happened.notify_one();
+        self.jobs.inner.watchers.notify(number);
+        self.jobs.inner.webhook_wakeup.notify_one();
         Ok(())
     }
 

@@ -32,30 +32,37 @@ impl Webhooks {
     pub(crate) fn bounds(&self) -> WebhookConfig {
         let Self { attempts, first_pause_ms, timeout_ms, concurrency, per_host, keep_hours } = self;
         let mut bounds = WebhookConfig {
-            attempts: attempts.get(),
-            patience: Duration::from_millis(timeout_ms.get()),
+            max_attempts: attempts.get(),
+            timeout: Duration::from_millis(timeout_ms.get()),
             concurrency: concurrency.get(),
-            per_host: per_host.get(),
-            keep: Duration::from_secs(keep_hours.get().saturating_mul(3_600)),
+            max_per_host: per_host.get(),
+            retention: Duration::from_secs(keep_hours.get().saturating_mul(3_600)),
             ..WebhookConfig::default()
         };
-        bounds.pauses.first = Duration::from_millis(*first_pause_ms);
+        bounds.backoff.first = Duration::from_millis(*first_pause_ms);
         bounds
     }
 }
 
 impl Default for Webhooks {
     fn default() -> Self {
-        let WebhookConfig { attempts, pauses, patience, concurrency, per_host, bytes: _, keep } =
-            WebhookConfig::default();
+        let WebhookConfig {
+            max_attempts,
+            backoff,
+            timeout,
+            concurrency,
+            max_per_host,
+            max_document_bytes: _,
+            retention,
+        } = WebhookConfig::default();
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Self {
-            attempts: NonZeroU32::new(attempts).unwrap_or(NonZeroU32::MIN),
-            first_pause_ms: ms(pauses.first),
-            timeout_ms: NonZeroU64::new(ms(patience)).unwrap_or(NonZeroU64::MIN),
+            attempts: NonZeroU32::new(max_attempts).unwrap_or(NonZeroU32::MIN),
+            first_pause_ms: ms(backoff.first),
+            timeout_ms: NonZeroU64::new(ms(timeout)).unwrap_or(NonZeroU64::MIN),
             concurrency: NonZeroUsize::new(concurrency).unwrap_or(NonZeroUsize::MIN),
-            per_host: NonZeroUsize::new(per_host).unwrap_or(NonZeroUsize::MIN),
-            keep_hours: NonZeroU64::new(keep.as_secs() / 3_600).unwrap_or(NonZeroU64::MIN),
+            per_host: NonZeroUsize::new(max_per_host).unwrap_or(NonZeroUsize::MIN),
+            keep_hours: NonZeroU64::new(retention.as_secs() / 3_600).unwrap_or(NonZeroU64::MIN),
         }
     }
 }

@@ -188,7 +188,7 @@ async fn url_that_is_named_again_fails_when_the_document_of_its_page_cannot_be_r
     let errors = ask_until(&service, &errors, |answer| answer["errors"].as_array().unwrap().len() == 1).await;
     let error = &errors["errors"][0];
     assert_eq!(error["url"], "http://list.test/0");
-    assert!(error["error"].as_str().unwrap().contains("taken up 10 times"), "{error}");
+    assert!(error["error"].as_str().unwrap().contains("gave up after 10 attempts"), "{error}");
     assert_eq!(world.count("http://list.test/0"), 1);
     delete(&service, &path).await;
 }

@@ -188,11 +188,11 @@ async fn cancel(
         CancelJobOutcome::Cancelled => {
             Ok(json(StatusCode::OK, &CancelJobResponse { success: true, status: JobStatus::Cancelled }))
         }
-        CancelJobOutcome::Ended(state) => {
+        CancelJobOutcome::AlreadyEnded(state) => {
             let text = format!("{} is already {}", name(kind), state.as_str());
             Err(ApiError::new(ErrorCode::JobEnded, text))
         }
-        CancelJobOutcome::Unknown => Err(not_found()),
+        CancelJobOutcome::NotFound => Err(not_found()),
     }
 }
 
@@ -230,24 +230,25 @@ pub(super) async fn create(context: &RequestContext<'_>, job: NewJob) -> Result<
     let too_many = |text: String| Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S));
     match context.jobs.create(job).await? {
         CreateJobOutcome::Created { .. } => Ok(id),
-        CreateJobOutcome::KeyUsed => {
+        CreateJobOutcome::IdempotencyKeyUsed => {
             Err(ApiError::new(ErrorCode::IdempotencyKeyUsed, "Idempotency key already used"))
         }
         CreateJobOutcome::TooManyUrls => Err(invalid(
             "/urls",
             ViolationCode::TooLong,
-            format!("urls may have at most {} items here", limits.urls),
+            format!("urls may have at most {} items here", limits.max_urls),
         )),
         CreateJobOutcome::TooManyRunning => {
-            too_many(format!("Rate limit exceeded: no more than {} jobs of a team run", limits.running))
+            too_many(format!("Rate limit exceeded: no more than {} jobs of a team run", limits.max_running))
         }
-        CreateJobOutcome::TooManyKept => {
-            too_many(format!("Rate limit exceeded: no more than {} jobs of a team are kept", limits.kept))
-        }
-        CreateJobOutcome::NoRoom => too_many(format!(
+        CreateJobOutcome::TooManyStored => too_many(format!(
+            "Rate limit exceeded: no more than {} jobs of a team are kept",
+            limits.max_stored
+        )),
+        CreateJobOutcome::StorageFull => too_many(format!(
             "Rate limit exceeded: the documents of all jobs take the {} bytes that they may, until older ones are \
              forgotten",
-            limits.total_bytes
+            limits.max_total_bytes
         )),
     }
 }

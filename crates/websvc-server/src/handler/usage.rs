@@ -69,8 +69,8 @@ pub(crate) async fn queue_status(context: &RequestContext<'_>) -> Result<HttpRes
     let pages = context.jobs.pages(Some(team(context))).await?;
     let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     // Pages that are worked on hold credits as requests do, once their robots.txt was asked.
-    let active = active.max(count(pages.in_work));
-    let waiting = count((waiting as u64).saturating_add(pages.waiting));
+    let active = active.max(count(pages.in_flight));
+    let waiting = count((waiting as u64).saturating_add(pages.queued));
     let status = QueueStatus {
         success: true,
         jobs_in_queue: active.saturating_add(waiting),
@@ -142,7 +142,7 @@ async fn read<T: Send + 'static>(
 fn concurrency(context: &RequestContext<'_>) -> (u32, u32) {
     let of_team = context.caller.as_ref().and_then(|caller| caller.team.concurrency);
     let most = of_team.unwrap_or_else(|| u32::try_from(context.concurrency).unwrap_or(u32::MAX));
-    (context.store.requests_in_work(team(context)), most)
+    (context.store.requests_in_flight(team(context)), most)
 }
 
 fn team<'a>(context: &'a RequestContext<'_>) -> &'a str {

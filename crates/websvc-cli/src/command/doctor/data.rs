@@ -123,7 +123,7 @@ fn database(path: &Path) -> (Finding, Option<DatabaseReport>) {
         Ok(Some(found)) => {
             let DatabaseReport {
                 schema,
-                known,
+                supported,
                 keys: _,
                 revoked_keys: _,
                 audited_teams: _,
@@ -135,8 +135,8 @@ fn database(path: &Path) -> (Finding, Option<DatabaseReport>) {
                 cache.pages,
                 HumanBytes(cache.bytes)
             );
-            let message = if schema < known {
-                format!("{message}; the next start brings it to {known}")
+            let message = if schema < supported {
+                format!("{message}; the next start brings it to {supported}")
             } else {
                 message
             };

@@ -193,10 +193,10 @@ fn new_job(
         key: None,
         kind,
         request: serde_json::to_string(request)?,
-        idempotency: None,
+        idempotency_key: None,
         page_limit,
         urls,
-        listed,
+        list_len: listed,
         webhook: None,
     })
 }
@@ -208,22 +208,22 @@ async fn create(jobs: &Jobs, beginning: JobDraft) -> Result<(String, Vec<String>
     let limits = jobs.config().limits;
     match jobs.create(job).await? {
         CreateJobOutcome::Created { .. } => {}
-        CreateJobOutcome::KeyUsed => bail!("a job of this name is there"),
+        CreateJobOutcome::IdempotencyKeyUsed => bail!("a job of this name is there"),
         CreateJobOutcome::TooManyUrls => {
-            bail!("a job may have at most {} pages (jobs.max_urls)", limits.urls)
+            bail!("a job may have at most {} pages (jobs.max_urls)", limits.max_urls)
         }
         CreateJobOutcome::TooManyRunning => {
-            bail!("no more than {} jobs may be unfinished (jobs.max_running_per_team)", limits.running)
+            bail!("no more than {} jobs may be unfinished (jobs.max_running_per_team)", limits.max_running)
         }
-        CreateJobOutcome::TooManyKept => {
+        CreateJobOutcome::TooManyStored => {
             bail!(
                 "no more than {} jobs are kept (jobs.max_kept_per_team); they are forgotten after {} hours",
-                limits.kept,
-                limits.keep.as_secs() / 3_600
+                limits.max_stored,
+                limits.retention.as_secs() / 3_600
             )
         }
-        CreateJobOutcome::NoRoom => {
-            bail!("the documents of all jobs take {} bytes (jobs.max_total_bytes)", limits.total_bytes)
+        CreateJobOutcome::StorageFull => {
+            bail!("the documents of all jobs take {} bytes (jobs.max_total_bytes)", limits.max_total_bytes)
         }
     }
     for List { urls, listed } in more {

@@ -86,27 +86,27 @@ pub(super) fn path_patterns(usage: PatternUsage) -> String {
 /// Writes how many pages of jobs are not done, and what became of the events of jobs.
 pub(super) async fn jobs(context: &RequestContext<'_>) -> String {
     let mut out = PrometheusText::default();
-    if let Ok(OpenPageCounts { in_work, waiting }) = context.jobs.pages(None).await {
+    if let Ok(OpenPageCounts { in_flight, queued }) = context.jobs.pages(None).await {
         let name = "websvc_job_pages";
         out.begin(name, "gauge", "Pages of jobs that are worked on, or wait.");
-        for (state, count) in [("in_work", in_work), ("waiting", waiting)] {
+        for (state, count) in [("in_work", in_flight), ("waiting", queued)] {
             out.line(name, &[("state", state)], &count.to_string());
         }
     }
-    let WebhookMetrics { delivered, failed, dead } = context.jobs.webhook_counts();
+    let WebhookMetrics { delivered, failed, dead_letters } = context.jobs.webhook_metrics();
     let name = "websvc_webhook_deliveries_total";
     out.begin(
         name,
         "counter",
         "Events of jobs: delivered, tries that failed, and those that became dead letters.",
     );
-    for (outcome, count) in [("delivered", delivered), ("failed", failed), ("dead", dead)] {
+    for (outcome, count) in [("delivered", delivered), ("failed", failed), ("dead", dead_letters)] {
         out.line(name, &[("outcome", outcome)], &count.to_string());
     }
-    if let Ok(WebhookStats { waiting, dead }) = context.jobs.webhook_figures().await {
+    if let Ok(WebhookStats { pending, dead_letters }) = context.jobs.webhook_stats().await {
         let name = "websvc_webhook_events";
         out.begin(name, "gauge", "Events of jobs that wait to be delivered, and dead letters that are kept.");
-        for (state, count) in [("waiting", waiting), ("dead", dead)] {
+        for (state, count) in [("waiting", pending), ("dead", dead_letters)] {
             out.line(name, &[("state", state)], &count.to_string());
         }
     }

@@ -62,8 +62,8 @@ pub(crate) async fn admit(
     request: &http::Request<ServerBody>,
 ) -> Result<WatchedJob, ApiError> {
     let record = job::find(context, kind, &job::id(kind, request)?).await?;
-    let JobsConfig { sockets_per_team, .. } = *context.jobs.config();
-    let seat = context.seats.take(team(context), sockets_per_team)?;
+    let JobsConfig { max_sockets_per_team, .. } = *context.jobs.config();
+    let seat = context.seats.take(team(context), max_sockets_per_team)?;
     let base_url = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
     Ok(WatchedJob { record, _seat: seat, base_url })
 }
@@ -93,6 +93,7 @@ impl Socket {
 /// Tells whether a caller may go on, who had shown a key of this team.
 fn may_go_on(caller: Option<&Caller>, team: &str, kind: JobKind) -> bool {
     let scope = crate::route::Operation::Job(kind, job::JobOperation::Status).scope();
-    caller
-        .is_some_and(|caller| caller.team.name == team && scope.is_none_or(|scope| caller.rights.may(scope)))
+    caller.is_some_and(|caller| {
+        caller.team.name == team && scope.is_none_or(|scope| caller.rights.allows_scope(scope))
+    })
 }
