@@ -47,29 +47,7 @@ pub enum ReserveOutcome {
     },
 }
 
-/// Total size of the artifacts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ArtifactTotals {
-    /// Number of artifacts, including those that are being written or removed.
-    pub artifacts: u64,
-    /// Bytes of their contents.
-    pub bytes: u64,
-}
-
 impl Store {
-    /// Returns the total size of the artifacts.
-    ///
-    /// # Errors
-    /// Failures of the database.
-    pub fn artifact_totals(&self) -> Result<ArtifactTotals, StoreError> {
-        let sql = "SELECT count(*), ifnull(sum(bytes), 0) FROM artifacts";
-        self.database().read(|connection| {
-            connection
-                .prepare_cached(sql)?
-                .query_row([], |row| Ok(ArtifactTotals { artifacts: row.get(0)?, bytes: row.get(1)? }))
-        })
-    }
-
     /// Returns the secret that signs the URLs of artifacts: 32 random bytes, created at the first call and stored.
     ///
     /// # Errors

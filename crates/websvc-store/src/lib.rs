@@ -43,7 +43,7 @@ mod threat;
 mod webhook;
 
 pub use access::{ACCESS_REFRESH, Caller};
-pub use artifact::{ArtifactRecord, ArtifactTotals, ReserveOutcome};
+pub use artifact::{ArtifactRecord, ReserveOutcome};
 pub use error::StoreError;
 pub use inspect::DatabaseReport;
 pub use job::{
@@ -53,8 +53,8 @@ pub use job::{
 };
 pub use key::{KeyId, KeyRecord, NewKey};
 pub use ledger::{
-    Budget, CreditHold, DailyUsage, DayTotal, HoldOutcome, LoggedRequest, MonthlyUsage, Usage, UsageFilter,
-    UsageItem, UsageLimits, UsageRetention, UsageStage,
+    Budget, CreditHold, DailyUsage, HoldOutcome, LoggedRequest, MonthlyUsage, Usage, UsageFilter, UsageItem,
+    UsageLimits, UsageRetention, UsageStage,
 };
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 pub use page_scope::{PageOwner, PageScope};

@@ -42,7 +42,7 @@ pub use grant::Budget;
 pub(crate) use grant::grant;
 pub use hold::{CreditHold, HoldOutcome};
 pub use usage::{Usage, UsageItem, UsageRetention, UsageStage};
-pub use usage_report::{DailyUsage, DayTotal, LoggedRequest, MonthlyUsage, UsageFilter};
+pub use usage_report::{DailyUsage, LoggedRequest, MonthlyUsage, UsageFilter};
 pub use write::UsageLimits;
 
 /// Maximum time until a grant by another process is seen, and until a shortfall is checked again.

@@ -37,21 +37,6 @@ pub struct DailyUsage {
     pub credits: u64,
 }
 
-/// Usage of an operation on one day, by all keys.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DayTotal {
-    /// The UTC day, such as `2026-11-21`.
-    pub day: String,
-    /// Operation of the requests.
-    pub operation: String,
-    /// Number of requests.
-    pub requests: u64,
-    /// Number of failed requests.
-    pub failed: u64,
-    /// Credits of the requests.
-    pub credits: u64,
-}
-
 /// Usage of a team in one month.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MonthlyUsage {
@@ -105,31 +90,6 @@ impl Store {
         self.ledger().sync_database(self.database())?;
         // One statement, so that all tables are read in the same state.
         self.database().read(|connection| grant::budget(connection, team))
-    }
-
-    /// Returns the usage by day and operation, the newest day first.
-    ///
-    /// # Errors
-    /// Failures of the database.
-    pub fn usage_totals(&self, filter: UsageFilter<'_>) -> Result<Vec<DayTotal>, StoreError> {
-        self.ledger().sync_database(self.database())?;
-        let UsageFilter { team, days } = filter;
-        let sql = "SELECT date(day * 86400, 'unixepoch'), operation, sum(requests), sum(failed), sum(credits) \
-                   FROM usage_daily WHERE (?1 IS NULL OR team = ?1) \
-                   AND (?2 IS NULL OR day > unixepoch() / 86400 - ?2) \
-                   GROUP BY day, operation ORDER BY day DESC, operation";
-        let read = |row: &Row<'_>| {
-            Ok(DayTotal {
-                day: row.get(0)?,
-                operation: row.get(1)?,
-                requests: row.get(2)?,
-                failed: row.get(3)?,
-                credits: row.get(4)?,
-            })
-        };
-        self.database().read(|connection| {
-            connection.prepare_cached(sql)?.query_map(params![team, days], read)?.collect()
-        })
     }
 
     /// Returns the usage by day, team, key and operation, the newest day first.
