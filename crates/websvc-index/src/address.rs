@@ -1,5 +1,6 @@
 //! The searchable parts of URLs: sites, words and extensions.
 
+use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
 /// The parts of a document's URL that are searched.
@@ -142,22 +143,7 @@ pub(crate) fn extension_of_type(content_type: &str) -> Option<&'static str> {
 
 /// Decodes percent-encoding; bytes that are not UTF-8 become replacement characters.
 fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, tail)) = rest.split_first() {
-        let escaped = tail.get(..2).filter(|_| byte == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
-        match escaped.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(value) => {
-                bytes.push(value);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(byte);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]
