@@ -34,6 +34,7 @@ pub use index::IndexSource;
 pub(crate) use instrumented::InstrumentedSource;
 pub use instrumented::{LATENCY_BOUNDS_MS, SourceMetrics};
 pub use searxng::{Searxng, SearxngConfig};
+pub use websvc_index::HitImage;
 
 /// What a source is asked.
 #[derive(Debug, Clone)]
@@ -94,17 +95,6 @@ pub struct Hit {
     pub date: Option<Timestamp>,
     /// For images and news: the picture.
     pub image: Option<HitImage>,
-}
-
-/// The picture of a result.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct HitImage {
-    /// The absolute URL of the picture.
-    pub url: String,
-    /// Width in pixels, when known.
-    pub width: Option<u32>,
-    /// Height in pixels, when known.
-    pub height: Option<u32>,
 }
 
 /// A future that a source returns.
