@@ -12,8 +12,10 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::display_doc::{self, DisplayDoc, DisplayDocHeader};
 use crate::document::{Document, fingerprint_of_bytes};
@@ -141,7 +143,7 @@ impl Journal {
             Ok(record) => record,
             Err(error) => return Err(to_error(error)),
         };
-        let _order = lock(&self.order);
+        let _order = self.order.lock();
         match self.write(&record) {
             Ok(number) => send(change, number),
             Err(error) => Err(to_error(error)),
@@ -149,7 +151,7 @@ impl Journal {
     }
 
     fn write(&self, record: &[u8]) -> io::Result<u64> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let state = &mut *state;
         let segment = match &mut state.current {
             Some(segment) => segment,
@@ -176,12 +178,12 @@ impl Journal {
 
     /// Waits until all appended changes survive a power failure. Concurrent calls share a flush of the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        let target = lock(&self.state).appended;
-        let mut synced = lock(&self.synced);
+        let target = self.state.lock().appended;
+        let mut synced = self.synced.lock();
         if *synced >= target {
             return Ok(());
         }
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let appended = state.appended;
         let segments = state.closed.iter().chain(&state.current);
         let segments = segments.filter(|segment| segment.last_change > *synced);
@@ -191,7 +193,7 @@ impl Journal {
         let flushed = files.iter().try_for_each(|file| file.sync_data());
         let flushed = flushed.and_then(|()| if has_unsynced_name { self.sync_dir() } else { Ok(()) });
         if flushed.is_err() && has_unsynced_name {
-            lock(&self.state).has_unsynced_name = true;
+            self.state.lock().has_unsynced_name = true;
         }
         flushed?;
         *synced = appended;
@@ -202,7 +204,7 @@ impl Journal {
     ///
     /// The removal survives a power failure, after which no change older than the index may be applied.
     pub(crate) fn remove_committed(&self, committed: u64) -> io::Result<()> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let done = state.closed.iter().take_while(|segment| segment.last_change <= committed).count();
         for segment in state.closed.drain(..done) {
             remove(&segment.path)?;
@@ -227,7 +229,7 @@ impl Journal {
 
     /// Removes the current segment if it is empty, before the lock of the index is released.
     pub(crate) fn release(&self) -> io::Result<()> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         match state.current.take() {
             Some(segment) if segment.bytes == 0 => remove(&segment.path),
             current => {
@@ -239,12 +241,12 @@ impl Journal {
 
     /// Records that the changes since the last commit must be applied again.
     pub(crate) fn mark_unapplied(&self) {
-        lock(&self.state).is_unapplied = true;
+        self.state.lock().is_unapplied = true;
     }
 
     /// Returns the segments whose changes must be applied, oldest first. The caller must hold the lock of the index.
     pub(crate) fn unapplied(&self) -> io::Result<Vec<PathBuf>> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let mut found = Vec::new();
         let on_disk = self.on_disk()?;
         // Another process may have had the lock meanwhile, and applied and removed some segments.
@@ -275,7 +277,7 @@ impl Journal {
 
     /// Records that the `count` changes of [`Journal::unapplied`] are applied.
     pub(crate) fn mark_applied(&self, count: u64) {
-        lock(&self.state).is_unapplied = false;
+        self.state.lock().is_unapplied = false;
         self.recovered.fetch_add(count, Ordering::Relaxed);
     }
 
@@ -355,10 +357,6 @@ impl ChangeReader {
         let is_intact = fingerprint_of_bytes(&payload) == u64::from_le_bytes(hash);
         Ok(if is_intact { Change::decode(&payload) } else { None })
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@
 //! The cache never changes a result.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tantivy::DocAddress;
 
 use crate::analysis::{Kind, Language, each_word, fold};
@@ -33,7 +34,7 @@ pub(crate) struct SharedLexicon(Mutex<Arc<Lexicon>>);
 impl SharedLexicon {
     /// Returns the current lexicon, or a new one if it is full.
     pub(crate) fn current(&self) -> Arc<Lexicon> {
-        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.0.lock();
         if current.is_full() {
             *current = Arc::default();
         }
@@ -65,7 +66,7 @@ struct Stem {
 
 impl Lexicon {
     fn state(&self) -> MutexGuard<'_, LexiconState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     fn is_full(&self) -> bool {

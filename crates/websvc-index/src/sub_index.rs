@@ -5,8 +5,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tantivy::directory::{MmapDirectory, OwnedBytes};
 use tantivy::error::DataCorruption;
 use tantivy::schema::IndexRecordOption;
@@ -152,7 +153,7 @@ impl SubIndex {
 
     fn generation(&self, searcher: &Searcher) -> tantivy::Result<Arc<SearcherGeneration>> {
         let id = searcher.generation().generation_id();
-        let mut cached = self.generation.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.generation.lock();
         if let Some(generation) = cached.as_ref().filter(|generation| generation.id == id) {
             return Ok(Arc::clone(generation));
         }

@@ -1,9 +1,11 @@
 //! The handle of the writer thread: a bounded channel of commands and the join handle.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
 
 use crate::error::IndexError;
 use crate::index::IndexShared;
@@ -78,7 +80,7 @@ impl WriterHandle {
 
     /// Stops the thread after it committed everything.
     pub(crate) fn close(&self) -> Result<(), IndexError> {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self.thread.lock().take();
         let Some(WriterJoinHandle { commands, handle }) = thread else {
             return Ok(());
         };
@@ -88,7 +90,7 @@ impl WriterHandle {
 
     /// Sends a command and waits for its result. Without a thread, nothing was written, and there is nothing to do.
     fn send_if_started(&self, command: fn(Reply) -> Command) -> Result<(), IndexError> {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let thread = self.thread.lock();
         let Some(commands) = thread.as_ref().map(|thread| thread.commands.clone()) else {
             return Ok(());
         };
@@ -105,7 +107,7 @@ impl WriterHandle {
 
     /// Returns the command channel of the thread, and spawns the thread if there is none.
     fn commands(&self) -> Result<SyncSender<Command>, IndexError> {
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut thread = self.thread.lock();
         if let Some(thread) = &*thread {
             return Ok(thread.commands.clone());
         }

@@ -1,8 +1,8 @@
 //! Group commit of page completions: those that arrive while a transaction runs share the next one.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use websvc_store::{CompletionOutcome, CompressedCompletion, Store, StoreError};
 
 use crate::config::JobsConfig;
@@ -34,12 +34,9 @@ impl CompletionBatcher {
         completion: CompressedCompletion,
     ) -> Result<CompletionOutcome, JobsError> {
         let (reply, outcome) = sync_channel(1);
-        self.queue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(PendingCompletion { completion, reply });
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let batch = std::mem::take(&mut *self.queue.lock().unwrap_or_else(PoisonError::into_inner));
+        self.queue.lock().push(PendingCompletion { completion, reply });
+        let writer = self.writer.lock();
+        let batch = std::mem::take(&mut *self.queue.lock());
         if !batch.is_empty() {
             let (completions, replies): (Vec<_>, Vec<_>) =
                 batch.into_iter().map(|PendingCompletion { completion, reply }| (completion, reply)).unzip();

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use url::Url;
 use websvc_engine::crawl::{CrawlScope, TrapBudgets};
 use websvc_scrape::OutLinks;
@@ -64,7 +64,7 @@ impl CrawlState {
         if self.scope.plan().max_depth().is_some_and(|max| depth > max) {
             return Vec::new();
         }
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock();
         let (mut new, mut new_keys) = (Vec::new(), HashSet::new());
         for url in urls {
             let link = hash(url.as_str());
@@ -86,7 +86,7 @@ impl CrawlState {
 
     /// Records that the store has these keys now. Until then they may be lost, and have to be found again.
     pub(crate) fn mark_stored(&self, keys: impl Iterator<Item = String>) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock();
         for key in keys.map(|key| hash(&key)) {
             seen.counted.remove(&key);
             seen.keys.insert(key);

@@ -1,8 +1,9 @@
 //! Credit holds of the pages of jobs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use websvc_store::{CreditHold, HoldOutcome, Team};
 
 use crate::active::{JobContext, JobStartError, is_anonymous, team};
@@ -19,7 +20,7 @@ pub(crate) struct TeamCache(Mutex<Option<(Instant, Arc<Team>)>>);
 impl TeamCache {
     /// Returns the cached team, unless it is too old.
     pub(crate) fn get(&self) -> Option<Arc<Team>> {
-        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let cached = self.0.lock();
         let (_, team) = cached.as_ref().filter(|(at, _)| at.elapsed() < TEAM_TTL)?;
         Some(Arc::clone(team))
     }
@@ -27,7 +28,7 @@ impl TeamCache {
     /// Caches the team as of now.
     pub(crate) fn set(&self, team: &Arc<Team>) {
         let entry = (Instant::now(), Arc::clone(team));
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(entry);
+        *self.0.lock() = Some(entry);
     }
 }
 

@@ -1,7 +1,9 @@
 //! Counts of pages in flight, by team.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// The counts; clones share them. A team without a page in flight has no entry.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +32,7 @@ impl InFlight {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, u64>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

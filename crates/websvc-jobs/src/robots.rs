@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 use url::Url;
 use websvc_engine::crawl::{RobotsTxt, fetch_robots_txt, host_key};
@@ -49,14 +50,14 @@ impl Robots {
     }
 
     fn remove(&self, host: &str, cell: &Arc<OnceCell<RobotsTxt>>) {
-        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hosts = self.hosts.lock();
         if hosts.get(host).is_some_and(|(_, cached)| Arc::ptr_eq(cached, cell)) {
             hosts.remove(host);
         }
     }
 
     fn cell(&self, host: String, now: Instant) -> Arc<OnceCell<RobotsTxt>> {
-        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hosts = self.hosts.lock();
         if hosts.len() >= MAX_HOSTS {
             hosts.retain(|_, (fetched_at, _)| *fetched_at + TTL > now);
             if hosts.len() >= MAX_HOSTS {

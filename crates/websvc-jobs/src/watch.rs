@@ -1,8 +1,9 @@
 //! Notification of clients that watch a job.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
 /// The watched jobs by number. A job without a watcher has no entry.
@@ -33,7 +34,7 @@ impl JobWatchers {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<i64, watch::Sender<()>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

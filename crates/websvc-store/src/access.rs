@@ -7,14 +7,15 @@
 //! Only existing keys and teams are cached: requests with unknown keys cannot grow the cache, but cost a read each.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, RwLock};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::clock::now_ms;
-use crate::database::{Database, Durability, lock};
+use crate::database::{Database, Durability};
 use crate::error::StoreError;
 use crate::key::KeyId;
 use crate::rights::{KeyRights, rights_columns, rights_from_row};
@@ -101,7 +102,7 @@ impl Store {
         }
         self.database()
             .write(Durability::Process, |transaction| create_if_absent(transaction, DEFAULT_TEAM))?;
-        write_lock(&self.access().static_keys).push(StaticKey { hash, admin });
+        self.access().static_keys.write().push(StaticKey { hash, admin });
         Ok(())
     }
 }
@@ -196,7 +197,7 @@ impl Access {
             let team = self.cached_team(DEFAULT_TEAM).map_err(|error| database.error(error))?;
             return Ok(team.map(|team| Caller { key_id: KeyId::new(id), team, rights: Arc::clone(rights) }));
         }
-        let cached = read_lock(&self.cache).keys.get(&hash.tag()).cloned();
+        let cached = self.cache.read().keys.get(&hash.tag()).cloned();
         let key = match cached {
             Some(key) => Some(key),
             None => self.load_key(&hash).map_err(|error| database.error(error))?,
@@ -219,28 +220,28 @@ impl Access {
     /// Returns the threat protection values of a team.
     pub(crate) fn threat_values(&self, team: &str) -> rusqlite::Result<Option<Arc<str>>> {
         self.refresh(self.elapsed_ms())?;
-        let cached = read_lock(&self.cache).threat_values.get(team).cloned();
+        let cached = self.cache.read().threat_values.get(team).cloned();
         match cached {
             Some(values) => Ok(values),
-            None => lock(&self.source).load_threat_values(team, &self.cache),
+            None => self.source.lock().load_threat_values(team, &self.cache),
         }
     }
 
     /// Drops the cache, because this process changed a key or a team.
     pub(crate) fn invalidate(&self) {
-        lock(&self.source).invalidate(&self.cache);
+        self.source.lock().invalidate(&self.cache);
     }
 
     /// Removes and returns the uses that are not in the database yet.
     pub(crate) fn drain_key_uses(&self) -> Vec<KeyUse> {
-        let mut uses = std::mem::take(&mut lock(&self.source).unsaved_uses);
-        uses.extend(read_lock(&self.cache).keys.values().filter_map(|key| key.take_use()));
+        let mut uses = std::mem::take(&mut self.source.lock().unsaved_uses);
+        uses.extend(self.cache.read().keys.values().filter_map(|key| key.take_use()));
         uses
     }
 
     /// Adds uses again that could not be written.
     pub(crate) fn restore_key_uses(&self, uses: Vec<KeyUse>) {
-        lock(&self.source).unsaved_uses.extend(uses);
+        self.source.lock().unsaved_uses.extend(uses);
     }
 
     /// Drops the cache if the version changed. When a check is due, one thread reads the version; the others use the cache
@@ -253,7 +254,7 @@ impl Access {
         {
             return Ok(());
         }
-        let result = lock(&self.source).check_version(&self.cache);
+        let result = self.source.lock().check_version(&self.cache);
         if result.is_err() {
             // The cache may be outdated: the next request must check again.
             self.next_check.store(0, Ordering::Release);
@@ -263,13 +264,14 @@ impl Access {
 
     fn static_key(&self, hash: &SecretHash) -> Option<StaticKey> {
         // No early exit, so that the duration does not depend on which key matches.
-        read_lock(&self.static_keys)
+        self.static_keys
+            .read()
             .iter()
             .fold(None, |found, key| if key.hash.matches(hash) { Some(*key) } else { found })
     }
 
     fn load_key(&self, hash: &SecretHash) -> rusqlite::Result<Option<Arc<CachedKey>>> {
-        let mut source = lock(&self.source);
+        let mut source = self.source.lock();
         let sql = concat!(
             "SELECT hash, team, ",
             rights_columns!(),
@@ -285,7 +287,7 @@ impl Access {
         let Some((bytes, team, rights)) = row else { return Ok(None) };
         let Some(team) = source.load_team(&team, &self.cache)? else { return Ok(None) };
         let stored = SecretHash::from_bytes(bytes);
-        let mut cache = write_lock(&self.cache);
+        let mut cache = self.cache.write();
         // Another thread may have loaded the key while this one waited. Its entry already records uses.
         let key = cache.keys.entry(stored.tag()).or_insert_with(|| {
             Arc::new(CachedKey {
@@ -307,10 +309,10 @@ impl Access {
 
     /// Returns a team without a check of the version.
     fn cached_team(&self, name: &str) -> rusqlite::Result<Option<Arc<Team>>> {
-        let cached = read_lock(&self.cache).teams.get(name).cloned();
+        let cached = self.cache.read().teams.get(name).cloned();
         match cached {
             Some(team) => Ok(Some(team)),
-            None => lock(&self.source).load_team(name, &self.cache),
+            None => self.source.lock().load_team(name, &self.cache),
         }
     }
 
@@ -333,19 +335,19 @@ impl Source {
     }
 
     fn invalidate(&mut self, cache: &RwLock<AccessCache>) {
-        let mut cache = write_lock(cache);
+        let mut cache = cache.write();
         self.unsaved_uses.extend(cache.keys.values().filter_map(|key| key.take_use()));
         *cache = AccessCache::default();
     }
 
     /// Returns the cached team, or reads and caches it. The keys of a team share it.
     fn load_team(&mut self, name: &str, cache: &RwLock<AccessCache>) -> rusqlite::Result<Option<Arc<Team>>> {
-        if let Some(team) = read_lock(cache).teams.get(name) {
+        if let Some(team) = cache.read().teams.get(name) {
             return Ok(Some(Arc::clone(team)));
         }
         let read = self.connection.prepare_cached(SELECT_ONE)?.query_row([name], team_from_row).optional()?;
         let Some(team) = read.map(Arc::new) else { return Ok(None) };
-        write_lock(cache).teams.insert(name.to_owned(), Arc::clone(&team));
+        cache.write().teams.insert(name.to_owned(), Arc::clone(&team));
         Ok(Some(team))
     }
 
@@ -357,7 +359,7 @@ impl Source {
         cache: &RwLock<AccessCache>,
     ) -> rusqlite::Result<Option<Arc<str>>> {
         let values: Option<Arc<str>> = read_values(&self.connection, team)?.map(Arc::from);
-        write_lock(cache).threat_values.insert(team.to_owned(), values.clone());
+        cache.write().threat_values.insert(team.to_owned(), values.clone());
         Ok(values)
     }
 }
@@ -373,12 +375,4 @@ impl CachedKey {
         let at_ms = self.unsaved_use_ms.swap(0, Ordering::Relaxed);
         (at_ms != 0).then(|| KeyUse { key: self.id.clone(), at_ms })
     }
-}
-
-fn read_lock<T>(value: &RwLock<T>) -> RwLockReadGuard<'_, T> {
-    value.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn write_lock<T>(value: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
-    value.write().unwrap_or_else(PoisonError::into_inner)
 }

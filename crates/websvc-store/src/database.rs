@@ -7,9 +7,9 @@
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::error::StoreError;
@@ -100,7 +100,7 @@ impl Database {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, StoreError> {
-        let idle = lock(&self.readers).idle.pop();
+        let idle = self.readers.lock().idle.pop();
         let Some(connection) = idle else { return Ok(None) };
         let reader = PooledReader { connection: Some(connection), database: self };
         let connection = reader.connection.as_ref().expect("the connection is taken out only on drop");
@@ -113,7 +113,7 @@ impl Database {
         durability: Durability,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let mut writer = lock(&self.writer);
+        let mut writer = self.writer.lock();
         write_on(&mut writer, durability, work).map_err(|error| self.error(error))
     }
 
@@ -131,7 +131,7 @@ impl Database {
 
     /// Limits the size of the file. A file that is already larger keeps its size.
     pub(crate) fn limit_file_size(&self, max_bytes: u64) -> Result<(), StoreError> {
-        let writer = lock(&self.writer);
+        let writer = self.writer.lock();
         let set_limit = || {
             let page_bytes: u64 = writer.pragma_query_value(None, "page_size", |row| row.get(0))?;
             writer.pragma_update_and_check(None, "max_page_count", max_bytes / page_bytes.max(1), |_| Ok(()))
@@ -149,7 +149,7 @@ impl Database {
 
     fn take_reader(&self) -> Result<Connection, StoreError> {
         let deadline = Instant::now() + BUSY_TIMEOUT;
-        let mut readers = lock(&self.readers);
+        let mut readers = self.readers.lock();
         loop {
             if let Some(connection) = readers.idle.pop() {
                 return Ok(connection);
@@ -158,12 +158,10 @@ impl Database {
                 readers.open += 1;
                 break;
             }
-            let remaining = deadline.saturating_duration_since(Instant::now());
-            if remaining.is_zero() {
+            if Instant::now() >= deadline {
                 return Err(StoreError::Busy { path: self.path.clone() });
             }
-            let result = self.reader_returned.wait_timeout(readers, remaining);
-            (readers, _) = result.unwrap_or_else(PoisonError::into_inner);
+            self.reader_returned.wait_until(&mut readers, deadline);
         }
         drop(readers);
         self.open_reader().map_err(|error| {
@@ -180,7 +178,7 @@ impl Database {
 
     /// Frees the pool slot of a connection that could not be opened.
     fn release_reader_slot(&self) {
-        lock(&self.readers).open -= 1;
+        self.readers.lock().open -= 1;
         self.reader_returned.notify_one();
     }
 }
@@ -194,7 +192,7 @@ struct PooledReader<'a> {
 impl Drop for PooledReader<'_> {
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
-            lock(&self.database.readers).idle.push(connection);
+            self.database.readers.lock().idle.push(connection);
             self.database.reader_returned.notify_one();
         }
     }
@@ -248,11 +246,6 @@ fn enter_wal_mode(connection: &Connection) -> rusqlite::Result<()> {
 
 fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
-}
-
-/// Locks a mutex even if a thread panicked while it had the lock: transactions roll back by themselves.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Creates a directory and its parents, readable by the owner only: it contains cached pages and hashes of keys.

@@ -169,7 +169,7 @@ fn sync_flushes_all_segments() {
     journal.remove_committed(0).unwrap();
     append(&journal, removal("b"));
     journal.sync().unwrap();
-    assert_eq!(*lock(&journal.synced), 2);
+    assert_eq!(*journal.synced.lock(), 2);
     journal.sync().unwrap();
     assert_eq!(replayed(dir.path()).len(), 2);
 }

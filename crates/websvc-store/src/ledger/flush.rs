@@ -15,7 +15,7 @@ use super::usage::{DailySum, SumKey};
 use super::write::{self, Batch};
 use super::{Ledger, UnwrittenUsage, UsageLimits};
 use crate::clock::now_ms;
-use crate::database::{Database, Durability, lock};
+use crate::database::{Database, Durability};
 use crate::error::StoreError;
 use crate::store::{Shared, Store};
 
@@ -49,15 +49,15 @@ impl Store {
 
     /// Sets the limits of stored usage. Older usage is deleted within the hour.
     pub fn limit_usage(&self, limits: UsageLimits) {
-        *lock(&self.ledger().limits) = limits;
+        *self.ledger().limits.lock() = limits;
     }
 }
 
 impl Ledger {
     /// Writes all usage that is in memory.
     pub(super) fn flush(&self, database: &Database) -> Result<(), StoreError> {
-        let mut state = lock(&self.flush_state);
-        let limits = *lock(&self.limits);
+        let mut state = self.flush_state.lock();
+        let limits = *self.limits.lock();
         // Two batches: one that failed before, and the usage since. Usage that arrives meanwhile is left to the next flush.
         for _ in 0..2 {
             if state.batch.is_none() && !self.take_batch(database, &mut state)? {
@@ -69,7 +69,7 @@ impl Ledger {
             let durability =
                 if batch.pending.spent.is_empty() { Durability::Process } else { Durability::Power };
             database.write(durability, |transaction| write::write(transaction, &journal, batch, limits))?;
-            if let Some(journal) = &mut lock(&self.unwritten).journal {
+            if let Some(journal) = &mut self.unwritten.lock().journal {
                 journal.set_applied(batch.last_charge);
             }
             state.batch = None;
@@ -79,11 +79,11 @@ impl Ledger {
 
     /// Makes the next batch of the unwritten usage; returns whether there is any.
     fn take_batch(&self, database: &Database, state: &mut FlushState) -> Result<bool, StoreError> {
-        if lock(&self.unwritten).pending.is_empty() {
+        if self.unwritten.lock().pending.is_empty() {
             return Ok(false);
         }
         self.journal_name(database)?;
-        let mut unwritten = lock(&self.unwritten);
+        let mut unwritten = self.unwritten.lock();
         let UnwrittenUsage { journal, pending } = &mut *unwritten;
         state.number += 1;
         state.batch = Some(Batch {
@@ -97,9 +97,9 @@ impl Ledger {
     /// Deletes old usage, if the last time is long enough ago.
     fn trim(&self, database: &Database) -> Result<(), StoreError> {
         let now_ms = now_ms();
-        let limits = *lock(&self.limits);
+        let limits = *self.limits.lock();
         {
-            let mut state = lock(&self.flush_state);
+            let mut state = self.flush_state.lock();
             // A process that wrote no usage leaves this to those that do.
             if state.number == 0 || now_ms < state.next_trim_ms {
                 return Ok(());
@@ -159,7 +159,7 @@ impl Ledger {
             self.retire(account.take_lease());
         }
         self.flush(database)?;
-        let journal = lock(&self.unwritten).journal.take();
+        let journal = self.unwritten.lock().journal.take();
         let Some(journal) = journal else { return Ok(()) };
         database.write(Durability::Process, |transaction| {
             transaction.execute("DELETE FROM spenders WHERE journal = ?1", [journal.name()])

@@ -11,7 +11,7 @@ use super::lease::{Account, CreditLease, HoldAttempt, LeaseStatus};
 use super::usage::{Pending, Usage};
 use super::{Ledger, REFRESH, write};
 use crate::clock::now_ms;
-use crate::database::{Database, Durability, lock};
+use crate::database::{Database, Durability};
 use crate::error::StoreError;
 use crate::store::Store;
 use crate::team::Team;
@@ -76,7 +76,7 @@ impl Store {
     pub fn hold(&self, team: &Team, credits: u64) -> Result<HoldOutcome, StoreError> {
         let ledger = self.ledger();
         let account = ledger.account(&team.name);
-        let _borrowing = lock(&account.borrow_lock);
+        let _borrowing = account.borrow_lock.lock();
         if ledger.has_too_many_unwritten_charges() {
             ledger.flush(self.database())?;
         }
@@ -141,7 +141,7 @@ impl CreditHold {
         if self.lease.is_none() || missing == 0 {
             return Ok(());
         }
-        let _borrowing = lock(&self.account.borrow_lock);
+        let _borrowing = self.account.borrow_lock.lock();
         self.store.ledger().borrow(self.store.database(), &self.account, missing, BorrowAmount::Partial)?;
         Ok(())
     }
@@ -185,7 +185,7 @@ impl CreditHold {
             }
         };
         pending.record(&self.account.team, charged, now_ms(), usage);
-        let limits = *lock(&self.store.ledger().limits);
+        let limits = *self.store.ledger().limits.lock();
         write::write_pending(transaction, &pending, limits)?;
         Ok(charged)
     }
@@ -219,7 +219,7 @@ enum BorrowOutcome {
 
 impl Ledger {
     fn has_too_many_unwritten_charges(&self) -> bool {
-        lock(&self.unwritten).journal.as_ref().is_some_and(|journal| journal.unapplied() > MAX_UNWRITTEN)
+        self.unwritten.lock().journal.as_ref().is_some_and(|journal| journal.unapplied() > MAX_UNWRITTEN)
     }
 
     /// Borrows credits for an account whose `borrow_lock` the caller holds.
@@ -288,19 +288,19 @@ impl Ledger {
         if let Some(lease) = lease
             && lease.retire() == LeaseStatus::Returnable
         {
-            lock(&self.unwritten).pending.returned.push(lease.id);
+            self.unwritten.lock().pending.returned.push(lease.id);
         }
     }
 
     fn release(&self, lease: &CreditLease, held: u64, spent: u64) {
         if lease.release(held, spent) == LeaseStatus::Returnable {
-            lock(&self.unwritten).pending.returned.push(lease.id);
+            self.unwritten.lock().pending.returned.push(lease.id);
         }
     }
 
     fn record(&self, account: &Account, lease: Option<&CreditLease>, charged: u64, usage: Usage) {
         let at_ms = now_ms();
-        let mut unwritten = lock(&self.unwritten);
+        let mut unwritten = self.unwritten.lock();
         if let Some(lease) = lease.filter(|_| charged > 0) {
             if let Some(journal) = &mut unwritten.journal {
                 // After a failure the charge is only in memory: it is lost if the process dies before the next flush.

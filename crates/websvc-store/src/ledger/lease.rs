@@ -1,9 +1,9 @@
 //! Credits in memory: the lease of each team, and the holds of requests on it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, TryLockError};
 
-use crate::database::lock;
+use parking_lot::Mutex;
 
 /// Credits of one grant that the database has lent to this process.
 #[derive(Debug)]
@@ -39,17 +39,17 @@ impl CreditLease {
 
     /// Adds credits that the database has lent.
     pub(super) fn add(&self, credits: u64) {
-        let mut balance = lock(&self.balance);
+        let mut balance = self.balance.lock();
         balance.free = balance.free.saturating_add(credits);
     }
 
     pub(super) fn free(&self) -> u64 {
-        lock(&self.balance).free
+        self.balance.lock().free
     }
 
     /// Holds `credits` if all of them are free.
     pub(super) fn hold(&self, credits: u64) -> bool {
-        let mut balance = lock(&self.balance);
+        let mut balance = self.balance.lock();
         let suffices = !balance.retired && balance.free >= credits;
         if suffices {
             balance.free -= credits;
@@ -60,7 +60,7 @@ impl CreditLease {
 
     /// Holds up to `credits` free credits, and returns how many.
     pub(super) fn hold_up_to(&self, credits: u64) -> u64 {
-        let mut balance = lock(&self.balance);
+        let mut balance = self.balance.lock();
         let held = credits.min(balance.free);
         balance.free -= held;
         balance.held += held;
@@ -69,7 +69,7 @@ impl CreditLease {
 
     /// Ends a hold of `held` credits of which `spent` were charged.
     pub(super) fn release(&self, held: u64, spent: u64) -> LeaseStatus {
-        let mut balance = lock(&self.balance);
+        let mut balance = self.balance.lock();
         balance.held -= held;
         balance.free += held - spent;
         if balance.retired && balance.held == 0 { LeaseStatus::Returnable } else { LeaseStatus::Active }
@@ -77,14 +77,14 @@ impl CreditLease {
 
     /// Permits no more holds.
     pub(super) fn retire(&self) -> LeaseStatus {
-        let mut balance = lock(&self.balance);
+        let mut balance = self.balance.lock();
         balance.retired = true;
         if balance.held == 0 { LeaseStatus::Returnable } else { LeaseStatus::Active }
     }
 
     /// Retires the lease if nothing is held, and returns whether it did.
     pub(super) fn retire_if_unused(&self) -> bool {
-        let mut balance = lock(&self.balance);
+        let mut balance = self.balance.lock();
         if balance.held == 0 {
             balance.retired = true;
         }
@@ -145,7 +145,7 @@ impl Account {
 
     /// Holds credits of the lease, if it is of the current grant and has enough.
     pub(super) fn hold(&self, credits: u64, newest_grant: i64, now_ms: u64) -> HoldAttempt {
-        let slot = lock(&self.slot);
+        let slot = self.slot.lock();
         let free = match &slot.lease {
             Some(lease) if slot.confirmed_at == newest_grant => {
                 if lease.hold(credits) {
@@ -167,7 +167,7 @@ impl Account {
     }
 
     pub(super) fn lease(&self) -> Option<Arc<CreditLease>> {
-        lock(&self.slot).lease.clone()
+        self.slot.lock().lease.clone()
     }
 
     /// Replaces the lease, and returns the previous one if it is a different one.
@@ -176,7 +176,7 @@ impl Account {
         lease: &Arc<CreditLease>,
         newest_grant: i64,
     ) -> Option<Arc<CreditLease>> {
-        let mut slot = lock(&self.slot);
+        let mut slot = self.slot.lock();
         slot.confirmed_at = newest_grant;
         slot.shortfall = None;
         let previous = slot.lease.replace(Arc::clone(lease));
@@ -185,29 +185,25 @@ impl Account {
 
     /// Records that the lease is of the current grant.
     pub(super) fn confirm(&self, newest_grant: i64) {
-        lock(&self.slot).confirmed_at = newest_grant;
+        self.slot.lock().confirmed_at = newest_grant;
     }
 
     /// Records that the database has only `balance` more credits, and that the lease is of the current grant.
     pub(super) fn remember_shortfall(&self, newest_grant: i64, balance: u64, until_ms: u64) {
-        let mut slot = lock(&self.slot);
+        let mut slot = self.slot.lock();
         slot.confirmed_at = newest_grant;
         slot.shortfall = Some(ShortfallMemo { until_ms, newest_grant, balance });
     }
 
     /// Removes the lease from the account.
     pub(super) fn take_lease(&self) -> Option<Arc<CreditLease>> {
-        lock(&self.slot).lease.take()
+        self.slot.lock().lease.take()
     }
 
     /// Removes the lease from the account, unless some of it is held or a thread is borrowing more.
     pub(super) fn take_unused_lease(&self) -> Option<Arc<CreditLease>> {
-        let _borrowing = match self.borrow_lock.try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return None,
-        };
-        let mut slot = lock(&self.slot);
+        let _borrowing = self.borrow_lock.try_lock()?;
+        let mut slot = self.slot.lock();
         if slot.lease.as_ref().is_some_and(|lease| lease.retire_if_unused()) {
             slot.lease.take()
         } else {

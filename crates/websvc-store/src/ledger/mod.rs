@@ -24,13 +24,14 @@ mod write;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, RwLock};
 use rusqlite::Connection;
 
-use crate::database::{Database, lock};
+use crate::database::Database;
 use crate::error::StoreError;
 use flush::FlushState;
 use journal::Journal;
@@ -89,16 +90,16 @@ impl Ledger {
 
     /// Returns the account of a team. It stays in memory while the store is open.
     fn account(&self, team: &str) -> Arc<Account> {
-        let account = self.accounts.read().unwrap_or_else(PoisonError::into_inner).get(team).cloned();
+        let account = self.accounts.read().get(team).cloned();
         account.unwrap_or_else(|| {
-            let mut accounts = self.accounts.write().unwrap_or_else(PoisonError::into_inner);
+            let mut accounts = self.accounts.write();
             let account = Account::new(team);
             Arc::clone(accounts.entry(Arc::clone(&account.team)).or_insert_with(|| Arc::new(account)))
         })
     }
 
     fn all_accounts(&self) -> Vec<Arc<Account>> {
-        self.accounts.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        self.accounts.read().values().cloned().collect()
     }
 
     /// Returns the number of the newest grant. When a check is due, one thread reads it from the database; the others use
@@ -109,7 +110,7 @@ impl Ledger {
         if now_ms >= due
             && self.next_check.compare_exchange(due, next, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         {
-            match grant::newest(&lock(&self.connection)) {
+            match grant::newest(&self.connection.lock()) {
                 Ok(newest) => drop(self.newest_grant.fetch_max(newest, Ordering::AcqRel)),
                 Err(error) => {
                     self.next_check.store(0, Ordering::Release);
@@ -127,7 +128,7 @@ impl Ledger {
 
     /// Returns the name of the journal of this process. Creates the journal if there is none.
     fn journal_name(&self, database: &Database) -> Result<String, StoreError> {
-        let mut unwritten = lock(&self.unwritten);
+        let mut unwritten = self.unwritten.lock();
         let journal = match unwritten.journal.take() {
             Some(journal) => journal,
             None => {
