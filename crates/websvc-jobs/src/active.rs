@@ -17,8 +17,8 @@ use crate::hosts::{HostReadiness, HostTable, pace_key};
 use crate::jobs::Inner;
 use crate::request::JobRequest;
 
-/// Maximum of leased URLs of a job that are queued in memory: enough to find one whose host is ready behind those of hosts
-/// that are not.
+/// Maximum of leased URLs of a job that are queued in memory: enough to find one whose host is ready behind those of
+/// hosts that are not.
 const MAX_QUEUED: usize = 256;
 
 /// How often a job waits for credits that other requests of its team hold, before it fails.
@@ -240,8 +240,8 @@ impl ActiveJob {
         }
     }
 
-    /// Returns a page to the queue that lacked credits while other requests hold some. Returns whether the job continues
-    /// to wait for them.
+    /// Returns a page to the queue that lacked credits while other requests hold some. Returns whether the job
+    /// continues to wait for them.
     pub(crate) fn park_for_credits(&mut self, host: String, lease: JobLease, now: Instant) -> bool {
         self.in_flight = self.in_flight.saturating_sub(1);
         if self.in_flight == 0 {

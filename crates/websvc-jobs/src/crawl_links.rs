@@ -10,8 +10,8 @@ use websvc_scrape::OutLinks;
 use websvc_store::JobUrl;
 use websvc_types::job::SitemapMode;
 
-/// Maximum of remembered links that add nothing to the crawl. At this count, all are removed and checked again when they
-/// occur.
+/// Maximum of remembered links that add nothing to the crawl. At this count, all are removed and checked again when
+/// they occur.
 const MAX_KNOWN_LINKS: usize = 200_000;
 
 /// The scope of a crawl, and the URLs that it has seen.
@@ -27,9 +27,11 @@ pub(crate) struct CrawlState {
 struct SeenUrls {
     keys: HashSet<u64>,
     budgets: TrapBudgets,
-    /// Hashes of keys that are counted against a budget but not stored yet: several pages may find the same URL meanwhile.
+    /// Hashes of keys that are counted against a budget but not stored yet: several pages may find the same URL
+    /// meanwhile.
     counted: HashSet<u64>,
-    /// Hashes of link URLs that are out of scope or have a stored key. Most links of a page are on all pages of its site.
+    /// Hashes of link URLs that are out of scope or have a stored key. Most links of a page are on all pages of its
+    /// site.
     known_links: HashSet<u64>,
 }
 
@@ -93,7 +95,8 @@ impl CrawlState {
         }
     }
 
-    /// Returns the other keys of a page with this key: those of its final URL after redirects, and of its canonical URL.
+    /// Returns the other keys of a page with this key: those of its final URL after redirects, and of its canonical
+    /// URL.
     pub(crate) fn aliases(
         &self,
         key: &str,

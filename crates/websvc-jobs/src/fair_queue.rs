@@ -43,8 +43,8 @@ impl FairQueue {
         self.teams.retain(|team| self.jobs.contains_key(team));
     }
 
-    /// Returns the jobs in the order in which they may start work: the first job of every team, then the second ones, and
-    /// so on.
+    /// Returns the jobs in the order in which they may start work: the first job of every team, then the second ones,
+    /// and so on.
     pub(crate) fn order(&self) -> Vec<i64> {
         let mut order = Vec::new();
         for round in 0.. {

@@ -25,8 +25,8 @@ const BREAKER_OPEN: Duration = Duration::from_secs(300);
 pub(crate) const UNREACHABLE: &str =
     "the host did not respond to 10 requests in a row, and gets no requests for 5 minutes";
 
-/// Returns the key of the pace of a URL's host. A host shares its pace with the same host without `www.`, since URLs of one
-/// often redirect to the other.
+/// Returns the key of the pace of a URL's host. A host shares its pace with the same host without `www.`, since URLs of
+/// one often redirect to the other.
 pub(crate) fn pace_key(url: &Url) -> String {
     let host = host_key(url);
     host.strip_prefix("www.").map_or_else(|| host.clone(), str::to_owned)
@@ -41,7 +41,8 @@ pub(crate) struct HostTable {
 #[derive(Debug)]
 struct HostEntry {
     pace: HostPace,
-    /// True if the host requests a delay, which is between one request and the next: then it gets one request at a time.
+    /// True if the host requests a delay, which is between one request and the next: then it gets one request at a
+    /// time.
     has_requested_delay: bool,
     has_responded: bool,
     /// Requests without a response since the last response.

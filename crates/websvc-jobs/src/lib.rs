@@ -1,8 +1,8 @@
 //! Jobs: batch scrapes and crawls, which run after their request was answered.
 //!
-//! [`Jobs`] is the handle. It creates, reads and cancels jobs of the store. [`Jobs::run`] scrapes their pages until it is
-//! dropped; the next run finishes the pages that were in flight then. Pages pass through the engine like those of any
-//! other request, within background limits that leave capacity for HTTP callers. The same task delivers the webhook
+//! [`Jobs`] is the handle. It creates, reads and cancels jobs of the store. [`Jobs::run`] scrapes their pages until it
+//! is dropped; the next run finishes the pages that were in flight then. Pages pass through the engine like those of
+//! any other request, within background limits that leave capacity for HTTP callers. The same task delivers the webhook
 //! events of jobs.
 
 #![deny(missing_docs)]

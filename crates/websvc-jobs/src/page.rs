@@ -28,8 +28,8 @@ use crate::redirect_guard::{RedirectGuard, RobotsVerdict};
 
 use outcome::scrape;
 
-/// Maximum of leases of a page: the page may be what ended the process. A page that was only queued when the process ended
-/// was leased too, so this allows more than a few restarts. Retries have a counter of their own.
+/// Maximum of leases of a page: the page may be what ended the process. A page that was only queued when the process
+/// ended was leased too, so this allows more than a few restarts. Retries have a counter of their own.
 const MAX_ATTEMPTS: u32 = 10;
 
 /// Maximum of retries of a page whose host was overloaded or unresponsive.
@@ -223,10 +223,33 @@ async fn attempt(
         }
     }
     let charge = Some((hold, usage(context, &url, &scraped, started.elapsed())));
+    let page = ScrapedPage { lease, url, scraped, charge };
+    let (disposition, more_work) = finish_page(jobs, context, robots, page).await?;
+    report.more_work = more_work;
+    Ok(disposition)
+}
+
+/// A page after its scrape.
+struct ScrapedPage {
+    lease: JobLease,
+    url: Url,
+    scraped: ScrapeOutcome,
+    charge: Option<(CreditHold, Usage)>,
+}
+
+/// Stores a page; that of a crawl with the URLs found on it.
+async fn finish_page(
+    jobs: &Jobs,
+    context: &JobContext,
+    robots: Option<&RobotsTxt>,
+    page: ScrapedPage,
+) -> Result<(PageDisposition, MoreWork), JobsError> {
+    let kind = context.record.kind;
+    let ScrapedPage { lease, url, mut scraped, charge } = page;
     let Some((crawl, robots)) = context.crawl.as_ref().zip(robots) else {
-        report.more_work = more_work(&scraped.outcome, &[]);
+        let more_work = more_work(&scraped.outcome, &[]);
         let completion = UrlCompletion { charge, ..UrlCompletion::new(lease, scraped.outcome) };
-        return complete(jobs, kind, completion).await;
+        return Ok((complete(jobs, kind, completion).await?, more_work));
     };
     let start_redirect = start_redirect(crawl, &lease, &url, &scraped);
     let sitemap_urls = sitemap_pages(jobs, crawl, robots, &lease, &url).await;
@@ -234,9 +257,7 @@ async fn attempt(
         (scraped.outcome, scraped.out_links) = (UrlOutcome::OutOfScope, None);
     }
     let page = CrawledPage { lease, scraped, start_redirect, sitemap_urls, charge };
-    let (disposition, more_work) = finish_crawled_page(jobs, kind, Arc::clone(crawl), page).await?;
-    report.more_work = more_work;
-    Ok(disposition)
+    finish_crawled_page(jobs, kind, Arc::clone(crawl), page).await
 }
 
 /// Returns the URL to fetch, or the outcome of a page that must not be attempted again.
@@ -260,8 +281,8 @@ async fn robots_txt(
 /// Decision about a page by the robots.txt of its host.
 enum Permission {
     Granted,
-    /// The host cannot be reached. The start page of a crawl is requested all the same, because its error explains why the
-    /// crawl has no pages.
+    /// The host cannot be reached. The start page of a crawl is requested all the same, because its error explains why
+    /// the crawl has no pages.
     Probe,
     /// The robots.txt is unavailable, perhaps only for a while.
     Unknown,
@@ -372,8 +393,8 @@ struct CrawledPage {
     charge: Option<(CreditHold, Usage)>,
 }
 
-/// Stores a page of a crawl with the URLs found on it. There may be thousands of links, so they are checked on a blocking
-/// thread.
+/// Stores a page of a crawl with the URLs found on it. There may be thousands of links, so they are checked on a
+/// blocking thread.
 async fn finish_crawled_page(
     jobs: &Jobs,
     kind: JobKind,

@@ -61,7 +61,8 @@ fn name(tls: TlsPolicy) -> &'static str {
     }
 }
 
-/// Returns a policy that follows a redirect only if the robots.txt of its host allows it, and records the first rejection.
+/// Returns a policy that follows a redirect only if the robots.txt of its host allows it, and records the first
+/// rejection.
 fn redirect_policy(
     jobs: &Jobs,
     tls: TlsPolicy,

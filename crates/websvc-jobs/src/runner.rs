@@ -1,8 +1,8 @@
 //! The job scheduler: starts the next pages of running jobs, as long as there is capacity.
 //!
 //! One task schedules all jobs. It never waits for the store: every access to the store is a task of its own, whose
-//! result is an event like the end of a page. So a slow store delays the start of further pages, but not the handling of
-//! finished ones.
+//! result is an event like the end of a page. So a slow store delays the start of further pages, but not the handling
+//! of finished ones.
 
 mod store_tasks;
 #[cfg(test)]
@@ -81,8 +81,8 @@ impl Jobs {
         })
     }
 
-    /// Runs only the job with this number until it is dropped. Delivers no events, because the store may also have events
-    /// of other jobs; [`run`](Self::run) delivers them.
+    /// Runs only the job with this number until it is dropped. Delivers no events, because the store may also have
+    /// events of other jobs; [`run`](Self::run) delivers them.
     pub fn run_single<'a>(&'a self, number: i64) -> BoxFuture<'a, Infallible> {
         Box::pin(Runner::new(self.clone(), Some(number)).run())
     }
@@ -136,8 +136,8 @@ impl Runner {
         }
     }
 
-    /// Starts pages, and the store tasks that they depend on, up to the concurrency limit. Returns the time until the next
-    /// page becomes ready.
+    /// Starts pages, and the store tasks that they depend on, up to the concurrency limit. Returns the time until the
+    /// next page becomes ready.
     ///
     /// A job whose turn it is reserves capacity for one page while it is loaded or its URLs are leased. This bounds the
     /// number of such tasks, and no other job overtakes it meanwhile.

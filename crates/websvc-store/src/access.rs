@@ -1,8 +1,8 @@
 //! Authentication: from the secret of a request to its caller, without disk access for a cached key.
 //!
 //! Keys and teams are cached in memory. Triggers in the database count every change to them (`access_version`), and one
-//! request per [`ACCESS_REFRESH`] reads that number. When another process changed something, the whole cache is dropped.
-//! Reading one row again costs a few microseconds, so finer invalidation is not needed.
+//! request per [`ACCESS_REFRESH`] reads that number. When another process changed something, the whole cache is
+//! dropped. Reading one row again costs a few microseconds, so finer invalidation is not needed.
 //!
 //! Only existing keys and teams are cached: requests with unknown keys cannot grow the cache, but cost a read each.
 
@@ -59,12 +59,12 @@ impl Store {
         self.access().authenticate(secret, self.database())
     }
 
-    /// Makes `secret` a valid key of team `default` while this store is open. Only its hash is stored, in memory. The key
-    /// is not listed and cannot be revoked.
+    /// Makes `secret` a valid key of team `default` while this store is open. Only its hash is stored, in memory. The
+    /// key is not listed and cannot be revoked.
     ///
     /// # Errors
-    /// [`StoreError::InvalidStaticKey`] if it is empty, shorter than 8 or longer than 256 bytes, a placeholder, or cannot
-    /// be sent as a bearer token (visible ASCII only); otherwise failures of the database.
+    /// [`StoreError::InvalidStaticKey`] if it is empty, shorter than 8 or longer than 256 bytes, a placeholder, or
+    /// cannot be sent as a bearer token (visible ASCII only); otherwise failures of the database.
     pub fn static_key(&self, secret: &str) -> Result<(), StoreError> {
         self.add_static_key(secret, false)
     }
@@ -120,8 +120,8 @@ pub(crate) struct Access {
     /// Rights of administrative keys from the configuration.
     admin_rights: Arc<KeyRights>,
     cache: RwLock<AccessCache>,
-    /// Locked while the cache is changed, from before the database is read. So the cache is never older than the version
-    /// that was read last.
+    /// Locked while the cache is changed, from before the database is read. So the cache is never older than the
+    /// version that was read last.
     source: Mutex<Source>,
 }
 
@@ -244,8 +244,8 @@ impl Access {
         self.source.lock().unsaved_uses.extend(uses);
     }
 
-    /// Drops the cache if the version changed. When a check is due, one thread reads the version; the others use the cache
-    /// meanwhile.
+    /// Drops the cache if the version changed. When a check is due, one thread reads the version; the others use the
+    /// cache meanwhile.
     fn refresh(&self, now: u64) -> rusqlite::Result<()> {
         let due = self.next_check.load(Ordering::Acquire);
         let next = now.saturating_add(ACCESS_REFRESH.as_millis() as u64);
@@ -351,8 +351,8 @@ impl Source {
         Ok(Some(team))
     }
 
-    /// Reads and caches the threat protection values of a team. Callers pass only names of existing teams, so the cache is
-    /// bounded.
+    /// Reads and caches the threat protection values of a team. Callers pass only names of existing teams, so the cache
+    /// is bounded.
     fn load_threat_values(
         &self,
         team: &str,

@@ -70,8 +70,8 @@ impl Store {
         })
     }
 
-    /// Reserves space for an artifact that is about to be written, within `max_bytes` for all artifacts. Evicts the oldest
-    /// ones if necessary. The artifact cannot be read before [`publish_artifact`](Self::publish_artifact).
+    /// Reserves space for an artifact that is about to be written, within `max_bytes` for all artifacts. Evicts the
+    /// oldest ones if necessary. The artifact cannot be read before [`publish_artifact`](Self::publish_artifact).
     ///
     /// # Errors
     /// Failures of the database.
@@ -92,7 +92,8 @@ impl Store {
         })
     }
 
-    /// Makes an artifact readable, after its content was written. Returns false if its reservation was removed meanwhile.
+    /// Makes an artifact readable, after its content was written. Returns false if its reservation was removed
+    /// meanwhile.
     ///
     /// # Errors
     /// Failures of the database.
@@ -116,8 +117,8 @@ impl Store {
     }
 
     /// Makes artifacts unreadable and returns them, so that the caller deletes their contents: those that expired by
-    /// `now_ms` (milliseconds since the Unix epoch), those whose write started before `abandoned_ms` and did not finish,
-    /// and those whose removal was interrupted. Returns at most 64, so call it until it returns none.
+    /// `now_ms` (milliseconds since the Unix epoch), those whose write started before `abandoned_ms` and did not
+    /// finish, and those whose removal was interrupted. Returns at most 64, so call it until it returns none.
     ///
     /// # Errors
     /// Failures of the database.

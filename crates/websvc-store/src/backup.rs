@@ -11,11 +11,12 @@ impl Store {
     pub const FILE_NAME: &str = FILE_NAME;
 
     /// Writes a consistent copy of the database into a new file: everything that is committed when this starts. Other
-    /// threads and processes may read and write meanwhile. Under the name [`FILE_NAME`](Self::FILE_NAME) in a directory of
-    /// its own, the copy can be opened as a store. An incomplete copy is removed.
+    /// threads and processes may read and write meanwhile. Under the name [`FILE_NAME`](Self::FILE_NAME) in a directory
+    /// of its own, the copy can be opened as a store. An incomplete copy is removed.
     ///
     /// # Errors
-    /// [`StoreError::BackupExists`] if the file already exists, [`StoreError::Full`]; otherwise failures of either file.
+    /// [`StoreError::BackupExists`] if the file already exists, [`StoreError::Full`]; otherwise failures of either
+    /// file.
     pub fn back_up(&self, file: &Path) -> Result<(), StoreError> {
         self.flush_key_uses()?;
         if file.exists() {

@@ -22,8 +22,8 @@ pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_READERS: usize = 4;
 /// Size of the page cache of one connection. The operating system caches the file as well.
 const CONNECTION_CACHE_KIB: i64 = 256;
-/// Number of prepared statements that a connection caches. The completion of a job page needs about twenty, and preparing
-/// one costs more than executing it.
+/// Number of prepared statements that a connection caches. The completion of a job page needs about twenty, and
+/// preparing one costs more than executing it.
 const CACHED_STATEMENTS: usize = 64;
 /// The size to which the write-ahead log is truncated after a checkpoint.
 const LOG_LIMIT_BYTES: i64 = 16 * 1024 * 1024;
@@ -31,7 +31,8 @@ const LOG_LIMIT_BYTES: i64 = 16 * 1024 * 1024;
 /// The failures that a committed transaction survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// A crash of the process. A power failure may undo the last transactions, in order. For data that can be recreated.
+    /// A crash of the process. A power failure may undo the last transactions, in order. For data that can be
+    /// recreated.
     Process,
     /// A power failure too, at the cost of a disk flush. For data such as the revocation of a key.
     Power,
@@ -84,8 +85,8 @@ impl Database {
         self.open_reader().map_err(|error| self.error(error))
     }
 
-    /// Runs `work` on a reading connection. Blocks while all are in use, at most for [`BUSY_TIMEOUT`], so it must not be
-    /// called on an async thread.
+    /// Runs `work` on a reading connection. Blocks while all are in use, at most for [`BUSY_TIMEOUT`], so it must not
+    /// be called on an async thread.
     pub(crate) fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -117,7 +118,8 @@ impl Database {
         write_on(&mut writer, durability, work).map_err(|error| self.error(error))
     }
 
-    /// Copies everything that is committed now into a new database file. Other connections may read and write meanwhile.
+    /// Copies everything that is committed now into a new database file. Other connections may read and write
+    /// meanwhile.
     pub(crate) fn copy_to(&self, target: &Path) -> Result<(), StoreError> {
         let failed = |error| StoreError::from_sqlite(target, error);
         // A connection outside of the pool, because the copy may take long.

@@ -8,14 +8,15 @@ use rusqlite::ErrorCode;
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Another process had the database locked for longer than the timeout, or all reading connections were in use as long:
-    /// try again.
+    /// Another process had the database locked for longer than the timeout, or all reading connections were in use as
+    /// long: try again.
     #[error("the database {} is locked by another process", path.display())]
     Busy {
         /// The database file.
         path: PathBuf,
     },
-    /// The file is damaged or is not a websvc database: restore a backup, or move the file away to start with an empty one.
+    /// The file is damaged or is not a websvc database: restore a backup, or move the file away to start with an empty
+    /// one.
     #[error("the database {} is damaged: {detail}", path.display())]
     Corrupt {
         /// The database file.

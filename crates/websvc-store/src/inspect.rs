@@ -34,8 +34,8 @@ pub struct DatabaseReport {
 }
 
 impl Store {
-    /// Reads the database in `dir` without changing it, also while a server runs, and checks its structure with SQLite's
-    /// `quick_check`; `None` if there is no database. Takes seconds for gigabytes.
+    /// Reads the database in `dir` without changing it, also while a server runs, and checks its structure with
+    /// SQLite's `quick_check`; `None` if there is no database. Takes seconds for gigabytes.
     ///
     /// # Errors
     /// As for [`Store::open`]. [`StoreError::Corrupt`] contains SQLite's first findings. [`StoreError::NewerSchema`] is

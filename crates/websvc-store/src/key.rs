@@ -73,8 +73,8 @@ macro_rules! key_columns {
 }
 
 impl Store {
-    /// Creates a key for `team` with all rights except administration, and the team if it does not exist. The key survives
-    /// a power failure.
+    /// Creates a key for `team` with all rights except administration, and the team if it does not exist. The key
+    /// survives a power failure.
     ///
     /// # Errors
     /// As for [`create_key_with`](Self::create_key_with).
@@ -130,8 +130,8 @@ impl Store {
         self.database().read(|connection| connection.prepare(sql)?.query_map([], key_from_row)?.collect())
     }
 
-    /// Revokes the key with this id. When this returns, this process no longer accepts the key; other processes reject it
-    /// within [`ACCESS_REFRESH`](crate::ACCESS_REFRESH). The revocation survives a power failure.
+    /// Revokes the key with this id. When this returns, this process no longer accepts the key; other processes reject
+    /// it within [`ACCESS_REFRESH`](crate::ACCESS_REFRESH). The revocation survives a power failure.
     ///
     /// # Errors
     /// [`StoreError::UnknownKey`], [`StoreError::AlreadyRevoked`]; otherwise failures of the database.

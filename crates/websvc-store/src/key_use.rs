@@ -16,8 +16,8 @@ use crate::store::{Shared, Store};
 const FLUSH_INTERVAL: Duration = Duration::from_secs(60);
 
 impl Store {
-    /// Writes the times of last use that are still in memory. The store does so every minute, and when its last handle is
-    /// dropped.
+    /// Writes the times of last use that are still in memory. The store does so every minute, and when its last handle
+    /// is dropped.
     ///
     /// # Errors
     /// Failures of the database; then the times stay in memory for the next attempt.

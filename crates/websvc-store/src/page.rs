@@ -17,8 +17,8 @@ pub struct PageKey {
 }
 
 impl PageKey {
-    /// Creates the key of a shared copy. The URL must be normalized (lower-case host, no fragment): keys are compared as
-    /// strings.
+    /// Creates the key of a shared copy. The URL must be normalized (lower-case host, no fragment): keys are compared
+    /// as strings.
     #[must_use]
     pub fn new(url: impl Into<String>, variant: impl Into<String>) -> Self {
         Self { url: url.into(), variant: variant.into(), owner: None }

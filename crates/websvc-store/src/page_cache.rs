@@ -1,7 +1,7 @@
 //! The page cache: stores, reads, evicts and purges pages.
 //!
-//! The oldest pages are evicted first, in small transactions. So the write lock is never held for long, even if the limit
-//! was lowered, or one large page replaces many small ones.
+//! The oldest pages are evicted first, in small transactions. So the write lock is never held for long, even if the
+//! limit was lowered, or one large page replaces many small ones.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -25,8 +25,8 @@ const BATCH_ROWS: u32 = 64;
 const MAX_BODY_BYTES: u64 = 1 << 30;
 
 impl Store {
-    /// Stores a page, which replaces an older one with the same key, and evicts the oldest entries until the limits hold.
-    /// The age of entries is measured at the time of the fetch of `page`.
+    /// Stores a page, which replaces an older one with the same key, and evicts the oldest entries until the limits
+    /// hold. The age of entries is measured at the time of the fetch of `page`.
     ///
     /// # Errors
     /// Failures of the database.
@@ -67,8 +67,8 @@ impl Store {
         decoded.map_err(|detail| self.database().corrupt(format!("page {}: {detail}", key.url())))
     }
 
-    /// Returns the time of the fetch of the page with this key, without reading its body. Never waits for a connection, so
-    /// it may be called on an async thread; returns `None` also if all connections are in use.
+    /// Returns the time of the fetch of the page with this key, without reading its body. Never waits for a connection,
+    /// so it may be called on an async thread; returns `None` also if all connections are in use.
     ///
     /// # Errors
     /// Failures of the database.

@@ -13,8 +13,8 @@ use crate::team::{DEFAULT_TEAM, IndexPolicy, Team};
 /// Maximum of rows that one transaction deletes.
 const BATCH_ROWS: u32 = 64;
 
-/// Selects the owners in the cache whose teams do not exist. It reads one entry of the index per owner, however many pages
-/// the owner has.
+/// Selects the owners in the cache whose teams do not exist. It reads one entry of the index per owner, however many
+/// pages the owner has.
 const OWNERS_WITHOUT_TEAM: &str = "WITH RECURSIVE owners (owner) AS ( \
      SELECT min(owner) FROM pages WHERE owner <> 0 \
      UNION ALL \
@@ -23,8 +23,8 @@ const OWNERS_WITHOUT_TEAM: &str = "WITH RECURSIVE owners (owner) AS ( \
      SELECT owner FROM owners WHERE owner IS NOT NULL \
      AND owner NOT IN (SELECT page_owner FROM teams WHERE page_owner IS NOT NULL)";
 
-/// The owner of private pages: a number that is assigned to a team. It is never assigned again, not even to a later team
-/// of the same name.
+/// The owner of private pages: a number that is assigned to a team. It is never assigned again, not even to a later
+/// team of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageOwner(NonZeroU64);
 
@@ -79,8 +79,8 @@ impl Team {
 }
 
 impl Store {
-    /// Returns the page scope of a team's requests, as of at most [`ACCESS_REFRESH`](crate::ACCESS_REFRESH) ago. Takes about
-    /// a microsecond for a cached team, so it may be called on an async thread.
+    /// Returns the page scope of a team's requests, as of at most [`ACCESS_REFRESH`](crate::ACCESS_REFRESH) ago. Takes
+    /// about a microsecond for a cached team, so it may be called on an async thread.
     ///
     /// A team that does not exist was deleted while it had requests in flight: nothing of them is stored. Only the team
     /// `default` need not exist.

@@ -109,8 +109,8 @@ impl Store {
         Ok(Some(ProfileState { state, saved_at_ms }))
     }
 
-    /// Leases a profile for saving, for `ttl` from `now_ms` (milliseconds since the Unix epoch) on, if no other request has
-    /// the lease. The profile need not exist yet.
+    /// Leases a profile for saving, for `ttl` from `now_ms` (milliseconds since the Unix epoch) on, if no other request
+    /// has the lease. The profile need not exist yet.
     ///
     /// # Errors
     /// [`StoreError::Random`]; otherwise failures of the database.
@@ -205,7 +205,8 @@ impl Store {
         self.database().read(|connection| connection.prepare(sql)?.query_map([team], from_row)?.collect())
     }
 
-    /// Deletes a profile, even while a request has its lease, which is lost then. Returns false if there is no such profile.
+    /// Deletes a profile, even while a request has its lease, which is lost then. Returns false if there is no such
+    /// profile.
     ///
     /// # Errors
     /// Failures of the database.

@@ -1,8 +1,8 @@
 //! Secrets of API keys, their hashes, and the identifiers made of the hashes.
 //!
-//! Only the SHA-256 hash of a secret is stored. Passwords need a slow, salted hash because people choose them: an attacker
-//! with the hashes tries likely passwords. A secret here has 128 random bits, so no candidate is likely, and trying 2^128
-//! of them is hopeless even with a fast hash. A fast hash keeps authentication at about a microsecond.
+//! Only the SHA-256 hash of a secret is stored. Passwords need a slow, salted hash because people choose them: an
+//! attacker with the hashes tries likely passwords. A secret here has 128 random bits, so no candidate is likely, and
+//! trying 2^128 of them is hopeless even with a fast hash. A fast hash keeps authentication at about a microsecond.
 
 use std::fmt;
 
@@ -13,8 +13,8 @@ use crate::error::StoreError;
 
 const PREFIX: &str = "fc-";
 const RANDOM_BYTES: usize = 16;
-/// Number of leading bytes of the hash that are the id of the key, in hex. The id reveals nothing about the secret, but the
-/// finder of a leaked secret can compute the id to revoke: `printf %s SECRET | sha256sum | cut -c1-12`.
+/// Number of leading bytes of the hash that are the id of the key, in hex. The id reveals nothing about the secret, but
+/// the finder of a leaked secret can compute the id to revoke: `printf %s SECRET | sha256sum | cut -c1-12`.
 const ID_BYTES: usize = 6;
 /// Maximum length of a secret. It bounds the cost of hashing the bearer tokens of unauthenticated clients.
 pub(crate) const MAX_SECRET_BYTES: usize = 256;

@@ -35,8 +35,8 @@ impl Store {
     /// Opens the database in `dir`, and creates both if they do not exist.
     ///
     /// # Errors
-    /// [`StoreError::NewerSchema`], [`StoreError::Corrupt`], [`StoreError::Io`] if the directory or file cannot be created
-    /// or opened, [`StoreError::Busy`] if another process has it locked for 5 seconds.
+    /// [`StoreError::NewerSchema`], [`StoreError::Corrupt`], [`StoreError::Io`] if the directory or file cannot be
+    /// created or opened, [`StoreError::Busy`] if another process has it locked for 5 seconds.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, StoreError> {
         let database = Database::open(dir.as_ref())?;
         let access = Access::new(&database)?;

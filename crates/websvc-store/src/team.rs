@@ -211,9 +211,9 @@ impl Store {
         Ok(team)
     }
 
-    /// Deletes a team with its keys, browser profiles, threat protection values and private cached pages. Its artifacts can
-    /// no longer be read. Returns false if there is no such team. When this returns, this process no longer accepts its
-    /// keys.
+    /// Deletes a team with its keys, browser profiles, threat protection values and private cached pages. Its artifacts
+    /// can no longer be read. Returns false if there is no such team. When this returns, this process no longer accepts
+    /// its keys.
     ///
     /// # Errors
     /// [`StoreError::TeamNeeded`] for the team `default`; otherwise failures of the database.

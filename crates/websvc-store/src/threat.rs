@@ -18,8 +18,8 @@ impl Store {
         self.database().read(|connection| read_values(connection, team))
     }
 
-    /// Returns the values of a team as of at most [`ACCESS_REFRESH`](crate::ACCESS_REFRESH) ago. They are cached in memory,
-    /// so this does not wait for a connection and may be called on an async thread.
+    /// Returns the values of a team as of at most [`ACCESS_REFRESH`](crate::ACCESS_REFRESH) ago. They are cached in
+    /// memory, so this does not wait for a connection and may be called on an async thread.
     ///
     /// # Errors
     /// Failures of the database; then the caller must reject the request.
@@ -30,8 +30,8 @@ impl Store {
     /// Sets the values of a team, and creates the team if it does not exist; `None` deletes the values.
     ///
     /// # Errors
-    /// [`StoreError::InvalidName`] as for [`Store::set_team`]; otherwise failures of the database, also if the text is not
-    /// JSON.
+    /// [`StoreError::InvalidName`] as for [`Store::set_team`]; otherwise failures of the database, also if the text is
+    /// not JSON.
     pub fn set_threat_values(&self, team: &str, json: Option<&str>) -> Result<(), StoreError> {
         check_team_name(team)?;
         self.database().write(Durability::Power, |transaction| {

@@ -111,7 +111,8 @@ impl StoreTasks {
 }
 
 impl Runner {
-    /// Starts the tasks that are due for all jobs: the list of running jobs, the deletion of old ones, the return of leases.
+    /// Starts the tasks that are due for all jobs: the list of running jobs, the deletion of old ones, the return of
+    /// leases.
     pub(super) fn start_housekeeping(&mut self, now: Instant) {
         if self.store.is_refresh_due && !self.store.is_refreshing {
             (self.store.is_refresh_due, self.store.is_refreshing) = (false, true);

@@ -47,9 +47,9 @@ impl UrlCompletion {
 }
 
 impl Store {
-    /// Completes URLs in one transaction. It stores the outcome, the document and the found URLs of each, and charges for
-    /// it. A job ends when no URL is left to do. Returns the outcomes in the order of the completions. If one fails,
-    /// nothing of it is stored, and its lease continues.
+    /// Completes URLs in one transaction. It stores the outcome, the document and the found URLs of each, and charges
+    /// for it. A job ends when no URL is left to do. Returns the outcomes in the order of the completions. If one
+    /// fails, nothing of it is stored, and its lease continues.
     pub fn complete_job_urls(
         &self,
         mut completions: Vec<CompressedCompletion>,

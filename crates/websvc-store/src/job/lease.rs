@@ -11,13 +11,13 @@ use crate::database::Durability;
 use crate::error::StoreError;
 use crate::store::Store;
 
-/// Maximum of leased URLs that are counted against the page limit of a job. The count is exact as long as no more URLs are
-/// leased at one time; otherwise the last pages of the job may be scraped in vain.
+/// Maximum of leased URLs that are counted against the page limit of a job. The count is exact as long as no more URLs
+/// are leased at one time; otherwise the last pages of the job may be scraped in vain.
 const MAX_COUNTED_LEASES: u64 = 1_024;
 
 impl Store {
-    /// Leases up to `max` URLs of a job for `ttl` from `now_ms` on, in the order in which they were found. Leases none of
-    /// a job that does not run, and no more than its page limit permits.
+    /// Leases up to `max` URLs of a job for `ttl` from `now_ms` on, in the order in which they were found. Leases none
+    /// of a job that does not run, and no more than its page limit permits.
     ///
     /// # Errors
     /// Failures of the database.
@@ -60,8 +60,8 @@ impl Store {
         })
     }
 
-    /// Releases all leases of a job, and returns how many. For a caller that starts to work on the job and knows that no
-    /// other worker has it.
+    /// Releases all leases of a job, and returns how many. For a caller that starts to work on the job and knows that
+    /// no other worker has it.
     ///
     /// # Errors
     /// Failures of the database.

@@ -1,9 +1,9 @@
 //! Jobs: work that continues after its request was answered, with each URL completed exactly once.
 //!
-//! A job is a list of URLs that may grow. A URL is queued, then leased to a worker, then completed: with a document, with
-//! an error, or as out of scope. An expired lease may be granted again, so the next process completes the work of one that
-//! died. One transaction completes a URL: its state, its document, the URLs found on it and its charge. So each URL is
-//! completed and charged once, whenever a process dies.
+//! A job is a list of URLs that may grow. A URL is queued, then leased to a worker, then completed: with a document,
+//! with an error, or as out of scope. An expired lease may be granted again, so the next process completes the work of
+//! one that died. One transaction completes a URL: its state, its document, the URLs found on it and its charge. So
+//! each URL is completed and charged once, whenever a process dies.
 
 mod completion;
 mod create;
@@ -30,8 +30,8 @@ pub struct JobLimits {
     pub max_urls: u64,
     /// Maximum of bytes of the documents of one job, before compression. A job that exceeds it fails.
     pub max_bytes: u64,
-    /// Maximum of bytes of the documents of all jobs of all teams, compressed. When it is reached, no job can be created,
-    /// and a job that has another document fails.
+    /// Maximum of bytes of the documents of all jobs of all teams, compressed. When it is reached, no job can be
+    /// created, and a job that has another document fails.
     pub max_total_bytes: u64,
     /// Maximum of running jobs of one team.
     pub max_running: u64,
@@ -110,8 +110,8 @@ pub struct JobUrl {
     pub key: String,
     /// Number of links from the start URL.
     pub depth: u32,
-    /// The entry in the list of a batch; `None` in a crawl. An entry whose key the job already has becomes a copy of the
-    /// page with that key.
+    /// The entry in the list of a batch; `None` in a crawl. An entry whose key the job already has becomes a copy of
+    /// the page with that key.
     pub entry: Option<ListEntry>,
 }
 
@@ -208,8 +208,8 @@ impl JobLease {
         self.job
     }
 
-    /// Returns how often the URL was leased, including this lease and leases of processes that ended before they started
-    /// the work.
+    /// Returns how often the URL was leased, including this lease and leases of processes that ended before they
+    /// started the work.
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.attempt
@@ -254,9 +254,9 @@ pub struct UrlCompletion {
     pub lease: JobLease,
     /// Outcome of the work.
     pub outcome: UrlOutcome,
-    /// Other keys of the same page. If another URL of the job has one of them, and is or may still become a document, this
-    /// URL is out of scope and costs nothing. If two URLs redirect to each other, the one that is completed last has the
-    /// document.
+    /// Other keys of the same page. If another URL of the job has one of them, and is or may still become a document,
+    /// this URL is out of scope and costs nothing. If two URLs redirect to each other, the one that is completed last
+    /// has the document.
     pub aliases: Vec<String>,
     /// Final URL of the start page, if it was redirected to a site that belongs to the job too.
     pub start_redirect: Option<String>,

@@ -11,8 +11,8 @@ use crate::store::Store;
 const DOCUMENT_MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
 impl Store {
-    /// Returns a job of a team; `None` for a job of another team, and for one that expired before `now_ms` (milliseconds
-    /// since the Unix epoch).
+    /// Returns a job of a team; `None` for a job of another team, and for one that expired before `now_ms`
+    /// (milliseconds since the Unix epoch).
     ///
     /// # Errors
     /// Failures of the database.
@@ -160,7 +160,8 @@ impl Store {
         })
     }
 
-    /// Returns the outcome of the URL that a [copy](JobLease::is_copy) repeats; `None` if the lease is not that of a copy.
+    /// Returns the outcome of the URL that a [copy](JobLease::is_copy) repeats; `None` if the lease is not that of a
+    /// copy.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when its document cannot be decoded; otherwise failures of the database.

@@ -89,8 +89,8 @@ pub(super) fn entry(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Lis
     Ok(original_url.zip(index).map(|(original_url, index)| ListEntry { original_url, index }))
 }
 
-/// Adds URLs from a list that has `list_len` URLs as sent: see [`add_urls`]. Their indexes continue after those of the list
-/// before.
+/// Adds URLs from a list that has `list_len` URLs as sent: see [`add_urls`]. Their indexes continue after those of the
+/// list before.
 pub(super) fn add_list(
     transaction: &Transaction<'_>,
     job: i64,
@@ -160,8 +160,8 @@ pub(super) fn stored_bytes(connection: &Connection) -> rusqlite::Result<u64> {
     connection.prepare_cached("SELECT bytes FROM job_storage")?.query_row([], |row| row.get(0))
 }
 
-/// Ends a running job, which is stored until `expires_at_ms`. Enqueues an event for its webhook, unless the team cancelled
-/// it. Returns false if the job was not running.
+/// Ends a running job, which is stored until `expires_at_ms`. Enqueues an event for its webhook, unless the team
+/// cancelled it. Returns false if the job was not running.
 pub(super) fn end_job(
     transaction: &Transaction<'_>,
     job: i64,

@@ -58,7 +58,8 @@ impl Ledger {
     pub(super) fn flush(&self, database: &Database) -> Result<(), StoreError> {
         let mut state = self.flush_state.lock();
         let limits = *self.limits.lock();
-        // Two batches: one that failed before, and the usage since. Usage that arrives meanwhile is left to the next flush.
+        // Two batches: one that failed before, and the usage since. Usage that arrives meanwhile is left to the next
+        // flush.
         for _ in 0..2 {
             if state.batch.is_none() && !self.take_batch(database, &mut state)? {
                 break;
@@ -136,8 +137,8 @@ impl Ledger {
         Ok(self.recover_without_journal(database)? || has_recovered)
     }
 
-    /// Ends the leases of processes without a journal, which exist after a backup of the database was restored. A living
-    /// process creates its journal before its row in the table, and removes the row before the journal.
+    /// Ends the leases of processes without a journal, which exist after a backup of the database was restored. A
+    /// living process creates its journal before its row in the table, and removes the row before the journal.
     fn recover_without_journal(&self, database: &Database) -> Result<bool, StoreError> {
         let names: Vec<String> = database.read(|connection| {
             connection

@@ -5,8 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::journal::Charge;
 use crate::clock::now_ms;
 
-/// Minimum and maximum of a loan. Between these it is a sixteenth of the balance, so that few requests have to wait for the
-/// database, and enough credits are left for other processes.
+/// Minimum and maximum of a loan. Between these it is a sixteenth of the balance, so that few requests have to wait for
+/// the database, and enough credits are left for other processes.
 const MIN_LOAN: u64 = 1_000;
 const MAX_LOAN: u64 = 100_000;
 

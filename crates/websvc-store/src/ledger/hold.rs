@@ -31,7 +31,8 @@ pub enum HoldOutcome {
     },
 }
 
-/// Credits held for a request in flight. Dropping the hold releases them; [`settle`](Self::settle) charges for the request.
+/// Credits held for a request in flight. Dropping the hold releases them; [`settle`](Self::settle) charges for the
+/// request.
 #[derive(Debug)]
 pub struct CreditHold {
     store: Store,
@@ -68,8 +69,8 @@ impl Store {
         })
     }
 
-    /// Holds credits of a team for a request. Borrows missing credits from the database, which blocks for as long as a disk
-    /// flush takes.
+    /// Holds credits of a team for a request. Borrows missing credits from the database, which blocks for as long as a
+    /// disk flush takes.
     ///
     /// # Errors
     /// Failures of the database; then the request must be rejected.
@@ -124,15 +125,15 @@ impl Store {
 }
 
 impl CreditHold {
-    /// Returns whether a request of this price can be settled without access to the database: the held credits and the free
-    /// ones of this process suffice, or the team has no budget.
+    /// Returns whether a request of this price can be settled without access to the database: the held credits and the
+    /// free ones of this process suffice, or the team has no budget.
     #[must_use]
     pub fn covers(&self, price: u64) -> bool {
         self.lease.as_ref().is_none_or(|lease| price <= self.credits || price - self.credits <= lease.free())
     }
 
-    /// Borrows the credits that are missing to this price, as far as the budget permits. Blocks for as long as a disk flush
-    /// takes.
+    /// Borrows the credits that are missing to this price, as far as the budget permits. Blocks for as long as a disk
+    /// flush takes.
     ///
     /// # Errors
     /// Failures of the database; then the hold is unchanged.
@@ -146,8 +147,8 @@ impl CreditHold {
         Ok(())
     }
 
-    /// Charges for the request and records its usage. Returns the charged credits: the price, or the held and free credits
-    /// if these are fewer. When this returns, the charge survives the end of the process.
+    /// Charges for the request and records its usage. Returns the charged credits: the price, or the held and free
+    /// credits if these are fewer. When this returns, the charge survives the end of the process.
     ///
     /// Takes a few microseconds, so it may be called on an async thread.
     pub fn settle(mut self, usage: Usage) -> u64 {
@@ -166,8 +167,9 @@ impl CreditHold {
         charged
     }
 
-    /// Charges for a request as [`settle`](Self::settle) does, but as part of a transaction: the charge is stored with the
-    /// transaction or not at all. After the commit, the caller must call [`finish_settlement`](Self::finish_settlement).
+    /// Charges for a request as [`settle`](Self::settle) does, but as part of a transaction: the charge is stored with
+    /// the transaction or not at all. After the commit, the caller must call
+    /// [`finish_settlement`](Self::finish_settlement).
     pub(crate) fn settle_in_transaction(
         &mut self,
         transaction: &Transaction<'_>,

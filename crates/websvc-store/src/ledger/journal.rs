@@ -1,11 +1,11 @@
 //! The journal: a file with the charges of a process that are not yet in the database, which survives the process.
 //!
-//! A charge is one small write without a database lock and without a disk flush. So the thread of the request can make it
-//! before the response is sent. Each charge has a number and a slot in a ring. The database stores the number of the last
-//! charge that was applied, so none is applied twice.
+//! A charge is one small write without a database lock and without a disk flush. So the thread of the request can make
+//! it before the response is sent. Each charge has a number and a slot in a ring. The database stores the number of the
+//! last charge that was applied, so none is applied twice.
 //!
-//! The process keeps the file locked while it lives. The system releases the lock however the process ends, and only then
-//! may other processes return its leases. A process that is merely suspended keeps its credits.
+//! The process keeps the file locked while it lives. The system releases the lock however the process ends, and only
+//! then may other processes return its leases. A process that is merely suspended keeps its credits.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};

@@ -102,8 +102,8 @@ impl Ledger {
         self.accounts.read().values().cloned().collect()
     }
 
-    /// Returns the number of the newest grant. When a check is due, one thread reads it from the database; the others use
-    /// the value of the last check meanwhile.
+    /// Returns the number of the newest grant. When a check is due, one thread reads it from the database; the others
+    /// use the value of the last check meanwhile.
     fn newest_grant(&self, now_ms: u64) -> rusqlite::Result<i64> {
         let due = self.next_check.load(Ordering::Acquire);
         let next = now_ms.saturating_add(REFRESH.as_millis() as u64);

@@ -117,9 +117,9 @@ impl Store {
         })
     }
 
-    /// Returns the next event of a job that is due at `now_ms` (milliseconds since the Unix epoch) and not in flight. The
-    /// first attempt of a page event follows that of the started event. The first attempt of an end event follows those of
-    /// all earlier events.
+    /// Returns the next event of a job that is due at `now_ms` (milliseconds since the Unix epoch) and not in flight.
+    /// The first attempt of a page event follows that of the started event. The first attempt of an end event follows
+    /// those of all earlier events.
     ///
     /// # Errors
     /// Failures of the database.

@@ -1,9 +1,9 @@
 //! Webhook events of jobs: enqueued with the change that they report, deleted after delivery.
 //!
-//! An event is a row that is written in the transaction of its change, for example together with the document of a page.
-//! So a crash cannot lose one. An event that could not be delivered, or was pending for too long, becomes a dead letter,
-//! which is stored for a while. The pending events of a cancelled job are dropped. The event of a page refers to its
-//! document, so a job is not deleted before its events.
+//! An event is a row that is written in the transaction of its change, for example together with the document of a
+//! page. So a crash cannot lose one. An event that could not be delivered, or was pending for too long, becomes a dead
+//! letter, which is stored for a while. The pending events of a cancelled job are dropped. The event of a page refers
+//! to its document, so a job is not deleted before its events.
 
 mod dead_letters;
 mod deliver;

@@ -1,7 +1,7 @@
 //! Signing secrets of teams: random bytes, created when first needed.
 //!
-//! A receiver needs the secret itself, so it cannot be stored as a hash. Only the owner of the data directory can read the
-//! database.
+//! A receiver needs the secret itself, so it cannot be stored as a hash. Only the owner of the data directory can read
+//! the database.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 

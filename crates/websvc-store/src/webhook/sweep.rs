@@ -31,8 +31,8 @@ impl WebhookSweepReport {
 
 impl Store {
     /// Drops the abandoned events of cancelled jobs, and makes dead letters of events that are pending for longer than
-    /// `retention` at `now_ms` (milliseconds since the Unix epoch). Dead letters are stored for the same time again. Sweeps
-    /// a part of the events.
+    /// `retention` at `now_ms` (milliseconds since the Unix epoch). Dead letters are stored for the same time again.
+    /// Sweeps a part of the events.
     ///
     /// # Errors
     /// Failures of the database.

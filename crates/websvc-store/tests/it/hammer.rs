@@ -35,8 +35,8 @@ impl Rng {
     }
 }
 
-/// Simulates a request: a hold, which is sometimes dropped, else settled at a price that is often below and sometimes above
-/// it. Returns the charged credits; `None` if the credits were insufficient.
+/// Simulates a request: a hold, which is sometimes dropped, else settled at a price that is often below and sometimes
+/// above it. Returns the charged credits; `None` if the credits were insufficient.
 fn request(store: &Store, team: &Team, rng: &mut Rng) -> Option<u64> {
     let credits = 1 + rng.below(20);
     let outcome = match store.try_hold(team, credits).unwrap() {

@@ -48,7 +48,6 @@ fn free(state: JobState) -> CompletionOutcome {
     CompletionOutcome::Recorded { state, charged: 0, has_event: state != JobState::Running }
 }
 
-/// Completes one URL.
 #[track_caller]
 pub(crate) fn complete_url(
     store: &Store,

@@ -175,7 +175,8 @@ fn last_use_is_written_by_a_later_flush() {
     store.revoke_key(unused.id.as_str()).unwrap();
     store.flush_key_uses().unwrap();
     let used = store.list_keys().unwrap()[0].last_used_at_ms.unwrap();
-    // The store computes the time from a monotonic clock and the wall clock at its start, with a rounding of a millisecond.
+    // The store computes the time from a monotonic clock and the wall clock at its start, with a rounding of a
+    // millisecond.
     assert!(used + 1 >= before && used <= now_ms() + 1, "{before} {used}");
     assert_eq!(store.list_keys().unwrap()[1].last_used_at_ms, None);
 
