@@ -293,8 +293,8 @@ impl Shared {
     async fn reserve(self: &Arc<Self>, record: ArtifactRecord) -> Result<Vec<ArtifactRecord>, ArtifactError> {
         let shared = Arc::clone(self);
         blocking(move || match shared.store.reserve_artifact(&record, shared.max_bytes)? {
-            ReserveOutcome::Reserved { displaced } => Ok(displaced),
-            ReserveOutcome::NoRoom { arriving_bytes: _ } => {
+            ReserveOutcome::Reserved { evicted } => Ok(evicted),
+            ReserveOutcome::NoSpace { reserved_bytes: _ } => {
                 Err(ArtifactError::NoRoom { bytes: record.bytes, max_bytes: shared.max_bytes })
             }
         })

@@ -1,7 +1,7 @@
-//! Indexes an unpacked `python3-doc` package with a crude extractor, checks well-known queries and measures time.
+//! Indexes an unpacked `python3-doc` package with a simple extractor, checks known queries and measures times.
 //!
-//! Usage: `python_docs HTML_FOLDER [INDEX_FOLDER]`
-#![allow(clippy::print_stdout, reason = "an example talks to its user")]
+//! Usage: `python_docs HTML_DIR [INDEX_DIR]`
+#![allow(clippy::print_stdout, reason = "prints its results")]
 
 use std::error::Error;
 use std::fs;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use websvc_index::{Document, Index, IndexConfig, SearchOptions, SnippetMode};
 
-/// Query and the page that must be among the first three.
+/// Queries, and the page that must be among the first three hits.
 const QUERIES: [(&str, &str); 20] = [
     ("asyncio gather", "library/asyncio-task.html"),
     ("\"context manager\"", "library/contextlib.html"),
@@ -37,7 +37,7 @@ const QUERIES: [(&str, &str); 20] = [
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(html) = arguments.first() else {
-        println!("usage: python_docs HTML_FOLDER [INDEX_FOLDER]");
+        println!("usage: python_docs HTML_DIR [INDEX_DIR]");
         return Ok(());
     };
     let temporary = tempfile::tempdir()?;
@@ -47,10 +47,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("open: {:?}, {} kB resident", start.elapsed(), resident_kb());
     if index.stats()?.documents == 0 {
         let start = Instant::now();
-        let mut text = 0;
-        add_folder(&index, Path::new(html), Path::new(html), &mut text)?;
+        let mut text_bytes = 0;
+        add_dir(&index, Path::new(html), Path::new(html), &mut text_bytes)?;
         index.flush()?;
-        println!("indexed {text} bytes of text in {:?}, {} kB resident", start.elapsed(), resident_kb());
+        let elapsed = start.elapsed();
+        println!("indexed {text_bytes} bytes of text in {elapsed:?}, {} kB resident", resident_kb());
         index.optimize()?;
     }
     println!("{:?}", index.stats()?);
@@ -88,17 +89,17 @@ fn measure(index: &Index, highlights: SnippetMode) -> Result<(), Box<dyn Error>>
     Ok(())
 }
 
-fn add_folder(index: &Index, root: &Path, folder: &Path, text: &mut usize) -> Result<(), Box<dyn Error>> {
-    for entry in fs::read_dir(folder)? {
+fn add_dir(index: &Index, root: &Path, dir: &Path, text_bytes: &mut usize) -> Result<(), Box<dyn Error>> {
+    for entry in fs::read_dir(dir)? {
         let path = entry?.path();
         if path.is_dir() {
-            add_folder(index, root, &path, text)?;
+            add_dir(index, root, &path, text_bytes)?;
         } else if path.extension().is_some_and(|extension| extension == "html") {
             let html = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
             let title = between(&html, "<title>", "</title>").to_owned();
             let main = between(&html, "<div class=\"body\" role=\"main\">", "<div class=\"sphinxsidebar\"");
             let body = strip(if main.is_empty() { &html } else { main });
-            *text += body.len();
+            *text_bytes += body.len();
             let url = format!("https://docs.python.org/3/{}", path.strip_prefix(root)?.display());
             index.add(Document { url, title: strip(&title), body, ..Document::default() })?;
         }
@@ -132,7 +133,7 @@ fn strip(html: &str) -> String {
     entities.iter().fold(out, |text, (from, to)| text.replace(from, to))
 }
 
-/// The time this thread was on a processor, which other processes do not disturb as they do the clock.
+/// Returns the CPU time of this thread, which other processes disturb less than wall-clock time.
 fn cpu_time() -> Duration {
     let line = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = line.split(' ').next().and_then(|field| field.parse().ok()).unwrap_or(0);

@@ -1,5 +1,6 @@
-//! URLs as the index sees them: sites, words, extensions.
+//! The searchable parts of URLs: sites, words and extensions.
 
+use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
 /// The parts of a document's URL that are searched.
@@ -9,17 +10,17 @@ pub(crate) struct Address {
     pub(crate) sites: Vec<String>,
     /// The URL as readable text.
     pub(crate) text: String,
-    /// The part of [`Address::text`] that says what the page is about: without scheme, top-level domain, extension.
+    /// The part of [`Address::text`] that describes the page: without `www.`, top-level domain and extension.
     pub(crate) topic: String,
     /// The file extension of the path in lower case.
     pub(crate) extension: Option<String>,
 }
 
-/// Directories deeper than this are not told apart by `site:`.
+/// Maximum depth of directories that `site:` can distinguish.
 const MAX_PATH_TERMS: usize = 12;
 
 impl Address {
-    /// Takes `url` apart; `None` when it is no absolute URL with a host. Files need none.
+    /// Parses `url`; `None` if it is not an absolute URL with a host. The URLs of files need no host.
     pub(crate) fn parse(url: &str) -> Option<Self> {
         let parsed = Url::parse(url).ok()?;
         let host = match parsed.host() {
@@ -52,7 +53,7 @@ impl Address {
     }
 }
 
-/// Returns the term that stands for all pages of a host and its subdomains; `None` if `host` is not a host name.
+/// Returns the term that all pages of a host and its subdomains have; `None` if `host` is not a host name.
 pub(crate) fn site_term(host: &str) -> Option<String> {
     match Host::parse(host.trim_end_matches('.')).ok()? {
         Host::Domain(domain) => Some(domain),
@@ -64,9 +65,9 @@ pub(crate) fn port_term(port: u16) -> String {
     format!(":{port}")
 }
 
-/// Returns the term for all pages at or below `path`.
+/// Returns the term that all pages at or below `path` have.
 pub(crate) fn path_term(path: &str) -> String {
-    // The same normalisation that URLs of documents went through.
+    // Normalized in the same way as the URLs of documents.
     let url = Url::parse(&format!("http://host/{}", path.trim_start_matches('/')));
     let path = url.map_or_else(|_| path.to_owned(), |url| url.path().to_owned());
     path.trim_end_matches('/').to_owned()
@@ -106,18 +107,18 @@ fn path_terms(path: &str) -> Vec<String> {
     terms
 }
 
-/// Returns the extension of the last segment: one to six ASCII letters or digits, at least one a letter.
+/// Returns the extension of the last segment: one to six ASCII letters or digits with at least one letter.
 fn extension_of(path: &str) -> Option<String> {
     let name = path.rsplit('/').next()?;
     let (stem, extension) = name.rsplit_once('.')?;
-    let ok = !stem.is_empty()
+    let is_extension = !stem.is_empty()
         && (1..=6).contains(&extension.len())
         && extension.bytes().all(|b| b.is_ascii_alphanumeric())
         && extension.bytes().any(|b| b.is_ascii_alphabetic());
-    ok.then(|| extension.to_ascii_lowercase())
+    is_extension.then(|| extension.to_ascii_lowercase())
 }
 
-/// Returns the extension that a media type stands for, as people type it after `filetype:`.
+/// Returns the usual extension of a media type, as typed after `filetype:`.
 pub(crate) fn extension_of_type(content_type: &str) -> Option<&'static str> {
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     Some(match essence.as_str() {
@@ -140,24 +141,9 @@ pub(crate) fn extension_of_type(content_type: &str) -> Option<&'static str> {
     })
 }
 
-/// Undoes percent-encoding; what does not decode to UTF-8 becomes replacement characters.
+/// Decodes percent-encoding; bytes that are not UTF-8 become replacement characters.
 fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, tail)) = rest.split_first() {
-        let escaped = tail.get(..2).filter(|_| byte == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
-        match escaped.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(value) => {
-                bytes.push(value);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(byte);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -165,7 +151,7 @@ mod tests {
     use super::{Address, path_term, site_term};
 
     #[test]
-    fn a_url_belongs_to_its_host_parents_and_directories() {
+    fn url_has_sites_of_host_parent_domains_and_directories() {
         let address =
             Address::parse("https://docs.python.org/3/library/asyncio-task.html?x=%C3%A9").expect("valid");
         assert_eq!(
@@ -185,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_and_addresses_are_sites_too() {
+    fn ports_and_ip_addresses_are_sites() {
         let address = Address::parse("http://127.0.0.1:8080/").expect("valid");
         assert_eq!(address.sites, ["127.0.0.1", ":8080"]);
         assert_eq!(Address::parse("mailto:a@b.c"), None);

@@ -1,7 +1,8 @@
-//! Applying anchors: pages that others link to differently now are encoded anew, from their stored documents.
+//! Applying anchors: pages whose anchors changed are encoded again from their stored documents.
 //!
-//! It happens on the writing thread, in small steps, and changes pages as any addition does: searches go on, and a process
-//! that ends in between leaves old anchors and the note that some wait.
+//! This runs on the writer thread in small steps and replaces pages like any other write, so searches continue
+//! meanwhile. If the process ends during it, some pages have old anchors, and the payload of the last commit says that
+//! anchors are pending.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,16 +13,16 @@ use crate::error::IndexError;
 use crate::sub_index::{SubIndexSearcher, find};
 use crate::writer_thread::WriterThread;
 
-/// How many pages are encoded anew at one time when somebody waits for all of them.
-const AT_ONCE: usize = 256;
+/// Maximum pages in one step when a caller waits for all of them.
+const BATCH: usize = 256;
 
 impl WriterThread {
-    /// Commits, and applies all anchors that wait.
+    /// Commits, and applies all pending anchors.
     pub(crate) fn apply_all_anchors(&mut self) -> Result<(), IndexError> {
         self.start()?;
         self.commit()?;
         while !self.backlog.is_empty() {
-            self.apply_anchors_batch(AT_ONCE)?;
+            self.apply_anchors_batch(BATCH)?;
             let config = &self.shared.config;
             if self.dirty_since.is_some_and(|since| since.elapsed() >= config.commit_after) {
                 self.commit()?;
@@ -30,31 +31,31 @@ impl WriterThread {
         self.commit()
     }
 
-    /// Applies the anchors of at most `limit` pages, as they are committed.
+    /// Applies the committed anchors of at most `limit` pages.
     pub(crate) fn apply_anchors_batch(&mut self, limit: usize) -> Result<(), IndexError> {
         if self.backlog.is_empty() || !self.pages.is_live() {
             return Ok(());
         }
         let shared = Arc::clone(&self.shared);
-        let settling = shared.pages.view().and_then(|view| {
-            let mut left = limit;
-            while left > 0
+        let applied = shared.pages.view().and_then(|view| {
+            let mut remaining = limit;
+            while remaining > 0
                 && let Some(url) = self.backlog.pop()
             {
-                left -= 1;
+                remaining -= 1;
                 self.reindex_page(&view, &url)?;
             }
-            if left > 0 { self.backlog.sweep(&view) } else { Ok(()) }
+            if remaining > 0 { self.backlog.sweep(&view) } else { Ok(()) }
         });
-        settling.map_err(|error| self.failed(&error))?;
-        if self.backlog.is_empty() && self.noted {
+        applied.map_err(|error| self.write_error(&error))?;
+        if self.backlog.is_empty() && self.anchors_pending {
             self.pages.mark_dirty();
             self.dirty_since.get_or_insert_with(Instant::now);
         }
         Ok(())
     }
 
-    /// Encodes a page anew when it has other anchors than it was encoded with.
+    /// Encodes a page again if its anchors changed since it was encoded.
     fn reindex_page(&mut self, view: &SubIndexSearcher, url: &str) -> tantivy::Result<()> {
         let Some(address) = find(&view.searcher, &view.fields, url)? else {
             return Ok(());
@@ -63,7 +64,7 @@ impl WriterThread {
         if anchors.fingerprint() == view.anchors(address)? {
             return Ok(());
         }
-        // A document whose bytes are damaged stays as it is.
+        // A document with damaged bytes stays unchanged.
         let Ok(document) = view.document(address) else {
             return Ok(());
         };

@@ -1,8 +1,8 @@
-//! The texts of links as words of the pages they lead to: the anchors.
+//! Anchors: the texts of links, indexed as words of the pages that the links lead to.
 //!
-//! No table of them is kept. A page has the addresses that its links lead to as terms, and its links in its record, so
-//! the anchors of a page are read from the pages that link to it. They come and go with those pages, and there is nothing
-//! that a crash could leave behind. What a page was encoded with is told by a hash, see [`crate::backlog`].
+//! There is no table of anchors. Each page has the URLs of its links as terms, and its links in its stored record, so
+//! the anchors of a page are read from the pages that link to it. Thus they always match those pages, and a crash
+//! cannot leave stale data. Each page has a hash of the anchors with which it was encoded, see [`crate::backlog`].
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -16,26 +16,26 @@ use crate::document::fingerprint_of_text;
 use crate::stored_record::{self, Links};
 use crate::sub_index::SubIndexSearcher;
 
-/// A page has at most this many anchors, those of most hosts first, ...
+/// Maximum anchors of a page; those used by the most hosts come first.
 const MAX_ANCHORS: usize = 12;
-/// ... of one host at most so many, ...
+/// Maximum anchors of a page from one host.
 const MAX_PER_HOST: usize = 3;
-/// ... from at most so many linking pages, the first ones.
+/// Maximum linking pages that are read for the anchors of a page.
 const MAX_SOURCES: usize = 64;
 
-/// Of one page at most this many links count for other pages.
+/// Maximum links of one page that count as anchors of other pages.
 const MAX_LINKS: usize = 500;
 
-/// Longer texts are cut: they are no names of pages but pieces of one.
+/// Maximum bytes of an anchor. Longer link texts are truncated, since they are not names of pages but parts of a text.
 const MAX_TEXT_BYTES: usize = 120;
 
-/// How often the words of an anchor count (those of the body count once) when another host says them, ...
+/// Weight of the words of an anchor that other hosts use; words of the body have weight one.
 const FOREIGN_WEIGHT: usize = 2;
-/// ... and when only the page's own host does.
+/// Weight of the words of an anchor that only the page's own host uses.
 const OWN_WEIGHT: usize = 1;
 
-/// Texts that say where a link stands, and nothing of where it leads.
-const SAYS_NOTHING: [&str; 62] = [
+/// Link texts that do not describe the target, such as navigation.
+const GENERIC_TEXTS: [&str; 62] = [
     "home",
     "home page",
     "homepage",
@@ -104,11 +104,11 @@ const SAYS_NOTHING: [&str; 62] = [
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Anchors(Vec<Anchor>);
 
-/// A text that links to a page have, once for all of them.
+/// A link text, merged over all links to the page with that text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Anchor {
     pub(crate) text: String,
-    /// How often its words count.
+    /// Number of times that each of its words is indexed.
     pub(crate) weight: usize,
 }
 
@@ -117,7 +117,7 @@ impl Anchors {
         self.0.iter()
     }
 
-    /// Returns a hash of everything that counts in the index; zero for none.
+    /// Returns a hash of texts and weights; zero if there are no anchors.
     pub(crate) fn fingerprint(&self) -> u64 {
         if self.0.is_empty() {
             return 0;
@@ -127,8 +127,8 @@ impl Anchors {
     }
 }
 
-/// Returns the term of [`crate::schema::Fields::targets`] for a URL. Half a hash keeps the lists of terms small; pages that
-/// share it are told apart by their links.
+/// Returns the term of [`crate::schema::Fields::targets`] for a URL. Half of the hash keeps the term dictionary small;
+/// collisions are resolved by comparing the stored links.
 pub(crate) fn target_key(url: &str) -> u64 {
     fingerprint_of_text(without_fragment(url)) >> 32
 }
@@ -137,40 +137,41 @@ fn without_fragment(url: &str) -> &str {
     url.split_once('#').map_or(url, |(address, _)| address)
 }
 
-/// Returns the links of a page that count for other pages, each once: address without fragment, and text.
+/// Returns the distinct links of the page `source` that count as anchors: URL without fragment, and text.
 pub(crate) fn counted_links<'a>(
-    own: &str,
+    source: &str,
     links: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> BTreeSet<(String, String)> {
-    let own = without_fragment(own);
-    let mut telling = BTreeSet::new();
+    let source = without_fragment(source);
+    let mut counted = BTreeSet::new();
     for (url, text) in links {
         let url = without_fragment(url);
-        if telling.len() < MAX_LINKS && url != own {
-            telling.extend(name(text).map(|text| (url.to_owned(), text)));
+        if counted.len() < MAX_LINKS && url != source {
+            counted.extend(anchor_text(text).map(|text| (url.to_owned(), text)));
         }
     }
-    telling
+    counted
 }
 
-/// Returns what the links of a page that count call `target`, an address without fragment; each text once.
-fn link_texts_to(target: &str, own: &str, links: &Links) -> BTreeSet<String> {
-    // What follows comes first, as most addresses of a site begin alike.
-    let leads_there =
+/// Returns the distinct texts of those links of the page `source` that count and lead to `target`, a URL without
+/// fragment.
+fn link_texts_to(target: &str, source: &str, links: &Links) -> BTreeSet<String> {
+    // The end is compared first, because most URLs of a site have the same prefix.
+    let is_target =
         |url: &str| matches!(url.as_bytes().get(target.len()), None | Some(b'#')) && url.starts_with(target);
-    if leads_there(own) {
+    if is_target(source) {
         return BTreeSet::new();
     }
-    // The first links count whatever they say; only beyond them it matters how many of those before say something.
-    if links.iter().skip(MAX_LINKS).any(|(url, _)| leads_there(url)) {
-        let all = counted_links(own, links.iter()).into_iter();
+    // The first MAX_LINKS links always count. Only for later ones it matters how many links before them count.
+    if links.iter().skip(MAX_LINKS).any(|(url, _)| is_target(url)) {
+        let all = counted_links(source, links.iter()).into_iter();
         return all.filter(|(url, _)| url == target).map(|(_, text)| text).collect();
     }
-    links.iter().filter(|(url, _)| leads_there(url)).filter_map(|(_, text)| name(text)).collect()
+    links.iter().filter(|(url, _)| is_target(url)).filter_map(|(_, text)| anchor_text(text)).collect()
 }
 
-/// Returns the text of a link in the form in which texts are compared; `None` when it says nothing of its target.
-fn name(text: &str) -> Option<String> {
+/// Returns the normalized text of a link; `None` if it does not describe the target.
+fn anchor_text(text: &str) -> Option<String> {
     let mut lower = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !lower.is_empty() {
@@ -180,15 +181,15 @@ fn name(text: &str) -> Option<String> {
     }
     let text = lower;
     let text = head(text.trim_matches(|c: char| !c.is_alphanumeric()), MAX_TEXT_BYTES);
-    let is_address = text.contains("://") || text.starts_with("www.");
-    let says_something = text.chars().any(char::is_alphabetic) && !SAYS_NOTHING.contains(&text);
-    (says_something && !is_address).then(|| text.to_owned())
+    let is_url = text.contains("://") || text.starts_with("www.");
+    let is_descriptive = text.chars().any(char::is_alphabetic) && !GENERIC_TEXTS.contains(&text);
+    (is_descriptive && !is_url).then(|| text.to_owned())
 }
 
 /// Reads the anchors of the page `url` from the pages that link to it.
 pub(crate) fn gather(view: &SubIndexSearcher, url: &str) -> tantivy::Result<Anchors> {
     let term = Term::from_field_u64(view.fields.targets, target_key(url));
-    let mut gathering = AnchorCollector::new(url);
+    let mut collector = AnchorCollector::new(url);
     let mut sources = 0;
     for (segment_ord, segment) in (0..).zip(view.searcher.segment_readers()) {
         let index = segment.inverted_index(view.fields.targets)?;
@@ -200,21 +201,21 @@ pub(crate) fn gather(view: &SubIndexSearcher, url: &str) -> tantivy::Result<Anch
             if !segment.is_deleted(doc_id) {
                 sources += 1;
                 let bytes = view.stored(DocAddress { segment_ord, doc_id })?;
-                if let Some(card) = DisplayDoc::decode(&bytes) {
-                    gathering.add(card.head.url, &stored_record::links(&card));
+                if let Some(doc) = DisplayDoc::decode(&bytes) {
+                    collector.add(doc.header.url, &stored_record::links(&doc));
                 }
             }
             postings.advance();
         }
     }
-    Ok(gathering.finish())
+    Ok(collector.finish())
 }
 
-/// The texts that were found so far.
+/// The link texts that were found so far.
 struct AnchorCollector<'a> {
     target: &'a str,
     own_host: String,
-    /// For each text the hosts that say it.
+    /// The hosts that use each text.
     texts: BTreeMap<String, BTreeSet<String>>,
     per_host: HashMap<String, usize>,
 }
@@ -246,7 +247,7 @@ impl<'a> AnchorCollector<'a> {
             let weight = if foreign > 0 { FOREIGN_WEIGHT } else { OWN_WEIGHT };
             texts.push((foreign, Anchor { text, weight }));
         }
-        // Stable: equal ones stay in the order of their texts.
+        // The sort is stable: texts with equal numbers of hosts stay in alphabetical order.
         texts.sort_by_key(|(foreign, _)| std::cmp::Reverse(*foreign));
         texts.truncate(MAX_ANCHORS);
         let mut anchors: Vec<Anchor> = texts.into_iter().map(|(_, anchor)| anchor).collect();
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_say_nothing_do_not_count() {
+    fn generic_link_texts_do_not_count() {
         for text in [
             "Home",
             " next\n page ",
@@ -285,13 +286,13 @@ mod tests {
             "www.a.test",
             "",
         ] {
-            assert_eq!(name(text), None, "{text}");
+            assert_eq!(anchor_text(text), None, "{text}");
         }
         assert_eq!(
-            name("  \u{201c}The Book\u{201d}\n of Tea \u{bb}").as_deref(),
+            anchor_text("  \u{201c}The Book\u{201d}\n of Tea \u{bb}").as_deref(),
             Some("the book\u{201d} of tea")
         );
-        assert!(name(&"long ".repeat(100)).is_some_and(|text| text.len() <= MAX_TEXT_BYTES));
+        assert!(anchor_text(&"long ".repeat(100)).is_some_and(|text| text.len() <= MAX_TEXT_BYTES));
     }
 
     #[test]
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_counts_for_a_page_when_it_is_among_those_that_count() {
+    fn late_link_counts_only_within_the_maximum_of_counted_links() {
         let others: Vec<String> = (0..MAX_LINKS).map(|number| format!("https://b.test/{number}")).collect();
         for (texts_of_others, counts) in [("other", false), ("", true)] {
             let mut all: Vec<_> = others.iter().map(|url| (url.as_str(), texts_of_others)).collect();
@@ -315,23 +316,23 @@ mod tests {
             let links = links(&all);
             let expected = BTreeSet::from_iter(counts.then(|| "late".to_owned()));
             assert_eq!(link_texts_to("https://c.test/", "https://a.test/", &links), expected);
-            let told = counted_links("https://a.test/", links.iter());
-            assert_eq!(told.contains(&("https://c.test/".to_owned(), "late".to_owned())), counts);
+            let counted = counted_links("https://a.test/", links.iter());
+            assert_eq!(counted.contains(&("https://c.test/".to_owned(), "late".to_owned())), counts);
         }
     }
 
     #[test]
-    fn one_host_has_few_anchors_however_many_pages_it_has() {
-        let mut gathering = AnchorCollector::new("https://a.test/");
+    fn one_host_provides_a_limited_number_of_anchors() {
+        let mut collector = AnchorCollector::new("https://a.test/");
         for page in 0..30 {
             let text = format!("name {page}");
             let links = links(&[("https://a.test/", &text), ("https://a.test/", "same")]);
-            gathering.add(&format!("https://loud.test/{page}"), &links);
+            collector.add(&format!("https://loud.test/{page}"), &links);
         }
-        gathering.add("https://www.a.test/own", &links(&[("https://a.test/", "own")]));
+        collector.add("https://www.a.test/own", &links(&[("https://a.test/", "own")]));
         let others = links(&[("https://a.test/#x", "Same"), ("https://c.test/", "else")]);
-        gathering.add("https://b.test/", &others);
-        let anchors = gathering.finish();
+        collector.add("https://b.test/", &others);
+        let anchors = collector.finish();
         let found: Vec<_> = anchors.iter().map(|anchor| (anchor.text.as_str(), anchor.weight)).collect();
         assert_eq!(found, [("name 0", 2), ("name 1", 2), ("own", 1), ("same", 2)]);
     }

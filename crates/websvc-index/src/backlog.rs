@@ -1,8 +1,9 @@
-//! The pages whose anchors may have changed.
+//! The backlog of pages whose anchors may have changed.
 //!
-//! A page that comes, changes or goes changes the anchors of those it links to. They wait here until there is time to
-//! encode them anew. When too many wait, or a process ended before it was done, a sweep over the whole index finds the
-//! pages that were encoded with other anchors than they have. Each commit says whether anything waits ([`PENDING`]).
+//! Adding, changing or removing a page changes the anchors of the pages it links to. These are in the backlog until
+//! they are encoded again. When there are too many, or after a process ended with a non-empty backlog, a sweep over the
+//! whole index finds the pages whose anchors differ from those with which they were encoded. The payload of each commit
+//! says whether the backlog was empty ([`PENDING`]).
 
 use std::collections::BTreeSet;
 
@@ -14,85 +15,87 @@ use crate::document::Link;
 use crate::stored_record::Links;
 use crate::sub_index::SubIndexSearcher;
 
-/// Commit message of an index whose anchors have not been applied.
+/// Payload of a commit whose anchors have not been applied.
 pub(crate) const PENDING: &str = "anchors pending";
 
-/// At most this many pages wait by name, which takes a few megabytes.
-const MAX_WAITING: usize = 20_000;
+/// Maximum queued URLs, which take a few megabytes.
+const MAX_QUEUED: usize = 20_000;
 
-/// How many documents a sweep looks at in one step.
-const SWEPT_AT_ONCE: usize = 256;
+/// Maximum documents that a sweep checks in one step.
+const SWEEP_BATCH: usize = 256;
 
 /// Anchors that have not been applied.
 #[derive(Default)]
 pub(crate) struct AnchorBacklog {
-    waiting: BTreeSet<String>,
-    /// True if pages without a known name are waiting.
-    unnamed: bool,
+    /// The URLs of pages whose anchors changed.
+    queued: BTreeSet<String>,
+    /// True if any page may have changed, so that a sweep has to start.
+    needs_sweep: bool,
+    /// The running sweep.
     sweep: Option<Sweep>,
 }
 
 impl AnchorBacklog {
     pub(crate) fn is_empty(&self) -> bool {
-        self.waiting.is_empty() && !self.unnamed && self.sweep.is_none()
+        self.queued.is_empty() && !self.needs_sweep && self.sweep.is_none()
     }
 
-    /// Tells whether a sweep will come by every page that is there now.
+    /// Returns true if a sweep will check every page of the index.
     pub(crate) fn is_full_sweep(&self) -> bool {
-        self.unnamed
+        self.needs_sweep
     }
 
-    /// Any page may have other anchors now.
+    /// Records that the anchors of any page may have changed.
     pub(crate) fn add_all(&mut self) {
-        self.unnamed = true;
-        self.waiting = BTreeSet::new();
+        self.needs_sweep = true;
+        self.queued = BTreeSet::new();
     }
 
-    /// The links of the page `url` change from `old` to `new`.
+    /// Records that the links of the page `url` changed from `old` to `new`.
     pub(crate) fn add_changed(&mut self, url: &str, old: &Links, new: &[Link]) {
-        if self.unnamed {
+        if self.needs_sweep {
             return;
         }
         let new = new.iter().map(|Link { url, text }| (url.as_str(), text.as_str()));
         let (old, new) = (counted_links(url, old.iter()), counted_links(url, new));
-        self.waiting.extend(old.symmetric_difference(&new).map(|(target, _)| target.clone()));
-        if self.waiting.len() > MAX_WAITING {
+        self.queued.extend(old.symmetric_difference(&new).map(|(target, _)| target.clone()));
+        if self.queued.len() > MAX_QUEUED {
             self.add_all();
         }
     }
 
-    /// Takes one page that waits by name.
+    /// Takes the URL of one queued page.
     pub(crate) fn pop(&mut self) -> Option<String> {
-        self.waiting.pop_first()
+        self.queued.pop_first()
     }
 
-    /// Goes on with the sweep, if there is one, and notes the pages that it finds.
+    /// Runs the next step of the sweep, if one is due, and queues the pages that it finds.
     pub(crate) fn sweep(&mut self, view: &SubIndexSearcher) -> tantivy::Result<()> {
-        if self.sweep.is_none() && std::mem::take(&mut self.unnamed) {
-            self.sweep = Some(Sweep { then: view.clone(), next: DocAddress::new(0, 0) });
+        if self.sweep.is_none() && std::mem::take(&mut self.needs_sweep) {
+            self.sweep = Some(Sweep { snapshot: view.clone(), next: DocAddress::new(0, 0) });
         }
         let Some(sweep) = &mut self.sweep else {
             return Ok(());
         };
-        if !sweep.step(view, &mut self.waiting)? {
+        if !sweep.step(view, &mut self.queued)? {
             self.sweep = None;
         }
         Ok(())
     }
 }
 
-/// A walk over all documents of one state of the index.
+/// A walk over all documents of one commit of the index.
 struct Sweep {
-    then: SubIndexSearcher,
+    snapshot: SubIndexSearcher,
     next: DocAddress,
 }
 
 impl Sweep {
-    /// Looks at some documents; returns whether there are more.
-    fn step(&mut self, now: &SubIndexSearcher, found: &mut BTreeSet<String>) -> tantivy::Result<bool> {
-        for _ in 0..SWEPT_AT_ONCE {
-            let Some(segment) = self.then.searcher.segment_readers().get(self.next.segment_ord as usize)
-            else {
+    /// Checks the next documents against the anchors of the `latest` commit. Returns true if there are more documents.
+    fn step(&mut self, latest: &SubIndexSearcher, found: &mut BTreeSet<String>) -> tantivy::Result<bool> {
+        for _ in 0..SWEEP_BATCH {
+            let segments = self.snapshot.searcher.segment_readers();
+            let Some(segment) = segments.get(self.next.segment_ord as usize) else {
                 return Ok(false);
             };
             let address = self.next;
@@ -104,11 +107,11 @@ impl Sweep {
             if segment.is_deleted(address.doc_id) {
                 continue;
             }
-            let bytes = self.then.stored(address)?;
-            if let Some(card) = DisplayDoc::decode(&bytes)
-                && gather(now, card.head.url)?.fingerprint() != self.then.anchors(address)?
+            let bytes = self.snapshot.stored(address)?;
+            if let Some(doc) = DisplayDoc::decode(&bytes)
+                && gather(latest, doc.header.url)?.fingerprint() != self.snapshot.anchors(address)?
             {
-                found.insert(card.head.url.to_owned());
+                found.insert(doc.header.url.to_owned());
             }
         }
         Ok(true)

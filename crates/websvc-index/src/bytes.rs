@@ -1,8 +1,8 @@
-//! Numbers and texts as the bytes that are stored of a document; reading damaged ones gives `None`, never a panic.
+//! Encoding of numbers and texts in stored documents. Reading damaged bytes returns `None` and never panics.
 
 use jiff::Timestamp;
 
-/// Writes a number, small ones short (LEB128).
+/// Writes a number as LEB128, in which small numbers take fewer bytes.
 pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push((value & 0x7f) as u8 | 0x80);
@@ -23,13 +23,13 @@ pub(crate) fn put_optional(out: &mut Vec<u8>, text: Option<&str>) {
     }
 }
 
-/// Writes seconds, or that there are none.
+/// Writes optional Unix seconds.
 pub(crate) fn put_seconds(out: &mut Vec<u8>, seconds: Option<i64>) {
-    // Moments at the end of time do not occur: `Timestamp` ends with the year 9999.
-    put(out, seconds.map_or(0, |at| zigzag(at) + 1));
+    // The addition cannot overflow: `Timestamp` ends with the year 9999.
+    put(out, seconds.map_or(0, |seconds| zigzag(seconds) + 1));
 }
 
-/// Writes a moment to the nanosecond, or that there is none.
+/// Writes an optional time with nanoseconds.
 pub(crate) fn put_time(out: &mut Vec<u8>, time: Option<Timestamp>) {
     put_seconds(out, time.map(Timestamp::as_second));
     if let Some(time) = time {
@@ -37,12 +37,12 @@ pub(crate) fn put_time(out: &mut Vec<u8>, time: Option<Timestamp>) {
     }
 }
 
-/// Writes the length of a side in pixels, or that it is unknown.
-pub(crate) fn put_dimension(out: &mut Vec<u8>, side: Option<u32>) {
-    put(out, side.map_or(0, |side| u64::from(side) + 1));
+/// Writes an optional width or height in pixels.
+pub(crate) fn put_dimension(out: &mut Vec<u8>, pixels: Option<u32>) {
+    put(out, pixels.map_or(0, |pixels| u64::from(pixels) + 1));
 }
 
-/// Reads from the front of bytes.
+/// A reader that takes values from the front of a byte slice.
 pub(crate) struct ByteReader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> ByteReader<'a> {
@@ -59,7 +59,8 @@ impl<'a> ByteReader<'a> {
         None
     }
 
-    /// Reads how many things follow, or how long the next one is. Each thing has at least one byte.
+    /// Reads the number of the following items, or the length of the next one. Since each item has at least one byte, a
+    /// number above that of the remaining bytes is damage.
     pub(crate) fn count(&mut self) -> Option<usize> {
         let count = usize::try_from(self.number()?).ok()?;
         (count <= self.0.len()).then_some(count)
@@ -96,8 +97,8 @@ impl<'a> ByteReader<'a> {
         Timestamp::new(seconds, nanoseconds).ok().map(Some)
     }
 
-    pub(crate) fn side(&mut self) -> Option<Option<u32>> {
-        Some(self.number()?.checked_sub(1).and_then(|side| u32::try_from(side).ok()))
+    pub(crate) fn dimension(&mut self) -> Option<Option<u32>> {
+        Some(self.number()?.checked_sub(1).and_then(|pixels| u32::try_from(pixels).ok()))
     }
 }
 

@@ -1,36 +1,36 @@
-//! Display documents: the stored fields that a result shows.
+//! Display documents: the stored fields that a search result displays.
 //!
-//! A hit shows one passage of a text that may have hundreds of kilobytes, so the body is kept as small blocks that
-//! are compressed one by one, with a table that leads from the position of a word to its passage. Showing a passage
-//! then costs the decompression of one block, however long the page is. The blocks hold the text as it came; white
-//! space is collapsed in what is shown of one.
+//! A hit displays one passage of a body that may have hundreds of kilobytes. So the body is stored as small blocks that
+//! are compressed separately, with a table that maps word positions to passages. Reading a passage decompresses one
+//! block, independent of the length of the page. The blocks have the original text; white space is collapsed when a
+//! passage is displayed.
 
 use std::ops::RangeInclusive;
 
 use crate::analysis::head;
 use crate::bytes::{ByteReader, put, put_dimension, put_seconds, put_text};
 
-/// How many bytes of text a block holds at least.
+/// Minimum bytes of text in a block, except in the last one.
 const BLOCK_BYTES: usize = 1_536;
 
-/// Stands after a heading in what is shown of a text: "Paris \u{b7} Paris is the capital".
+/// Separator after a heading in a displayed text: "Paris \u{b7} Paris is the capital".
 const SEPARATOR: &str = " \u{b7} ";
 
-/// Lines that are longer may be broken within a sentence.
+/// Length from which a line may be broken within a sentence.
 const WRAPPED_CHARS: usize = 60;
 
-/// More bytes than a block can have: a passage has at most four times its greatest length, and white space.
+/// Upper bound of the bytes of a block: a passage has at most four times [`MAX_PASSAGE_BYTES`], and white space.
 const MAX_BLOCK_BYTES: usize = 16 * BLOCK_BYTES;
 
-/// A passage is at least this long, if the text allows, ...
+/// Minimum bytes of a passage, if the text is long enough.
 const MIN_PASSAGE_BYTES: usize = 40;
-/// ... and at most this long.
+/// Maximum bytes of a passage in a text with spaces.
 const MAX_PASSAGE_BYTES: usize = 280;
 
-/// White space between passages is cut into pieces of this size, so that no block grows without bound.
+/// Maximum bytes of a run of white space in a passage. Longer runs are split, so that the size of a block is bounded.
 const MAX_SPACE_BYTES: usize = 1_024;
 
-/// The fields of a card that are read whole.
+/// The fields of a display document that are always decoded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct DisplayDocHeader<'a> {
     pub(crate) url: &'a str,
@@ -38,23 +38,22 @@ pub(crate) struct DisplayDocHeader<'a> {
     pub(crate) description: &'a str,
     pub(crate) language: &'a str,
     pub(crate) published: Option<i64>,
-    /// When it was published, else modified, else first seen.
+    /// The first known of: time of publication, of modification, first seen.
     pub(crate) date: Option<i64>,
-    /// The URL of the image, or of the picture of a piece of news; empty when there is none.
+    /// The URL of the image, or of the image of a news article; empty if there is none.
     pub(crate) image: &'a str,
     pub(crate) width: Option<u32>,
     pub(crate) height: Option<u32>,
-    /// The hosts that the page links to, with a space between two.
+    /// The hosts that the page links to, separated by spaces.
     pub(crate) linked: &'a str,
 }
 
-/// A stored card; reading it never panics, damaged bytes give empty texts.
+/// A stored display document. Reading it never panics; damaged bytes result in `None`.
 pub(crate) struct DisplayDoc<'a> {
-    pub(crate) head: DisplayDocHeader<'a>,
+    pub(crate) header: DisplayDocHeader<'a>,
     blocks: Vec<Block>,
     data: &'a [u8],
-    /// The cache of tantivy holds whole blocks, limited by count and not by size, and reading one copies the whole
-    /// document. A search reads the display documents of a few dozen candidates, and popular ones recur.
+    /// The stored bytes before the display document.
     before: &'a [u8],
 }
 
@@ -67,58 +66,58 @@ struct Block {
     len: usize,
 }
 
-/// A block of text that was decompressed, as it came.
+/// A decompressed block of the original text with its passages.
 pub(crate) struct DecodedBlock {
     pub(crate) text: String,
-    /// For each passage: position of its first word, byte offset of its end.
+    /// Of each passage, the position of its first word and the byte offset of its end.
     passages: Vec<(u32, usize)>,
 }
 
 impl DecodedBlock {
-    /// Returns the passages as they came.
+    /// Returns the passages of the original text.
     pub(crate) fn passages(&self) -> impl ExactSizeIterator<Item = &str> {
-        (0..self.passages.len()).map(|at| self.passage(at))
+        (0..self.passages.len()).map(|index| self.passage(index))
     }
 
-    /// Returns the number of the passage that holds the word at `position`, or of the nearest one.
+    /// Returns the index of the passage with the word at `position`, or of the nearest passage.
     pub(crate) fn passage_of(&self, position: u32) -> usize {
         self.passages.partition_point(|&(start, _)| start <= position).saturating_sub(1)
     }
 
-    /// Returns the words of passages with one space between two, and a separator after headings and items of lists.
+    /// Returns the text of passages with collapsed white space, and a separator after headings and list items.
     pub(crate) fn collapsed(&self, passages: RangeInclusive<usize>) -> String {
         collapsed(&self.text[self.start(*passages.start())..self.passages[*passages.end()].1])
     }
 
-    /// Tells whether words stand before a passage.
+    /// Returns true if the block has words before a passage.
     pub(crate) fn has_words_before(&self, passage: usize) -> bool {
         self.passages().take(passage).any(|passage| !passage.trim_start().is_empty())
     }
 
-    fn passage(&self, at: usize) -> &str {
-        &self.text[self.start(at)..self.passages[at].1]
+    fn passage(&self, index: usize) -> &str {
+        &self.text[self.start(index)..self.passages[index].1]
     }
 
-    fn start(&self, at: usize) -> usize {
-        at.checked_sub(1).map_or(0, |before| self.passages[before].1)
+    fn start(&self, index: usize) -> usize {
+        index.checked_sub(1).map_or(0, |previous| self.passages[previous].1)
     }
 }
 
-/// Writes a card. `on_passage` gets every passage in order and returns how many words it has.
+/// Encodes a display document. `on_passage` gets every passage in order and returns its number of words.
 pub(crate) fn encode(
-    head: &DisplayDocHeader<'_>,
+    header: &DisplayDocHeader<'_>,
     body: &str,
     mut on_passage: impl FnMut(&str) -> u32,
 ) -> Vec<u8> {
     let mut out = Vec::with_capacity(256 + body.len() / 2);
-    for text in [head.url, head.title, head.description, head.language, head.image, head.linked] {
+    for text in [header.url, header.title, header.description, header.language, header.image, header.linked] {
         put_text(&mut out, text);
     }
-    for time in [head.published, head.date] {
+    for time in [header.published, header.date] {
         put_seconds(&mut out, time);
     }
-    for side in [head.width, head.height] {
-        put_dimension(&mut out, side);
+    for dimension in [header.width, header.height] {
+        put_dimension(&mut out, dimension);
     }
 
     let (mut directory, mut data, mut count) = (Vec::new(), Vec::new(), 0);
@@ -137,7 +136,8 @@ pub(crate) fn encode(
     put(&mut out, count);
     out.extend_from_slice(&directory);
     out.extend_from_slice(&data);
-    let len = u32::try_from(out.len()).expect("a card is smaller than its document, which is bounded");
+    let len =
+        u32::try_from(out.len()).expect("a display document is smaller than its document, which is bounded");
     out.extend_from_slice(&len.to_le_bytes());
     out
 }
@@ -171,12 +171,13 @@ impl BlockBuilder {
     }
 }
 
-/// Returns the bytes of the card alone, from which [`DisplayDoc::decode`] reads the same; all of them when they are damaged.
-pub(crate) fn part(stored: &[u8]) -> &[u8] {
+/// Returns the bytes of the display document alone, which [`DisplayDoc::decode`] accepts too; all bytes if they are
+/// damaged.
+pub(crate) fn without_record(stored: &[u8]) -> &[u8] {
     split(stored).map_or(stored, |(before, _)| &stored[before.len()..])
 }
 
-/// Splits stored bytes into what stands before the card, and the card without its length.
+/// Splits stored bytes into the bytes before the display document, and the display document without its length.
 fn split(stored: &[u8]) -> Option<(&[u8], &[u8])> {
     let (stored, len) = stored.split_last_chunk()?;
     let start = stored.len().checked_sub(u32::from_le_bytes(*len) as usize)?;
@@ -184,18 +185,18 @@ fn split(stored: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 impl<'a> DisplayDoc<'a> {
-    /// Reads everything but the body from bytes that end with a card; `None` when they are damaged.
+    /// Decodes everything but the body from bytes that end with a display document; `None` if they are damaged.
     ///
-    /// Decodes without understanding the framing that tantivy writes before its only stored field, and copies
-    /// nothing: tantivy's own decoder goes byte by byte.
+    /// This ignores the framing that tantivy writes before its only stored field, and copies nothing. Tantivy's own
+    /// decoder reads byte by byte.
     pub(crate) fn decode(stored: &'a [u8]) -> Option<Self> {
-        let (before, card) = split(stored)?;
-        let mut rest = ByteReader(card);
+        let (before, doc) = split(stored)?;
+        let mut rest = ByteReader(doc);
         let (url, title, description, language) = (rest.text()?, rest.text()?, rest.text()?, rest.text()?);
         let (image, linked) = (rest.text()?, rest.text()?);
         let (published, date) = (rest.seconds()?, rest.seconds()?);
-        let (width, height) = (rest.side()?, rest.side()?);
-        let head = DisplayDocHeader {
+        let (width, height) = (rest.dimension()?, rest.dimension()?);
+        let header = DisplayDocHeader {
             url,
             title,
             description,
@@ -217,25 +218,26 @@ impl<'a> DisplayDoc<'a> {
             first_word = first_word.checked_add(words)?;
             start = start.checked_add(len)?;
         }
-        Some(Self { head, blocks, data: rest.0, before })
+        Some(Self { header, blocks, data: rest.0, before })
     }
 
-    /// Returns what is stored before the card, which ends with the record of a page (see [`crate::record`]).
+    /// Returns the stored bytes before the display document; those of a page end with its stored record (see
+    /// [`crate::stored_record`]).
     pub(crate) fn before(&self) -> &'a [u8] {
         self.before
     }
 
-    /// Returns how many words the body has.
+    /// Returns the number of words of the body.
     pub(crate) fn body_words(&self) -> u32 {
         self.blocks.last().map_or(0, |block| block.first_word + block.words)
     }
 
-    /// Opens the block that holds the word at `position`; there is none beyond the end.
+    /// Decodes the block with the word at `position`; `None` after the end of the body.
     pub(crate) fn block_at(&self, position: u32) -> Option<DecodedBlock> {
         self.open(self.block_of(position)?)
     }
 
-    /// Returns the position of the first word in the block that holds the word at `position`.
+    /// Returns the position of the first word of the block with the word at `position`.
     pub(crate) fn block_start(&self, position: u32) -> Option<u32> {
         self.block_of(position).map(|block| block.first_word)
     }
@@ -244,12 +246,12 @@ impl<'a> DisplayDoc<'a> {
         self.blocks.get(self.blocks.partition_point(|block| block.first_word + block.words <= position))
     }
 
-    /// Opens the first block.
+    /// Decodes the first block.
     pub(crate) fn first_block(&self) -> Option<DecodedBlock> {
         self.open(self.blocks.first()?)
     }
 
-    /// Returns the body as it came; `None` when it is damaged.
+    /// Returns the original body; `None` if it is damaged.
     pub(crate) fn body(&self) -> Option<String> {
         let mut body = String::new();
         for block in &self.blocks {
@@ -287,64 +289,65 @@ impl<'a> DisplayDoc<'a> {
     }
 }
 
-/// Returns the words of `raw` with one space between two, and [`SEPARATOR`] where a line stands for itself.
+/// Returns the words of `raw` separated by single spaces, and by [`SEPARATOR`] after headings and list items.
 fn collapsed(raw: &str) -> String {
     let mut text = String::with_capacity(raw.len());
-    let mut before = "";
+    let mut previous = "";
     for line in raw.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if !text.is_empty() {
-            text.push_str(if stands_alone(before, line) { SEPARATOR } else { " " });
+            text.push_str(if is_heading_or_item(previous, line) { SEPARATOR } else { " " });
         }
         if is_collapsed(line) {
             text.push_str(line);
         } else {
             push_words(line, &mut text);
         }
-        before = line;
+        previous = line;
     }
     text
 }
 
 fn push_words(line: &str, text: &mut String) {
-    for (at, word) in line.split_whitespace().enumerate() {
-        if at > 0 {
+    for (index, word) in line.split_whitespace().enumerate() {
+        if index > 0 {
             text.push(' ');
         }
         text.push_str(word);
     }
 }
 
-/// Reports whether a line is a heading or an item of a list rather than a part of the sentence that `next` goes on with.
+/// Returns true if a line is a heading or a list item, and false if its sentence continues in `next`.
 ///
-/// Each block of a page is a line, but plain text is also broken within its sentences. There, lines are long.
-fn stands_alone(line: &str, next: &str) -> bool {
-    let ends_open =
+/// Each block of a page is a line, but plain text also has line breaks within sentences. Such lines are long.
+fn is_heading_or_item(line: &str, next: &str) -> bool {
+    let ends_without_stop =
         line.chars().next_back().is_some_and(|c| c.is_alphanumeric() || matches!(c, ')' | ']' | '%'));
-    let begins_anew = !next.starts_with(|c: char| c.is_lowercase() || c.is_ascii_punctuation());
-    ends_open && begins_anew && line.chars().nth(WRAPPED_CHARS).is_none()
+    let next_is_sentence_start = !next.starts_with(|c: char| c.is_lowercase() || c.is_ascii_punctuation());
+    ends_without_stop && next_is_sentence_start && line.chars().nth(WRAPPED_CHARS).is_none()
 }
 
-/// Tells whether single spaces are the only white space of a trimmed text; false where that takes a closer look. Most
-/// passages are so, and looking at bytes takes a fraction of looking at characters.
+/// Returns true if single spaces are the only white space of a trimmed text; may return false for some other texts too.
+/// Most passages are collapsed, and checking bytes is much faster than checking characters.
 fn is_collapsed(trimmed: &str) -> bool {
     // All white space beyond ASCII begins with one of these bytes.
-    let is_odd = |byte: u8| (byte < b' ') | (byte == 0xc2) | (byte.wrapping_sub(0xe1) < 3);
+    let may_be_space = |byte: u8| (byte < b' ') | (byte == 0xc2) | (byte.wrapping_sub(0xe1) < 3);
     let bytes = trimmed.as_bytes();
     let Some((first, rest)) = bytes.split_first() else { return true };
-    // No short cut and no slices, so that the compiler looks at many bytes at a time.
-    let doubtful = |(&before, &byte): (&u8, &u8)| is_odd(byte) | ((before == b' ') & (byte == b' '));
-    !is_odd(*first) & !bytes.iter().zip(rest).fold(false, |any, pair| any | doubtful(pair))
+    // Without short-circuiting and slicing, so that the compiler vectorizes the loop.
+    let is_suspect =
+        |(&previous, &byte): (&u8, &u8)| may_be_space(byte) | ((previous == b' ') & (byte == b' '));
+    !may_be_space(*first) & !bytes.iter().zip(rest).fold(false, |any, pair| any | is_suspect(pair))
 }
 
-/// A block as it came.
+/// The original text of a block with its passage table.
 struct UnpackedBlock {
     text: String,
-    /// For each passage: its words, its bytes.
+    /// Number of words and bytes of each passage.
     table: Vec<(u32, usize)>,
 }
 
-/// Cuts a text into passages: at line ends and sentence ends, and hard at a space when one gets too long. Together
-/// they are the whole text: white space stands at their beginnings and ends.
+/// Splits a text into passages: at ends of lines and sentences, and at a space when a passage gets too long. Joined,
+/// they are the whole text, because white space belongs to the passages around it.
 fn passages(body: &str) -> impl Iterator<Item = &str> {
     let mut rest = body;
     std::iter::from_fn(move || {
@@ -362,9 +365,9 @@ fn passages(body: &str) -> impl Iterator<Item = &str> {
 
 fn passage_end(text: &str) -> usize {
     let mut last_space = None;
-    for (at, c) in text.char_indices() {
-        let end = at + c.len_utf8();
-        if at >= MIN_PASSAGE_BYTES {
+    for (start, c) in text.char_indices() {
+        let end = start + c.len_utf8();
+        if start >= MIN_PASSAGE_BYTES {
             let next_is_space = || text[end..].chars().next().is_none_or(char::is_whitespace);
             match c {
                 '\n' | '。' | '！' | '？' => return end,
@@ -375,7 +378,7 @@ fn passage_end(text: &str) -> usize {
         if c.is_whitespace() || matches!(c, '、' | '，') {
             last_space = Some(end);
         }
-        // A text without spaces (or one endless word) is cut between characters.
+        // A text without spaces (or a very long word) is split between characters.
         let limit = if last_space.is_some() { MAX_PASSAGE_BYTES } else { 4 * MAX_PASSAGE_BYTES };
         if end > limit {
             return last_space.unwrap_or(end);
@@ -389,15 +392,15 @@ mod tests {
     use super::{collapsed, is_collapsed};
 
     #[test]
-    fn white_space_is_collapsed_whichever_way_is_taken() {
+    fn fast_and_slow_path_collapse_the_same_white_space() {
         let spaces: Vec<char> =
             (0..=0xffff).filter_map(char::from_u32).filter(|c| c.is_whitespace()).collect();
         assert!(spaces.len() > 20, "{spaces:?}");
         for space in spaces {
             let text = format!("one{space}two");
             assert_eq!(is_collapsed(&text), space == ' ', "{space:?}");
-            let shown = collapsed(&format!("{space}one{space}{space}two {space}"));
-            assert_eq!(shown, "one two", "{space:?}");
+            let displayed = collapsed(&format!("{space}one{space}{space}two {space}"));
+            assert_eq!(displayed, "one two", "{space:?}");
         }
         for text in ["", "one", "\u{e9}t\u{e9} und \u{444}"] {
             assert!(is_collapsed(text), "{text}");

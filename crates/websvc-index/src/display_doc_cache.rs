@@ -1,6 +1,7 @@
-//! The cards that searches looked at lately, in memory.
+//! A cache of display documents that searches read recently.
 //!
-//! Bytes stored before the display document.
+//! The cache of tantivy has whole blocks, limited by number and not by size, and reading from it copies the whole
+//! document. A search reads the display documents of a few dozen candidates, and popular ones recur.
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -9,24 +10,25 @@ use tantivy::directory::OwnedBytes;
 
 use crate::display_doc;
 
-/// At most so many bytes of cards are kept for each generation of the index.
+/// Maximum bytes of the cache of one searcher generation.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// About how large a card is, for the first size of the table.
-const USUAL_CARD_BYTES: u64 = 8 << 10;
+/// Typical size of a display document, for the initial capacity.
+const TYPICAL_BYTES: u64 = 8 << 10;
 
-/// Cards by the place of their documents in one generation of the index.
+/// Display documents by the address of their documents in one searcher generation.
 pub(crate) struct DisplayDocCache(Cache<DocAddress, OwnedBytes, ByteWeighter>);
 
 impl Default for DisplayDocCache {
     fn default() -> Self {
-        let cards = usize::try_from(MAX_BYTES / USUAL_CARD_BYTES).unwrap_or(usize::MAX);
-        Self(Cache::with_weighter(cards, MAX_BYTES, ByteWeighter))
+        let items = usize::try_from(MAX_BYTES / TYPICAL_BYTES).unwrap_or(usize::MAX);
+        Self(Cache::with_weighter(items, MAX_BYTES, ByteWeighter))
     }
 }
 
 impl DisplayDocCache {
-    /// Returns the bytes of a card; `read` gives those of the document, which end with it.
+    /// Returns the bytes of a display document. On a miss, `read` returns the stored bytes of the document, which end
+    /// with it.
     pub(crate) fn find(
         &self,
         address: DocAddress,
@@ -36,20 +38,20 @@ impl DisplayDocCache {
             return Ok(bytes);
         }
         let stored = read()?;
-        // A copy: a part of the document's bytes would keep all of them.
-        let bytes = OwnedBytes::new(display_doc::part(&stored).to_vec());
+        // A copy, because a slice would keep all bytes of the document in memory.
+        let bytes = OwnedBytes::new(display_doc::without_record(&stored).to_vec());
         self.0.insert(address, bytes.clone());
         Ok(bytes)
     }
 }
 
-/// Weighs a card by its bytes, and what it takes to keep them.
+/// Weighs a display document by its bytes plus the overhead of an entry.
 #[derive(Clone)]
 struct ByteWeighter;
 
 impl Weighter<DocAddress, OwnedBytes> for ByteWeighter {
     fn weight(&self, _address: &DocAddress, bytes: &OwnedBytes) -> u64 {
-        const KEEPING: usize = 64;
-        (KEEPING + bytes.len()) as u64
+        const OVERHEAD: usize = 64;
+        (OVERHEAD + bytes.len()) as u64
     }
 }

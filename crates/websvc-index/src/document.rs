@@ -1,8 +1,8 @@
-//! A document as it is handed in.
+//! Documents as callers add them, and their fingerprints.
 
 use jiff::Timestamp;
 
-/// A web page to be indexed; the same URL replaces the older document.
+/// A web page to be indexed. Adding it replaces an older document with the same URL.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Document {
     /// The absolute URL, which is the identity of the document.
@@ -11,27 +11,28 @@ pub struct Document {
     pub title: String,
     /// The headings in document order, without the title.
     pub headings: Vec<String>,
-    /// The text of the main content, paragraphs separated by line feeds.
+    /// The text of the main content; line feeds separate the paragraphs.
     pub body: String,
-    /// The page's own description.
+    /// The description from the metadata of the page.
     pub description: Option<String>,
-    /// The declared language as a BCP 47 tag; detected from the text where absent or clearly wrong.
+    /// The declared language as a BCP 47 tag. If it is missing or clearly wrong, the language is detected from the
+    /// text.
     pub language: Option<String>,
-    /// When the page says it was published.
+    /// Publication date from the metadata of the page.
     pub published: Option<Timestamp>,
-    /// When the page says it was modified.
+    /// Modification date from the metadata of the page.
     pub modified: Option<Timestamp>,
-    /// When the page was fetched; the first such time of a URL is kept for pages without dates.
+    /// Time of the fetch. The index stores the first one of each URL, as the date of pages without dates.
     pub seen: Option<Timestamp>,
-    /// The media type of the source, for `filetype:` where the URL has no extension.
+    /// The media type of the page, for `filetype:` when the URL has no extension.
     pub content_type: Option<String>,
-    /// The country that the page names as its own, ISO 3166-1 alpha-2 in upper case.
+    /// The country from the metadata of the page, ISO 3166-1 alpha-2 in upper case.
     pub country: Option<String>,
     /// True if the page labels itself as explicit.
     pub explicit: bool,
-    /// The images of the page, in the order of the page.
+    /// The images in page order.
     pub images: Vec<Image>,
-    /// The links of the content to other pages, in the order of the page.
+    /// The links of the main content, in page order.
     pub links: Vec<Link>,
     /// News properties of the page; `None` for pages that are not news.
     pub news: Option<News>,
@@ -42,15 +43,15 @@ pub struct Document {
 pub struct Image {
     /// The absolute URL of the image.
     pub url: String,
-    /// The alternative text, else the title attribute.
+    /// The alternative text, or the title attribute if there is none.
     pub alt: String,
     /// The caption of the figure.
     pub caption: String,
-    /// The text around it.
+    /// The text around the image.
     pub context: String,
-    /// Width in pixels, when known.
+    /// Width in pixels; `None` if unknown.
     pub width: Option<u32>,
-    /// Height in pixels, when known.
+    /// Height in pixels; `None` if unknown.
     pub height: Option<u32>,
 }
 
@@ -66,13 +67,13 @@ pub struct Link {
 /// News properties of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct News {
-    /// The URL of its picture.
+    /// The URL of the article's image.
     pub image_url: Option<String>,
 }
 
 impl Document {
-    /// Returns a hash of everything that is searched or shown, stable across versions and machines, so that an
-    /// unchanged page can be recognised (see [`Index::fingerprint`](crate::Index::fingerprint)).
+    /// Returns a hash of everything that is searched or displayed, to recognise an unchanged page (see
+    /// [`Index::fingerprint`](crate::Index::fingerprint)). It is the same in all versions and on all machines.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         let Self {
@@ -123,27 +124,27 @@ impl Image {
         for text in [url, alt, caption, context] {
             hash.text(text);
         }
-        for side in [width, height] {
-            hash.text(&side.map_or_else(String::new, |side| side.to_string()));
+        for dimension in [width, height] {
+            hash.text(&dimension.map_or_else(String::new, |pixels| pixels.to_string()));
         }
     }
 }
 
-/// Returns a hash of a text, as stable as [`Document::fingerprint`].
+/// Returns a hash of a text that is the same in all versions, like [`Document::fingerprint`].
 pub(crate) fn fingerprint_of_text(text: &str) -> u64 {
     let mut hash = Fnv1a::default();
     hash.text(text);
     hash.0
 }
 
-/// Returns a hash of bytes, as stable as [`Document::fingerprint`].
+/// Returns a hash of bytes that is the same in all versions, like [`Document::fingerprint`].
 pub(crate) fn fingerprint_of_bytes(bytes: &[u8]) -> u64 {
     let mut hash = Fnv1a::default();
     hash.bytes(bytes);
     hash.0
 }
 
-/// FNV-1a with 64 bits: not for security, but short, fixed forever and fast enough.
+/// 64-bit FNV-1a: not for security, but simple, fast enough and specified, so that stored hashes stay valid.
 struct Fnv1a(u64);
 
 impl Default for Fnv1a {
@@ -154,7 +155,7 @@ impl Default for Fnv1a {
 
 impl Fnv1a {
     fn text(&mut self, text: &str) {
-        // 0xff does not occur in UTF-8, so neighbouring texts cannot run into each other.
+        // 0xff does not occur in UTF-8, so it separates consecutive texts.
         self.bytes(text.as_bytes());
         self.bytes(&[0xff]);
     }

@@ -1,4 +1,4 @@
-//! Terms of a document beside its text, for other engines that hold the same documents.
+//! Terms of a document in addition to its text, for other search engines with the same documents.
 
 use jiff::Timestamp;
 use websvc_query::Site;
@@ -11,38 +11,43 @@ use crate::explicit::is_explicit;
 use crate::schema::{EXPLICIT, NEWS, country_label};
 use crate::vocabulary::literal_words;
 
-/// At most so many bytes of a text are looked at to tell whether a page is explicit.
+/// Maximum bytes of a body that are checked for explicit words.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The label of news in [`DocumentTerms::labels`].
+/// Groups of extensions with the same meaning; the first of each is the canonical one.
+const SYNONYMOUS_EXTENSIONS: [&[&str]; 5] =
+    [&["html", "htm", "xhtml"], &["md", "markdown"], &["jpg", "jpeg"], &["txt", "text"], &["yml", "yaml"]];
+
+/// The label of news pages in [`DocumentTerms::labels`].
 pub const NEWS_LABEL: &str = NEWS;
 
 /// The label of explicit pages in [`DocumentTerms::labels`].
 pub const EXPLICIT_LABEL: &str = EXPLICIT;
 
-/// Returns the label in [`DocumentTerms::labels`] of the pages of a country, by its two letters in upper case.
+/// Returns the label of the pages of a country in [`DocumentTerms::labels`]. `country` is a two-letter code in upper
+/// case.
 #[must_use]
 pub fn label_of_country(country: &str) -> String {
     country_label(country)
 }
 
-/// Terms of a document beside its text.
+/// Terms of a document in addition to its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentTerms {
-    /// The host, each parent domain, the port when it is no default one, and each directory of the path.
+    /// The host, each parent domain, the port unless it is the default one, and each directory of the path.
     pub sites: Vec<String>,
-    /// The words of the URL, folded, with spaces between.
+    /// The folded words of the URL, separated by spaces.
     pub url_words: String,
-    /// The file extensions of the URL and the media type; those that mean the same are one.
+    /// The canonical file extensions of the URL and of the media type.
     pub extensions: Vec<String>,
-    /// Labels of the page's kind.
+    /// Labels for news, explicit pages and countries.
     pub labels: Vec<String>,
-    /// When it was published, else modified, else seen.
+    /// The first known of: time of publication, of modification, of the fetch.
     pub date: Option<Timestamp>,
 }
 
 impl DocumentTerms {
-    /// Returns the outline of a document; `None` when its URL has no host.
+    /// Returns the terms of a document; `None` if its URL has no host.
     #[must_use]
     pub fn of(document: &Document) -> Option<Self> {
         let Address { sites, text, topic: _, extension } = Address::parse(&document.url)?;
@@ -65,7 +70,7 @@ impl DocumentTerms {
     }
 }
 
-/// Returns the entries of [`DocumentTerms::sites`] that a page of the site has, all of them; `None` when nothing has.
+/// Returns the entries of [`DocumentTerms::sites`] that every page of the site has; `None` if the host is not valid.
 #[must_use]
 pub fn site_entries(site: &Site) -> Option<Vec<String>> {
     let mut entries = vec![site_term(&site.host)?];
@@ -74,24 +79,22 @@ pub fn site_entries(site: &Site) -> Option<Vec<String>> {
     Some(entries)
 }
 
-/// Returns the words of a text as [`DocumentTerms::url_words`] has them; empty for a text without words.
+/// Returns the words of a text in the form of [`DocumentTerms::url_words`]; empty for a text without words.
 #[must_use]
 pub fn folded_words(text: &str) -> String {
     let words: Vec<String> = literal_words(text).into_iter().map(|(_, word)| word).collect();
     words.join(" ")
 }
 
-/// Returns the one extension that stands for those that mean the same, as [`DocumentTerms::extensions`] has it.
+/// Returns the canonical extension of those with the same meaning, as in [`DocumentTerms::extensions`].
 #[must_use]
 pub fn one_extension(extension: &str) -> &str {
-    match extension {
-        "htm" | "xhtml" => "html",
-        "markdown" => "md",
-        "jpeg" => "jpg",
-        "text" => "txt",
-        "yaml" => "yml",
-        other => other,
-    }
+    synonymous_extensions(extension).map_or(extension, |synonyms| synonyms[0])
+}
+
+/// Returns all extensions with the meaning of `extension`, if there are others.
+pub(crate) fn synonymous_extensions(extension: &str) -> Option<&'static [&'static str]> {
+    SYNONYMOUS_EXTENSIONS.into_iter().find(|synonyms| synonyms.contains(&extension))
 }
 
 #[cfg(test)]
@@ -100,7 +103,7 @@ mod tests {
     use crate::document::News;
 
     #[test]
-    fn a_document_is_found_by_its_address_kind_and_country() {
+    fn document_terms_have_url_labels_and_country() {
         let document = Document {
             url: "https://docs.tea.de:8443/a/Gr%C3%BCner-Tee.htm".to_owned(),
             content_type: Some("text/html".to_owned()),
@@ -110,17 +113,17 @@ mod tests {
             seen: Timestamp::from_second(9).ok(),
             ..Document::default()
         };
-        let outline = DocumentTerms::of(&document).unwrap();
-        assert_eq!(outline.sites[..4], ["docs.tea.de", "tea.de", "de", ":8443"]);
-        assert_eq!(outline.url_words, "docs tea de a gruner tee htm");
-        assert_eq!(outline.extensions, ["html"]);
-        assert_eq!(outline.labels, ["news", "explicit", "country:DE"]);
-        assert_eq!(outline.date, Timestamp::from_second(5).ok());
+        let terms = DocumentTerms::of(&document).unwrap();
+        assert_eq!(terms.sites[..4], ["docs.tea.de", "tea.de", "de", ":8443"]);
+        assert_eq!(terms.url_words, "docs tea de a gruner tee htm");
+        assert_eq!(terms.extensions, ["html"]);
+        assert_eq!(terms.labels, ["news", "explicit", "country:DE"]);
+        assert_eq!(terms.date, Timestamp::from_second(5).ok());
         assert_eq!(DocumentTerms::of(&Document { url: "mailto:a@b.c".to_owned(), ..document }), None);
     }
 
     #[test]
-    fn a_site_is_all_its_entries() {
+    fn site_with_port_and_path_has_an_entry_for_each() {
         let site = Site { host: "tea.de".to_owned(), port: Some(8443), path: Some("/a b".to_owned()) };
         assert_eq!(site_entries(&site).unwrap(), ["tea.de", ":8443", "/a%20b"]);
     }

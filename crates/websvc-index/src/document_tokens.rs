@@ -1,10 +1,10 @@
-//! Texts as the tokens of fields.
+//! Conversion of texts into tokens of the text fields.
 
 use crate::analysis::{FormCache, Forms, Kind, Language, each_word, fold};
 use crate::packed_tokens::PackedTokens;
 use crate::schema::{SECTION_GAP, STEM_MARK, TITLE_WORDS};
 
-/// The tokens of the three text fields while a document is read once from front to back.
+/// A tokenizer that reads a document once and collects the tokens of its three text fields.
 pub(crate) struct DocumentTokenizer<'a> {
     language: Option<Language>,
     forms: &'a mut FormCache,
@@ -26,11 +26,12 @@ impl<'a> DocumentTokenizer<'a> {
         }
     }
 
+    /// Adds the gap between two sections.
     pub(crate) fn gap(&mut self) {
         self.position += SECTION_GAP;
     }
 
-    /// Adds the title at the current position, which is the start.
+    /// Adds the title, which must be the first section.
     pub(crate) fn title(&mut self, text: &str, weight: usize) {
         let mut marked = String::new();
         each_word(text, |word| {
@@ -40,8 +41,8 @@ impl<'a> DocumentTokenizer<'a> {
                 let forms = self.forms.get(language, word.lower);
                 self.titles.push(&forms.folded, self.position, 1);
                 let has_accents = self.language.is_some_and(Language::has_accents);
-                let whole = Some(&forms.folded).filter(|folded| has_accents && **folded != forms.stem);
-                for form in [Some(&forms.stem), whole].into_iter().flatten() {
+                let unaccented = Some(&forms.folded).filter(|folded| has_accents && **folded != forms.stem);
+                for form in [Some(&forms.stem), unaccented].into_iter().flatten() {
                     marked.clear();
                     marked.push(STEM_MARK);
                     marked.push_str(form);
@@ -52,7 +53,7 @@ impl<'a> DocumentTokenizer<'a> {
         });
     }
 
-    /// Adds a text at the current position and returns the number of its words.
+    /// Adds a section at the current position and returns its number of words.
     pub(crate) fn section(&mut self, text: &str, weight: usize) -> u32 {
         let start = self.position;
         each_word(text, |word| {
@@ -62,14 +63,15 @@ impl<'a> DocumentTokenizer<'a> {
         self.position - start
     }
 
-    /// Adds a text that others say of the page: it ranks and is found, but is no part of what the page says.
+    /// Adds an anchor, the text of links to the page. Its words are searchable and rank, but do not match phrases,
+    /// since they are not in the page.
     pub(crate) fn anchor(&mut self, text: &str, weight: usize) {
-        let own = self.exact.len();
+        let len = self.exact.len();
         self.section(text, weight);
-        self.exact.truncate(own);
+        self.exact.truncate(len);
     }
 
-    /// Adds one word.
+    /// Adds one word at the current position.
     fn word(&mut self, lower: &str, kind: Kind, weight: usize) {
         let language = self.language_of(kind);
         let Forms { folded, stem, is_stop_word, .. } = self.forms.get(language, lower);
@@ -83,20 +85,20 @@ impl<'a> DocumentTokenizer<'a> {
         }
     }
 
-    /// Returns the language in which units of this kind have stems.
+    /// Returns the language for stemming units of this kind.
     fn language_of(&self, kind: Kind) -> Option<Language> {
         self.language.filter(|_| kind == Kind::Letters)
     }
 }
 
-/// Returns terms without places, packed.
+/// Returns terms without positions, packed.
 pub(crate) fn list(terms: impl IntoIterator<Item = String>) -> String {
     let mut tokens = PackedTokens::default();
     terms.into_iter().for_each(|term| tokens.push(&term, 0, 1));
     tokens.finish()
 }
 
-/// Returns the words of a URL as readable text, packed.
+/// Returns the words of a URL in readable form, packed.
 pub(crate) fn url_words(text: &str) -> String {
     let (mut tokens, mut position, mut folded) = (PackedTokens::default(), 0, String::new());
     each_word(text, |word| {

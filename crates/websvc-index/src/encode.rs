@@ -1,4 +1,4 @@
-//! A page as the fields of the index.
+//! Encoding of pages as fields of the index.
 
 use std::collections::BTreeSet;
 
@@ -14,39 +14,43 @@ use crate::display_doc::{self, DisplayDocHeader};
 use crate::document::{Document, Link, News};
 use crate::document_tokens::{DocumentTokenizer, list, url_words};
 use crate::explicit::is_explicit;
-use crate::schema::{BODY_AT, EXPLICIT, Fields, NEWS, country_label};
+use crate::schema::{BODY_START, EXPLICIT, Fields, NEWS, country_label};
 use crate::stored_record;
 
-/// How often a word counts that stands in the title, a heading, the description or the URL (the body counts once).
+/// Weight of the words of the title; words of the body have weight one.
 ///
-/// The sections are one field to the ranking, with words repeated by weight: BM25F, the form of BM25 for structured
-/// text. Greater weights of the title made the judged collections worse; ranking values titles apart from BM25.
+/// All sections are one field of the ranking, in which words are repeated by weight. This is BM25F, the variant of BM25
+/// for structured text. Higher weights of the title gave worse results in the judged collections; ranking adds a
+/// separate score for titles.
 const TITLE_WEIGHT: usize = 1;
+/// Weight of the words of headings.
 const HEADING_WEIGHT: usize = 1;
+/// Weight of the words of the description.
 const DESCRIPTION_WEIGHT: usize = 1;
+/// Weight of the words of the URL.
 const URL_WEIGHT: usize = 1;
 
-/// Longer bodies are searched up to here: a single page must not fill the index. The record keeps the rest.
+/// Maximum searchable bytes of a body, so that a single page cannot fill the index. The record stores the rest.
 const MAX_BODY_BYTES: usize = 4 << 20;
 
-/// A page links to at most this many hosts, the first ones.
+/// Maximum linked hosts of a page; the first ones count.
 const MAX_LINKED_HOSTS: usize = 50;
 
-/// A page as fields.
+/// A page encoded as fields.
 pub(crate) struct EncodedPage {
     pub(crate) page: TantivyDocument,
-    /// Facts about the page that its images inherit.
     pub(crate) facts: PageFacts,
 }
 
-/// Facts about a page that its images inherit.
+/// Properties of a page that its images inherit.
 pub(crate) struct PageFacts {
     pub(crate) sites: Vec<String>,
-    /// The words of the page's URL.
+    /// The URL of the page as readable text.
     pub(crate) url_text: String,
     pub(crate) language: String,
-    /// In Unix seconds, as the next one.
+    /// In Unix seconds.
     pub(crate) date: Option<i64>,
+    /// In Unix seconds.
     pub(crate) first_seen: Option<i64>,
     pub(crate) labels: Vec<String>,
     pub(crate) linked: Vec<String>,
@@ -73,7 +77,7 @@ impl PageFacts {
     }
 }
 
-/// Turns `document` into fields; `None` when its URL has no host. `first_seen` is in Unix seconds.
+/// Encodes `document`; `None` if its URL has no host. `first_seen` is in Unix seconds.
 pub(crate) fn encode(
     fields: &Fields,
     document: &Document,
@@ -94,7 +98,7 @@ pub(crate) fn encode(
     let mut words = DocumentTokenizer::new(Language::from_code(&language), forms);
     words.title(&document.title, TITLE_WEIGHT);
     let news_image = document.news.as_ref().and_then(|News { image_url }| image_url.as_deref());
-    let card_head = DisplayDocHeader {
+    let header = DisplayDocHeader {
         url: &document.url,
         title: &document.title,
         description,
@@ -106,10 +110,10 @@ pub(crate) fn encode(
         height: None,
         linked: &linked.join(" "),
     };
-    words.position = BODY_AT;
-    // The stored bytes have to end with the card, which is all that a search reads.
+    words.position = BODY_START;
+    // The stored bytes must end with the display document, which is the only part that searches read.
     let mut stored = stored_record::encode(document, body);
-    stored.extend(display_doc::encode(&card_head, body, |passage| words.section(passage, 1)));
+    stored.extend(display_doc::encode(&header, body, |passage| words.section(passage, 1)));
     for heading in &document.headings {
         words.gap();
         words.section(heading, HEADING_WEIGHT);
@@ -140,7 +144,7 @@ pub(crate) fn encode(
     let targets: BTreeSet<u64> =
         counted_links(&document.url, links).iter().map(|(url, _)| target_key(url)).collect();
     targets.into_iter().for_each(|target| out.add_u64(fields.targets, target));
-    out.add_bytes(fields.card, &stored);
+    out.add_bytes(fields.stored, &stored);
     Some(EncodedPage { page: out, facts })
 }
 
@@ -156,15 +160,15 @@ fn labels(document: &Document, words: &DocumentTokenizer<'_>) -> Vec<String> {
     labels
 }
 
-/// Returns the hosts that the page links to, each once, without those that its own site stands for.
-fn linked_hosts(document: &Document, own: &[String]) -> Vec<String> {
+/// Returns the distinct hosts that the page links to, without its own host and parent domains.
+fn linked_hosts(document: &Document, own_sites: &[String]) -> Vec<String> {
     let mut hosts: Vec<String> = Vec::new();
     for link in &document.links {
         let url = Url::parse(&link.url).ok();
         let Some(host) = url.as_ref().and_then(Url::host_str) else { continue };
         if hosts.len() < MAX_LINKED_HOSTS
-            && !own.iter().any(|site| site == host)
-            && !hosts.iter().any(|known| known == host)
+            && !own_sites.iter().any(|site| site == host)
+            && !hosts.iter().any(|seen| seen == host)
         {
             hosts.push(host.to_owned());
         }

@@ -1,4 +1,4 @@
-//! Errors of the index, grouped by what a caller can do.
+//! Errors of the index, grouped by the remedies that callers have.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ pub enum IndexError {
         /// Error of the operating system.
         source: std::io::Error,
     },
-    /// The directory holds an index of another format, or something else.
+    /// The directory has an index of another format, or files that are not an index.
     #[error(
         "the index in {} has format {found} but this version needs {expected}: move the directory away and crawl or \
          import again",
@@ -23,7 +23,7 @@ pub enum IndexError {
     Incompatible {
         /// The index directory.
         dir: PathBuf,
-        /// Actual content of the directory.
+        /// Description of the format that was found.
         found: String,
         /// The format of this version.
         expected: &'static str,
@@ -37,18 +37,19 @@ pub enum IndexError {
         /// The index directory.
         dir: PathBuf,
     },
-    /// A document's URL is not an absolute URL with a host.
+    /// The URL of a document is not an absolute URL with a host.
     #[error("cannot index \"{url}\": not an absolute URL with a host")]
     InvalidUrl {
-        /// The URL as given.
+        /// The rejected URL.
         url: String,
     },
-    /// Earlier documents could not be written; they are in the journal, and written with the next ones or at the next start.
+    /// Earlier changes could not be written. They are in the journal, and are written with the next changes or at the
+    /// next start.
     #[error("could not write to the index in {}: {reason}", dir.display())]
     Write {
         /// The index directory.
         dir: PathBuf,
-        /// Operation that failed.
+        /// The error text of the operation that failed.
         reason: String,
     },
     /// The index was closed.
@@ -57,7 +58,7 @@ pub enum IndexError {
         /// The index directory.
         dir: PathBuf,
     },
-    /// The search engine failed, for example on damaged files.
+    /// Tantivy failed, for example because of damaged files.
     #[error("the index in {} could not be read", dir.display())]
     Engine {
         /// The index directory.

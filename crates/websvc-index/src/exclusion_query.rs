@@ -1,12 +1,12 @@
-//! A query for use in exclusions.
+//! A wrapper for excluded queries.
 //!
-//! The engine asks an excluded query about documents it has already passed, which its phrase scorer does not allow
-//! (it asserts in debug builds). The wrapper answers from its own place and moves the inner query only forward.
+//! Tantivy may seek an excluded query to a document before its current one, which the phrase scorer does not allow (it
+//! asserts in debug builds). The wrapper only seeks the inner query forward.
 
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
 
-/// Matches what the inner query matches.
+/// A query that matches the same documents as the inner query.
 #[derive(Debug)]
 pub(crate) struct ExclusionQuery(pub(crate) Box<dyn Query>);
 
@@ -38,7 +38,7 @@ impl Weight for ExclusionWeight {
     }
 }
 
-/// Leaves `seek_danger` to the trait, which builds it from these safe steps.
+/// A scorer that never seeks backwards. It uses the default `seek_danger` of the trait, which calls [`DocSet::seek`].
 struct ExclusionScorer(Box<dyn Scorer>);
 
 impl DocSet for ExclusionScorer {

@@ -1,12 +1,17 @@
-//! Which pages are explicit, by their words: offline and readable, so that a decision can be explained.
+//! Classification of explicit pages by word lists, which work offline and make each decision explainable.
 //!
-//! A page is explicit when it has three distinct words of [`STRONG`] and one word in 200 is of the lists, or two and
-//! one word in 50 is, or when its top-level domain is one for such pages. Words of medicine, education and law
-//! are in no list, and no single word decides: a page about the subject uses few of these words, and rarely.
+//! A page is explicit if any of these holds:
+//!
+//! - it has three distinct words of [`STRONG`], and one word in 200 is in a list;
+//! - it has two distinct words of [`STRONG`], and one word in 50 is in a list;
+//! - its top-level domain is for adult content ([`DOMAINS`]).
+//!
+//! The lists have no words of medicine, education and law, and a single word is never enough: a page about the subject
+//! uses only a few of the listed words, and uses them rarely.
 
 use url::Url;
 
-/// Words that hardly stand anywhere else; sorted, folded.
+/// Words that are rare in pages that are not explicit; sorted, folded.
 const STRONG: [&str; 60] = [
     "bbw",
     "blowjob",
@@ -70,45 +75,46 @@ const STRONG: [&str; 60] = [
     "xxx",
 ];
 
-/// Words that count beside them; sorted, folded.
+/// Words that only add to the number of listed words; sorted, folded.
 const WEAK: [&str; 11] =
     ["boobs", "busty", "erotic", "escorts", "fetish", "horny", "naked", "nude", "nudes", "sexy", "topless"];
 
-/// Top-level domains for such pages.
+/// Top-level domains for adult content.
 const DOMAINS: [&str; 4] = ["adult", "porn", "sex", "xxx"];
 
-/// Tells whether a page is explicit. `words` are its folded words.
+/// Returns true if a page is explicit. `words` are the folded words of the page.
 pub(crate) fn is_explicit<'a>(url: &str, words: impl Iterator<Item = &'a str>) -> bool {
-    let (mut seen, mut distinct, mut hits, mut all) = ([false; STRONG.len()], 0usize, 0usize, 0usize);
+    let (mut seen, mut distinct, mut listed, mut total) = ([false; STRONG.len()], 0usize, 0usize, 0usize);
     for word in words {
-        all += 1;
+        total += 1;
         if !may_be_listed(word) {
             continue;
         }
-        if let Ok(at) = STRONG.binary_search(&word) {
-            hits += 1;
-            distinct += usize::from(!std::mem::replace(&mut seen[at], true));
+        if let Ok(position) = STRONG.binary_search(&word) {
+            listed += 1;
+            distinct += usize::from(!std::mem::replace(&mut seen[position], true));
         } else if WEAK.binary_search(&word).is_ok() {
-            hits += 1;
+            listed += 1;
         }
     }
-    let dense = |every: usize| hits * every >= all;
-    (distinct >= 3 && dense(200)) || (distinct >= 2 && dense(50)) || has_explicit_domain(url)
+    let one_in = |words: usize| listed * words >= total;
+    (distinct >= 3 && one_in(200)) || (distinct >= 2 && one_in(50)) || has_explicit_domain(url)
 }
 
-/// For each first byte the lengths of the words in both lists, as bits.
+/// Bit sets of the lengths of the words in both lists, indexed by the first byte of the word.
 static LENGTHS: [u32; 256] = {
     let mut lengths = [0; 256];
-    let mut at = 0;
-    while at < STRONG.len() + WEAK.len() {
-        let word = if at < STRONG.len() { STRONG[at] } else { WEAK[at - STRONG.len()] };
+    let mut position = 0;
+    while position < STRONG.len() + WEAK.len() {
+        let word = if position < STRONG.len() { STRONG[position] } else { WEAK[position - STRONG.len()] };
         lengths[word.as_bytes()[0] as usize] |= 1 << word.len();
-        at += 1;
+        position += 1;
     }
     lengths
 };
 
-/// Tells whether a word may be in a list: a look at its length and first byte spares most words two searches.
+/// Returns true if a word may be in a list, by its length and first byte. This saves the two binary searches for most
+/// words.
 fn may_be_listed(word: &str) -> bool {
     let lengths = word.bytes().next().map_or(0, |first| LENGTHS[usize::from(first)]);
     word.len() < 32 && lengths >> word.len() & 1 == 1
@@ -132,18 +138,18 @@ mod tests {
     }
 
     #[test]
-    fn the_lists_are_sorted() {
+    fn word_lists_are_sorted() {
         assert!(STRONG.is_sorted() && WEAK.is_sorted());
     }
 
     #[test]
-    fn all_words_of_the_lists_are_looked_up() {
+    fn prefilter_passes_every_listed_word() {
         assert!(STRONG.iter().chain(&WEAK).all(|word| may_be_listed(word)));
         assert!(!["", "the", &"p".repeat(40)].into_iter().any(may_be_listed));
     }
 
     #[test]
-    fn several_words_decide_and_single_ones_do_not() {
+    fn several_listed_words_make_a_page_explicit_but_a_single_one_does_not() {
         check("Free porn videos of horny milfs", true);
         check("Xxx pussy sluts and more", true);
         check("Breast cancer: how the breast is examined, naked to the waist", false);
@@ -156,14 +162,14 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_about_the_subject_is_not_explicit() {
+    fn long_text_with_few_listed_words_is_not_explicit() {
         let essay =
             format!("{} porn porno {}", "law and speech ".repeat(100), "sex work and rights ".repeat(100));
         check(&essay, false);
     }
 
     #[test]
-    fn some_top_level_domains_are_for_such_pages() {
+    fn adult_top_level_domain_makes_a_page_explicit() {
         assert!(is_explicit("https://a.xxx/", std::iter::empty()));
         assert!(!is_explicit("https://xxx.example/", std::iter::empty()));
     }

@@ -1,4 +1,4 @@
-//! Reading everything back, in the order of the URLs.
+//! Iteration over all documents in the order of their URLs.
 
 use tantivy::schema::IndexRecordOption;
 use tantivy::store::StoreReader;
@@ -11,15 +11,15 @@ use crate::error::IndexError;
 use crate::index::Index;
 use crate::sub_index::{SubIndex, document};
 
-/// Neighbours in the order of URLs are seldom neighbours on the disk: more blocks in memory would not help.
+/// Number of cached blocks of each segment. More would not help: neighbours in URL order are rarely in the same block.
 const CACHED_BLOCKS: usize = 1;
 
 impl Index {
-    /// Calls `visit` with every document that is committed now, in the order of the URLs, whatever is written in the
-    /// meantime; with a host, only with those of the host and its subdomains. Holds one document at a time.
+    /// Calls `visit` for every document of the current commit, in the order of the URLs; later writes change nothing.
+    /// With a host, visits only the documents of the host and its subdomains. One document is in memory at a time.
     ///
     /// # Errors
-    /// When the files of the index cannot be read, and the first error of `visit`.
+    /// Fails when the files of the index cannot be read. Returns the first error of `visit`.
     pub fn each_document<E: From<IndexError>>(
         &self,
         host: Option<&str>,
@@ -29,20 +29,20 @@ impl Index {
         let searcher = pages.searcher();
         let failed = |source| E::from(pages.engine(source));
         let site = host.map(|host| site_term(host).unwrap_or_default());
-        let parts = searcher.segment_readers().iter();
-        let indexes = parts.map(|segment| segment.inverted_index(pages.fields.url));
+        let segments = searcher.segment_readers().iter();
+        let indexes = segments.map(|segment| segment.inverted_index(pages.fields.url));
         let indexes: Vec<_> = indexes.collect::<Result<_, _>>().map_err(failed)?;
-        let mut shelves = Vec::with_capacity(indexes.len());
+        let mut cursors = Vec::with_capacity(indexes.len());
         for (segment, index) in searcher.segment_readers().iter().zip(&indexes) {
             let store = segment.get_store_reader(CACHED_BLOCKS).map_err(|error| failed(error.into()))?;
             let urls = index.terms().stream().map_err(|error| failed(error.into()))?;
-            let mut part = SegmentCursor { segment, store, urls, next: None };
-            part.advance(pages, site.as_deref()).map_err(failed)?;
-            shelves.push(part);
+            let mut cursor = SegmentCursor { segment, store, urls, next: None };
+            cursor.advance(pages, site.as_deref()).map_err(failed)?;
+            cursors.push(cursor);
         }
-        // A URL is alive in one part only, so that equal ones need no order.
+        // Only one segment has a live document of a URL, so no two cursors have equal URLs.
         while let Some(first) =
-            shelves.iter_mut().filter(|part| part.next.is_some()).min_by(|a, b| a.url().cmp(b.url()))
+            cursors.iter_mut().filter(|cursor| cursor.next.is_some()).min_by(|a, b| a.url().cmp(b.url()))
         {
             if let Some(id) = first.next {
                 let bytes = first.store.get_document_bytes(id).map_err(failed)?;
@@ -54,12 +54,12 @@ impl Index {
     }
 }
 
-/// The rest of a part of the index.
+/// A position in the sorted URLs of a segment.
 struct SegmentCursor<'a> {
     segment: &'a SegmentReader,
     store: StoreReader,
     urls: TermStreamer<'a>,
-    /// The document of the URL that the stream stands at.
+    /// The document of the current URL of the stream; `None` at the end.
     next: Option<DocId>,
 }
 
@@ -73,7 +73,7 @@ impl SegmentCursor<'_> {
         self.next = None;
         let index = self.segment.inverted_index(pages.fields.url)?;
         while self.next.is_none() && self.urls.advance() {
-            if site.is_some_and(|site| !is_of(self.urls.key(), site)) {
+            if site.is_some_and(|site| !belongs_to(self.urls.key(), site)) {
                 continue;
             }
             let mut postings =
@@ -87,7 +87,7 @@ impl SegmentCursor<'_> {
     }
 }
 
-fn is_of(url: &[u8], site: &str) -> bool {
+fn belongs_to(url: &[u8], site: &str) -> bool {
     let address = std::str::from_utf8(url).ok().and_then(Address::parse);
-    address.is_some_and(|address| address.sites.iter().any(|known| known == site))
+    address.is_some_and(|address| address.sites.iter().any(|entry| entry == site))
 }

@@ -1,8 +1,8 @@
-//! Pseudo-relevance feedback: the words that the best candidates share help to order the others.
+//! Pseudo-relevance feedback: candidates are scored again with the words that the best candidates share.
 //!
-//! A question of many words seldom uses all the words of its answer. Rocchio's method takes the first few candidates
-//! for relevant and adds their typical words to the query, with little weight. Only the candidates are scored anew, as
-//! a second search would cost as much as the first and finds hardly anything better.
+//! A long query rarely has all the words of a relevant document. Rocchio's method assumes that the first few candidates
+//! are relevant, and adds their typical words to the query with a small weight. Only the candidates are scored again,
+//! because a second search would cost as much as the first and hardly find better documents.
 
 use std::iter::once;
 
@@ -17,29 +17,31 @@ use crate::rank::{Candidate, QueryStatistics, SATURATION, best_first, inverse_do
 use crate::snippet;
 use crate::sub_index::SubIndexSearcher;
 
-/// How many of the best candidates are taken for relevant, each by how far its score is above that of the first one
-/// that is not: a question with one outstanding answer borrows its words, one with many borrows what they share.
-const TRUSTED: usize = 10;
+/// Number of the best candidates that are assumed to be relevant.
+///
+/// Each is weighted by the difference of its score to that of the next candidate after them. So if one candidate is far
+/// better than the others, its words dominate.
+const RELEVANT_CANDIDATES: usize = 10;
 
-/// How many words they add to the query at most.
-const ADDED_WORDS: usize = 10;
+/// Maximum words that are added to the query.
+const MAX_EXPANSION_TERMS: usize = 10;
 
-/// A word must stand in this many of the trusted candidates: what one page alone says is its own matter.
+/// Minimum number of relevant candidates with an added word. A word of only one page is not typical.
 const MIN_SHARED: usize = 2;
 
 /// Weight of all added words together, relative to the weight of the query.
 const WEIGHT: f32 = 0.4;
 
-/// The parameters of BM25 as the engine has them.
+/// The parameters of BM25, as in tantivy.
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
 
-/// One state of the index, and what a search found in it.
+/// Relevance feedback for the candidates of a search.
 pub(crate) struct RelevanceFeedback<'a> {
     pub(crate) view: &'a SubIndexSearcher,
     pub(crate) statistics: &'a QueryStatistics,
     /// Positions of the words of the query, see [`crate::rank::read_positions`].
-    pub(crate) observed: &'a [(u32, u16)],
+    pub(crate) positions: &'a [(u32, u16)],
 }
 
 /// A word that is added to the query.
@@ -49,46 +51,45 @@ struct ExpansionTerm {
 }
 
 impl RelevanceFeedback<'_> {
-    /// Scores ranked candidates anew and sorts them best first.
+    /// Scores ranked candidates again and sorts them best first.
     pub(crate) fn rescore(&self, candidates: &mut [Candidate]) -> tantivy::Result<()> {
         let added = self.typical_words(candidates)?;
-        let total = self.statistics.total();
-        let added_total = added.iter().map(|word| word.weight).sum::<f32>();
-        if added_total <= 0.0 {
+        let added_weight = added.iter().map(|word| word.weight).sum::<f32>();
+        if added_weight <= 0.0 {
             return Ok(());
         }
-        self.score(&added, WEIGHT * total / added_total, candidates)?;
+        self.score(&added, WEIGHT * self.statistics.total_idf() / added_weight, candidates)?;
         best_first(candidates);
         Ok(())
     }
 
-    /// Returns the words that set the best candidates apart from the rest of the index.
+    /// Returns the words that distinguish the best candidates from the rest of the index.
     fn typical_words(&self, candidates: &mut [Candidate]) -> tantivy::Result<Vec<ExpansionTerm>> {
-        let (trusted, others) = candidates.split_at_mut(candidates.len().min(TRUSTED));
-        let floor = others.first().or(trusted.last()).map_or(0.0, |candidate| candidate.score);
-        let trust =
-            trusted.iter().map(|candidate| candidate.score - floor).sum::<f32>().max(f32::MIN_POSITIVE);
+        let (relevant, others) = candidates.split_at_mut(candidates.len().min(RELEVANT_CANDIDATES));
+        let floor = others.first().or(relevant.last()).map_or(0.0, |candidate| candidate.score);
+        let total =
+            relevant.iter().map(|candidate| candidate.score - floor).sum::<f32>().max(f32::MIN_POSITIVE);
         let lexicon = self.view.generation.vocabulary.lexicon.current();
         let mut shared: Vec<(StemId, f32)> = Vec::new();
-        for candidate in trusted {
-            let share = (candidate.score - floor) / trust;
+        for candidate in relevant {
+            let share = (candidate.score - floor) / total;
             let counts = self.words_of(candidate, &lexicon)?;
             shared.extend(counts.iter().map(|&(id, count)| (id, share * count * (K1 + 1.0) / (count + K1))));
         }
-        // A stable order: sums of floats depend on it.
+        // A stable sort, because sums of floats depend on the order.
         shared.sort_by_key(|&(id, _)| id);
         let mut added = Vec::new();
         for run in shared.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() >= MIN_SHARED) {
             let term = |text: &str| Term::from_field_text(self.view.fields.terms, text);
             let (text, documents) =
                 lexicon.stem(run[0].0, |text| self.view.searcher.doc_freq(&term(text)))?;
-            let rarity = inverse_document_frequency(documents, self.statistics.documents);
-            let weight = run.iter().map(|&(_, weight)| weight).sum::<f32>() * rarity;
+            let idf = inverse_document_frequency(documents, self.statistics.documents);
+            let weight = run.iter().map(|&(_, weight)| weight).sum::<f32>() * idf;
             added.push((text, weight));
         }
-        // The word itself settles ties.
+        // Words with equal weights are in alphabetical order.
         added.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        added.truncate(ADDED_WORDS);
+        added.truncate(MAX_EXPANSION_TERMS);
         let word = |(text, weight): (Box<str>, f32)| {
             let term = Term::from_field_text(self.view.fields.terms, &text);
             ExpansionTerm { term, weight }
@@ -96,25 +97,25 @@ impl RelevanceFeedback<'_> {
         Ok(added.into_iter().map(word).collect())
     }
 
-    /// Counts the words around the place of a page that answers the query best, and those of its title.
+    /// Counts the words of the block of a page that matches the query best, and of its title.
     fn words_of(&self, candidate: &mut Candidate, lexicon: &Lexicon) -> tantivy::Result<Counts> {
-        let bytes = candidate.card(self.view)?;
-        let Some(card) = DisplayDoc::decode(&bytes) else {
+        let bytes = candidate.display_doc(self.view)?;
+        let Some(doc) = DisplayDoc::decode(&bytes) else {
             return Ok(Counts::default());
         };
-        let seen = &self.observed[candidate.observed.clone()];
-        let best = snippet::best_place(&card, seen, &self.statistics.words);
+        let positions = &self.positions[candidate.positions.clone()];
+        let best = snippet::best_body_window(&doc, positions, &self.statistics.words);
         let position = best.map_or(0, |(first, _)| first);
-        let part = (candidate.address, card.block_start(position).unwrap_or_default());
-        if let Some(counts) = lexicon.remembered(part) {
+        let part = (candidate.address, doc.block_start(position).unwrap_or_default());
+        if let Some(counts) = lexicon.cached_counts(part) {
             return Ok(counts);
         }
-        let block = card.block_at(position);
-        let texts = once(card.head.title).chain(block.iter().flat_map(DecodedBlock::passages));
-        Ok(lexicon.count(part, texts, Language::from_code(card.head.language)))
+        let block = doc.block_at(position);
+        let texts = once(doc.header.title).chain(block.iter().flat_map(DecodedBlock::passages));
+        Ok(lexicon.count(part, texts, Language::from_code(doc.header.language)))
     }
 
-    /// Adds to each candidate what BM25 gives for the added words.
+    /// Adds the BM25 scores for the added words to the scores of the candidates.
     fn score(
         &self,
         added: &[ExpansionTerm],

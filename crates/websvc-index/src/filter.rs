@@ -1,4 +1,4 @@
-//! The syntax tree as filters of the index, and as words that rank.
+//! Compilation of a query's syntax tree into filters and scoring words.
 
 use std::ops::Bound;
 
@@ -11,6 +11,7 @@ use tantivy::{Searcher, Term as IndexTerm};
 use websvc_query::{Node, Operator, Query, Site, Size, Term};
 
 use crate::address::{path_term, port_term, site_term};
+use crate::document_terms::synonymous_extensions;
 use crate::exclusion_query::ExclusionQuery;
 use crate::related::related;
 use crate::schema::{EXPLICIT, Fields, NEWS};
@@ -20,31 +21,31 @@ use crate::vocabulary::{Compound, CompoundJoin, QueryWord, Vocabulary, literal_w
 
 type Boxed = Box<dyn IndexQuery>;
 
-/// A query ready to run.
+/// A compiled query.
 #[derive(Default)]
 pub(crate) struct Compiled {
-    /// Conditions that every hit must meet; they do not score.
+    /// Conditions that every hit must meet, in addition to the phrases; they do not score.
     pub(crate) filters: Vec<Boxed>,
-    /// The quoted texts of the top level, apart from the other filters because a long question may do without.
+    /// The phrases at the top level, which every hit must contain.
     pub(crate) phrases: Vec<Boxed>,
-    /// How many plain words stand outside of quotes and operators.
+    /// Number of words outside of phrases and operators.
     pub(crate) plain_words: usize,
     /// Conditions that no hit may meet.
     pub(crate) excluded: Vec<Boxed>,
-    /// The words that rank, each once, in the order they were typed. Stop words have no forms.
+    /// The distinct scoring words, in the order in which they were typed. Stop words have no forms.
     pub(crate) words: Vec<QueryWord>,
-    /// Neighbours among them as one word, whether or not that occurs anywhere.
+    /// Pairs of neighboring words, written as one word. They may not occur in the index.
     pub(crate) compounds: Vec<Compound>,
     pub(crate) warnings: Vec<String>,
 }
 
 impl Compiled {
-    /// Tells whether all words are quoted, so that what the quotes let through has them all.
+    /// Returns true if the query has only phrases, so that every matching document has all words.
     pub(crate) fn is_quoted(&self) -> bool {
         self.plain_words == 0 && self.filters.is_empty() && !self.phrases.is_empty()
     }
 
-    /// Tells whether the query asks for nothing.
+    /// Returns true if the query has no words and no filters.
     pub(crate) fn is_empty(&self) -> bool {
         self.filters.is_empty()
             && self.phrases.is_empty()
@@ -53,14 +54,14 @@ impl Compiled {
     }
 }
 
-/// Compiles queries against one state of the index.
+/// A compiler of queries for one state of the index.
 pub(crate) struct Compiler<'a> {
     pub(crate) searcher: &'a Searcher,
     pub(crate) fields: &'a Fields,
     pub(crate) vocabulary: &'a Vocabulary,
     /// Vertical of the search.
     pub(crate) vertical: Vertical,
-    /// The pages, where the neighbours of a domain are looked up for images too.
+    /// The pages, from which `related:` samples a domain, also in a search for images.
     pub(crate) pages: &'a SubIndexSearcher,
 }
 
@@ -79,14 +80,14 @@ impl Compiler<'_> {
         let mut previous: Option<QueryWord> = None;
         for text in query.words() {
             let words = self.vocabulary.words(text, self.searcher, self.fields)?;
-            for (at, word) in words.into_iter().enumerate() {
-                let tight = at > 0 && !text.contains(char::is_whitespace);
-                let bond = if tight { CompoundJoin::Tight } else { CompoundJoin::Loose };
+            for (index, word) in words.into_iter().enumerate() {
+                let is_tight = index > 0 && !text.contains(char::is_whitespace);
+                let join = if is_tight { CompoundJoin::Tight } else { CompoundJoin::Loose };
                 let previous = previous.replace(word.clone());
-                let compound = previous.and_then(|previous| self.vocabulary.compound(&previous, &word, bond));
+                let compound = previous.and_then(|previous| self.vocabulary.compound(&previous, &word, join));
                 out.compounds.extend(compound);
-                match out.words.iter_mut().find(|known| known.exact == word.exact) {
-                    Some(known) => known.count += 1,
+                match out.words.iter_mut().find(|existing| existing.exact == word.exact) {
+                    Some(existing) => existing.count += 1,
                     None => out.words.push(word),
                 }
             }
@@ -94,7 +95,7 @@ impl Compiler<'_> {
         Ok(out)
     }
 
-    /// Adds a condition of the top level: plain words only rank, everything else filters.
+    /// Adds a node of the top level: plain words only score, all other nodes are filters.
     fn required(&self, node: &Node, out: &mut Compiled) -> tantivy::Result<()> {
         match node {
             Node::Word(_) => out.plain_words += 1,
@@ -104,7 +105,7 @@ impl Compiler<'_> {
                     out.excluded.push(Box::new(ExclusionQuery(filter)));
                 }
             }
-            // Neighbours differ in how near they are.
+            // Without a constant score: documents differ in how closely they are related.
             Node::Operator(Operator::Related(host)) => out.filters.push(related(self.pages, host)?),
             Node::And(_) | Node::Or(_) | Node::Operator(_) => {
                 if let Some(filter) = self.filter(node, &mut out.warnings)? {
@@ -115,8 +116,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Returns the documents that a node matches, or `None` when it says nothing (punctuation, or an operator
-    /// that web search does not have).
+    /// Returns the filter of a node; `None` for a node without effect (punctuation, or an operator that the vertical
+    /// does not support).
     fn filter(&self, node: &Node, warnings: &mut Vec<String>) -> tantivy::Result<Option<Boxed>> {
         Ok(match node {
             Node::And(children) => self.join(children, Occur::Must, warnings)?,
@@ -146,7 +147,7 @@ impl Compiler<'_> {
         Ok((!clauses.is_empty()).then(|| -> Boxed { Box::new(BooleanQuery::new(clauses)) }))
     }
 
-    /// Returns the documents that contain a word in any of its forms.
+    /// Returns the filter for documents with a word in any of its forms.
     fn word(&self, word: &QueryWord) -> Boxed {
         if word.forms.is_empty() {
             return term(self.fields.exact, &word.exact);
@@ -181,24 +182,24 @@ impl Compiler<'_> {
     }
 
     fn exactly(&self, size: Size) -> Boxed {
-        let side = |field, side: u32| self.between(field, side, side);
-        let sides = vec![side(self.fields.width, size.width), side(self.fields.height, size.height)];
-        Box::new(BooleanQuery::intersection(sides))
+        let equal = |field, pixels: u32| self.between(field, pixels, pixels);
+        let dimensions = vec![equal(self.fields.width, size.width), equal(self.fields.height, size.height)];
+        Box::new(BooleanQuery::intersection(dimensions))
     }
 
-    /// Returns the images that are at least as wide and as high, and not of exactly this size.
+    /// Returns the filter for images that have at least this width and height, without images of exactly this size.
     fn larger(&self, size: Size) -> Boxed {
-        let side = |field, side: u32| (Occur::Must, self.between(field, side, u32::MAX));
+        let at_least = |field, pixels: u32| (Occur::Must, self.between(field, pixels, u32::MAX));
         Box::new(BooleanQuery::new(vec![
-            side(self.fields.width, size.width),
-            side(self.fields.height, size.height),
+            at_least(self.fields.width, size.width),
+            at_least(self.fields.height, size.height),
             (Occur::MustNot, Box::new(ExclusionQuery(self.exactly(size)))),
         ]))
     }
 
-    fn between(&self, field: Field, least: u32, most: u32) -> Boxed {
-        let bound = |side: u32| Bound::Included(IndexTerm::from_field_u64(field, u64::from(side)));
-        Box::new(RangeQuery::new(bound(least), bound(most)))
+    fn between(&self, field: Field, min: u32, max: u32) -> Boxed {
+        let bound = |pixels: u32| Bound::Included(IndexTerm::from_field_u64(field, u64::from(pixels)));
+        Box::new(RangeQuery::new(bound(min), bound(max)))
     }
 
     fn in_title(&self, argument: &Term) -> tantivy::Result<Option<Boxed>> {
@@ -226,18 +227,14 @@ impl Compiler<'_> {
     }
 
     fn extension(&self, extension: &str) -> Boxed {
-        const SAME: [&[&str]; 5] = [
-            &["html", "htm", "xhtml"],
-            &["md", "markdown"],
-            &["jpg", "jpeg"],
-            &["txt", "text"],
-            &["yml", "yaml"],
-        ];
-        let same = SAME.into_iter().find(|group| group.contains(&extension));
-        any(same.unwrap_or(&[extension]).iter().map(|text| term(self.fields.extension, text)).collect())
+        let filter = |text: &&str| term(self.fields.extension, text);
+        match synonymous_extensions(extension) {
+            Some(synonyms) => any(synonyms.iter().map(filter).collect()),
+            None => filter(&extension),
+        }
     }
 
-    /// Adds the filters that stand beside the query text.
+    /// Adds the filters of the search options.
     pub(crate) fn restrict(&self, options: &SearchOptions, out: &mut Compiled) {
         if options.vertical == Vertical::News {
             out.filters.push(constant(term(self.fields.label, NEWS)));
@@ -255,13 +252,13 @@ impl Compiler<'_> {
             DomainFilter::Exclude(hosts) => out.excluded.push(sites(hosts)),
         }
         if let Some(range) = options.time {
-            let bound = |at: Option<i64>| {
-                at.map_or(Bound::Unbounded, |at| {
-                    Bound::Included(IndexTerm::from_field_i64(self.fields.date, at))
+            let bound = |seconds: Option<i64>| {
+                seconds.map_or(Bound::Unbounded, |seconds| {
+                    Bound::Included(IndexTerm::from_field_i64(self.fields.date, seconds))
                 })
             };
             let (from, to) = range.seconds(options.now);
-            // A range without any bound still asks for a date.
+            // A range without bounds still requires a date.
             let from = from.or(to.is_none().then_some(i64::MIN));
             out.filters.push(constant(Box::new(RangeQuery::new(bound(from), bound(to)))));
         }
@@ -272,7 +269,7 @@ fn term(field: Field, text: &str) -> Boxed {
     Box::new(TermQuery::new(IndexTerm::from_field_text(field, text), IndexRecordOption::Basic))
 }
 
-/// Returns the documents where the words of `text` stand side by side; `None` for a text without words.
+/// Returns the filter for documents with `text` as a phrase; `None` for a text without words.
 pub(crate) fn phrase(field: Field, text: &str) -> Option<Boxed> {
     let words = literal_words(text);
     if let [(_, only)] = words.as_slice() {

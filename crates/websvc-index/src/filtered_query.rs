@@ -1,35 +1,35 @@
-//! A query whose documents have to pass a check that costs more than scoring them.
+//! A query with a filter that costs more than scoring.
 //!
-//! The engine evaluates a conjunction document by document, and scores what is left. For a phrase of frequent words that
-//! reads the positions of nearly every document. Here documents are scored first, and only those that would be among the
-//! best are checked; whole blocks of documents that cannot be are not even scored.
+//! Tantivy evaluates a conjunction document by document and scores the matches. For a phrase of frequent words, this
+//! reads the positions of nearly every document. A [`FilteredQuery`] scores documents first and only filters those that
+//! would be among the best; whole blocks of documents with lower maximum scores are skipped.
 
 use tantivy::query::{
     BooleanQuery, ConstScoreQuery, EnableScoring, Explanation, Occur, Query, Scorer, Weight,
 };
 use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, Term};
 
-/// Matches what both queries match, with the scores of `ranked`.
+/// A query that matches the documents of both queries, with the scores of `ranked`.
 #[derive(Debug)]
 pub(crate) struct FilteredQuery {
     pub(crate) ranked: Box<dyn Query>,
-    pub(crate) check: Box<dyn Query>,
+    pub(crate) filter: Box<dyn Query>,
 }
 
 impl Clone for FilteredQuery {
     fn clone(&self) -> Self {
-        Self { ranked: self.ranked.box_clone(), check: self.check.box_clone() }
+        Self { ranked: self.ranked.box_clone(), filter: self.filter.box_clone() }
     }
 }
 
 impl Query for FilteredQuery {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
-        let check = ConstScoreQuery::new(self.check.box_clone(), 0.0);
+        let filter = ConstScoreQuery::new(self.filter.box_clone(), 0.0);
         let both =
-            BooleanQuery::new(vec![(Occur::Must, self.ranked.box_clone()), (Occur::Must, Box::new(check))]);
+            BooleanQuery::new(vec![(Occur::Must, self.ranked.box_clone()), (Occur::Must, Box::new(filter))]);
         Ok(Box::new(FilteredWeight {
             ranked: self.ranked.weight(scoring)?,
-            check: self.check.weight(EnableScoring::Disabled {
+            filter: self.filter.weight(EnableScoring::Disabled {
                 schema: scoring.schema(),
                 searcher_opt: scoring.searcher(),
             })?,
@@ -39,14 +39,14 @@ impl Query for FilteredQuery {
 
     fn query_terms<'a>(&'a self, visitor: &mut dyn FnMut(&'a Term, bool)) {
         self.ranked.query_terms(visitor);
-        self.check.query_terms(visitor);
+        self.filter.query_terms(visitor);
     }
 }
 
 struct FilteredWeight {
     ranked: Box<dyn Weight>,
-    check: Box<dyn Weight>,
-    /// Combined weight, for collectors that need more than the best documents.
+    filter: Box<dyn Weight>,
+    /// Weight of the conjunction, for collectors that need more than the best documents.
     both: Box<dyn Weight>,
 }
 
@@ -65,16 +65,16 @@ impl Weight for FilteredWeight {
         reader: &SegmentReader,
         callback: &mut dyn FnMut(DocId, Score) -> Score,
     ) -> tantivy::Result<()> {
-        let (begun, mut check) = self.check.scorer_danger(reader, 0, 1.0)?;
-        // No document before this one passes.
-        let mut next = match begun {
+        let (first, mut filter) = self.filter.scorer_danger(reader, 0, 1.0)?;
+        // Lower bound of the next document that passes the filter.
+        let mut next = match first {
             SeekDangerResult::Found => 0,
             SeekDangerResult::SeekLowerBound(next) => next,
         };
         let mut threshold = threshold;
         self.ranked.for_each_pruning(threshold, reader, &mut |document, score| {
             if document >= next {
-                match check.seek_danger(document) {
+                match filter.seek_danger(document) {
                     SeekDangerResult::Found => threshold = callback(document, score),
                     SeekDangerResult::SeekLowerBound(bound) => next = bound,
                 }

@@ -1,4 +1,4 @@
-//! Finding candidates: which passes of the engine a query takes.
+//! Finding candidates: the tantivy queries that are run for a search.
 
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, Query as IndexQuery};
@@ -8,12 +8,12 @@ use websvc_query::Sort;
 use crate::filter::Compiled;
 use crate::filtered_query::FilteredQuery;
 use crate::rank::{Candidate, QueryStatistics, ScoredWord, typed};
-use crate::search::{KEYWORDS, SearchOptions};
+use crate::search::SearchOptions;
 
-/// Words in at least this many documents are frequent: the positions of all of them take long to read.
-const FREQUENT: u64 = 2_000;
+/// Minimum documents of a frequent word, all positions of which take long to read.
+const FREQUENT_WORD_DOCUMENTS: u64 = 2_000;
 
-/// Finds candidates for a query that was compiled.
+/// A finder of candidates for a compiled query.
 pub(crate) struct CandidateFinder<'a> {
     pub(crate) searcher: &'a Searcher,
     pub(crate) compiled: &'a Compiled,
@@ -22,22 +22,17 @@ pub(crate) struct CandidateFinder<'a> {
 }
 
 impl CandidateFinder<'_> {
-    /// Tells whether the words are few enough to be keywords.
-    fn keyword_query(&self) -> bool {
-        typed(&self.statistics.words).len() <= KEYWORDS
-    }
-
-    /// Returns about `wanted` documents, the best by what the engine knows of scores.
+    /// Returns about `wanted` documents with the best BM25 scores.
     pub(crate) fn find_candidates(&self, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
         if self.statistics.words.is_empty() {
             return self.find_without_words(wanted);
         }
-        if self.has_frequent_quotes() {
-            return self.find_quotes(wanted);
+        if self.has_frequent_phrases() {
+            return self.find_phrases(wanted);
         }
         let mut found = Vec::new();
-        let selective = typed(&self.statistics.words).len() > 1 && !self.compiled.is_quoted();
-        if selective && (self.keyword_query() || self.options.sort == Sort::Date) {
+        let can_require_all = typed(&self.statistics.words).len() > 1 && !self.compiled.is_quoted();
+        if can_require_all && (self.statistics.is_keyword_query() || self.options.sort == Sort::Date) {
             found = self.run(Occur::Must, wanted)?;
             if found.len() >= self.options.limit || (self.options.sort == Sort::Date && !found.is_empty()) {
                 return Ok(found);
@@ -47,53 +42,53 @@ impl CandidateFinder<'_> {
         Ok(found)
     }
 
-    /// Finds documents by filters alone, or, for a query of stop words, by their literal occurrence.
+    /// Finds documents by filters alone or, if all words are stop words, by the exact words.
     fn find_without_words(&self, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
         if self.compiled.plain_words == 0 {
             return self.collect(Vec::new(), wanted);
         }
         if !self.compiled.words.iter().all(|word| word.forms.is_empty()) || self.compiled.words.is_empty() {
-            // None of the words occurs anywhere.
+            // None of the words occurs in the index.
             return Ok(Vec::new());
         }
         let text = self.compiled.words.iter().map(|word| word.exact.as_str()).collect::<Vec<_>>();
-        let mut found = match self.statistics.adjacent(&text) {
+        let mut found = match self.statistics.phrase_query(&text) {
             Some(phrase) => self.collect(vec![(Occur::Must, phrase)], wanted)?,
             None => Vec::new(),
         };
         if found.len() < self.options.limit {
-            let literal =
-                self.statistics.literal(&text).into_iter().map(|term| (Occur::Must, term)).collect();
-            append_new(&mut found, self.collect(literal, wanted)?);
+            let exact = self.statistics.exact_queries(&text);
+            let clauses = exact.into_iter().map(|term| (Occur::Must, term)).collect();
+            append_new(&mut found, self.collect(clauses, wanted)?);
         }
         Ok(found)
     }
 
-    /// Tells whether the query is quotes alone, of words so frequent that it pays to look for them last.
-    fn has_frequent_quotes(&self) -> bool {
+    /// Returns true if the query has only phrases of words so frequent that checking the phrases last is faster.
+    fn has_frequent_phrases(&self) -> bool {
         self.compiled.is_quoted()
-            && self.keyword_query()
+            && self.statistics.is_keyword_query()
             && self.options.sort == Sort::Relevance
-            && typed(&self.statistics.words).iter().all(|word| word.doc_freq >= FREQUENT)
+            && typed(&self.statistics.words).iter().all(|word| word.doc_freq >= FREQUENT_WORD_DOCUMENTS)
     }
 
-    /// Finds the best documents with all quotes, those with all words in some form first.
-    fn find_quotes(&self, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
+    /// Finds the best documents with all phrases; those with all words in some form come first.
+    fn find_phrases(&self, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
         let Compiled { phrases, excluded, words, .. } = self.compiled;
         let best = |ranked: BooleanQuery| {
-            let quotes = phrases.iter().map(|quote| (Occur::Must, quote.box_clone()));
-            let others = excluded.iter().map(|filter| (Occur::MustNot, filter.box_clone()));
-            let check = BooleanQuery::new(quotes.chain(others).collect());
-            self.best(&FilteredQuery { ranked: Box::new(ranked), check: Box::new(check) }, wanted)
+            let phrases = phrases.iter().map(|phrase| (Occur::Must, phrase.box_clone()));
+            let excluded = excluded.iter().map(|filter| (Occur::MustNot, filter.box_clone()));
+            let filter = BooleanQuery::new(phrases.chain(excluded).collect());
+            self.best(&FilteredQuery { ranked: Box::new(ranked), filter: Box::new(filter) }, wanted)
         };
-        let all_words = || BooleanQuery::intersection(self.statistics.each().collect());
+        let all_words = || BooleanQuery::intersection(self.statistics.word_queries().collect());
         let mut found = best(all_words())?;
         if found.len() < wanted {
-            // A document in whose language a word is a stop word has it only as typed.
+            // If a word is a stop word in the language of a document, the document has it only in the field `exact`.
             let text = words.iter().map(|word| word.exact.as_str()).collect::<Vec<_>>();
-            let literal = BooleanQuery::intersection(self.statistics.literal(&text));
+            let exact = BooleanQuery::intersection(self.statistics.exact_queries(&text));
             let mut clauses: Vec<(Occur, Box<dyn IndexQuery>)> = vec![
-                (Occur::Must, Box::new(ConstScoreQuery::new(Box::new(literal), 0.0))),
+                (Occur::Must, Box::new(ConstScoreQuery::new(Box::new(exact), 0.0))),
                 (Occur::MustNot, Box::new(all_words())),
             ];
             let words = self.statistics.words.iter().flat_map(ScoredWord::terms);
@@ -104,17 +99,20 @@ impl CandidateFinder<'_> {
         Ok(found)
     }
 
+    /// Finds documents in which all (`Must`) or some (`Should`) words occur.
     fn run(&self, occur: Occur, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
         let clauses = match occur {
             Occur::Should => {
                 self.statistics.words.iter().flat_map(ScoredWord::terms).map(|term| (occur, term)).collect()
             }
-            Occur::Must | Occur::MustNot => self.statistics.each().map(|word| (occur, word)).collect(),
+            Occur::Must | Occur::MustNot => {
+                self.statistics.word_queries().map(|word| (occur, word)).collect()
+            }
         };
         self.collect(clauses, wanted)
     }
 
-    /// Runs the scoring clauses within the filters.
+    /// Runs a query with the scoring clauses and all filters.
     fn collect(
         &self,
         scoring: Vec<(Occur, Box<dyn IndexQuery>)>,
@@ -129,9 +127,9 @@ impl CandidateFinder<'_> {
             clauses.extend(filters().map(|filter| (Occur::Must, filter.box_clone())));
             clauses.extend(excluded.iter().map(|filter| (Occur::MustNot, filter.box_clone())));
             if !scoring.is_empty() {
-                let conjunctive = scoring.iter().any(|(occur, _)| *occur == Occur::Must);
-                let optional = !conjunctive && *plain_words == 0 && filters().next().is_some();
-                let occur = if optional { Occur::Should } else { Occur::Must };
+                let requires_all = scoring.iter().any(|(occur, _)| *occur == Occur::Must);
+                let is_optional = !requires_all && *plain_words == 0 && filters().next().is_some();
+                let occur = if is_optional { Occur::Should } else { Occur::Must };
                 clauses.push((occur, Box::new(BooleanQuery::new(scoring)) as Box<dyn IndexQuery>));
             }
             if clauses.iter().all(|(occur, _)| *occur == Occur::MustNot) {
@@ -157,7 +155,7 @@ impl CandidateFinder<'_> {
     }
 }
 
-/// Appends those of `more` that are not among `found`, which are the better ones.
+/// Appends the candidates of `more` that are not in `found`. The candidates in `found` have better scores.
 pub(crate) fn append_new(found: &mut Vec<Candidate>, more: Vec<Candidate>) {
     let mut seen: Vec<DocAddress> = found.iter().map(|candidate| candidate.address).collect();
     seen.sort_unstable();

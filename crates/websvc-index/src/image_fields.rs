@@ -1,25 +1,25 @@
-//! The images of a page as the fields of the index.
+//! Encoding of the images of a page as fields of the index.
 
 use tantivy::TantivyDocument;
 
 use crate::address::Address;
-use crate::analysis::{FormCache, Language};
+use crate::analysis::{FormCache, Language, head};
 use crate::display_doc::{self, DisplayDocHeader};
 use crate::document::{Document, Image, fingerprint_of_text};
 use crate::document_tokens::{DocumentTokenizer, list, url_words};
 use crate::encode::PageFacts;
-use crate::schema::{BODY_AT, Fields};
+use crate::schema::{BODY_START, Fields};
 
-/// A page has at most this many images, the first ones.
+/// Maximum images of a page; the first ones count.
 const MAX_IMAGES: usize = 50;
 
-/// Images with a side shorter than this are icons, spacers or trackers.
-const MIN_SIDE: u32 = 16;
+/// Minimum width and height in pixels; smaller images are icons, spacers or trackers.
+const MIN_PIXELS: u32 = 16;
 
-/// Longer texts around an image are cut.
+/// Maximum bytes of the text around an image.
 const MAX_CONTEXT_BYTES: usize = 2_000;
 
-/// Turns the images of `document` into fields, without icons, trackers, embedded data and repetitions.
+/// Encodes the distinct images of `document`, without icons, trackers and embedded data.
 pub(crate) fn encode_images(
     fields: &Fields,
     document: &Document,
@@ -27,16 +27,16 @@ pub(crate) fn encode_images(
     forms: &mut FormCache,
 ) -> Vec<TantivyDocument> {
     let mut images: Vec<&Image> = Vec::new();
-    for image in document.images.iter().filter(|image| is_shown(image)) {
-        if images.len() < MAX_IMAGES && !images.iter().any(|known| known.url == image.url) {
+    for image in document.images.iter().filter(|image| is_searchable(image)) {
+        if images.len() < MAX_IMAGES && !images.iter().any(|seen| seen.url == image.url) {
             images.push(image);
         }
     }
     images.into_iter().filter_map(|image| encode_image(fields, document, facts, image, forms)).collect()
 }
 
-fn is_shown(image: &Image) -> bool {
-    let large_enough = |side: Option<u32>| side.is_none_or(|side| side >= MIN_SIDE);
+fn is_searchable(image: &Image) -> bool {
+    let large_enough = |pixels: Option<u32>| pixels.is_none_or(|pixels| pixels >= MIN_PIXELS);
     let scheme = image.url.split_once(':').map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| ["http", "https", "file"].contains(&scheme))
         && large_enough(image.width)
@@ -55,7 +55,7 @@ fn encode_image(
     let title = own_title.unwrap_or(&document.title);
     let mut words = DocumentTokenizer::new(Language::from_code(&facts.language), forms);
     words.title(title, 1);
-    let head = DisplayDocHeader {
+    let header = DisplayDocHeader {
         url: &document.url,
         title,
         description: &image.caption,
@@ -66,11 +66,11 @@ fn encode_image(
         height: image.height,
         ..DisplayDocHeader::default()
     };
-    words.position = BODY_AT;
-    let context = crate::analysis::head(&image.context, MAX_CONTEXT_BYTES);
-    let card = display_doc::encode(&head, context, |passage| words.section(passage, 1));
-    let others = [&image.caption, &document.title];
-    for text in others.into_iter().filter(|text| *text != title) {
+    words.position = BODY_START;
+    let context = head(&image.context, MAX_CONTEXT_BYTES);
+    let display_doc = display_doc::encode(&header, context, |passage| words.section(passage, 1));
+    let other_texts = [&image.caption, &document.title];
+    for text in other_texts.into_iter().filter(|text| *text != title) {
         words.gap();
         words.section(text, 1);
     }
@@ -85,17 +85,17 @@ fn encode_image(
     out.add_text(fields.terms, words.terms.finish());
     out.add_text(fields.exact, words.exact.finish());
     facts.add_to(fields, &mut out);
-    for (field, side) in [(fields.width, image.width), (fields.height, image.height)] {
-        if let Some(side) = side {
-            out.add_u64(field, u64::from(side));
+    for (field, pixels) in [(fields.width, image.width), (fields.height, image.height)] {
+        if let Some(pixels) = pixels {
+            out.add_u64(field, u64::from(pixels));
         }
     }
     out.add_u64(fields.fingerprint, fingerprint_of_text(&image.url));
-    out.add_bytes(fields.card, &card);
+    out.add_bytes(fields.stored, &display_doc);
     Some(out)
 }
 
-/// Returns the last segment of the path: the directories of images name what belongs to the site.
+/// Returns the last segment of the path. The directories of images describe the site and not the image.
 fn file_name(topic: &str) -> &str {
     let path = topic.trim_end();
     path.rsplit('/').next().unwrap_or(path)

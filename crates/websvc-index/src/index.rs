@@ -1,4 +1,4 @@
-//! The index as its users see it.
+//! The public interface of the index: opening, writing, searching and statistics.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use websvc_query::Query;
-
 use websvc_stage::StageTimes;
 
 use crate::address::Address;
@@ -19,17 +18,16 @@ use crate::search::{IndexSearcher, SearchOptions, SearchOutcome};
 use crate::sub_index::{SubIndex, find};
 use crate::writer_handle::WriterHandle;
 
-/// How the index writes, and where it is counted how long searching takes.
+/// Settings of an [`Index`].
 #[derive(Debug, Clone)]
 pub struct IndexConfig {
-    /// Memory in bytes that new documents may take before they are written out; at least 15 MB. Images take at most
-    /// 15 MB beside it.
+    /// Memory in bytes for new pages before they are written to disk; at least 15 MB. Images take up to 15 MB more.
     pub writer_heap: usize,
-    /// How long a document may wait before it becomes searchable.
+    /// Maximum time from adding a document to the commit that makes it searchable.
     pub commit_after: Duration,
-    /// How long the writer and its memory are kept after the last write.
+    /// Time after the last write until the writer and its memory are freed.
     pub writer_idle: Duration,
-    /// Durations of the stages of a search.
+    /// Metrics of the durations of the stages of a search.
     pub stages: StageTimes,
 }
 
@@ -49,27 +47,27 @@ impl Default for IndexConfig {
 pub struct Stats {
     /// Searchable pages.
     pub documents: u64,
-    /// Searchable images of the pages; an image counts once for each page that shows it.
+    /// Searchable images of the pages; an image counts once for each page that contains it.
     pub images: u64,
     /// Bytes on disk.
     pub bytes: u64,
-    /// Parts that every search of pages visits; merged in the background.
+    /// Segments that every search of pages visits; merged in the background.
     pub segments: usize,
-    /// When documents last became searchable.
+    /// Time of the last commit.
     pub last_commit: Option<Timestamp>,
 }
 
 /// An embedded index in one directory.
 ///
-/// Searching and adding take `&self` from any thread. Only one process may write to a directory at a time. Dropping
-/// the index commits what was added; [`Index::close`] does the same and reports errors.
+/// Searching and adding take `&self` and may happen on any thread. Only one process may write to a directory at a time.
+/// Dropping the index commits what was added; [`Index::close`] does the same and reports errors.
 #[derive(Debug)]
 pub struct Index {
     shared: Arc<IndexShared>,
     writer: WriterHandle,
 }
 
-/// State shared by searching threads and the writing thread.
+/// State that the searching threads and the writer thread share.
 pub(crate) struct IndexShared {
     pub(crate) dir: PathBuf,
     pub(crate) pages: SubIndex,
@@ -78,24 +76,24 @@ pub(crate) struct IndexShared {
     pub(crate) journal: Journal,
 }
 
-/// The folder of the images in the directory of the index.
+/// Subdirectory of the images in the directory of the index.
 pub(crate) const IMAGES: &str = "images";
-/// The file that names the format, in the directory of the index.
+/// File with the name of the format, in the directory of the index.
 pub(crate) const FORMAT_FILE: &str = "format";
 
 impl std::fmt::Debug for IndexShared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("dir", &self.dir).finish_non_exhaustive()
+        f.debug_struct("IndexShared").field("dir", &self.dir).finish_non_exhaustive()
     }
 }
 
 impl Index {
     /// Opens the index in `dir`, which is created when it does not exist.
     ///
-    /// This takes no lock and starts no thread; both wait for the first write.
+    /// This takes no lock and starts no thread; the first write does both.
     ///
     /// # Errors
-    /// When the directory cannot be used, or holds an index of another format.
+    /// Fails when the directory cannot be used, or holds an index of another format.
     pub fn open(dir: &Path, config: IndexConfig) -> Result<Self, IndexError> {
         let in_directory = |source| IndexError::Directory { dir: dir.to_owned(), source };
         fs::create_dir_all(dir).map_err(in_directory)?;
@@ -107,14 +105,14 @@ impl Index {
         Ok(Self { writer: WriterHandle::new(Arc::clone(&shared)), shared })
     }
 
-    /// Applies what a process that was killed had added and not committed, and waits until it is searchable. Returns how
-    /// many changes there were. It costs a look into the directory when there are none.
+    /// Applies the changes that a killed process left in the journal, waits until they are searchable and returns their
+    /// number. Without such changes, this only lists the directory.
     ///
     /// # Errors
-    /// When another process writes to the index, or the changes cannot be written; they are kept for the next time.
+    /// Fails when another process writes to the index, or the changes cannot be written. They stay in the journal.
     pub fn recover(&self) -> Result<u64, IndexError> {
         let journal = &self.shared.journal;
-        if !journal.is_left().map_err(|source| self.shared.io(source))? {
+        if !journal.has_changes().map_err(|source| self.shared.io(source))? {
             return Ok(0);
         }
         let before = journal.recovered();
@@ -123,11 +121,13 @@ impl Index {
         Ok(journal.recovered() - before)
     }
 
-    /// Adds a document with its images, or replaces the one with the same URL. It is searchable within about a second; when many
-    /// documents are waiting, this call waits for room. When it returns the document survives the end of this process.
+    /// Adds a document with its images, or replaces the document with the same URL.
+    ///
+    /// The document is searchable within about a second. The call blocks while the queue of the writer thread is full.
+    /// After it returned, the document survives the end of this process.
     ///
     /// # Errors
-    /// When the URL is unusable, when another process writes to the index, or when an earlier write failed.
+    /// Fails when the URL is not usable, when another process writes to the index, or when an earlier write failed.
     pub fn add(&self, document: Document) -> Result<(), IndexError> {
         if Address::parse(&document.url).is_none() {
             return Err(IndexError::InvalidUrl { url: document.url });
@@ -135,7 +135,7 @@ impl Index {
         self.writer.change(Change::Add(Box::new(document)))
     }
 
-    /// Removes the document with this URL and its images, if there is one.
+    /// Removes the document with this URL and its images, if it exists.
     ///
     /// # Errors
     /// As for [`Index::add`].
@@ -143,11 +143,11 @@ impl Index {
         self.writer.change(Change::Remove(url.to_owned()))
     }
 
-    /// Waits until everything that was added survives a power failure. It need not be searchable then. This is one flush of
-    /// the disk, which callers at one time share.
+    /// Waits until everything that was added survives a power failure; it may not be searchable yet. Concurrent calls
+    /// share one flush of the disk.
     ///
     /// # Errors
-    /// When the disk cannot be written to.
+    /// Fails when the disk cannot be written to.
     pub fn sync(&self) -> Result<(), IndexError> {
         self.shared.journal.sync().map_err(|source| self.shared.io(source))
     }
@@ -155,13 +155,13 @@ impl Index {
     /// Waits until everything that was added is on disk and searchable.
     ///
     /// # Errors
-    /// When something could not be written since the last call.
+    /// Fails when something could not be written since the last call.
     pub fn flush(&self) -> Result<(), IndexError> {
         self.writer.flush()
     }
 
-    /// Waits until everything that was added is on disk and searchable, and the texts of its links count for the pages
-    /// they lead to, which otherwise happens when writing pauses.
+    /// Waits until everything that was added is on disk and searchable, and the texts of its links are indexed as
+    /// anchors of the pages they lead to. Without this call, anchors are applied when no writes happen for a while.
     ///
     /// # Errors
     /// As for [`Index::flush`].
@@ -169,7 +169,7 @@ impl Index {
         self.writer.apply_anchors()
     }
 
-    /// Applies the texts of links and merges the index into one part, which makes searches fastest; waits until it is
+    /// Applies the anchors and merges the index into one segment, which makes searches fastest; waits until that is
     /// done.
     ///
     /// # Errors
@@ -178,7 +178,7 @@ impl Index {
         self.writer.optimize()
     }
 
-    /// Commits what was added and ends writing.
+    /// Commits what was added and stops the writer thread.
     ///
     /// # Errors
     /// As for [`Index::flush`].
@@ -186,32 +186,32 @@ impl Index {
         self.writer.close()
     }
 
-    /// Searches the committed documents. Takes CPU time only, usually well below a millisecond.
+    /// Searches the committed documents. This is CPU-bound and usually takes well below a millisecond.
     ///
     /// # Errors
-    /// When the files of the index cannot be read.
+    /// Fails when the files of the index cannot be read.
     pub fn search(&self, query: &Query, options: &SearchOptions) -> Result<SearchOutcome, IndexError> {
         let IndexShared { dir: _, pages, images, config, journal: _ } = &*self.shared;
-        let searching = || -> tantivy::Result<_> {
+        let search = || -> tantivy::Result<_> {
             let stages = &config.stages;
             IndexSearcher { pages: &pages.view()?, images: &images.view()?, stages }.search(query, options)
         };
-        searching().map_err(|source| self.shared.engine(source))
+        search().map_err(|source| self.shared.engine(source))
     }
 
     /// Makes documents visible that another process committed.
     ///
     /// # Errors
-    /// When the files of the index cannot be read.
+    /// Fails when the files of the index cannot be read.
     pub fn reload(&self) -> Result<(), IndexError> {
         self.shared.reload()
     }
 
-    /// Returns the hash of the content that is committed for `url` (see [`Document::fingerprint`]), or `None` for
-    /// an unknown URL.
+    /// Returns the hash of the committed document of `url` (see [`Document::fingerprint`]), or `None` when the index
+    /// has no such document.
     ///
     /// # Errors
-    /// When the files of the index cannot be read.
+    /// Fails when the files of the index cannot be read.
     pub fn fingerprint(&self, url: &str) -> Result<Option<u64>, IndexError> {
         let pages = &self.shared.pages;
         let searcher = pages.searcher();
@@ -224,54 +224,54 @@ impl Index {
         Ok(column.first(address.doc_id))
     }
 
-    /// Returns the committed document of `url` as it was added, or `None` for an unknown URL.
+    /// Returns the committed document of `url` as it was added, or `None` when the index has no such document.
     ///
     /// # Errors
-    /// When the files of the index cannot be read.
+    /// Fails when the files of the index cannot be read.
     pub fn document(&self, url: &str) -> Result<Option<Document>, IndexError> {
         let pages = &self.shared.pages;
-        let reading = || {
+        let read = || {
             let view = pages.view()?;
             let found = find(&view.searcher, &view.fields, url)?;
             found.map(|address| view.document(address)).transpose()
         };
-        reading().map_err(|source| pages.engine(source))
+        read().map_err(|source| pages.engine(source))
     }
 
-    /// Tells whether `url` is committed.
+    /// Returns true if the document of `url` is committed.
     ///
     /// # Errors
-    /// When the files of the index cannot be read.
+    /// Fails when the files of the index cannot be read.
     pub fn contains(&self, url: &str) -> Result<bool, IndexError> {
         let pages = &self.shared.pages;
         let found = find(&pages.searcher(), &pages.fields, url);
         found.map(|found| found.is_some()).map_err(|source| pages.engine(source))
     }
 
-    /// Returns at most `limit` committed URLs in alphabetical order within each part of the index; with a host, only
-    /// those of the host and its subdomains.
+    /// Returns at most `limit` committed URLs, in alphabetical order within each segment of the index. With a host,
+    /// returns only URLs of the host and its subdomains.
     ///
     /// # Errors
-    /// When the files of the index cannot be read.
+    /// Fails when the files of the index cannot be read.
     pub fn urls(&self, host: Option<&str>, limit: usize) -> Result<Vec<String>, IndexError> {
         let pages = &self.shared.pages;
         pages.urls(host, limit).map_err(|source| pages.engine(source))
     }
 
-    /// Returns how many documents can be found; costs next to nothing.
+    /// Returns the number of searchable documents; cheap, since it reads no file.
     #[must_use]
     pub fn document_count(&self) -> u64 {
         self.shared.pages.document_count()
     }
 
-    /// Returns what the index holds.
+    /// Returns the statistics of the index.
     ///
     /// # Errors
-    /// When the directory cannot be read.
+    /// Fails when the directory cannot be read.
     pub fn stats(&self) -> Result<Stats, IndexError> {
         let IndexShared { dir, pages, images, config: _, journal: _ } = &*self.shared;
-        let bytes = |shelf: &SubIndex| {
-            shelf.bytes().map_err(|source| IndexError::Directory { dir: shelf.dir.clone(), source })
+        let bytes = |index: &SubIndex| {
+            index.bytes().map_err(|source| IndexError::Directory { dir: index.dir.clone(), source })
         };
         let committed = fs::metadata(dir.join("meta.json")).and_then(|metadata| metadata.modified());
         Ok(Stats {
@@ -285,13 +285,14 @@ impl Index {
 }
 
 impl Index {
-    /// Returns the shelf of the pages.
-    pub(crate) fn images(&self) -> &SubIndex {
-        &self.shared.images
-    }
-
+    /// Returns the sub-index of the pages.
     pub(crate) fn pages(&self) -> &SubIndex {
         &self.shared.pages
+    }
+
+    /// Returns the sub-index of the images.
+    pub(crate) fn images(&self) -> &SubIndex {
+        &self.shared.images
     }
 }
 
@@ -311,7 +312,7 @@ impl IndexShared {
     }
 }
 
-/// Checks, or writes into a fresh directory, the file that names the format.
+/// Checks the file with the name of the format, and creates it in a new directory.
 fn check_format(dir: &Path) -> Result<(), IndexError> {
     let in_directory = |source| IndexError::Directory { dir: dir.to_owned(), source };
     let path = dir.join(FORMAT_FILE);

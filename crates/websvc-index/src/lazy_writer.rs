@@ -1,4 +1,4 @@
-//! The engine's writer of one shelf, made on the first write and given up after a while without one.
+//! The tantivy writer of one sub-index, created on the first write and closed after a time without writes.
 
 use tantivy::directory::error::LockError;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
@@ -6,7 +6,7 @@ use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
 
 use crate::sub_index::SubIndex;
 
-/// The least memory that the engine's writer works with.
+/// Minimum memory budget of a tantivy writer, in bytes.
 pub(crate) const MIN_HEAP: usize = 15_000_000;
 
 /// Writer of one sub-index, opened when it is first needed.
@@ -18,41 +18,41 @@ pub(crate) struct LazyIndexWriter {
 }
 
 impl LazyIndexWriter {
-    /// Tells whether the engine's writer exists.
+    /// Returns true if the tantivy writer exists.
     pub(crate) fn is_live(&self) -> bool {
         self.writer.is_some()
     }
 
-    /// Makes the engine's writer if there is none. `heap` is in bytes.
-    pub(crate) fn start(&mut self, shelf: &SubIndex, heap: usize) -> tantivy::Result<&mut IndexWriter> {
+    /// Creates the tantivy writer if it does not exist. `heap` is in bytes.
+    pub(crate) fn start(&mut self, sub_index: &SubIndex, heap: usize) -> tantivy::Result<&mut IndexWriter> {
         if self.writer.is_none() {
             let options = IndexWriterOptions::builder()
                 .num_worker_threads(1)
                 .num_merge_threads(1)
                 .memory_budget_per_thread(heap.max(MIN_HEAP))
                 .build();
-            let writer: IndexWriter = shelf.index.writer_with_options(options)?;
+            let writer: IndexWriter = sub_index.index.writer_with_options(options)?;
             let mut policy = LogMergePolicy::default();
             policy.set_min_num_segments(5);
             policy.set_min_layer_size(2_000);
             writer.set_merge_policy(Box::new(policy));
-            // What a killed process left half-written.
+            // Removes the incomplete files of a killed process.
             writer.garbage_collect_files().wait()?;
             self.writer = Some(writer);
         }
         Ok(self.writer.as_mut().expect("set above"))
     }
 
-    /// Puts `documents` in place of those with the URL.
+    /// Replaces the documents with this URL by `documents`.
     pub(crate) fn replace(
         &mut self,
-        shelf: &SubIndex,
+        sub_index: &SubIndex,
         heap: usize,
         url: &str,
         documents: impl IntoIterator<Item = TantivyDocument>,
     ) -> tantivy::Result<()> {
-        let writer = self.start(shelf, heap)?;
-        writer.delete_term(Term::from_field_text(shelf.fields.url, url));
+        let writer = self.start(sub_index, heap)?;
+        writer.delete_term(Term::from_field_text(sub_index.fields.url, url));
         for document in documents {
             writer.add_document(document)?;
         }
@@ -60,29 +60,29 @@ impl LazyIndexWriter {
         Ok(())
     }
 
-    /// Commits what was written; `note` stands beside it until the next commit.
-    pub(crate) fn commit(&mut self, note: Option<&str>) -> tantivy::Result<()> {
+    /// Commits all writes, with `payload` as the payload of the commit.
+    pub(crate) fn commit(&mut self, payload: Option<&str>) -> tantivy::Result<()> {
         if let Some(writer) = self.writer.as_mut().filter(|_| std::mem::take(&mut self.dirty)) {
             let mut commit = writer.prepare_commit()?;
-            if let Some(note) = note {
-                commit.set_payload(note);
+            if let Some(payload) = payload {
+                commit.set_payload(payload);
             }
             commit.commit()?;
         }
         Ok(())
     }
 
-    /// Lets the next commit happen even if nothing is written, for the sake of its note.
+    /// Makes the next commit happen even without writes, so that its payload is stored.
     pub(crate) fn mark_dirty(&mut self) {
         self.dirty = true;
     }
 
-    /// Merges the shelf into one part.
-    pub(crate) fn merge(&mut self, shelf: &SubIndex, heap: usize) -> tantivy::Result<()> {
-        let segments = shelf.index.searchable_segment_ids()?;
+    /// Merges the sub-index into one segment.
+    pub(crate) fn merge(&mut self, sub_index: &SubIndex, heap: usize) -> tantivy::Result<()> {
+        let segments = sub_index.index.searchable_segment_ids()?;
         if segments.len() > 1 {
-            let merged = self.start(shelf, heap)?.merge(&segments).wait();
-            // A merge in the background may have taken some of the segments first; that is as good.
+            let merged = self.start(sub_index, heap)?.merge(&segments).wait();
+            // A merge in the background may have merged some of the segments already, which is fine.
             match merged {
                 Ok(_) | Err(TantivyError::InvalidArgument(_)) => {}
                 Err(error) => return Err(error),
@@ -91,7 +91,7 @@ impl LazyIndexWriter {
         Ok(())
     }
 
-    /// Lets go of the engine's writer after its merges.
+    /// Waits for running merges and closes the tantivy writer.
     pub(crate) fn close(&mut self) -> tantivy::Result<()> {
         let Some(writer) = self.writer.take() else {
             return Ok(());
@@ -100,13 +100,13 @@ impl LazyIndexWriter {
         writer.wait_merging_threads()
     }
 
-    /// Gives the engine's writer up with what was not committed.
+    /// Drops the tantivy writer and all uncommitted writes.
     pub(crate) fn discard(&mut self) {
         *self = Self::default();
     }
 }
 
-/// Tells whether another process holds the lock.
+/// Returns true if the error means that another process holds the lock.
 pub(crate) fn is_locked(error: &TantivyError) -> bool {
     matches!(error, TantivyError::LockFailure(LockError::LockBusy, _))
 }

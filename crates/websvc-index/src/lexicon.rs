@@ -1,39 +1,40 @@
-//! The words of texts as numbers, remembered for one generation of the index.
+//! A bounded cache of stems and of the stem counts of texts, for one searcher generation.
 //!
-//! Long questions borrow words from the texts of their best answers. Taking a text apart and stemming its words costs
-//! far more than everything else of a search, and the same words and the same answers come again and again, so both
-//! are remembered within fixed bounds. What is remembered never changes a result.
+//! Long queries are expanded with words of their best candidates (see [`crate::feedback`]). Tokenizing and stemming
+//! those texts costs far more than the rest of a search, and the same words and candidates recur, so both are cached.
+//! The cache never changes a result.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tantivy::DocAddress;
 
 use crate::analysis::{Kind, Language, each_word, fold};
 
-/// With more words than this the lexicon begins anew; one takes about 100 bytes.
+/// Maximum words, of about 100 bytes each; a lexicon with more is replaced by an empty one.
 const MAX_WORDS: usize = 40_000;
 
-/// With more entries than this in the remembered texts it begins anew too; one takes 8 bytes.
+/// Maximum entries in the counts of all texts, of 8 bytes each; a lexicon with more is replaced by an empty one.
 const MAX_ENTRIES: usize = 200_000;
 
 /// The number of a stem.
 pub(crate) type StemId = u32;
 
-/// How often each stem stands in a text, in the order of the first occurrences. Stop words are left out.
+/// The number of occurrences of each stem in a text, sorted by stem, without stop words.
 pub(crate) type Counts = Arc<[(StemId, f32)]>;
 
-/// A part of a document: the position of its first word tells it from others.
+/// A part of a document, identified by the position of its first word.
 pub(crate) type TextPart = (DocAddress, u32);
 
-/// The lexicon of a generation; searches keep the one that they began with.
+/// The lexicon of a searcher generation. A search uses the same lexicon until its end.
 #[derive(Debug, Default)]
 pub(crate) struct SharedLexicon(Mutex<Arc<Lexicon>>);
 
 impl SharedLexicon {
-    /// Returns the lexicon, or a new one when it is full.
+    /// Returns the current lexicon, or a new one if it is full.
     pub(crate) fn current(&self) -> Arc<Lexicon> {
-        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.0.lock();
         if current.is_full() {
             *current = Arc::default();
         }
@@ -41,7 +42,7 @@ impl SharedLexicon {
     }
 }
 
-/// Stems by number, and the texts that were counted.
+/// Stems by number, and the stem counts of texts.
 #[derive(Debug, Default)]
 pub(crate) struct Lexicon(Mutex<LexiconState>);
 
@@ -59,69 +60,70 @@ struct LexiconState {
 #[derive(Debug)]
 struct Stem {
     text: Box<str>,
-    /// In how many documents it stands, once that was asked.
+    /// Number of documents with the stem, after it was counted once.
     documents: Option<u64>,
 }
 
 impl Lexicon {
-    fn known(&self) -> MutexGuard<'_, LexiconState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, LexiconState> {
+        self.0.lock()
     }
 
     fn is_full(&self) -> bool {
-        let known = self.known();
-        known.word_count > MAX_WORDS || known.entry_count > MAX_ENTRIES
+        let state = self.state();
+        state.word_count > MAX_WORDS || state.entry_count > MAX_ENTRIES
     }
 
-    /// Returns the counts of a part, if they are remembered.
-    pub(crate) fn remembered(&self, part: TextPart) -> Option<Counts> {
-        self.known().texts.get(&part).map(Arc::clone)
+    /// Returns the cached counts of a part.
+    pub(crate) fn cached_counts(&self, part: TextPart) -> Option<Counts> {
+        self.state().texts.get(&part).map(Arc::clone)
     }
 
-    /// Counts the stems of texts that together are a part, and remembers them.
+    /// Counts the stems of the texts of a part, and caches the counts.
     pub(crate) fn count<'a>(
         &self,
         part: TextPart,
         texts: impl Iterator<Item = &'a str>,
         language: Option<Language>,
     ) -> Counts {
-        let mut known = self.known();
+        let mut state = self.state();
         let mut ids = Vec::new();
         for text in texts {
-            each_word(text, |word| ids.extend(known.number(word.lower, word.kind, language)));
+            each_word(text, |word| ids.extend(state.number(word.lower, word.kind, language)));
         }
         ids.sort_unstable();
         let counts: Counts = ids.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as f32)).collect();
-        known.entry_count += counts.len();
-        known.texts.insert(part, Arc::clone(&counts));
+        state.entry_count += counts.len();
+        state.texts.insert(part, Arc::clone(&counts));
         counts
     }
 
-    /// Returns the stem with a number, and in how many documents it stands, which `ask` finds out the first time.
+    /// Returns the stem with a number, and the number of documents with it. `count_documents` counts them on the first
+    /// call for a stem.
     pub(crate) fn stem<E>(
         &self,
         id: StemId,
-        ask: impl FnOnce(&str) -> Result<u64, E>,
+        count_documents: impl FnOnce(&str) -> Result<u64, E>,
     ) -> Result<(Box<str>, u64), E> {
-        let mut known = self.known();
-        let Stem { text, documents } = &mut known.stems[id as usize];
+        let mut state = self.state();
+        let Stem { text, documents } = &mut state.stems[id as usize];
         let count = match *documents {
             Some(count) => count,
-            None => *documents.insert(ask(text)?),
+            None => *documents.insert(count_documents(text)?),
         };
         Ok((text.clone(), count))
     }
 }
 
 impl LexiconState {
-    /// Returns the number of a unit of a text as a term of the field `terms`; `None` for stop words.
+    /// Returns the number of the stem of a unit of text; `None` for stop words.
     fn number(&mut self, lower: &str, kind: Kind, language: Option<Language>) -> Option<StemId> {
         if matches!(kind, Kind::Last | Kind::Single) {
             return None;
         }
         let language = language.filter(|_| kind == Kind::Letters);
-        if let Some(&known) = self.words.get(&language).and_then(|words| words.get(lower)) {
-            return known;
+        if let Some(&number) = self.words.get(&language).and_then(|words| words.get(lower)) {
+            return number;
         }
         let number = stem(lower, language).map(|stem| match self.numbers.get(stem.as_str()) {
             Some(&number) => number,
@@ -133,7 +135,7 @@ impl LexiconState {
     }
 
     fn add(&mut self, text: Box<str>) -> StemId {
-        let number = StemId::try_from(self.stems.len()).expect("a lexicon has far fewer words");
+        let number = StemId::try_from(self.stems.len()).expect("the number of words is bounded");
         self.numbers.insert(text.clone(), number);
         self.stems.push(Stem { text, documents: None });
         number
@@ -163,12 +165,12 @@ mod tests {
     use super::{Lexicon, MAX_WORDS, SharedLexicon};
     use crate::analysis::Language;
 
-    fn part(at: u32) -> (DocAddress, u32) {
-        (DocAddress::new(0, at), 0)
+    fn part(doc_id: u32) -> (DocAddress, u32) {
+        (DocAddress::new(0, doc_id), 0)
     }
 
     #[test]
-    fn texts_are_counted_by_stem_without_stop_words() {
+    fn lexicon_counts_stems_without_stop_words() {
         let lexicon = Lexicon::default();
         let english = Language::from_code("en");
         let counts =
@@ -177,7 +179,7 @@ mod tests {
             .iter()
             .map(|&(id, count)| {
                 let (text, documents) = lexicon.stem(id, |text| Ok::<_, ()>(text.len() as u64)).unwrap();
-                assert_eq!(documents, text.len() as u64, "asked once, then remembered");
+                assert_eq!(documents, text.len() as u64, "documents of {text}");
                 assert_eq!(lexicon.stem(id, |_| Err(())), Ok((text.clone(), documents)));
                 (text.into(), count)
             })
@@ -185,21 +187,21 @@ mod tests {
         found.sort_by(|a, b| a.0.cmp(&b.0));
         let expected = [("gather", 3.0), ("東京", 1.0)];
         assert_eq!(found, expected.map(|(text, count)| (text.to_owned(), count)));
-        assert_eq!(lexicon.remembered(part(0)), Some(counts));
-        assert_eq!(lexicon.remembered(part(1)), None);
+        assert_eq!(lexicon.cached_counts(part(0)), Some(counts));
+        assert_eq!(lexicon.cached_counts(part(1)), None);
     }
 
     #[test]
-    fn a_full_lexicon_begins_anew_and_the_old_one_stays_whole() {
+    fn full_lexicon_is_replaced_and_the_old_one_stays_valid() {
         let shared = SharedLexicon::default();
         let first = shared.current();
         assert!(Arc::ptr_eq(&first, &shared.current()));
-        let text: String = (0..=MAX_WORDS).map(|at| format!("w{at} ")).collect();
+        let text: String = (0..=MAX_WORDS).map(|number| format!("w{number} ")).collect();
         let counts = first.count(part(0), std::iter::once(text.as_str()), None);
         assert_eq!(counts.len(), MAX_WORDS + 1);
         let second = shared.current();
         assert!(!Arc::ptr_eq(&first, &second));
-        assert_eq!(second.remembered(part(0)), None);
-        assert_eq!(first.remembered(part(0)), Some(counts));
+        assert_eq!(second.cached_counts(part(0)), None);
+        assert_eq!(first.cached_counts(part(0)), Some(counts));
     }
 }

@@ -1,8 +1,8 @@
 //! The embedded full-text index of websvc.
 //!
-//! [`Index::open`] opens a directory cheaply; [`Index::add`] hands documents to one writing thread that commits
-//! within about a second; [`Index::search`] answers a [`websvc_query::Query`] from any number of threads. The
-//! search engine beneath is known in this crate only.
+//! [`Index::open`] opens a directory and is cheap. [`Index::add`] sends documents to the writer thread, which commits
+//! them within about a second. [`Index::search`] runs a [`websvc_query::Query`] and may be called from any number of
+//! threads. No type of tantivy, the search library, leaves this crate, except as the source of an error.
 //!
 //! ```
 //! # let dir = tempfile::tempdir()?;

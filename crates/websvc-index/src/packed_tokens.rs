@@ -1,13 +1,13 @@
-//! Tokens as one text, so that the engine takes them without a detour.
+//! Tokens packed into one text, the cheapest way to pass them to tantivy.
 //!
-//! Tokens that were made outside of the engine go through it as JSON, and are copied one by one on the way. A text goes
-//! as it is, and a tokenizer takes the tokens out of it. Each is its position, its length in bytes, and its text;
-//! numbers are written with six bits to an ASCII character.
+//! Tantivy would serialize pre-tokenized text as JSON and copy the tokens one by one. A text is passed unchanged, and a
+//! tokenizer reads the packed tokens from it. Each token is its position, its length in bytes and its text. Numbers are
+//! encoded with six bits per ASCII character.
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-/// The name of the tokenizer of all text fields. The engine has one of this name, in whose place ours is put: the name
-/// stands in the files of every index.
+/// The name of the tokenizer of all text fields. [`PackedTokenizer`] is registered in place of tantivy's tokenizer of
+/// this name, because the name is part of the files of every index.
 pub(crate) const TOKENIZER: &str = "default";
 
 /// The tokens of one field.
@@ -15,7 +15,7 @@ pub(crate) const TOKENIZER: &str = "default";
 pub(crate) struct PackedTokens(String);
 
 impl PackedTokens {
-    /// Adds a word `times` times; an empty one is none.
+    /// Adds a word `times` times. Does nothing if the word is empty.
     pub(crate) fn push(&mut self, text: &str, position: u32, times: usize) {
         if text.is_empty() {
             return;
@@ -27,17 +27,17 @@ impl PackedTokens {
         }
     }
 
-    /// Returns the words in the order they were added.
+    /// Returns the words in the order in which they were added.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         PackedTokenReader(&self.0).map(|(_, text)| text)
     }
 
-    /// Returns how much there is, for [`PackedTokens::truncate`].
+    /// Returns the length in bytes, for [`PackedTokens::truncate`].
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Takes out what was added since [`PackedTokens::len`] returned `len`.
+    /// Removes all tokens that were added after [`PackedTokens::len`] returned `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.0.truncate(len);
     }
@@ -56,7 +56,7 @@ impl PackedTokens {
     }
 }
 
-/// Reader of a packed text: yields the position and text of each token. It ends at the first invalid byte.
+/// An iterator over the tokens of a packed text: position and text. It ends at the first invalid byte.
 struct PackedTokenReader<'a>(&'a str);
 
 impl<'a> PackedTokenReader<'a> {
@@ -87,7 +87,7 @@ impl<'a> Iterator for PackedTokenReader<'a> {
     }
 }
 
-/// The tokenizer that takes packed tokens out of their text.
+/// A tokenizer that reads packed tokens.
 #[derive(Debug, Clone)]
 pub(crate) struct PackedTokenizer;
 
@@ -99,7 +99,7 @@ impl Tokenizer for PackedTokenizer {
     }
 }
 
-/// The tokens of a packed text, one after the other.
+/// The token stream of a packed text.
 pub(crate) struct PackedTokenStream<'a> {
     rest: PackedTokenReader<'a>,
     token: Token,
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_come_out_as_they_went_in() {
+    fn tokens_are_read_back_unchanged() {
         let long = "\u{e4}".repeat(5_000);
         let words = [("a", 0), ("\u{4e2d}\u{6587}", 63), ("@", 64), (&long, 4_096), ("\u{1}b", u32::MAX)];
         let mut tokens = PackedTokens::default();
@@ -144,17 +144,17 @@ mod tests {
         assert!(tokens.texts().eq(words.iter().flat_map(|(text, _)| [*text; 2])));
 
         let text = tokens.finish();
-        let mut unpack = PackedTokenizer;
-        let mut stream = unpack.token_stream(&text);
+        let mut tokenizer = PackedTokenizer;
+        let mut stream = tokenizer.token_stream(&text);
         let mut seen = Vec::new();
         stream.process(&mut |token| seen.push((token.text.clone(), token.position, token.position_length)));
-        let token = |(text, at): &(&str, u32)| repeat_n(((*text).to_owned(), *at as usize, 1), 2);
+        let token = |(text, position): &(&str, u32)| repeat_n(((*text).to_owned(), *position as usize, 1), 2);
         let expected = words.iter().flat_map(token);
         assert_eq!(seen, expected.collect::<Vec<_>>());
     }
 
     #[test]
-    fn a_text_of_somebody_else_ends_the_tokens() {
+    fn invalid_text_ends_the_tokens() {
         for text in [
             "\u{e4}",
             "@",

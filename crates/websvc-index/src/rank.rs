@@ -1,4 +1,4 @@
-//! Ranking of candidates: BM25F from the engine, plus what only word positions tell.
+//! Ranking of candidates: the BM25F score of tantivy plus scores from word positions.
 
 use std::ops::Range;
 
@@ -13,27 +13,29 @@ use tantivy::{DocAddress, DocSet, Searcher, Term};
 
 use crate::filter::Compiled;
 use crate::freshness;
-use crate::schema::{BODY_AT, Fields};
+use crate::schema::{BODY_START, Fields};
+use crate::search::MAX_KEYWORDS;
 use crate::sub_index::SubIndexSearcher;
 use crate::vocabulary::{Compound, SCORED};
 
-/// A word that ranks and occurs in the index.
+/// A scoring word of the query that occurs in the index.
 pub(crate) struct ScoredWord {
+    /// The terms of its forms.
     pub(crate) terms: Vec<Term>,
-    /// In how many documents some form occurs (at most: forms may share documents).
+    /// Upper bound of the number of documents with some form; a document with several forms counts several times.
     pub(crate) doc_freq: u64,
-    /// Inverse document frequency as BM25 counts it, times [`ScoredWord::boost`].
+    /// Inverse document frequency of BM25, times [`ScoredWord::boost`].
     pub(crate) idf: f32,
-    /// How often the query has it, in whatever form.
+    /// Number of occurrences in the query, in any form.
     count: u16,
-    /// How much more a word counts that the query repeats.
+    /// Weight of a word that the query repeats.
     boost: f32,
-    /// Of a compound the words that it stands for, as bits; others have none.
+    /// For a compound, a bit set of the words that it joins; zero for other words.
     covers: u64,
 }
 
 impl ScoredWord {
-    /// Notes `times` more occurrences in the query. They saturate as BM25 has it (k3 = 8).
+    /// Adds `times` occurrences in the query. They saturate as in BM25 (k3 = 8).
     fn repeat(&mut self, times: u16) {
         const K3: f32 = 8.0;
         self.count = self.count.saturating_add(times);
@@ -66,8 +68,10 @@ impl ScoredWord {
     }
 }
 
-/// The words of a query with their frequencies. As the engine's statistics it makes all forms of a word equally
-/// rare, as a rare form of a common word says no more than the common one.
+/// The words of a query with their frequencies.
+///
+/// As [`Bm25StatisticsProvider`], it gives all forms of a word the same frequency, because a rare form of a common word
+/// is no more specific than the common one.
 pub(crate) struct QueryStatistics {
     pub(crate) words: Vec<ScoredWord>,
     pub(crate) documents: u64,
@@ -83,17 +87,17 @@ impl QueryStatistics {
         let documents = searcher.total_num_docs()?;
         let tokens = searcher.total_num_tokens(fields.terms)?;
         let mut scored: Vec<ScoredWord> = Vec::with_capacity(words.len());
-        // Where each word is among them; words with the same stem share a place.
-        let mut places: Vec<Option<usize>> = vec![None; words.len()];
-        for (word, place) in words.iter().zip(&mut places) {
+        // For each word its index in `scored`; words with the same stem share an index.
+        let mut indexes: Vec<Option<usize>> = vec![None; words.len()];
+        for (word, index) in words.iter().zip(&mut indexes) {
             let (mut terms, mut doc_freq) = (Vec::with_capacity(word.forms.len()), 0);
             let mut count = word.count;
             for form in &word.forms {
                 let term = Term::from_field_text(fields.terms, form);
-                if let Some(at) = scored.iter().position(|other| other.terms.contains(&term)) {
-                    // Another word with the same stem.
-                    *place = Some(at);
-                    scored[at].repeat(std::mem::take(&mut count));
+                if let Some(existing) = scored.iter().position(|other| other.terms.contains(&term)) {
+                    // Another word has the same stem.
+                    *index = Some(existing);
+                    scored[existing].repeat(std::mem::take(&mut count));
                     continue;
                 }
                 let documents = searcher.doc_freq(&term)?;
@@ -107,11 +111,11 @@ impl QueryStatistics {
                 let idf = inverse_document_frequency(doc_freq, documents);
                 let mut word = ScoredWord { terms, doc_freq, idf, count: 1, boost: 1.0, covers: 0 };
                 word.repeat(count.saturating_sub(1));
-                *place = Some(scored.len());
+                *index = Some(scored.len());
                 scored.push(word);
             }
         }
-        add_compounds(searcher, fields, compiled, &places, &mut scored)?;
+        add_compounds(searcher, fields, compiled, &indexes, &mut scored)?;
         Ok(Self {
             words: scored,
             exact: fields.exact,
@@ -122,38 +126,43 @@ impl QueryStatistics {
         })
     }
 
-    /// Returns the score that BM25 cannot exceed for the query.
-    pub(crate) fn maximum(&self) -> f32 {
-        SATURATION * self.total()
+    /// Returns true if the query is short enough to be a keyword query.
+    pub(crate) fn is_keyword_query(&self) -> bool {
+        typed(&self.words).len() <= MAX_KEYWORDS
     }
 
-    /// Returns the summed rarity of the words.
-    pub(crate) fn total(&self) -> f32 {
+    /// Returns the maximum BM25 score of the query.
+    pub(crate) fn max_score(&self) -> f32 {
+        SATURATION * self.total_idf()
+    }
+
+    /// Returns the sum of the inverse document frequencies of the words.
+    pub(crate) fn total_idf(&self) -> f32 {
         typed(&self.words).iter().map(|word| word.idf).sum()
     }
 
-    /// Returns a scoring query for each word, which its compounds answer too.
-    pub(crate) fn each(&self) -> impl Iterator<Item = Box<dyn IndexQuery>> {
+    /// Returns a scoring query for each word, which also matches the compounds with the word.
+    pub(crate) fn word_queries(&self) -> impl Iterator<Item = Box<dyn IndexQuery>> {
         let (words, compounds) = self.words.split_at(typed(&self.words).len());
-        words.iter().enumerate().map(move |(at, word)| {
+        words.iter().enumerate().map(move |(index, word)| {
             let mut any = vec![word.any()];
-            for compound in compounds.iter().filter(|compound| compound.covers >> at.min(63) & 1 == 1) {
-                // The compound scores once, for the first of its words.
-                let first = compound.covers.trailing_zeros() as usize == at;
+            for compound in compounds.iter().filter(|compound| compound.covers >> index.min(63) & 1 == 1) {
+                // A compound scores only once, for the first of its words.
+                let is_first = compound.covers.trailing_zeros() as usize == index;
                 let query = compound.any();
-                any.push(if first { query } else { Box::new(ConstScoreQuery::new(query, 0.0)) });
+                any.push(if is_first { query } else { Box::new(ConstScoreQuery::new(query, 0.0)) });
             }
             if any.len() == 1 { any.swap_remove(0) } else { Box::new(BooleanQuery::union(any)) }
         })
     }
 
-    /// Returns how many words a document has on average.
+    /// Returns the average number of words of a document.
     pub(crate) fn mean_length(&self) -> f32 {
         (self.tokens as f32 / self.documents.max(1) as f32).max(1.0)
     }
 
-    /// Returns a query for each of `words` as typed.
-    pub(crate) fn literal(&self, words: &[&str]) -> Vec<Box<dyn IndexQuery>> {
+    /// Returns a query for each of `words` without stemming.
+    pub(crate) fn exact_queries(&self, words: &[&str]) -> Vec<Box<dyn IndexQuery>> {
         let term = |word: &&str| Term::from_field_text(self.exact, word);
         words
             .iter()
@@ -161,33 +170,36 @@ impl QueryStatistics {
             .collect()
     }
 
-    /// Returns a query for `words` side by side; `None` for fewer than two.
-    pub(crate) fn adjacent(&self, words: &[&str]) -> Option<Box<dyn IndexQuery>> {
+    /// Returns a query for `words` as a phrase; `None` for fewer than two words.
+    pub(crate) fn phrase_query(&self, words: &[&str]) -> Option<Box<dyn IndexQuery>> {
         let terms: Vec<_> = words.iter().map(|word| Term::from_field_text(self.exact, word)).collect();
         (terms.len() > 1).then(|| -> Box<dyn IndexQuery> { Box::new(PhraseQuery::new(terms)) })
     }
 }
 
-/// Appends the compounds of the query that occur to its words. `places` tells where each word that was typed is among
-/// them. Where neither part occurs the compound is a word itself.
+/// Appends the compounds of the query that occur in the index to the scored words.
+///
+/// `indexes` has the index in `scored` of each word of the query. A compound of which neither part occurs is scored
+/// like a word.
 fn add_compounds(
     searcher: &Searcher,
     fields: &Fields,
     compiled: &Compiled,
-    places: &[Option<usize>],
+    indexes: &[Option<usize>],
     scored: &mut Vec<ScoredWord>,
 ) -> tantivy::Result<()> {
     let words = &compiled.words;
     let documents = searcher.total_num_docs()?;
-    let place_of = |part: &String| places[words.iter().position(|word| word.exact == *part)?];
-    let (mut lone, mut covering) = (Vec::new(), Vec::new());
+    let index_of = |part: &String| indexes[words.iter().position(|word| word.exact == *part)?];
+    let (mut standalone, mut covering) = (Vec::new(), Vec::new());
     for Compound { parts, forms } in &compiled.compounds {
         let mut terms = Vec::new();
         let mut doc_freq = 0;
         for form in forms {
             let term = Term::from_field_text(fields.terms, form);
-            let known = scored.iter().chain(&lone).chain(&covering).any(|other| other.terms.contains(&term));
-            let documents = if known { 0 } else { searcher.doc_freq(&term)? };
+            let mut others = scored.iter().chain(&standalone).chain(&covering);
+            let is_scored = others.any(|other| other.terms.contains(&term));
+            let documents = if is_scored { 0 } else { searcher.doc_freq(&term)? };
             if documents > 0 {
                 doc_freq += documents;
                 terms.push(term);
@@ -196,16 +208,16 @@ fn add_compounds(
         if terms.is_empty() {
             continue;
         }
-        let covered = || parts.iter().filter_map(place_of);
-        // A rare spelling says no more than the words that it stands for.
-        let usual = covered().map(|at| scored[at].doc_freq).min().unwrap_or_default();
-        let doc_freq = doc_freq.max(usual).min(documents);
+        let covered = || parts.iter().filter_map(index_of);
+        // A rare spelling is no more specific than the words that it joins.
+        let min_doc_freq = covered().map(|index| scored[index].doc_freq).min().unwrap_or_default();
+        let doc_freq = doc_freq.max(min_doc_freq).min(documents);
         let idf = inverse_document_frequency(doc_freq, documents);
-        let covers = covered().filter(|&at| at < 64).fold(0, |bits, at| bits | 1 << at);
+        let covers = covered().filter(|&index| index < 64).fold(0, |bits, index| bits | 1 << index);
         let word = ScoredWord { terms, doc_freq, idf, count: 1, boost: 1.0, covers };
-        if covers == 0 { lone.push(word) } else { covering.push(word) }
+        if covers == 0 { standalone.push(word) } else { covering.push(word) }
     }
-    scored.append(&mut lone);
+    scored.append(&mut standalone);
     scored.append(&mut covering);
     Ok(())
 }
@@ -225,12 +237,12 @@ impl Bm25StatisticsProvider for QueryStatistics {
     }
 }
 
-/// Returns the words that were typed, without the compounds after them.
+/// Returns the typed words, without the compounds after them.
 pub(crate) fn typed(words: &[ScoredWord]) -> &[ScoredWord] {
     &words[..words.partition_point(|word| word.covers == 0)]
 }
 
-/// Returns how much the presence of a word says, as BM25 counts it.
+/// Returns the inverse document frequency of BM25.
 pub(crate) fn inverse_document_frequency(doc_freq: u64, documents: u64) -> f32 {
     let without = documents.saturating_sub(doc_freq);
     ((without as f32 + 0.5) / (doc_freq as f32 + 0.5)).ln_1p()
@@ -241,43 +253,44 @@ pub(crate) fn inverse_document_frequency(doc_freq: u64, documents: u64) -> f32 {
 pub(crate) struct Candidate {
     pub(crate) address: DocAddress,
     pub(crate) score: f32,
-    /// True if the candidate answers about as well as the best: it has all words of a short query, or scores near
-    /// the best for a longer one.
-    pub(crate) rival: bool,
-    /// Range of its word positions in the list of [`observe`].
-    pub(crate) observed: Range<usize>,
-    /// Its card, once that was read.
-    card: Option<OwnedBytes>,
+    /// True if the candidate is about as relevant as the best one: it has all words of a keyword query, or a score
+    /// close to the best for a longer query.
+    pub(crate) is_close: bool,
+    /// Range of its word positions in the result of [`read_positions`].
+    pub(crate) positions: Range<usize>,
+    /// Its display document, after it was read.
+    display_doc: Option<OwnedBytes>,
 }
 
 impl Candidate {
     pub(crate) fn new(address: DocAddress, score: f32) -> Self {
-        Self { address, score, rival: true, observed: 0..0, card: None }
+        Self { address, score, is_close: true, positions: 0..0, display_doc: None }
     }
 
-    /// Returns the bytes of its card. They are read once, and never copied.
-    pub(crate) fn card(&mut self, view: &SubIndexSearcher) -> tantivy::Result<OwnedBytes> {
-        let bytes = match self.card.take() {
+    /// Returns the bytes of its display document, which are read once and shared.
+    pub(crate) fn display_doc(&mut self, view: &SubIndexSearcher) -> tantivy::Result<OwnedBytes> {
+        let bytes = match self.display_doc.take() {
             Some(bytes) => bytes,
-            None => view.card(self.address)?,
+            None => view.display_doc(self.address)?,
         };
-        Ok(self.card.insert(bytes).clone())
+        Ok(self.display_doc.insert(bytes).clone())
     }
 }
 
-/// Of one word in one document, occurrences beyond this many are not looked at.
+/// Maximum occurrences of a word in a document that are read.
 const MAX_OCCURRENCES: usize = 500;
 
-/// Reads where the words stand in the candidates: (position, word), sorted by position for each candidate.
+/// Reads the positions of the words in the candidates: pairs of position and index of the word, sorted by position for
+/// each candidate.
 pub(crate) fn read_positions(
     searcher: &Searcher,
     words: &[ScoredWord],
     candidates: &mut [Candidate],
 ) -> tantivy::Result<Vec<(u32, u16)>> {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
-    order.sort_unstable_by_key(|&at| candidates[at].address);
+    order.sort_unstable_by_key(|&candidate| candidates[candidate].address);
     let mut by_candidate: Vec<Vec<(u32, u16)>> = vec![Vec::new(); candidates.len()];
-    let mut positions = Vec::new();
+    let mut buffer = Vec::new();
     for group in
         order.chunk_by(|&a, &b| candidates[a].address.segment_ord == candidates[b].address.segment_ord)
     {
@@ -290,70 +303,73 @@ pub(crate) fn read_positions(
                 else {
                     continue;
                 };
-                for &at in group {
-                    let doc = candidates[at].address.doc_id;
+                for &candidate in group {
+                    let doc = candidates[candidate].address.doc_id;
                     if postings.doc() < doc {
                         postings.seek(doc);
                     }
                     if postings.doc() == doc {
-                        postings.positions(&mut positions);
-                        positions.dedup();
-                        positions.truncate(MAX_OCCURRENCES);
-                        by_candidate[at].extend(positions.iter().map(|&position| (position, ord as u16)));
+                        postings.positions(&mut buffer);
+                        buffer.dedup();
+                        buffer.truncate(MAX_OCCURRENCES);
+                        let found = buffer.iter().map(|&position| (position, ord as u16));
+                        by_candidate[candidate].extend(found);
                     }
                 }
             }
         }
     }
-    let mut observed = Vec::with_capacity(by_candidate.iter().map(Vec::len).sum());
+    let mut positions = Vec::with_capacity(by_candidate.iter().map(Vec::len).sum());
     for (candidate, mut list) in candidates.iter_mut().zip(by_candidate) {
-        // As many sorted runs as words, which the stable sort merges.
+        // The list has a sorted run for each term; the stable sort merges such runs.
         list.sort();
-        let start = observed.len();
-        observed.append(&mut list);
-        candidate.observed = start..observed.len();
+        let start = positions.len();
+        positions.append(&mut list);
+        candidate.positions = start..positions.len();
     }
-    Ok(observed)
+    Ok(positions)
 }
 
-/// BM25 gives a word at most this much per unit of rarity (k1 + 1).
+/// Maximum BM25 score of a word with an inverse document frequency of one (k1 + 1).
 pub(crate) const SATURATION: f32 = 2.2;
 
-/// Shares of the greatest possible BM25 score that a full title and perfect neighbourhood add.
+/// Bonus of a title with all words, as a share of the maximum BM25 score.
 const TITLE_SHARE: f32 = 0.2;
-const NEIGHBOUR_SHARE: f32 = 0.2;
+/// Maximum bonus of words close to each other, as a share of the maximum BM25 score.
+const PROXIMITY_SHARE: f32 = 0.2;
 
-/// Words farther apart than this are no neighbours.
-const NEIGHBOURHOOD: u32 = 6;
+/// Maximum distance of two words for the proximity bonus.
+const MAX_DISTANCE: u32 = 6;
 
-/// Sorts candidates best first, and sets their scores.
+/// Adds the bonuses for title, proximity and complete matches to the scores, and sorts the candidates best first.
 pub(crate) fn rank(
     words: &[ScoredWord],
-    observed: &[(u32, u16)],
-    keywords: bool,
+    positions: &[(u32, u16)],
+    is_keyword_query: bool,
     candidates: &mut [Candidate],
 ) {
-    let total: f32 = typed(words).iter().map(|word| word.idf).sum();
+    let total_idf: f32 = typed(words).iter().map(|word| word.idf).sum();
     for candidate in candidates.iter_mut() {
-        let seen = &observed[candidate.observed.clone()];
-        let (title, all) = title_and_coverage(words, seen);
-        candidate.score += SATURATION * (TITLE_SHARE * title + NEIGHBOUR_SHARE * neighbours(words, seen));
-        candidate.rival = all || !keywords;
-        if keywords && all {
-            // Above everything that a document without one of the words can reach.
-            candidate.score += SATURATION * total * (1.0 + TITLE_SHARE + NEIGHBOUR_SHARE + freshness::SHARE);
+        let positions = &positions[candidate.positions.clone()];
+        let (title, has_all_words) = title_and_coverage(words, positions);
+        candidate.score += SATURATION * (TITLE_SHARE * title + PROXIMITY_SHARE * proximity(words, positions));
+        candidate.is_close = has_all_words || !is_keyword_query;
+        if is_keyword_query && has_all_words {
+            // More than the maximum score of a document without one of the words.
+            let max_share = 1.0 + TITLE_SHARE + PROXIMITY_SHARE + freshness::SHARE;
+            candidate.score += SATURATION * total_idf * max_share;
         }
     }
     best_first(candidates);
 }
 
-/// Notes which candidates for a long question, best first, answer about as well as the best: everything has some of
-/// the words, so the scores must tell.
+/// Sets [`Candidate::is_close`] for a long query. Every candidate has some of the words, so only scores can decide. The
+/// candidates must be sorted best first.
 pub(crate) fn mark_close_candidates(candidates: &mut [Candidate]) {
-    const NEAR: f32 = 0.5;
+    const MIN_SHARE: f32 = 0.5;
     let best = candidates.first().map_or(0.0, |best| best.score);
     for candidate in candidates {
-        candidate.rival = candidate.score >= NEAR * best;
+        candidate.is_close = candidate.score >= MIN_SHARE * best;
     }
 }
 
@@ -362,53 +378,55 @@ pub(crate) fn best_first(candidates: &mut [Candidate]) {
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.address.cmp(&b.address)));
 }
 
-/// Returns the summed rarity of the words in the title, and whether the document has all words.
-fn title_and_coverage(words: &[ScoredWord], seen: &[(u32, u16)]) -> (f32, bool) {
+/// Returns the sum of the inverse document frequencies of the words in the title, and true if the document has all
+/// words.
+fn title_and_coverage(words: &[ScoredWord], positions: &[(u32, u16)]) -> (f32, bool) {
     let (mut in_title, mut anywhere) = (0u64, 0u64);
     let typed = typed(words);
-    for &(position, word) in seen {
+    for &(position, word) in positions {
         let bit = match words[usize::from(word)].covers {
             0 => 1 << word.min(63),
             covers => covers,
         };
         anywhere |= bit;
-        if position < BODY_AT {
+        if position < BODY_START {
             in_title |= bit;
         }
     }
-    let has = |set: u64, at: usize| set >> at.min(63) & 1 == 1;
-    let title = typed.iter().enumerate().filter(|&(at, _)| has(in_title, at)).map(|(_, word)| word.idf).sum();
-    (title, (0..typed.len()).all(|at| has(anywhere, at)))
+    let has = |set: u64, index: usize| set >> index.min(63) & 1 == 1;
+    let in_title = typed.iter().enumerate().filter(|&(index, _)| has(in_title, index));
+    (in_title.map(|(_, word)| word.idf).sum(), (0..typed.len()).all(|index| has(anywhere, index)))
 }
 
-/// Returns how much the words stand together as in the query: for each two neighbours of the query the inverse
-/// squares of their distances, summed and saturated as BM25 saturates frequencies.
-fn neighbours(words: &[ScoredWord], seen: &[(u32, u16)]) -> f32 {
+/// Returns a score for words that are as close to each other as in the query: for each pair of neighbors in the query,
+/// the sum of the inverse squares of their distances, which saturates like frequencies in BM25.
+fn proximity(words: &[ScoredWord], positions: &[(u32, u16)]) -> f32 {
     let typed = typed(words);
     if typed.len() < 2 {
         return 0.0;
     }
-    let mut near = vec![0f32; words.len()];
-    for (at, &(position, word)) in seen.iter().enumerate() {
+    // For each word, the sum of its pairs with the next word of the query.
+    let mut sums = vec![0f32; words.len()];
+    for (index, &(position, word)) in positions.iter().enumerate() {
         if usize::from(word) >= typed.len() {
-            // A compound is its words side by side.
-            near[words[usize::from(word)].covers.trailing_zeros() as usize] += 1.0;
+            // A compound counts as its words at distance one.
+            sums[words[usize::from(word)].covers.trailing_zeros() as usize] += 1.0;
             continue;
         }
-        let close = seen[at + 1..].iter().take_while(|(other, _)| other - position <= NEIGHBOURHOOD);
+        let close = positions[index + 1..].iter().take_while(|(other, _)| other - position <= MAX_DISTANCE);
         for &(other, next) in close {
             let distance = (other - position).max(1) as f32;
             if usize::from(next) >= typed.len() {
                 continue;
             }
             if next == word + 1 {
-                near[usize::from(word)] += 1.0 / (distance * distance);
+                sums[usize::from(word)] += 1.0 / (distance * distance);
             } else if word == next + 1 {
                 // The reverse order is weaker evidence.
-                near[usize::from(next)] += 0.5 / (distance * distance);
+                sums[usize::from(next)] += 0.5 / (distance * distance);
             }
         }
     }
-    let pairs = typed.windows(2).zip(&near);
-    pairs.map(|(pair, &near)| pair[0].idf.min(pair[1].idf) * near / (near + 1.0)).sum()
+    let pairs = typed.windows(2).zip(&sums);
+    pairs.map(|(pair, &sum)| pair[0].idf.min(pair[1].idf) * sum / (sum + 1.0)).sum()
 }

@@ -1,8 +1,8 @@
-//! Documents that `related:` finds: the neighborhood of a domain.
+//! The query of the operator `related:`.
 //!
-//! A document of another host is related when it links to the domain, when the domain links to its host, or when it
-//! shares enough of the domain's salient words. Neighbours by links come first. A bounded number of documents of
-//! the domain is looked at, however large it is.
+//! A document of another host is related to a domain if it links to the domain, if the domain links to its host, or if
+//! it has enough of the salient words of the domain. Documents related by links rank first. Only a bounded sample of
+//! the documents of the domain is read.
 
 use std::collections::HashMap;
 
@@ -18,53 +18,54 @@ use crate::display_doc::{DecodedBlock, DisplayDoc};
 use crate::sub_index::SubIndexSearcher;
 use crate::vocabulary::SCORED;
 
-/// How many documents of the domain are looked at.
+/// Maximum documents in the sample of the domain.
 const MAX_SAMPLE: usize = 50;
 
-/// How many hosts that the domain links to are followed, those with most links first.
+/// Maximum linked hosts in the query, those with the most links first.
 const MAX_HOSTS: usize = 50;
 
-/// How many words are taken for salient, ...
+/// Maximum salient words.
 const SALIENT_WORDS: usize = 12;
-/// ... of so many whose frequency in the index is asked for ...
-const MAX_ASKED: usize = 200;
-/// ... and how many of the salient ones a document needs: this share, and at least two.
-const SHARED_PART: usize = 3;
+/// Maximum words whose frequency in the index is looked up, the most frequent words of the sample first.
+const MAX_WORDS: usize = 200;
+/// A related document has at least one in this many of the salient words, and at least two.
+const SALIENT_WORDS_PER_MATCH: usize = 3;
 
-/// Score of a link relative to the words, which count as in any search times [`WORDS_BOOST`].
+/// Score of a related document for links.
 const LINK_SCORE: f32 = 10.0;
+/// Factor of the BM25 scores of salient words, which makes them small relative to [`LINK_SCORE`].
 const WORDS_BOOST: f32 = 0.1;
 
-/// Words of the documents of a domain, in the sample.
+/// Linked hosts and words of the sample of a domain.
 #[derive(Default)]
 struct DomainTerms {
-    /// How many documents link to a host.
+    /// Number of documents that link to each host.
     hosts: HashMap<String, usize>,
-    /// How often a word occurs.
+    /// Number of occurrences of each stem.
     words: HashMap<String, u32>,
 }
 
-/// Returns the query for the documents related to `host`, none of which is of `host` itself.
+/// Returns the query for documents related to `host`, without those of `host` itself.
 pub(crate) fn related(pages: &SubIndexSearcher, host: &str) -> tantivy::Result<Box<dyn IndexQuery>> {
     let Some(site) = site_term(host) else {
         return Ok(Box::new(EmptyQuery));
     };
     let fields = &pages.fields;
-    let portrait = portrait(pages, &site)?;
-    let mut ways = vec![(Occur::Should, by_term(fields.links, &site))];
+    let domain_terms = sample_domain(pages, &site)?;
+    let mut clauses = vec![(Occur::Should, by_term(fields.links, &site))];
     let mut hosts: Vec<(usize, &String)> =
-        portrait.hosts.iter().map(|(host, &count)| (count, host)).collect();
+        domain_terms.hosts.iter().map(|(host, &count)| (count, host)).collect();
     hosts.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     let linked = hosts.into_iter().take(MAX_HOSTS).map(|(_, host)| by_term(fields.site, host));
     let linked: Vec<_> = linked.map(|host| (Occur::Should, host)).collect();
     if !linked.is_empty() {
-        // The sum over hosts and their parents would favour deep subdomains.
-        ways.push((Occur::Should, constant(Box::new(BooleanQuery::new(linked)))));
+        // A constant score, because the sum over hosts and their parents would prefer deep subdomains.
+        clauses.push((Occur::Should, constant(Box::new(BooleanQuery::new(linked)))));
     }
-    ways.extend(by_words(pages, &portrait.words)?.map(|words| (Occur::Should, words)));
-    let any: Box<dyn IndexQuery> = Box::new(BooleanQuery::new(ways));
-    let own: Box<dyn IndexQuery> = Box::new(term(fields.site, &site, IndexRecordOption::Basic));
-    Ok(Box::new(BooleanQuery::new(vec![(Occur::Must, any), (Occur::MustNot, own)])))
+    clauses.extend(by_words(pages, &domain_terms.words)?.map(|words| (Occur::Should, words)));
+    let any: Box<dyn IndexQuery> = Box::new(BooleanQuery::new(clauses));
+    let own_documents: Box<dyn IndexQuery> = Box::new(term(fields.site, &site, IndexRecordOption::Basic));
+    Ok(Box::new(BooleanQuery::new(vec![(Occur::Must, any), (Occur::MustNot, own_documents)])))
 }
 
 fn term(field: Field, text: &str, record: IndexRecordOption) -> TermQuery {
@@ -79,8 +80,9 @@ fn constant(query: Box<dyn IndexQuery>) -> Box<dyn IndexQuery> {
     Box::new(ConstScoreQuery::new(query, LINK_SCORE))
 }
 
-fn portrait(pages: &SubIndexSearcher, site: &str) -> tantivy::Result<DomainTerms> {
-    let mut portrait = DomainTerms::default();
+/// Reads hosts and words from a sample of the documents of a site.
+fn sample_domain(pages: &SubIndexSearcher, site: &str) -> tantivy::Result<DomainTerms> {
+    let mut domain_terms = DomainTerms::default();
     let term = Term::from_field_text(pages.fields.site, site);
     let mut sampled = 0;
     for (segment, store) in pages.searcher.segment_readers().iter().zip(&pages.generation.stores) {
@@ -92,29 +94,29 @@ fn portrait(pages: &SubIndexSearcher, site: &str) -> tantivy::Result<DomainTerms
             if !segment.is_deleted(postings.doc()) {
                 sampled += 1;
                 let bytes = store.get_document_bytes(postings.doc())?;
-                if let Some(card) = DisplayDoc::decode(&bytes) {
-                    portrait.add(&card);
+                if let Some(doc) = DisplayDoc::decode(&bytes) {
+                    domain_terms.add(&doc);
                 }
             }
             postings.advance();
         }
     }
-    Ok(portrait)
+    Ok(domain_terms)
 }
 
 impl DomainTerms {
-    fn add(&mut self, card: &DisplayDoc<'_>) {
-        for host in card.head.linked.split_whitespace() {
+    fn add(&mut self, doc: &DisplayDoc<'_>) {
+        for host in doc.header.linked.split_whitespace() {
             *self.hosts.entry(host.to_owned()).or_default() += 1;
         }
-        let beginning = card.first_block();
-        let passages = beginning.iter().flat_map(DecodedBlock::passages);
-        let language = Language::from_code(card.head.language);
-        for text in [card.head.title, card.head.description].into_iter().chain(passages) {
+        let first_block = doc.first_block();
+        let passages = first_block.iter().flat_map(DecodedBlock::passages);
+        let language = Language::from_code(doc.header.language);
+        for text in [doc.header.title, doc.header.description].into_iter().chain(passages) {
             each_word(text, |word| {
                 let exact = folded(word.lower);
-                let says_little = exact.len() < 3 || exact.bytes().all(|byte| byte.is_ascii_digit());
-                if says_little || word.kind == Kind::Last || word.kind == Kind::Single {
+                let is_unspecific = exact.len() < 3 || exact.bytes().all(|byte| byte.is_ascii_digit());
+                if is_unspecific || word.kind == Kind::Last || word.kind == Kind::Single {
                     return;
                 }
                 let form = match language.filter(|_| word.kind == Kind::Letters) {
@@ -132,7 +134,7 @@ impl DomainTerms {
     }
 }
 
-/// Returns the query for documents with several of the words that are frequent here and rare elsewhere.
+/// Returns the query for documents with several salient words, which are frequent in the sample and rare in the index.
 fn by_words(
     pages: &SubIndexSearcher,
     words: &HashMap<String, u32>,
@@ -141,10 +143,10 @@ fn by_words(
     frequent.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     let documents = pages.searcher.num_docs() as f32;
     let mut salient = Vec::new();
-    for (count, word) in frequent.into_iter().take(MAX_ASKED) {
+    for (count, word) in frequent.into_iter().take(MAX_WORDS) {
         let term = Term::from_field_text(pages.fields.terms, word);
         let doc_freq = pages.searcher.doc_freq(&term)? as f32;
-        // A word of half of all documents tells no two of them apart.
+        // A word in more than half of all documents does not distinguish them.
         if doc_freq >= 2.0 && (doc_freq <= documents / 2.0 || documents < 10.0) {
             salient.push(((count as f32).ln_1p() * (documents / doc_freq).ln_1p(), term));
         }
@@ -154,10 +156,10 @@ fn by_words(
     if salient.len() < 2 {
         return Ok(None);
     }
-    let needed = salient.len().div_ceil(SHARED_PART).max(2);
+    let required = salient.len().div_ceil(SALIENT_WORDS_PER_MATCH).max(2);
     let terms = salient
         .into_iter()
         .map(|(_, term)| -> Box<dyn IndexQuery> { Box::new(TermQuery::new(term, SCORED)) });
-    let shared = BooleanQuery::union_with_minimum_required_clauses(terms.collect(), needed);
-    Ok(Some(Box::new(BoostQuery::new(Box::new(shared), WORDS_BOOST))))
+    let query = BooleanQuery::union_with_minimum_required_clauses(terms.collect(), required);
+    Ok(Some(Box::new(BoostQuery::new(Box::new(query), WORDS_BOOST))))
 }

@@ -1,7 +1,7 @@
-//! The fields of the index, and its format number.
+//! The fields of the index, and the version of its format.
 //!
-//! Pages and images have the same fields. Those of an image say of its page: `url`, `site`, `language`, `date`,
-//! `first_seen`, `label`, `links`; the others are its own.
+//! Pages and images have the same fields. In an image, the fields `url`, `site`, `language`, `date`, `first_seen`,
+//! `label` and `links` describe its page; the other fields describe the image itself.
 
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, SchemaBuilder, TextFieldIndexing,
@@ -10,20 +10,22 @@ use tantivy::schema::{
 
 use crate::packed_tokens::TOKENIZER;
 
-/// The format of index directories. Raise it whenever fields, positions or stored bytes change their meaning.
+/// The format of index directories. Increase the number whenever fields, positions or stored bytes change their
+/// meaning.
 pub(crate) const FORMAT: &str = "websvc-index 3";
 
-/// First position of each section of a document in [`Fields::terms`] and [`Fields::exact`].
+/// First position of the body in [`Fields::terms`] and [`Fields::exact`].
 ///
-/// The title stands first in a region of fixed size so that a position alone tells title from body.
-pub(crate) const BODY_AT: u32 = 64;
+/// The title has a region of fixed size before it, so that a position alone distinguishes title and body.
+pub(crate) const BODY_START: u32 = 64;
 
-/// Titles are searched up to this many words.
+/// Maximum searchable words of a title.
 pub(crate) const TITLE_WORDS: u32 = 48;
 
-/// Positions between two sections, so that no phrase reaches across.
+/// Number of positions between two sections, so that no phrase matches across them.
 pub(crate) const SECTION_GAP: u32 = 32;
 
+/// The fields of pages and images.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields {
     /// The URL as one term.
@@ -34,47 +36,49 @@ pub(crate) struct Fields {
     pub(crate) url_words: Field,
     /// File extensions, from the URL and from the media type.
     pub(crate) extension: Field,
-    /// The words of the title as typed, for phrases, and their forms for `intitle:`, marked by [`STEM_MARK`].
+    /// The folded words of the title, for phrases, and at the same positions their forms, for `intitle:`, which begin
+    /// with [`STEM_MARK`].
     pub(crate) title: Field,
-    /// Stems of everything, each as often as its section weighs: the field that ranks (BM25F). Only here are the words
-    /// of the anchors, behind all sections of the page's own.
+    /// The stems of all sections, repeated by the weight of the section: the field for ranking (BM25F). Only this field
+    /// has the words of the anchors, after all sections of the page itself.
     pub(crate) terms: Field,
-    /// Words as typed, stop words included: the field that matches phrases.
+    /// The folded words, including stop words: the field for phrases.
     pub(crate) exact: Field,
     /// The language code as one term.
     pub(crate) language: Field,
-    /// When the page was published, else modified, else first seen; Unix seconds.
+    /// The first known of: time of publication, of modification, first seen; in Unix seconds.
     pub(crate) date: Field,
-    /// When the URL was first seen; Unix seconds.
+    /// Time at which the URL was first seen, in Unix seconds.
     pub(crate) first_seen: Field,
-    /// Of a page the hash of its content, of an image that of its URL.
+    /// The hash of the content of a page, or of the URL of an image.
     pub(crate) fingerprint: Field,
-    /// Label of the page's kind: see [`NEWS`], [`EXPLICIT`], [`country_label`].
+    /// Labels of the page: see [`NEWS`], [`EXPLICIT`], [`country_label`].
     pub(crate) label: Field,
     /// The hosts that the page links to, and their parent domains, without its own host.
     pub(crate) links: Field,
-    /// The addresses that the links of the page lead to, see [`crate::anchors::target_key`].
+    /// The keys of the URLs that the page links to, see [`crate::anchors::target_key`].
     pub(crate) targets: Field,
-    /// The hash of the anchors that the page was encoded with.
+    /// The hash of the anchors with which the page was encoded.
     pub(crate) anchors: Field,
-    /// Width of an image in pixels, when known.
+    /// Width of an image in pixels, if known.
     pub(crate) width: Field,
-    /// Height of an image in pixels, when known.
+    /// Height of an image in pixels, if known.
     pub(crate) height: Field,
-    /// Of a page its record (see [`crate::record`]); then what a hit shows (see [`crate::card`]).
-    pub(crate) card: Field,
+    /// The stored bytes: the record of a page (see [`crate::stored_record`]), then the display document of a page or
+    /// image (see [`crate::display_doc`]).
+    pub(crate) stored: Field,
 }
 
-/// Comes before the forms in [`Fields::title`], where they share the positions of the words.
+/// Prefix of the forms in [`Fields::title`].
 pub(crate) const STEM_MARK: char = '\u{1}';
 
-/// The label of news.
+/// The label of news pages.
 pub(crate) const NEWS: &str = "news";
 
 /// The label of explicit pages.
 pub(crate) const EXPLICIT: &str = "explicit";
 
-/// Returns the label of the pages of a country, by its two letters in upper case.
+/// Returns the label of the pages of a country, given by its two-letter code in upper case.
 pub(crate) fn country_label(country: &str) -> String {
     format!("country:{country}")
 }
@@ -100,13 +104,13 @@ impl Fields {
             anchors: builder.add_u64_field("anchors", FAST),
             width: builder.add_u64_field("width", FAST),
             height: builder.add_u64_field("height", FAST),
-            card: builder.add_bytes_field("card", STORED),
+            stored: builder.add_bytes_field("card", STORED),
         };
         (builder.build(), fields)
     }
 }
 
-/// Effect of the field's length on the ranking.
+/// Storage of field lengths, which ranking needs.
 #[derive(Clone, Copy)]
 enum Norms {
     Yes,

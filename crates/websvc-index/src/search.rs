@@ -1,9 +1,9 @@
-//! One search: compile, find candidates, rank them, show the best.
+//! Execution of a search: compile the query, find candidates, rank them and build the hits.
 //!
-//! Finding is two cheap passes of the engine instead of one clever query: first the documents with all words, and
-//! only when these are too few, the best of those with some. Both stay simple enough for the engine to skip most
-//! postings. Ranking then looks at word positions of a few dozen candidates, and the passages shown come from the
-//! same positions, so no text is analysed at query time.
+//! Finding runs two simple tantivy queries instead of a complex one: first for documents with all words, then, if there
+//! are too few, for the best documents with some of the words. Both are simple enough for tantivy to skip most
+//! postings. Ranking then reads the word positions of a few dozen candidates. Snippets are chosen by the same
+//! positions, so no text is tokenized for them.
 
 use std::cmp::Reverse;
 
@@ -22,25 +22,25 @@ use crate::finder::{CandidateFinder, append_new};
 use crate::freshness::{SegmentDates, boost_fresh};
 use crate::rank::{
     Candidate, QueryStatistics, SATURATION, ScoredWord, best_first, mark_close_candidates, rank,
-    read_positions, typed,
+    read_positions,
 };
-use crate::select::{Selection, SelectionRules, leaves_others, select};
+use crate::select::{Selection, SelectionRules, has_other_hosts, select};
 use crate::snippet;
 use crate::sub_index::{SubIndexSearcher, find};
 use crate::suggest::did_you_mean;
 
-/// Options of a search beside its query text.
+/// Options of a search in addition to the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchOptions {
     /// Vertical of the search.
     pub vertical: Vertical,
-    /// How many hits at most.
+    /// Maximum hits.
     pub limit: usize,
-    /// Which hosts may or may not occur.
+    /// Filter of hosts.
     pub domains: DomainFilter,
-    /// Only documents whose date lies in this range; documents without a date are left out.
+    /// Filter of dates; excludes documents without a date.
     pub time: Option<TbsRange>,
-    /// The moment that relative ranges are counted back from.
+    /// The current time, from which relative ranges and the age of documents are computed.
     pub now: Timestamp,
     /// The order of the hits.
     pub sort: Sort,
@@ -48,7 +48,7 @@ pub struct SearchOptions {
     pub highlights: SnippetMode,
     /// Filter of explicit pages and their images.
     pub safe: Safe,
-    /// The country of the searcher, ISO 3166-1 alpha-2 in upper case. Its pages come before others that are as good.
+    /// The country of the searcher, ISO 3166-1 alpha-2 in upper case. Its pages rank before equally relevant ones.
     pub country: Option<String>,
 }
 
@@ -74,23 +74,23 @@ pub enum Vertical {
     /// Pages.
     #[default]
     Web,
-    /// The images of pages, each URL once.
+    /// The images of pages; each image URL occurs once.
     Images,
-    /// Pages that are news.
+    /// News pages.
     News,
 }
 
-/// Filter of explicit pages: those that label themselves, and those that use explicit words.
+/// Filter of explicit pages, which label themselves as such or have explicit words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Safe {
-    /// Nothing is left out.
+    /// Explicit pages are included.
     #[default]
     Off,
-    /// Explicit pages are left out.
+    /// Explicit pages are excluded.
     On,
 }
 
-/// Restricts hits to hosts; a host stands for its subdomains too.
+/// Filter of hosts; each host includes its subdomains.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum DomainFilter {
     /// All hosts.
@@ -98,26 +98,26 @@ pub enum DomainFilter {
     Any,
     /// Only these hosts.
     Include(Vec<String>),
-    /// All but these hosts.
+    /// All hosts except these.
     Exclude(Vec<String>),
 }
 
-/// Content of a hit's description.
+/// Content of the description of a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SnippetMode {
-    /// The passage of the page that answers the query best.
+    /// The passage of the page that matches the query best.
     #[default]
     Passages,
-    /// The page's own description, whatever was asked.
+    /// The description from the metadata of the page, independent of the query.
     PageDescription,
 }
 
-/// The answer to a search.
+/// The outcome of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SearchOutcome {
     /// The hits, best first.
     pub hits: Vec<Hit>,
-    /// Parts of the query that could not be applied, as sentences for the caller.
+    /// Warnings for the user, such as operators that were ignored or a spelling suggestion.
     pub warnings: Vec<String>,
 }
 
@@ -126,52 +126,53 @@ pub struct SearchOutcome {
 pub struct Hit {
     /// The URL of the page.
     pub url: String,
-    /// The title; of an image its alternative text, else its caption, else the title of the page. May be empty.
+    /// The title; may be empty. The title of an image is the first non-empty one of its alternative text, its caption
+    /// and the title of the page.
     pub title: String,
-    /// A passage or the page's description (see [`SnippetMode`]), about 160 to 300 characters; may be empty. Of an
-    /// image a passage of the text around it, or its caption.
+    /// A passage or the description of the page (see [`SnippetMode`]) of about 160 to 300 characters; may be empty. For
+    /// an image, a passage of the text around it, or its caption.
     pub description: String,
-    /// The relevance; only comparable within one answer.
+    /// The relevance; only comparable within one outcome.
     pub score: f32,
-    /// The two-letter language code, where the language is known.
+    /// The two-letter language code, if the language is known.
     pub language: Option<String>,
-    /// When the page says it was published.
+    /// Publication date from the metadata of the page.
     pub published: Option<Timestamp>,
-    /// When the page was published, else modified, else first seen.
+    /// The first known of: time of publication, of modification, first seen.
     pub date: Option<Timestamp>,
-    /// The image, or the picture of a piece of news.
+    /// The image, or the image of a news article.
     pub image: Option<HitImage>,
 }
 
-/// The picture of a hit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The image of a hit.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HitImage {
-    /// Its absolute URL.
+    /// The absolute URL.
     pub url: String,
-    /// Width in pixels, when known.
+    /// Width in pixels; `None` if unknown.
     pub width: Option<u32>,
-    /// Height in pixels, when known.
+    /// Height in pixels; `None` if unknown.
     pub height: Option<u32>,
 }
 
-/// Up to this many words, documents that lack one come after all that have all: such queries are names and
-/// keywords. Longer ones are sentences, where many words are dispensable.
-pub(crate) const KEYWORDS: usize = 4;
+/// Maximum words of a keyword query, such as a name, for which documents with all words rank before all others. Longer
+/// queries are sentences, in which many words are dispensable.
+pub(crate) const MAX_KEYWORDS: usize = 4;
 
-/// How many candidates beyond the limit are looked at closely.
+/// Number of candidates above the limit of hits that are ranked.
 const SPARE_CANDIDATES: usize = 20;
 
-/// How much a page of the searcher's country gains, as a share of the greatest possible BM25 score: it passes pages
-/// that are about as good, and no better one.
+/// Bonus of a page of the searcher's country, as a share of the maximum BM25 score. It is too small to pass pages that
+/// are clearly more relevant.
 const COUNTRY_SHARE: f32 = 0.05;
 
-/// How many times as many are looked at when copies of the same page took the places.
-const WIDER: usize = 8;
+/// Factor of the number of candidates in the second pass, when copies of pages left too few hits.
+const SECOND_PASS_FACTOR: usize = 8;
 
-/// When hits stand for several candidates, at most this many candidates are looked at.
+/// Maximum candidates of an image search, which may have many candidates for the same image.
 const MAX_CANDIDATES: usize = 5_000;
 
-/// One state of the index, ready to be searched.
+/// A searcher of one state of the index, which consists of pages and images.
 pub(crate) struct IndexSearcher<'a> {
     pub(crate) pages: &'a SubIndexSearcher,
     pub(crate) images: &'a SubIndexSearcher,
@@ -198,18 +199,18 @@ impl IndexSearcher<'_> {
         }
         compiler.restrict(options, &mut compiled);
         let statistics = QueryStatistics::new(searcher, fields, &compiled)?;
-        let (mut chosen, observed) = self.stages.time(Stage::Rank, || match options.vertical {
-            Vertical::Images => self.choose_images(&compiled, &statistics, options),
+        let (mut selected, positions) = self.stages.time(Stage::Rank, || match options.vertical {
+            Vertical::Images => self.select_images(&compiled, &statistics, options),
             Vertical::Web | Vertical::News => {
-                choose_pages(view, &mut compiled, &statistics, options, SelectionRules::of(query, options))
+                select_pages(view, &mut compiled, &statistics, options, SelectionRules::of(query, options))
             }
         })?;
         let hits = self.stages.time(Stage::Snippets, || -> tantivy::Result<Vec<Hit>> {
-            let mut hits = Vec::with_capacity(chosen.len());
-            for candidate in &mut chosen {
-                let bytes = candidate.card(view)?;
-                if let Some(card) = DisplayDoc::decode(&bytes) {
-                    hits.push(hit(&card, candidate, &observed, &statistics.words, options.highlights));
+            let mut hits = Vec::with_capacity(selected.len());
+            for candidate in &mut selected {
+                let bytes = candidate.display_doc(view)?;
+                if let Some(doc) = DisplayDoc::decode(&bytes) {
+                    hits.push(hit(&doc, candidate, &positions, &statistics.words, options.highlights));
                 }
             }
             Ok(hits)
@@ -220,8 +221,8 @@ impl IndexSearcher<'_> {
         Ok(SearchOutcome { hits, warnings: compiled.warnings })
     }
 
-    /// Finds and orders images, each once; returns with them where the words stand in them.
-    fn choose_images(
+    /// Finds and ranks distinct images. Returns them with the word positions of all candidates.
+    fn select_images(
         &self,
         compiled: &Compiled,
         statistics: &QueryStatistics,
@@ -231,43 +232,43 @@ impl IndexSearcher<'_> {
         let mut wanted = options.limit + SPARE_CANDIDATES;
         loop {
             let mut candidates = finder.find_candidates(wanted)?;
-            let more = candidates.len() >= wanted && wanted < MAX_CANDIDATES;
-            let observed = order(self.images, statistics, options, &mut candidates)?;
-            let candidates = self.each_image_once(candidates, options.limit)?;
-            if candidates.len() >= options.limit || !more {
-                return Ok((candidates, observed));
+            let has_more = candidates.len() >= wanted && wanted < MAX_CANDIDATES;
+            let positions = sort_candidates(self.images, statistics, options, &mut candidates)?;
+            let candidates = self.distinct_images(candidates, options.limit)?;
+            if candidates.len() >= options.limit || !has_more {
+                return Ok((candidates, positions));
             }
             wanted *= 4;
         }
     }
 
-    /// Keeps the best candidate of each image whose page is there, at most `limit`.
-    fn each_image_once(&self, candidates: Vec<Candidate>, limit: usize) -> tantivy::Result<Vec<Candidate>> {
+    /// Returns the best candidate of each image whose page is committed, at most `limit`.
+    fn distinct_images(&self, candidates: Vec<Candidate>, limit: usize) -> tantivy::Result<Vec<Candidate>> {
         let SubIndexSearcher { fields, searcher, .. } = self.images;
-        let (mut kept, mut seen) = (Vec::new(), Vec::new());
+        let (mut distinct, mut seen) = (Vec::new(), Vec::new());
         for mut candidate in candidates {
             let address = candidate.address;
             let columns = searcher.segment_reader(address.segment_ord).fast_fields();
-            let identity = columns.u64("fingerprint")?.first(address.doc_id);
-            if seen.contains(&identity) {
+            let fingerprint = columns.u64("fingerprint")?.first(address.doc_id);
+            if seen.contains(&fingerprint) {
                 continue;
             }
-            let bytes = candidate.card(self.images)?;
-            let Some(card) = DisplayDoc::decode(&bytes) else { continue };
-            if find(&self.pages.searcher, fields, card.head.url)?.is_some() {
-                seen.push(identity);
-                kept.push(candidate);
+            let bytes = candidate.display_doc(self.images)?;
+            let Some(doc) = DisplayDoc::decode(&bytes) else { continue };
+            if find(&self.pages.searcher, fields, doc.header.url)?.is_some() {
+                seen.push(fingerprint);
+                distinct.push(candidate);
             }
-            if kept.len() >= limit {
+            if distinct.len() >= limit {
                 break;
             }
         }
-        Ok(kept)
+        Ok(distinct)
     }
 }
 
-/// Finds, orders and chooses pages; returns with them where the words stand in them.
-fn choose_pages(
+/// Finds, ranks and selects pages. Returns them with the word positions of all candidates.
+fn select_pages(
     view: &SubIndexSearcher,
     compiled: &mut Compiled,
     statistics: &QueryStatistics,
@@ -276,55 +277,56 @@ fn choose_pages(
 ) -> tantivy::Result<(Vec<Candidate>, WordPositions)> {
     let mut wanted = options.limit + SPARE_CANDIDATES;
     let mut candidates = Vec::new();
-    let mut widened = false;
+    let mut is_second_pass = false;
     loop {
         let finder = CandidateFinder { searcher: &view.searcher, compiled, statistics, options };
         append_new(&mut candidates, finder.find_candidates(wanted)?);
-        let observed = order(view, statistics, options, &mut candidates)?;
-        let Selection { chosen, crowding } = select(&mut candidates, view, rules, options.limit)?;
-        let copies = chosen.len() < options.limit;
+        let positions = sort_candidates(view, statistics, options, &mut candidates)?;
+        let Selection { selected, crowding_hosts } = select(&mut candidates, view, rules, options.limit)?;
+        let too_few = selected.len() < options.limit;
         let exhausted = candidates.len() < wanted;
-        if widened || exhausted || !(copies || leaves_others(view, &crowding)?) {
-            return Ok((chosen, observed));
+        if is_second_pass || exhausted || !(too_few || has_other_hosts(view, &crowding_hosts)?) {
+            return Ok((selected, positions));
         }
-        // Once more without the hosts that crowd the first hits, or deeper below the copies.
-        widened = true;
-        if copies {
-            wanted *= WIDER;
+        // The second pass excludes the hosts that dominate the first hits, and finds more candidates if many were
+        // copies.
+        is_second_pass = true;
+        if too_few {
+            wanted *= SECOND_PASS_FACTOR;
         }
-        compiled.excluded.extend(crowding.iter().map(|host| documents_of(view, host)));
+        compiled.excluded.extend(crowding_hosts.iter().map(|host| documents_of(view, host)));
     }
 }
 
-/// Puts candidates in the order that is asked for, and returns where the words stand in them.
-fn order(
+/// Sorts candidates in the requested order, and returns their word positions.
+fn sort_candidates(
     view: &SubIndexSearcher,
     statistics: &QueryStatistics,
     options: &SearchOptions,
     candidates: &mut [Candidate],
 ) -> tantivy::Result<WordPositions> {
     let SubIndexSearcher { fields, searcher, generation } = view;
-    let observed = read_positions(searcher, &statistics.words, candidates)?;
+    let positions = read_positions(searcher, &statistics.words, candidates)?;
     match options.sort {
         Sort::Relevance => {
-            let keywords = typed(&statistics.words).len() <= KEYWORDS;
-            rank(&statistics.words, &observed, keywords, candidates);
-            if !keywords {
-                RelevanceFeedback { view, statistics, observed: &observed }.rescore(candidates)?;
+            let is_keyword_query = statistics.is_keyword_query();
+            rank(&statistics.words, &positions, is_keyword_query, candidates);
+            if !is_keyword_query {
+                RelevanceFeedback { view, statistics, positions: &positions }.rescore(candidates)?;
             }
             if let Some(country) = &options.country {
-                let bonus = COUNTRY_SHARE * statistics.maximum().max(SATURATION);
+                let bonus = COUNTRY_SHARE * statistics.max_score().max(SATURATION);
                 country::boost_country(searcher, fields, country, bonus, candidates)?;
             }
-            boost_fresh(&generation.dates, options.now, statistics.maximum(), candidates);
+            boost_fresh(&generation.dates, options.now, statistics.max_score(), candidates);
             best_first(candidates);
-            if !keywords {
+            if !is_keyword_query {
                 mark_close_candidates(candidates);
             }
         }
         Sort::Date => sort_by_date(&generation.dates, candidates),
     }
-    Ok(observed)
+    Ok(positions)
 }
 
 /// Returns the documents of a host and its subdomains.
@@ -333,18 +335,18 @@ fn documents_of(view: &SubIndexSearcher, host: &str) -> Box<dyn IndexQuery> {
 }
 
 fn hit(
-    card: &DisplayDoc<'_>,
+    doc: &DisplayDoc<'_>,
     candidate: &Candidate,
-    observed: &[(u32, u16)],
+    positions: &[(u32, u16)],
     words: &[ScoredWord],
-    highlights: SnippetMode,
+    mode: SnippetMode,
 ) -> Hit {
-    let description = match highlights {
-        SnippetMode::Passages => snippet::snippet(card, &observed[candidate.observed.clone()], words),
-        SnippetMode::PageDescription => snippet::page_description(card),
+    let description = match mode {
+        SnippetMode::Passages => snippet::snippet(doc, &positions[candidate.positions.clone()], words),
+        SnippetMode::PageDescription => snippet::page_description(doc),
     };
-    let DisplayDocHeader { url, title, language, published, date, image, width, height, .. } = card.head;
-    let time = |at: Option<i64>| at.and_then(|at| Timestamp::from_second(at).ok());
+    let DisplayDocHeader { url, title, language, published, date, image, width, height, .. } = doc.header;
+    let time = |seconds: Option<i64>| seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
     Hit {
         url: url.to_owned(),
         title: title.to_owned(),
@@ -357,10 +359,10 @@ fn hit(
     }
 }
 
-/// Positions of the words in candidates, see [`observe`].
+/// Word positions of candidates, see [`read_positions`].
 type WordPositions = Vec<(u32, u16)>;
 
 fn sort_by_date(dates: &[SegmentDates], candidates: &mut [Candidate]) {
-    let date = |at: DocAddress| dates[at.segment_ord as usize].date(at.doc_id);
+    let date = |address: DocAddress| dates[address.segment_ord as usize].date(address.doc_id);
     candidates.sort_by_cached_key(|candidate| Reverse(date(candidate.address)));
 }

@@ -1,7 +1,7 @@
-//! The files of one state of the index, for a copy that is made while somebody writes.
+//! A consistent snapshot of the files of the index, for a backup during writes.
 //!
-//! The files of a part never change once they are written; they are only removed when another part has taken over. So
-//! they are opened under the lock that keeps them from being removed, and read at leisure after it.
+//! The files of a segment never change after they are written; they are only removed after a merge. So this opens them
+//! under the lock that prevents their removal, releases the lock and reads them.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -16,12 +16,12 @@ use crate::index::{FORMAT_FILE, IMAGES, Index};
 use crate::schema::FORMAT;
 use crate::sub_index::SubIndex;
 
-/// The file in which the engine says which parts an index has ...
+/// File in which tantivy lists the segments of an index.
 const META: &str = "meta.json";
-/// ... and the one in which it lists the files that it may remove one day.
+/// File in which tantivy lists the files that it manages and may remove.
 const MANAGED: &str = ".managed.json";
 
-/// Files of every segment.
+/// Components of every segment, one file each.
 const COMPONENTS: [SegmentComponent; 6] = [
     SegmentComponent::Postings,
     SegmentComponent::Positions,
@@ -32,16 +32,17 @@ const COMPONENTS: [SegmentComponent; 6] = [
 ];
 
 impl Index {
-    /// Calls `visit` with every file of the last commit: its path in the directory of the index, its length in bytes
-    /// and its content. Together they are an index, whatever is written in the meantime.
+    /// Calls `visit` for every file of the last commit with its path relative to the directory of the index, its length
+    /// in bytes and its content. Together they are a complete index, even if documents are written meanwhile.
     ///
     /// # Errors
-    /// When the files of the index cannot be read, and the first error of `visit`.
+    /// Fails when the files of the index cannot be read. Returns the first error of `visit`.
     pub fn each_file<E: From<IndexError>>(
         &self,
         mut visit: impl FnMut(&Path, u64, &mut dyn Read) -> Result<(), E>,
     ) -> Result<(), E> {
-        // The pages first: a page that is there has its images, and one without its page is never shown.
+        // Images are committed before their page. Since the pages are opened first, the snapshot has the images of
+        // every page in it; images without a page are never displayed.
         let pages = OpenCommit::of(self.pages())?;
         let images = OpenCommit::of(self.images())?;
         let format = format!("{FORMAT}\n");
@@ -51,36 +52,37 @@ impl Index {
     }
 }
 
-/// The files of one shelf at one commit.
+/// The open files of one sub-index at one commit.
 struct OpenCommit {
     meta: Vec<u8>,
     managed: Vec<u8>,
-    parts: Vec<(PathBuf, File, u64)>,
+    /// Path, file and length in bytes.
+    segment_files: Vec<(PathBuf, File, u64)>,
 }
 
 impl OpenCommit {
-    fn of(shelf: &SubIndex) -> Result<Self, IndexError> {
-        let in_directory = |source| IndexError::Directory { dir: shelf.dir.clone(), source };
-        let directory = shelf.index.directory();
-        let _kept = directory.acquire_lock(&META_LOCK).map_err(|error| shelf.engine(error.into()))?;
-        let meta = shelf.index.load_metas().map_err(|error| shelf.engine(error))?;
-        let mut parts = Vec::new();
+    fn of(sub_index: &SubIndex) -> Result<Self, IndexError> {
+        let in_directory = |source| IndexError::Directory { dir: sub_index.dir.clone(), source };
+        let directory = sub_index.index.directory();
+        let _lock = directory.acquire_lock(&META_LOCK).map_err(|error| sub_index.engine(error.into()))?;
+        let meta = sub_index.index.load_metas().map_err(|error| sub_index.engine(error))?;
+        let mut segment_files = Vec::new();
         for segment in &meta.segments {
             let deletions = segment.has_deletes().then_some(SegmentComponent::Delete);
             for component in COMPONENTS.into_iter().chain(deletions) {
                 let path = segment.relative_path(component);
-                let file = File::open(shelf.dir.join(&path)).map_err(in_directory)?;
+                let file = File::open(sub_index.dir.join(&path)).map_err(in_directory)?;
                 let bytes = file.metadata().map_err(in_directory)?.len();
-                parts.push((path, file, bytes));
+                segment_files.push((path, file, bytes));
             }
         }
         let managed: BTreeSet<&Path> =
-            parts.iter().map(|(path, ..)| path.as_path()).chain([Path::new(META)]).collect();
+            segment_files.iter().map(|(path, ..)| path.as_path()).chain([Path::new(META)]).collect();
         let written = |error| in_directory(io::Error::other(error));
         Ok(Self {
             meta: serde_json::to_vec_pretty(&meta).map_err(written)?,
             managed: serde_json::to_vec(&managed).map_err(written)?,
-            parts,
+            segment_files,
         })
     }
 
@@ -89,9 +91,9 @@ impl OpenCommit {
         folder: &Path,
         visit: &mut impl FnMut(&Path, u64, &mut dyn Read) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Self { meta, managed, parts } = self;
+        let Self { meta, managed, segment_files } = self;
         visit(&folder.join(MANAGED), managed.len() as u64, &mut managed.as_slice())?;
-        for (path, file, bytes) in parts {
+        for (path, file, bytes) in segment_files {
             visit(&folder.join(path), bytes, &mut file.take(bytes))?;
         }
         visit(&folder.join(META), meta.len() as u64, &mut meta.as_slice())

@@ -1,8 +1,9 @@
-//! Stored record of a page beside its display document, so that the whole document can be exported.
+//! The stored record of a page, with which its whole document can be read back and exported.
 //!
-//! It stands before the card, so that searches never touch it, and holds only what the card does not. The links are
-//! packed apart, because they are read for other pages (see [`crate::anchors`]); the rest is packed with the beginning of
-//! the body as its dictionary, since headings and the texts around images are mostly repetitions of it.
+//! The record is stored before the display document, so that searches never read it, and has only the data that is not
+//! in the display document. The links are compressed separately, because they are read for the anchors of other pages
+//! (see [`crate::anchors`]). The rest is compressed with the beginning of the body as dictionary, since headings and
+//! the texts around images mostly repeat parts of it.
 
 use lz4_flex::block::{compress, compress_with_dict, decompress, decompress_with_dict};
 
@@ -10,13 +11,13 @@ use crate::bytes::{ByteReader, put, put_dimension, put_optional, put_text, put_t
 use crate::display_doc::DisplayDoc;
 use crate::document::{Document, Image, Link, News};
 
-/// How much of the body helps to pack the rest; the method looks back no farther.
+/// Maximum bytes of the dictionary, which is the window size of LZ4.
 const DICTIONARY_BYTES: usize = 64 << 10;
 
-/// A byte of packed text stands for at most this many; tells damaged lengths from true ones.
+/// Maximum compression ratio of LZ4; a larger length is damaged.
 const MAX_RATIO: usize = 255;
 
-/// Writes the record of `document`, of whose body the card holds `body`.
+/// Encodes the record of `document`. `body` is the prefix of its body that the display document stores.
 pub(crate) fn encode(document: &Document, body: &str) -> Vec<u8> {
     let Document {
         url: _,
@@ -78,8 +79,8 @@ fn put_image(out: &mut Vec<u8>, image: &Image) {
     for text in [url, alt, caption, context] {
         put_text(out, text);
     }
-    for side in [width, height] {
-        put_dimension(out, *side);
+    for dimension in [width, height] {
+        put_dimension(out, *dimension);
     }
 }
 
@@ -93,10 +94,10 @@ fn dictionary(body: &str) -> &[u8] {
     &body.as_bytes()[..body.len().min(DICTIONARY_BYTES)]
 }
 
-/// Reads the whole document that `card` shows; `None` when its bytes are damaged.
-pub(crate) fn document(card: &DisplayDoc<'_>) -> Option<Document> {
-    let record = Record::of(card)?;
-    let mut body = card.body()?;
+/// Decodes the whole document of a display document; `None` if its bytes are damaged.
+pub(crate) fn document(doc: &DisplayDoc<'_>) -> Option<Document> {
+    let record = Record::of(doc)?;
+    let mut body = doc.body()?;
     let rest = record.rest.unpack(|packed, len| decompress_with_dict(packed, len, dictionary(&body)))?;
     let mut rest = ByteReader(&rest);
     let (has_description, explicit) = (rest.flag()?, rest.flag()?);
@@ -111,11 +112,11 @@ pub(crate) fn document(card: &DisplayDoc<'_>) -> Option<Document> {
     let images = (0..rest.count()?).map(|_| image(&mut rest)).collect::<Option<_>>()?;
     body.push_str(rest.text()?);
     Some(Document {
-        url: card.head.url.to_owned(),
-        title: card.head.title.to_owned(),
+        url: doc.header.url.to_owned(),
+        title: doc.header.title.to_owned(),
         headings,
         body,
-        description: has_description.then(|| card.head.description.to_owned()),
+        description: has_description.then(|| doc.header.description.to_owned()),
         language,
         published,
         modified,
@@ -132,16 +133,16 @@ pub(crate) fn document(card: &DisplayDoc<'_>) -> Option<Document> {
 fn image(rest: &mut ByteReader<'_>) -> Option<Image> {
     let mut text = || rest.text().map(str::to_owned);
     let (url, alt, caption, context) = (text()?, text()?, text()?, text()?);
-    Some(Image { url, alt, caption, context, width: rest.side()?, height: rest.side()? })
+    Some(Image { url, alt, caption, context, width: rest.dimension()?, height: rest.dimension()? })
 }
 
-/// Reads the links of the page that `card` shows, without the rest of it; none when the bytes are damaged.
-pub(crate) fn links(card: &DisplayDoc<'_>) -> Links {
-    let unpacked = Record::of(card).and_then(|record| record.links.unpack(decompress));
+/// Decodes only the links of a page; none if the bytes are damaged.
+pub(crate) fn links(doc: &DisplayDoc<'_>) -> Links {
+    let unpacked = Record::of(doc).and_then(|record| record.links.unpack(decompress));
     Links(unpacked.unwrap_or_default())
 }
 
-/// The links of a page as they are stored, unpacked.
+/// The links of a page in their stored encoding, decompressed.
 #[derive(Default)]
 pub(crate) struct Links(Vec<u8>);
 
@@ -151,7 +152,7 @@ impl Links {
         Self(encode_links(links))
     }
 
-    /// Returns addresses and texts, in their order.
+    /// Returns URLs and texts, in page order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let mut links = ByteReader(&self.0);
         let count = links.count().unwrap_or_default();
@@ -159,15 +160,15 @@ impl Links {
     }
 }
 
-/// A record whose parts are still packed.
+/// A record whose parts are still compressed.
 struct Record<'a> {
     links: PackedBlob<'a>,
     rest: PackedBlob<'a>,
 }
 
 impl<'a> Record<'a> {
-    fn of(card: &DisplayDoc<'a>) -> Option<Self> {
-        let (stored, len) = card.before().split_last_chunk()?;
+    fn of(doc: &DisplayDoc<'a>) -> Option<Self> {
+        let (stored, len) = doc.before().split_last_chunk()?;
         let start = stored.len().checked_sub(u32::from_le_bytes(*len) as usize)?;
         let mut parts = ByteReader(&stored[start..]);
         Some(Self { links: PackedBlob::take(&mut parts)?, rest: PackedBlob::take(&mut parts)? })
@@ -183,6 +184,7 @@ impl<'a> Record<'a> {
     }
 }
 
+/// Compressed bytes with their decompressed length.
 struct PackedBlob<'a> {
     bytes: &'a [u8],
     len: usize,
@@ -195,10 +197,10 @@ impl<'a> PackedBlob<'a> {
         Some(Self { bytes: from.slice(count)?, len })
     }
 
-    fn unpack<E>(&self, by: impl FnOnce(&[u8], usize) -> Result<Vec<u8>, E>) -> Option<Vec<u8>> {
+    fn unpack<E>(&self, decompress: impl FnOnce(&[u8], usize) -> Result<Vec<u8>, E>) -> Option<Vec<u8>> {
         if self.len > (self.bytes.len() + 1).saturating_mul(MAX_RATIO) {
             return None;
         }
-        by(self.bytes, self.len).ok()
+        decompress(self.bytes, self.len).ok()
     }
 }

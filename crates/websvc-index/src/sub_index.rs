@@ -1,12 +1,13 @@
-//! One index of the engine with its reader: the pages stand on one shelf, their images on another.
+//! One tantivy index with its reader: pages are in one sub-index, their images in another.
 //!
-//! Both have the same fields, so that everything that searches and ranks pages does so for images. They are apart
-//! because the frequencies of words, which ranking lives on, are others in captions than in pages.
+//! Both have the same fields, so that the same code searches and ranks pages and images. They are separate because
+//! ranking depends on word frequencies, and captions have other frequencies than pages.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tantivy::directory::{MmapDirectory, OwnedBytes};
 use tantivy::error::DataCorruption;
 use tantivy::schema::IndexRecordOption;
@@ -26,16 +27,16 @@ use crate::schema::{FORMAT, Fields};
 use crate::stored_record;
 use crate::vocabulary::Vocabulary;
 
-/// How many blocks of stored documents are kept in memory for each segment; a block holds at least one document.
+/// Number of cached blocks of stored documents of each segment; a block has at least one document.
 const CACHED_BLOCKS: usize = 16;
 
-/// One index of the engine.
+/// One tantivy index.
 pub(crate) struct SubIndex {
     pub(crate) dir: PathBuf,
     pub(crate) fields: Fields,
     pub(crate) index: tantivy::Index,
     reader: IndexReader,
-    /// Data of the last searcher generation.
+    /// Data of the newest searcher generation that was used.
     generation: Mutex<Option<Arc<SearcherGeneration>>>,
 }
 
@@ -45,10 +46,10 @@ pub(crate) struct SearcherGeneration {
     pub(crate) vocabulary: Vocabulary,
     pub(crate) stores: Vec<StoreReader>,
     pub(crate) dates: Vec<SegmentDates>,
-    cards: DisplayDocCache,
+    display_docs: DisplayDocCache,
 }
 
-/// One state of a shelf, ready to be searched.
+/// A searcher of one commit of a sub-index.
 #[derive(Clone)]
 pub(crate) struct SubIndexSearcher {
     pub(crate) fields: Fields,
@@ -57,13 +58,13 @@ pub(crate) struct SubIndexSearcher {
 }
 
 impl SubIndexSearcher {
-    /// Returns the hash of the anchors that a page was encoded with.
+    /// Returns the hash of the anchors with which a page was encoded.
     pub(crate) fn anchors(&self, address: DocAddress) -> tantivy::Result<u64> {
         let columns = self.searcher.segment_reader(address.segment_ord).fast_fields();
         Ok(columns.u64("anchors")?.first(address.doc_id).unwrap_or_default())
     }
 
-    /// Returns when a page was first seen.
+    /// Returns the time at which a page was first seen, in Unix seconds.
     pub(crate) fn first_seen(&self, address: DocAddress) -> Option<i64> {
         self.generation.dates[address.segment_ord as usize].first_seen(address.doc_id)
     }
@@ -73,25 +74,25 @@ impl SubIndexSearcher {
         document(&self.stored(address)?)
     }
 
-    /// Returns the bytes of a card, see [`DisplayDoc::decode`].
-    pub(crate) fn card(&self, address: DocAddress) -> tantivy::Result<OwnedBytes> {
-        self.generation.cards.find(address, || self.stored(address))
+    /// Returns the bytes of a display document, see [`DisplayDoc::decode`].
+    pub(crate) fn display_doc(&self, address: DocAddress) -> tantivy::Result<OwnedBytes> {
+        self.generation.display_docs.find(address, || self.stored(address))
     }
 
-    /// Returns the stored bytes of a document, which end with its card.
+    /// Returns the stored bytes of a document, which end with its display document.
     pub(crate) fn stored(&self, address: DocAddress) -> tantivy::Result<OwnedBytes> {
         self.generation.stores[address.segment_ord as usize].get_document_bytes(address.doc_id)
     }
 }
 
 impl SubIndex {
-    /// Opens the shelf in `dir`, which is created when it does not exist.
+    /// Opens the sub-index in `dir`, which is created when it does not exist.
     pub(crate) fn open(dir: &Path) -> Result<Self, IndexError> {
         fs::create_dir_all(dir).map_err(|source| IndexError::Directory { dir: dir.to_owned(), source })?;
         let engine = |source| IndexError::Engine { dir: dir.to_owned(), source };
         let (schema, fields) = Fields::build();
         let settings = IndexSettings {
-            // Cards are compressed block by block already.
+            // Display documents compress their blocks themselves.
             docstore_compression: Compressor::None,
             docstore_compress_dedicated_thread: false,
             docstore_blocksize: 4_096,
@@ -108,7 +109,7 @@ impl SubIndex {
             other => engine(other),
         })?;
         index.tokenizers().register(TOKENIZER, PackedTokenizer);
-        // Stored documents are read by readers of our own, see `SearcherGeneration`.
+        // Stored documents are read with the store readers of `SearcherGeneration`, not with the searcher.
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).doc_store_cache_num_blocks(0);
         let reader = reader.try_into().map_err(engine)?;
         Ok(Self { dir: dir.to_owned(), fields, index, reader, generation: Mutex::new(None) })
@@ -127,23 +128,23 @@ impl SubIndex {
         self.reader.searcher()
     }
 
-    /// Returns how many documents can be found; costs next to nothing.
+    /// Returns the number of searchable documents.
     pub(crate) fn document_count(&self) -> u64 {
         self.reader.searcher().num_docs()
     }
 
-    /// Returns the bytes of the files, without those of folders beneath.
+    /// Returns the bytes of the files in the directory, without subdirectories.
     pub(crate) fn bytes(&self) -> std::io::Result<u64> {
         let mut bytes = 0;
         for entry in fs::read_dir(&self.dir)? {
-            // Merging may remove a file while we look.
+            // A merge may have removed the file since it was listed.
             let metadata = entry.and_then(|entry| entry.metadata());
             bytes += metadata.map_or(0, |metadata| if metadata.is_file() { metadata.len() } else { 0 });
         }
         Ok(bytes)
     }
 
-    /// Returns the state that searches see now.
+    /// Returns a searcher of the latest commit that was loaded.
     pub(crate) fn view(&self) -> tantivy::Result<SubIndexSearcher> {
         let searcher = self.reader.searcher();
         let generation = self.generation(&searcher)?;
@@ -152,7 +153,7 @@ impl SubIndex {
 
     fn generation(&self, searcher: &Searcher) -> tantivy::Result<Arc<SearcherGeneration>> {
         let id = searcher.generation().generation_id();
-        let mut cached = self.generation.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.generation.lock();
         if let Some(generation) = cached.as_ref().filter(|generation| generation.id == id) {
             return Ok(Arc::clone(generation));
         }
@@ -164,13 +165,13 @@ impl SubIndex {
             vocabulary: Vocabulary::read(searcher, &self.fields)?,
             stores: stores?,
             dates: dates?,
-            cards: DisplayDocCache::default(),
+            display_docs: DisplayDocCache::default(),
         });
         *cached = Some(Arc::clone(&generation));
         Ok(generation)
     }
 
-    /// Returns at most `limit` URLs, of one host and its subdomains if there is a host.
+    /// Returns at most `limit` URLs; with a host, only URLs of the host and its subdomains.
     pub(crate) fn urls(&self, host: Option<&str>, limit: usize) -> tantivy::Result<Vec<String>> {
         let searcher = self.reader.searcher();
         let site = host.map(|host| site_term(host).unwrap_or_default());
@@ -182,10 +183,10 @@ impl SubIndex {
                 let Ok(url) = std::str::from_utf8(terms.key()) else {
                     continue;
                 };
-                let wanted = site.as_ref().is_none_or(|site| {
+                let matches = site.as_ref().is_none_or(|site| {
                     Address::parse(url).is_some_and(|address| address.sites.contains(site))
                 });
-                if !wanted {
+                if !matches {
                     continue;
                 }
                 let mut postings =
@@ -205,12 +206,12 @@ impl SubIndex {
 
 /// Reads a page from its stored bytes.
 pub(crate) fn document(stored: &[u8]) -> tantivy::Result<Document> {
-    let document = DisplayDoc::decode(stored).and_then(|card| stored_record::document(&card));
+    let document = DisplayDoc::decode(stored).and_then(|doc| stored_record::document(&doc));
     let damaged = || DataCorruption::comment_only("a stored document is damaged");
     document.ok_or_else(|| TantivyError::DataCorruption(damaged()))
 }
 
-/// Returns a document with this URL: the page, or one of the images of the page.
+/// Returns the address of a document with this URL: the page, or one of the images of the page.
 pub(crate) fn find(searcher: &Searcher, fields: &Fields, url: &str) -> tantivy::Result<Option<DocAddress>> {
     let term = Term::from_field_text(fields.url, url);
     for (segment_ord, segment) in (0..).zip(searcher.segment_readers()) {

@@ -1,7 +1,7 @@
-//! "Did you mean": words of the index that are spelled almost like words it does not have.
+//! "Did you mean": words of the index with a similar spelling to query words that the index does not have.
 //!
-//! Runs only when a search found nothing. The dictionaries of the index are walked by an automaton that gives up a
-//! branch as soon as it has too many differences, so that a few thousand of their nodes are visited, not all terms.
+//! This only runs when a search found nothing. A Levenshtein automaton walks the term dictionaries of the index and
+//! leaves a branch as soon as it has too many edits, so it visits a few thousand nodes and not all terms.
 
 use tantivy::{Searcher, Term};
 use tantivy_fst::Automaton;
@@ -11,20 +11,20 @@ use crate::analysis::{Kind, each_word, folded};
 use crate::schema::Fields;
 use crate::vocabulary::QueryWord;
 
-/// Words with fewer bytes have too many neighbours.
+/// Minimum bytes of a word that is corrected. Shorter words have too many similar words.
 const MIN_BYTES: usize = 4;
-/// From this length on two differences are allowed.
-const TWO_DIFFERENCES_FROM: usize = 8;
-/// Longer words are not looked up.
+/// Minimum characters of a word in which two edits are corrected.
+const TWO_EDITS_MIN_CHARS: usize = 8;
+/// Maximum bytes of a word that is corrected.
 const MAX_BYTES: usize = 40;
 
-/// Of one word, more neighbours than this are not weighed; bounds the time in huge indexes.
-const MAX_NEIGHBOURS: usize = 2_000;
+/// Maximum similar words that are considered for a word in each segment, which bounds the time in large indexes.
+const MAX_SIMILAR: usize = 2_000;
 
-/// More unknown words than this are no misspelling.
+/// Maximum unknown words of a query that is corrected. With more, the query is probably not misspelled.
 const MAX_UNKNOWN: usize = 4;
 
-/// Returns a sentence that proposes another spelling; `None` when every word is known or has no neighbour.
+/// Returns a warning with another spelling of the query; `None` if no word can be corrected.
 pub(crate) fn did_you_mean(
     searcher: &Searcher,
     fields: &Fields,
@@ -41,27 +41,28 @@ pub(crate) fn did_you_mean(
         if unknown > MAX_UNKNOWN {
             return Ok(None);
         }
-        if let Some(better) = nearest(searcher, fields, &word.exact)? {
-            corrections.push((&word.exact, better));
+        if let Some(correction) = most_similar(searcher, fields, &word.exact)? {
+            corrections.push((&word.exact, correction));
         }
     }
     if corrections.is_empty() {
         return Ok(None);
     }
-    let mut proposal: Vec<String> = Vec::new();
+    let mut suggestion: Vec<String> = Vec::new();
     for text in query.words() {
         each_word(text, |word| {
             if word.kind == Kind::Letters {
                 let exact = folded(word.lower);
-                let better = corrections.iter().find(|(wrong, _)| *wrong == exact);
-                proposal.push(better.map_or_else(|| word.lower.to_owned(), |(_, better)| better.clone()));
+                let corrected = corrections.iter().find(|(unknown, _)| *unknown == exact);
+                let corrected = corrected.map(|(_, correction)| correction.clone());
+                suggestion.push(corrected.unwrap_or_else(|| word.lower.to_owned()));
             }
         });
     }
-    Ok(Some(format!("nothing was found; did you mean \"{}\"?", proposal.join(" "))))
+    Ok(Some(format!("no results were found; did you mean \"{}\"?", suggestion.join(" "))))
 }
 
-/// Tells whether a word occurs in any of its forms; stop words do.
+/// Returns true if a word occurs in the index in any of its forms. Stop words always count as known.
 fn is_known(searcher: &Searcher, fields: &Fields, word: &QueryWord) -> tantivy::Result<bool> {
     if word.forms.is_empty() || searcher.doc_freq(&Term::from_field_text(fields.exact, &word.exact))? > 0 {
         return Ok(true);
@@ -74,30 +75,30 @@ fn is_known(searcher: &Searcher, fields: &Fields, word: &QueryWord) -> tantivy::
     Ok(false)
 }
 
-/// Returns the word of the index with the fewest differences; the most frequent of equals.
-fn nearest(searcher: &Searcher, fields: &Fields, word: &str) -> tantivy::Result<Option<String>> {
+/// Returns the word of the index with the fewest edits, and of several such words the most frequent one.
+fn most_similar(searcher: &Searcher, fields: &Fields, word: &str) -> tantivy::Result<Option<String>> {
     if !(MIN_BYTES..=MAX_BYTES).contains(&word.len()) {
         return Ok(None);
     }
-    let allowed = if word.chars().count() < TWO_DIFFERENCES_FROM { 1 } else { 2 };
-    for differences in 1..=allowed {
+    let max_edits = if word.chars().count() < TWO_EDITS_MIN_CHARS { 1 } else { 2 };
+    for edits in 1..=max_edits {
         let mut best: Option<(u64, String)> = None;
         for segment in searcher.segment_readers() {
             let index = segment.inverted_index(fields.exact)?;
-            let spelling = LevenshteinAutomaton { word: word.as_bytes(), differences };
-            let mut found = index.terms().search(spelling).into_stream()?;
-            let mut left = MAX_NEIGHBOURS;
-            while left > 0 && found.advance() {
-                left -= 1;
+            let automaton = LevenshteinAutomaton { word: word.as_bytes(), max_edits: edits };
+            let mut found = index.terms().search(automaton).into_stream()?;
+            let mut remaining = MAX_SIMILAR;
+            while remaining > 0 && found.advance() {
+                remaining -= 1;
                 let Ok(text) = std::str::from_utf8(found.key()) else {
                     continue;
                 };
-                // Numbers are no spelling of words.
+                // A number is not another spelling of a word.
                 if text.bytes().any(|byte| byte.is_ascii_digit()) {
                     continue;
                 }
                 let documents = searcher.doc_freq(&Term::from_field_text(fields.exact, text))?;
-                if best.as_ref().is_none_or(|(most, _)| documents > *most) {
+                if best.as_ref().is_none_or(|(max, _)| documents > *max) {
                     best = Some((documents, text.to_owned()));
                 }
             }
@@ -109,18 +110,19 @@ fn nearest(searcher: &Searcher, fields: &Fields, word: &str) -> tantivy::Result<
     Ok(None)
 }
 
-/// Accepts what becomes `word` by at most `differences` insertions, omissions, replacements and exchanges of
-/// neighbours, counted in bytes: a letter outside of ASCII that shares its first byte with another counts once too.
+/// An automaton that accepts words with at most `max_edits` edits relative to `word`: insertions, deletions,
+/// substitutions and transpositions of adjacent bytes. Bytes are counted, so substituting a letter outside of ASCII by
+/// one with the same first byte is one edit.
 struct LevenshteinAutomaton<'a> {
     word: &'a [u8],
-    differences: u8,
+    max_edits: u8,
 }
 
-/// Two rows of the table of distances: the last one, the one before, and the byte between them.
+/// The state of the automaton: the last two rows of the distance matrix, and the byte of the last row.
 #[derive(Clone)]
 struct LevenshteinRows {
     last: Vec<u8>,
-    before: Vec<u8>,
+    previous: Vec<u8>,
     byte: u8,
 }
 
@@ -128,30 +130,34 @@ impl Automaton for LevenshteinAutomaton<'_> {
     type State = LevenshteinRows;
 
     fn start(&self) -> LevenshteinRows {
-        let last = (0..=self.word.len()).map(|at| u8::try_from(at).unwrap_or(u8::MAX)).collect();
-        LevenshteinRows { last, before: Vec::new(), byte: 0 }
+        let last = (0..=self.word.len()).map(|length| u8::try_from(length).unwrap_or(u8::MAX)).collect();
+        LevenshteinRows { last, previous: Vec::new(), byte: 0 }
     }
 
     fn is_match(&self, state: &LevenshteinRows) -> bool {
-        state.last.last().is_some_and(|&distance| distance <= self.differences)
+        state.last.last().is_some_and(|&distance| distance <= self.max_edits)
     }
 
     fn can_match(&self, state: &LevenshteinRows) -> bool {
-        state.last.iter().any(|&distance| distance <= self.differences)
+        state.last.iter().any(|&distance| distance <= self.max_edits)
     }
 
     fn accept(&self, state: &LevenshteinRows, byte: u8) -> LevenshteinRows {
         let mut row = Vec::with_capacity(state.last.len());
         row.push(state.last[0].saturating_add(1));
-        for (at, &wanted) in self.word.iter().enumerate() {
-            let replaced = state.last[at] + u8::from(wanted != byte);
-            let mut distance = replaced.min(state.last[at + 1] + 1).min(row[at] + 1);
-            if at > 0 && !state.before.is_empty() && wanted == state.byte && self.word[at - 1] == byte {
-                distance = distance.min(state.before[at - 1] + 1);
+        for (column, &expected) in self.word.iter().enumerate() {
+            let substitution = state.last[column] + u8::from(expected != byte);
+            let mut distance = substitution.min(state.last[column + 1] + 1).min(row[column] + 1);
+            let is_transposition = column > 0
+                && !state.previous.is_empty()
+                && expected == state.byte
+                && self.word[column - 1] == byte;
+            if is_transposition {
+                distance = distance.min(state.previous[column - 1] + 1);
             }
             row.push(distance);
         }
-        LevenshteinRows { before: state.last.clone(), last: row, byte }
+        LevenshteinRows { previous: state.last.clone(), last: row, byte }
     }
 }
 
@@ -161,14 +167,14 @@ mod tests {
 
     use super::LevenshteinAutomaton;
 
-    fn accepts(word: &str, differences: u8, text: &str) -> bool {
-        let spelling = LevenshteinAutomaton { word: word.as_bytes(), differences };
-        let state = text.bytes().fold(spelling.start(), |state, byte| spelling.accept(&state, byte));
-        spelling.is_match(&state)
+    fn accepts(word: &str, max_edits: u8, text: &str) -> bool {
+        let automaton = LevenshteinAutomaton { word: word.as_bytes(), max_edits };
+        let state = text.bytes().fold(automaton.start(), |state, byte| automaton.accept(&state, byte));
+        automaton.is_match(&state)
     }
 
     #[test]
-    fn one_difference_is_any_single_slip() {
+    fn automaton_with_one_edit_accepts_any_single_typo() {
         for text in ["python", "pyhton", "pythn", "pythom", "pythoon", "ypthon"] {
             assert!(accepts("python", 1, text), "{text}");
         }

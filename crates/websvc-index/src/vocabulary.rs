@@ -1,7 +1,7 @@
-//! Words of a query as terms of the index.
+//! Conversion of query words into terms of the index.
 //!
-//! A query does not say its language, so each word stands for its stems under every language that the index
-//! holds. Most languages agree on most words, so that usually one or two terms remain.
+//! The language of a query is unknown, so each word is stemmed in every language of the index. Most stemmers return the
+//! same stem for most words, so that usually only one or two terms remain.
 
 use tantivy::Searcher;
 use tantivy::schema::IndexRecordOption;
@@ -10,36 +10,36 @@ use crate::analysis::{Kind, Language, each_word, fold, folded};
 use crate::lexicon::SharedLexicon;
 use crate::schema::{Fields, STEM_MARK};
 
-/// More languages than this are not tried, the most frequent first.
+/// Maximum languages in which words are stemmed, the most frequent first.
 const MAX_LANGUAGES: usize = 8;
 
-/// How many units a single ideograph may stand for.
+/// Maximum indexed units that match a single ideograph.
 const MAX_SINGLE_FORMS: usize = 32;
 
-/// Vocabulary of one generation of the index.
+/// The languages and cached words of one searcher generation.
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
-    /// The languages of the index; `None` stands for those without a stemmer.
+    /// The languages of the index; `None` represents all languages without a stemmer.
     languages: Vec<Option<Language>>,
-    /// The words of texts that lent some to long questions.
+    /// The cached words of texts that were used for query expansion.
     pub(crate) lexicon: SharedLexicon,
 }
 
-/// One unit of a query.
+/// A unit of a query: a word, or a part of a text without spaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct QueryWord {
-    /// The unit as typed, folded: a term of the fields `exact`, `title` and `url_words`.
+    /// The folded unit without stemming: a term of the fields `exact`, `title` and `url_words`.
     pub(crate) exact: String,
-    /// Its forms in the field `terms`, without repetition; empty for a stop word.
+    /// Its distinct forms in the field `terms`; empty for a stop word.
     pub(crate) forms: Vec<String>,
-    /// How often the query has it.
+    /// Number of occurrences in the query.
     pub(crate) count: u16,
-    /// True if the word is of a script with spaces, so that other pages may write it and its neighbor as one word.
+    /// True if the word is of a script with spaces, so that pages may write it and its neighbor as one word.
     pub(crate) spaced: bool,
 }
 
-/// Two neighbours of a query written as one: `anti-inflammatory` and `health care` are `antiinflammatory` and
-/// `healthcare` elsewhere.
+/// Two neighboring words of a query written as one: some pages have `antiinflammatory` and `healthcare` in place of
+/// `anti-inflammatory` and `health care`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Compound {
     /// The two words as in [`QueryWord::exact`].
@@ -51,23 +51,23 @@ pub(crate) struct Compound {
 /// Separator between two neighboring words of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CompoundJoin {
-    /// A hyphen or another sign.
+    /// A hyphen or other punctuation.
     Tight,
-    /// A space.
+    /// White space.
     Loose,
 }
 
 impl Vocabulary {
-    /// Reads which languages the documents have.
+    /// Reads the languages of the documents.
     pub(crate) fn read(searcher: &Searcher, fields: &Fields) -> tantivy::Result<Self> {
         let mut counts: Vec<(String, u64)> = Vec::new();
-        let mut known = 0;
+        let mut with_language = 0;
         for segment in searcher.segment_readers() {
             let index = segment.inverted_index(fields.language)?;
             let mut terms = index.terms().stream()?;
             while let Some((code, info)) = terms.next() {
                 let code = String::from_utf8_lossy(code).into_owned();
-                known += u64::from(info.doc_freq);
+                with_language += u64::from(info.doc_freq);
                 match counts.iter_mut().find(|(other, _)| *other == code) {
                     Some((_, count)) => *count += u64::from(info.doc_freq),
                     None => counts.push((code, u64::from(info.doc_freq))),
@@ -76,7 +76,7 @@ impl Vocabulary {
         }
         counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let mut languages: Vec<_> = counts.iter().map(|(code, _)| Language::from_code(code)).collect();
-        if known < searcher.num_docs() {
+        if with_language < searcher.num_docs() {
             languages.push(None);
         }
         let mut seen_unstemmed = false;
@@ -85,7 +85,7 @@ impl Vocabulary {
         Ok(Self { languages, lexicon: SharedLexicon::default() })
     }
 
-    /// Takes `text` apart into query words, stop words included.
+    /// Splits `text` into query words, including stop words.
     pub(crate) fn words(
         &self,
         text: &str,
@@ -93,12 +93,12 @@ impl Vocabulary {
         fields: &Fields,
     ) -> tantivy::Result<Vec<QueryWord>> {
         let (mut words, mut singles) = (Vec::new(), Vec::new());
-        let fluent = self.query_languages(text);
+        let languages = self.query_languages(text);
         each_word(text, |word| {
             if word.kind != Kind::Last && !word.lower.is_empty() {
                 let exact = folded(word.lower);
                 let forms = match word.kind {
-                    Kind::Letters => self.forms(word.lower, &exact, &fluent),
+                    Kind::Letters => self.forms(word.lower, &exact, &languages),
                     Kind::Pair | Kind::Last | Kind::Single => vec![exact.clone()],
                 };
                 if word.kind == Kind::Single {
@@ -107,40 +107,40 @@ impl Vocabulary {
                 words.push(QueryWord { exact, forms, count: 1, spaced: word.kind == Kind::Letters });
             }
         });
-        for at in singles {
-            let word: &mut QueryWord = &mut words[at];
+        for index in singles {
+            let word: &mut QueryWord = &mut words[index];
             word.forms = units_beginning_with(&word.exact, searcher, fields)?;
         }
         Ok(words)
     }
 
-    /// Returns the languages whose stop words are stop words of a query: the most frequent of the index, and every
-    /// other of which the query has at least two.
+    /// Returns the languages whose stop words are dropped from a query: the most frequent language of the index, and
+    /// the languages with at least two stop words in the query.
     fn query_languages(&self, text: &str) -> Vec<Language> {
-        let known: Vec<Language> = self.languages.iter().copied().flatten().collect();
-        let mut counts = vec![0; known.len()];
-        if let [_, _, ..] = known.as_slice() {
+        let languages: Vec<Language> = self.languages.iter().copied().flatten().collect();
+        let mut counts = vec![0; languages.len()];
+        if let [_, _, ..] = languages.as_slice() {
             each_word(text, |word| {
                 let folded = folded(word.lower);
-                for (count, language) in counts.iter_mut().zip(&known) {
+                for (count, language) in counts.iter_mut().zip(&languages) {
                     *count += usize::from(language.is_stop_word(&folded));
                 }
             });
         }
         let main = self.languages.first().copied().flatten();
-        let fluent =
-            known.into_iter().zip(counts).filter(|&(language, count)| count > 1 || Some(language) == main);
-        fluent.map(|(language, _)| language).collect()
+        let is_query_language = |&(language, count): &(Language, usize)| count > 1 || Some(language) == main;
+        let counted = languages.into_iter().zip(counts);
+        counted.filter(is_query_language).map(|(language, _)| language).collect()
     }
 
-    /// Returns the forms of a word; none when it is a stop word of one of the languages `fluent`.
-    fn forms(&self, lower: &str, exact: &str, fluent: &[Language]) -> Vec<String> {
+    /// Returns the forms of a word; none if it is a stop word of one of `stop_word_languages`.
+    fn forms(&self, lower: &str, exact: &str, stop_word_languages: &[Language]) -> Vec<String> {
         let mut forms = Vec::with_capacity(1);
-        if fluent.iter().any(|language| language.is_stop_word(exact)) {
+        if stop_word_languages.iter().any(|language| language.is_stop_word(exact)) {
             return forms;
         }
         let mut add = |form: &str| {
-            if !forms.iter().any(|known| known == form) {
+            if !forms.iter().any(|existing| existing == form) {
                 forms.push(form.to_owned());
             }
         };
@@ -162,23 +162,24 @@ impl Vocabulary {
         forms
     }
 
-    /// Returns two neighbours as one word; `None` for neighbours that nobody writes so, such as stop words and letters.
+    /// Returns two neighboring words as a compound; `None` for words that are not written as one, such as stop words
+    /// and single letters.
     pub(crate) fn compound(
         &self,
         first: &QueryWord,
         second: &QueryWord,
-        bond: CompoundJoin,
+        join: CompoundJoin,
     ) -> Option<Compound> {
         const MIN_BYTES: usize = 3;
         let parts = [first, second];
         let is_word = |word: &&QueryWord| !word.forms.is_empty() && word.exact.len() >= MIN_BYTES;
-        let joins = match bond {
+        let can_join = match join {
             CompoundJoin::Tight => !parts.iter().all(|part| part.forms.is_empty()),
             CompoundJoin::Loose => parts.iter().all(is_word),
         };
         // `3.11` is not 311.
         let is_number = parts.iter().all(|part| part.exact.chars().all(char::is_numeric));
-        if !joins || is_number || !parts.iter().all(|part| part.spaced) {
+        if !can_join || is_number || !parts.iter().all(|part| part.spaced) {
             return None;
         }
         let joined = format!("{}{}", first.exact, second.exact);
@@ -186,7 +187,7 @@ impl Vocabulary {
         Some(Compound { parts: parts.map(|part| part.exact.clone()), forms })
     }
 
-    /// Returns the terms of the field `title` that stand for a word.
+    /// Returns the terms of the field `title` that match a word.
     pub(crate) fn title_forms(word: &QueryWord) -> Vec<String> {
         if word.forms.is_empty() {
             return vec![word.exact.clone()];
@@ -195,7 +196,8 @@ impl Vocabulary {
     }
 }
 
-/// Finds the indexed units that begin with a single ideograph, which by itself is a unit only at the end of a run.
+/// Returns the indexed units that begin with a single ideograph. The ideograph alone is only a unit at the end of a
+/// run.
 fn units_beginning_with(single: &str, searcher: &Searcher, fields: &Fields) -> tantivy::Result<Vec<String>> {
     let mut found: Vec<(u32, String)> = Vec::new();
     for segment in searcher.segment_readers() {
@@ -203,7 +205,7 @@ fn units_beginning_with(single: &str, searcher: &Searcher, fields: &Fields) -> t
         let mut terms = index.terms().range().ge(single).lt(format!("{single}\u{10ffff}")).into_stream()?;
         while let Some((bytes, info)) = terms.next() {
             let text = String::from_utf8_lossy(bytes).into_owned();
-            match found.iter_mut().find(|(_, known)| *known == text) {
+            match found.iter_mut().find(|(_, unit)| *unit == text) {
                 Some((count, _)) => *count += info.doc_freq,
                 None => found.push((info.doc_freq, text)),
             }
@@ -214,7 +216,7 @@ fn units_beginning_with(single: &str, searcher: &Searcher, fields: &Fields) -> t
     Ok(found.into_iter().map(|(_, text)| text).collect())
 }
 
-/// Returns the folded words of `text` with their places, for phrases in the field `exact` and its like.
+/// Returns the folded words of `text` with their positions, for phrases in fields without stemming such as `exact`.
 pub(crate) fn literal_words(text: &str) -> Vec<(usize, String)> {
     let (mut words, mut offset, mut buffer) = (Vec::new(), 0, String::new());
     each_word(text, |word| {
@@ -228,5 +230,5 @@ pub(crate) fn literal_words(text: &str) -> Vec<(usize, String)> {
     words
 }
 
-/// How postings are read for scoring.
+/// The data of postings that scoring reads.
 pub(crate) const SCORED: IndexRecordOption = IndexRecordOption::WithFreqs;

@@ -1,13 +1,13 @@
-//! The one thread that writes.
+//! The writer thread, the only thread that writes to an index.
 //!
-//! The engine's writer costs threads and memory, so it lives only while there is something to write: it is made on
-//! the first write and dropped after a while without one.
+//! Tantivy writers cost threads and memory, so they exist only while there is something to write: they are created on
+//! the first write and dropped after a time without writes.
 //!
-//! Changes are in the [journal](crate::journal) until they are committed; whoever makes the engine's writer applies what is
-//! left there first.
+//! ChangeReader are in the [journal](crate::journal) until they are committed. Creating the writers first applies the
+//! changes that remain there.
 //!
-//! Images are committed before their pages, and searches show no image whose page is not there: whenever the process
-//! ends, a page that is there has its images. Anchors are applied (see [`crate::apply_anchors_batch`]) when nobody writes.
+//! Images are committed before their pages, and searches return no image whose page is missing. So whenever the process
+//! ends, each committed page has its images. Anchors are applied (see [`crate::anchor_update`]) between writes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -26,40 +26,41 @@ use crate::encode::{EncodedPage, encode};
 use crate::error::IndexError;
 use crate::image_fields::encode_images;
 use crate::index::IndexShared;
-use crate::journal::{Change, Changes};
+use crate::journal::{Change, ChangeReader};
 use crate::lazy_writer::{LazyIndexWriter, MIN_HEAP, is_locked};
 use crate::stored_record::{self, Links};
 use crate::sub_index::{SubIndexSearcher, find};
 use crate::writer_handle::Command;
 
-/// An index of at most this many documents is merged into one part when writing pauses.
-const SMALL_INDEX: u64 = 100_000;
+/// Maximum documents of an index that is merged into one segment when it is idle.
+const MAX_IDLE_MERGE_DOCUMENTS: u64 = 100_000;
 
-/// How many pages are encoded anew between two looks at what else there is to do, ...
-const SETTLED_AT_ONCE: usize = 64;
-/// ... and with each commit while pages keep coming, ...
-const SETTLED_BESIDE: usize = 32;
-/// ... once they have done so for this long. Most crawls end before, and what is settled early is settled again.
-const BESIDE_AFTER: Duration = Duration::from_secs(30);
+/// Maximum pages that get their anchors in one step while no writes happen; commands are handled between two steps.
+const IDLE_ANCHOR_BATCH: usize = 64;
+/// Maximum pages that get their anchors with each commit during a long run of writes.
+const BUSY_ANCHOR_BATCH: usize = 32;
+/// Duration of a run of writes after which anchors are applied during it. Most crawls end earlier, and a page that gets
+/// its anchors early often has to be encoded again.
+const BUSY_ANCHORS_AFTER: Duration = Duration::from_secs(30);
 
-/// The state of the writing thread.
+/// The state of the writer thread.
 pub(crate) struct WriterThread {
     pub(crate) shared: Arc<IndexShared>,
     live: Arc<AtomicBool>,
     pub(crate) pages: LazyIndexWriter,
     images: LazyIndexWriter,
     pub(crate) forms: FormCache,
-    /// When the first document came that is not committed yet.
+    /// Time of the first uncommitted write.
     pub(crate) dirty_since: Option<Instant>,
-    /// The pages whose anchors are to be applied.
+    /// The pages whose anchors have to be applied.
     pub(crate) backlog: AnchorBacklog,
     /// The number of the last change that was taken from the queue.
     applied: u64,
-    /// True if the last commit's message says that anchors are waiting.
-    pub(crate) noted: bool,
-    /// Since when somebody writes. When nobody has for a while, anchors are applied as quickly as possible.
+    /// True if the payload of the last commit is [`PENDING`].
+    pub(crate) anchors_pending: bool,
+    /// Start of the current run of writes; `None` while idle, when anchors are applied as fast as possible.
     busy_since: Option<Instant>,
-    /// The first failure that nobody has been told of yet.
+    /// The first failure that was not returned to a caller yet.
     failure: Option<IndexError>,
 }
 
@@ -74,7 +75,7 @@ impl WriterThread {
             dirty_since: None,
             backlog: AnchorBacklog::default(),
             applied: 0,
-            noted: false,
+            anchors_pending: false,
             busy_since: None,
             failure: None,
         }
@@ -82,7 +83,7 @@ impl WriterThread {
 
     pub(crate) fn run(mut self, commands: &Receiver<Command>) -> Result<(), IndexError> {
         loop {
-            match self.next(commands) {
+            match self.next_command(commands) {
                 Ok(command) => {
                     self.busy_since.get_or_insert_with(Instant::now);
                     self.handle_command(command);
@@ -92,8 +93,8 @@ impl WriterThread {
             }
             if self.dirty_since.is_some_and(|since| since.elapsed() >= self.shared.config.commit_after) {
                 self.run_step(Self::commit);
-                if self.busy_since.is_some_and(|since| since.elapsed() >= BESIDE_AFTER) {
-                    self.run_step(|owner| owner.apply_anchors_batch(SETTLED_BESIDE));
+                if self.busy_since.is_some_and(|since| since.elapsed() >= BUSY_ANCHORS_AFTER) {
+                    self.run_step(|writer| writer.apply_anchors_batch(BUSY_ANCHOR_BATCH));
                 }
             }
         }
@@ -102,8 +103,8 @@ impl WriterThread {
         self.failure.map_or(Ok(()), Err)
     }
 
-    /// Waits for a command, at most until there is something to do without one.
-    fn next(&self, commands: &Receiver<Command>) -> Result<Command, RecvTimeoutError> {
+    /// Waits for a command, and times out when there is other work to do.
+    fn next_command(&self, commands: &Receiver<Command>) -> Result<Command, RecvTimeoutError> {
         let config = &self.shared.config;
         if self.busy_since.is_none() && self.pages.is_live() && !self.backlog.is_empty() {
             return commands.try_recv().map_err(|error| match error {
@@ -111,23 +112,23 @@ impl WriterThread {
                 TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
             });
         }
-        let wait = match (self.dirty_since, self.pages.is_live()) {
+        let timeout = match (self.dirty_since, self.pages.is_live()) {
             (Some(since), _) => config.commit_after.saturating_sub(since.elapsed()),
             (None, true) if !self.backlog.is_empty() => config.commit_after,
             (None, true) => config.writer_idle,
             (None, false) => return commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
-        commands.recv_timeout(wait.max(Duration::from_millis(1)))
+        commands.recv_timeout(timeout.max(Duration::from_millis(1)))
     }
 
-    /// Does what there is to do when nobody asks for anything.
+    /// Runs the next piece of work without a command: a commit, a batch of anchors or the shutdown of the writers.
     fn idle(&mut self) -> Result<(), IndexError> {
         if self.dirty_since.is_some() && self.busy_since.is_some() {
             return self.commit();
         }
         self.busy_since = None;
         if !self.backlog.is_empty() {
-            return self.apply_anchors_batch(SETTLED_AT_ONCE);
+            return self.apply_anchors_batch(IDLE_ANCHOR_BATCH);
         }
         if self.dirty_since.is_some() {
             return self.commit();
@@ -138,12 +139,12 @@ impl WriterThread {
     fn handle_command(&mut self, command: Command) {
         match command {
             Command::Change(change, number) => {
-                self.run_step(|owner| owner.apply(&change));
+                self.run_step(|writer| writer.apply(&change));
                 self.applied = number;
             }
             Command::Start(reply) => {
-                let started = self.start();
-                let _ = reply.send(self.failure.take().map_or(started, Err));
+                let result = self.start();
+                let _ = reply.send(self.failure.take().map_or(result, Err));
             }
             Command::Flush(reply) => {
                 self.run_step(Self::commit);
@@ -161,26 +162,26 @@ impl WriterThread {
         }
     }
 
-    /// Does a step; a failure is kept for the next caller who can be told, and the engine's writer is given up,
-    /// since it refuses everything after a failure.
+    /// Runs a step. Stores a failure for the next command with a reply, and drops the tantivy writers, which reject
+    /// everything after a failure.
     fn run_step(&mut self, step: impl FnOnce(&mut Self) -> Result<(), IndexError>) {
         if let Err(error) = step(self) {
             self.failure.get_or_insert(error);
-            // What was under way is in the journal; a sweep finds the anchors that were not applied.
+            // The lost changes are in the journal; a sweep finds the anchors that were not applied.
             self.backlog.add_all();
-            self.abandon();
+            self.discard_writers();
         }
     }
 
-    fn abandon(&mut self) {
+    fn discard_writers(&mut self) {
         self.dirty_since = None;
-        self.shared.journal.unapply();
+        self.shared.journal.mark_unapplied();
         self.live.store(false, Ordering::Release);
         self.images.discard();
         self.pages.discard();
     }
 
-    /// Makes sure that pages can be written. Their lock stands for that of the images too.
+    /// Makes sure that pages can be written. The lock of their sub-index protects the images too.
     pub(crate) fn start(&mut self) -> Result<(), IndexError> {
         if self.pages.is_live() {
             return Ok(());
@@ -190,40 +191,40 @@ impl WriterThread {
             return Err(if is_locked(&error) {
                 IndexError::Locked { dir: self.shared.dir.clone() }
             } else {
-                self.failed(&error)
+                self.write_error(&error)
             });
         }
-        // Another process may have written since this one did, and may have ended before it was done.
-        let metas = self.shared.pages.index.load_metas().map_err(|error| self.failed(&error))?;
-        self.noted = metas.payload.as_deref() == Some(PENDING);
-        if self.noted {
+        // Another process may have written meanwhile, and may have ended before it applied all anchors.
+        let metas = self.shared.pages.index.load_metas().map_err(|error| self.write_error(&error))?;
+        self.anchors_pending = metas.payload.as_deref() == Some(PENDING);
+        if self.anchors_pending {
             self.backlog.add_all();
         }
         self.shared.reload()?;
         if let Err(error) = self.replay() {
-            self.abandon();
+            self.discard_writers();
             return Err(error);
         }
         self.live.store(true, Ordering::Release);
         Ok(())
     }
 
-    /// Applies what the journal has and no commit.
+    /// Applies the changes of the journal that are in no commit.
     fn replay(&mut self) -> Result<(), IndexError> {
         let shared = Arc::clone(&self.shared);
-        let failed = |source| shared.io(source);
+        let to_error = |source| shared.io(source);
         let mut count = 0;
-        for path in shared.journal.unapplied().map_err(failed)? {
-            let mut changes = Changes::open(&path).map_err(failed)?;
-            while let Some(change) = changes.next().map_err(failed)? {
-                // A document that makes the encoding panic would do so at every start: it is left out.
-                if let Ok(applied) = catch_unwind(AssertUnwindSafe(|| self.apply(&change))) {
-                    applied?;
+        for path in shared.journal.unapplied().map_err(to_error)? {
+            let mut changes = ChangeReader::open(&path).map_err(to_error)?;
+            while let Some(change) = changes.next().map_err(to_error)? {
+                // A document that makes the encoder panic would do so at every start, so it is skipped.
+                if let Ok(result) = catch_unwind(AssertUnwindSafe(|| self.apply(&change))) {
+                    result?;
                 }
                 count += 1;
             }
         }
-        shared.journal.applied(count);
+        shared.journal.mark_applied(count);
         if count > 0 {
             self.dirty_since.get_or_insert_with(Instant::now);
         }
@@ -241,32 +242,32 @@ impl WriterThread {
         self.start()?;
         let shared = Arc::clone(&self.shared);
         let fields = &shared.pages.fields;
-        let reading = || -> tantivy::Result<_> {
+        let read = || -> tantivy::Result<_> {
             let view = shared.pages.view()?;
-            let known = CommittedPage::find(&view, &document.url)?;
-            // A sweep will come by; until then a new page can do without.
-            let later = self.backlog.is_full_sweep() && known.is_none();
-            let anchors = if later { Anchors::default() } else { gather(&view, &document.url)? };
-            Ok((known.unwrap_or_default(), anchors))
+            let committed = CommittedPage::find(&view, &document.url)?;
+            // A pending sweep will find the anchors of a new page.
+            let skip = self.backlog.is_full_sweep() && committed.is_none();
+            let anchors = if skip { Anchors::default() } else { gather(&view, &document.url)? };
+            Ok((committed.unwrap_or_default(), anchors))
         };
-        let (known, anchors) = reading().map_err(|error| self.failed(&error))?;
+        let (committed, anchors) = read().map_err(|error| self.write_error(&error))?;
         let forms = &mut self.forms;
-        let Some(EncodedPage { page, facts }) = encode(fields, document, known.first_seen, &anchors, forms)
-        else {
-            return Ok(()); // `Index::add` has refused such URLs.
+        let encoded = encode(fields, document, committed.first_seen, &anchors, forms);
+        let Some(EncodedPage { page, facts }) = encoded else {
+            return Ok(()); // `Index::add` rejects such URLs.
         };
         let images = encode_images(fields, document, &facts, forms);
         self.replace(&document.url, Some(page), images)?;
-        self.backlog.add_changed(&document.url, &known.links, &document.links);
+        self.backlog.add_changed(&document.url, &committed.links, &document.links);
         Ok(())
     }
 
     fn remove(&mut self, url: &str) -> Result<(), IndexError> {
         self.start()?;
-        let known = self.shared.pages.view().and_then(|view| CommittedPage::find(&view, url));
-        let known = known.map_err(|error| self.failed(&error))?.unwrap_or_default();
+        let committed = self.shared.pages.view().and_then(|view| CommittedPage::find(&view, url));
+        let committed = committed.map_err(|error| self.write_error(&error))?.unwrap_or_default();
         self.replace(url, None, Vec::new())?;
-        self.backlog.add_changed(url, &known.links, &[]);
+        self.backlog.add_changed(url, &committed.links, &[]);
         Ok(())
     }
 
@@ -277,13 +278,13 @@ impl WriterThread {
         images: Vec<TantivyDocument>,
     ) -> Result<(), IndexError> {
         let shared = Arc::clone(&self.shared);
-        let mut replaced = self.pages.replace(&shared.pages, shared.config.writer_heap, url, page);
-        // Where there never was an image none need be removed.
+        let mut result = self.pages.replace(&shared.pages, shared.config.writer_heap, url, page);
+        // Without any images in the index, there are none to remove.
         let no_images = images.is_empty() && !self.images.is_live() && shared.images.document_count() == 0;
-        if replaced.is_ok() && !no_images {
-            replaced = self.images.replace(&shared.images, MIN_HEAP, url, images);
+        if result.is_ok() && !no_images {
+            result = self.images.replace(&shared.images, MIN_HEAP, url, images);
         }
-        replaced.map_err(|error| self.failed(&error))?;
+        result.map_err(|error| self.write_error(&error))?;
         self.dirty_since.get_or_insert_with(Instant::now);
         Ok(())
     }
@@ -292,12 +293,12 @@ impl WriterThread {
         if self.dirty_since.take().is_none() {
             return Ok(());
         }
-        let waits = !self.backlog.is_empty();
-        let committed = self.images.commit(None).and_then(|()| self.pages.commit(waits.then_some(PENDING)));
-        committed.map_err(|error| self.failed(&error))?;
-        self.noted = waits;
-        let forgotten = self.shared.journal.committed(self.applied);
-        forgotten.map_err(|source| self.shared.io(source))?;
+        let pending = !self.backlog.is_empty();
+        let committed = self.images.commit(None).and_then(|()| self.pages.commit(pending.then_some(PENDING)));
+        committed.map_err(|error| self.write_error(&error))?;
+        self.anchors_pending = pending;
+        let removed = self.shared.journal.remove_committed(self.applied);
+        removed.map_err(|source| self.shared.io(source))?;
         self.shared.reload()
     }
 
@@ -306,13 +307,13 @@ impl WriterThread {
         let shared = Arc::clone(&self.shared);
         let merged = self.images.merge(&shared.images, MIN_HEAP);
         let merged = merged.and_then(|()| self.pages.merge(&shared.pages, shared.config.writer_heap));
-        merged.map_err(|error| self.failed(&error))?;
+        merged.map_err(|error| self.write_error(&error))?;
         self.shared.reload()
     }
 
-    /// Tidies up and lets go of the engine's writer when there was nothing to write for a while.
+    /// Merges a small index and closes the tantivy writers, after a time without writes.
     fn shut_down_idle(&mut self) -> Result<(), IndexError> {
-        if self.shared.pages.document_count() <= SMALL_INDEX {
+        if self.shared.pages.document_count() <= MAX_IDLE_MERGE_DOCUMENTS {
             self.merge()?;
         }
         self.release()
@@ -321,14 +322,14 @@ impl WriterThread {
     fn release(&mut self) -> Result<(), IndexError> {
         self.live.store(false, Ordering::Release);
         self.forms = FormCache::default();
-        // While the lock is held: the next process is to find the files as they stay.
+        // Before the lock is released, so that the next process finds the journal in its final state.
         self.shared.journal.release().map_err(|source| self.shared.io(source))?;
-        let released = self.images.close().and_then(|()| self.pages.close());
-        released.map_err(|error| self.failed(&error))?;
+        let closed = self.images.close().and_then(|()| self.pages.close());
+        closed.map_err(|error| self.write_error(&error))?;
         self.shared.reload()
     }
 
-    pub(crate) fn failed(&self, error: &TantivyError) -> IndexError {
+    pub(crate) fn write_error(&self, error: &TantivyError) -> IndexError {
         IndexError::Write { dir: self.shared.dir.clone(), reason: error.to_string() }
     }
 }
@@ -346,7 +347,7 @@ impl CommittedPage {
             return Ok(None);
         };
         let bytes = view.stored(address)?;
-        let links = DisplayDoc::decode(&bytes).map(|card| stored_record::links(&card)).unwrap_or_default();
+        let links = DisplayDoc::decode(&bytes).map(|doc| stored_record::links(&doc)).unwrap_or_default();
         Ok(Some(Self { first_seen: view.first_seen(address), links }))
     }
 }

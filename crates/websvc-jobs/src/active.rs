@@ -1,4 +1,4 @@
-//! A job that is worked on.
+//! A job in memory: its context, and the URLs that are leased to this process.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,15 +17,15 @@ use crate::hosts::{HostReadiness, HostTable, pace_key};
 use crate::jobs::Inner;
 use crate::request::JobRequest;
 
-/// URLs of a job that are lent at one time at most, beside those that are worked on: enough to find one whose host is
-/// ready behind those of hosts that are not.
-const MOST_LENT: usize = 256;
+/// Maximum of leased URLs of a job that are queued in memory: enough to find one whose host is ready behind those of
+/// hosts that are not.
+const MAX_QUEUED: usize = 256;
 
-/// So often a job waits for credits that other requests of its team hold, before it is ended.
-const MOST_SHORTAGES: u32 = 120;
+/// How often a job waits for credits that other requests of its team hold, before it fails.
+const MAX_SHORTAGES: u32 = 120;
 
-/// How long to wait for credits.
-const SHORTAGE: Duration = Duration::from_millis(500);
+/// Delay before a page that lacked credits is tried again.
+const SHORTAGE_DELAY: Duration = Duration::from_millis(500);
 
 /// Context shared by every page of a job.
 #[derive(Debug)]
@@ -33,23 +33,23 @@ pub(crate) struct JobContext {
     pub(crate) record: JobRecord,
     pub(crate) request: JobRequest,
     pub(crate) plan: ScrapePlan,
-    /// Whose it is, as it was a moment ago.
+    /// The team that owns the job.
     pub(crate) team: TeamCache,
     pub(crate) files: FilePublisher,
-    /// A crawl; `None` for a batch.
-    pub(crate) crawling: Option<Arc<CrawlState>>,
+    /// State of a crawl; `None` for a batch.
+    pub(crate) crawl: Option<Arc<CrawlState>>,
 }
 
-/// Why a job cannot go on.
+/// The reason why a job cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JobStartError {
-    /// The request can no longer be executed; its owner gets the reason.
+    /// The request can no longer be executed. The job fails with this reason.
     #[error("{0}")]
     Refused(String),
-    /// There is no room for its path patterns until other jobs end.
+    /// Its path patterns do not fit into memory until other jobs end.
     #[error("{0}")]
     Exhausted(String),
-    /// The store failed, which says nothing of the job.
+    /// The store failed. The job itself may be valid.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -64,43 +64,43 @@ impl From<PolicyError> for JobStartError {
 }
 
 impl JobContext {
-    /// Reads what a job was asked for, by the rules of its team as they are now. Blocks.
+    /// Reads and checks the request of a job against the current policy of its team. Blocks.
     ///
     /// # Errors
     /// [`JobStartError`]
-    pub(crate) fn of(inner: &Inner, record: JobRecord) -> Result<Self, JobStartError> {
+    pub(crate) fn load(inner: &Inner, record: JobRecord) -> Result<Self, JobStartError> {
         let request: JobRequest = serde_json::from_str(&record.request)
             .map_err(|error| JobStartError::Refused(error.to_string()))?;
         let team = team(inner, &record)?;
         let path_patterns = inner.engine.path_patterns().of_team(&record.team);
         let policy = Policy { path_patterns, ..team_policy(&inner.store, team.as_ref())? };
-        let (plan, crawling) = plan(inner, &record, &request, &policy)?;
+        let (plan, crawl) = plan(inner, &record, &request, &policy)?;
         let files = match &request.base_url {
             Some(base_url) => {
-                // As for any request: files of nobody's team have no owner.
+                // As for any request: files of anonymous requests have no owner.
                 let owner = record.key.as_ref().map_or("", |_| record.team.as_str());
-                let kept = inner.artifacts.of(owner, websvc_artifacts::Retention::Stored);
-                FilePublisher::storing(kept, base_url.clone())
+                let artifacts = inner.artifacts.of(owner, websvc_artifacts::Retention::Stored);
+                FilePublisher::storing(artifacts, base_url.clone())
             }
             None => FilePublisher::inline(),
         };
-        Ok(Self { record, request, plan, team: TeamCache::default(), files, crawling })
+        Ok(Self { record, request, plan, team: TeamCache::default(), files, crawl })
     }
 
-    /// Returns the pause between two of its pages.
+    /// Returns the requested delay between two of its pages.
     fn delay(&self) -> Option<Duration> {
-        self.crawling.as_ref().and_then(|crawling| crawling.site.plan().delay())
+        self.crawl.as_ref().and_then(|crawl| crawl.scope.plan().delay())
     }
 
-    /// Returns how many of its pages may be worked on at one time.
+    /// Returns the maximum of its concurrent pages.
     fn max_concurrency(&self) -> usize {
-        // Who saves a profile has it alone.
-        let alone = self.plan.profile().map(|_| 1).or(self.delay().map(|_| 1));
-        alone.or(self.request.max_concurrency).unwrap_or(usize::MAX)
+        // A browser profile is saved by one page at a time.
+        let sequential = self.plan.profile().map(|_| 1).or(self.delay().map(|_| 1));
+        sequential.or(self.request.max_concurrency).unwrap_or(usize::MAX)
     }
 }
 
-/// Returns how the pages of a job are got and, for a crawl, what it has met. Blocks.
+/// Returns the scrape plan for the pages of a job and, for a crawl, its state with the URLs that it has seen. Blocks.
 fn plan(
     inner: &Inner,
     record: &JobRecord,
@@ -109,24 +109,24 @@ fn plan(
 ) -> Result<(ScrapePlan, Option<Arc<CrawlState>>), JobStartError> {
     let refused = |rejection: Rejection| match rejection {
         Rejection::Exhausted { message } => JobStartError::Exhausted(message),
-        rejection => JobStartError::Refused(format!("the options are not allowed any more: {rejection}")),
+        rejection => JobStartError::Refused(format!("the options are no longer allowed: {rejection}")),
     };
     let Some(crawl) = &request.crawl else {
         let checked = check_scrape_options(request.options.clone(), policy).map_err(refused)?;
         return Ok((checked.plan, None));
     };
-    let Checked { plan, warnings: _told_at_the_start } =
+    let Checked { plan, warnings: _sent_when_created } =
         check_crawl((**crawl).clone(), policy).map_err(refused)?;
-    let known = inner.store.job_urls(record.number)?;
+    let seen = inner.store.job_urls(record.number)?;
     let scrape = plan.scrape().clone();
-    let site = CrawlScope::new(plan);
-    if let Some(led_to) = record.led_to.as_deref().and_then(|url| Url::parse(url).ok()) {
-        site.follow_start_redirect(&led_to);
+    let scope = CrawlScope::new(plan);
+    if let Some(target) = record.start_redirect.as_deref().and_then(|url| Url::parse(url).ok()) {
+        scope.follow_start_redirect(&target);
     }
-    Ok((scrape, Some(Arc::new(CrawlState::new(site, &known)))))
+    Ok((scrape, Some(Arc::new(CrawlState::new(scope, &seen)))))
 }
 
-/// Returns whose job it is; `None` where nobody was asked for a key.
+/// Returns the team of a job; `None` for an anonymous job.
 ///
 /// # Errors
 /// [`JobStartError`]
@@ -135,118 +135,136 @@ pub(crate) fn team(inner: &Inner, record: &JobRecord) -> Result<Option<Team>, Jo
         return Ok(None);
     }
     let team = inner.store.team(&record.team)?;
-    team.map(Some).ok_or_else(|| JobStartError::Refused("its team is gone".to_owned()))
+    team.map(Some).ok_or_else(|| JobStartError::Refused("its team was deleted".to_owned()))
 }
 
-/// Returns whether nobody was asked for a key when the job began.
+/// Returns whether the service required no key when the job was created.
 pub(crate) fn is_anonymous(record: &JobRecord) -> bool {
     record.key.is_none() && record.team == DEFAULT_TEAM
 }
 
-/// A job with the URLs that are leased to this process and wait.
+/// A running job, with the queue of its leased URLs.
 #[derive(Debug)]
 pub(crate) struct ActiveJob {
-    pub(crate) work: Arc<JobContext>,
+    pub(crate) context: Arc<JobContext>,
+    /// Leased URLs that are not in flight, with the pace keys of their hosts.
     queue: VecDeque<(String, JobLease)>,
-    pub(crate) running: usize,
-    /// The store had no more, and nothing happened since.
-    pub(crate) is_dry: bool,
-    /// Not before, because its pages have pauses between them.
+    /// Pages in flight.
+    pub(crate) in_flight: usize,
+    /// True if the last lease returned nothing, and no more URLs are expected.
+    store_exhausted: bool,
+    /// True if the store may have more URLs than the lease in flight sees.
+    more_since_lease: bool,
+    /// No page starts before this time.
     ready_at: Option<Instant>,
-    /// How often in a row a page had to wait for credits while none of the others was under way.
+    /// How often in a row a page lacked credits while no other page of the job was in flight.
     shortages: u32,
 }
 
-/// Contact with a host during a page.
+/// Whether a page contacted its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostContact {
-    /// Its host.
-    Host,
-    /// Nobody: it came from the cache, or was not fetched at all.
-    Nobody,
+    /// A request was sent.
+    Contacted,
+    /// The page came from the cache, or was not fetched at all.
+    NotContacted,
 }
 
-/// Hint whether more URLs can be leased than before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A hint whether more URLs may be leased than before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum MoreWork {
-    /// Something was found, or the limit of the job has room again.
+    /// URLs were found, or the page limit of the job leaves capacity again.
+    #[default]
     Perhaps,
-    /// A document took the place of a lease, and nothing else happened.
+    /// A lease ended with a document, and nothing else changed.
     No,
 }
 
-/// Next step of a job.
+/// The next step of a job.
 #[derive(Debug)]
 pub(crate) enum NextStep {
-    /// With this page, of this host.
+    /// Start this page, with the pace key of its host.
     Page(String, JobLease),
-    /// Not before.
+    /// Start nothing before this time.
     At(Instant),
-    /// When a page that is under way is done.
+    /// Start nothing until a page ends.
     Later,
-    /// With what the store has.
+    /// Lease more URLs.
     LeaseMore,
 }
 
 impl ActiveJob {
-    pub(crate) fn new(work: JobContext) -> Self {
+    pub(crate) fn new(context: JobContext) -> Self {
         Self {
-            work: Arc::new(work),
+            context: Arc::new(context),
             queue: VecDeque::new(),
-            running: 0,
-            is_dry: false,
+            in_flight: 0,
+            store_exhausted: false,
+            more_since_lease: false,
             ready_at: None,
             shortages: 0,
         }
     }
 
-    /// Takes in what the store leased.
+    /// Records that a lease of more URLs starts.
+    pub(crate) fn start_lease(&mut self) {
+        self.more_since_lease = false;
+    }
+
+    /// Adds leased URLs to the queue.
     pub(crate) fn add_leases(&mut self, leases: Vec<JobLease>) {
-        self.is_dry = leases.is_empty();
+        self.store_exhausted = leases.is_empty() && !self.more_since_lease;
         let with_host = |lease: JobLease| {
-            // Of a copy no host is asked, so that it waits for none.
+            // A copy needs no request, so it waits for no host.
             let url = Url::parse(&lease.url.url).ok().filter(|_| !lease.is_copy());
             (url.map(|url| pace_key(&url)).unwrap_or_default(), lease)
         };
         self.queue.extend(leases.into_iter().map(with_host));
     }
 
-    /// Notes that a page is done, whether its host was asked for it, and whether the store may have more to lend since.
-    pub(crate) fn finished(&mut self, now: Instant, asked: HostContact, more: MoreWork) {
-        self.running = self.running.saturating_sub(1);
+    /// Records that the store may have more URLs to lease.
+    pub(crate) fn expect_more(&mut self) {
+        self.store_exhausted = false;
+        self.more_since_lease = true;
+    }
+
+    /// Records the end of a page.
+    pub(crate) fn page_finished(&mut self, now: Instant, contact: HostContact, more: MoreWork) {
+        self.in_flight = self.in_flight.saturating_sub(1);
         self.shortages = 0;
         if more == MoreWork::Perhaps || self.queue.is_empty() {
-            self.is_dry = false;
+            self.expect_more();
         }
-        if asked == HostContact::Host {
-            self.ready_at = self.work.delay().map(|delay| now + delay);
+        if contact == HostContact::Contacted {
+            self.ready_at = self.context.delay().map(|delay| now + delay);
         }
     }
 
-    /// Takes a page back for which too few credits are left while others hold some; tells whether to wait for them.
+    /// Returns a page to the queue that lacked credits while other requests hold some. Returns whether the job
+    /// continues to wait for them.
     pub(crate) fn park_for_credits(&mut self, host: String, lease: JobLease, now: Instant) -> bool {
-        self.running = self.running.saturating_sub(1);
-        if self.running == 0 {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        if self.in_flight == 0 {
             self.shortages += 1;
         }
-        self.ready_at = Some(now + SHORTAGE);
+        self.ready_at = Some(now + SHORTAGE_DELAY);
         self.queue.push_front((host, lease));
-        self.shortages <= MOST_SHORTAGES
+        self.shortages <= MAX_SHORTAGES
     }
 
-    /// Returns the first page whose host may be asked.
-    pub(crate) fn next(&mut self, hosts: &HostTable, per_host: usize, now: Instant) -> NextStep {
-        if self.running >= self.work.max_concurrency() {
+    /// Returns the next step: the first page whose host is ready, if there is one.
+    pub(crate) fn next(&mut self, hosts: &HostTable, max_per_host: usize, now: Instant) -> NextStep {
+        if self.in_flight >= self.context.max_concurrency() {
             return NextStep::Later;
         }
         if let Some(ready_at) = self.ready_at.filter(|ready_at| *ready_at > now) {
             return NextStep::At(ready_at);
         }
         let mut at: Option<Instant> = None;
-        for place in 0..self.queue.len() {
-            match hosts.readiness(&self.queue[place].0, per_host, now) {
+        for index in 0..self.queue.len() {
+            match hosts.readiness(&self.queue[index].0, max_per_host, now) {
                 HostReadiness::Now => {
-                    let Some((host, lease)) = self.queue.remove(place) else { break };
+                    let Some((host, lease)) = self.queue.remove(index) else { break };
                     return NextStep::Page(host, lease);
                 }
                 HostReadiness::At(ready_at) => at = Some(at.map_or(ready_at, |at| at.min(ready_at))),
@@ -254,7 +272,7 @@ impl ActiveJob {
             }
         }
         match at {
-            _ if self.queue.len() < MOST_LENT && !self.is_dry => NextStep::LeaseMore,
+            _ if self.queue.len() < MAX_QUEUED && !self.store_exhausted => NextStep::LeaseMore,
             Some(at) => NextStep::At(at),
             None => NextStep::Later,
         }

@@ -1,28 +1,29 @@
-//! The ends of pages, written together: whoever comes while others are written waits, and then writes for all who wait.
+//! Group commit of page completions: those that arrive while a transaction runs share the next one.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use websvc_store::{CompletionOutcome, CompressedCompletion, Store, StoreError};
 
 use crate::config::JobsConfig;
 use crate::jobs::{JobsError, now_ms};
 
-/// The ends that wait to be written; no more than there are pages under way.
+/// The completions that are queued to be written; at most one per page in flight.
 #[derive(Debug, Default)]
 pub(crate) struct CompletionBatcher {
-    waiting: Mutex<Vec<PendingCompletion>>,
-    writing: Mutex<()>,
+    queue: Mutex<Vec<PendingCompletion>>,
+    /// Held by the thread that writes.
+    writer: Mutex<()>,
 }
 
 #[derive(Debug)]
 struct PendingCompletion {
-    finish: CompressedCompletion,
-    told: SyncSender<Result<CompletionOutcome, StoreError>>,
+    completion: CompressedCompletion,
+    reply: SyncSender<Result<CompletionOutcome, StoreError>>,
 }
 
 impl CompletionBatcher {
-    /// Writes the end of a page, with those of others that wait. Blocks.
+    /// Writes the completion of a page, together with all others that are queued. Blocks.
     ///
     /// # Errors
     /// Failures of the store.
@@ -30,26 +31,26 @@ impl CompletionBatcher {
         &self,
         store: &Store,
         config: &JobsConfig,
-        finish: CompressedCompletion,
+        completion: CompressedCompletion,
     ) -> Result<CompletionOutcome, JobsError> {
-        let (told, tells) = sync_channel(1);
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(PendingCompletion { finish, told });
-        let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
-        if !waiting.is_empty() {
-            let (finishes, told): (Vec<_>, Vec<_>) =
-                waiting.into_iter().map(|PendingCompletion { finish, told }| (finish, told)).unzip();
-            let ended = store.finish_job_urls(finishes, &config.limits, now_ms());
-            for (told, ended) in told.into_iter().zip(ended) {
-                // Each has room for its one answer, and who asked waits for it below.
-                let _ = told.send(ended);
+        let (reply, outcome) = sync_channel(1);
+        self.queue.lock().push(PendingCompletion { completion, reply });
+        let writer = self.writer.lock();
+        let batch = std::mem::take(&mut *self.queue.lock());
+        if !batch.is_empty() {
+            let (completions, replies): (Vec<_>, Vec<_>) =
+                batch.into_iter().map(|PendingCompletion { completion, reply }| (completion, reply)).unzip();
+            let outcomes = store.complete_job_urls(completions, &config.limits, now_ms());
+            for (reply, outcome) in replies.into_iter().zip(outcomes) {
+                // The channel has capacity for its one reply, which the sender of the completion reads below.
+                let _ = reply.send(outcome);
             }
         }
-        drop(writing);
-        // It was among them, or among those that were written before.
-        match tells.try_recv() {
-            Ok(ended) => Ok(ended?),
-            Err(_who_wrote_panicked) => Err(JobsError::Stopping),
+        drop(writer);
+        // This batch contained the completion, or an earlier one of another thread did.
+        match outcome.try_recv() {
+            Ok(outcome) => Ok(outcome?),
+            Err(_writer_panicked) => Err(JobsError::Stopping),
         }
     }
 }

@@ -6,35 +6,37 @@ use websvc_store::JobLimits;
 
 use crate::webhook::WebhookConfig;
 
-/// How long a host is left alone after an answer. What robots.txt, a crawl or an overloaded host asks for is kept in any
-/// case.
+/// The delay between two requests to one host. Delays that robots.txt, a crawl or an overloaded host requests are
+/// applied in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HostPause {
-    /// As long as it took to answer, at most 10 seconds.
+    /// The duration of the last response, at most 10 seconds.
     #[default]
-    Answer,
-    /// No longer than it asks for: for hosts of one's own.
-    Asked,
+    #[serde(rename = "answer")]
+    Adaptive,
+    /// No delay beyond the requested ones: for hosts of the operator.
+    #[serde(rename = "asked")]
+    Requested,
 }
 
-/// The bounds of jobs.
+/// Limits and pace of jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JobsConfig {
-    /// The most of one job and of one team.
+    /// Limits of one job, and of all jobs of one team.
     pub limits: JobLimits,
-    /// Pages of all jobs that are worked on at one time.
+    /// Maximum of concurrent pages of all jobs.
     pub concurrency: usize,
-    /// Requests against one host at one time, those of all jobs.
-    pub per_host: usize,
-    /// The pause after each of them.
-    pub pause: HostPause,
-    /// The part of the engine's pools that jobs may take.
-    pub share: BackgroundLimits,
-    /// How events of jobs are delivered.
+    /// Maximum of concurrent requests to one host, those of all jobs together.
+    pub max_per_host: usize,
+    /// The delay after each request to a host.
+    pub host_pause: HostPause,
+    /// The part of the engine's pools that jobs may use.
+    pub background_limits: BackgroundLimits,
+    /// Delivery of webhook events.
     pub webhooks: WebhookConfig,
-    /// Sockets of one team that tell how jobs go.
-    pub sockets_per_team: usize,
+    /// Maximum of open WebSockets of one team that watch jobs.
+    pub max_sockets_per_team: usize,
 }
 
 impl Default for JobsConfig {
@@ -42,11 +44,11 @@ impl Default for JobsConfig {
         Self {
             limits: JobLimits::default(),
             concurrency: 8,
-            per_host: 2,
-            pause: HostPause::default(),
-            share: BackgroundLimits::default(),
+            max_per_host: 2,
+            host_pause: HostPause::default(),
+            background_limits: BackgroundLimits::default(),
             webhooks: WebhookConfig::default(),
-            sockets_per_team: 100,
+            max_sockets_per_team: 100,
         }
     }
 }

@@ -1,23 +1,24 @@
-//! A crawl: which of the links of its pages are pages of it.
+//! State of a crawl: decides which links of its pages belong to it and are new.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use url::Url;
 use websvc_engine::crawl::{CrawlScope, TrapBudgets};
 use websvc_scrape::OutLinks;
 use websvc_store::JobUrl;
 use websvc_types::job::SitemapMode;
 
-/// So many addresses at most are remembered as judged; then they are judged anew.
-const MOST_JUDGED: usize = 200_000;
+/// Maximum of remembered links that add nothing to the crawl. At this count, all are removed and checked again when
+/// they occur.
+const MAX_KNOWN_LINKS: usize = 200_000;
 
-/// A crawl with what it met.
+/// The scope of a crawl, and the URLs that it has seen.
 #[derive(Debug)]
 pub(crate) struct CrawlState {
-    pub(crate) site: CrawlScope,
-    met: Mutex<SeenUrls>,
+    pub(crate) scope: CrawlScope,
+    seen: Mutex<SeenUrls>,
 }
 
 /// URLs that a crawl has seen. The store has the truth; this avoids lookups of known URLs and counts families that
@@ -26,105 +27,111 @@ pub(crate) struct CrawlState {
 struct SeenUrls {
     keys: HashSet<u64>,
     budgets: TrapBudgets,
-    /// Hashes that are counted but not yet stored: several pages may find the same URL meanwhile.
+    /// Hashes of keys that are counted against a budget but not stored yet: several pages may find the same URL
+    /// meanwhile.
     counted: HashSet<u64>,
-    /// Addresses, as they are linked to, of which it is known that nothing new comes of them: most links of a page are in
-    /// all pages of its site.
-    judged: HashSet<u64>,
+    /// Hashes of link URLs that are out of scope or have a stored key. Most links of a page are on all pages of its
+    /// site.
+    known_links: HashSet<u64>,
 }
 
 impl CrawlState {
-    /// Goes on with a crawl that met these.
-    pub(crate) fn new(site: CrawlScope, known: &[JobUrl]) -> Self {
-        let mut met = SeenUrls::default();
-        for JobUrl { url, key, .. } in known {
-            met.keys.insert(hash(key));
+    /// Restores the state of a crawl from its stored URLs.
+    pub(crate) fn new(scope: CrawlScope, stored: &[JobUrl]) -> Self {
+        let mut seen = SeenUrls::default();
+        for JobUrl { url, key, .. } in stored {
+            seen.keys.insert(hash(key));
             if let Ok(url) = Url::parse(url) {
-                met.budgets.try_take(&url);
+                seen.budgets.try_take(&url);
             }
         }
-        Self { site, met: Mutex::new(met) }
+        Self { scope, seen: Mutex::new(seen) }
     }
 
-    /// Returns what is new of the links of a page at this depth.
-    pub(crate) fn new_from_links(&self, leads: &OutLinks, depth: u32) -> Vec<JobUrl> {
-        if self.site.plan().sitemap() == SitemapMode::Only {
+    /// Returns the new URLs among the out-links of a page at this depth.
+    pub(crate) fn new_from_links(&self, out_links: &OutLinks, depth: u32) -> Vec<JobUrl> {
+        if self.scope.plan().sitemap() == SitemapMode::Only {
             return Vec::new();
         }
-        self.claim_new(leads.links.iter().cloned(), depth, true)
+        self.claim_new(out_links.links.iter().cloned(), depth, true)
     }
 
-    /// Returns what is new of the pages that the site lists of itself. None of them is suspected of having no end.
+    /// Returns the new URLs among those of the sitemaps. They do not count against the budgets for crawler traps.
     pub(crate) fn new_from_sitemap(&self, pages: Vec<Url>) -> Vec<JobUrl> {
         self.claim_new(pages.into_iter(), 0, false)
     }
 
     fn claim_new(&self, urls: impl Iterator<Item = Url>, depth: u32, is_counted: bool) -> Vec<JobUrl> {
         let depth = depth.saturating_add(1);
-        if self.site.plan().max_depth().is_some_and(|most| depth > most) {
+        if self.scope.plan().max_depth().is_some_and(|max| depth > max) {
             return Vec::new();
         }
-        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut taken, mut here) = (Vec::new(), HashSet::new());
+        let mut seen = self.seen.lock();
+        let (mut new, mut new_keys) = (Vec::new(), HashSet::new());
         for url in urls {
-            let address = hash(url.as_str());
-            if met.judged.contains(&address) {
+            let link = hash(url.as_str());
+            if seen.known_links.contains(&link) {
                 continue;
             }
-            let url = self.site.normalize(url);
-            let key = self.site.contains(&url).then(|| self.site.key(&url));
-            let Some(key) = key.filter(|key| !met.keys.contains(&hash(key))) else {
-                met.classify(address);
+            let url = self.scope.normalize(url);
+            let key = self.scope.contains(&url).then(|| self.scope.key(&url));
+            let Some(key) = key.filter(|key| !seen.keys.contains(&hash(key))) else {
+                seen.remember_link(link);
                 continue;
             };
-            if here.insert(key.clone()) && (!is_counted || met.count(&key, &url)) {
-                taken.push(JobUrl { url: url.into(), key, depth, entry: None });
+            if new_keys.insert(key.clone()) && (!is_counted || seen.count(&key, &url)) {
+                new.push(JobUrl { url: url.into(), key, depth, entry: None });
             }
         }
-        taken
+        new
     }
 
-    /// Notes that the store has these now. Before that they may be lost, and have to be found again.
+    /// Records that the store has these keys now. Until then they may be lost, and have to be found again.
     pub(crate) fn mark_stored(&self, keys: impl Iterator<Item = String>) {
-        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock();
         for key in keys.map(|key| hash(&key)) {
-            met.counted.remove(&key);
-            met.keys.insert(key);
+            seen.counted.remove(&key);
+            seen.keys.insert(key);
         }
     }
 
-    /// Returns the other keys under which a page is known that was reached here: by where it led, and by what it calls
-    /// itself.
-    pub(crate) fn aliases(&self, own: &str, reached: Option<&Url>, leads: Option<&OutLinks>) -> Vec<String> {
-        let canonical = leads.and_then(|leads| leads.canonical.as_ref());
-        let canonical = canonical.filter(|_| self.site.plan().deduplicates());
-        let mut keys: Vec<String> = Vec::new();
-        for url in reached.into_iter().chain(canonical) {
-            let key = self.site.key(&self.site.normalize(url.clone()));
-            if key != own && !keys.contains(&key) {
-                keys.push(key);
+    /// Returns the other keys of a page with this key: those of its final URL after redirects, and of its canonical
+    /// URL.
+    pub(crate) fn aliases(
+        &self,
+        key: &str,
+        final_url: Option<&Url>,
+        out_links: Option<&OutLinks>,
+    ) -> Vec<String> {
+        let canonical = out_links.and_then(|links| links.canonical.as_ref());
+        let canonical = canonical.filter(|_| self.scope.plan().deduplicates());
+        let mut aliases: Vec<String> = Vec::new();
+        for url in final_url.into_iter().chain(canonical) {
+            let alias = self.scope.key(&self.scope.normalize(url.clone()));
+            if alias != key && !aliases.contains(&alias) {
+                aliases.push(alias);
             }
         }
-        keys
+        aliases
     }
 }
 
 impl SeenUrls {
-    fn classify(&mut self, address: u64) {
-        if self.judged.len() >= MOST_JUDGED {
-            self.judged.clear();
+    fn remember_link(&mut self, link: u64) {
+        if self.known_links.len() >= MAX_KNOWN_LINKS {
+            self.known_links.clear();
         }
-        self.judged.insert(address);
+        self.known_links.insert(link);
     }
 
-    /// Counts a URL once, however many pages find it; false when nothing is left of what it belongs to.
+    /// Counts a URL against its trap budget, once for all pages that find it. Returns false when the budget is used up.
     fn count(&mut self, key: &str, url: &Url) -> bool {
         let key = hash(key);
-        let is_taken = self.counted.contains(&key) || self.budgets.try_take(url);
-        if is_taken {
+        let is_within_budget = self.counted.contains(&key) || self.budgets.try_take(url);
+        if is_within_budget {
             self.counted.insert(key);
         }
-        is_taken
+        is_within_budget
     }
 }
 

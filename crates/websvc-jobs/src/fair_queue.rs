@@ -1,21 +1,21 @@
-//! Whose turn it is: teams one after the other, and the jobs of each one after the other.
+//! Round robin between teams, and between the jobs of each team.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// The jobs that run, in the order of their turns.
+/// The running jobs in their fair order.
 #[derive(Debug, Default)]
 pub(crate) struct FairQueue {
     /// The teams that have jobs, each once.
     teams: VecDeque<String>,
-    /// The jobs of each, each once.
+    /// The jobs of each team, each once.
     jobs: BTreeMap<String, VecDeque<i64>>,
 }
 
 impl FairQueue {
-    /// Takes in the jobs that run now; those that were there keep their places, and the others leave.
+    /// Replaces the set of running jobs. Jobs that were in the queue keep their positions.
     pub(crate) fn sync(&mut self, running: &[(i64, String)]) {
         let is_running =
-            |team: &str, job: i64| running.iter().any(|(number, of)| *number == job && of == team);
+            |team: &str, job: i64| running.iter().any(|(number, owner)| *number == job && owner == team);
         for (team, jobs) in &mut self.jobs {
             jobs.retain(|job| is_running(team, *job));
         }
@@ -32,6 +32,10 @@ impl FairQueue {
         self.teams.retain(|team| self.jobs.contains_key(team));
     }
 
+    pub(crate) fn contains(&self, job: i64) -> bool {
+        self.jobs.values().any(|jobs| jobs.contains(&job))
+    }
+
     /// Removes a job that ended.
     pub(crate) fn remove(&mut self, job: i64) {
         self.jobs.values_mut().for_each(|jobs| jobs.retain(|number| *number != job));
@@ -39,7 +43,8 @@ impl FairQueue {
         self.teams.retain(|team| self.jobs.contains_key(team));
     }
 
-    /// Returns the jobs in the order in which they may try: first the job whose turn it is of every team, then the others.
+    /// Returns the jobs in the order in which they may start work: the first job of every team, then the second ones,
+    /// and so on.
     pub(crate) fn order(&self) -> Vec<i64> {
         let mut order = Vec::new();
         for round in 0.. {
@@ -53,7 +58,7 @@ impl FairQueue {
         order
     }
 
-    /// Notes that a job had its turn.
+    /// Moves a job behind the others of its team, and its team behind the others, because the job was served.
     pub(crate) fn record_served(&mut self, job: i64) {
         let Some((team, jobs)) = self.jobs.iter_mut().find(|(_, jobs)| jobs.contains(&job)) else { return };
         jobs.retain(|number| *number != job);
@@ -67,42 +72,44 @@ impl FairQueue {
 mod tests {
     use super::*;
 
-    fn turns(running: &[(i64, &str)]) -> FairQueue {
-        let mut turns = FairQueue::default();
-        turns.sync(&owned(running));
-        turns
+    fn queue(running: &[(i64, &str)]) -> FairQueue {
+        let mut queue = FairQueue::default();
+        queue.sync(&owned(running));
+        queue
     }
 
     fn owned(running: &[(i64, &str)]) -> Vec<(i64, String)> {
         running.iter().map(|(number, team)| (*number, (*team).to_owned())).collect()
     }
 
-    /// Returns who gets so many turns, if everybody always wants one.
-    fn taken(turns: &mut FairQueue, count: usize) -> Vec<i64> {
-        let take = |_| {
-            let job = turns.order()[0];
-            turns.record_served(job);
+    /// Serves the first job of the queue `count` times, and returns the jobs that were served.
+    fn serve(queue: &mut FairQueue, count: usize) -> Vec<i64> {
+        let serve = |_| {
+            let job = queue.order()[0];
+            queue.record_served(job);
             job
         };
-        (0..count).map(take).collect()
+        (0..count).map(serve).collect()
     }
 
     #[test]
-    fn a_team_with_many_jobs_gets_no_more_than_one_with_few() {
-        let mut turns = turns(&[(1, "a"), (2, "a"), (3, "a"), (4, "b")]);
-        assert_eq!(taken(&mut turns, 8), [1, 4, 2, 4, 3, 4, 1, 4]);
-        assert_eq!(turns.order(), [2, 4, 3, 1]);
+    fn team_with_many_jobs_is_served_as_often_as_team_with_one() {
+        let mut queue = queue(&[(1, "a"), (2, "a"), (3, "a"), (4, "b")]);
+        assert_eq!(serve(&mut queue, 8), [1, 4, 2, 4, 3, 4, 1, 4]);
+        assert_eq!(queue.order(), [2, 4, 3, 1]);
     }
 
     #[test]
-    fn who_comes_waits_for_a_turn_and_who_goes_leaves_none() {
-        let mut turns = turns(&[(1, "a"), (2, "b")]);
-        assert_eq!(taken(&mut turns, 1), [1]);
-        turns.sync(&owned(&[(1, "a"), (2, "b"), (3, "c")]));
-        assert_eq!(taken(&mut turns, 3), [2, 1, 3]);
-        turns.remove(1);
-        assert_eq!(taken(&mut turns, 3), [2, 3, 2]);
-        turns.sync(&[]);
-        assert_eq!(turns.order(), [] as [i64; 0]);
+    fn new_jobs_are_appended_and_ended_jobs_removed() {
+        let mut queue = queue(&[(1, "a"), (2, "b")]);
+        assert_eq!(serve(&mut queue, 1), [1]);
+        queue.sync(&owned(&[(1, "a"), (2, "b"), (3, "c")]));
+        assert_eq!(serve(&mut queue, 3), [2, 1, 3]);
+        assert!(queue.contains(1));
+        queue.remove(1);
+        assert!(!queue.contains(1));
+        assert_eq!(serve(&mut queue, 3), [2, 3, 2]);
+        queue.sync(&[]);
+        assert_eq!(queue.order(), [] as [i64; 0]);
     }
 }

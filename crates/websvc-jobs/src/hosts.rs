@@ -1,4 +1,4 @@
-//! The pace of hosts, that of all jobs together.
+//! Pace and reachability of hosts, shared by all jobs.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -9,158 +9,156 @@ use websvc_engine::crawl::{HostPace, host_key};
 use crate::config::HostPause;
 use crate::page::{HostSignal, NoResponse};
 
-/// Hosts that were not asked for so long are forgotten.
-const FORGOTTEN: Duration = Duration::from_secs(300);
+/// Hosts without a request for this long may be removed from the table.
+const IDLE_TTL: Duration = Duration::from_secs(300);
 
-/// When so many hosts are known, those that may be forgotten are.
-const MANY: usize = 1_024;
+/// Number of hosts at which idle hosts are removed.
+const MAX_HOSTS: usize = 1_024;
 
-/// A host that did not answer so often in a row is given up for a while.
-const SILENCES: u32 = 10;
+/// Number of requests in a row without a response after which the circuit breaker of a host opens.
+const BREAKER_THRESHOLD: u32 = 10;
 
-/// For so long.
-const GIVEN_UP_FOR: Duration = Duration::from_secs(300);
+/// How long the circuit breaker of a host stays open.
+const BREAKER_OPEN: Duration = Duration::from_secs(300);
 
-/// Error of the pages of a host that is given up.
-pub(crate) const GIVEN_UP: &str = "the host did not answer ten times in a row, and is not asked for a while";
+/// Error of the pages of a host while its circuit breaker is open.
+pub(crate) const UNREACHABLE: &str =
+    "the host did not respond to 10 requests in a row, and gets no requests for 5 minutes";
 
-/// Returns the name under which the host of a URL has its pace: with `www.` and without it is one, since addresses of the
-/// one lead to the other.
+/// Returns the key of the pace of a URL's host. A host shares its pace with the same host without `www.`, since URLs of
+/// one often redirect to the other.
 pub(crate) fn pace_key(url: &Url) -> String {
     let host = host_key(url);
     host.strip_prefix("www.").map_or_else(|| host.clone(), str::to_owned)
 }
 
-/// The hosts that were asked a while ago.
+/// The hosts of recent requests, by pace key.
 #[derive(Debug, Default)]
 pub(crate) struct HostTable {
-    paces: HashMap<String, HostEntry>,
+    hosts: HashMap<String, HostEntry>,
 }
 
-/// A host that was asked.
 #[derive(Debug)]
 struct HostEntry {
     pace: HostPace,
-    /// It asks for pauses, which are between one request and the next.
-    is_slow: bool,
-    has_answered: bool,
-    /// How often it did not answer since it last did.
-    silences: u32,
-    /// Until then nothing is expected of it.
-    given_up_until: Option<Instant>,
+    /// True if the host requests a delay, which is between one request and the next: then it gets one request at a
+    /// time.
+    has_requested_delay: bool,
+    has_responded: bool,
+    /// Requests without a response since the last response.
+    failures: u32,
+    /// End of the time in which the circuit breaker is open.
+    open_until: Option<Instant>,
 }
 
 /// Reachability of a host at the start of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostReachability {
-    /// It has not answered yet.
+    /// It has not responded yet.
     New,
-    /// It has.
-    Answers,
-    /// It did not answer for so long that it is not asked.
+    /// It has responded before.
+    Responsive,
+    /// Its circuit breaker is open.
     Unreachable,
 }
 
-/// Outcome of a request.
-#[derive(Debug, Clone, Copy)]
+/// Outcome of the request for a page, as the host is concerned.
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RequestOutcome {
-    /// How long it took of the network; `None` when the host was not asked.
+    /// Network time of the request; `None` when none was sent.
     pub(crate) elapsed: Option<Duration>,
-    /// The pauses that the host asks for.
-    pub(crate) asked: Duration,
-    pub(crate) said: HostSignal,
+    /// The delay that the robots.txt of the host requests.
+    pub(crate) requested_delay: Duration,
+    pub(crate) signal: HostSignal,
 }
 
 /// Readiness of a host for another request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostReadiness {
     Now,
-    /// Not before.
+    /// Not before this time.
     At(Instant),
-    /// When a request that is under way is done.
+    /// Not before a request in flight ends.
     Busy,
 }
 
 impl HostTable {
-    /// Tells whether a host may be asked, with at most `per_host` requests at one time.
-    pub(crate) fn readiness(&self, host: &str, per_host: usize, now: Instant) -> HostReadiness {
-        let Some(known) = self.paces.get(host) else { return HostReadiness::Now };
-        let HostEntry { pace, is_slow, has_answered: _, silences: _, given_up_until } = known;
-        if given_up_until.is_some_and(|until| until > now) {
-            // It is not asked: its pages have nothing to wait for.
+    /// Returns whether a host is ready for a request, with at most `max_concurrent` requests in flight.
+    pub(crate) fn readiness(&self, host: &str, max_concurrent: usize, now: Instant) -> HostReadiness {
+        let Some(entry) = self.hosts.get(host) else { return HostReadiness::Now };
+        let HostEntry { pace, has_requested_delay, has_responded: _, failures: _, open_until } = entry;
+        if open_until.is_some_and(|until| until > now) {
+            // Its pages end without a request.
             return HostReadiness::Now;
         }
-        let most = if *is_slow { 1 } else { per_host };
-        if pace.running() >= most {
+        let max_concurrent = if *has_requested_delay { 1 } else { max_concurrent };
+        if pace.running() >= max_concurrent {
             return HostReadiness::Busy;
         }
         if pace.ready_at() <= now { HostReadiness::Now } else { HostReadiness::At(pace.ready_at()) }
     }
 
-    /// Tells what is known of a host.
-    pub(crate) fn standing(&self, host: &str, now: Instant) -> HostReachability {
-        match self.paces.get(host) {
-            Some(known) if known.given_up_until.is_some_and(|until| until > now) => {
-                HostReachability::Unreachable
-            }
-            Some(known) if known.has_answered => HostReachability::Answers,
+    pub(crate) fn reachability(&self, host: &str, now: Instant) -> HostReachability {
+        match self.hosts.get(host) {
+            Some(entry) if entry.open_until.is_some_and(|until| until > now) => HostReachability::Unreachable,
+            Some(entry) if entry.has_responded => HostReachability::Responsive,
             Some(_) | None => HostReachability::New,
         }
     }
 
-    /// Notes that a request begins.
+    /// Records the start of a request.
     pub(crate) fn start(&mut self, host: &str, now: Instant) {
-        if self.paces.len() >= MANY {
-            self.paces
-                .retain(|_, HostEntry { pace, .. }| pace.running() > 0 || pace.ready_at() + FORGOTTEN > now);
+        if self.hosts.len() >= MAX_HOSTS {
+            self.hosts
+                .retain(|_, HostEntry { pace, .. }| pace.running() > 0 || pace.ready_at() + IDLE_TTL > now);
         }
-        let known = || HostEntry {
+        let new = || HostEntry {
             pace: HostPace::new(now),
-            is_slow: false,
-            has_answered: false,
-            silences: 0,
-            given_up_until: None,
+            has_requested_delay: false,
+            has_responded: false,
+            failures: 0,
+            open_until: None,
         };
-        self.paces.entry(host.to_owned()).or_insert_with(known).pace.start();
+        self.hosts.entry(host.to_owned()).or_insert_with(new).pace.start();
     }
 
-    /// Notes the end of a request: see [`HostPace::finish`].
-    pub(crate) fn finish(&mut self, host: &str, now: Instant, pause: HostPause, ended: RequestOutcome) {
-        let Some(known) = self.paces.get_mut(host) else { return };
-        let RequestOutcome { elapsed, asked, said } = ended;
-        known.is_slow |= !asked.is_zero();
+    /// Records the end of a request: see [`HostPace::finish`].
+    pub(crate) fn finish(&mut self, host: &str, now: Instant, pause: HostPause, outcome: RequestOutcome) {
+        let Some(entry) = self.hosts.get_mut(host) else { return };
+        let RequestOutcome { elapsed, requested_delay, signal } = outcome;
+        entry.has_requested_delay |= !requested_delay.is_zero();
         let elapsed = elapsed.map(|elapsed| match pause {
-            HostPause::Answer => elapsed,
-            HostPause::Asked => Duration::ZERO,
+            HostPause::Adaptive => elapsed,
+            HostPause::Requested => Duration::ZERO,
         });
-        known.pace.finish(now, elapsed, asked);
-        match said {
+        entry.pace.finish(now, elapsed, requested_delay);
+        match signal {
             HostSignal::NotContacted => {}
             HostSignal::Healthy => {
-                known.pace.record_success();
-                (known.has_answered, known.silences, known.given_up_until) = (true, 0, None);
+                entry.pace.record_success();
+                (entry.has_responded, entry.failures, entry.open_until) = (true, 0, None);
             }
             HostSignal::Overloaded(retry_after) => {
-                known.pace.back_off(now, retry_after);
-                known.silences = 0;
+                entry.pace.back_off(now, retry_after);
+                entry.failures = 0;
             }
-            HostSignal::Silence(silence) => known.record_no_answer(silence, now),
+            HostSignal::Unresponsive(reason) => entry.record_no_response(reason, now),
         }
     }
 }
 
 impl HostEntry {
-    /// Notes that there was no answer.
-    fn record_no_answer(&mut self, silence: NoResponse, now: Instant) {
-        self.silences += 1;
-        let is_tried_again = match silence {
-            NoResponse::Unreachable => self.has_answered,
+    /// Records a request without a response.
+    fn record_no_response(&mut self, reason: NoResponse, now: Instant) {
+        self.failures += 1;
+        let is_retried = match reason {
+            NoResponse::Unreachable => self.has_responded,
             NoResponse::RobotsUnavailable => true,
             NoResponse::TimedOut => false,
         };
-        if self.silences >= SILENCES {
-            self.given_up_until = Some(now + GIVEN_UP_FOR);
-        } else if is_tried_again {
+        if self.failures >= BREAKER_THRESHOLD {
+            self.open_until = Some(now + BREAKER_OPEN);
+        } else if is_retried {
             self.pace.back_off(now, None);
         }
     }
@@ -170,76 +168,80 @@ impl HostEntry {
 mod tests {
     use super::*;
 
-    fn ended(took: Duration, said: HostSignal) -> RequestOutcome {
-        RequestOutcome { elapsed: Some(took), asked: Duration::ZERO, said }
+    fn outcome(elapsed: Duration, signal: HostSignal) -> RequestOutcome {
+        RequestOutcome { elapsed: Some(elapsed), requested_delay: Duration::ZERO, signal }
     }
 
-    /// Asks a host once, and returns from when on it may be asked again.
-    fn ask(hosts: &mut HostTable, now: Instant, pause: HostPause, said: HostSignal) -> HostReadiness {
+    /// Simulates one request of a second to host `a`, and returns its readiness after that.
+    fn request(hosts: &mut HostTable, now: Instant, pause: HostPause, signal: HostSignal) -> HostReadiness {
         hosts.start("a", now);
-        hosts.finish("a", now, pause, ended(Duration::from_secs(1), said));
+        hosts.finish("a", now, pause, outcome(Duration::from_secs(1), signal));
         hosts.readiness("a", 1, now)
     }
 
     #[test]
-    fn without_pauses_only_what_is_asked_for_is_waited_for() {
+    fn requested_pause_applies_only_retry_after() {
         let (mut hosts, now) = (HostTable::default(), Instant::now());
-        assert_eq!(ask(&mut hosts, now, HostPause::Asked, HostSignal::Healthy), HostReadiness::Now);
+        assert_eq!(request(&mut hosts, now, HostPause::Requested, HostSignal::Healthy), HostReadiness::Now);
         let minute = Duration::from_secs(60);
-        let said = HostSignal::Overloaded(Some(minute));
-        assert_eq!(ask(&mut hosts, now, HostPause::Asked, said), HostReadiness::At(now + minute));
+        let overload = HostSignal::Overloaded(Some(minute));
+        assert_eq!(request(&mut hosts, now, HostPause::Requested, overload), HostReadiness::At(now + minute));
     }
 
     #[test]
-    fn overload_that_is_over_counts_less() {
+    fn backoff_shrinks_after_successes() {
         let (mut hosts, now) = (HostTable::default(), Instant::now());
         let mut at = now;
         for seconds in [2, 4, 8] {
             let next = at + Duration::from_secs(seconds);
             assert_eq!(
-                ask(&mut hosts, at, HostPause::Asked, HostSignal::Overloaded(None)),
+                request(&mut hosts, at, HostPause::Requested, HostSignal::Overloaded(None)),
                 HostReadiness::At(next)
             );
             at = next;
         }
         for _ in 0..3 {
-            assert_eq!(ask(&mut hosts, at, HostPause::Asked, HostSignal::Healthy), HostReadiness::Now);
+            assert_eq!(
+                request(&mut hosts, at, HostPause::Requested, HostSignal::Healthy),
+                HostReadiness::Now
+            );
         }
         let next = at + Duration::from_secs(2);
         assert_eq!(
-            ask(&mut hosts, at, HostPause::Asked, HostSignal::Overloaded(None)),
+            request(&mut hosts, at, HostPause::Requested, HostSignal::Overloaded(None)),
             HostReadiness::At(next)
         );
     }
 
     #[test]
-    fn a_host_that_goes_down_gets_pauses_and_is_given_up_at_last() {
+    fn host_that_stops_responding_gets_backoff_then_its_breaker_opens() {
         let (mut hosts, now) = (HostTable::default(), Instant::now());
-        let silence = HostSignal::Silence(NoResponse::Unreachable);
-        assert_eq!(ask(&mut hosts, now, HostPause::Asked, silence), HostReadiness::Now, "it never answered");
-        assert_eq!(ask(&mut hosts, now, HostPause::Asked, HostSignal::Healthy), HostReadiness::Now);
-        assert_eq!(hosts.standing("a", now), HostReachability::Answers);
-        for _ in 1..SILENCES {
-            assert!(matches!(ask(&mut hosts, now, HostPause::Asked, silence), HostReadiness::At(_)));
-            assert_eq!(hosts.standing("a", now), HostReachability::Answers);
+        let unreachable = HostSignal::Unresponsive(NoResponse::Unreachable);
+        let mut send = |now, signal| {
+            let readiness = request(&mut hosts, now, HostPause::Requested, signal);
+            (readiness, hosts.reachability("a", now))
+        };
+        assert_eq!(send(now, unreachable).0, HostReadiness::Now, "no backoff: it never responded");
+        assert_eq!(send(now, HostSignal::Healthy), (HostReadiness::Now, HostReachability::Responsive));
+        for _ in 1..BREAKER_THRESHOLD {
+            let (readiness, reachability) = send(now, unreachable);
+            assert!(matches!(readiness, HostReadiness::At(_)));
+            assert_eq!(reachability, HostReachability::Responsive);
         }
+        let (readiness, reachability) = send(now, unreachable);
+        assert_eq!(readiness, HostReadiness::Now, "its pages end without a request");
+        assert_eq!(reachability, HostReachability::Unreachable);
+        let later = now + BREAKER_OPEN;
+        assert_eq!(hosts.reachability("a", later), HostReachability::Responsive);
+        assert_eq!(request(&mut hosts, later, HostPause::Requested, HostSignal::Healthy), HostReadiness::Now);
         assert_eq!(
-            ask(&mut hosts, now, HostPause::Asked, silence),
-            HostReadiness::Now,
-            "nobody waits for it"
-        );
-        assert_eq!(hosts.standing("a", now), HostReachability::Unreachable);
-        let later = now + GIVEN_UP_FOR;
-        assert_eq!(hosts.standing("a", later), HostReachability::Answers);
-        assert_eq!(ask(&mut hosts, later, HostPause::Asked, HostSignal::Healthy), HostReadiness::Now);
-        assert_eq!(
-            ask(&mut hosts, later, HostPause::Asked, silence),
+            request(&mut hosts, later, HostPause::Requested, unreachable),
             HostReadiness::At(later + Duration::from_secs(64))
         );
     }
 
     #[test]
-    fn a_host_has_one_pace_for_all() {
+    fn host_has_one_pace_for_all_jobs() {
         let (mut hosts, now) = (HostTable::default(), Instant::now());
         assert_eq!(hosts.readiness("a", 2, now), HostReadiness::Now);
         hosts.start("a", now);
@@ -247,27 +249,27 @@ mod tests {
         hosts.start("a", now);
         assert_eq!(hosts.readiness("a", 2, now), HostReadiness::Busy);
         assert_eq!(hosts.readiness("b", 2, now), HostReadiness::Now);
-        let took = Duration::from_millis(300);
-        hosts.finish("a", now, HostPause::Answer, ended(took, HostSignal::Healthy));
-        assert_eq!(hosts.readiness("a", 2, now), HostReadiness::At(now + took));
-        assert_eq!(hosts.readiness("a", 2, now + took), HostReadiness::Now);
+        let elapsed = Duration::from_millis(300);
+        hosts.finish("a", now, HostPause::Adaptive, outcome(elapsed, HostSignal::Healthy));
+        assert_eq!(hosts.readiness("a", 2, now), HostReadiness::At(now + elapsed));
+        assert_eq!(hosts.readiness("a", 2, now + elapsed), HostReadiness::Now);
     }
 
     #[test]
-    fn those_who_rest_are_forgotten_when_there_are_many() {
+    fn idle_hosts_are_removed_when_the_table_is_full() {
         let (mut hosts, now) = (HostTable::default(), Instant::now());
-        for number in 0..MANY {
+        for number in 0..MAX_HOSTS {
             hosts.start(&number.to_string(), now);
             if number > 0 {
                 hosts.finish(
                     &number.to_string(),
                     now,
-                    HostPause::Answer,
-                    ended(Duration::ZERO, HostSignal::Healthy),
+                    HostPause::Adaptive,
+                    outcome(Duration::ZERO, HostSignal::Healthy),
                 );
             }
         }
-        hosts.start("late", now + FORGOTTEN + Duration::from_secs(1));
-        assert_eq!(hosts.paces.len(), 2, "the one that is asked, and the one before");
+        hosts.start("late", now + IDLE_TTL + Duration::from_secs(1));
+        assert_eq!(hosts.hosts.len(), 2, "the host with a request in flight, and the new one");
     }
 }

@@ -1,13 +1,15 @@
-//! How many pages of each team are worked on.
+//! Counts of pages in flight, by team.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-/// The counts; clones share them. A team without a page has none.
+use parking_lot::{Mutex, MutexGuard};
+
+/// The counts; clones share them. A team without a page in flight has no entry.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct InFlight(Arc<Mutex<HashMap<String, u64>>>);
 
-/// A page that is worked on, for as long as this lives.
+/// Counts a page as in flight until it is dropped.
 #[derive(Debug)]
 pub(crate) struct InFlightGuard {
     counts: InFlight,
@@ -20,7 +22,7 @@ impl InFlight {
         InFlightGuard { counts: self.clone(), team: team.to_owned() }
     }
 
-    /// Returns how many there are, of one team or of all.
+    /// Returns the count of one team or of all.
     pub(crate) fn count(&self, team: Option<&str>) -> u64 {
         let counts = self.lock();
         match team {
@@ -30,7 +32,7 @@ impl InFlight {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, u64>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 
@@ -51,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_are_counted_for_as_long_as_they_are_worked_on() {
+    fn page_is_counted_until_its_guard_is_dropped() {
         let counts = InFlight::default();
         let pages = ["a", "a", "b"].map(|team| counts.begin(team));
         assert_eq!((counts.count(Some("a")), counts.count(Some("c")), counts.count(None)), (2, 0, 3));

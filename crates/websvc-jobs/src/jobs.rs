@@ -1,4 +1,4 @@
-//! The handle on jobs.
+//! The handle of jobs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,27 +20,27 @@ use crate::robots::Robots;
 use crate::watch::{JobWatcher, JobWatchers};
 use crate::webhook::{Counters, WebhookMetrics};
 
-/// Why jobs could not be read or changed.
+/// The reason why jobs could not be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum JobsError {
     /// The store failed.
-    #[error("the jobs could not be read or changed")]
+    #[error("jobs could not be read or changed")]
     Store(#[from] StoreError),
-    /// The service is stopping.
-    #[error("the service is stopping")]
+    /// The server is shutting down.
+    #[error("the server is shutting down")]
     Stopping,
 }
 
-/// The pages of jobs that are not done.
+/// Counts of the pages of jobs that are not done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OpenPageCounts {
-    /// Those that are worked on.
-    pub in_work: u64,
-    /// Those that wait.
-    pub waiting: u64,
+    /// Pages in flight.
+    pub in_flight: u64,
+    /// Queued pages.
+    pub queued: u64,
 }
 
-/// Jobs. Cheap to clone.
+/// The jobs of a service. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Jobs {
     pub(crate) inner: Arc<Inner>,
@@ -48,23 +48,23 @@ pub struct Jobs {
 
 #[derive(Debug)]
 pub(crate) struct Inner {
-    /// It has a share of the pools only.
+    /// The engine with background limits.
     pub(crate) engine: Engine,
     pub(crate) store: Store,
     pub(crate) artifacts: Artifacts,
     pub(crate) config: JobsConfig,
     pub(crate) robots: Robots,
-    /// That there are other jobs than there were.
-    pub(crate) changed: Notify,
+    /// Wakes the job scheduler when jobs were created, extended or cancelled.
+    pub(crate) scheduler_wakeup: Notify,
     pub(crate) charged: ChargedCredits,
-    pub(crate) watched: JobWatchers,
-    pub(crate) ends: CompletionBatcher,
-    pub(crate) in_work: InFlight,
-    /// That there may be events to deliver.
-    pub(crate) happened: Notify,
-    /// That there may be events that nobody wants any more.
-    pub(crate) abandoned: AtomicBool,
-    pub(crate) deliveries: Counters,
+    pub(crate) watchers: JobWatchers,
+    pub(crate) completions: CompletionBatcher,
+    pub(crate) in_flight: InFlight,
+    /// Wakes the webhook scheduler when there may be events to deliver.
+    pub(crate) webhook_wakeup: Notify,
+    /// True if a job was cancelled whose pending events are to be dropped.
+    pub(crate) has_abandoned_events: AtomicBool,
+    pub(crate) webhook_counters: Counters,
 }
 
 /// Credits charged for pages since the start, by kind of job.
@@ -76,10 +76,10 @@ pub(crate) struct ChargedCredits {
 
 impl ChargedCredits {
     pub(crate) fn add(&self, kind: JobKind, credits: u64) {
-        self.of(kind).fetch_add(credits, Ordering::Relaxed);
+        self.counter(kind).fetch_add(credits, Ordering::Relaxed);
     }
 
-    fn of(&self, kind: JobKind) -> &AtomicU64 {
+    fn counter(&self, kind: JobKind) -> &AtomicU64 {
         match kind {
             JobKind::Batch => &self.batch,
             JobKind::Crawl => &self.crawl,
@@ -88,11 +88,10 @@ impl ChargedCredits {
 }
 
 impl Jobs {
-    /// Makes the handle; nothing is worked on before [`run`](Self::run).
+    /// Creates the handle. Jobs make no progress before [`run`](Self::run).
     #[must_use]
     pub fn new(engine: &Engine, store: Store, artifacts: Artifacts, config: JobsConfig) -> Self {
-        let engine = engine.with_background_limits(config.share);
-        let changed = Notify::new();
+        let engine = engine.with_background_limits(config.background_limits);
         Self {
             inner: Arc::new(Inner {
                 engine,
@@ -100,44 +99,44 @@ impl Jobs {
                 artifacts,
                 config,
                 robots: Robots::default(),
-                changed,
+                scheduler_wakeup: Notify::new(),
                 charged: ChargedCredits::default(),
-                watched: JobWatchers::default(),
-                ends: CompletionBatcher::default(),
-                in_work: InFlight::default(),
-                happened: Notify::new(),
-                abandoned: AtomicBool::new(false),
-                deliveries: Counters::default(),
+                watchers: JobWatchers::default(),
+                completions: CompletionBatcher::default(),
+                in_flight: InFlight::default(),
+                webhook_wakeup: Notify::new(),
+                has_abandoned_events: AtomicBool::new(false),
+                webhook_counters: Counters::default(),
             }),
         }
     }
 
-    /// Returns the bounds.
+    /// Returns the configuration.
     #[must_use]
     pub fn config(&self) -> &JobsConfig {
         &self.inner.config
     }
 
-    /// Returns the credits that were charged for pages of jobs of a kind, since this handle was made.
+    /// Returns the credits charged for pages of jobs of a kind, since this handle was created.
     #[must_use]
     pub fn charged(&self, kind: JobKind) -> u64 {
-        self.inner.charged.of(kind).load(Ordering::Relaxed)
+        self.inner.charged.counter(kind).load(Ordering::Relaxed)
     }
 
-    /// Begins a job.
+    /// Creates a job.
     ///
     /// # Errors
     /// [`JobsError`]
     pub async fn create(&self, job: NewJob) -> Result<CreateJobOutcome, JobsError> {
         let created =
             self.with_store(move |store, config| store.create_job(&job, &config.limits, now_ms())).await?;
-        self.inner.changed.notify_one();
-        self.inner.happened.notify_one();
+        self.inner.scheduler_wakeup.notify_one();
+        self.inner.webhook_wakeup.notify_one();
         Ok(created)
     }
 
-    /// Adds URLs to a job of a team that runs, of a list of `listed` URLs as sent, and returns how many were added; `None`
-    /// when none of this name runs.
+    /// Adds URLs to a running job of a team, from a list that has `list_len` URLs as sent. Returns how many were added;
+    /// `None` if no such job runs.
     ///
     /// # Errors
     /// [`JobsError`]
@@ -146,40 +145,40 @@ impl Jobs {
         team: &str,
         id: &str,
         urls: Vec<JobUrl>,
-        listed: u64,
+        list_len: u64,
     ) -> Result<Option<u64>, JobsError> {
         let (team, id) = (team.to_owned(), id.to_owned());
         let added = self
             .with_store(move |store, config| {
-                store.extend_job(&team, &id, &urls, listed, &config.limits, now_ms())
+                store.extend_job(&team, &id, &urls, list_len, &config.limits, now_ms())
             })
             .await?;
-        self.inner.changed.notify_one();
+        self.inner.scheduler_wakeup.notify_one();
         Ok(added)
     }
 
-    /// Cancels a job of a team, and drops its events that wait.
+    /// Cancels a job of a team, and drops its pending events.
     ///
     /// # Errors
     /// [`JobsError`]
     pub async fn cancel(&self, team: &str, kind: JobKind, id: &str) -> Result<CancelJobOutcome, JobsError> {
         let (team, id) = (team.to_owned(), id.to_owned());
-        let (cancelled, job) = self
+        let (outcome, job) = self
             .with_store(move |store, config| {
-                let cancelled = store.cancel_job(&team, kind, &id, &config.limits, now_ms())?;
-                Ok((cancelled, store.job(&team, kind, &id, now_ms())?))
+                let outcome = store.cancel_job(&team, kind, &id, &config.limits, now_ms())?;
+                Ok((outcome, store.job(&team, kind, &id, now_ms())?))
             })
             .await?;
-        self.inner.changed.notify_one();
+        self.inner.scheduler_wakeup.notify_one();
         if let Some(job) = job {
-            self.inner.watched.notify(job.number);
+            self.inner.watchers.notify(job.number);
         }
-        if cancelled == CancelJobOutcome::Cancelled {
-            // There may be many events: who delivers drops them, and no request waits for it.
-            self.inner.abandoned.store(true, Ordering::Relaxed);
-            self.inner.happened.notify_one();
+        if outcome == CancelJobOutcome::Cancelled {
+            // There may be many events, so the webhook scheduler drops them while the request returns.
+            self.inner.has_abandoned_events.store(true, Ordering::Relaxed);
+            self.inner.webhook_wakeup.notify_one();
         }
-        Ok(cancelled)
+        Ok(outcome)
     }
 
     /// Returns a job of a team.
@@ -191,7 +190,7 @@ impl Jobs {
         self.with_store(move |store, _| store.job(&team, kind, &id, now_ms())).await
     }
 
-    /// Returns the jobs of a team that run, the oldest first.
+    /// Returns the running jobs of a team, the oldest first.
     ///
     /// # Errors
     /// [`JobsError`]
@@ -200,18 +199,18 @@ impl Jobs {
         self.with_store(move |store, _| store.running_jobs(Some((&team, kind)))).await
     }
 
-    /// Returns the jobs of all teams that run or ended at `since_ms` or later: see [`Store::recent_jobs`].
+    /// Returns the jobs of all teams that run, or ended at `since_ms` or later: see [`Store::recent_jobs`].
     ///
     /// # Errors
     /// [`JobsError`]
-    pub async fn recent(&self, since_ms: u64, most: u64) -> Result<Vec<JobOverview>, JobsError> {
-        self.with_store(move |store, _| store.recent_jobs(since_ms, most)).await
+    pub async fn recent(&self, since_ms: u64, max: u64) -> Result<Vec<JobOverview>, JobsError> {
+        self.with_store(move |store, _| store.recent_jobs(since_ms, max)).await
     }
 
-    /// Begins to hear of a job, by its number.
+    /// Subscribes to the changes of a job, by its number.
     #[must_use]
     pub fn watch(&self, job: i64) -> JobWatcher {
-        self.inner.watched.watch(job)
+        self.inner.watchers.watch(job)
     }
 
     /// Returns documents of a job: see [`Store::job_documents`].
@@ -222,81 +221,81 @@ impl Jobs {
         &self,
         job: i64,
         skip: u64,
-        most: u64,
+        max: u64,
         max_bytes: u64,
     ) -> Result<JobDocumentPage, JobsError> {
-        self.with_store(move |store, _| store.job_documents(job, skip, most, max_bytes)).await
+        self.with_store(move |store, _| store.job_documents(job, skip, max, max_bytes)).await
     }
 
-    /// Returns up to `most` URLs of a job of which there is no document.
+    /// Returns up to `max` URLs of a job that ended without a document.
     ///
     /// # Errors
     /// [`JobsError`]
-    pub async fn errors(&self, job: i64, most: usize) -> Result<Vec<JobError>, JobsError> {
-        self.with_store(move |store, _| store.job_errors(job, most)).await
+    pub async fn errors(&self, job: i64, max: usize) -> Result<Vec<JobError>, JobsError> {
+        self.with_store(move |store, _| store.job_errors(job, max)).await
     }
 
-    /// Returns the pages of jobs that are not done, of one team or of all.
+    /// Returns the number of pages that are not done, of the jobs of one team or of all.
     ///
     /// # Errors
     /// [`JobsError`]
     pub async fn pages(&self, team: Option<&str>) -> Result<OpenPageCounts, JobsError> {
-        let in_work = self.inner.in_work.count(team);
+        let in_flight = self.inner.in_flight.count(team);
         let team = team.map(str::to_owned);
         let open = self.with_store(move |store, _| store.open_job_pages(team.as_deref())).await?;
-        Ok(OpenPageCounts { in_work: in_work.min(open), waiting: open.saturating_sub(in_work) })
+        Ok(OpenPageCounts { in_flight: in_flight.min(open), queued: open.saturating_sub(in_flight) })
     }
 
-    /// Tells whether a URL names an address to which no event is sent. What a name stands for is known only when it is
-    /// connected to.
+    /// Returns whether the host of a URL is an IP address to which no events may be sent. Host names are resolved and
+    /// checked only when an event is sent.
     #[must_use]
     pub fn is_forbidden_target(&self, url: &Url) -> bool {
         self.client().refuses(url)
     }
 
-    /// Returns what became of events since this handle was made.
+    /// Returns the counters of webhook events since this handle was created.
     #[must_use]
-    pub fn webhook_counts(&self) -> WebhookMetrics {
-        self.inner.deliveries.counts()
+    pub fn webhook_metrics(&self) -> WebhookMetrics {
+        self.inner.webhook_counters.metrics()
     }
 
-    /// Returns how many events wait, and how many are dead letters.
+    /// Returns the number of pending events and of dead letters.
     ///
     /// # Errors
     /// [`JobsError`]
-    pub async fn webhook_figures(&self) -> Result<WebhookStats, JobsError> {
-        self.with_store(|store, _| store.webhook_figures()).await
+    pub async fn webhook_stats(&self) -> Result<WebhookStats, JobsError> {
+        self.with_store(|store, _| store.webhook_stats()).await
     }
 
-    /// Returns dead letters after the first `skip`, at most `most` of them.
+    /// Returns up to `max` dead letters after the first `skip`.
     ///
     /// # Errors
     /// [`JobsError`]
     pub async fn dead_letters(
         &self,
-        which: DeadLetterFilter,
+        filter: DeadLetterFilter,
         skip: u64,
-        most: u64,
+        max: u64,
     ) -> Result<DeadLetterPage, JobsError> {
-        self.with_store(move |store, _| store.dead_letters(&which, skip, most)).await
+        self.with_store(move |store, _| store.dead_letters(&filter, skip, max)).await
     }
 
-    /// Lets dead letters be tried anew, and returns how many.
+    /// Makes dead letters pending again, and returns how many.
     ///
     /// # Errors
     /// [`JobsError`]
-    pub async fn retry_dead_letters(&self, which: DeadLetterFilter) -> Result<u64, JobsError> {
-        let count = self.with_store(move |store, _| store.retry_dead_letters(&which, now_ms())).await?;
-        self.inner.happened.notify_one();
+    pub async fn retry_dead_letters(&self, filter: DeadLetterFilter) -> Result<u64, JobsError> {
+        let count = self.with_store(move |store, _| store.retry_dead_letters(&filter, now_ms())).await?;
+        self.inner.webhook_wakeup.notify_one();
         Ok(count)
     }
 
-    /// Forgets dead letters, and returns how many.
+    /// Deletes dead letters, and returns how many.
     ///
     /// # Errors
     /// [`JobsError`]
-    pub async fn delete_dead_letters(&self, which: DeadLetterFilter) -> Result<u64, JobsError> {
-        self.with_store(move |store, _| store.delete_dead_letters(&which)).await
+    pub async fn delete_dead_letters(&self, filter: DeadLetterFilter) -> Result<u64, JobsError> {
+        self.with_store(move |store, _| store.delete_dead_letters(&filter)).await
     }
 
     /// Returns the guarded client.
@@ -304,24 +303,24 @@ impl Jobs {
         self.inner.engine.scraper().client()
     }
 
-    /// Does something with the store where it holds nobody up.
+    /// Runs an access to the store on the blocking pool.
     pub(crate) async fn with_store<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store, &JobsConfig) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, JobsError> {
-        self.blocking(move |inner| Ok(work(&inner.store, &inner.config)?)).await
+        self.run_blocking(move |inner| Ok(work(&inner.store, &inner.config)?)).await
     }
 
-    /// Does what blocks where it holds nobody up.
-    pub(crate) async fn blocking<T: Send + 'static>(
+    /// Runs blocking work on the blocking pool.
+    pub(crate) async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Inner) -> Result<T, JobsError> + Send + 'static,
     ) -> Result<T, JobsError> {
         let inner = Arc::clone(&self.inner);
         match tokio::task::spawn_blocking(move || work(&inner)).await {
-            Ok(done) => done,
-            Err(stopped) if stopped.is_panic() => std::panic::resume_unwind(stopped.into_panic()),
-            Err(_stopped) => Err(JobsError::Stopping),
+            Ok(result) => result,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_cancelled) => Err(JobsError::Stopping),
         }
     }
 }

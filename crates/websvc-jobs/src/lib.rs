@@ -1,9 +1,9 @@
-//! Jobs: pages that are got after their request was answered.
+//! Jobs: batch scrapes and crawls, which run after their request was answered.
 //!
-//! [`Jobs`] is the handle: it begins, reads and cancels jobs of the store. [`Jobs::run`] works on them, for as long as it
-//! is awaited; what it was at when it is dropped is done when it runs again. Pages go through the engine as those of any
-//! request do, with a share of its pools that leaves room for requests that somebody waits for. The events of jobs that have
-//! webhooks are delivered beside that.
+//! [`Jobs`] is the handle. It creates, reads and cancels jobs of the store. [`Jobs::run`] scrapes their pages until it
+//! is dropped; the next run finishes the pages that were in flight then. Pages pass through the engine like those of
+//! any other request, within background limits that leave capacity for HTTP callers. The same task delivers the webhook
+//! events of jobs.
 
 #![deny(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! The work on one page of a job.
+//! The work on one page of a job: robots.txt, credits, scrape, completion.
 
 mod copies;
 mod outcome;
@@ -22,138 +22,136 @@ use websvc_types::job::SitemapMode;
 use crate::active::{JobContext, MoreWork};
 use crate::crawl_links::CrawlState;
 use crate::credits::hold;
-use crate::hosts::{GIVEN_UP, HostReachability, pace_key};
+use crate::hosts::{HostReachability, RequestOutcome, UNREACHABLE, pace_key};
 use crate::jobs::{Inner, Jobs, JobsError};
 use crate::redirect_guard::{RedirectGuard, RobotsVerdict};
 
-use outcome::get;
+use outcome::scrape;
 
-/// A page that was lent so often is given up: it may be what ended the process. Those that only waited for their turn when
-/// it ended were lent, too, so that this is more than a few restarts; how often it was tried again is counted apart.
+/// Maximum of leases of a page: the page may be what ended the process. A page that was only queued when the process
+/// ended was leased too, so this allows more than a few restarts. Retries have a counter of their own.
 const MAX_ATTEMPTS: u32 = 10;
 
-/// How often a page is tried again whose host said that it is overloaded.
+/// Maximum of retries of a page whose host was overloaded or unresponsive.
 const MAX_RETRIES: u32 = websvc_engine::crawl::MAX_RETRIES as u32;
 
-/// The time for a robots.txt.
-const ROBOTS_TIME: Duration = Duration::from_secs(30);
+/// Time limit for the fetch of a robots.txt.
+const ROBOTS_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// So many pages are taken from sitemaps for each document that is wanted: some cannot be had.
-const LISTED_PER_DOCUMENT: u64 = 4;
+/// Maximum of sitemap URLs per document of the page limit: some of the pages will fail.
+const SITEMAP_URLS_PER_DOCUMENT: u64 = 4;
 
-/// The time for the sitemaps of a site.
-const SITEMAPS_TIME: Duration = Duration::from_secs(60);
+/// Time limit for the sitemaps of a site.
+const SITEMAPS_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Report of a page to the runner.
+/// Report of a page to the scheduler.
 #[derive(Debug)]
 pub(crate) struct PageReport {
-    /// How long the host took; `None` when it was not asked.
-    pub(crate) elapsed: Option<Duration>,
-    /// The pauses that the host asks for.
-    pub(crate) asked: Duration,
-    pub(crate) said: HostSignal,
-    /// Hint whether there is more work than before.
-    pub(crate) more: MoreWork,
-    pub(crate) end: PageDisposition,
+    pub(crate) request: RequestOutcome,
+    pub(crate) more_work: MoreWork,
+    pub(crate) disposition: PageDisposition,
 }
 
-/// Signal of a host, from its response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+impl Default for PageReport {
+    /// Returns the report of a page that was aborted: nothing is known of its host, and its lease is no longer this
+    /// task's.
+    fn default() -> Self {
+        Self {
+            request: RequestOutcome::default(),
+            more_work: MoreWork::Perhaps,
+            disposition: PageDisposition::LeaseReturned,
+        }
+    }
+}
+
+/// The state of a host, as its last response shows it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum HostSignal {
-    /// It was not asked.
+    /// No request was sent.
+    #[default]
     NotContacted,
-    /// It lives.
+    /// It responded.
     Healthy,
-    /// It is overloaded, and wants to be left alone for so long.
+    /// It is overloaded, and requests this delay if it names one.
     Overloaded(Option<Duration>),
-    /// It did not answer.
-    Silence(NoResponse),
+    /// It did not respond.
+    Unresponsive(NoResponse),
 }
 
-/// Why there was no answer.
+/// The reason why there was no response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoResponse {
-    /// There was no connection, or it broke: it may come back, and then every page of it.
+    /// There was no connection, or it broke. All pages of the host are affected, until it comes back.
     Unreachable,
-    /// It could not say what it allows.
+    /// Its robots.txt was unavailable.
     RobotsUnavailable,
-    /// Its time ran out, which may be for this page alone.
+    /// The time limit of the page passed, which may be due to this page alone.
     TimedOut,
 }
 
-/// How the work on a page ended.
+/// The state of a page after the work on it.
 #[derive(Debug)]
 pub(crate) enum PageDisposition {
-    /// It is noted; the job stands so.
+    /// Its outcome is stored. The job has this state now.
     Recorded(JobState),
-    /// It was not this process's any more, or waits again.
+    /// Its lease was lost, or was given back for a retry.
     LeaseReturned,
-    /// It could not be noted, for a fault of the store.
+    /// Its outcome could not be stored, because the store failed.
     NotRecorded,
-    /// Other requests of the team hold the credits that it may cost; the reason is for when they keep them.
+    /// Other requests of the team hold the credits that the page may cost. The reason is for the case that they do not
+    /// release them.
     InsufficientCredits(String),
-    /// The job cannot go on, for this reason.
+    /// The job cannot continue, for this reason.
     FailJob(String),
 }
 
 /// Outcome of the scrape of a page.
 struct ScrapeOutcome {
-    end: UrlOutcome,
+    outcome: UrlOutcome,
     bill: Bill,
     status: u16,
+    /// Network time; `None` when no request was sent.
     elapsed: Option<Duration>,
-    said: HostSignal,
-    leads: Option<Box<OutLinks>>,
+    signal: HostSignal,
+    out_links: Option<Box<OutLinks>>,
     /// The URL after redirects.
-    reached: Option<Url>,
+    final_url: Option<Url>,
 }
 
-/// Gets a page of a host that is `known` so, and notes what came of it.
+/// Scrapes a page and stores its outcome.
 pub(crate) async fn run(
     jobs: Jobs,
-    work: Arc<JobContext>,
+    context: Arc<JobContext>,
     lease: JobLease,
-    known: HostReachability,
+    reachability: HostReachability,
 ) -> PageReport {
     let job = lease.job();
-    let mut done = PageReport {
-        elapsed: None,
-        asked: Duration::ZERO,
-        said: HostSignal::NotContacted,
-        more: MoreWork::Perhaps,
-        end: PageDisposition::LeaseReturned,
-    };
-    let attempted = match known {
+    let mut report = PageReport::default();
+    let result = match reachability {
         HostReachability::Unreachable => {
-            let end = failed(ErrorCode::ScrapeSiteError, GIVEN_UP);
-            finish(&jobs, work.record.kind, UrlCompletion::of(lease, end)).await
+            let outcome = failed(ErrorCode::ScrapeSiteError, UNREACHABLE);
+            complete(&jobs, context.record.kind, UrlCompletion::new(lease, outcome)).await
         }
-        HostReachability::New | HostReachability::Answers => {
-            attempt(&jobs, &work, lease, known, &mut done).await
-        }
-    };
-    done.end = match attempted {
-        Ok(end) => end,
-        Err(error) => {
-            tracing::error!(
-                error = &error as &dyn std::error::Error,
-                job,
-                "a page of a job could not be noted"
-            );
-            PageDisposition::NotRecorded
+        HostReachability::New | HostReachability::Responsive => {
+            attempt(&jobs, &context, lease, reachability, &mut report).await
         }
     };
-    done
+    report.disposition = result.unwrap_or_else(|error| {
+        let error = &error as &dyn std::error::Error;
+        tracing::error!(error, job, "job page result could not be stored");
+        PageDisposition::NotRecorded
+    });
+    report
 }
 
-/// Notes that the work on a page panicked.
-pub(crate) async fn panicked(jobs: &Jobs, kind: JobKind, lease: JobLease) -> PageDisposition {
-    let end = failed(ErrorCode::UnknownError, "the work on it failed");
-    match finish(jobs, kind, UrlCompletion::of(lease, end)).await {
-        Ok(end) => end,
+/// Stores that the work on a page panicked.
+pub(crate) async fn record_panic(jobs: &Jobs, kind: JobKind, lease: JobLease) -> PageDisposition {
+    let outcome = failed(ErrorCode::UnknownError, "an internal error ended the work on the page");
+    match complete(jobs, kind, UrlCompletion::new(lease, outcome)).await {
+        Ok(disposition) => disposition,
         Err(error) => {
             let error = &error as &dyn std::error::Error;
-            tracing::error!(error, "that a page of a job panicked could not be noted");
+            tracing::error!(error, "job page panicked; its failure could not be stored");
             PageDisposition::NotRecorded
         }
     }
@@ -165,142 +163,172 @@ fn failed(code: ErrorCode, error: impl Into<String>) -> UrlOutcome {
 
 async fn attempt(
     jobs: &Jobs,
-    work: &Arc<JobContext>,
+    context: &Arc<JobContext>,
     lease: JobLease,
-    known: HostReachability,
-    done: &mut PageReport,
+    reachability: HostReachability,
+    report: &mut PageReport,
 ) -> Result<PageDisposition, JobsError> {
-    let started = Instant::now();
-    let url = match url_of(&lease) {
+    let kind = context.record.kind;
+    let url = match target_url(&lease) {
         Ok(url) => url,
-        Err(end) => return finish(jobs, work.record.kind, UrlCompletion::of(lease, end)).await,
+        Err(outcome) => return complete(jobs, kind, UrlCompletion::new(lease, outcome)).await,
     };
     if lease.is_copy() {
-        return copies::finish_copy(jobs, work.record.kind, lease).await;
+        return copies::complete_copy(jobs, kind, lease).await;
     }
-    let rules = match &work.crawling {
-        Some(_) => Some(rules_of(jobs, work, &url, started + ROBOTS_TIME).await),
+    let robots = match &context.crawl {
+        Some(_) => Some(robots_txt(jobs, context, &url, Instant::now() + ROBOTS_TIMEOUT).await),
         None => None,
     };
-    let rules = rules.as_ref().and_then(|rules| rules.get());
-    done.asked = rules.and_then(RobotsTxt::delay).unwrap_or_default();
-    let is_probe = match permission(rules, &url, &lease, known) {
+    let robots = robots.as_ref().and_then(|robots| robots.get());
+    report.request.requested_delay = robots.and_then(RobotsTxt::delay).unwrap_or_default();
+    let is_probe = match permission(robots, &url, &lease, reachability) {
         Permission::Granted => false,
         Permission::Probe => true,
         Permission::Unknown => {
-            done.said = HostSignal::Silence(NoResponse::RobotsUnavailable);
+            report.request.signal = HostSignal::Unresponsive(NoResponse::RobotsUnavailable);
             return retry(jobs, lease).await;
         }
-        Permission::Denied(end) => {
-            return finish(jobs, work.record.kind, UrlCompletion::of(lease, end)).await;
+        Permission::Denied(outcome) => {
+            return complete(jobs, kind, UrlCompletion::new(lease, outcome)).await;
         }
     };
-    let hold = match hold(jobs, work).await? {
+    let hold = match hold(jobs, context).await? {
         Ok(hold) => hold,
-        Err(end) => return Ok(end),
+        Err(disposition) => return Ok(disposition),
     };
-    // Its time begins when its host is asked for it, not for what it allows.
-    let begun = Instant::now();
-    let onward = RedirectGuard::new(jobs, work, begun);
-    let mut got = get(&onward.engine, work, &url, begun, lease.url.entry.as_ref()).await;
-    (done.elapsed, done.said) = (got.elapsed, got.said);
+    // The time limit of the page starts here: the fetch of robots.txt and the hold do not count.
+    let started = Instant::now();
+    let guard = RedirectGuard::new(jobs, context, started);
+    let mut scraped = scrape(&guard.engine, context, &url, started, lease.url.entry.as_ref()).await;
+    (report.request.elapsed, report.request.signal) = (scraped.elapsed, scraped.signal);
     let may_retry = lease.retries() < MAX_RETRIES;
-    // It answers, so that it has to say first what it allows.
-    let is_too_early = is_probe && matches!(got.end, UrlOutcome::Document(_));
-    if (is_too_early || should_retry(got.said, known)) && may_retry {
+    // The host responds after all, so its robots.txt has to be read before the page may be used.
+    let needs_robots = is_probe && matches!(scraped.outcome, UrlOutcome::Document(_));
+    if (needs_robots || should_retry(scraped.signal, reachability)) && may_retry {
         return retry(jobs, lease).await;
     }
-    if is_too_early {
-        (got.end, got.leads) = (unreachable_rules(), None);
+    if needs_robots {
+        (scraped.outcome, scraped.out_links) = (robots_unreachable(), None);
     }
-    match onward.verdict() {
+    match guard.verdict() {
         RobotsVerdict::Allowed => {}
-        // Perhaps it can say in a while what it allows. Of another host nobody waits for that.
-        RobotsVerdict::Unknown(of) if pace_key(&of) == pace_key(&url) && lease.retries() < MAX_RETRIES => {
-            done.said = HostSignal::Overloaded(None);
+        // The robots.txt may be available later. A page does not wait for that of another host.
+        RobotsVerdict::Unknown(target) if pace_key(&target) == pace_key(&url) && may_retry => {
+            report.request.signal = HostSignal::Overloaded(None);
             return retry(jobs, lease).await;
         }
         RobotsVerdict::Unknown(_) | RobotsVerdict::Disallowed => {
-            return finish(jobs, work.record.kind, UrlCompletion::of(lease, UrlOutcome::Blocked)).await;
+            return complete(jobs, kind, UrlCompletion::new(lease, UrlOutcome::Blocked)).await;
         }
     }
-    let charge = Some((hold, usage(work, &url, &got, begun.elapsed())));
-    let Some((crawling, rules)) = work.crawling.as_ref().zip(rules) else {
-        done.more = more_work(&got.end, &[]);
-        return finish(jobs, work.record.kind, UrlCompletion { charge, ..UrlCompletion::of(lease, got.end) })
-            .await;
-    };
-    let led_to = start_redirect(crawling, &lease, &url, &got);
-    let listed = sitemap_pages(jobs, crawling, rules, &lease, &url).await;
-    if left_crawl_scope(crawling, &lease, &url, &got) {
-        got.end = UrlOutcome::OutOfScope;
-        got.leads = None;
-    }
-    let page = CrawledPage { lease, got, led_to, listed, charge };
-    let (ended, more) = finish_crawled_page(jobs, work.record.kind, Arc::clone(crawling), page).await?;
-    done.more = more;
-    Ok(ended)
+    let charge = Some((hold, usage(context, &url, &scraped, started.elapsed())));
+    let page = ScrapedPage { lease, url, scraped, charge };
+    let (disposition, more_work) = finish_page(jobs, context, robots, page).await?;
+    report.more_work = more_work;
+    Ok(disposition)
 }
 
-/// Returns the URL to fetch, or the end of a page that is not to be taken up again.
-fn url_of(lease: &JobLease) -> Result<Url, UrlOutcome> {
+/// A page after its scrape.
+struct ScrapedPage {
+    lease: JobLease,
+    url: Url,
+    scraped: ScrapeOutcome,
+    charge: Option<(CreditHold, Usage)>,
+}
+
+/// Stores a page; that of a crawl with the URLs found on it.
+async fn finish_page(
+    jobs: &Jobs,
+    context: &JobContext,
+    robots: Option<&RobotsTxt>,
+    page: ScrapedPage,
+) -> Result<(PageDisposition, MoreWork), JobsError> {
+    let kind = context.record.kind;
+    let ScrapedPage { lease, url, mut scraped, charge } = page;
+    let Some((crawl, robots)) = context.crawl.as_ref().zip(robots) else {
+        let more_work = more_work(&scraped.outcome, &[]);
+        let completion = UrlCompletion { charge, ..UrlCompletion::new(lease, scraped.outcome) };
+        return Ok((complete(jobs, kind, completion).await?, more_work));
+    };
+    let start_redirect = start_redirect(crawl, &lease, &url, &scraped);
+    let sitemap_urls = sitemap_pages(jobs, crawl, robots, &lease, &url).await;
+    if left_crawl_scope(crawl, &lease, &url, &scraped) {
+        (scraped.outcome, scraped.out_links) = (UrlOutcome::OutOfScope, None);
+    }
+    let page = CrawledPage { lease, scraped, start_redirect, sitemap_urls, charge };
+    finish_crawled_page(jobs, kind, Arc::clone(crawl), page).await
+}
+
+/// Returns the URL to fetch, or the outcome of a page that must not be attempted again.
+fn target_url(lease: &JobLease) -> Result<Url, UrlOutcome> {
     if lease.attempt() > MAX_ATTEMPTS {
-        let error = format!("it was taken up {MAX_ATTEMPTS} times and never ended");
+        let error = format!("gave up after {MAX_ATTEMPTS} attempts");
         return Err(failed(ErrorCode::UnknownError, error));
     }
-    Url::parse(&lease.url.url).map_err(|_| failed(ErrorCode::BadRequest, "it is no URL"))
+    Url::parse(&lease.url.url).map_err(|_| failed(ErrorCode::BadRequest, "not a valid URL"))
 }
 
-async fn rules_of(jobs: &Jobs, work: &JobContext, url: &Url, deadline: Instant) -> Arc<OnceCell<RobotsTxt>> {
-    jobs.inner.robots.rules(jobs.inner.engine.scraper(), url, tls_policy(&work.plan), deadline).await
+async fn robots_txt(
+    jobs: &Jobs,
+    context: &JobContext,
+    url: &Url,
+    deadline: Instant,
+) -> Arc<OnceCell<RobotsTxt>> {
+    jobs.inner.robots.get(jobs.inner.engine.scraper(), url, tls_policy(&context.plan), deadline).await
 }
 
 /// Decision about a page by the robots.txt of its host.
 enum Permission {
     Granted,
-    /// The host cannot be reached. The start of a crawl is asked for all the same, because its error says why the crawl
-    /// has no pages.
+    /// The host cannot be reached. The start page of a crawl is requested all the same, because its error explains why
+    /// the crawl has no pages.
     Probe,
-    /// The host could not say what it allows, and may in a while.
+    /// The robots.txt is unavailable, perhaps only for a while.
     Unknown,
     Denied(UrlOutcome),
 }
 
-fn permission(rules: Option<&RobotsTxt>, url: &Url, lease: &JobLease, known: HostReachability) -> Permission {
-    let Some(rules) = rules else { return Permission::Granted };
-    let is_unreachable = rules.status() == RobotsStatus::Unreachable;
-    if is_unreachable && lease.url.depth == 0 && known == HostReachability::New {
+fn permission(
+    robots: Option<&RobotsTxt>,
+    url: &Url,
+    lease: &JobLease,
+    reachability: HostReachability,
+) -> Permission {
+    let Some(robots) = robots else { return Permission::Granted };
+    let is_unreachable = robots.status() == RobotsStatus::Unreachable;
+    if is_unreachable && lease.url.depth == 0 && reachability == HostReachability::New {
         return Permission::Probe;
     }
-    if matches!(rules.status(), RobotsStatus::ServerError | RobotsStatus::Unreachable)
+    if matches!(robots.status(), RobotsStatus::ServerError | RobotsStatus::Unreachable)
         && lease.retries() < MAX_RETRIES
     {
         return Permission::Unknown;
     }
-    match rules.is_allowed(url) {
+    match robots.is_allowed(url) {
         true => Permission::Granted,
-        false if is_unreachable => Permission::Denied(unreachable_rules()),
+        false if is_unreachable => Permission::Denied(robots_unreachable()),
         false => Permission::Denied(UrlOutcome::Blocked),
     }
 }
 
-fn unreachable_rules() -> UrlOutcome {
-    failed(ErrorCode::ScrapeSiteError, "its host could not be reached for its robots.txt")
+fn robots_unreachable() -> UrlOutcome {
+    failed(ErrorCode::ScrapeSiteError, "the host could not be reached for its robots.txt")
 }
 
-/// Returns whether there may be more to do after a page that ended so and had these to add.
-fn more_work(end: &UrlOutcome, found: &[JobUrl]) -> MoreWork {
-    let is_document = matches!(end, UrlOutcome::Document(_));
+/// Returns whether the store may have more URLs to lease after a page with this outcome and these new URLs.
+fn more_work(outcome: &UrlOutcome, found: &[JobUrl]) -> MoreWork {
+    let is_document = matches!(outcome, UrlOutcome::Document(_));
     if is_document && found.is_empty() { MoreWork::No } else { MoreWork::Perhaps }
 }
 
-/// Returns whether a page is tried again, when its host has had a pause.
-fn should_retry(said: HostSignal, known: HostReachability) -> bool {
-    match said {
+/// Returns whether a page is tried again after a delay.
+fn should_retry(signal: HostSignal, reachability: HostReachability) -> bool {
+    match signal {
         HostSignal::Overloaded(_) => true,
-        // Of a host that never answered nothing is expected.
-        HostSignal::Silence(NoResponse::Unreachable) => known == HostReachability::Answers,
-        HostSignal::Silence(NoResponse::TimedOut | NoResponse::RobotsUnavailable)
+        // A host that never responded is not expected to come back.
+        HostSignal::Unresponsive(NoResponse::Unreachable) => reachability == HostReachability::Responsive,
+        HostSignal::Unresponsive(NoResponse::TimedOut | NoResponse::RobotsUnavailable)
         | HostSignal::NotContacted
         | HostSignal::Healthy => false,
     }
@@ -311,131 +339,140 @@ async fn retry(jobs: &Jobs, lease: JobLease) -> Result<PageDisposition, JobsErro
     Ok(PageDisposition::LeaseReturned)
 }
 
-/// Returns where the first page of a crawl led, when the site of the crawl is there, too.
-fn start_redirect(crawling: &CrawlState, lease: &JobLease, url: &Url, got: &ScrapeOutcome) -> Option<String> {
-    let reached = got.reached.as_ref().filter(|reached| lease.url.depth == 0 && *reached != url)?;
-    crawling.site.follow_start_redirect(reached).then(|| reached.to_string())
+/// Returns the final URL of the start page of a crawl, if it was redirected and the crawl follows it to its site.
+fn start_redirect(
+    crawl: &CrawlState,
+    lease: &JobLease,
+    url: &Url,
+    scraped: &ScrapeOutcome,
+) -> Option<String> {
+    let target = scraped.final_url.as_ref().filter(|target| lease.url.depth == 0 && *target != url)?;
+    crawl.scope.follow_start_redirect(target).then(|| target.to_string())
 }
 
-/// Returns whether a page that was linked to led out of the crawl.
-fn left_crawl_scope(crawling: &CrawlState, lease: &JobLease, url: &Url, got: &ScrapeOutcome) -> bool {
-    let site = &crawling.site;
+/// Returns whether redirects of a page other than the start page left the scope of the crawl.
+fn left_crawl_scope(crawl: &CrawlState, lease: &JobLease, url: &Url, scraped: &ScrapeOutcome) -> bool {
+    let scope = &crawl.scope;
     lease.url.depth > 0
-        && got.reached.as_ref().is_some_and(|reached| {
-            let reached = site.normalize(reached.clone());
-            reached != *url && !site.contains(&reached)
+        && scraped.final_url.as_ref().is_some_and(|target| {
+            let target = scope.normalize(target.clone());
+            target != *url && !scope.contains(&target)
         })
 }
 
-/// Returns the pages that the site lists of itself, which its start is asked for.
+/// Returns the pages in the sitemaps of the site. They are read once, with the start page.
 async fn sitemap_pages(
     jobs: &Jobs,
-    crawling: &Arc<CrawlState>,
-    rules: &RobotsTxt,
+    crawl: &Arc<CrawlState>,
+    robots: &RobotsTxt,
     lease: &JobLease,
     url: &Url,
 ) -> Vec<Url> {
-    let plan = crawling.site.plan();
-    let is_asked = plan.sitemap() != SitemapMode::Skip && plan.max_depth() != Some(0);
-    // The start alone is enough for a limit of one.
-    if lease.url.depth > 0 || !is_asked || (plan.limit() == 1 && plan.sitemap() == SitemapMode::Include) {
+    let plan = crawl.scope.plan();
+    let is_requested = plan.sitemap() != SitemapMode::Skip && plan.max_depth() != Some(0);
+    // For a limit of one, the start page suffices.
+    if lease.url.depth > 0 || !is_requested || (plan.limit() == 1 && plan.sitemap() == SitemapMode::Include) {
         return Vec::new();
     }
-    let wants = Arc::clone(crawling);
-    let listing = SitemapReader {
+    let reader = SitemapReader {
         scraper: jobs.inner.engine.scraper(),
-        robots_txt: rules,
+        robots_txt: rules: robots,
         tls: tls_policy(plan.scrape()),
-        deadline: Instant::now() + SITEMAPS_TIME,
-        max_pages: usize::try_from(plan.limit().saturating_mul(LISTED_PER_DOCUMENT)).unwrap_or(usize::MAX),
+        deadline: Instant::now() + SITEMAPS_TIMEOUT,
+        max_pages: usize::try_from(plan.limit().saturating_mul(SITEMAP_URLS_PER_DOCUMENT)).unwrap_or(usize::MAX),
     };
-    let wants = Arc::new(move |page: &Url| wants.site.contains(&wants.site.normalize(page.clone())));
-    listing.pages(url, |file| crawling.site.is_start_host(file), wants).await
+    let filter = Arc::clone(crawl);
+    let filter = Arc::new(move |page: &Url| filter.scope.contains(&filter.scope.normalize(page.clone())));
+    reader.pages(url, |file| crawl.scope.is_start_host(file), filter).await
 }
 
-/// A page of a crawl that was got.
+/// A page of a crawl after its scrape.
 struct CrawledPage {
     lease: JobLease,
-    got: ScrapeOutcome,
-    led_to: Option<String>,
-    listed: Vec<Url>,
+    scraped: ScrapeOutcome,
+    start_redirect: Option<String>,
+    sitemap_urls: Vec<Url>,
     charge: Option<(CreditHold, Usage)>,
 }
 
-/// Notes a page of a crawl with what it leads to, which may be thousands of links: they are judged where that holds nobody
-/// up.
+/// Stores a page of a crawl with the URLs found on it. There may be thousands of links, so they are checked on a
+/// blocking thread.
 async fn finish_crawled_page(
     jobs: &Jobs,
     kind: JobKind,
-    crawling: Arc<CrawlState>,
+    crawl: Arc<CrawlState>,
     page: CrawledPage,
 ) -> Result<(PageDisposition, MoreWork), JobsError> {
     let job = page.lease.job();
-    let (finished, more) = jobs
-        .blocking(move |inner| {
-            let CrawledPage { lease, got, led_to, listed, charge } = page;
-            let ScrapeOutcome { end, leads, reached, .. } = got;
-            let leads = leads.as_deref();
+    let (completed, more_work) = jobs
+        .run_blocking(move |inner| {
+            let CrawledPage { lease, scraped, start_redirect, sitemap_urls, charge } = page;
+            let ScrapeOutcome { outcome, out_links, final_url, .. } = scraped;
+            let out_links = out_links.as_deref();
             let mut found =
-                leads.map(|leads| crawling.new_from_links(leads, lease.url.depth)).unwrap_or_default();
-            found.extend(crawling.new_from_sitemap(listed));
-            let aliases = crawling.aliases(&lease.url.key, reached.as_ref(), leads);
+                out_links.map(|links| crawl.new_from_links(links, lease.url.depth)).unwrap_or_default();
+            found.extend(crawl.new_from_sitemap(sitemap_urls));
+            let aliases = crawl.aliases(&lease.url.key, final_url.as_ref(), out_links);
             let keys: Vec<String> = found.iter().map(|found| &found.key).chain(&aliases).cloned().collect();
-            let more = more_work(&end, &found);
-            let finish = UrlCompletion { lease, end, aliases, led_to, found, charge };
-            let finished = write(inner, finish)?;
-            if matches!(finished, CompletionOutcome::Recorded { .. }) {
-                crawling.mark_stored(keys.into_iter());
+            let more_work = more_work(&outcome, &found);
+            let completion = UrlCompletion { lease, outcome, aliases, start_redirect, found, charge };
+            let completed = write(inner, completion)?;
+            if matches!(completed, CompletionOutcome::Recorded { .. }) {
+                crawl.mark_stored(keys.into_iter());
             }
-            Ok((finished, more))
+            Ok((completed, more_work))
         })
         .await?;
-    Ok((notify_watchers(jobs, kind, job, finished), more))
+    Ok((notify_watchers(jobs, kind, job, completed), more_work))
 }
 
-fn usage(work: &JobContext, url: &Url, got: &ScrapeOutcome, took: Duration) -> Usage {
+fn usage(context: &JobContext, url: &Url, scraped: &ScrapeOutcome, elapsed: Duration) -> Usage {
     Usage {
-        key: work.record.key.clone(),
-        request: work.record.id.clone(),
-        operation: match work.record.kind {
+        key: context.record.key.clone(),
+        request: context.record.id.clone(),
+        operation: match context.record.kind {
             JobKind::Batch => "batch",
             JobKind::Crawl => "crawl",
         },
-        status: got.status,
-        took,
-        items: got.bill.items(),
+        status: scraped.status,
+        elapsed,
+        items: scraped.bill.items(),
         stages: Vec::new(),
         query: Some(without_credentials(url).into()),
         retention: UsageRetention::Whole,
     }
 }
 
-async fn finish(jobs: &Jobs, kind: JobKind, finish: UrlCompletion) -> Result<PageDisposition, JobsError> {
-    let job = finish.lease.job();
-    let finished = jobs.blocking(move |inner| write(inner, finish)).await?;
-    Ok(notify_watchers(jobs, kind, job, finished))
+async fn complete(
+    jobs: &Jobs,
+    kind: JobKind,
+    completion: UrlCompletion,
+) -> Result<PageDisposition, JobsError> {
+    let job = completion.lease.job();
+    let completed = jobs.run_blocking(move |inner| write(inner, completion)).await?;
+    Ok(notify_watchers(jobs, kind, job, completed))
 }
 
-/// Writes the end of a page. Blocks.
-fn write(inner: &Inner, finish: UrlCompletion) -> Result<CompletionOutcome, JobsError> {
-    if let Some((hold, usage)) = &finish.charge
+/// Writes the completion of a page. Blocks.
+fn write(inner: &Inner, completion: UrlCompletion) -> Result<CompletionOutcome, JobsError> {
+    if let Some((hold, usage)) = &completion.charge
         && !hold.covers(usage.price())
         && let Err(error) = hold.extend(usage.price())
     {
-        // What is held has to do.
-        tracing::error!(error = &error as &dyn std::error::Error, "credits could not be borrowed");
+        // The page is charged up to the credits that are held.
+        tracing::error!(error = &error as &dyn std::error::Error, "credit lease could not be extended");
     }
-    inner.ends.write(&inner.store, &inner.config, finish.pack())
+    inner.completions.write(&inner.store, &inner.config, completion.compress())
 }
 
-/// Tells whoever waits for it that a page ended.
-fn notify_watchers(jobs: &Jobs, kind: JobKind, job: i64, finished: CompletionOutcome) -> PageDisposition {
-    match finished {
+/// Notifies the watchers of a job, and the webhook scheduler, that a page ended.
+fn notify_watchers(jobs: &Jobs, kind: JobKind, job: i64, completed: CompletionOutcome) -> PageDisposition {
+    match completed {
         CompletionOutcome::Recorded { state, charged, has_event } => {
             jobs.inner.charged.add(kind, charged);
-            jobs.inner.watched.notify(job);
+            jobs.inner.watchers.notify(job);
             if has_event {
-                jobs.inner.happened.notify_one();
+                jobs.inner.webhook_wakeup.notify_one();
             }
             PageDisposition::Recorded(state)
         }

@@ -12,48 +12,48 @@ use websvc_transport::{TlsPolicy, UrlPolicy};
 use crate::active::JobContext;
 use crate::jobs::Jobs;
 
-/// Scrapes one page of a job and applies robots.txt to every redirect of a crawl page.
+/// An engine for one page of a job, which applies robots.txt to every redirect of a crawl page.
 #[derive(Debug)]
 pub(crate) struct RedirectGuard {
     pub(crate) engine: Engine,
-    /// Why it went no further.
-    refused: Arc<OnceLock<RobotsVerdict>>,
+    /// The verdict that stopped a redirect.
+    rejection: Arc<OnceLock<RobotsVerdict>>,
 }
 
-/// Verdict of robots.txt about the targets of a page.
+/// Verdict of robots.txt about the redirects of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RobotsVerdict {
-    /// Nobody forbids it.
+    /// All of them are allowed.
     Allowed,
-    /// A robots.txt forbids it.
+    /// A robots.txt disallows one.
     Disallowed,
-    /// The host of this URL could not say what it allows, and may in a while.
+    /// The robots.txt of the host of this URL is unavailable, perhaps only for a while.
     Unknown(Url),
 }
 
 impl RedirectGuard {
-    /// Prepares getting a page, which began at `started`.
-    pub(crate) fn new(jobs: &Jobs, work: &JobContext, started: Instant) -> Self {
-        let refused = Arc::new(OnceLock::new());
-        let engine = match &work.crawling {
+    /// Prepares the scrape of a page, which started at `started`.
+    pub(crate) fn new(jobs: &Jobs, context: &JobContext, started: Instant) -> Self {
+        let rejection = Arc::new(OnceLock::new());
+        let engine = match &context.crawl {
             Some(_) => {
-                let (deadline, tls) = (started + work.plan.timeout(), tls_policy(&work.plan));
+                let (deadline, tls) = (started + context.plan.timeout(), tls_policy(&context.plan));
                 jobs.inner
                     .engine
-                    .with_redirect_rule(name(tls), redirect_policy(jobs, tls, deadline, &refused))
+                    .with_redirect_rule(name(tls), redirect_policy(jobs, tls, deadline, &rejection))
             }
             None => jobs.inner.engine.clone(),
         };
-        Self { engine, refused }
+        Self { engine, rejection }
     }
 
-    /// Returns what the hosts said when the page was got.
+    /// Returns the verdict about the redirects of the scrape.
     pub(crate) fn verdict(&self) -> RobotsVerdict {
-        self.refused.get().cloned().unwrap_or(RobotsVerdict::Allowed)
+        self.rejection.get().cloned().unwrap_or(RobotsVerdict::Allowed)
     }
 }
 
-/// Returns the name that rules have in common which decide alike.
+/// Returns the name that policies with the same decisions share.
 fn name(tls: TlsPolicy) -> &'static str {
     match tls {
         TlsPolicy::Verify => "robots.txt",
@@ -61,25 +61,26 @@ fn name(tls: TlsPolicy) -> &'static str {
     }
 }
 
-/// Returns the rule that lets a page lead on to what its host allows, and notes what it did not.
+/// Returns a policy that follows a redirect only if the robots.txt of its host allows it, and records the first
+/// rejection.
 fn redirect_policy(
     jobs: &Jobs,
     tls: TlsPolicy,
     deadline: Instant,
-    refused: &Arc<OnceLock<RobotsVerdict>>,
+    rejection: &Arc<OnceLock<RobotsVerdict>>,
 ) -> UrlPolicy {
-    let (jobs, refused) = (jobs.clone(), Arc::clone(refused));
+    let (jobs, rejection) = (jobs.clone(), Arc::clone(rejection));
     UrlPolicy::new(move |url| {
-        let (jobs, refused) = (jobs.clone(), Arc::clone(&refused));
+        let (jobs, rejection) = (jobs.clone(), Arc::clone(&rejection));
         async move {
             let verdict = check_robots(&jobs, &url, tls, deadline).await;
             let reason = match verdict {
                 RobotsVerdict::Allowed => return Ok(()),
-                RobotsVerdict::Disallowed => "robots.txt forbids it",
-                RobotsVerdict::Unknown(_) => "its host could not say what it allows",
+                RobotsVerdict::Disallowed => "robots.txt disallows it",
+                RobotsVerdict::Unknown(_) => "the robots.txt of its host is unavailable",
             };
-            // Only the first step counts: it goes no further.
-            let _ = refused.set(verdict);
+            // Only the first rejection counts: the fetch ends with it.
+            let _ = rejection.set(verdict);
             Err(reason.to_owned())
         }
     })
@@ -87,19 +88,19 @@ fn redirect_policy(
 
 async fn check_robots(jobs: &Jobs, url: &Url, tls: TlsPolicy, deadline: Instant) -> RobotsVerdict {
     if !matches!(url.scheme(), "http" | "https") {
-        // There is no such file, and the client refuses it by itself.
+        // Such a URL has no robots.txt, and the client rejects it.
         return RobotsVerdict::Allowed;
     }
-    // Before the page itself is late, which would be told of its own host.
+    // Half of the remaining time: if the whole page timed out here, its own host would be blamed.
     let now = Instant::now();
     let deadline = now + deadline.saturating_duration_since(now) / 2;
-    let rules = jobs.inner.robots.rules(jobs.inner.engine.scraper(), url, tls, deadline).await;
-    match rules.get() {
+    let robots = jobs.inner.robots.get(jobs.inner.engine.scraper(), url, tls, deadline).await;
+    match robots.get() {
         None => RobotsVerdict::Allowed,
-        Some(rules) => match rules.status() {
+        Some(robots) => match robots.status() {
             RobotsStatus::ServerError | RobotsStatus::Unreachable => RobotsVerdict::Unknown(url.clone()),
             RobotsStatus::Available | RobotsStatus::Unavailable | RobotsStatus::HostFailed => {
-                if rules.is_allowed(&url) { RobotsVerdict::Allowed } else { RobotsVerdict::Disallowed }
+                if robots.is_allowed(&url) { RobotsVerdict::Allowed } else { RobotsVerdict::Disallowed }
             }
         },
     }

@@ -1,4 +1,4 @@
-//! Request of a job, as the store holds it.
+//! The request of a job, as the store keeps it.
 
 use serde::{Deserialize, Serialize};
 use websvc_store::{JobUrl, ListEntry};
@@ -6,26 +6,26 @@ use websvc_types::ScrapeOptions;
 use websvc_types::job::CrawlRequest;
 use websvc_validate::BatchPage;
 
-/// Request of a job.
+/// The request of a job.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobRequest {
-    /// How each page is scraped. It is checked by the rules of the team as they are when the work begins, or goes on.
+    /// Scrape options of each page. They are checked against the policy of the team whenever the job starts or resumes.
     pub options: ScrapeOptions,
-    /// Base URL by which the sender reached the service, for the URLs of files; without it, files are embedded in
-    /// the documents.
+    /// Public base URL of the service, as the client addressed it, for the URLs of artifacts. Without it, files are
+    /// embedded in the documents.
     pub base_url: Option<String>,
-    /// Pages of this job at one time; `None` for as many as there may be.
+    /// Maximum of concurrent pages of this job; `None` sets no limit of its own.
     pub max_concurrency: Option<usize>,
-    /// Warnings that every response to the sender repeats.
+    /// Warnings that every response about the job repeats.
     pub warnings: Vec<String>,
-    /// The whole request of a crawl, `options` among it.
+    /// The whole request of a crawl, including `options`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crawl: Option<Box<CrawlRequest>>,
 }
 
-/// Returns the URL of a job for a page of a batch.
+/// Returns the job URL of a page of a batch.
 #[must_use]
 pub fn batch_url(page: &BatchPage) -> JobUrl {
-    let entry = ListEntry { given: page.given().to_owned(), index: page.index() };
+    let entry = ListEntry { original_url: page.given().to_owned(), index: page.index() };
     JobUrl { url: page.url().to_string(), key: page.url().to_string(), depth: 0, entry: Some(entry) }
 }

@@ -1,4 +1,4 @@
-//! Jobs as clients are told of them.
+//! Wire responses about jobs.
 
 use jiff::Timestamp;
 use websvc_store::{DeadLetter, JobError, JobKind, JobRecord, JobState};
@@ -9,17 +9,17 @@ use websvc_webhook::redact_url;
 
 use crate::request::JobRequest;
 
-/// Returns how a job stands, with some of its documents and the URL of those after them.
+/// Returns the status of a job, with a page of its documents and the URL of the next page.
 #[must_use]
 pub fn job_status(record: &JobRecord, data: Vec<JobDocument>, next: Option<String>) -> JobStatusResponse {
     let mut warnings = serde_json::from_str::<JobRequest>(&record.request)
         .map(|request| request.warnings)
         .unwrap_or_default();
     warnings.extend(skip_warnings(record));
-    let millis = record.finished_at_ms.map(|end| end.saturating_sub(record.created_at_ms));
+    let duration_ms = record.finished_at_ms.map(|end| end.saturating_sub(record.created_at_ms));
     JobStatusResponse {
         success: true,
-        status: phase(record.state),
+        status: status(record.state),
         completed: record.documents,
         total: total(record.urls, record.page_limit),
         credits_used: record.credits,
@@ -28,39 +28,38 @@ pub fn job_status(record: &JobRecord, data: Vec<JobDocument>, next: Option<Strin
         data,
         created_at: timestamp(record.created_at_ms),
         completed_at: record.finished_at_ms.map(timestamp),
-        duration: millis.map(|millis| millis as f64 / 1_000.0),
+        duration: duration_ms.map(|ms| ms as f64 / 1_000.0),
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
         error: record.error.clone(),
     }
 }
 
-/// Returns how many documents a job comes to at most: more pages may be known than its limit lets it have.
+/// Returns the maximum of documents that a job can have: a job may have found more URLs than its limit allows.
 fn total(urls: u64, limit: Option<u64>) -> u64 {
     limit.map_or(urls, |limit| urls.min(limit))
 }
 
-/// Returns what a job left out, in words.
+/// Returns warnings about pages that a job does not contain.
 fn skip_warnings(record: &JobRecord) -> Vec<String> {
     let mut warnings = Vec::new();
-    if record.left_out > 0 {
-        warnings
-            .push(format!("{} further pages found no room in the job and were left out", record.left_out));
+    if record.skipped > 0 {
+        warnings.push(format!("{} more pages were skipped: the job reached its URL limit", record.skipped));
     }
     if record.blocked > 0 {
-        warnings.push(format!("robots.txt forbids {} of the pages, which errors names", record.blocked));
+        warnings.push(format!("robots.txt disallows {} pages; see the errors of the job", record.blocked));
     }
-    let is_alone = (record.documents, record.urls) == (1, 1) && record.page_limit != Some(1);
-    if record.kind == JobKind::Crawl && record.state == JobState::Completed && is_alone {
+    let has_only_start = (record.documents, record.urls) == (1, 1) && record.page_limit != Some(1);
+    if record.kind == JobKind::Crawl && record.state == JobState::Completed && has_only_start {
         warnings.push(
-            "no other pages were found: links that lead out of the directory of the start are followed with \
-             crawlEntireDomain, those to other hosts with allowSubdomains or allowExternalLinks"
+            "no other pages were found: set crawlEntireDomain to follow links outside the directory of the start \
+             URL, and allowSubdomains or allowExternalLinks to follow links to other hosts"
                 .to_owned(),
         );
     }
     warnings
 }
 
-fn phase(state: JobState) -> JobStatus {
+fn status(state: JobState) -> JobStatus {
     match state {
         JobState::Running => JobStatus::Scraping,
         JobState::Completed => JobStatus::Completed,
@@ -69,13 +68,13 @@ fn phase(state: JobState) -> JobStatus {
     }
 }
 
-/// Returns the URLs of a job of which there is no document.
+/// Returns the URLs of a job that have no document, with the reasons.
 #[must_use]
-pub fn job_errors(id: &str, found: Vec<JobError>) -> JobErrorsResponse {
-    let (blocked, amiss): (Vec<JobError>, Vec<JobError>) =
-        found.into_iter().partition(|error| error.is_blocked);
+pub fn job_errors(id: &str, errors: Vec<JobError>) -> JobErrorsResponse {
+    let (blocked, failed): (Vec<JobError>, Vec<JobError>) =
+        errors.into_iter().partition(|error| error.is_blocked);
     let failure = |error: JobError| JobFailure {
-        id: format!("{id}-{}", error.place),
+        id: format!("{id}-{}", error.position),
         timestamp: timestamp(error.ended_at_ms),
         url: error.url,
         code: error.code,
@@ -83,12 +82,12 @@ pub fn job_errors(id: &str, found: Vec<JobError>) -> JobErrorsResponse {
     };
     JobErrorsResponse {
         success: true,
-        errors: amiss.into_iter().map(failure).collect(),
+        errors: failed.into_iter().map(failure).collect(),
         robots_blocked: blocked.into_iter().map(|error| error.url).collect(),
     }
 }
 
-/// Returns an event that could not be delivered, with no more of its URL than anybody may see.
+/// Returns a dead letter, with the secrets of its webhook URL redacted.
 #[must_use]
 pub fn dead_letter(letter: DeadLetter) -> WebhookDeadLetter {
     let DeadLetter {
@@ -102,24 +101,24 @@ pub fn dead_letter(letter: DeadLetter) -> WebhookDeadLetter {
         status,
         error,
         created_at_ms,
-        tried_at_ms,
-        forget_at_ms,
+        last_attempt_at_ms,
+        expires_at_ms,
     } = letter;
     WebhookDeadLetter {
         id,
         job_id: job,
-        event: event.full_name(kind).to_owned(),
+        event: event.wire_name(kind).to_owned(),
         url: redact_url(&url),
         attempts,
         last_status: status,
         last_error: error,
         created_at: timestamp(created_at_ms),
-        last_attempt_at: timestamp(tried_at_ms),
-        expires_at: timestamp(forget_at_ms),
+        last_attempt_at: timestamp(last_attempt_at_ms),
+        expires_at: timestamp(expires_at_ms),
     }
 }
 
-/// Returns a time in ISO 8601, to the millisecond.
+/// Returns a time in ISO 8601, with milliseconds.
 #[must_use]
 pub fn timestamp(unix_ms: u64) -> String {
     let at = i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_those_of_iso_8601() {
+    fn timestamp_is_iso_8601_with_milliseconds() {
         assert_eq!(timestamp(1_764_000_000_123), "2025-11-24T16:00:00.123Z");
     }
 }

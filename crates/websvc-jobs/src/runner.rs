@@ -1,4 +1,12 @@
-//! The work on jobs: whose turn it is, as long as there is room.
+//! The job scheduler: starts the next pages of running jobs, as long as there is capacity.
+//!
+//! One task schedules all jobs. It never waits for the store: every access to the store is a task of its own, whose
+//! result is an event like the end of a page. So a slow store delays the start of further pages, but not the handling
+//! of finished ones.
+
+mod store_tasks;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -10,342 +18,241 @@ use websvc_stage::RequestSpan;
 use websvc_store::{JobKind, JobLease, JobState};
 use websvc_transport::BoxFuture;
 
-use crate::active::{ActiveJob, HostContact, JobContext, JobStartError, MoreWork, NextStep};
+use crate::active::{ActiveJob, HostContact, JobContext, NextStep};
 use crate::fair_queue::FairQueue;
-use crate::hosts::{HostTable, RequestOutcome};
+use crate::hosts::HostTable;
 use crate::in_flight::InFlightGuard;
-use crate::jobs::{Jobs, JobsError, now_ms};
-use crate::page::{self, HostSignal, PageDisposition, PageReport};
+use crate::jobs::{Jobs, JobsError};
+use crate::page::{self, PageDisposition, PageReport};
 use crate::webhook::deliver;
 
-/// URLs of a job that are leased by one transaction.
-const WINDOW: usize = 16;
+use store_tasks::StoreTasks;
 
-/// How long a lease lasts: longer than any job, because a page may wait for its turn for as long as that. Nobody waits
-/// for its end: who starts ends all leases, and who takes up a job those of it, because the data directory has one server
-/// at a time.
-const LEASE: Duration = Duration::from_secs(100 * 365 * 86_400);
+/// Interval at which jobs that are too old are ended or deleted.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How often is looked whether jobs are to be ended or forgotten, beside when something happens.
-const SWEEP: Duration = Duration::from_secs(60);
+/// Delay before the next access to the store after a failure.
+const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// Pause before a job is read again whose path patterns had no room.
-const POSTPONED: Duration = Duration::from_secs(2);
-
-/// How long to wait after the store failed.
-const AFTER_FAILURE: Duration = Duration::from_secs(1);
-
-/// The state of the work.
+/// State of the scheduler.
 struct Runner {
     jobs: Jobs,
-    turns: FairQueue,
+    /// The running jobs in their fair order.
+    queue: FairQueue,
     active: HashMap<i64, ActiveJob>,
-    /// Jobs that wait for room for their path patterns, with the time of the next attempt.
+    /// Jobs whose path patterns exceeded the shared memory limit, with the time of the next attempt.
     postponed: HashMap<i64, Instant>,
     hosts: HostTable,
+    /// Pages in flight.
     pages: JoinSet<PageReport>,
-    tasks: HashMap<Id, Task>,
-    /// URLs whose end could not be noted: they are given back, to be lent anew.
-    unreturned: Vec<JobLease>,
-    swept: Option<Instant>,
-    /// The one job that is worked on; `None` for all.
+    page_tasks: HashMap<Id, PageTask>,
+    store: StoreTasks,
+    /// The only job to run; `None` runs all jobs.
     only: Option<i64>,
 }
 
-/// A page that is under way.
-struct Task {
+/// A page in flight.
+struct PageTask {
     job: i64,
-    kind: JobKind,
     host: String,
     lease: JobLease,
     handle: AbortHandle,
-    /// Which generation of the job it is of.
-    work: Arc<JobContext>,
-    /// It is counted for as long as it is there.
-    _working: InFlightGuard,
+    /// Identifies the load of the job that the page belongs to: a job that is loaded again has another context.
+    context: Arc<JobContext>,
+    /// Counts the page as in flight while the task exists.
+    _in_flight: InFlightGuard,
+}
+
+impl PageTask {
+    fn kind(&self) -> JobKind {
+        self.context.record.kind
+    }
 }
 
 impl Jobs {
-    /// Works on jobs and delivers their events for as long as it is awaited. What was under way when it is dropped is done
-    /// by the next run.
+    /// Runs jobs and delivers their events until it is dropped. The next run finishes the pages that were in flight
+    /// then.
     pub fn run<'a>(&'a self) -> BoxFuture<'a, Infallible> {
         Box::pin(async move {
             tokio::select! {
-                never = self.work_on(None) => never,
+                never = Runner::new(self.clone(), None).run() => never,
                 never = deliver(self.clone()) => never,
             }
         })
     }
 
-    /// Works on the job of this number and no other, for as long as it is awaited: for who is there for one job. Events
-    /// wait for [`run`](Self::run), since those of other jobs are not this caller's to send.
+    /// Runs only the job with this number until it is dropped. Delivers no events, because the store may also have
+    /// events of other jobs; [`run`](Self::run) delivers them.
     pub fn run_single<'a>(&'a self, number: i64) -> BoxFuture<'a, Infallible> {
-        Box::pin(async move { self.work_on(Some(number)).await })
-    }
-
-    async fn work_on(&self, only: Option<i64>) -> Infallible {
-        let mut runner = Runner {
-            jobs: self.clone(),
-            turns: FairQueue::default(),
-            active: HashMap::new(),
-            postponed: HashMap::new(),
-            hosts: HostTable::default(),
-            pages: JoinSet::new(),
-            tasks: HashMap::new(),
-            unreturned: Vec::new(),
-            swept: None,
-            only,
-        };
-        let mut is_first = true;
-        loop {
-            if is_first {
-                match self.with_store(|store, _| store.end_job_leases()).await {
-                    Ok(_ended) => is_first = false,
-                    Err(error) => runner.failed(&error).await,
-                }
-                continue;
-            }
-            if let Err(error) = runner.tick().await {
-                runner.failed(&error).await;
-            }
-        }
+        Box::pin(Runner::new(self.clone(), Some(number)).run())
     }
 }
 
 impl Runner {
-    /// Starts what may start, and waits for something to happen.
-    async fn tick(&mut self) -> Result<(), JobsError> {
-        self.refresh().await?;
-        self.sweep().await?;
+    fn new(jobs: Jobs, only: Option<i64>) -> Self {
+        Self {
+            jobs,
+            queue: FairQueue::default(),
+            active: HashMap::new(),
+            postponed: HashMap::new(),
+            hosts: HostTable::default(),
+            pages: JoinSet::new(),
+            page_tasks: HashMap::new(),
+            store: StoreTasks::default(),
+            only,
+        }
+    }
+
+    async fn run(mut self) -> Infallible {
+        self.release_stale_leases().await;
         loop {
-            let wait = self.start().await?;
-            tokio::select! {
-                Some(done) = self.pages.join_next_with_id(), if !self.pages.is_empty() => self.finish(done).await?,
-                () = self.jobs.inner.changed.notified() => return Ok(()),
-                () = tokio::time::sleep(wait) => {
-                    if self.swept.is_none_or(|swept| swept.elapsed() >= SWEEP) {
-                        return Ok(());
-                    }
-                }
+            self.step().await;
+        }
+    }
+
+    /// Releases the leases of an earlier process. Retries until the store succeeds.
+    async fn release_stale_leases(&self) {
+        while let Err(error) = self.jobs.with_store(|store, _| store.release_all_job_leases()).await {
+            log_failure(&error);
+            tokio::time::sleep(STORE_RETRY_DELAY).await;
+        }
+    }
+
+    /// Starts what can start, then waits for one event and handles it.
+    async fn step(&mut self) {
+        let now = Instant::now();
+        let wait = match self.store.suspended_for(now) {
+            Some(wait) => wait,
+            None => {
+                self.start_housekeeping(now);
+                self.start_pages(now).min(self.store.time_to_sweep(now))
             }
+        };
+        tokio::select! {
+            Some(result) = self.pages.join_next_with_id() => self.handle_page(result),
+            Some(event) = self.store.next_event() => self.handle_store_event(event),
+            () = self.jobs.inner.scheduler_wakeup.notified() => self.store.request_refresh(),
+            () = tokio::time::sleep(wait) => {}
         }
     }
 
-    async fn failed(&self, error: &JobsError) {
-        tracing::error!(error = error as &dyn std::error::Error, "jobs cannot be worked on");
-        tokio::time::sleep(AFTER_FAILURE).await;
-    }
-
-    /// Learns which jobs run; what is under way of others is given up.
-    async fn refresh(&mut self) -> Result<(), JobsError> {
-        let mut running = self.jobs.with_store(|store, _| store.running_job_numbers()).await?;
-        running.retain(|(number, _)| self.only.is_none_or(|only| *number == only));
-        self.turns.sync(&running);
-        self.active.retain(|number, _| running.iter().any(|(running, _)| running == number));
-        self.postponed.retain(|number, _| running.iter().any(|(running, _)| running == number));
-        self.active.values_mut().for_each(|active| active.is_dry = false);
-        for task in self.tasks.values().filter(|task| !self.active.contains_key(&task.job)) {
-            task.handle.abort();
-        }
-        Ok(())
-    }
-
-    async fn sweep(&mut self) -> Result<(), JobsError> {
-        if self.swept.is_some_and(|swept| swept.elapsed() < SWEEP) {
-            return Ok(());
-        }
-        if self.jobs.with_store(|store, config| store.sweep_jobs(&config.limits, now_ms())).await? {
-            // A part at a time: meanwhile the others go on.
-            self.jobs.inner.changed.notify_one();
-        } else {
-            self.swept = Some(Instant::now());
-        }
-        self.jobs.inner.happened.notify_one();
-        Ok(())
-    }
-
-    /// Starts whatever may start now, and returns how long at most to wait for something to happen.
-    async fn start(&mut self) -> Result<Duration, JobsError> {
-        self.give_back().await?;
+    /// Starts pages, and the store tasks that they depend on, up to the concurrency limit. Returns the time until the
+    /// next page becomes ready.
+    ///
+    /// A job whose turn it is reserves capacity for one page while it is loaded or its URLs are leased. This bounds the
+    /// number of such tasks, and no other job overtakes it meanwhile.
+    fn start_pages(&mut self, now: Instant) -> Duration {
         let config = *self.jobs.config();
-        let mut wait = SWEEP;
-        'turns: while self.pages.len() < config.concurrency {
-            let now = Instant::now();
-            wait = SWEEP;
-            'jobs: for number in self.turns.order() {
-                self.load(number).await?;
-                if let Some(at) = self.postponed.get(&number) {
-                    wait = wait.min(at.saturating_duration_since(now));
+        let mut wait = SWEEP_INTERVAL;
+        'capacity: while self.pages.len() + self.store.busy_jobs() < config.concurrency {
+            wait = SWEEP_INTERVAL;
+            for number in self.queue.order() {
+                if self.store.is_busy(number) {
+                    continue;
                 }
-                // One that had to be ended has left the others their places.
-                let Some(active) = self.active.get_mut(&number) else { continue };
-                let mut next = active.next(&self.hosts, config.per_host, now);
-                while matches!(next, NextStep::LeaseMore) {
-                    self.lease(number).await?;
-                    let Some(active) = self.active.get_mut(&number) else { continue 'jobs };
-                    next = active.next(&self.hosts, config.per_host, now);
-                }
+                let next = match (self.active.get_mut(&number), self.postponed.get(&number)) {
+                    (Some(active), _) => active.next(&self.hosts, config.max_per_host, now),
+                    (None, Some(at)) if *at > now => NextStep::At(*at),
+                    (None, _) => {
+                        self.load(number);
+                        continue 'capacity;
+                    }
+                };
                 match next {
                     NextStep::Page(host, lease) => {
                         self.spawn_page(number, host, lease, now);
-                        continue 'turns;
+                        continue 'capacity;
+                    }
+                    NextStep::LeaseMore => {
+                        self.lease(number);
+                        continue 'capacity;
                     }
                     NextStep::At(at) => wait = wait.min(at.saturating_duration_since(now)),
-                    NextStep::Later | NextStep::LeaseMore => {}
+                    NextStep::Later => {}
                 }
             }
             break;
         }
-        Ok(wait)
-    }
-
-    /// Reads a job when it is new; one that cannot be done is ended.
-    async fn load(&mut self, number: i64) -> Result<(), JobsError> {
-        let is_postponed = self.postponed.get(&number).is_some_and(|at| *at > Instant::now());
-        if is_postponed || self.active.contains_key(&number) {
-            return Ok(());
-        }
-        let inner = Arc::clone(&self.jobs.inner);
-        let read = self
-            .jobs
-            .with_store(move |store, _| {
-                let record = store.job_by_number(number)?;
-                let Some(record) = record.filter(|record| record.state == JobState::Running) else {
-                    return Ok(None);
-                };
-                // It may have been laid down when its end could not be noted.
-                store.end_leases_of_job(number)?;
-                match JobContext::of(&inner, record) {
-                    Err(JobStartError::Store(error)) => Err(error),
-                    read => Ok(Some(read)),
-                }
-            })
-            .await?;
-        self.postponed.remove(&number);
-        match read {
-            Some(Ok(work)) => drop(self.active.insert(number, ActiveJob::new(work))),
-            Some(Err(JobStartError::Exhausted(reason))) => {
-                tracing::debug!(job = number, reason, "a job waits for room for its path patterns");
-                self.postponed.insert(number, Instant::now() + POSTPONED);
-            }
-            Some(Err(amiss)) => self.fail_job(number, amiss.to_string()).await?,
-            None => self.turns.remove(number),
-        }
-        Ok(())
-    }
-
-    async fn lease(&mut self, number: i64) -> Result<(), JobsError> {
-        let leases = self
-            .jobs
-            .with_store(move |store, _| store.lease_job_urls(number, WINDOW, now_ms(), LEASE))
-            .await?;
-        if let Some(active) = self.active.get_mut(&number) {
-            active.add_leases(leases);
-        }
-        Ok(())
-    }
-
-    /// Gives back the URLs whose end could not be noted.
-    async fn give_back(&mut self) -> Result<(), JobsError> {
-        while let Some(lease) = self.unreturned.last().cloned() {
-            self.jobs.with_store(move |store, _| store.release_job_url(&lease)).await?;
-            if let Some(active) = self.unreturned.pop().and_then(|lease| self.active.get_mut(&lease.job())) {
-                active.is_dry = false;
-            }
-        }
-        Ok(())
+        wait
     }
 
     fn spawn_page(&mut self, number: i64, host: String, lease: JobLease, now: Instant) {
         let Some(active) = self.active.get_mut(&number) else { return };
-        active.running += 1;
-        let known = self.hosts.standing(&host, now);
+        active.in_flight += 1;
+        let context = Arc::clone(&active.context);
+        let reachability = self.hosts.reachability(&host, now);
         self.hosts.start(&host, now);
-        self.turns.record_served(number);
-        let work = page::run(self.jobs.clone(), Arc::clone(&active.work), lease.clone(), known);
-        // Its lines in the log and its stages are found by the identifier of the job.
-        let record = &active.work.record;
-        let kind = record.kind;
-        let span = RequestSpan::new(&record.id, kind.as_str(), None);
+        self.queue.record_served(number);
+        let work = page::run(self.jobs.clone(), Arc::clone(&context), lease.clone(), reachability);
+        // Log lines and stages of the page carry the identifier of the job.
+        let span = RequestSpan::new(&context.record.id, context.record.kind.as_str(), None);
         let handle = self.pages.spawn(span.run(work));
-        let working = self.jobs.inner.in_work.begin(&record.team);
-        let work = Arc::clone(&active.work);
-        self.tasks
-            .insert(handle.id(), Task { job: number, kind, host, lease, handle, work, _working: working });
+        let in_flight = self.jobs.inner.in_flight.begin(&context.record.team);
+        let task = PageTask { job: number, host, lease, handle, context, _in_flight: in_flight };
+        self.page_tasks.insert(task.handle.id(), task);
     }
 
-    async fn finish(&mut self, done: Result<(Id, PageReport), JoinError>) -> Result<(), JobsError> {
-        let now = Instant::now();
-        let id = done.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
-        let Some(task) = self.tasks.remove(&id) else { return Ok(()) };
-        let Task { job: number, kind, host, lease, work, .. } = task;
-        let ended = done.as_ref().map_or(
-            RequestOutcome { elapsed: None, asked: Duration::ZERO, said: HostSignal::NotContacted },
-            |(_, done)| RequestOutcome { elapsed: done.elapsed, asked: done.asked, said: done.said },
-        );
-        let more = done.as_ref().map_or(MoreWork::Perhaps, |(_, done)| done.more);
-        let asked = if ended.elapsed.is_some() { HostContact::Host } else { HostContact::Nobody };
-        self.hosts.finish(&host, now, self.jobs.config().pause, ended);
-        let end = match done {
-            Ok((_, done)) => done.end,
-            Err(ended) if ended.is_panic() => {
-                tracing::error!(error = &ended as &dyn std::error::Error, "a page of a job panicked");
-                page::panicked(&self.jobs, kind, lease.clone()).await
+    fn handle_page(&mut self, result: Result<(Id, PageReport), JoinError>) {
+        let id = result.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
+        let Some(task) = self.page_tasks.remove(&id) else { return };
+        match result {
+            Ok((_, report)) => self.finish_page(task, report),
+            Err(error) if error.is_panic() => {
+                tracing::error!(error = &error as &dyn std::error::Error, "job page panicked");
+                self.record_panic(task);
             }
-            Err(_aborted) => PageDisposition::LeaseReturned,
-        };
-        let active = self.active.get_mut(&number).filter(|active| Arc::ptr_eq(&active.work, &work));
+            Err(_aborted) => self.finish_page(task, PageReport::default()),
+        }
+    }
+
+    /// Updates the host and the job of a page that ended.
+    fn finish_page(&mut self, task: PageTask, report: PageReport) {
+        let now = Instant::now();
+        let PageTask { job: number, host, lease, context, .. } = task;
+        let PageReport { request, more_work, disposition } = report;
+        self.hosts.finish(&host, now, self.jobs.config().host_pause, request);
+        let contact =
+            if request.elapsed.is_some() { HostContact::Contacted } else { HostContact::NotContacted };
+        let active = self.active.get_mut(&number).filter(|active| Arc::ptr_eq(&active.context, &context));
         let is_current = active.is_some();
         if let Some(active) = active
-            && !matches!(end, PageDisposition::InsufficientCredits(_))
+            && !matches!(disposition, PageDisposition::InsufficientCredits(_))
         {
-            active.finished(now, asked, more);
+            active.page_finished(now, contact, more_work);
         }
-        match end {
-            // The job was laid down meanwhile, or taken up anew: its leases are ended.
+        match disposition {
+            // The job was removed or loaded again meanwhile, which released its leases.
             PageDisposition::InsufficientCredits(_) | PageDisposition::FailJob(_) if !is_current => {}
             PageDisposition::Recorded(JobState::Running) | PageDisposition::LeaseReturned => {}
-            PageDisposition::NotRecorded => self.unreturned.push(lease),
+            PageDisposition::NotRecorded => self.store.return_lease(lease),
             PageDisposition::Recorded(JobState::Completed | JobState::Cancelled | JobState::Failed) => {
-                self.forget(number);
+                self.remove(number);
             }
             PageDisposition::InsufficientCredits(reason) => {
-                self.park_for_credits(number, host, lease, reason, now).await?;
+                self.park_for_credits(number, host, lease, reason, now);
             }
-            PageDisposition::FailJob(reason) => self.fail_job(number, reason).await?,
+            PageDisposition::FailJob(reason) => self.fail_job(number, reason),
         }
-        Ok(())
     }
 
-    /// Has a page wait for credits, or ends its job when nobody is left who could give some back.
-    async fn park_for_credits(
-        &mut self,
-        number: i64,
-        host: String,
-        lease: JobLease,
-        reason: String,
-        now: Instant,
-    ) -> Result<(), JobsError> {
-        let Some(active) = self.active.get_mut(&number) else { return Ok(()) };
-        if active.park_for_credits(host, lease, now) { Ok(()) } else { self.fail_job(number, reason).await }
+    /// Parks a page until the team has enough credits; fails its job when it has waited for too long.
+    fn park_for_credits(&mut self, number: i64, host: String, lease: JobLease, reason: String, now: Instant) {
+        let Some(active) = self.active.get_mut(&number) else { return };
+        if !active.park_for_credits(host, lease, now) {
+            self.fail_job(number, reason);
+        }
     }
 
-    /// Ends a job that cannot go on.
-    async fn fail_job(&mut self, number: i64, reason: String) -> Result<(), JobsError> {
-        self.forget(number);
-        self.jobs
-            .with_store(move |store, config| store.fail_job(number, &reason, &config.limits, now_ms()))
-            .await?;
-        self.jobs.inner.watched.notify(number);
-        self.jobs.inner.happened.notify_one();
-        Ok(())
-    }
-
-    fn forget(&mut self, number: i64) {
-        self.turns.remove(number);
+    /// Removes a job from memory and aborts its pages.
+    fn remove(&mut self, number: i64) {
+        self.queue.remove(number);
         self.active.remove(&number);
-        for task in self.tasks.values().filter(|task| task.job == number) {
+        for task in self.page_tasks.values().filter(|task| task.job == number) {
             task.handle.abort();
         }
     }
+}
+
+fn log_failure(error: &JobsError) {
+    tracing::error!(error = error as &dyn std::error::Error, "job scheduler failed; retrying");
 }

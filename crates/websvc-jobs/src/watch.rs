@@ -1,30 +1,32 @@
-//! Watchers of a job.
+//! Notification of clients that watch a job.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
-/// Those who wait, by the number of their job: a job that nobody waits for has no entry.
+/// The watched jobs by number. A job without a watcher has no entry.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct JobWatchers(Arc<Mutex<HashMap<i64, watch::Sender<()>>>>);
 
-/// Hears of one job: dropping it costs the job nothing any more.
+/// A subscription to the changes of one job, until it is dropped.
 #[derive(Debug)]
 pub struct JobWatcher {
-    watched: JobWatchers,
+    watchers: JobWatchers,
     job: i64,
     changes: watch::Receiver<()>,
 }
 
 impl JobWatchers {
-    /// Begins to hear of a job. What happens from now on is heard, even before it is waited for.
+    /// Subscribes to a job. The watcher sees all changes from now on, even those before its first
+    /// [`changed`](JobWatcher::changed).
     pub(crate) fn watch(&self, job: i64) -> JobWatcher {
         let changes = self.lock().entry(job).or_insert_with(|| watch::Sender::new(())).subscribe();
-        JobWatcher { watched: self.clone(), job, changes }
+        JobWatcher { watchers: self.clone(), job, changes }
     }
 
-    /// Says that a job has another document, or stands otherwise.
+    /// Notifies the watchers of a job about a new document or state.
     pub(crate) fn notify(&self, job: i64) {
         if let Some(changes) = self.lock().get(&job) {
             changes.send_replace(());
@@ -32,16 +34,16 @@ impl JobWatchers {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<i64, watch::Sender<()>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 
 impl JobWatcher {
-    /// Waits until the job has another document or stands otherwise; all that happened since the last time is heard as
-    /// one. What other processes do to a job is not heard.
+    /// Waits until the job has a new document or state. All changes since the last call count as one. Changes by other
+    /// processes are not seen.
     pub async fn changed(&mut self) {
         if self.changes.changed().await.is_err() {
-            // The entry stays for as long as this does, so it does not come to this.
+            // Unreachable: the sender exists as long as this watcher.
             std::future::pending::<()>().await;
         }
     }
@@ -49,8 +51,8 @@ impl JobWatcher {
 
 impl Drop for JobWatcher {
     fn drop(&mut self) {
-        let mut jobs = self.watched.lock();
-        // Whoever begins to wait is counted under the same lock.
+        let mut jobs = self.watchers.lock();
+        // New watchers subscribe under the same lock.
         if jobs.get(&self.job).is_some_and(|changes| changes.receiver_count() <= 1) {
             jobs.remove(&self.job);
         }
@@ -63,42 +65,42 @@ mod tests {
 
     use super::*;
 
-    async fn hears(watching: &mut JobWatcher) -> bool {
-        let mut waiting = std::pin::pin!(watching.changed());
-        std::future::poll_fn(|cx| Poll::Ready(waiting.as_mut().poll(cx).is_ready())).await
+    async fn has_changed(watcher: &mut JobWatcher) -> bool {
+        let mut changed = std::pin::pin!(watcher.changed());
+        std::future::poll_fn(|cx| Poll::Ready(changed.as_mut().poll(cx).is_ready())).await
     }
 
     #[tokio::test]
-    async fn what_happened_since_is_heard_once_and_of_one_job_alone() {
-        let watched = JobWatchers::default();
-        let (mut one, mut same, mut other) = (watched.watch(1), watched.watch(1), watched.watch(2));
-        watched.notify(1);
-        watched.notify(1);
-        assert!(hears(&mut one).await && !hears(&mut one).await);
-        assert!(hears(&mut same).await);
-        assert!(!hears(&mut other).await);
-        watched.notify(2);
-        assert!(hears(&mut other).await);
+    async fn watcher_sees_changes_of_its_job_once() {
+        let watchers = JobWatchers::default();
+        let (mut one, mut same, mut other) = (watchers.watch(1), watchers.watch(1), watchers.watch(2));
+        watchers.notify(1);
+        watchers.notify(1);
+        assert!(has_changed(&mut one).await && !has_changed(&mut one).await);
+        assert!(has_changed(&mut same).await);
+        assert!(!has_changed(&mut other).await);
+        watchers.notify(2);
+        assert!(has_changed(&mut other).await);
     }
 
     #[tokio::test]
-    async fn who_waits_is_woken() {
-        let watched = JobWatchers::default();
-        let mut watching = watched.watch(1);
-        let mut waiting = std::pin::pin!(watching.changed());
-        assert_eq!(std::future::poll_fn(|cx| Poll::Ready(waiting.as_mut().poll(cx))).await, Poll::Pending);
-        watched.notify(1);
-        waiting.await;
+    async fn pending_watcher_is_woken_by_a_change() {
+        let watchers = JobWatchers::default();
+        let mut watcher = watchers.watch(1);
+        let mut changed = std::pin::pin!(watcher.changed());
+        assert_eq!(std::future::poll_fn(|cx| Poll::Ready(changed.as_mut().poll(cx))).await, Poll::Pending);
+        watchers.notify(1);
+        changed.await;
     }
 
     #[test]
-    fn nothing_is_kept_of_jobs_that_nobody_waits_for() {
-        let watched = JobWatchers::default();
-        watched.notify(1);
-        let (one, same) = (watched.watch(1), watched.watch(1));
+    fn job_without_watchers_has_no_entry() {
+        let watchers = JobWatchers::default();
+        watchers.notify(1);
+        let (one, same) = (watchers.watch(1), watchers.watch(1));
         drop(one);
-        assert_eq!(watched.lock().len(), 1);
+        assert_eq!(watchers.lock().len(), 1);
         drop(same);
-        assert_eq!(watched.lock().len(), 0);
+        assert_eq!(watchers.lock().len(), 0);
     }
 }

@@ -11,7 +11,7 @@ use crate::response::ApiError;
 /// 403 that names the scope.
 pub(crate) fn authorize(caller: Option<&Caller>, scope: KeyScope) -> Result<(), ApiError> {
     match caller {
-        Some(caller) if !caller.rights.may(scope) => {
+        Some(caller) if !caller.rights.allows_scope(scope) => {
             let text = format!("Forbidden: the key does not have the scope \"{scope}\"");
             Err(ApiError::new(ErrorCode::Forbidden, text))
         }
@@ -49,7 +49,7 @@ pub(crate) fn authorize_formats(caller: Option<&Caller>, formats: &[Format]) -> 
 /// 403 that names the first format that the key does not allow.
 pub(crate) fn authorize_format_names(caller: Option<&Caller>, formats: &[Format]) -> Result<(), ApiError> {
     let Some(caller) = caller else { return Ok(()) };
-    match formats.iter().find(|format| !caller.rights.may_have(format.name())) {
+    match formats.iter().find(|format| !caller.rights.allows_format(format.name())) {
         None => Ok(()),
         Some(format) => {
             let text = format!("Forbidden: the key does not allow the format \"{}\"", format.name());

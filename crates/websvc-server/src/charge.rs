@@ -120,7 +120,7 @@ fn usage(context: &RequestContext<'_>, outcome: Outcome) -> Usage {
         request: context.id.clone(),
         operation,
         status,
-        took: context.started.elapsed(),
+        elapsed: context.started.elapsed(),
         items: bill.items(),
         stages: usage_stages(stages),
         query,
@@ -131,7 +131,7 @@ fn usage(context: &RequestContext<'_>, outcome: Outcome) -> Usage {
 /// Returns the stages that took any time.
 fn usage_stages(stages: StageTimings) -> Vec<UsageStage> {
     let StageTimings { find, gather } = stages;
-    let stage = |stage: &str, took: Duration| UsageStage { stage: stage.to_owned(), took };
+    let stage = |stage: &str, elapsed: Duration| UsageStage { stage: stage.to_owned(), elapsed };
     let all = [stage("find", find), stage("gather", gather)];
-    all.into_iter().filter(|stage| !stage.took.is_zero()).collect()
+    all.into_iter().filter(|stage| !stage.elapsed.is_zero()).collect()
 }

@@ -1,6 +1,6 @@
-//! Measures what the store costs: `cargo run --release -p websvc-store --example store_cost`.
+//! Measures the latencies of the store: `cargo run --release -p websvc-store --example store_cost`.
 
-#![expect(clippy::print_stdout, reason = "the figures are the point")]
+#![expect(clippy::print_stdout, reason = "the example prints its measurements")]
 
 use std::error::Error;
 use std::hint::black_box;
@@ -56,15 +56,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Measures the cost of accounting for a request: on its own thread, and with the thread that writes.
+/// Measures the cost of the accounting of a request: on the thread of the request, and with the flush.
 fn measure_credits(store: &Store) -> Result<(), Box<dyn Error>> {
     const TEAMS: usize = 10_000;
-    let give = |n: usize, credits: Option<u64>| {
+    let grant = |n: usize, credits: Option<u64>| {
         let change = TeamChange { credits: Some(credits), ..TeamChange::default() };
         store.set_team(&format!("payer {n}"), &change)
     };
-    let without = (0..TEAMS).map(|n| give(n, None)).collect::<Result<Vec<_>, _>>()?;
-    let rich = give(TEAMS, Some(u64::MAX >> 2))?;
+    let unlimited = (0..TEAMS).map(|n| grant(n, None)).collect::<Result<Vec<_>, _>>()?;
+    let with_budget = grant(TEAMS, Some(u64::MAX >> 2))?;
     let request = |team: &Team| match store
         .try_hold(team, 12)
         .ok()
@@ -75,20 +75,20 @@ fn measure_credits(store: &Store) -> Result<(), Box<dyn Error>> {
         Ok(HoldOutcome::Insufficient { .. }) | Err(_) => false,
     };
     for (what, teams) in [
-        ("one team without a budget", &without[..1]),
-        ("10,000 teams without a budget", &without[..]),
-        ("one team with a budget", std::slice::from_ref(&rich)),
+        ("one team without a budget", &unlimited[..1]),
+        ("10,000 teams without a budget", &unlimited[..]),
+        ("one team with a budget", std::slice::from_ref(&with_budget)),
     ] {
         let (started, cpu) = (Instant::now(), cpu_time());
         measure(&format!("account for a request, {what}"), ROUNDS, |n| {
-            // More often than the store does by itself, which at this rate would drop lines of the log.
+            // More often than the store flushes by itself, which would drop log rows at this rate.
             (n % 20_000 != 0 || store.flush_credits().is_ok()) && request(&teams[n % teams.len()])
         });
         store.flush_credits()?;
         let (elapsed, cpu) = (started.elapsed(), cpu_time().saturating_sub(cpu));
         let each = |time: Duration| time.as_secs_f64() * 1e6 / ROUNDS as f64;
         println!(
-            "  with its rows in the database: {:.1} us of CPU, {:.1} us in all",
+            "  with the flush to the database: {:.1} us of CPU, {:.1} us in total",
             each(cpu),
             each(elapsed)
         );
@@ -102,26 +102,26 @@ fn usage() -> Usage {
         request: "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60".to_owned(),
         operation: "search",
         status: 200,
-        took: Duration::from_millis(2),
+        elapsed: Duration::from_millis(2),
         items: vec![UsageItem { item: "results".to_owned(), count: 1, credits: 2 }],
-        stages: vec![UsageStage { stage: "find".to_owned(), took: Duration::from_millis(1) }],
+        stages: vec![UsageStage { stage: "find".to_owned(), elapsed: Duration::from_millis(1) }],
         query: Some("brew green tea".to_owned()),
         retention: UsageRetention::Whole,
     }
 }
 
-/// Returns the CPU time of this process so far; zero where the system does not tell it in files.
+/// Returns the CPU time of this process so far; zero on systems without `/proc`.
 fn cpu_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
     let ticks: u64 =
         after_name.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
-    // Linux counts in hundredths of a second, whatever the machine.
+    // The unit is 10 ms on every Linux system.
     Duration::from_millis(ticks * 10)
 }
 
 fn measure_pages(store: &Store) -> Result<(), Box<dyn Error>> {
-    // Text with some variety: about the redundancy of a real page.
+    // Text with about the redundancy of a real page.
     let word = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     let words: Vec<String> = (0..6_000).map(|n| format!("<b>{:x}</b> word ", word(n))).collect();
     let body = Bytes::from(words.concat());

@@ -1,7 +1,7 @@
-//! The records of artifacts: who owns which file, how large it is and when it expires. The files are elsewhere.
+//! Records of artifacts: owner, size and expiry of each file. The files themselves are not in the store.
 //!
-//! A record goes through three states, so that no file is ever without one: it is *arriving* from before its content
-//! is written, *ready* while it may be read, and *leaving* until its content is gone.
+//! A record has three states, so that no file is ever without one: *arriving* before and while its content is written,
+//! *ready* while it may be read, and *leaving* until its content is deleted.
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
@@ -9,77 +9,69 @@ use crate::database::Durability;
 use crate::error::StoreError;
 use crate::store::Store;
 
-/// The most records that one call hands out for removal.
+/// Maximum of records that one call returns for removal.
 const BATCH_ROWS: u32 = 64;
-/// The name under which the secret of signed URLs is kept.
+/// Name of the secret that signs URLs.
 const SIGNING_SECRET: &str = "artifact-urls";
 
 /// Metadata of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArtifactRecord {
-    /// Its name: 32 random hex digits.
+    /// Identifier: 32 random hex digits.
     pub id: String,
-    /// The team whose request made it.
+    /// Team of the request that created it.
     pub team: String,
     /// Kind of the artifact, as named by its creator.
     pub kind: String,
-    /// The size of its content.
+    /// Size of the content.
     pub bytes: u64,
-    /// When it was made, in milliseconds since the Unix epoch.
+    /// Time of its creation, in milliseconds since the Unix epoch.
     pub created_at_ms: u64,
-    /// When it stops to be readable, in milliseconds since the Unix epoch.
+    /// Time of its expiry, in milliseconds since the Unix epoch.
     pub expires_at_ms: u64,
 }
 
 /// Outcome of a reservation of space for an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReserveOutcome {
-    /// There is, once the contents of these older ones are removed.
+    /// The space is reserved.
     Reserved {
-        /// They are leaving: remove their contents, then call [`Store::remove_artifact`].
-        displaced: Vec<ArtifactRecord>,
+        /// Older artifacts that were evicted for it. The caller must delete their contents, then call
+        /// [`Store::remove_artifact`].
+        evicted: Vec<ArtifactRecord>,
     },
-    /// There is not: with those that are being written at this time it would be too much.
-    NoRoom {
-        /// The bytes of those that are being written.
-        arriving_bytes: u64,
+    /// Together with the artifacts that are being written, it would exceed the limit.
+    NoSpace {
+        /// Bytes of the artifacts that are being written.
+        reserved_bytes: u64,
     },
-}
-
-/// Total size of the artifacts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ArtifactTotals {
-    /// The number of artifacts, those being written or removed among them.
-    pub artifacts: u64,
-    /// The bytes of their contents.
-    pub bytes: u64,
 }
 
 impl Store {
-    /// Returns the secret that signs the URLs of artifacts: 32 random bytes, made at the first call and kept.
+    /// Returns the secret that signs the URLs of artifacts: 32 random bytes, created at the first call and stored.
     ///
     /// # Errors
     /// [`StoreError::Random`]; otherwise failures of the database.
     pub fn artifact_secret(&self) -> Result<[u8; 32], StoreError> {
-        let mut fresh = [0; 32];
-        getrandom::fill(&mut fresh).map_err(|source| StoreError::Random { source })?;
+        let mut new_secret = [0; 32];
+        getrandom::fill(&mut new_secret).map_err(|source| StoreError::Random { source })?;
         self.database().write(Durability::Power, |transaction| {
             let select = "SELECT bytes FROM secrets WHERE name = ?1";
-            let known = transaction.query_row(select, [SIGNING_SECRET], |row| row.get(0)).optional()?;
-            if let Some(secret) = known {
-                // Nothing is written then, and nothing flushed.
+            let stored = transaction.query_row(select, [SIGNING_SECRET], |row| row.get(0)).optional()?;
+            if let Some(secret) = stored {
+                // The transaction wrote nothing, so its commit needs no flush.
                 return Ok(secret);
             }
             transaction.execute(
                 "INSERT INTO secrets (name, bytes) VALUES (?1, ?2)",
-                params![SIGNING_SECRET, fresh],
+                params![SIGNING_SECRET, new_secret],
             )?;
-            Ok(fresh)
+            Ok(new_secret)
         })
     }
 
-    /// Reserves room for an artifact that is about to be written, within `max_bytes` for all of them; the oldest make
-    /// room. It cannot be read before [`publish_artifact`](Self::publish_artifact).
+    /// Reserves space for an artifact that is about to be written, within `max_bytes` for all artifacts. Evicts the
+    /// oldest ones if necessary. The artifact cannot be read before [`publish_artifact`](Self::publish_artifact).
     ///
     /// # Errors
     /// Failures of the database.
@@ -89,18 +81,19 @@ impl Store {
         max_bytes: u64,
     ) -> Result<ReserveOutcome, StoreError> {
         self.database().write(Durability::Process, |transaction| {
-            let arriving_bytes = reserved_bytes(transaction)?;
-            let taken = arriving_bytes.saturating_add(record.bytes);
-            let Some(left) = max_bytes.checked_sub(taken) else {
-                return Ok(ReserveOutcome::NoRoom { arriving_bytes });
+            let reserved_bytes = reserved_bytes(transaction)?;
+            let needed = reserved_bytes.saturating_add(record.bytes);
+            let Some(remaining) = max_bytes.checked_sub(needed) else {
+                return Ok(ReserveOutcome::NoSpace { reserved_bytes });
             };
-            let displaced = evict_oldest(transaction, left)?;
+            let evicted = evict_oldest(transaction, remaining)?;
             insert(transaction, record)?;
-            Ok(ReserveOutcome::Reserved { displaced })
+            Ok(ReserveOutcome::Reserved { evicted })
         })
     }
 
-    /// Makes an artifact readable: its content is written. Tells whether it still had its room.
+    /// Makes an artifact readable, after its content was written. Returns false if its reservation was removed
+    /// meanwhile.
     ///
     /// # Errors
     /// Failures of the database.
@@ -123,9 +116,9 @@ impl Store {
             .read(|connection| connection.prepare_cached(sql)?.query_row([id], from_row).optional())
     }
 
-    /// Takes artifacts out of reading whose content is to be removed: those that expired by `now_ms` (milliseconds
-    /// since the Unix epoch), those whose writing began before `abandoned_ms` and never ended, and those whose
-    /// removal was broken off. Returns at most 64, so call it until it returns none.
+    /// Makes artifacts unreadable and returns them, so that the caller deletes their contents: those that expired by
+    /// `now_ms` (milliseconds since the Unix epoch), those whose write started before `abandoned_ms` and did not
+    /// finish, and those whose removal was interrupted. Returns at most 64, so call it until it returns none.
     ///
     /// # Errors
     /// Failures of the database.
@@ -154,7 +147,7 @@ impl Store {
         })
     }
 
-    /// Forgets an artifact whose content is gone, or was never written.
+    /// Deletes the record of an artifact whose content was deleted or never written.
     ///
     /// # Errors
     /// Failures of the database.
@@ -163,33 +156,20 @@ impl Store {
             transaction.prepare_cached("DELETE FROM artifacts WHERE id = ?1")?.execute([id]).map(drop)
         })
     }
-
-    /// Returns what the artifacts occupy.
-    ///
-    /// # Errors
-    /// Failures of the database.
-    pub fn artifact_totals(&self) -> Result<ArtifactTotals, StoreError> {
-        let sql = "SELECT count(*), ifnull(sum(bytes), 0) FROM artifacts";
-        self.database().read(|connection| {
-            connection
-                .prepare_cached(sql)?
-                .query_row([], |row| Ok(ArtifactTotals { artifacts: row.get(0)?, bytes: row.get(1)? }))
-        })
-    }
 }
 
-/// Returns the bytes of the artifacts that are being written: they count, and they stay.
+/// Returns the bytes of the artifacts that are being written, which cannot be evicted.
 fn reserved_bytes(transaction: &Transaction<'_>) -> rusqlite::Result<u64> {
     let sql = "SELECT ifnull(sum(bytes), 0) FROM artifacts WHERE state = 'arriving'";
     transaction.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
-/// Lets the oldest readable artifacts leave until the others have at most `most` bytes.
-fn evict_oldest(transaction: &Transaction<'_>, most: u64) -> rusqlite::Result<Vec<ArtifactRecord>> {
+/// Evicts the oldest readable artifacts until the others have at most `max_bytes`.
+fn evict_oldest(transaction: &Transaction<'_>, max_bytes: u64) -> rusqlite::Result<Vec<ArtifactRecord>> {
     let sql = "SELECT ifnull(sum(bytes), 0) FROM artifacts WHERE state = 'ready'";
     let mut bytes: u64 = transaction.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
-    let mut displaced = Vec::new();
-    while bytes > most {
+    let mut evicted = Vec::new();
+    while bytes > max_bytes {
         let oldest = "UPDATE artifacts SET state = 'leaving' WHERE id = \
                       (SELECT id FROM artifacts WHERE state = 'ready' ORDER BY created_at, bytes, id LIMIT 1) \
                       RETURNING id, team, kind, bytes, created_at, expires_at";
@@ -197,9 +177,9 @@ fn evict_oldest(transaction: &Transaction<'_>, most: u64) -> rusqlite::Result<Ve
             break;
         };
         bytes = bytes.saturating_sub(record.bytes);
-        displaced.push(record);
+        evicted.push(record);
     }
-    Ok(displaced)
+    Ok(evicted)
 }
 
 fn insert(transaction: &Transaction<'_>, record: &ArtifactRecord) -> rusqlite::Result<()> {
@@ -212,8 +192,8 @@ fn insert(transaction: &Transaction<'_>, record: &ArtifactRecord) -> rusqlite::R
         .map(drop)
 }
 
-fn list(connection: &Connection, sql: &str, most: u32) -> rusqlite::Result<Vec<ArtifactRecord>> {
-    connection.prepare_cached(sql)?.query_map([most], from_row)?.collect()
+fn list(connection: &Connection, sql: &str, max: u32) -> rusqlite::Result<Vec<ArtifactRecord>> {
+    connection.prepare_cached(sql)?.query_map([max], from_row)?.collect()
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<ArtifactRecord> {

@@ -1,4 +1,4 @@
-//! A copy of the database, made while it is in use.
+//! Backups of the database while it is in use.
 
 use std::path::Path;
 
@@ -7,26 +7,26 @@ use crate::error::StoreError;
 use crate::store::Store;
 
 impl Store {
-    /// The name of the database in a data directory.
+    /// The file name of the database in a data directory.
     pub const FILE_NAME: &str = FILE_NAME;
 
-    /// Writes everything that is committed when this begins into a new file, whoever reads and writes meanwhile. The
-    /// copy is one state of the database, without gaps; as [`FILE_NAME`](Self::FILE_NAME) in a directory of its own it
-    /// can be opened. A broken-off copy is removed.
+    /// Writes a consistent copy of the database into a new file: everything that is committed when this starts. Other
+    /// threads and processes may read and write meanwhile. Under the name [`FILE_NAME`](Self::FILE_NAME) in a directory
+    /// of its own, the copy can be opened as a store. An incomplete copy is removed.
     ///
     /// # Errors
-    /// [`StoreError::BackupExists`] when the file is there already, [`StoreError::Full`]; otherwise failures of either
+    /// [`StoreError::BackupExists`] if the file already exists, [`StoreError::Full`]; otherwise failures of either
     /// file.
     pub fn back_up(&self, file: &Path) -> Result<(), StoreError> {
-        self.flush_usage()?;
+        self.flush_key_uses()?;
         if file.exists() {
             return Err(StoreError::BackupExists { path: file.to_owned() });
         }
-        let copied = self.database().copy_to(file);
-        if copied.is_err() {
-            // What is left of it is no database; the failure itself is what matters.
+        let result = self.database().copy_to(file);
+        if result.is_err() {
+            // The caller learns the failure of the copy; that of the removal matters less.
             let _ = std::fs::remove_file(file);
         }
-        copied
+        result
     }
 }

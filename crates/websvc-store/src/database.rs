@@ -1,39 +1,40 @@
-//! The SQLite file: one connection that writes, a few that read, and the settings both share.
+//! The SQLite file: one writing connection, a pool of reading connections, and their settings.
 //!
 //! In WAL mode readers and the writer do not wait for each other, so a page can be read while another is stored. The
-//! writer is behind a mutex because SQLite has one writer at a time anyway: waiting here is cheaper and fairer than
-//! in SQLite's busy handler, which then only has other processes to wait for.
+//! writing connection is behind a mutex, because SQLite permits one writer at a time anyway. Waiting for the mutex is
+//! cheaper and fairer than SQLite's busy handler, which is left to wait for other processes.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::error::StoreError;
 use crate::migration::{MIGRATIONS, MigrationOutcome, migrate};
 
 pub(crate) const FILE_NAME: &str = "websvc.db";
-/// How long a statement waits for another process to finish its transaction.
+/// How long a statement waits for the transaction of another process.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// A read takes well under a millisecond: more readers than this only cost memory.
+/// Size of the pool of reading connections. A read takes well under a millisecond, so more would only cost memory.
 const MAX_READERS: usize = 4;
-/// Page cache of one connection; the operating system caches the file as well.
+/// Size of the page cache of one connection. The operating system caches the file as well.
 const CONNECTION_CACHE_KIB: i64 = 256;
-/// Statements that a connection keeps prepared: the end of a page of a job takes some twenty, and one that is prepared anew
-/// costs more than it does.
-const STATEMENTS: usize = 64;
-/// The size to which the write-ahead log is cut back after a checkpoint.
+/// Number of prepared statements that a connection caches. The completion of a job page needs about twenty, and
+/// preparing one costs more than executing it.
+const CACHED_STATEMENTS: usize = 64;
+/// The size to which the write-ahead log is truncated after a checkpoint.
 const LOG_LIMIT_BYTES: i64 = 16 * 1024 * 1024;
 
-/// Durability of a committed transaction.
+/// The failures that a committed transaction survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// A crash of the process. A power failure may take back the last moments, in order. For what can be had again.
+    /// A crash of the process. A power failure may undo the last transactions, in order. For data that can be
+    /// recreated.
     Process,
-    /// A power failure too, at the price of a disk flush: a revoked key must not come back.
+    /// A power failure too, at the cost of a disk flush. For data such as the revocation of a key.
     Power,
 }
 
@@ -53,7 +54,7 @@ struct Readers {
 }
 
 impl Database {
-    /// Opens or creates the database in `dir` and brings its schema up to date.
+    /// Opens or creates the database in `dir`, and migrates its schema.
     pub(crate) fn open(dir: &Path) -> Result<Self, StoreError> {
         create_private_dir(dir).map_err(|error| StoreError::io(dir, error))?;
         let path = dir.join(FILE_NAME);
@@ -63,8 +64,8 @@ impl Database {
         enter_wal_mode(&writer).map_err(failed)?;
         match migrate(&mut writer, MIGRATIONS).map_err(failed)? {
             MigrationOutcome::Current => {}
-            MigrationOutcome::Newer { found, known } => {
-                return Err(StoreError::NewerSchema { path, found, known });
+            MigrationOutcome::Newer { found, supported } => {
+                return Err(StoreError::NewerSchema { path, found, supported });
             }
         }
         Ok(Self {
@@ -79,48 +80,49 @@ impl Database {
         &self.path
     }
 
-    /// Opens one more connection that can only read, for an owner that keeps it.
+    /// Opens a reading connection outside of the pool.
     pub(crate) fn reader(&self) -> Result<Connection, StoreError> {
         self.open_reader().map_err(|error| self.error(error))
     }
 
-    /// Runs `work` on a reading connection; waits for one when all are in use, at most as long as for another process. Not for
-    /// async threads.
+    /// Runs `work` on a reading connection. Blocks while all are in use, at most for [`BUSY_TIMEOUT`], so it must not
+    /// be called on an async thread.
     pub(crate) fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let lent = PooledReader { connection: Some(self.take_reader()?), database: self };
-        let connection = lent.connection.as_ref().expect("the connection is taken out only on drop");
+        let reader = PooledReader { connection: Some(self.take_reader()?), database: self };
+        let connection = reader.connection.as_ref().expect("the connection is taken out only on drop");
         work(connection).map_err(|error| self.error(error))
     }
 
-    /// Runs `work` on a reading connection that nobody uses; `None` when there is none, without waiting for one.
+    /// Runs `work` on an idle reading connection; returns `None` without waiting if there is none.
     pub(crate) fn try_read<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, StoreError> {
-        let idle = lock(&self.readers).idle.pop();
+        let idle = self.readers.lock().idle.pop();
         let Some(connection) = idle else { return Ok(None) };
-        let lent = PooledReader { connection: Some(connection), database: self };
-        let connection = lent.connection.as_ref().expect("the connection is taken out only on drop");
+        let reader = PooledReader { connection: Some(connection), database: self };
+        let connection = reader.connection.as_ref().expect("the connection is taken out only on drop");
         work(connection).map(Some).map_err(|error| self.error(error))
     }
 
-    /// Runs `work` in one write transaction and commits it; an error rolls everything back.
+    /// Runs `work` in one write transaction and commits it. An error rolls the transaction back.
     pub(crate) fn write<T>(
         &self,
         durability: Durability,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let mut writer = lock(&self.writer);
+        let mut writer = self.writer.lock();
         write_on(&mut writer, durability, work).map_err(|error| self.error(error))
     }
 
-    /// Writes all that is committed now into a new database file, while others read and write.
+    /// Copies everything that is committed now into a new database file. Other connections may read and write
+    /// meanwhile.
     pub(crate) fn copy_to(&self, target: &Path) -> Result<(), StoreError> {
         let failed = |error| StoreError::from_sqlite(target, error);
-        // A connection of its own: it reads for as long as the copy takes.
+        // A connection outside of the pool, because the copy may take long.
         let connection = connect(&self.path).map_err(|error| self.error(error))?;
         create_private_file(target).map_err(|error| StoreError::io(target, error))?;
         let path = target.to_str().ok_or_else(|| {
@@ -129,14 +131,14 @@ impl Database {
         connection.execute("VACUUM INTO ?1", [path]).map(drop).map_err(failed)
     }
 
-    /// Lets the writer make the file no larger than this, or than it is.
+    /// Limits the size of the file. A file that is already larger keeps its size.
     pub(crate) fn limit_file_size(&self, max_bytes: u64) -> Result<(), StoreError> {
-        let writer = lock(&self.writer);
-        let bound = || {
+        let writer = self.writer.lock();
+        let set_limit = || {
             let page_bytes: u64 = writer.pragma_query_value(None, "page_size", |row| row.get(0))?;
             writer.pragma_update_and_check(None, "max_page_count", max_bytes / page_bytes.max(1), |_| Ok(()))
         };
-        bound().map_err(|error| self.error(error))
+        set_limit().map_err(|error| self.error(error))
     }
 
     pub(crate) fn error(&self, error: rusqlite::Error) -> StoreError {
@@ -149,7 +151,7 @@ impl Database {
 
     fn take_reader(&self) -> Result<Connection, StoreError> {
         let deadline = Instant::now() + BUSY_TIMEOUT;
-        let mut readers = lock(&self.readers);
+        let mut readers = self.readers.lock();
         loop {
             if let Some(connection) = readers.idle.pop() {
                 return Ok(connection);
@@ -158,16 +160,14 @@ impl Database {
                 readers.open += 1;
                 break;
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            if Instant::now() >= deadline {
                 return Err(StoreError::Busy { path: self.path.clone() });
             }
-            let waited = self.reader_returned.wait_timeout(readers, left);
-            (readers, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            self.reader_returned.wait_until(&mut readers, deadline);
         }
         drop(readers);
         self.open_reader().map_err(|error| {
-            self.reader_gone();
+            self.release_reader_slot();
             self.error(error)
         })
     }
@@ -178,13 +178,14 @@ impl Database {
         Ok(connection)
     }
 
-    fn reader_gone(&self) {
-        lock(&self.readers).open -= 1;
+    /// Frees the pool slot of a connection that could not be opened.
+    fn release_reader_slot(&self) {
+        self.readers.lock().open -= 1;
         self.reader_returned.notify_one();
     }
 }
 
-/// A reading connection that goes back to the idle ones when dropped, also by a panic.
+/// A reading connection that returns to the pool when dropped, also during a panic.
 struct PooledReader<'a> {
     connection: Option<Connection>,
     database: &'a Database,
@@ -193,7 +194,7 @@ struct PooledReader<'a> {
 impl Drop for PooledReader<'_> {
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
-            lock(&self.database.readers).idle.push(connection);
+            self.database.readers.lock().idle.push(connection);
             self.database.reader_returned.notify_one();
         }
     }
@@ -204,13 +205,13 @@ fn write_on<T>(
     durability: Durability,
     work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<T> {
-    // Set on every transaction: an earlier one may have failed before it could set it back.
+    // Set for every transaction, because the previous one may have had the other durability.
     let synchronous = match durability {
         Durability::Process => "NORMAL",
         Durability::Power => "FULL",
     };
     writer.pragma_update(None, "synchronous", synchronous)?;
-    // Immediate, so that the wait for other writers is at the start, where SQLite's busy handler applies.
+    // Immediate, so that it waits for other processes at its start, where SQLite's busy handler applies.
     let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let value = work(&transaction)?;
     transaction.commit()?;
@@ -220,17 +221,17 @@ fn write_on<T>(
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cache_size", -CONNECTION_CACHE_KIB)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.pragma_update_and_check(None, "journal_size_limit", LOG_LIMIT_BYTES, |_| Ok(()))?;
-    // The file may come from elsewhere: its schema must not call functions with side effects.
+    // The file may be from an untrusted source: its schema must not call functions with side effects.
     connection.pragma_update(None, "trusted_schema", false)?;
     Ok(connection)
 }
 
-/// Turns on the write-ahead log. SQLite does not wait for other processes in this one statement, so we do.
+/// Turns on the write-ahead log. SQLite's busy handler does not apply to this statement, so this retries.
 fn enter_wal_mode(connection: &Connection) -> rusqlite::Result<()> {
     let started = Instant::now();
     loop {
@@ -249,13 +250,8 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
 }
 
-/// Locks a mutex whether or not a thread panicked with it: transactions roll back by themselves.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Creates the directory, readable by its owner only: it holds cached pages and, beside them, key hashes.
-fn create_private_dir(dir: &Path) -> io::Result<()> {
+/// Creates a directory and its parents, readable by the owner only: it contains cached pages and hashes of keys.
+pub(crate) fn create_private_dir(dir: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -263,7 +259,7 @@ fn create_private_dir(dir: &Path) -> io::Result<()> {
     builder.create(dir)
 }
 
-/// Creates the file if need be; SQLite gives its log files the same permissions.
+/// Creates a file, readable by the owner only, if it does not exist. SQLite gives its log files the same permissions.
 fn create_private_file(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.create(true).append(true);
@@ -277,18 +273,18 @@ mod tests {
     use crate::page::{CacheLimits, CachedPage, PageKey};
     use crate::store::Store;
 
-    /// Runs `then` while so many reading connections are in use.
-    fn with_readers_in_use(store: &Store, count: usize, then: &mut dyn FnMut()) {
-        let Some(left) = count.checked_sub(1) else { return then() };
-        let reading = store.database().read(|_| {
-            with_readers_in_use(store, left, then);
+    /// Runs `work` while `count` reading connections are in use.
+    fn with_readers_in_use(store: &Store, count: usize, work: &mut dyn FnMut()) {
+        let Some(remaining) = count.checked_sub(1) else { return work() };
+        let result = store.database().read(|_| {
+            with_readers_in_use(store, remaining, work);
             Ok(())
         });
-        reading.unwrap();
+        result.unwrap();
     }
 
     #[test]
-    fn what_async_threads_ask_for_waits_for_no_connection() {
+    fn reads_for_async_threads_do_not_wait_for_a_connection() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
         store.set_threat_values("red", Some("[]")).unwrap();
@@ -303,13 +299,13 @@ mod tests {
             truncated: false,
         };
         store.put_page(&page, &CacheLimits::default()).unwrap();
-        let mut asked = false;
+        let mut has_run = false;
         with_readers_in_use(&store, super::MAX_READERS, &mut || {
             assert_eq!(store.recent_threat_values("red").unwrap().as_deref(), Some("[]"));
-            assert_eq!(store.try_page_fetched_at(&key).unwrap(), None, "that cannot be told at once");
-            asked = true;
+            assert_eq!(store.try_page_fetched_at(&key).unwrap(), None, "no connection is idle");
+            has_run = true;
         });
-        assert!(asked);
+        assert!(has_run);
         assert_eq!(store.try_page_fetched_at(&key).unwrap(), Some(7));
     }
 }

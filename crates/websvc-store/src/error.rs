@@ -1,4 +1,4 @@
-//! Errors of the store, grouped by what the caller can do.
+//! Errors of the store, grouped by how the caller can react.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,15 @@ use rusqlite::ErrorCode;
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Another process kept the database locked for longer than the waiting time: try again.
+    /// Another process had the database locked for longer than the timeout, or all reading connections were in use as
+    /// long: try again.
     #[error("the database {} is locked by another process", path.display())]
     Busy {
         /// The database file.
         path: PathBuf,
     },
-    /// The file is damaged or is not a websvc database: restore a copy, or move it away to start afresh.
+    /// The file is damaged or is not a websvc database: restore a backup, or move the file away to start with an empty
+    /// one.
     #[error("the database {} is damaged: {detail}", path.display())]
     Corrupt {
         /// The database file.
@@ -22,9 +24,9 @@ pub enum StoreError {
         /// Detail from SQLite or the decoder.
         detail: String,
     },
-    /// A newer websvc wrote the file: use that version.
+    /// A newer websvc migrated the file: use that version.
     #[error(
-        "the database {} has schema version {found}, this program knows versions up to {known}: use a newer websvc",
+        "the database {} has schema version {found}, this program supports versions up to {supported}: use a newer websvc",
         path.display()
     )]
     NewerSchema {
@@ -32,8 +34,8 @@ pub enum StoreError {
         path: PathBuf,
         /// The version found in the file.
         found: u32,
-        /// The newest version this program knows.
-        known: u32,
+        /// The newest version that this program supports.
+        supported: u32,
     },
     /// The disk is full.
     #[error("no space left for the database {}", path.display())]
@@ -50,7 +52,7 @@ pub enum StoreError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A statement failed in a way that is a defect of this crate.
+    /// A statement failed, which is a bug in this crate.
     #[error("a statement on the database {} failed", path.display())]
     Statement {
         /// The database file.
@@ -62,47 +64,47 @@ pub enum StoreError {
     /// No key has this id.
     #[error("there is no key with the id \"{id}\"")]
     UnknownKey {
-        /// The id that was given.
+        /// The requested id.
         id: String,
     },
     /// The key was revoked before.
     #[error("the key \"{id}\" is already revoked")]
     AlreadyRevoked {
-        /// The id that was given.
+        /// The requested id.
         id: String,
-        /// When it was revoked, in milliseconds since the Unix epoch.
+        /// Time of the revocation, in milliseconds since the Unix epoch.
         revoked_at_ms: u64,
     },
-    /// The team cannot be deleted.
+    /// The team cannot be deleted, because keys of the configuration belong to it.
     #[error("team \"{team}\" cannot be deleted: keys of the configuration belong to it")]
     TeamNeeded {
         /// The team.
         team: String,
     },
-    /// The file that a backup was to be written into is there already.
-    #[error("{} exists already", path.display())]
+    /// The target file of a backup already exists.
+    #[error("{} already exists", path.display())]
     BackupExists {
         /// The file.
         path: PathBuf,
     },
-    /// A team name or key label is not acceptable.
+    /// The name of a team, key label, format or network is not valid.
     #[error("{what} \"{}\" is not valid: {rule}", name.escape_debug())]
     InvalidName {
-        /// Which name it is: `team`, `label`, `format` or `network`.
+        /// Kind of the name: `team`, `label`, `format` or `network`.
         what: &'static str,
-        /// The name that was given.
+        /// The invalid name.
         name: String,
-        /// The rule it breaks.
+        /// The violated rule.
         rule: &'static str,
     },
-    /// A key given by configuration cannot be used; its text is not repeated here because it is a secret.
+    /// A key from the configuration is not valid. The error does not contain the key, because it is a secret.
     #[error("the configured API key is not valid: {rule}")]
     InvalidStaticKey {
-        /// The rule it breaks.
+        /// The violated rule.
         rule: &'static str,
     },
-    /// The operating system gave no random bytes.
-    #[error("the operating system gave no random bytes")]
+    /// The operating system returned no random bytes.
+    #[error("the operating system returned no random bytes")]
     Random {
         /// Error of the operating system.
         #[source]
@@ -111,7 +113,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Sorts an error of SQLite into what the caller can do about it.
+    /// Converts an error of SQLite.
     pub(crate) fn from_sqlite(path: &Path, error: rusqlite::Error) -> Self {
         let path = path.to_path_buf();
         match error.sqlite_error_code() {
@@ -141,18 +143,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_of_sqlite_are_sorted_by_what_can_be_done() {
-        let sorted = |code| {
+    fn sqlite_errors_are_classified() {
+        let classify = |code| {
             let error = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
             StoreError::from_sqlite(Path::new("data/websvc.db"), error)
         };
-        assert!(matches!(sorted(rusqlite::ffi::SQLITE_BUSY), StoreError::Busy { .. }));
-        assert!(matches!(sorted(rusqlite::ffi::SQLITE_BUSY_SNAPSHOT), StoreError::Busy { .. }));
-        assert!(matches!(sorted(rusqlite::ffi::SQLITE_CORRUPT), StoreError::Corrupt { .. }));
-        assert!(matches!(sorted(rusqlite::ffi::SQLITE_FULL), StoreError::Full { .. }));
-        assert!(matches!(sorted(rusqlite::ffi::SQLITE_IOERR_READ), StoreError::Io { .. }));
-        assert!(matches!(sorted(rusqlite::ffi::SQLITE_MISUSE), StoreError::Statement { .. }));
-        let busy = sorted(rusqlite::ffi::SQLITE_BUSY).to_string();
+        assert!(matches!(classify(rusqlite::ffi::SQLITE_BUSY), StoreError::Busy { .. }));
+        assert!(matches!(classify(rusqlite::ffi::SQLITE_BUSY_SNAPSHOT), StoreError::Busy { .. }));
+        assert!(matches!(classify(rusqlite::ffi::SQLITE_CORRUPT), StoreError::Corrupt { .. }));
+        assert!(matches!(classify(rusqlite::ffi::SQLITE_FULL), StoreError::Full { .. }));
+        assert!(matches!(classify(rusqlite::ffi::SQLITE_IOERR_READ), StoreError::Io { .. }));
+        assert!(matches!(classify(rusqlite::ffi::SQLITE_MISUSE), StoreError::Statement { .. }));
+        let busy = classify(rusqlite::ffi::SQLITE_BUSY).to_string();
         assert_eq!(busy, "the database data/websvc.db is locked by another process");
     }
 }

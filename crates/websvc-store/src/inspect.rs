@@ -1,4 +1,4 @@
-//! A look at the database of a data directory that changes nothing in it.
+//! Inspection of a database without changing it.
 
 use std::path::Path;
 
@@ -10,36 +10,36 @@ use crate::migration::{MIGRATIONS, version};
 use crate::page::CacheSize;
 use crate::store::Store;
 
-/// The first version of the schema in which pages have owners.
-const WITH_OWNERS: u32 = 14;
+/// The first schema version in which pages have owners.
+const SCHEMA_WITH_OWNERS: u32 = 14;
 
 /// Report about a database file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatabaseReport {
-    /// The version of its schema. [`Store::open`] brings one below [`known`](Self::known) up to it and refuses one
+    /// Version of the schema. [`Store::open`] migrates a version below [`supported`](Self::supported), and rejects one
     /// above.
     pub schema: u32,
-    /// The newest version that this program knows.
-    pub known: u32,
-    /// The keys that are valid.
+    /// The newest schema version that this program supports.
+    pub supported: u32,
+    /// Number of valid keys.
     pub keys: u64,
-    /// The keys that were revoked.
+    /// Number of revoked keys.
     pub revoked_keys: u64,
-    /// The teams that want audit events.
+    /// Number of teams with audit events.
     pub audited_teams: u64,
     /// Size of the page cache.
     pub cache: CacheSize,
-    /// The pages of it that are kept for one team alone.
+    /// Number of private pages in the page cache.
     pub owned_pages: u64,
 }
 
 impl Store {
-    /// Reads the database in `dir` without changing it, beside a running server too, and checks that its pages hang
-    /// together (SQLite's `quick_check`); `None` when there is none. Takes seconds for gigabytes.
+    /// Reads the database in `dir` without changing it, also while a server runs, and checks its structure with
+    /// SQLite's `quick_check`; `None` if there is no database. Takes seconds for gigabytes.
     ///
     /// # Errors
-    /// As for [`Store::open`]; [`StoreError::Corrupt`] has SQLite's first findings, [`StoreError::NewerSchema`] comes
-    /// before anything else is read.
+    /// As for [`Store::open`]. [`StoreError::Corrupt`] contains SQLite's first findings. [`StoreError::NewerSchema`] is
+    /// returned before anything else is read.
     pub fn inspect(dir: impl AsRef<Path>) -> Result<Option<DatabaseReport>, StoreError> {
         let path = dir.as_ref().join(FILE_NAME);
         let length = match std::fs::metadata(&path) {
@@ -49,21 +49,21 @@ impl Store {
         };
         let failed = |error| StoreError::from_sqlite(&path, error);
         let connection = connect(&path).map_err(failed)?;
-        let known = u32::try_from(MIGRATIONS.len()).expect("there are few migrations");
+        let supported = u32::try_from(MIGRATIONS.len()).expect("there are few migrations");
         let schema = version(&connection).map_err(failed)?;
-        if schema > known {
-            return Err(StoreError::NewerSchema { path, found: schema, known });
+        if schema > supported {
+            return Err(StoreError::NewerSchema { path, found: schema, supported });
         }
         let findings = findings(&connection).map_err(failed)?;
         if findings != ["ok"] {
             return Err(StoreError::Corrupt { path, detail: findings.join("; ") });
         }
         if schema == 0 || length == 0 {
-            // A start that was broken off before the first step of the schema.
+            // The first start was interrupted before the first migration.
             let cache = CacheSize { pages: 0, bytes: 0 };
             return Ok(Some(DatabaseReport {
                 schema,
-                known,
+                supported,
                 keys: 0,
                 revoked_keys: 0,
                 audited_teams: 0,
@@ -71,12 +71,12 @@ impl Store {
                 owned_pages: 0,
             }));
         }
-        held(&connection, schema, known).map(Some).map_err(failed)
+        report(&connection, schema, supported).map(Some).map_err(failed)
     }
 }
 
-/// Opens the file for reading alone. Without a log beside it nobody has it open, and it can be read as it lies there,
-/// so that SQLite makes no files of its own.
+/// Opens the file read-only. Without a write-ahead log no process has the database open, so it is opened as immutable,
+/// which keeps SQLite from creating files.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut log = path.as_os_str().to_owned();
@@ -90,7 +90,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Writes a path as a URI of SQLite; `None` when it is no UTF-8.
+/// Returns a path as a URI for SQLite; `None` if it is not UTF-8.
 fn as_uri(path: &Path) -> Option<String> {
     let path = std::path::absolute(path).ok()?;
     let path = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
@@ -101,7 +101,7 @@ fn findings(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     connection.prepare("PRAGMA quick_check(5)")?.query_map([], |row| row.get(0))?.collect()
 }
 
-fn held(connection: &Connection, schema: u32, known: u32) -> rusqlite::Result<DatabaseReport> {
+fn report(connection: &Connection, schema: u32, supported: u32) -> rusqlite::Result<DatabaseReport> {
     let count = "SELECT count(*) - count(revoked_at), count(revoked_at) FROM keys";
     let (keys, revoked_keys) = connection.query_row(count, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let audited_teams =
@@ -109,10 +109,10 @@ fn held(connection: &Connection, schema: u32, known: u32) -> rusqlite::Result<Da
     let cache = connection.query_row("SELECT pages, bytes FROM page_totals", [], |row| {
         Ok(CacheSize { pages: row.get(0)?, bytes: row.get(1)? })
     })?;
-    let owned_pages = if schema < WITH_OWNERS {
+    let owned_pages = if schema < SCHEMA_WITH_OWNERS {
         0
     } else {
         connection.query_row("SELECT count(*) FROM pages WHERE owner <> 0", [], |row| row.get(0))?
     };
-    Ok(DatabaseReport { schema, known, keys, revoked_keys, audited_teams, cache, owned_pages })
+    Ok(DatabaseReport { schema, supported, keys, revoked_keys, audited_teams, cache, owned_pages })
 }

@@ -13,10 +13,10 @@ use crate::secret::{ApiSecret, SecretHash};
 use crate::store::Store;
 use crate::team::{DEFAULT_TEAM, check_team_name, check_text, create_if_absent};
 
-/// The label of the key that the first start creates.
+/// Label of the key that is created at the first start.
 const FIRST_KEY_LABEL: &str = "first key";
 
-/// The public name of a key: 12 hex digits, safe to print and log.
+/// The public identifier of a key: 12 hex digits, safe to print and log.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId(Arc<str>);
 
@@ -38,29 +38,29 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// A key just created; the secret cannot be had again.
+/// A new key. Its secret is not stored and cannot be read again.
 #[derive(Debug, Clone)]
 pub struct NewKey {
-    /// The id, for `keys list` and `keys revoke`.
+    /// Public identifier, for `keys list` and `keys revoke`.
     pub id: KeyId,
-    /// Secret that the client sends.
+    /// The secret that the client sends.
     pub secret: ApiSecret,
 }
 
-/// A key as it is listed: all that is known of it, which is not its secret.
+/// A stored key, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRecord {
-    /// The id.
+    /// Public identifier.
     pub id: KeyId,
-    /// The team whose rights it has.
+    /// Team of the key.
     pub team: String,
-    /// Label given by the owner; may be empty.
+    /// Label of the key; may be empty.
     pub label: String,
-    /// When it was created, in milliseconds since the Unix epoch.
+    /// Time of its creation, in milliseconds since the Unix epoch.
     pub created_at_ms: u64,
-    /// When it was last used, to about a minute, in milliseconds since the Unix epoch.
+    /// Time of its last use, accurate to about a minute, in milliseconds since the Unix epoch.
     pub last_used_at_ms: Option<u64>,
-    /// When it was revoked, in milliseconds since the Unix epoch.
+    /// Time of its revocation, in milliseconds since the Unix epoch.
     pub revoked_at_ms: Option<u64>,
     /// Rights of the key.
     pub rights: KeyRights,
@@ -73,7 +73,7 @@ macro_rules! key_columns {
 }
 
 impl Store {
-    /// Creates a key for `team` that may do everything but administration, and the team if it does not exist. The key
+    /// Creates a key for `team` with all rights except administration, and the team if it does not exist. The key
     /// survives a power failure.
     ///
     /// # Errors
@@ -85,8 +85,8 @@ impl Store {
     /// Creates a key for `team` with these rights, and the team if it does not exist. The key survives a power failure.
     ///
     /// # Errors
-    /// [`StoreError::InvalidName`] for a team, label, format or network that cannot be shown in a list,
-    /// [`StoreError::Random`]; otherwise failures of the database.
+    /// [`StoreError::InvalidName`] for an invalid team, label, format or network, [`StoreError::Random`]; otherwise
+    /// failures of the database.
     pub fn create_key_with(&self, team: &str, label: &str, rights: &KeyRights) -> Result<NewKey, StoreError> {
         check_team_name(team)?;
         check_text("label", label)?;
@@ -102,9 +102,9 @@ impl Store {
         }
     }
 
-    /// Creates team `default` with one key if the store never had a key, and returns that key.
+    /// Creates the team `default` with one key if the store never had a key, and returns that key.
     ///
-    /// A store whose keys are all revoked gets no new one: somebody meant it so.
+    /// If all keys are revoked, no key is created: the operator revoked them on purpose.
     ///
     /// # Errors
     /// [`StoreError::Random`]; otherwise failures of the database.
@@ -112,16 +112,16 @@ impl Store {
         let secret = ApiSecret::random()?;
         self.database().write(Durability::Power, |transaction| {
             create_if_absent(transaction, DEFAULT_TEAM)?;
-            let any: bool =
+            let has_keys: bool =
                 transaction.query_row("SELECT EXISTS (SELECT 1 FROM keys)", [], |row| row.get(0))?;
-            if any {
+            if has_keys {
                 return Ok(None);
             }
             insert(transaction, &secret, DEFAULT_TEAM, FIRST_KEY_LABEL, &KeyRights::default())
         })
     }
 
-    /// Returns all keys, revoked ones too, by team and age.
+    /// Returns all keys, including revoked ones, sorted by team and age.
     ///
     /// # Errors
     /// Failures of the database.
@@ -130,47 +130,47 @@ impl Store {
         self.database().read(|connection| connection.prepare(sql)?.query_map([], key_from_row)?.collect())
     }
 
-    /// Revokes the key with this id. When this returns, this process no longer accepts the key; other processes stop
-    /// within [`ACCESS_REFRESH`](crate::ACCESS_REFRESH). It stays revoked after a power failure.
+    /// Revokes the key with this id. When this returns, this process no longer accepts the key; other processes reject
+    /// it within [`ACCESS_REFRESH`](crate::ACCESS_REFRESH). The revocation survives a power failure.
     ///
     /// # Errors
     /// [`StoreError::UnknownKey`], [`StoreError::AlreadyRevoked`]; otherwise failures of the database.
     pub fn revoke_key(&self, id: &str) -> Result<KeyRecord, StoreError> {
-        let revocation = self.database().write(Durability::Power, |transaction| revoke(transaction, id))?;
-        match revocation {
-            Revocation::Done(record) => {
+        let outcome = self.database().write(Durability::Power, |transaction| revoke(transaction, id))?;
+        match outcome {
+            RevokeOutcome::Revoked(record) => {
                 self.access().invalidate();
                 Ok(*record)
             }
-            Revocation::Unknown => Err(StoreError::UnknownKey { id: id.to_owned() }),
-            Revocation::Before { revoked_at_ms } => {
+            RevokeOutcome::NotFound => Err(StoreError::UnknownKey { id: id.to_owned() }),
+            RevokeOutcome::AlreadyRevoked { revoked_at_ms } => {
                 Err(StoreError::AlreadyRevoked { id: id.to_owned(), revoked_at_ms })
             }
         }
     }
 }
 
-enum Revocation {
-    Done(Box<KeyRecord>),
-    Unknown,
-    Before { revoked_at_ms: u64 },
+enum RevokeOutcome {
+    Revoked(Box<KeyRecord>),
+    NotFound,
+    AlreadyRevoked { revoked_at_ms: u64 },
 }
 
-fn revoke(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<Revocation> {
+fn revoke(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<RevokeOutcome> {
     let sql = concat!("SELECT ", key_columns!(), " FROM keys WHERE id = ?1");
     let Some(mut record) = transaction.query_row(sql, [id], key_from_row).optional()? else {
-        return Ok(Revocation::Unknown);
+        return Ok(RevokeOutcome::NotFound);
     };
     if let Some(revoked_at_ms) = record.revoked_at_ms {
-        return Ok(Revocation::Before { revoked_at_ms });
+        return Ok(RevokeOutcome::AlreadyRevoked { revoked_at_ms });
     }
     let now = now_ms();
     transaction.execute("UPDATE keys SET revoked_at = ?2 WHERE id = ?1", params![id, now])?;
     record.revoked_at_ms = Some(now);
-    Ok(Revocation::Done(Box::new(record)))
+    Ok(RevokeOutcome::Revoked(Box::new(record)))
 }
 
-/// Stores a key; `None` when its id is taken, which happens about once in 2^48 pairs of keys.
+/// Stores a key; `None` if its id is taken, which happens about once in 2^48 pairs of keys.
 fn insert(
     transaction: &Transaction<'_>,
     secret: &ApiSecret,
@@ -197,7 +197,7 @@ fn insert(
             rights.scopes_as_stored(),
             rights.formats_as_stored(),
             rights.networks_as_stored(),
-            // SQLite's integers are signed; its largest is as good as never.
+            // SQLite's integers are signed; larger values are stored as the maximum.
             rights.expires_at_ms.map(|at| at.min(i64::MAX as u64)),
             rights.requests_per_minute,
             rights.concurrency,

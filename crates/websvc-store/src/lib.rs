@@ -1,9 +1,10 @@
-//! Durable state of websvc: teams, API keys, credits, the page cache, browser profiles and the records of artifacts, in one SQLite file.
+//! Durable state of websvc in one SQLite file: teams, API keys, credits, jobs, the page cache, browser profiles and the
+//! records of artifacts.
 //!
-//! A [`Store`] is a cheap handle (`Clone`, `Send`, `Sync`) on `DATA_DIR/websvc.db`. Every call blocks for as long as
-//! SQLite needs, so async callers move all but [`Store::authenticate`] off their async threads. Several processes may
-//! hold the same store open: the command line creates and revokes keys beside a running server, which sees the change
-//! within [`ACCESS_REFRESH`].
+//! A [`Store`] is a cheap handle (`Clone`, `Send`, `Sync`) on `DATA_DIR/websvc.db`. Calls block for as long as SQLite
+//! needs, so async callers run them on blocking threads, except those that are documented for async threads, such as
+//! [`Store::authenticate`]. Several processes may have the same store open: the command line creates and revokes keys
+//! while a server runs, and the server sees the change within [`ACCESS_REFRESH`].
 //!
 //! ```
 //! # let dir = tempfile::tempdir()?;
@@ -27,6 +28,7 @@ mod error;
 mod inspect;
 mod job;
 mod key;
+mod key_use;
 mod ledger;
 mod migration;
 mod page;
@@ -38,11 +40,10 @@ mod secret;
 mod store;
 mod team;
 mod threat;
-mod usage;
 mod webhook;
 
 pub use access::{ACCESS_REFRESH, Caller};
-pub use artifact::{ArtifactRecord, ArtifactTotals, ReserveOutcome};
+pub use artifact::{ArtifactRecord, ReserveOutcome};
 pub use error::StoreError;
 pub use inspect::DatabaseReport;
 pub use job::{
@@ -52,8 +53,8 @@ pub use job::{
 };
 pub use key::{KeyId, KeyRecord, NewKey};
 pub use ledger::{
-    Budget, CreditHold, DailyUsage, DayTotal, HoldOutcome, LoggedRequest, MonthlyUsage, Usage, UsageFilter,
-    UsageItem, UsageLimits, UsageRetention, UsageStage,
+    Budget, CreditHold, DailyUsage, HoldOutcome, LoggedRequest, MonthlyUsage, Usage, UsageFilter, UsageItem,
+    UsageLimits, UsageRetention, UsageStage,
 };
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 pub use page_scope::{PageOwner, PageScope};

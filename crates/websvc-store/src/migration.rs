@@ -1,11 +1,11 @@
-//! The schema of the database, as an ordered list of steps that only ever grows.
+//! Migrations of the database schema: an ordered list of steps that only grows.
 //!
-//! The number of steps taken is kept in SQLite's `user_version`. Every step runs in one transaction together with the
-//! new number, so a crash leaves the old schema or the new one, and two processes that start together take it once.
+//! SQLite's `user_version` stores the number of applied steps. Each step runs in one transaction together with the new
+//! number. So a crash leaves the old or the new schema, and processes that start at the same time apply a step once.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-/// The steps: the one at position `n` brings the schema from version `n` to `n + 1`.
+/// The steps: the one at index `n` migrates the schema from version `n` to `n + 1`.
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/001_keys_and_pages.sql"),
     include_str!("migrations/002_artifacts.sql"),
@@ -27,32 +27,32 @@ pub(crate) const MIGRATIONS: &[&str] = &[
 /// Outcome of [`migrate`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum MigrationOutcome {
-    /// The schema is the newest this program knows.
+    /// The schema has the newest version that this program supports.
     Current,
-    /// The file is of a later program; nothing was touched.
-    Newer { found: u32, known: u32 },
+    /// A newer program migrated the file; nothing was changed.
+    Newer { found: u32, supported: u32 },
 }
 
-/// Brings the schema up to the last of `steps`.
+/// Migrates the schema to the last of `steps`.
 pub(crate) fn migrate(connection: &mut Connection, steps: &[&str]) -> rusqlite::Result<MigrationOutcome> {
-    let known = u32::try_from(steps.len()).expect("there are few migrations");
+    let supported = u32::try_from(steps.len()).expect("there are few migrations");
     loop {
-        if version(connection)? == known {
+        if version(connection)? == supported {
             return Ok(MigrationOutcome::Current);
         }
-        let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Read again under the write lock: another process may have taken the step in between.
-        let found = version(&step)?;
-        if found > known {
-            return Ok(MigrationOutcome::Newer { found, known });
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // Read again under the write lock: another process may have applied the step in the meantime.
+        let found = version(&transaction)?;
+        if found > supported {
+            return Ok(MigrationOutcome::Newer { found, supported });
         }
-        if found < known {
-            take_step(step, found, steps[found as usize])?;
+        if found < supported {
+            apply_step(transaction, found, steps[found as usize])?;
         }
     }
 }
 
-fn take_step(transaction: Transaction<'_>, found: u32, sql: &str) -> rusqlite::Result<()> {
+fn apply_step(transaction: Transaction<'_>, found: u32, sql: &str) -> rusqlite::Result<()> {
     transaction.execute_batch(sql)?;
     transaction.pragma_update(None, "user_version", found + 1)?;
     transaction.commit()
@@ -70,7 +70,7 @@ mod tests {
     const SECOND: &str = "ALTER TABLE a ADD COLUMN y INTEGER NOT NULL DEFAULT 1;";
 
     #[test]
-    fn steps_are_taken_in_order_and_once() {
+    fn steps_are_applied_in_order_and_once() {
         let mut db = Connection::open_in_memory().unwrap();
         assert_eq!(migrate(&mut db, &[FIRST]).unwrap(), MigrationOutcome::Current);
         assert_eq!(migrate(&mut db, &[FIRST, SECOND]).unwrap(), MigrationOutcome::Current);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_step_leaves_the_schema_as_it_was() {
+    fn failing_step_leaves_the_schema_unchanged() {
         let mut db = Connection::open_in_memory().unwrap();
         migrate(&mut db, &[FIRST]).unwrap();
         migrate(&mut db, &[FIRST, "CREATE TABLE b (x INTEGER); CREATE TABLE a (x INTEGER);"]).unwrap_err();
@@ -92,15 +92,15 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_schema_is_reported_and_left_alone() {
+    fn newer_schema_is_reported_and_not_changed() {
         let mut db = Connection::open_in_memory().unwrap();
         migrate(&mut db, &[FIRST, SECOND]).unwrap();
-        assert_eq!(migrate(&mut db, &[FIRST]).unwrap(), MigrationOutcome::Newer { found: 2, known: 1 });
+        assert_eq!(migrate(&mut db, &[FIRST]).unwrap(), MigrationOutcome::Newer { found: 2, supported: 1 });
         assert_eq!(version(&db).unwrap(), 2);
     }
 
     #[test]
-    fn pages_and_teams_from_before_the_index_policy_are_shared() {
+    fn index_policy_migration_makes_old_pages_and_teams_shared() {
         let mut db = Connection::open_in_memory().unwrap();
         let before = MIGRATIONS.iter().position(|step| step.contains("index_policy")).unwrap();
         migrate(&mut db, &MIGRATIONS[..before]).unwrap();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_of_jobs_from_before_the_list_entries_are_no_copies() {
+    fn list_entry_migration_makes_old_urls_no_copies() {
         let mut db = Connection::open_in_memory().unwrap();
         let before = MIGRATIONS.iter().position(|step| step.contains("copy_of")).unwrap();
         migrate(&mut db, &MIGRATIONS[..before]).unwrap();

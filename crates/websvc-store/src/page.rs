@@ -1,4 +1,4 @@
-//! Pages of the cache, as fetched, and the limits of the cache.
+//! Entries of the page cache, and its limits.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use bytes::Bytes;
 
 use crate::page_scope::PageOwner;
 
-/// The name of an entry: the normalised URL, a variant for whatever else changes what a server answers
-/// (mobile, language, proxy country), and the team whose copy it is, unless it is everybody's.
+/// The key of an entry: the normalized URL, a variant for everything else that changes the response of a host (mobile,
+/// language, proxy country), and the owner of a private copy.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PageKey {
     url: String,
@@ -17,36 +17,38 @@ pub struct PageKey {
 }
 
 impl PageKey {
-    /// Makes a key. The URL must be normalised (lower-case host, no fragment): keys are compared as texts.
+    /// Creates the key of a shared copy. The URL must be normalized (lower-case host, no fragment): keys are compared
+    /// as strings.
     #[must_use]
     pub fn new(url: impl Into<String>, variant: impl Into<String>) -> Self {
         Self { url: url.into(), variant: variant.into(), owner: None }
     }
 
-    /// Makes the key of an owner's own copy of the page; without an owner, that of everybody's.
+    /// Returns the key of an owner's private copy of the page; without an owner, that of the shared copy.
     #[must_use]
     pub fn owned_by(self, owner: Option<PageOwner>) -> Self {
         Self { owner, ..self }
     }
 
-    /// Returns whose copy it is; `None` is everybody's.
+    /// Returns the owner of a private copy; `None` for a shared one.
     #[must_use]
     pub fn owner(&self) -> Option<PageOwner> {
         self.owner
     }
 
-    /// Returns the key of everybody's copy of the same page; `None` when this is it.
+    /// Returns the key of the shared copy of the same page; `None` if this is a shared one.
     #[must_use]
     pub fn shared(&self) -> Option<Self> {
         self.owner.map(|_| self.clone().owned_by(None))
     }
 
-    /// Returns the owner as the database has it.
+    /// Returns the number of the owner in the database; 0 for a shared copy.
     pub(crate) fn owner_number(&self) -> u64 {
         self.owner.map_or(0, PageOwner::number)
     }
 
-    /// Returns the variant as the database has it: no variant begins with an owner, since none has control characters.
+    /// Returns the variant in the database, which begins with the owner of a private copy. Variants contain no control
+    /// characters, so this is unique.
     pub(crate) fn stored_variant(&self) -> Cow<'_, str> {
         match self.owner {
             Some(owner) => Cow::Owned(format!("{}\u{1f}{}", owner.number(), self.variant)),
@@ -66,7 +68,7 @@ impl PageKey {
         &self.variant
     }
 
-    /// Returns the host of the URL without port, or the empty text when it has none.
+    /// Returns the host of the URL without the port, or an empty string if there is none.
     #[must_use]
     pub fn host(&self) -> &str {
         let Some((_, rest)) = self.url.split_once("://") else { return "" };
@@ -80,38 +82,38 @@ impl PageKey {
     }
 }
 
-/// A page as it was fetched. Extraction is repeated on reading: it is fast, and its options differ by request.
+/// A page as it was fetched. Extraction is repeated for each request: it is fast, and its options differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CachedPage {
-    /// The name of the entry.
+    /// Key of the entry.
     pub key: PageKey,
     /// The URL after all redirects.
     pub final_url: String,
-    /// The HTTP status.
+    /// HTTP status of the response.
     pub status: u16,
-    /// The response headers worth keeping, such as `content-type`, in order.
+    /// The stored response headers, such as `content-type`, in their order.
     pub headers: Vec<(String, String)>,
     /// The body, decoded from its transfer and content encodings.
     pub body: Bytes,
-    /// When it was fetched, in milliseconds since the Unix epoch.
+    /// Time of the fetch, in milliseconds since the Unix epoch.
     pub fetched_at_ms: u64,
-    /// True if the body was cut at a size limit.
+    /// True if the body was truncated at a size limit.
     pub truncated: bool,
 }
 
-/// The bounds of the page cache.
+/// Limits of the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheLimits {
-    /// The most bytes that all entries together may occupy, compressed.
+    /// Maximum of bytes of all entries, compressed.
     pub max_bytes: u64,
-    /// The most bytes that one entry may occupy, compressed.
+    /// Maximum of bytes of one entry, compressed.
     pub max_entry_bytes: u64,
-    /// Entries older than this are removed.
+    /// Maximum age of an entry; older ones are evicted.
     pub max_age: Duration,
 }
 
 impl Default for CacheLimits {
-    /// 1 GiB in all, 16 MiB for one entry, two years (the `maxAge` of a lockdown request, spec section 8).
+    /// Returns 1 GiB in total, 16 MiB per entry, two years (the `maxAge` of a lockdown request, spec section 8).
     fn default() -> Self {
         Self {
             max_bytes: 1 << 30,
@@ -124,29 +126,28 @@ impl Default for CacheLimits {
 /// Outcome of storing a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PutOutcome {
-    /// It is stored; `evicted` older entries made room.
+    /// The page is stored.
     Stored {
-        /// The number of entries removed.
+        /// Number of entries that were evicted for it.
         evicted: u64,
     },
-    /// It is not stored: it occupies more than one entry may.
+    /// The page is not stored, because it exceeds the maximum size of an entry.
     TooLarge {
         /// Size of the page.
         bytes: u64,
         /// Size limit.
         limit: u64,
     },
-    /// It is not stored: the cache has a page of the same key that was fetched later, or the team that it would belong to
-    /// was deleted.
+    /// The page is not stored, because the cache has a newer one with the same key, or its team was deleted.
     Outdated,
 }
 
 /// Size of the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheSize {
-    /// The number of entries.
+    /// Number of entries.
     pub pages: u64,
-    /// The bytes of all entries, compressed.
+    /// Bytes of all entries, compressed.
     pub bytes: u64,
 }
 
@@ -155,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_host_is_the_authority_without_user_and_port() {
+    fn host_is_the_authority_without_user_and_port() {
         for (url, host) in [
             ("https://example.com/a/b", "example.com"),
             ("https://example.com", "example.com"),

@@ -1,7 +1,7 @@
-//! The page cache: put with a bound, get, purge.
+//! The page cache: stores, reads, evicts and purges pages.
 //!
-//! The oldest pages leave first. Room is made in small transactions so that a cache whose bound was lowered, or one
-//! large page that displaces many small ones, never holds the write lock for long.
+//! The oldest pages are evicted first, in small transactions. So the write lock is never held for long, even if the
+//! limit was lowered, or one large page replaces many small ones.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -15,18 +15,18 @@ use crate::page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 use crate::page_scope::owner_exists;
 use crate::store::Store;
 
-/// Pages are stored on the way of an answer: speed matters more than the last percent.
+/// Pages are stored before the response is sent, so speed matters more than the ratio.
 const COMPRESSION_LEVEL: i32 = 1;
-/// Approximate size of a row and its index entries without its texts.
+/// Approximate size of a row and its index entries, without its strings.
 const ROW_OVERHEAD_BYTES: u64 = 128;
-/// The most rows that one transaction removes.
+/// Maximum of rows that one transaction deletes.
 const BATCH_ROWS: u32 = 64;
-/// A larger body in the database can only be damage; it keeps damage from asking for absurd memory.
+/// Maximum size of a body. A larger one in the database is damage, which must not cause a huge allocation.
 const MAX_BODY_BYTES: u64 = 1 << 30;
 
 impl Store {
-    /// Stores a page, replacing an older one of the same key, and removes the oldest entries until the bounds hold.
-    /// The time of `page` counts as the present when entries are judged too old.
+    /// Stores a page, which replaces an older one with the same key, and evicts the oldest entries until the limits
+    /// hold. The age of entries is measured at the time of the fetch of `page`.
     ///
     /// # Errors
     /// Failures of the database.
@@ -37,15 +37,15 @@ impl Store {
             return Ok(PutOutcome::TooLarge { bytes: entry.size, limit });
         }
         let bounds = CacheBounds::new(limits, page.fetched_at_ms);
-        let mut evicted = 0;
+        let mut total_evicted = 0;
         loop {
-            let step =
+            let result =
                 self.database().write(Durability::Process, |transaction| put(transaction, &entry, bounds))?;
-            match step {
-                PutResult::Stored { removed } => {
-                    return Ok(PutOutcome::Stored { evicted: evicted + removed });
+            match result {
+                PutResult::Stored { evicted } => {
+                    return Ok(PutOutcome::Stored { evicted: total_evicted + evicted });
                 }
-                PutResult::MoreRoomNeeded { removed } => evicted += removed,
+                PutResult::EvictMore { evicted } => total_evicted += evicted,
                 PutResult::Outdated => return Ok(PutOutcome::Outdated),
             }
         }
@@ -54,21 +54,21 @@ impl Store {
     /// Returns the page with this key, whatever its age.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] when the entry cannot be decoded; otherwise failures of the database.
+    /// [`StoreError::Corrupt`] if the entry cannot be decoded; otherwise failures of the database.
     pub fn page(&self, key: &PageKey) -> Result<Option<CachedPage>, StoreError> {
         let sql = "SELECT final_url, status, headers, fetched_at, truncated, body_length, body_encoding, body \
                    FROM pages WHERE url = ?1 AND variant = ?2 AND owner = ?3";
         let row = self.database().read(|connection| {
             let mut statement = connection.prepare_cached(sql)?;
-            statement.query_row(name_of(key), StoredPage::from_row).optional()
+            statement.query_row(key_params(key), StoredPage::from_row).optional()
         })?;
-        // Outside of `read`: decoding needs no connection.
+        // After `read`, because decoding needs no connection.
         let decoded = row.map(|row| row.decode(key.clone())).transpose();
         decoded.map_err(|detail| self.database().corrupt(format!("page {}: {detail}", key.url())))
     }
 
-    /// Returns when the page with this key was fetched; reads no body. `None` also when that cannot be told at once, because
-    /// all connections are in use: it waits for none, so it may be called on an async thread.
+    /// Returns the time of the fetch of the page with this key, without reading its body. Never waits for a connection,
+    /// so it may be called on an async thread; returns `None` also if all connections are in use.
     ///
     /// # Errors
     /// Failures of the database.
@@ -76,44 +76,44 @@ impl Store {
         let sql = "SELECT fetched_at FROM pages WHERE url = ?1 AND variant = ?2 AND owner = ?3";
         let found = self.database().try_read(|connection| {
             let mut statement = connection.prepare_cached(sql)?;
-            statement.query_row(name_of(key), |row| row.get(0)).optional()
+            statement.query_row(key_params(key), |row| row.get(0)).optional()
         })?;
         Ok(found.flatten())
     }
 
-    /// Removes entries until the bounds hold, as of `now_ms` (milliseconds since the Unix epoch), and returns how
-    /// many. For a start with lower bounds and for expiry when nothing is stored.
+    /// Evicts entries until the limits hold at `now_ms` (milliseconds since the Unix epoch), and returns how many. For
+    /// lowered limits, and for the expiry of entries while no page is stored.
     ///
     /// # Errors
     /// Failures of the database.
     pub fn evict_pages(&self, limits: &CacheLimits, now_ms: u64) -> Result<u64, StoreError> {
         let bounds = CacheBounds::new(limits, now_ms);
-        self.in_batches(|transaction| evict(transaction, bounds, 0).map(|eviction| eviction.removed))
+        self.delete_in_batches(|transaction| evict(transaction, bounds, 0).map(|eviction| eviction.evicted))
     }
 
-    /// Removes every variant of a URL and returns how many there were.
+    /// Deletes every variant of a URL, and returns how many there were.
     ///
     /// # Errors
     /// Failures of the database.
     pub fn purge_url(&self, url: &str) -> Result<u64, StoreError> {
         let sql = "DELETE FROM pages WHERE id IN (SELECT id FROM pages WHERE url = ?1 LIMIT ?2)";
-        self.in_batches(|transaction| {
+        self.delete_in_batches(|transaction| {
             transaction.execute(sql, params![url, BATCH_ROWS]).map(|rows| rows as u64)
         })
     }
 
-    /// Removes every page of a host (exactly this host, any port) and returns how many there were.
+    /// Deletes every page of a host (exactly this host, any port), and returns how many there were.
     ///
     /// # Errors
     /// Failures of the database.
     pub fn purge_host(&self, host: &str) -> Result<u64, StoreError> {
         let sql = "DELETE FROM pages WHERE id IN (SELECT id FROM pages WHERE host = ?1 LIMIT ?2)";
-        self.in_batches(|transaction| {
+        self.delete_in_batches(|transaction| {
             transaction.execute(sql, params![host, BATCH_ROWS]).map(|rows| rows as u64)
         })
     }
 
-    /// Returns what the cache occupies.
+    /// Returns the size of the cache.
     ///
     /// # Errors
     /// Failures of the database.
@@ -121,27 +121,27 @@ impl Store {
         self.database().read(size)
     }
 
-    /// Repeats a removal, one transaction at a time, until nothing is left to remove.
-    fn in_batches(
+    /// Repeats a deletion, one transaction at a time, until it deletes nothing. Returns the number of deleted rows.
+    fn delete_in_batches(
         &self,
-        mut remove: impl FnMut(&Transaction<'_>) -> rusqlite::Result<u64>,
+        mut delete: impl FnMut(&Transaction<'_>) -> rusqlite::Result<u64>,
     ) -> Result<u64, StoreError> {
-        let mut removed = 0;
+        let mut deleted = 0;
         loop {
-            match self.database().write(Durability::Process, &mut remove)? {
-                0 => return Ok(removed),
-                rows => removed += rows,
+            match self.database().write(Durability::Process, &mut delete)? {
+                0 => return Ok(deleted),
+                rows => deleted += rows,
             }
         }
     }
 }
 
-/// Returns the columns that name an entry: URL, variant, owner.
-fn name_of(key: &PageKey) -> impl Params {
+/// Returns the key columns of an entry: URL, variant, owner.
+fn key_params(key: &PageKey) -> impl Params {
     (key.url(), key.stored_variant(), key.owner_number())
 }
 
-/// The bounds of the cache as numbers to compare with.
+/// The limits of the cache at a point in time.
 #[derive(Debug, Clone, Copy)]
 struct CacheBounds {
     max_bytes: u64,
@@ -154,9 +154,15 @@ impl CacheBounds {
     }
 }
 
+/// Result of one transaction that stores a page.
 enum PutResult {
-    Stored { removed: u64 },
-    MoreRoomNeeded { removed: u64 },
+    Stored {
+        evicted: u64,
+    },
+    /// Another transaction must evict more entries before the page fits.
+    EvictMore {
+        evicted: u64,
+    },
     Outdated,
 }
 
@@ -166,53 +172,53 @@ fn put(transaction: &Transaction<'_>, entry: &Entry<'_>, bounds: CacheBounds) ->
     if let Some(owner) = page.key.owner()
         && !owner_exists(transaction, owner)?
     {
-        // Its team was deleted while the page was on its way, and nobody could read it.
+        // Its team was deleted while the page was fetched, so no request could read it.
         return Ok(PutResult::Outdated);
     }
-    let newer: bool = transaction
+    let has_newer: bool = transaction
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM pages WHERE url = ?1 AND variant = ?2 AND fetched_at > ?3)",
         )?
         .query_row(params![page.key.url(), variant, page.fetched_at_ms], |row| row.get(0))?;
-    if newer {
+    if has_newer {
         return Ok(PutResult::Outdated);
     }
     transaction
         .prepare_cached("DELETE FROM pages WHERE url = ?1 AND variant = ?2")?
         .execute(params![page.key.url(), variant])?;
-    let Eviction { removed, enough } = evict(transaction, bounds, entry.size)?;
-    if !enough {
-        return Ok(PutResult::MoreRoomNeeded { removed });
+    let Eviction { evicted, is_enough } = evict(transaction, bounds, entry.size)?;
+    if !is_enough {
+        return Ok(PutResult::EvictMore { evicted });
     }
     entry.insert(transaction)?;
-    Ok(PutResult::Stored { removed })
+    Ok(PutResult::Stored { evicted })
 }
 
 struct Eviction {
-    removed: u64,
-    /// True if there is enough room now; more entries may still be too old.
-    enough: bool,
+    evicted: u64,
+    /// True if the new bytes fit now. More entries may still be too old.
+    is_enough: bool,
 }
 
-/// Removes one batch at most: the oldest entries, until `room` more bytes fit and the next one is young enough.
-fn evict(transaction: &Transaction<'_>, bounds: CacheBounds, room: u64) -> rusqlite::Result<Eviction> {
-    let mut bytes = size(transaction)?.bytes.saturating_add(room);
+/// Evicts at most one batch: the oldest entries, until `new_bytes` more bytes fit and the next entry is young enough.
+fn evict(transaction: &Transaction<'_>, bounds: CacheBounds, new_bytes: u64) -> rusqlite::Result<Eviction> {
+    let mut bytes = size(transaction)?.bytes.saturating_add(new_bytes);
     let mut oldest = transaction
         .prepare_cached("SELECT id, fetched_at, size FROM pages ORDER BY fetched_at, size, id LIMIT ?1")?;
     let rows: Vec<(i64, u64, u64)> = oldest
         .query_map([BATCH_ROWS], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<Result<_, _>>()?;
     let mut delete = transaction.prepare_cached("DELETE FROM pages WHERE id = ?1")?;
-    let mut removed = 0;
+    let mut evicted = 0;
     for (id, fetched_at, size) in rows {
         if bytes <= bounds.max_bytes && fetched_at >= bounds.oldest_ms {
             break;
         }
         delete.execute([id])?;
         bytes = bytes.saturating_sub(size);
-        removed += 1;
+        evicted += 1;
     }
-    Ok(Eviction { removed, enough: bytes <= bounds.max_bytes })
+    Ok(Eviction { evicted, is_enough: bytes <= bounds.max_bytes })
 }
 
 fn size(connection: &Connection) -> rusqlite::Result<CacheSize> {
@@ -221,7 +227,7 @@ fn size(connection: &Connection) -> rusqlite::Result<CacheSize> {
         .query_row([], |row| Ok(CacheSize { pages: row.get(0)?, bytes: row.get(1)? }))
 }
 
-/// A page in the form in which it is stored.
+/// A page, encoded for the table.
 struct Entry<'a> {
     page: &'a CachedPage,
     headers: String,
@@ -238,7 +244,7 @@ impl<'a> Entry<'a> {
         let headers = serde_json::to_string(&page.headers).expect("a list of pairs of texts is always JSON");
         let (body, encoding) = match zstd::bulk::compress(&page.body, COMPRESSION_LEVEL) {
             Ok(compressed) if compressed.len() < page.body.len() => (Cow::Owned(compressed), ZSTD),
-            // Pictures and PDF files are compressed already.
+            // Images and PDF files are already compressed.
             _ => (Cow::Borrowed(&*page.body), PLAIN),
         };
         let texts = page.key.url().len() + page.key.variant().len() + page.final_url.len() + headers.len();

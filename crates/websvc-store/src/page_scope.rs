@@ -1,4 +1,4 @@
-//! Page scopes: whose copies of pages a request reads and stores, by the setting of its team.
+//! Page scopes: the copies of pages that a request may read and store, by the index policy of its team.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
@@ -10,10 +10,11 @@ use crate::error::StoreError;
 use crate::store::Store;
 use crate::team::{DEFAULT_TEAM, IndexPolicy, Team};
 
-/// The most rows that one transaction removes.
+/// Maximum of rows that one transaction deletes.
 const BATCH_ROWS: u32 = 64;
 
-/// The owners in the cache whose team does not exist: one step in the index of owners for each owner, however many pages it has.
+/// Selects the owners in the cache whose teams do not exist. It reads one entry of the index per owner, however many
+/// pages the owner has.
 const OWNERS_WITHOUT_TEAM: &str = "WITH RECURSIVE owners (owner) AS ( \
      SELECT min(owner) FROM pages WHERE owner <> 0 \
      UNION ALL \
@@ -22,13 +23,13 @@ const OWNERS_WITHOUT_TEAM: &str = "WITH RECURSIVE owners (owner) AS ( \
      SELECT owner FROM owners WHERE owner IS NOT NULL \
      AND owner NOT IN (SELECT page_owner FROM teams WHERE page_owner IS NOT NULL)";
 
-/// The number under which the pages of a team are kept apart. It is never given to another team, not even to a later one
-/// of the same name.
+/// The owner of private pages: a number that is assigned to a team. It is never assigned again, not even to a later
+/// team of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageOwner(NonZeroU64);
 
 impl PageOwner {
-    /// Makes an owner of its number; 0 is none.
+    /// Creates an owner from its number; `None` for 0, the number of shared pages.
     #[must_use]
     pub fn new(number: u64) -> Option<Self> {
         NonZeroU64::new(number).map(Self)
@@ -44,17 +45,17 @@ impl PageOwner {
 /// The copies of pages that a request reads and stores, in the index and in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PageScope {
-    /// It reads and stores those of all teams.
+    /// It reads and stores shared copies.
     #[default]
     Shared,
-    /// It stores copies that its team alone reads, and reads those of all teams beside them.
+    /// It stores private copies of its team, and reads these and the shared ones.
     Team(PageOwner),
-    /// It stores nothing, and reads those of all teams.
+    /// It stores nothing, and reads shared copies.
     Off,
 }
 
 impl PageScope {
-    /// Returns whose copies come before those of all teams.
+    /// Returns the owner whose private copies precede the shared ones.
     #[must_use]
     pub fn owner(self) -> Option<PageOwner> {
         match self {
@@ -65,27 +66,27 @@ impl PageScope {
 }
 
 impl Team {
-    /// Returns what its requests read and store.
+    /// Returns the page scope of its requests.
     #[must_use]
     pub fn page_scope(&self) -> PageScope {
         match (self.index, self.page_owner) {
             (IndexPolicy::Shared, _) => PageScope::Shared,
             (IndexPolicy::Team, Some(owner)) => PageScope::Team(owner),
-            // The number is given with the policy; without one nothing may be stored.
+            // The owner is assigned together with the policy. Without one, nothing may be stored.
             (IndexPolicy::Team, None) | (IndexPolicy::Off, _) => PageScope::Off,
         }
     }
 }
 
 impl Store {
-    /// Returns what the requests of a team read and store, as of at most [`ACCESS_REFRESH`](crate::ACCESS_REFRESH) ago. Takes
-    /// about a microsecond for a team that was seen before, so it may be called on an async thread.
+    /// Returns the page scope of a team's requests, as of at most [`ACCESS_REFRESH`](crate::ACCESS_REFRESH) ago. Takes
+    /// about a microsecond for a cached team, so it may be called on an async thread.
     ///
-    /// A team that does not exist is one that was deleted while it had work to do: nothing of it is stored. Only team
+    /// A team that does not exist was deleted while it had requests in flight: nothing of them is stored. Only the team
     /// `default` need not exist.
     ///
     /// # Errors
-    /// Failures of the database; the caller must then refuse the request.
+    /// Failures of the database; then the caller must reject the request.
     pub fn page_scope(&self, team: &str) -> Result<PageScope, StoreError> {
         let found = self.access().team(team).map_err(|error| self.database().error(error))?;
         Ok(match found {
@@ -95,7 +96,7 @@ impl Store {
         })
     }
 
-    /// Returns the owners whose teams exist.
+    /// Returns the owners of all teams that exist.
     ///
     /// # Errors
     /// Failures of the database.
@@ -107,16 +108,16 @@ impl Store {
         Ok(numbers.into_iter().filter_map(PageOwner::new).collect())
     }
 
-    /// Removes the cached pages whose team was deleted, and returns how many there were. Nobody could read them any more.
+    /// Deletes the private cached pages of deleted teams, and returns how many. No request can read them any more.
     ///
     /// # Errors
     /// Failures of the database.
     pub fn purge_ownerless(&self) -> Result<u64, StoreError> {
-        // A look first: it is asked often, and a write would hold up others for nothing.
+        // A read first: this is called often, and a write transaction would block other writers in vain.
         let owners: Vec<u64> = self.database().read(|connection| {
             connection.prepare_cached(OWNERS_WITHOUT_TEAM)?.query_map([], |row| row.get(0))?.collect()
         })?;
-        let mut removed = 0;
+        let mut deleted = 0;
         for owner in owners {
             loop {
                 let sql = "DELETE FROM pages WHERE id IN \
@@ -127,25 +128,25 @@ impl Store {
                 if rows == 0 {
                     break;
                 }
-                removed += rows as u64;
+                deleted += rows as u64;
             }
         }
-        Ok(removed)
+        Ok(deleted)
     }
 }
 
-/// Reads an owner from a column; `NULL` is none.
+/// Reads an owner from a column; `NULL` is `None`.
 pub(crate) fn owner_from_row(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<PageOwner>> {
     Ok(row.get::<_, Option<u64>>(column)?.and_then(PageOwner::new))
 }
 
-/// Gives the next number.
+/// Assigns the next owner number.
 pub(crate) fn next_owner(transaction: &Transaction<'_>) -> rusqlite::Result<Option<PageOwner>> {
     let sql = "UPDATE page_owners SET last = last + 1 RETURNING last";
     transaction.query_row(sql, [], |row| row.get(0)).map(PageOwner::new)
 }
 
-/// Tells whether the team of an owner exists.
+/// Returns whether the team of an owner exists.
 pub(crate) fn owner_exists(connection: &Connection, owner: PageOwner) -> rusqlite::Result<bool> {
     connection
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM teams WHERE page_owner = ?1)")?

@@ -1,48 +1,49 @@
-//! Browser profiles: what a browser keeps for a team under a name, with one saver at a time and readers beside it.
+//! Browser profiles: named states of a browser for a team, with one writer and any number of readers.
 //!
-//! The state is the browser's business and opaque here. The right to save is a lease: a process that dies gives it back
-//! by letting it run out.
+//! The state is opaque to the store. The right to save is a lease, which expires if its process dies.
 
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 
+use crate::clock::add_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::secret::hex;
 use crate::store::Store;
 
-/// Profiles are saved after the answer: a few percent are worth a few milliseconds.
+/// Profiles are saved after the response, so a better ratio is worth a few milliseconds.
 const COMPRESSION_LEVEL: i32 = 3;
-/// The largest state of a profile, before compression: cookies and storage of many sites.
+/// Maximum size of the state of a profile, before compression: cookies and storage of many sites.
 pub const PROFILE_MAX_BYTES: u64 = 64 * 1024 * 1024;
-/// The most profiles of a team.
+/// Maximum of profiles of a team.
 pub const PROFILES_MAX: u64 = 1_000;
 
-/// The state of a profile as it was saved last.
+/// The last saved state of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileState {
-    /// State from the browser.
+    /// State of the browser.
     pub state: Vec<u8>,
-    /// When it was saved, in milliseconds since the Unix epoch.
+    /// Time of the save, in milliseconds since the Unix epoch.
     pub saved_at_ms: u64,
 }
 
-/// A profile as it is listed.
+/// A profile without its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileRecord {
-    /// The team whose it is.
+    /// Team that owns the profile.
     pub team: String,
-    /// Its name.
+    /// Name of the profile.
     pub name: String,
-    /// The size of the state, before compression.
+    /// Size of the state, before compression.
     pub bytes: u64,
-    /// When it was saved last, in milliseconds since the Unix epoch; never, when only a first saver is at work.
+    /// Time of the last save, in milliseconds since the Unix epoch; `None` if the profile was leased but never saved.
     pub saved_at_ms: Option<u64>,
-    /// Until when somebody may save it, in milliseconds since the Unix epoch.
+    /// Time of the end of its lease, in milliseconds since the Unix epoch.
     pub leased_until_ms: Option<u64>,
 }
 
-/// The right to save a profile, for a time.
+/// The right to save a profile, until it expires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileLease {
     team: String,
@@ -53,36 +54,36 @@ pub struct ProfileLease {
 /// Outcome of locking a profile for saving.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LockProfileOutcome {
-    /// It was.
+    /// The caller has the lease.
     Leased(ProfileLease),
-    /// Somebody else has it.
+    /// Another request has it.
     Busy {
-        /// Until then, unless it is renewed or given back; in milliseconds since the Unix epoch.
+        /// Time of the end of its lease, unless it is renewed or released; in milliseconds since the Unix epoch.
         until_ms: u64,
     },
-    /// The team has as many profiles as it may.
+    /// The team has [`PROFILES_MAX`] profiles.
     TooMany,
 }
 
 /// Outcome of saving a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SaveProfileOutcome {
-    /// It is saved, and survives a power failure.
+    /// The state is saved, and survives a power failure.
     Saved,
-    /// The lease ran out and somebody else has it, or the profile was deleted: nothing was changed.
+    /// The lease expired and another request has it, or the profile was deleted. Nothing was changed.
     LeaseLost,
-    /// It is larger than [`PROFILE_MAX_BYTES`]: nothing was changed.
+    /// The state is larger than [`PROFILE_MAX_BYTES`]. Nothing was changed.
     TooLarge {
-        /// Its size.
+        /// Size of the state.
         bytes: u64,
     },
 }
 
 impl Store {
-    /// Returns the state of a profile as it was saved last, whoever is about to save another; `None` when there is none.
+    /// Returns the last saved state of a profile, also while a request has the lease; `None` if there is none.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] when it cannot be decoded; otherwise failures of the database.
+    /// [`StoreError::Corrupt`] if it cannot be decoded; otherwise failures of the database.
     pub fn profile(&self, team: &str, name: &str) -> Result<Option<ProfileState>, StoreError> {
         let sql = "SELECT state, length, saved_at FROM profiles \
                    WHERE team = ?1 AND name = ?2 AND state IS NOT NULL";
@@ -94,22 +95,22 @@ impl Store {
                 })
                 .optional()
         })?;
-        let Some((packed, length, saved_at_ms)) = row else { return Ok(None) };
+        let Some((compressed, length, saved_at_ms)) = row else { return Ok(None) };
         let damaged =
             |detail: String| self.database().corrupt(format!("profile {name:?} of team {team}: {detail}"));
         if length > PROFILE_MAX_BYTES {
             return Err(damaged(format!("a state of {length} bytes")));
         }
-        let state =
-            zstd::bulk::decompress(&packed, length as usize).map_err(|error| damaged(error.to_string()))?;
+        let state = zstd::bulk::decompress(&compressed, length as usize)
+            .map_err(|error| damaged(error.to_string()))?;
         if state.len() as u64 != length {
             return Err(damaged(format!("a state of {} bytes instead of {length}", state.len())));
         }
         Ok(Some(ProfileState { state, saved_at_ms }))
     }
 
-    /// Gives the right to save a profile from `now_ms` (milliseconds since the Unix epoch) on for `life`, if nobody has
-    /// it. The profile need not exist yet.
+    /// Leases a profile for saving, for `ttl` from `now_ms` (milliseconds since the Unix epoch) on, if no other request
+    /// has the lease. The profile need not exist yet.
     ///
     /// # Errors
     /// [`StoreError::Random`]; otherwise failures of the database.
@@ -118,17 +119,16 @@ impl Store {
         team: &str,
         name: &str,
         now_ms: u64,
-        life: Duration,
+        ttl: Duration,
     ) -> Result<LockProfileOutcome, StoreError> {
         let mut token = [0; 16];
         getrandom::fill(&mut token).map_err(|source| StoreError::Random { source })?;
-        let token: String = token.iter().map(|byte| format!("{byte:02x}")).collect();
-        let lease = ProfileLease { team: team.to_owned(), name: name.to_owned(), token };
+        let lease = ProfileLease { team: team.to_owned(), name: name.to_owned(), token: hex(&token) };
         self.database()
-            .write(Durability::Process, |transaction| lock(transaction, lease, now_ms, until(now_ms, life)))
+            .write(Durability::Process, |transaction| lock(transaction, lease, now_ms, add_ms(now_ms, ttl)))
     }
 
-    /// Keeps the right to save for `life` from `now_ms` on; tells whether it was still there to keep.
+    /// Renews a lease for `ttl` from `now_ms` on. Returns false if the lease is lost.
     ///
     /// # Errors
     /// Failures of the database.
@@ -136,19 +136,19 @@ impl Store {
         &self,
         lease: &ProfileLease,
         now_ms: u64,
-        life: Duration,
+        ttl: Duration,
     ) -> Result<bool, StoreError> {
         self.database().write(Durability::Process, |transaction| {
             transaction
                 .execute(
                     "UPDATE profiles SET lease_until = ?4 WHERE team = ?1 AND name = ?2 AND lease = ?3",
-                    params![lease.team, lease.name, lease.token, until(now_ms, life)],
+                    params![lease.team, lease.name, lease.token, add_ms(now_ms, ttl)],
                 )
                 .map(|rows| rows == 1)
         })
     }
 
-    /// Saves a state as of `now_ms`; the lease stays. One that ran out is as good as new until somebody else has it.
+    /// Saves a state as of `now_ms`. The lease continues. An expired lease is valid until another request has it.
     ///
     /// # Errors
     /// Failures of the database.
@@ -162,22 +162,22 @@ impl Store {
         if bytes > PROFILE_MAX_BYTES {
             return Ok(SaveProfileOutcome::TooLarge { bytes });
         }
-        let packed =
+        let compressed =
             zstd::bulk::compress(state, COMPRESSION_LEVEL).expect("compressing into memory cannot fail");
         self.database().write(Durability::Power, |transaction| {
             let rows = transaction.execute(
                 "UPDATE profiles SET state = ?4, length = ?5, saved_at = ?6 \
                  WHERE team = ?1 AND name = ?2 AND lease = ?3",
-                params![lease.team, lease.name, lease.token, packed, bytes, now_ms],
+                params![lease.team, lease.name, lease.token, compressed, bytes, now_ms],
             )?;
             Ok(if rows == 1 { SaveProfileOutcome::Saved } else { SaveProfileOutcome::LeaseLost })
         })
     }
 
-    /// Gives the right to save back. A profile that was never saved is gone then.
+    /// Releases a lease. A profile that was never saved is deleted.
     ///
     /// # Errors
-    /// Failures of the database; the lease then runs out by itself.
+    /// Failures of the database; then the lease expires by itself.
     pub fn release_profile(&self, lease: &ProfileLease) -> Result<(), StoreError> {
         let ProfileLease { team, name, token } = lease;
         self.database().write(Durability::Process, |transaction| {
@@ -195,7 +195,7 @@ impl Store {
         })
     }
 
-    /// Returns the profiles of all teams, or of one, by team and name.
+    /// Returns the profiles of one team or of all, sorted by team and name.
     ///
     /// # Errors
     /// Failures of the database.
@@ -205,8 +205,8 @@ impl Store {
         self.database().read(|connection| connection.prepare(sql)?.query_map([team], from_row)?.collect())
     }
 
-    /// Deletes a profile, also one that somebody is about to save: that saver finds its lease lost. Tells whether there
-    /// was one.
+    /// Deletes a profile, even while a request has its lease, which is lost then. Returns false if there is no such
+    /// profile.
     ///
     /// # Errors
     /// Failures of the database.
@@ -226,12 +226,12 @@ fn lock(
     until_ms: u64,
 ) -> rusqlite::Result<LockProfileOutcome> {
     let ProfileLease { team, name, token } = &lease;
-    let held: Option<Option<u64>> = transaction
+    let leased_until: Option<Option<u64>> = transaction
         .query_row("SELECT lease_until FROM profiles WHERE team = ?1 AND name = ?2", [team, name], |row| {
             row.get(0)
         })
         .optional()?;
-    match held {
+    match leased_until {
         Some(Some(until_ms)) if until_ms > now_ms => return Ok(LockProfileOutcome::Busy { until_ms }),
         Some(_) => {
             transaction.execute(
@@ -240,7 +240,7 @@ fn lock(
             )?;
         }
         None => {
-            // First saves that never came would count for ever.
+            // Profiles that were leased and never saved would count forever.
             transaction.execute(
                 "DELETE FROM profiles WHERE team = ?1 AND state IS NULL AND lease_until <= ?2",
                 params![team, now_ms],
@@ -268,10 +268,4 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<ProfileRecord> {
         saved_at_ms: row.get(3)?,
         leased_until_ms: row.get(4)?,
     })
-}
-
-/// Returns the end of a lease, within what the database counts.
-fn until(now_ms: u64, life: Duration) -> u64 {
-    let life_ms = u64::try_from(life.as_millis()).unwrap_or(u64::MAX);
-    now_ms.saturating_add(life_ms).min(i64::MAX as u64)
 }

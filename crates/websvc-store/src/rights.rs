@@ -1,4 +1,4 @@
-//! Rights of a key: operations, formats, networks, time, amounts.
+//! Rights of a key: operations, formats, networks, expiry and limits.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,20 +9,20 @@ use rusqlite::types::Type;
 
 use crate::error::StoreError;
 
-/// An operation that a key may be made for.
+/// A group of operations that a key may be restricted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeyScope {
-    /// Searching.
+    /// Searches.
     Search,
-    /// Getting the content of pages, in a search too.
+    /// Scrapes, including the content of search results.
     Scrape,
-    /// Listing the URLs of sites.
+    /// Maps of sites.
     Map,
-    /// Getting the pages of lists.
+    /// Batch scrapes.
     Batch,
-    /// Getting the pages of sites.
+    /// Crawls.
     Crawl,
-    /// Writing to the embedded index and reading its figures.
+    /// Writes to the embedded index, and its statistics.
     Index,
 }
 
@@ -31,7 +31,7 @@ impl KeyScope {
     pub const ALL: &'static [Self] =
         &[Self::Search, Self::Scrape, Self::Map, Self::Batch, Self::Crawl, Self::Index];
 
-    /// Returns the name, as the command line and the database spell it.
+    /// Returns the name on the command line and in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -55,64 +55,64 @@ impl FromStr for KeyScope {
     type Err = UnknownScope;
 
     fn from_str(text: &str) -> Result<Self, UnknownScope> {
-        let known = Self::ALL.iter().find(|scope| scope.as_str() == text);
-        known.copied().ok_or_else(|| UnknownScope { given: text.to_owned() })
+        let scope = Self::ALL.iter().find(|scope| scope.as_str() == text);
+        scope.copied().ok_or_else(|| UnknownScope { given: text.to_owned() })
     }
 }
 
-/// A text that is no scope.
+/// The error for a text that is not a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not one of search, scrape, map, batch, crawl, index")]
 pub struct UnknownScope {
-    /// The text that was given.
+    /// The invalid text.
     pub given: String,
 }
 
 /// Rights of a key; the default allows everything except administration, from any network, without expiry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyRights {
-    /// Permission to administer the installation: teams, keys, and the requests of others.
+    /// Permission to administer the installation: teams, keys, and the requests of all teams.
     pub admin: bool,
-    /// The operations; `None` is all.
+    /// The permitted operations; `None` permits all.
     pub scopes: Option<BTreeSet<KeyScope>>,
-    /// The names of the formats that it may ask for; `None` is all.
+    /// Names of the permitted formats; `None` permits all.
     pub formats: Option<BTreeSet<String>>,
-    /// The networks that it may be used from, as CIDR blocks or addresses; none is anywhere.
+    /// The networks of permitted clients, as CIDR blocks or addresses; empty permits all.
     pub networks: Vec<String>,
-    /// When it ceases to be valid, in milliseconds since the Unix epoch.
+    /// Time of expiry, in milliseconds since the Unix epoch.
     pub expires_at_ms: Option<u64>,
-    /// The requests per minute that are admitted with it, within those of its team; `None` is no bound of its own.
+    /// Rate limit in requests per minute, in addition to that of the team; `None` sets none.
     pub requests_per_minute: Option<u32>,
-    /// The requests at a time that are admitted with it, within those of its team; `None` is no bound of its own.
+    /// Concurrency limit of requests, in addition to that of the team; `None` sets none.
     pub concurrency: Option<u32>,
 }
 
 impl KeyRights {
-    /// Tells whether the key may ask for an operation.
+    /// Returns whether the key permits an operation.
     #[must_use]
-    pub fn may(&self, scope: KeyScope) -> bool {
+    pub fn allows_scope(&self, scope: KeyScope) -> bool {
         self.scopes.as_ref().is_none_or(|scopes| scopes.contains(&scope))
     }
 
-    /// Tells whether the key may ask for a format by its name.
+    /// Returns whether the key permits a format.
     #[must_use]
-    pub fn may_have(&self, format: &str) -> bool {
+    pub fn allows_format(&self, format: &str) -> bool {
         self.formats.as_ref().is_none_or(|formats| formats.contains(format))
     }
 
-    /// Tells whether the key is past its time.
+    /// Returns whether the key has expired.
     #[must_use]
     pub fn has_expired(&self, now_ms: u64) -> bool {
         self.expires_at_ms.is_some_and(|expires_at_ms| expires_at_ms <= now_ms)
     }
 
-    /// Checks that the names can be stored in a list.
+    /// Checks that the names can be stored in a list that is separated by commas.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         let formats = self.formats.iter().flatten().map(|format| ("format", format));
         let networks = self.networks.iter().map(|network| ("network", network));
         for (what, name) in formats.chain(networks) {
             if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b',') {
-                let rule = "it is empty or has characters other than visible ASCII without commas";
+                let rule = "it is empty, or contains commas or characters other than visible ASCII";
                 return Err(StoreError::InvalidName { what, name: name.clone(), rule });
             }
         }
@@ -140,7 +140,7 @@ macro_rules! rights_columns {
 }
 pub(crate) use rights_columns;
 
-/// Reads the columns of [`rights_columns`], the first of which is at `first`.
+/// Reads the columns of [`rights_columns`], starting at column `first`.
 pub(crate) fn rights_from_row(row: &Row<'_>, first: usize) -> rusqlite::Result<KeyRights> {
     let scopes = list(row, first + 1)?.map(|names| names.iter().map(|name| name.parse()).collect());
     let scopes = scopes.transpose().map_err(|error: UnknownScope| {
@@ -172,27 +172,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_without_scopes_may_do_everything_but_administration() {
+    fn default_rights_allow_all_but_administration() {
         let rights = KeyRights::default();
-        assert!(KeyScope::ALL.iter().all(|scope| rights.may(*scope)));
-        assert!(rights.may_have("markdown") && !rights.admin && !rights.has_expired(u64::MAX));
+        assert!(KeyScope::ALL.iter().all(|scope| rights.allows_scope(*scope)));
+        assert!(rights.allows_format("markdown") && !rights.admin && !rights.has_expired(u64::MAX));
     }
 
     #[test]
-    fn a_scope_given_takes_the_others_away() {
+    fn explicit_scopes_exclude_all_others() {
         let rights = KeyRights { scopes: Some([KeyScope::Search].into()), ..KeyRights::default() };
-        assert!(rights.may(KeyScope::Search));
-        assert!(!rights.may(KeyScope::Scrape) && !rights.may(KeyScope::Index));
+        assert!(rights.allows_scope(KeyScope::Search));
+        assert!(!rights.allows_scope(KeyScope::Scrape) && !rights.allows_scope(KeyScope::Index));
     }
 
     #[test]
-    fn a_key_is_expired_from_the_moment_that_it_names() {
+    fn key_is_expired_from_its_expiry_time_on() {
         let rights = KeyRights { expires_at_ms: Some(1000), ..KeyRights::default() };
         assert_eq!([999, 1000, 1001].map(|now| rights.has_expired(now)), [false, true, true]);
     }
 
     #[test]
-    fn scopes_are_read_as_they_are_printed() {
+    fn scope_names_round_trip() {
         for scope in KeyScope::ALL {
             assert_eq!(scope.to_string().parse(), Ok(*scope));
         }

@@ -1,8 +1,8 @@
-//! The secret text of an API key, its hash, and the id that both share.
+//! Secrets of API keys, their hashes, and the identifiers made of the hashes.
 //!
-//! Only SHA-256 of a secret is stored. Passwords need a slow, salted hash because people choose them: an attacker who
-//! holds the hashes tries likely ones. A secret here has 128 random bits; there are no likely ones, and trying 2^128
-//! candidates is as hopeless with a fast hash as with a slow one. A fast hash keeps authentication at a microsecond.
+//! Only the SHA-256 hash of a secret is stored. Passwords need a slow, salted hash because people choose them: an
+//! attacker with the hashes tries likely passwords. A secret here has 128 random bits, so no candidate is likely, and
+//! trying 2^128 of them is hopeless even with a fast hash. A fast hash keeps authentication at about a microsecond.
 
 use std::fmt;
 
@@ -13,27 +13,27 @@ use crate::error::StoreError;
 
 const PREFIX: &str = "fc-";
 const RANDOM_BYTES: usize = 16;
-/// The id of a key is this many leading bytes of its hash, in hex: whoever holds a leaked secret can compute
-/// (`printf %s SECRET | sha256sum | cut -c1-12`) which key to revoke, and the id tells nothing about the secret.
+/// Number of leading bytes of the hash that are the id of the key, in hex. The id reveals nothing about the secret, but
+/// the finder of a leaked secret can compute the id to revoke: `printf %s SECRET | sha256sum | cut -c1-12`.
 const ID_BYTES: usize = 6;
-/// Longer texts are no keys; the bound keeps the cost of hashing what strangers send constant.
+/// Maximum length of a secret. It bounds the cost of hashing the bearer tokens of unauthenticated clients.
 pub(crate) const MAX_SECRET_BYTES: usize = 256;
 
-/// The text that a client sends as its bearer token: `fc-` and 32 lower-case hex digits.
+/// The secret that a client sends as its bearer token: `fc-` and 32 lower-case hex digits.
 ///
-/// It is shown once and cannot be had again. `Debug` does not print it and there is no `Display`.
+/// It is shown once and not stored. `Debug` does not print it, and there is no `Display`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiSecret(String);
 
 impl ApiSecret {
-    /// Draws a new secret with 128 bits of entropy.
+    /// Creates a random secret with 128 bits of entropy.
     pub(crate) fn random() -> Result<Self, StoreError> {
         let mut bytes = [0; RANDOM_BYTES];
         getrandom::fill(&mut bytes).map_err(|source| StoreError::Random { source })?;
         Ok(Self(format!("{PREFIX}{}", hex(&bytes))))
     }
 
-    /// Returns the text itself, to be shown to its owner.
+    /// Returns the secret as text, to be shown once.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -42,7 +42,7 @@ impl ApiSecret {
 
 impl fmt::Debug for ApiSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(..)")
+        f.write_str("ApiSecret(..)")
     }
 }
 
@@ -63,7 +63,7 @@ impl SecretHash {
         &self.0
     }
 
-    /// Returns the leading bytes as a number: the id in the form that is cheap to look up in memory.
+    /// Returns the bytes of the id as a number, which is cheap to look up in memory.
     pub(crate) fn tag(&self) -> u64 {
         self.0[..ID_BYTES].iter().fold(0, |tag, byte| (tag << 8) | u64::from(*byte))
     }
@@ -73,29 +73,30 @@ impl SecretHash {
         hex(&self.0[..ID_BYTES])
     }
 
-    /// Compares in constant time.
+    /// Compares two hashes in constant time.
     pub(crate) fn matches(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
 }
 
 impl fmt::Debug for SecretHash {
-    /// Prints nothing of the hash: a key from the configuration may be short enough to be guessed from it.
+    /// Prints nothing of the hash: a secret from the configuration may be short enough to be guessed from it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SecretHash(..)")
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Returns bytes as lower-case hex digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// A key of one's own that is shorter could be guessed.
+/// Minimum length of a secret from the configuration: a shorter one could be guessed.
 pub(crate) const MIN_SECRET_BYTES: usize = 8;
 
-/// Placeholders for keys in examples and templates, without separators.
+/// Placeholders for keys in examples and templates, in lower case and without separators.
 const PLACEHOLDERS: &[&str] = &[
     "apikey",
     "changeit",
@@ -123,14 +124,15 @@ const PLACEHOLDERS: &[&str] = &[
     "yoursecret",
 ];
 
-/// Tells whether a key is what examples and templates have in the place of one: whoever reads them knows it.
+/// Returns whether a secret is a public placeholder from examples and templates.
 pub(crate) fn is_placeholder(secret: &str) -> bool {
-    let words = secret.to_ascii_lowercase().replace(['-', '_', '.'], "");
-    let bare = words.strip_prefix("fc").unwrap_or(&words);
-    let is_repeated = bare.bytes().all(|byte| Some(byte) == bare.bytes().next());
+    let letters = secret.to_ascii_lowercase().replace(['-', '_', '.'], "");
+    let text = letters.strip_prefix("fc").unwrap_or(&letters);
+    let is_repeated = text.bytes().all(|byte| Some(byte) == text.bytes().next());
     is_repeated
-        || bare.starts_with(['<', '[', '{', '$'])
-        || PLACEHOLDERS.iter().any(|known| bare == *known || bare.starts_with("your") && bare.contains("key"))
+        || text.starts_with(['<', '[', '{', '$'])
+        || PLACEHOLDERS.contains(&text)
+        || text.starts_with("your") && text.contains("key")
 }
 
 #[cfg(test)]
@@ -138,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_fc_and_32_lower_case_hex_digits() {
+    fn secret_is_fc_and_32_lower_case_hex_digits() {
         let secret = ApiSecret::random().unwrap();
         let digits = secret.expose().strip_prefix("fc-").unwrap();
         assert_eq!(digits.len(), 32);
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_sha_256_and_the_id_its_beginning() {
+    fn hash_is_sha_256_and_id_is_its_prefix() {
         // The test vector "abc" of FIPS 180-2.
         let hash = SecretHash::of("abc");
         assert!(hex(hash.as_bytes()).starts_with("ba7816bf8f01cfea414140de5dae2223"));
@@ -156,13 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn debug_does_not_print_the_secret() {
+    fn debug_output_hides_the_secret() {
         let secret = ApiSecret::random().unwrap();
         assert!(!format!("{secret:?}").contains(&secret.expose()[3..]));
     }
 
     #[test]
-    fn placeholders_of_examples_are_told_from_keys() {
+    fn placeholders_are_recognized() {
         for text in [
             "changeme",
             "CHANGE_ME",

@@ -1,4 +1,4 @@
-//! The handle on the durable state.
+//! The handle of the store.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::access::Access;
 use crate::database::Database;
 use crate::error::StoreError;
+use crate::key_use::KeyUseFlusher;
 use crate::ledger::{Ledger, LedgerFlusher};
-use crate::usage::UsageWriter;
 
-/// The durable state of a data directory. Clones share one set of connections.
+/// The durable state in a data directory. Clones share one set of connections.
 #[derive(Debug, Clone)]
 pub struct Store {
     inner: Arc<Inner>,
@@ -17,13 +17,13 @@ pub struct Store {
 
 #[derive(Debug)]
 struct Inner {
-    // Before `shared`: their threads write a last time before the database closes.
-    _usage_writer: UsageWriter,
-    _ledger_writer: LedgerFlusher,
+    // Dropped before `shared`: their threads flush a last time before the database closes.
+    _key_use_flusher: KeyUseFlusher,
+    _ledger_flusher: LedgerFlusher,
     shared: Arc<Shared>,
 }
 
-/// State shared by the store and its thread.
+/// State shared by the store and its threads.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) database: Database,
@@ -32,25 +32,24 @@ pub(crate) struct Shared {
 }
 
 impl Store {
-    /// Opens the database in `dir`, creating both if they are absent.
+    /// Opens the database in `dir`, and creates both if they do not exist.
     ///
     /// # Errors
-    /// [`StoreError::NewerSchema`], [`StoreError::Corrupt`], [`StoreError::Io`] when the directory or file cannot be
-    /// created or opened, [`StoreError::Busy`] when another process keeps it locked for 5 seconds.
+    /// [`StoreError::NewerSchema`], [`StoreError::Corrupt`], [`StoreError::Io`] if the directory or file cannot be
+    /// created or opened, [`StoreError::Busy`] if another process has it locked for 5 seconds.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, StoreError> {
         let database = Database::open(dir.as_ref())?;
         let access = Access::new(&database)?;
         let ledger = Ledger::new(&database, dir.as_ref())?;
         let shared = Arc::new(Shared { database, access, ledger });
-        let usage_writer = UsageWriter::start(Arc::clone(&shared))
-            .map_err(|error| StoreError::io(shared.database.path(), error))?;
-        let ledger_writer = LedgerFlusher::start(Arc::clone(&shared))
-            .map_err(|error| StoreError::io(shared.database.path(), error))?;
-        let inner = Inner { _usage_writer: usage_writer, _ledger_writer: ledger_writer, shared };
+        let io = |error| StoreError::io(shared.database.path(), error);
+        let key_use_flusher = KeyUseFlusher::start(Arc::clone(&shared)).map_err(io)?;
+        let ledger_flusher = LedgerFlusher::start(Arc::clone(&shared)).map_err(io)?;
+        let inner = Inner { _key_use_flusher: key_use_flusher, _ledger_flusher: ledger_flusher, shared };
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Reads the whole database and checks that it is sound. Takes seconds for gigabytes.
+    /// Reads and checks the whole database with SQLite's `integrity_check`. Takes seconds for gigabytes.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] with SQLite's first findings; otherwise failures of the database.
@@ -64,12 +63,12 @@ impl Store {
         Ok(())
     }
 
-    /// Bounds the database file, as a disk of that size would: what does not fit is [`StoreError::Full`]. For as long as
-    /// this store is open; the log beside the file does not count.
+    /// Limits the size of the database file while this store is open. Writes that exceed the limit fail with
+    /// [`StoreError::Full`], as on a full disk. The write-ahead log does not count.
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn bound_file(&self, max_bytes: u64) -> Result<(), StoreError> {
+    pub fn limit_file_size(&self, max_bytes: u64) -> Result<(), StoreError> {
         self.database().limit_file_size(max_bytes)
     }
 

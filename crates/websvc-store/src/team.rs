@@ -1,4 +1,4 @@
-//! Teams: what the callers of one organisation may do.
+//! Teams: groups of API keys with shared policies, limits and credits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,10 +12,10 @@ use crate::ledger;
 use crate::page_scope::{PageOwner, next_owner, owner_from_row};
 use crate::store::Store;
 
-/// The team of the first key and of keys given by configuration.
+/// The team of the first key, of keys from the configuration, and of anonymous requests.
 pub const DEFAULT_TEAM: &str = "default";
 
-/// The longest team name or key label, in characters.
+/// Maximum length of a team name or key label, in characters.
 const MAX_NAME_CHARS: usize = 128;
 
 macro_rules! policy {
@@ -25,7 +25,7 @@ macro_rules! policy {
         pub enum $name { $($(#[$variant_doc])* $variant,)* }
 
         impl $name {
-            /// Returns the value as the command line and the database spell it.
+            /// Returns the name of the value on the command line and in the database.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
@@ -44,7 +44,7 @@ macro_rules! policy {
             fn from_str(text: &str) -> Result<Self, UnknownPolicy> {
                 match text {
                     $($text => Ok(Self::$variant),)*
-                    _ => Err(UnknownPolicy { given: text.to_owned(), known: &[$($text),*] }),
+                    _ => Err(UnknownPolicy { given: text.to_owned(), valid: &[$($text),*] }),
                 }
             }
         }
@@ -52,21 +52,21 @@ macro_rules! policy {
 }
 
 policy! {
-    /// Permission of a team for requests without retention (`enterprise` in the request).
+    /// Permission of a team for requests without data retention (`enterprise` in the request).
     Retention {
-        /// Requests that ask for it are refused.
+        /// Requests with the option are rejected.
         Off = "off",
-        /// Requests may ask for it.
+        /// Requests may set the option.
         Allowed = "allowed",
-        /// Every request is treated as if it asked for it.
+        /// The option applies to every request.
         Forced = "forced",
     }
 }
 
 policy! {
-    /// Checks of URLs for risks (spec section 2.3).
+    /// Threat protection of a team: checks of URLs for risks (spec section 2.3).
     ThreatPolicy {
-        /// Not enabled: requests with `threatProtection` are refused.
+        /// Disabled: requests with `threatProtection` are rejected.
         Off = "off",
         /// Enabled; a request may turn it off.
         On = "on",
@@ -78,39 +78,39 @@ policy! {
 policy! {
     /// Permission to override threat protection in a request with `threatProtection` (spec section 2.3).
     ThreatOverride {
-        /// It may.
+        /// Requests may override it.
         Allowed = "allowed",
-        /// Such requests are refused.
+        /// Requests that override it are rejected.
         Denied = "denied",
     }
 }
 
 policy! {
-    /// Sharing of the pages that a team fetches: who finds them in searches, maps and the cache.
+    /// Sharing of the pages that a team fetches: which teams find them in searches, maps and the cache.
     IndexPolicy {
-        /// Every team sees them.
+        /// All teams find them.
         Shared = "shared",
-        /// The team alone sees them, beside those of all teams.
+        /// Only the team finds them, in addition to the shared pages.
         Team = "team",
-        /// Nobody does: they are stored nowhere.
+        /// They are not stored.
         Off = "off",
     }
 }
 
-/// A text that is no value of a team's policy.
+/// The error for a text that is not a value of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{given}\" is not one of {}", known.join(", "))]
+#[error("\"{given}\" is not one of {}", valid.join(", "))]
 pub struct UnknownPolicy {
-    /// The text that was given.
+    /// The invalid text.
     pub given: String,
-    /// The values that exist.
-    pub known: &'static [&'static str],
+    /// The valid texts.
+    pub valid: &'static [&'static str],
 }
 
-/// A team and its policy.
+/// A team with its policies and limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Team {
-    /// The name, unique.
+    /// The unique name.
     pub name: String,
     /// Zero data retention.
     pub zdr: Retention,
@@ -120,23 +120,23 @@ pub struct Team {
     pub threat_protection: ThreatPolicy,
     /// Permission to override threat protection in a request.
     pub threat_override: ThreatOverride,
-    /// The credits that were given last; `None` is unlimited. [`Store::budget`] says what is left of them.
+    /// Credits of the last grant; `None` is unlimited. [`Store::budget`] returns the remaining credits.
     pub credits: Option<u64>,
-    /// The requests per minute that are admitted; `None` is the default of the configuration.
+    /// Rate limit in requests per minute; `None` is the default of the configuration.
     pub requests_per_minute: Option<u32>,
-    /// The requests at a time that are admitted; `None` is the default of the configuration.
+    /// Concurrency limit of requests; `None` is the default of the configuration.
     pub concurrency: Option<u32>,
     /// Writes an audit event for each request if true.
     pub audit: bool,
     /// Sharing of the pages that it fetches.
     pub index: IndexPolicy,
-    /// The number under which its pages are kept apart; `None` when they never were.
+    /// The owner of its private pages; `None` if it never had the policy [`IndexPolicy::Team`].
     pub page_owner: Option<PageOwner>,
-    /// When the team was created, in milliseconds since the Unix epoch.
+    /// Time of its creation, in milliseconds since the Unix epoch.
     pub created_at_ms: u64,
 }
 
-/// Changes to a team: `None` leaves a value unchanged.
+/// Changes to a team. `None` leaves a value unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TeamChange {
     /// Zero data retention.
@@ -147,11 +147,11 @@ pub struct TeamChange {
     pub threat_protection: Option<ThreatPolicy>,
     /// Permission to override threat protection in a request.
     pub threat_override: Option<ThreatOverride>,
-    /// The credits that may be spent from now on, in the place of what is left; `Some(None)` makes them unlimited.
+    /// Credits of a new grant, which replaces the remaining ones; `Some(None)` makes them unlimited.
     pub credits: Option<Option<u64>>,
-    /// Requests per minute; `Some(None)` goes back to the default of the configuration.
+    /// Rate limit in requests per minute; `Some(None)` restores the default of the configuration.
     pub requests_per_minute: Option<Option<u32>>,
-    /// Requests at a time; `Some(None)` goes back to the default of the configuration.
+    /// Concurrency limit of requests; `Some(None)` restores the default of the configuration.
     pub concurrency: Option<Option<u32>>,
     /// Writes audit events if true.
     pub audit: Option<bool>,
@@ -161,7 +161,7 @@ pub struct TeamChange {
 
 impl TeamChange {
     fn apply(&self, team: &mut Team) {
-        // Destructured, so that a new field is thought of here.
+        // Destructured, so that a new field cannot be missed here.
         let Self {
             zdr,
             anon,
@@ -186,11 +186,11 @@ impl TeamChange {
 }
 
 impl Store {
-    /// Creates the team if it does not exist, applies `change`, and returns the team as it is now.
+    /// Creates the team if it does not exist, applies `change`, and returns the changed team.
     ///
     /// # Errors
-    /// [`StoreError::InvalidName`] when the name is empty, longer than 128 characters, has control characters or
-    /// begins or ends with a space; otherwise failures of the database.
+    /// [`StoreError::InvalidName`] if the name is empty, is longer than 128 characters, contains control characters, or
+    /// begins or ends with white space; otherwise failures of the database.
     pub fn set_team(&self, name: &str, change: &TeamChange) -> Result<Team, StoreError> {
         check_team_name(name)?;
         let team = self.database().write(Durability::Power, |transaction| {
@@ -207,15 +207,16 @@ impl Store {
             Ok(team)
         })?;
         self.access().invalidate();
-        self.ledger().forget();
+        self.ledger().invalidate();
         Ok(team)
     }
 
-    /// Deletes a team with its keys, browser profiles, values of threat protection and cached pages of its own; its
-    /// artifacts can no longer be read. Tells whether it was there. When this returns, this process no longer accepts its keys.
+    /// Deletes a team with its keys, browser profiles, threat protection values and private cached pages. Its artifacts
+    /// can no longer be read. Returns false if there is no such team. When this returns, this process no longer accepts
+    /// its keys.
     ///
     /// # Errors
-    /// [`StoreError::TeamNeeded`] for team `default`; otherwise failures of the database.
+    /// [`StoreError::TeamNeeded`] for the team `default`; otherwise failures of the database.
     pub fn delete_team(&self, name: &str) -> Result<bool, StoreError> {
         if name == DEFAULT_TEAM {
             return Err(StoreError::TeamNeeded { team: name.to_owned() });
@@ -228,12 +229,12 @@ impl Store {
             transaction.execute("DELETE FROM teams WHERE name = ?1", [name])
         })?;
         self.access().invalidate();
-        // After the team, in small transactions: without it nobody can read them.
+        // After the team, in small transactions: without the team no request can read the pages.
         self.purge_ownerless()?;
         Ok(deleted == 1)
     }
 
-    /// Returns the team of this name.
+    /// Returns the team with this name.
     ///
     /// # Errors
     /// Failures of the database.
@@ -243,7 +244,7 @@ impl Store {
         })
     }
 
-    /// Returns all teams by name.
+    /// Returns all teams, sorted by name.
     ///
     /// # Errors
     /// Failures of the database.
@@ -293,7 +294,7 @@ fn update(transaction: &Transaction<'_>, team: &Team) -> rusqlite::Result<()> {
             anon.as_str(),
             threat_protection.as_str(),
             threat_override.as_str(),
-            // SQLite's integers are signed: more credits than it can hold are as good as its largest number.
+            // SQLite's integers are signed; larger values are stored as the maximum.
             credits.map(|credits| credits.min(i64::MAX as u64)),
             requests_per_minute,
             concurrency,
@@ -336,13 +337,13 @@ pub(crate) fn check_team_name(name: &str) -> Result<(), StoreError> {
     check_text("team", name)
 }
 
-/// Checks a name that people read in lists.
+/// Checks a text that is shown in lists.
 pub(crate) fn check_text(what: &'static str, name: &str) -> Result<(), StoreError> {
     if name.chars().count() > MAX_NAME_CHARS {
         return Err(invalid(what, name, "it has more than 128 characters"));
     }
     if name.chars().any(char::is_control) {
-        return Err(invalid(what, name, "it has control characters"));
+        return Err(invalid(what, name, "it contains control characters"));
     }
     if name.trim() != name {
         return Err(invalid(what, name, "it begins or ends with white space"));

@@ -1,4 +1,4 @@
-//! A team's own values of threat protection (spec section 2.3), as the JSON of a request's `threatProtection`.
+//! Threat protection values of teams (spec section 2.3), as JSON like `threatProtection` in a request.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::store::Store;
 use crate::team::{check_team_name, create_if_absent};
 
 impl Store {
-    /// Returns the values of a team as JSON; `None` when it has none. Waits for a connection when all are in use.
+    /// Returns the values of a team as JSON; `None` if it has none. Blocks while all connections are in use.
     ///
     /// # Errors
     /// Failures of the database.
@@ -18,20 +18,20 @@ impl Store {
         self.database().read(|connection| read_values(connection, team))
     }
 
-    /// Returns the values of a team as of at most [`ACCESS_REFRESH`](crate::ACCESS_REFRESH) ago. They are kept in memory with
-    /// the keys, so this waits for no connection and may be called on an async thread.
+    /// Returns the values of a team as of at most [`ACCESS_REFRESH`](crate::ACCESS_REFRESH) ago. They are cached in
+    /// memory, so this does not wait for a connection and may be called on an async thread.
     ///
     /// # Errors
-    /// Failures of the database; the caller must then refuse the request.
+    /// Failures of the database; then the caller must reject the request.
     pub fn recent_threat_values(&self, team: &str) -> Result<Option<Arc<str>>, StoreError> {
         self.access().threat_values(team).map_err(|error| self.database().error(error))
     }
 
-    /// Sets the values of a team, which is made when it does not exist; `None` takes them away.
+    /// Sets the values of a team, and creates the team if it does not exist; `None` deletes the values.
     ///
     /// # Errors
-    /// [`StoreError::InvalidName`] as of [`Store::set_team`]; otherwise failures of the database, among them that the text is
-    /// no JSON.
+    /// [`StoreError::InvalidName`] as for [`Store::set_team`]; otherwise failures of the database, also if the text is
+    /// not JSON.
     pub fn set_threat_values(&self, team: &str, json: Option<&str>) -> Result<(), StoreError> {
         check_team_name(team)?;
         self.database().write(Durability::Power, |transaction| {

@@ -62,6 +62,13 @@ struct ScanRequestGuard {
     verdicts: Verdicts,
 }
 
+impl Default for Classifier {
+    /// Returns a classifier without a scanner: see [`none`](Self::none).
+    fn default() -> Self {
+        Self::none()
+    }
+}
+
 impl Classifier {
     /// Makes a classifier that asks `scanner`.
     #[must_use]

@@ -38,6 +38,13 @@ impl Site {
         put(&self.artifacts, content).await
     }
 
+    /// Returns the number of artifact records, and their bytes.
+    pub(crate) fn totals(&self) -> (u64, u64) {
+        let database = rusqlite::Connection::open(self.directory.path().join(Store::FILE_NAME)).unwrap();
+        let sql = "SELECT count(*), ifnull(sum(bytes), 0) FROM artifacts";
+        database.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+    }
+
     /// Returns the files of the shelf.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(self.directory.path().join("artifacts")) else {

@@ -26,18 +26,21 @@ pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
     let max_concurrency = (config.fetch.concurrency / 2).max(1);
     JobsConfig {
         limits: JobLimits {
-            urls: max_urls,
-            bytes: max_bytes,
-            total_bytes: max_total_bytes.get(),
-            running: max_running_per_team,
-            kept: max_stored_per_team,
-            keep: Duration::from_secs(retention_hours.get().saturating_mul(3_600)),
+            max_urls,
+            max_bytes,
+            max_total_bytes: max_total_bytes.get(),
+            max_running: max_running_per_team,
+            max_stored: max_stored_per_team,
+            retention: Duration::from_secs(retention_hours.get().saturating_mul(3_600)),
         },
         concurrency: concurrency.get().min(max_concurrency),
-        per_host: max_per_host.get(),
-        pause: pace.into(),
-        sockets_per_team: max_sockets_per_team,
-        share: BackgroundLimits { rendering: config.browser.concurrency / 2, ..BackgroundLimits::default() },
+        max_per_host: max_per_host.get(),
+        host_pause: pause: pace.into(),
+        max_sockets_per_team,
+        background_limits: BackgroundLimits {
+            rendering: config.browser.concurrency / 2,
+            ..BackgroundLimits::default()
+        },
         webhooks: config.webhooks.delivery_config(),
     }
 }

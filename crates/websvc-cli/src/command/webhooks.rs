@@ -63,11 +63,11 @@ fn list(letters: &[DeadLetter], as_json: bool) -> Result<()> {
         table.row([
             &letter.id,
             &letter.team,
-            letter.event.full_name(letter.kind),
+            letter.event.wire_name(letter.kind),
             &redact_url(&letter.url),
             &letter.attempts.to_string(),
             &letter.error,
-            &time(Some(letter.tried_at_ms)).unwrap_or_default(),
+            &time(Some(letter.last_attempt_at_ms)).unwrap_or_default(),
         ]);
     }
     table.print()

@@ -77,19 +77,26 @@ impl Jobs {
 
 impl Default for Jobs {
     fn default() -> Self {
-        let JobsConfig { limits, concurrency, per_host, pause, share: _, webhooks: _, sockets_per_team } =
-            JobsConfig::default();
+        let JobsConfig {
+            limits,
+            concurrency,
+            max_per_host,
+            host_pause,
+            background_limits: _,
+            webhooks: _,
+            max_sockets_per_team,
+        } = JobsConfig::default();
         Self {
             concurrency: NonZeroUsize::new(concurrency).unwrap_or(NonZeroUsize::MIN),
-            max_per_host: NonZeroUsize::new(per_host).unwrap_or(NonZeroUsize::MIN),
-            pace: Pace::from(pause),
-            max_urls: limits.urls,
-            max_bytes: limits.bytes,
-            max_total_bytes: NonZeroU64::new(limits.total_bytes).unwrap_or(NonZeroU64::MIN),
-            max_running_per_team: limits.running,
-            max_stored_per_team: limits.kept,
-            retention_hours: NonZeroU64::new(limits.keep.as_secs() / 3_600).unwrap_or(NonZeroU64::MIN),
-            max_sockets_per_team: sockets_per_team,
+            max_per_host: NonZeroUsize::new(max_per_host).unwrap_or(NonZeroUsize::MIN),
+            pace: Pace::from(host_pause),
+            max_urls: limits.max_urls,
+            max_bytes: limits.max_bytes,
+            max_total_bytes: NonZeroU64::new(limits.max_total_bytes).unwrap_or(NonZeroU64::MIN),
+            max_running_per_team: limits.max_running,
+            max_stored_per_team: limits.max_stored,
+            retention_hours: NonZeroU64::new(limits.retention.as_secs() / 3_600).unwrap_or(NonZeroU64::MIN),
+            max_sockets_per_team,
         }
     }
 }

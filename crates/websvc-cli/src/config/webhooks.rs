@@ -34,30 +34,37 @@ impl Webhooks {
         let Self { attempts, initial_backoff_ms, timeout_ms, concurrency, max_per_host, retention_hours } =
             self;
         let mut config = WebhookConfig {
-            attempts: attempts.get(),
-            patience: Duration::from_millis(timeout_ms.get()),
+            max_attempts: attempts.get(),
+            timeout: Duration::from_millis(timeout_ms.get()),
             concurrency: concurrency.get(),
-            per_host: max_per_host.get(),
-            keep: Duration::from_secs(retention_hours.get().saturating_mul(3_600)),
+            max_per_host: max_per_host.get(),
+            retention: Duration::from_secs(retention_hours.get().saturating_mul(3_600)),
             ..WebhookConfig::default()
         };
-        config.pauses.first = Duration::from_millis(*initial_backoff_ms);
+        config.backoff.first = Duration::from_millis(*initial_backoff_ms);
         config
     }
 }
 
 impl Default for Webhooks {
     fn default() -> Self {
-        let WebhookConfig { attempts, pauses, patience, concurrency, per_host, bytes: _, keep } =
-            WebhookConfig::default();
+        let WebhookConfig {
+            max_attempts,
+            backoff,
+            timeout,
+            concurrency,
+            max_per_host,
+            max_document_bytes: _,
+            retention,
+        } = WebhookConfig::default();
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Self {
-            attempts: NonZeroU32::new(attempts).unwrap_or(NonZeroU32::MIN),
-            initial_backoff_ms: ms(pauses.first),
-            timeout_ms: NonZeroU64::new(ms(patience)).unwrap_or(NonZeroU64::MIN),
+            attempts: NonZeroU32::new(max_attempts).unwrap_or(NonZeroU32::MIN),
+            initial_backoff_ms: ms(backoff.first),
+            timeout_ms: NonZeroU64::new(ms(timeout)).unwrap_or(NonZeroU64::MIN),
             concurrency: NonZeroUsize::new(concurrency).unwrap_or(NonZeroUsize::MIN),
-            max_per_host: NonZeroUsize::new(per_host).unwrap_or(NonZeroUsize::MIN),
-            retention_hours: NonZeroU64::new(keep.as_secs() / 3_600).unwrap_or(NonZeroU64::MIN),
+            max_per_host: NonZeroUsize::new(max_per_host).unwrap_or(NonZeroUsize::MIN),
+            retention_hours: NonZeroU64::new(retention.as_secs() / 3_600).unwrap_or(NonZeroU64::MIN),
         }
     }
 }

@@ -296,7 +296,10 @@ async fn crawl_that_cannot_start_fails_with_the_error_of_its_start() {
     let batch = |urls: Value| start_at(&service, "/v2/batch/scrape", json!({ "urls": urls }));
     let status = wait_for_end(&service, &batch(json!([gone, "http://10.1.2.3/"])).await).await;
     assert_eq!(status["status"], "failed", "{status}");
-    assert!(status["error"].as_str().unwrap().starts_with("none of the 2 pages could be had"), "{status}");
+    assert!(
+        status["error"].as_str().unwrap().starts_with("none of the 2 pages could be scraped"),
+        "{status}"
+    );
     let status = wait_for_end(&service, &batch(json!([gone, "http://site.test/"])).await).await;
     assert_eq!(status["status"], "completed", "{status}");
 }

@@ -7,7 +7,7 @@ use websvc_stage::in_current_span;
 use websvc_validate::{DomainFilter, SourceKind};
 
 use super::location::{country_meant, unknown_location_warning};
-use super::{FailureKind, Hit, HitImage, SearchSource, SourceFuture, SourceRequest, SourceResponse};
+use super::{FailureKind, Hit, SearchSource, SourceFuture, SourceRequest, SourceResponse};
 
 /// The source that searches an embedded index.
 #[derive(Debug, Clone)]
@@ -97,7 +97,6 @@ fn to_response(
 fn hit(found: websvc_index::Hit) -> Hit {
     let websvc_index::Hit { url, title, description, score: _, language: _, published: _, date, image } =
         found;
-    let image = image.map(|websvc_index::HitImage { url, width, height }| HitImage { url, width, height });
     Hit { url, title, description, date, image }
 }
 

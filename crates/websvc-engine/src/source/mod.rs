@@ -34,6 +34,7 @@ pub use index::IndexSource;
 pub(crate) use instrumented::InstrumentedSource;
 pub use instrumented::{LATENCY_BOUNDS_MS, SourceMetrics};
 pub use searxng::{Searxng, SearxngConfig};
+pub use websvc_index::HitImage;
 
 /// A search request to a source.
 #[derive(Debug, Clone)]
@@ -94,17 +95,6 @@ pub struct Hit {
     pub date: Option<Timestamp>,
     /// The image of an image result, or the thumbnail of a news result.
     pub image: Option<HitImage>,
-}
-
-/// The image of a result.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct HitImage {
-    /// The absolute URL of the image.
-    pub url: String,
-    /// The width in pixels, if known.
-    pub width: Option<u32>,
-    /// The height in pixels, if known.
-    pub height: Option<u32>,
 }
 
 /// A future that a source returns.

@@ -1,10 +1,10 @@
-//! Folding: one spelling for letters that differ only by accents, ligatures or width.
+//! Folding of letters that differ only by accents, ligatures or width.
 
 use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
 /// Appends `lower` (lower-case text) to `out` without diacritics: `é` as `e`, `ß` as `ss`, `ﬁ` as `fi`.
 ///
-/// Cyrillic `й` and the marks of scripts where a mark is a vowel of its own (Indic, Thai) stay.
+/// Cyrillic `й` stays, and so do the marks of scripts in which they are vowels (Indic, Thai).
 pub(crate) fn fold(lower: &str, out: &mut String) {
     if lower.is_ascii() {
         out.push_str(lower);
@@ -22,7 +22,7 @@ pub(crate) fn fold(lower: &str, out: &mut String) {
             'þ' => out.push_str("th"),
             'ı' => out.push('i'),
             'ς' => out.push('σ'),
-            // Hangul would fall apart into single sounds; ideographs have nothing to fold.
+            // Hangul would be decomposed into single letters; ideographs need no folding.
             '\u{3040}'..='\u{d7ff}' => out.push(c),
             _ => decompose_compatible(c, |part| {
                 if !is_dropped(part) {
@@ -33,14 +33,14 @@ pub(crate) fn fold(lower: &str, out: &mut String) {
     }
 }
 
-/// Returns `lower` folded.
+/// Returns the folded form of `lower`.
 pub(crate) fn folded(lower: &str) -> String {
     let mut out = String::with_capacity(lower.len());
     fold(lower, &mut out);
     out
 }
 
-/// Tells whether `c` is a mark that does not change the word: accents, Hebrew points, Arabic vowel signs.
+/// Returns true if `c` is a mark that does not change the word: accents, Hebrew points, Arabic vowel signs.
 fn is_dropped(c: char) -> bool {
     is_combining_mark(c)
         && matches!(c, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{65f}' | '\u{670}')

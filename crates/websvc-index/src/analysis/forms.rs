@@ -1,11 +1,11 @@
-//! The forms under which a word is indexed, kept for the words that come again.
+//! A cache of the forms under which words are indexed.
 //!
-//! Few words make up most of every text, and a stem costs many times what it takes to find it here.
+//! Most of every text consists of few words, and computing a stem costs many times as much as a lookup in the cache.
 
 use super::{Language, fold};
 use crate::document::fingerprint_of_text;
 
-/// So many words are kept: those that most texts of a language consist of.
+/// Number of cached words, enough for most words of the texts of a language.
 const SLOTS: usize = 4_096;
 
 /// The forms of a word.
@@ -13,15 +13,15 @@ const SLOTS: usize = 4_096;
 pub(crate) struct Forms {
     lower: String,
     language: Option<Language>,
-    /// Without accents.
+    /// The word without accents.
     pub(crate) folded: String,
-    /// The stem in the language, folded; without a language the same as `folded`.
+    /// The folded stem in the language; equals `folded` without a language.
     pub(crate) stem: String,
-    /// True for a word that says nothing about a text in the language.
+    /// True if the word is a stop word of the language.
     pub(crate) is_stop_word: bool,
 }
 
-/// The forms of the last words, each in the one slot that its hash has. Takes about half a megabyte.
+/// A cache of the forms of recent words, which takes about half a megabyte. The hash of a word selects its slot.
 #[derive(Default)]
 pub(crate) struct FormCache(Vec<Forms>);
 
@@ -39,8 +39,8 @@ impl FormCache {
 
 impl Forms {
     fn set(&mut self, language: Option<Language>, lower: &str) {
-        let Self { lower: known, language: known_language, folded, stem, is_stop_word } = self;
-        for text in [&mut *known, folded, stem] {
+        let Self { lower: cached_lower, language: cached_language, folded, stem, is_stop_word } = self;
+        for text in [&mut *cached_lower, folded, stem] {
             text.clear();
         }
         fold(lower, folded);
@@ -49,14 +49,14 @@ impl Forms {
             None => stem.push_str(folded),
         }
         *is_stop_word = language.is_some_and(|language| language.is_stop_word(folded));
-        // Last, so that a panic in the stemmer leaves no unfinished forms under this word.
-        known.push_str(lower);
-        *known_language = language;
+        // Last, so that a panic in the stemmer does not leave incomplete forms for this word.
+        cached_lower.push_str(lower);
+        *cached_language = language;
     }
 }
 
 fn slot(word: &str) -> usize {
-    // The rest is less than the number of slots.
+    // The remainder is less than the number of slots, so the cast is lossless.
     (fingerprint_of_text(word) % SLOTS as u64) as usize
 }
 
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_are_those_of_the_word_and_the_language_whatever_was_kept_before() {
+    fn cache_returns_the_forms_of_word_and_language_for_any_previous_slot_content() {
         let mut cache = FormCache::default();
         let (english, german) = (Language::from_code("en"), Language::from_code("de"));
         let mut check = |language, lower: &str, expected: (&str, &str, bool)| {

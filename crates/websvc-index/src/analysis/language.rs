@@ -1,4 +1,4 @@
-//! Languages: which one a text is in, its stemmer and its stop words.
+//! Detection of languages, and their stemmers and stop words.
 
 use frostem::{Algorithm, Stemmer};
 use whatlang::Script;
@@ -12,6 +12,7 @@ pub(crate) struct Language {
     algorithm: Algorithm,
 }
 
+/// Languages with a stemmer: two-letter code, three-letter code and stemmer.
 const LANGUAGES: [(&str, &str, Algorithm); 17] = [
     ("ar", "ara", Algorithm::Arabic),
     ("da", "dan", Algorithm::Danish),
@@ -32,8 +33,8 @@ const LANGUAGES: [(&str, &str, Algorithm); 17] = [
     ("tr", "tur", Algorithm::Turkish),
 ];
 
-/// Two-letter codes of languages without a stemmer that the detector knows.
-const OTHERS: [(&str, &str); 24] = [
+/// Two-letter and three-letter codes of languages without a stemmer that can be detected.
+const UNSTEMMED_LANGUAGES: [(&str, &str); 24] = [
     ("bg", "bul"),
     ("bn", "ben"),
     ("ca", "cat"),
@@ -61,26 +62,26 @@ const OTHERS: [(&str, &str); 24] = [
 ];
 
 impl Language {
-    /// Returns the language of a two-letter code, if it has a stemmer.
+    /// Returns the language with a two-letter code, if it has a stemmer.
     pub(crate) fn from_code(code: &str) -> Option<Self> {
-        let (code, _, algorithm) = LANGUAGES.into_iter().find(|&(known, ..)| known == code)?;
+        let (code, _, algorithm) = LANGUAGES.into_iter().find(|&(two, ..)| two == code)?;
         Some(Self { code, algorithm })
     }
 
-    /// Appends the stem of `lower`, folded, to `out`.
+    /// Appends the folded stem of `lower` to `out`.
     ///
-    /// Stemming comes first because endings such as `-ación` are recognised by their accents.
+    /// Stemming comes before folding, because stemmers recognize endings such as `-ación` by their accents.
     pub(crate) fn stem(self, lower: &str, out: &mut String) {
         fold(&Stemmer::new(self.algorithm).stem(lower), out);
     }
 
-    /// Tells whether the folded word says nothing about a text in this language.
+    /// Returns true if the folded word is a stop word of this language.
     pub(crate) fn is_stop_word(self, folded: &str) -> bool {
         stopwords::contains(self.code, folded)
     }
 
-    /// Tells whether readers leave out this language's accents when they type; then a document is indexed under the
-    /// unaccented whole words too.
+    /// Returns true if words of this language may be typed without their accents. If so, documents are also indexed
+    /// under the folded words without stemming.
     pub(crate) fn has_accents(self) -> bool {
         self.code != "en"
     }
@@ -88,38 +89,39 @@ impl Language {
 
 /// Returns the two-letter code of the language of `text`, or an empty string.
 ///
-/// Function words decide where there are enough of them, since they alone are frequent in every kind of text; letter
-/// statistics mistake tables, code and names for anything. Then comes the declaration, which templates often get
-/// wrong, then letter statistics.
+/// Stop words decide if there are enough of them, because they are frequent in every kind of text. Otherwise the
+/// declared language is used, which is often wrong in templates, and without one letter statistics, which fail for
+/// tables, code and names.
 pub(crate) fn detect(declared: Option<&str>, text: &str) -> String {
-    const LOOK_AT_BYTES: usize = 4_000;
-    let sample = head(text, LOOK_AT_BYTES);
-    if let Some(code) = by_function_words(sample) {
+    const SAMPLE_BYTES: usize = 4_000;
+    let sample = head(text, SAMPLE_BYTES);
+    if let Some(code) = by_stop_words(sample) {
         return code.to_owned();
     }
     let declared = declared.map(|tag| {
         let primary = tag.split(['-', '_']).next().unwrap_or_default();
         folded(&primary.trim().to_lowercase())
     });
-    let declared = declared.filter(|code| (2..=3).contains(&code.len())).map(|code| normal_code(&code));
-    let found = whatlang::detect(sample).filter(whatlang::Info::is_reliable);
-    let found = found.map(|info| (info.script(), normal_code(info.lang().code())));
-    match (declared, found) {
-        // A page that declares a Latin language but is in another script was not looked at by its author.
-        (Some(_), Some((script, found))) if script != Script::Latin => found,
+    let declared = declared.filter(|code| (2..=3).contains(&code.len())).map(|code| two_letter_code(&code));
+    let detected = whatlang::detect(sample).filter(whatlang::Info::is_reliable);
+    let detected = detected.map(|info| (info.script(), two_letter_code(info.lang().code())));
+    match (declared, detected) {
+        // The detector is right about texts in other scripts than Latin, even if the declaration differs.
+        (Some(_), Some((script, detected))) if script != Script::Latin => detected,
         (Some(code), _) => code,
-        // Short Latin texts without function words are names and code; English is the best guess for ASCII.
+        // Short Latin texts without stop words are names and code; English is the best guess for ASCII.
         (None, Some((Script::Latin, _))) | (None, None) if text.is_ascii() && !text.is_empty() => {
             "en".to_owned()
         }
-        (None, Some((_, found))) => found,
+        (None, Some((_, detected))) => detected,
         (None, None) => String::new(),
     }
 }
 
-/// Returns the language with clearly the most stop words, if they make up a normal share of the text.
-fn by_function_words(sample: &str) -> Option<&'static str> {
-    const MIN_SHARE: usize = 8; // one word in eight
+/// Returns the language with clearly the most stop words, if they are a usual share of the text.
+fn by_stop_words(sample: &str) -> Option<&'static str> {
+    /// At least one word in this many is a stop word.
+    const MAX_WORDS_PER_STOP_WORD: usize = 8;
     let mut counts = [0usize; LANGUAGES.len()];
     let (mut words, mut folded) = (0, String::new());
     each_word(sample, |word| {
@@ -127,23 +129,24 @@ fn by_function_words(sample: &str) -> Option<&'static str> {
         fold(word.lower, &mut folded);
         words += 1;
         for code in stopwords::languages_of(&folded) {
-            if let Some(at) = LANGUAGES.iter().position(|&(known, ..)| known == code) {
-                counts[at] += 1;
+            if let Some(language) = LANGUAGES.iter().position(|&(two, ..)| two == code) {
+                counts[language] += 1;
             }
         }
     });
     let (best, &count) = counts.iter().enumerate().max_by_key(|&(_, count)| count)?;
-    let second = counts.iter().enumerate().filter(|&(at, _)| at != best).map(|(_, &count)| count).max()?;
-    let clear = words >= 10 && count * MIN_SHARE >= words && count * 2 >= second * 3;
-    clear.then_some(LANGUAGES[best].0)
+    let others = counts.iter().enumerate().filter(|&(language, _)| language != best);
+    let second = others.map(|(_, &count)| count).max()?;
+    let is_clear = words >= 10 && count * MAX_WORDS_PER_STOP_WORD >= words && count * 2 >= second * 3;
+    is_clear.then_some(LANGUAGES[best].0)
 }
 
-/// Returns the two-letter code for a three-letter one, where one is known.
-fn normal_code(code: &str) -> String {
+/// Returns the two-letter code of a three-letter one, if there is one, and otherwise the same code.
+fn two_letter_code(code: &str) -> String {
     let stemmed = LANGUAGES.iter().map(|&(two, three, _)| (two, three));
     let code = if matches!(code, "nb" | "nn") { "no" } else { code };
-    let mut known = stemmed.chain(OTHERS).filter(|&(_, three)| three == code);
-    known.next().map_or(code, |(two, _)| two).to_owned()
+    let mut languages = stemmed.chain(UNSTEMMED_LANGUAGES).filter(|&(_, three)| three == code);
+    languages.next().map_or(code, |(two, _)| two).to_owned()
 }
 
 #[cfg(test)]
@@ -151,7 +154,7 @@ mod tests {
     use super::{Language, detect};
 
     #[test]
-    fn function_words_win_over_the_declaration() {
+    fn stop_words_override_the_declared_language() {
         let german = "Die Würde des Menschen ist unantastbar. Sie zu achten und zu schützen ist Verpflichtung aller staatlichen Gewalt. ";
         assert_eq!(detect(Some("en"), &german.repeat(3)), "de");
         assert_eq!(detect(Some("fr-CA"), "Bonjour"), "fr");

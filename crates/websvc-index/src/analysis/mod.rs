@@ -1,4 +1,4 @@
-//! Text analysis: the same words from documents and from queries.
+//! Text analysis, which splits documents and queries into words in the same way.
 
 mod fold;
 mod forms;

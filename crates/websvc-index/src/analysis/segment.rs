@@ -1,32 +1,32 @@
-//! Segmentation: text into words, and into overlapping pairs of characters where a script writes without spaces.
+//! Segmentation of text into words, or into overlapping pairs of characters for scripts without spaces.
 
 /// Kinds of units of a [`Word`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A word between spaces or punctuation.
     Letters,
-    /// Two neighbouring characters of a script without spaces (Chinese, Japanese, Korean, Thai, ...).
+    /// Two neighboring characters of a script without spaces (Chinese, Japanese, Korean, Thai, ...).
     Pair,
-    /// The last character of such a run; in the index it makes every character the start of some unit.
+    /// The last character of a run of such characters. Due to it, every character begins a unit of the index.
     Last,
-    /// A run of exactly one such character.
+    /// The only character of such a run.
     Single,
 }
 
-/// One unit of text; its position is its place in the sequence.
+/// A unit of text. Its position is its index in the sequence of units.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Word<'a> {
-    /// The unit in lower case, with its accents.
+    /// The unit in lower case, with accents.
     pub(crate) lower: &'a str,
     pub(crate) kind: Kind,
 }
 
-/// Longer units are noise such as encoded data; they keep their position but have no text.
+/// Maximum bytes of a unit. Longer units are noise such as encoded data; they have a position but an empty text.
 const MAX_BYTES: usize = 96;
 
-/// Returns the beginning of `text`, at most `bytes` long and ending between two characters.
-pub(crate) fn head(text: &str, bytes: usize) -> &str {
-    let mut end = bytes.min(text.len());
+/// Returns the longest prefix of `text` with whole characters and at most `max_bytes` bytes.
+pub(crate) fn head(text: &str, max_bytes: usize) -> &str {
+    let mut end = max_bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -48,8 +48,8 @@ pub(crate) fn each_word(text: &str, mut f: impl FnMut(Word<'_>)) {
     }
 }
 
-/// Tells whether `c` belongs to a script that is written without spaces between words, or (Hangul) whose
-/// words carry so many endings that pairs find them better.
+/// Returns true if `c` belongs to a script without spaces between words, or to Hangul, whose words have so many endings
+/// that pairs of characters match them better.
 fn is_unspaced(c: char) -> bool {
     c >= '\u{e00}'
         && matches!(c,
@@ -62,7 +62,7 @@ fn is_unspaced(c: char) -> bool {
             | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Returns the ordinary form of a full-width character.
+/// Returns the half-width form of a full-width character.
 fn narrow(c: char) -> char {
     match c {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
@@ -107,7 +107,7 @@ fn spaced_word(text: &str, start: usize, lower: &mut String, f: &mut impl FnMut(
         }
         at += c.len_utf8();
     }
-    // C++, C# and their kin would otherwise be single letters.
+    // Without their suffix, C++, C# and similar names would be single letters.
     if lower.len() == 1 {
         let suffix =
             ["++", "#"].into_iter().find(|suffix| text[at..].starts_with(suffix)).unwrap_or_default();
@@ -118,8 +118,7 @@ fn spaced_word(text: &str, start: usize, lower: &mut String, f: &mut impl FnMut(
     at
 }
 
-/// Emits a word, taking apart what an apostrophe joined: `l'amour` is `amour`, `python's` is `python`,
-/// `don't` is `dont`.
+/// Emits a word, split at its apostrophe: `l'amour` is `amour`, `python's` is `python`, `don't` is `dont`.
 fn emit(lower: &str, apostrophe: Option<usize>, f: &mut impl FnMut(Word<'_>)) {
     let mut word = |text: &str| {
         f(Word { lower: if text.len() > MAX_BYTES { "" } else { text }, kind: Kind::Letters });
@@ -143,7 +142,7 @@ fn letter_at(text: &str, at: usize) -> bool {
     text[at..].chars().next().is_some_and(char::is_alphabetic)
 }
 
-/// Tells whether `c` is a mark that belongs to the letter before it.
+/// Returns true if `c` is a mark that belongs to the letter before it.
 fn is_mark(c: char) -> bool {
     !c.is_ascii() && unicode_normalization::char::is_combining_mark(c)
         || matches!(c, '\u{200c}' | '\u{200d}' | '\u{ad}')
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn apostrophes_are_taken_apart() {
+    fn words_are_split_at_apostrophes() {
         check("l'amour d’été", &["amour", "été"]);
         check(
             "don't Python's O'Reilly rock'n'roll 'quoted'",

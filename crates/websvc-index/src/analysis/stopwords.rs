@@ -1,13 +1,13 @@
-//! Stop words: words so common in a language that they say nothing about a text.
+//! Stop words: words that are so common in a language that they do not distinguish texts.
 //!
-//! They are left out of ranking (speed, size, and questions typed as sentences) but kept for phrases. All are
-//! written without accents, as they are looked up folded.
+//! Ranking ignores them, because of speed and size and because queries may be whole sentences, but phrases match them.
+//! The lists are without accents, since words are looked up in their folded form.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The languages of each stop word: bit `n` stands for the list with the number `n`. One look answers for all
-/// languages, of which the detection of the language of a text makes use.
+/// The languages of each stop word as a bit set: bit `n` is the list with index `n`. One lookup finds all languages,
+/// which makes the detection of the language of a text fast.
 static LANGUAGES_OF: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
     let mut languages = HashMap::new();
     for (list, (_, words)) in LISTS.iter().enumerate() {
@@ -18,21 +18,22 @@ static LANGUAGES_OF: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
     languages
 });
 
-/// Longer stop words do not occur in the lists.
+/// Upper bound of the bytes of a stop word.
 const MAX_BYTES: usize = 20;
 
-/// Tells whether `folded` is a stop word of the language with this code.
+/// Returns true if `folded` is a stop word of the language with this code.
 pub(crate) fn contains(code: &str, folded: &str) -> bool {
     languages_of(folded).any(|language| language == code)
 }
 
-/// Returns the codes of the languages whose stop word `folded` is.
+/// Returns the codes of the languages in which `folded` is a stop word.
 pub(crate) fn languages_of(folded: &str) -> impl Iterator<Item = &'static str> + use<> {
-    let known = if folded.len() > MAX_BYTES { None } else { LANGUAGES_OF.get(folded) };
-    let lists = known.copied().unwrap_or_default();
+    let lists = if folded.len() > MAX_BYTES { None } else { LANGUAGES_OF.get(folded) };
+    let lists = lists.copied().unwrap_or_default();
     LISTS.iter().enumerate().filter(move |&(list, _)| lists >> list & 1 == 1).map(|(_, (code, _))| *code)
 }
 
+/// Language codes and their stop words.
 const LISTS: [(&str, &str); 10] = [
     (
         "en",

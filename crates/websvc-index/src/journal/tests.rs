@@ -1,11 +1,11 @@
-//! Recovery by the next process after appends, cuts, damage, commits and syncs.
+//! Recovery by the next process after appends, truncation, damage, commits and syncs.
 
 use jiff::Timestamp;
 
 use super::*;
 use crate::document::{Image, Link, News};
 
-fn whole_document() -> Document {
+fn full_document() -> Document {
     let time = |second| Timestamp::new(second, 5).ok();
     Document {
         url: "https://a.test/x".to_owned(),
@@ -37,8 +37,8 @@ fn append(journal: &Journal, change: Change) -> u64 {
         .append(
             change,
             |error| error,
-            |_, given| {
-                number = given;
+            |_, sent| {
+                number = sent;
                 Ok(())
             },
         )
@@ -51,10 +51,10 @@ fn removal(url: &str) -> Change {
 }
 
 /// Returns the changes that the next process replays.
-fn left(dir: &Path) -> Vec<Change> {
+fn replayed(dir: &Path) -> Vec<Change> {
     let mut changes = Vec::new();
     for path in Journal::new(dir).unapplied().unwrap() {
-        let mut segment = Changes::open(&path).unwrap();
+        let mut segment = ChangeReader::open(&path).unwrap();
         while let Some(change) = segment.next().unwrap() {
             changes.push(change);
         }
@@ -63,113 +63,113 @@ fn left(dir: &Path) -> Vec<Change> {
 }
 
 #[test]
-fn changes_come_back_as_they_were_and_in_order() {
+fn journal_replays_changes_unchanged_and_in_order() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::new(dir.path());
     let empty = Document { url: "https://a.test/".to_owned(), ..Document::default() };
     let changes =
-        [Change::Add(Box::new(whole_document())), removal("https://b.test/"), Change::Add(Box::new(empty))];
-    for (at, change) in changes.iter().enumerate() {
-        assert_eq!(append(&journal, change.clone()), at as u64 + 1);
+        [Change::Add(Box::new(full_document())), removal("https://b.test/"), Change::Add(Box::new(empty))];
+    for (index, change) in changes.iter().enumerate() {
+        assert_eq!(append(&journal, change.clone()), index as u64 + 1);
     }
     journal.sync().unwrap();
-    assert_eq!(left(dir.path()), changes);
+    assert_eq!(replayed(dir.path()), changes);
 }
 
 #[test]
-fn a_record_that_was_cut_off_or_damaged_ends_the_segment_wherever_that_is() {
+fn truncated_or_damaged_record_ends_the_segment_at_any_offset() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::new(dir.path());
     append(&journal, removal("a"));
     append(&journal, removal("b"));
     let path = dir.path().join("journal-1");
-    let whole = fs::read(&path).unwrap();
-    let first = HEADER_BYTES + 2;
-    for cut in 0..whole.len() {
-        fs::write(&path, &whole[..cut]).unwrap();
-        let expected = if cut < first { vec![] } else { vec![removal("a")] };
-        assert_eq!(left(dir.path()), expected, "cut at {cut}");
+    let segment = fs::read(&path).unwrap();
+    let first_record_bytes = HEADER_BYTES + 2;
+    for len in 0..segment.len() {
+        fs::write(&path, &segment[..len]).unwrap();
+        let expected = if len < first_record_bytes { vec![] } else { vec![removal("a")] };
+        assert_eq!(replayed(dir.path()), expected, "truncated to {len} bytes");
     }
-    for at in first..whole.len() {
-        let mut damaged = whole.clone();
-        damaged[at] ^= 0x40;
+    for offset in first_record_bytes..segment.len() {
+        let mut damaged = segment.clone();
+        damaged[offset] ^= 0x40;
         fs::write(&path, &damaged).unwrap();
-        assert_eq!(left(dir.path()), [removal("a")], "damaged at {at}");
+        assert_eq!(replayed(dir.path()), [removal("a")], "damaged at offset {offset}");
     }
 }
 
 #[test]
-fn a_commit_takes_away_what_it_holds_and_nothing_else() {
+fn commit_removes_only_segments_that_it_includes() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::new(dir.path());
     let first = append(&journal, removal("a"));
     let second = append(&journal, removal("b"));
-    journal.committed(first).unwrap();
-    assert_eq!(left(dir.path()), [removal("a"), removal("b")], "a segment goes as a whole");
-    journal.committed(second).unwrap();
-    assert_eq!(left(dir.path()), []);
+    journal.remove_committed(first).unwrap();
+    assert_eq!(replayed(dir.path()), [removal("a"), removal("b")], "a segment is only removed as a whole");
+    journal.remove_committed(second).unwrap();
+    assert_eq!(replayed(dir.path()), []);
     let long = "c".repeat(SEGMENT_BYTES as usize);
     let third = append(&journal, removal(&long));
     let fourth = append(&journal, removal("d"));
-    journal.committed(second).unwrap();
+    journal.remove_committed(second).unwrap();
     let fifth = append(&journal, removal("e"));
-    assert_eq!(left(dir.path()).len(), 3);
-    journal.committed(third).unwrap();
-    assert_eq!(left(dir.path()).len(), 3);
-    journal.committed(fourth).unwrap();
-    assert_eq!(left(dir.path()), [removal("e")]);
-    journal.committed(fifth).unwrap();
-    assert!(!journal.is_left().unwrap());
+    assert_eq!(replayed(dir.path()).len(), 3);
+    journal.remove_committed(third).unwrap();
+    assert_eq!(replayed(dir.path()).len(), 3);
+    journal.remove_committed(fourth).unwrap();
+    assert_eq!(replayed(dir.path()), [removal("e")]);
+    journal.remove_committed(fifth).unwrap();
+    assert!(!journal.has_changes().unwrap());
 }
 
 #[test]
-fn the_segments_of_the_process_before_stand_before_new_ones() {
+fn segments_of_the_previous_process_come_before_new_ones() {
     let dir = tempfile::tempdir().unwrap();
     append(&Journal::new(dir.path()), removal("a"));
     let journal = Journal::new(dir.path());
-    assert!(journal.is_left().unwrap());
+    assert!(journal.has_changes().unwrap());
     assert_eq!(journal.unapplied().unwrap().len(), 1);
-    journal.applied(1);
+    journal.mark_applied(1);
     let number = append(&journal, removal("b"));
-    assert_eq!(left(dir.path()), [removal("a"), removal("b")]);
-    assert_eq!(journal.unapplied().unwrap(), Vec::<PathBuf>::new(), "they are applied once");
-    journal.unapply();
-    assert_eq!(journal.unapplied().unwrap().len(), 2, "and again when that was lost");
-    journal.applied(2);
-    journal.committed(number).unwrap();
-    assert_eq!(left(dir.path()), []);
+    assert_eq!(replayed(dir.path()), [removal("a"), removal("b")]);
+    assert_eq!(journal.unapplied().unwrap(), Vec::<PathBuf>::new(), "changes are applied once");
+    journal.mark_unapplied();
+    assert_eq!(journal.unapplied().unwrap().len(), 2, "changes are applied again after the writer lost them");
+    journal.mark_applied(2);
+    journal.remove_committed(number).unwrap();
+    assert_eq!(replayed(dir.path()), []);
     assert_eq!(journal.recovered(), 3);
 }
 
 #[test]
-fn what_another_process_applied_in_between_is_not_applied_again() {
+fn changes_that_another_process_applied_meanwhile_are_not_applied_again() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::new(dir.path());
     append(&journal, removal("a"));
     journal.release().unwrap();
-    assert_eq!(left(dir.path()), [removal("a")], "what is not committed stays");
+    assert_eq!(replayed(dir.path()), [removal("a")], "uncommitted changes stay");
     let other = Journal::new(dir.path());
     assert_eq!(other.unapplied().unwrap().len(), 1);
-    other.applied(1);
-    other.committed(0).unwrap();
-    journal.unapply();
+    other.mark_applied(1);
+    other.remove_committed(0).unwrap();
+    journal.mark_unapplied();
     assert_eq!(journal.unapplied().unwrap(), Vec::<PathBuf>::new());
     let number = append(&journal, removal("b"));
-    assert_eq!(left(dir.path()), [removal("b")], "it goes to a file that is there");
-    journal.committed(number).unwrap();
+    assert_eq!(replayed(dir.path()), [removal("b")], "the change is written to an existing file");
+    journal.remove_committed(number).unwrap();
     journal.release().unwrap();
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
 #[test]
-fn a_sync_covers_all_segments() {
+fn sync_flushes_all_segments() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::new(dir.path());
     append(&journal, removal(&"a".repeat(SEGMENT_BYTES as usize)));
-    journal.committed(0).unwrap();
+    journal.remove_committed(0).unwrap();
     append(&journal, removal("b"));
     journal.sync().unwrap();
-    assert_eq!(*lock(&journal.synced), 2);
+    assert_eq!(*journal.synced.lock(), 2);
     journal.sync().unwrap();
-    assert_eq!(left(dir.path()).len(), 2);
+    assert_eq!(replayed(dir.path()).len(), 2);
 }

@@ -1,4 +1,4 @@
-//! The texts of links count for the pages they lead to.
+//! Anchors: link texts as words of the pages that the links lead to.
 
 use std::time::{Duration, Instant};
 
@@ -6,14 +6,15 @@ use websvc_index::{Document, Image, Index, IndexConfig, Link, SearchOptions};
 
 use crate::support::{Fixture, page, time};
 
-/// A page whose links have these addresses and texts.
+/// Returns a page with these links: URL without scheme, and text.
 fn linking(address: &str, links: &[(&str, &str)]) -> Document {
     let links =
-        links.iter().map(|(to, text)| Link { url: format!("https://{to}"), text: (*text).to_owned() });
+        links.iter().map(|(url, text)| Link { url: format!("https://{url}"), text: (*text).to_owned() });
     Document { links: links.collect(), ..page(address, "Links", "a page that links to others") }
 }
 
-fn applied(documents: impl IntoIterator<Item = Document>) -> Fixture {
+/// Returns an index of `documents` with all anchors applied.
+fn with_anchors(documents: impl IntoIterator<Item = Document>) -> Fixture {
     let fixture = Fixture::new(documents);
     fixture.index.apply_anchors().expect("a working disk");
     fixture
@@ -23,8 +24,8 @@ const TEXT: &str =
     "Leaves are steamed, rolled and dried before they are sold in small tins of paper and metal.";
 
 #[test]
-fn a_page_is_found_by_a_word_that_only_links_to_it_say() {
-    let fixture = applied([
+fn page_is_found_by_words_of_links_to_it() {
+    let fixture = with_anchors([
         page("tea.test/", "Drinks", TEXT),
         linking("b.test/1", &[("tea.test/#top", "The finest Gyokuro")]),
         linking("c.test/1", &[("elsewhere.test/", "gyokuro too")]),
@@ -32,13 +33,13 @@ fn a_page_is_found_by_a_word_that_only_links_to_it_say() {
     fixture.check("gyokuro", &["tea.test/"]);
     fixture.check("gyokuros leaves", &["tea.test/"]);
     let hits = fixture.search("gyokuro", &SearchOptions::default()).hits;
-    assert_eq!(hits[0].description, TEXT, "what is shown is the page's own");
+    assert_eq!(hits[0].description, TEXT, "the snippet is a text of the page itself");
     assert!(fixture.search("gyokuro steamed", &SearchOptions::default()).hits[0].description == TEXT);
 }
 
 #[test]
-fn anchors_are_no_part_of_what_a_page_says() {
-    let fixture = applied([
+fn anchors_match_neither_phrases_nor_titles_nor_urls() {
+    let fixture = with_anchors([
         page("tea.test/", "Drinks", TEXT),
         linking("b.test/1", &[("tea.test/", "green gyokuro"), ("tea.test/", "metal boxes")]),
         linking("c.test/1", &[("tea.test/", "yellow")]),
@@ -58,15 +59,16 @@ fn anchors_are_no_part_of_what_a_page_says() {
 }
 
 #[test]
-fn links_of_other_hosts_count_more_and_links_to_itself_not_at_all() {
+fn links_of_other_hosts_have_more_weight_and_links_of_the_page_itself_have_none() {
     let copy = |address: &str| {
         let host = address.split('/').next().expect("a host");
         page(address, "Gyokuro", &format!("Of {host} there is gyokuro among {TEXT}"))
     };
     let own = linking("own.test/2", &[("own.test/1", "gyokuro")]);
-    let itself = Document { links: linking("", &[("self.test/1", "gyokuro")]).links, ..copy("self.test/1") };
-    let fixture = applied([
-        itself,
+    let self_link =
+        Document { links: linking("", &[("self.test/1", "gyokuro")]).links, ..copy("self.test/1") };
+    let fixture = with_anchors([
+        self_link,
         copy("none.test/1"),
         copy("own.test/1"),
         copy("foreign.test/1"),
@@ -84,26 +86,26 @@ fn links_of_other_hosts_count_more_and_links_to_itself_not_at_all() {
 }
 
 #[test]
-fn a_host_that_repeats_itself_does_not_drown_the_page() {
-    let loud = (0..60).map(|number| {
+fn anchors_of_one_host_are_limited() {
+    let sources = (0..60).map(|number| {
         let text = format!("word{number}");
         linking(
             &format!("loud.test/{number}"),
             &[("tea.test/", &text), ("tea.test/", "Read more"), ("tea.test/", "same")],
         )
     });
-    let fixture = applied([page("tea.test/", "Drinks", TEXT)].into_iter().chain(loud));
+    let fixture = with_anchors([page("tea.test/", "Drinks", TEXT)].into_iter().chain(sources));
     let found = (0..60).filter(|number| {
         let hits = fixture.search(&format!("word{number}"), &SearchOptions::default()).hits;
         hits.iter().any(|hit| hit.url == "https://tea.test/")
     });
-    assert!((1..=3).contains(&found.count()), "few texts of one host count");
+    assert!((1..=3).contains(&found.count()), "only a few texts of one host are indexed");
     fixture.check("read", &[]);
 }
 
 #[test]
-fn anchors_go_with_the_links() {
-    let fixture = applied([
+fn anchors_follow_changed_and_removed_links() {
+    let fixture = with_anchors([
         page("tea.test/", "Drinks", TEXT),
         linking("b.test/1", &[("tea.test/", "gyokuro")]),
         linking("c.test/1", &[("tea.test/", "sencha")]),
@@ -118,7 +120,7 @@ fn anchors_go_with_the_links() {
 }
 
 #[test]
-fn a_page_that_comes_later_has_its_anchors_at_once_and_keeps_them() {
+fn page_added_after_its_links_has_anchors_and_keeps_them_when_replaced() {
     let fixture = Fixture::new([linking("b.test/1", &[("tea.test/", "gyokuro")])]);
     for text in [TEXT, "Another text that came with a later crawl."] {
         fixture.index.add(page("tea.test/", "Drinks", text)).expect("a valid document");
@@ -128,7 +130,7 @@ fn a_page_that_comes_later_has_its_anchors_at_once_and_keeps_them() {
 }
 
 #[test]
-fn applying_anchors_changes_nothing_else() {
+fn applying_anchors_changes_only_anchors() {
     let image =
         Image { url: "https://tea.test/leaf.jpg".to_owned(), alt: "leaf".to_owned(), ..Image::default() };
     let document = Document {
@@ -146,7 +148,7 @@ fn applying_anchors_changes_nothing_else() {
     assert_eq!(fixture.index.document(&document.url).expect("readable"), Some(document.clone()));
     assert_eq!(fixture.index.fingerprint(&document.url).expect("readable"), fingerprint);
     let after = fixture.search("steamed", &SearchOptions::default()).hits;
-    assert_eq!(after[0].date, before[0].date, "it was first seen when it was");
+    assert_eq!(after[0].date, before[0].date, "the time at which the page was first seen");
     fixture.check_images("leaf", SearchOptions::default(), &["tea.test/leaf.jpg"]);
     fixture.check_images("gyokuro", SearchOptions::default(), &[]);
     let stats = fixture.index.stats().expect("readable");
@@ -154,23 +156,23 @@ fn applying_anchors_changes_nothing_else() {
 }
 
 #[test]
-fn anchors_are_applied_when_writing_pauses() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+fn anchors_are_applied_while_no_writes_happen() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
     let config = IndexConfig { commit_after: Duration::from_millis(20), ..IndexConfig::default() };
-    let index = Index::open(dir.path(), config).expect("a fresh index");
+    let index = Index::open(dir.path(), config).expect("a new index");
     index.add(page("tea.test/", "Drinks", TEXT)).expect("a valid document");
     index.add(linking("b.test/1", &[("tea.test/", "gyokuro")])).expect("a valid document");
     let query = websvc_query::parse("gyokuro").query;
     let deadline = Instant::now() + Duration::from_secs(60);
     while index.search(&query, &SearchOptions::default()).expect("readable").hits.is_empty() {
-        assert!(Instant::now() < deadline, "the anchor is applied");
+        assert!(Instant::now() < deadline, "the anchor was not applied in 60 s");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
 #[test]
-fn what_a_process_did_not_apply_another_does() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+fn pending_anchors_are_applied_by_the_next_process() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
     let open = || Index::open(dir.path(), IndexConfig::default()).expect("an index");
     let index = open();
     index.add(page("tea.test/", "Drinks", TEXT)).expect("a valid document");
@@ -181,14 +183,14 @@ fn what_a_process_did_not_apply_another_does() {
         let query = websvc_query::parse("gyokuro site:tea.test").query;
         index.search(&query, &SearchOptions::default()).expect("readable").hits.len()
     };
-    assert_eq!(found(&index), 0, "closing is quick and leaves anchors for later");
+    assert_eq!(found(&index), 0, "closing does not apply anchors");
     index.optimize().expect("a working disk");
     assert_eq!(found(&index), 1);
     assert_eq!(index.stats().expect("readable").segments, 1);
 }
 
 #[test]
-fn more_links_than_are_remembered_by_name_are_found_by_looking_at_all_pages() {
+fn backlog_overflow_is_handled_by_a_sweep_of_all_pages() {
     let mut documents = vec![page("tea.test/", "Drinks", TEXT)];
     for number in 0..60 {
         let mut source = linking(&format!("many.test/{number}"), &[("tea.test/", "gyokuro")]);
@@ -200,6 +202,6 @@ fn more_links_than_are_remembered_by_name_are_found_by_looking_at_all_pages() {
         );
         documents.push(source);
     }
-    let fixture = applied(documents);
+    let fixture = with_anchors(documents);
     fixture.check("gyokuro", &["tea.test/"]);
 }

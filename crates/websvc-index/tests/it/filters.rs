@@ -1,11 +1,11 @@
-//! Filters and preferences beside the query: explicit pages, countries.
+//! Filters and ranking bonuses of the search options: explicit pages and countries.
 
 use websvc_index::{Document, Image, Safe, SearchOptions, Vertical};
 
 use crate::support::{Fixture, page};
 
 #[test]
-fn safe_search_leaves_out_explicit_pages_and_their_images() {
+fn safe_search_excludes_explicit_pages_and_their_images() {
     let image = |name: &str| Image {
         url: format!("https://img.test/{name}"),
         alt: "a model".to_owned(),
@@ -48,7 +48,7 @@ fn safe_search_leaves_out_explicit_pages_and_their_images() {
 }
 
 #[test]
-fn pages_of_the_searchers_country_come_first_among_equals() {
+fn pages_of_the_searchers_country_rank_first_among_equals() {
     let shop = |address: &str| page(address, "Tea shop", "A shop that sells tea.");
     let fixture = Fixture::new([
         shop("tea.example.com/"),
@@ -66,17 +66,17 @@ fn pages_of_the_searchers_country_come_first_among_equals() {
             ..SearchOptions::default()
         };
         let hits = fixture.search("tea shop", &options).hits;
-        assert_eq!(hits.len(), 6, "a preference filters nothing");
+        assert_eq!(hits.len(), 6, "a country does not filter");
         hits[0].url.trim_start_matches("https://").to_owned()
     };
     for (country, url) in [("DE", "tea.de/"), ("GB", "tea.co.uk/"), ("FR", "tea.net/"), ("AU", "tea.org/")] {
         assert_eq!(first(country), url, "{country}");
     }
-    assert_eq!(first("IO"), first("ZW"), "a domain that is sold to all says nothing of a country");
+    assert_eq!(first("IO"), first("ZW"), "a generic domain does not indicate a country");
 }
 
 #[test]
-fn a_better_page_of_another_country_stays_ahead() {
+fn more_relevant_page_of_another_country_ranks_first() {
     let fixture = Fixture::new([
         page("a.test/", "Sourdough bread", "How sourdough bread is baked: flour, water, salt."),
         page(

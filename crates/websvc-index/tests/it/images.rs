@@ -1,4 +1,4 @@
-//! The images of pages.
+//! Searches for the images of pages.
 
 use websvc_index::{Document, Image, SearchOptions, Vertical};
 
@@ -12,7 +12,7 @@ fn sized(address: &str, alt: &str, width: u32, height: u32) -> Image {
     Image { width: Some(width), height: Some(height), ..image(address, alt) }
 }
 
-fn with(page: Document, images: impl Into<Vec<Image>>) -> Document {
+fn with_images(page: Document, images: impl Into<Vec<Image>>) -> Document {
     Document { images: images.into(), ..page }
 }
 
@@ -26,7 +26,7 @@ fn gallery() -> Fixture {
         ..page("www.boats.test/", "Boats", "On boats.")
     };
     Fixture::new([
-        with(
+        with_images(
             birds,
             [
                 sized("cdn.test/a/grey-heron.jpg", "A heron in flight", 800, 600),
@@ -41,7 +41,7 @@ fn gallery() -> Fixture {
                 sized("cdn.test/a/grey-heron.jpg", "A heron in flight", 800, 600),
             ],
         ),
-        with(
+        with_images(
             boats,
             [
                 sized("cdn.test/b/sail_boat.JPG", "Sailing", 1920, 1080),
@@ -52,7 +52,7 @@ fn gallery() -> Fixture {
 }
 
 #[test]
-fn images_are_found_by_what_is_said_of_them() {
+fn images_are_found_by_alt_text_caption_context_url_and_page_title() {
     let gallery = gallery();
     let check =
         |query: &str, expected: &[&str]| gallery.check_images(query, SearchOptions::default(), expected);
@@ -69,7 +69,7 @@ fn images_are_found_by_what_is_said_of_them() {
 }
 
 #[test]
-fn a_hit_names_the_image_its_size_and_its_page() {
+fn image_hit_has_image_size_title_and_page() {
     let options = SearchOptions { vertical: Vertical::Images, ..SearchOptions::default() };
     let hits = gallery().search("flight", &options).hits;
     let [hit] = hits.as_slice() else { panic!("{hits:?}") };
@@ -81,14 +81,14 @@ fn a_hit_names_the_image_its_size_and_its_page() {
         ("https://cdn.test/a/grey-heron.jpg", Some(800), Some(600))
     );
     let hits = gallery().search("inurl:42", &options).hits;
-    assert_eq!(hits[0].title, "Birds of the coast", "the title of the page when nothing else is said");
+    assert_eq!(hits[0].title, "Birds of the coast", "the title of the page if the image has no text");
     let hits = gallery().search("chimneys", &options).hits;
     assert_eq!(hits[0].title, "The nest of the stork");
     assert_eq!(hits[0].description, "Storks build on chimneys.");
 }
 
 #[test]
-fn sizes_types_sites_and_dates_filter() {
+fn images_are_filtered_by_size_type_site_and_date() {
     let gallery = gallery();
     let check =
         |query: &str, expected: &[&str]| gallery.check_images(query, SearchOptions::default(), expected);
@@ -103,9 +103,13 @@ fn sizes_types_sites_and_dates_filter() {
     check("filetype:jpg", &["cdn.test/a/grey-heron.jpg", "cdn.test/b/sail_boat.JPG"]);
     check("filetype:jpeg sailing", &["cdn.test/b/sail_boat.JPG"]);
     check("site:boats.test -heron", &["cdn.test/b/sail_boat.JPG"]);
-    let of = |domains| SearchOptions { domains, ..SearchOptions::default() };
-    gallery.check_images("sailing coast", of(include(&["boats.test"])), &["cdn.test/b/sail_boat.JPG"]);
-    gallery.check_images("larger:900x900", of(exclude(&["boats.test"])), &["cdn.test/a/42.png"]);
+    let with_domains = |domains| SearchOptions { domains, ..SearchOptions::default() };
+    gallery.check_images(
+        "sailing coast",
+        with_domains(include(&["boats.test"])),
+        &["cdn.test/b/sail_boat.JPG"],
+    );
+    gallery.check_images("larger:900x900", with_domains(exclude(&["boats.test"])), &["cdn.test/a/42.png"]);
     gallery.check_images("larger:900x900", tbs("qdr:w"), &["cdn.test/a/42.png"]);
     gallery.check_images("larger:900x900", tbs("cdr:1,cd_max:01/02/2020"), &["cdn.test/b/sail_boat.JPG"]);
     let newest = SearchOptions { vertical: Vertical::Images, ..tbs("sbd:1") };
@@ -117,11 +121,14 @@ fn sizes_types_sites_and_dates_filter() {
 }
 
 #[test]
-fn an_image_on_many_pages_is_one_hit_and_hides_no_other() {
-    let many = (0..400).map(|at| {
-        with(page(&format!("a.test/{at}"), "Page", "text"), [image("a.test/logo.svg", "Logo of the firm")])
+fn image_on_many_pages_is_one_hit_and_hides_no_other_image() {
+    let many = (0..400).map(|number| {
+        with_images(
+            page(&format!("a.test/{number}"), "Page", "text"),
+            [image("a.test/logo.svg", "Logo of the firm")],
+        )
     });
-    let other = with(
+    let other = with_images(
         page("b.test/", "Page", "text"),
         [image("b.test/x.png", "An old and very long winded word on a logo")],
     );
@@ -133,18 +140,24 @@ fn an_image_on_many_pages_is_one_hit_and_hides_no_other() {
 }
 
 #[test]
-fn images_come_change_and_go_with_their_page() {
+fn images_are_added_changed_and_removed_with_their_page() {
     let fixture = Fixture::new([
-        with(page("a.test/", "A", "x"), [image("a.test/cat.png", "cat"), image("a.test/dog.png", "dog")]),
-        with(page("b.test/", "B", "x"), [image("a.test/cat.png", "cat")]),
+        with_images(
+            page("a.test/", "A", "x"),
+            [image("a.test/cat.png", "cat"), image("a.test/dog.png", "dog")],
+        ),
+        with_images(page("b.test/", "B", "x"), [image("a.test/cat.png", "cat")]),
     ]);
     let check =
         |query: &str, expected: &[&str]| fixture.check_images(query, SearchOptions::default(), expected);
     let stats = || fixture.index.stats().expect("readable");
-    assert_eq!((stats().documents, stats().images), (2, 3), "an image is no document");
+    assert_eq!((stats().documents, stats().images), (2, 3), "images do not count as documents");
     assert_eq!(fixture.index.urls(None, 10).expect("readable").len(), 2);
     fixture.check_set("-absent", &["a.test/", "b.test/"]);
-    fixture.index.add(with(page("a.test/", "A", "x"), [image("a.test/dog.png", "hound")])).expect("valid");
+    fixture
+        .index
+        .add(with_images(page("a.test/", "A", "x"), [image("a.test/dog.png", "hound")]))
+        .expect("valid");
     fixture.index.flush().expect("a working disk");
     check("cat", &["a.test/cat.png"]);
     check("dog", &["a.test/dog.png"]);
@@ -159,14 +172,14 @@ fn images_come_change_and_go_with_their_page() {
 }
 
 #[test]
-fn a_page_has_a_bounded_number_of_images() {
-    let images: Vec<_> = (0..200).map(|at| image(&format!("a.test/{at}.png"), "tile")).collect();
-    let fixture = Fixture::new([with(page("a.test/", "A", "x"), images)]);
+fn images_of_a_page_are_limited() {
+    let images: Vec<_> = (0..200).map(|number| image(&format!("a.test/{number}.png"), "tile")).collect();
+    let fixture = Fixture::new([with_images(page("a.test/", "A", "x"), images)]);
     assert_eq!(fixture.index.stats().expect("readable").images, 50);
 }
 
 #[test]
-fn an_index_without_images_answers_with_nothing() {
+fn image_search_without_images_returns_no_hits_and_no_warnings() {
     let outcome = Fixture::new([page("a.test/", "A", "cat")])
         .search("cat larger:2x2", &SearchOptions { vertical: Vertical::Images, ..SearchOptions::default() });
     assert_eq!((outcome.hits.len(), outcome.warnings.len()), (0, 0));

@@ -1,4 +1,4 @@
-//! The same index answers in many languages.
+//! Searches of one index in many languages.
 
 use crate::support::{Fixture, page};
 
@@ -49,7 +49,7 @@ fn words_match_by_stem_in_their_language() {
 }
 
 #[test]
-fn accents_and_case_do_not_matter() {
+fn accents_and_case_are_ignored() {
     let world = world();
     world.check("ELECTIONS", &["fr.test/"]);
     world.check("hauser STRASSE", &["de.test/"]);
@@ -73,7 +73,7 @@ fn scripts_without_spaces_are_searchable() {
 }
 
 #[test]
-fn hits_name_their_language() {
+fn hits_have_the_language_of_the_page() {
     let world = world();
     for (query, language) in [
         ("shoes", "en"),
@@ -89,7 +89,7 @@ fn hits_name_their_language() {
 }
 
 #[test]
-fn a_query_of_stop_words_finds_them_side_by_side() {
+fn query_of_stop_words_matches_them_as_a_phrase_first() {
     let fixture = Fixture::new([
         page("a.test/", "Hamlet", "To be, or not to be, that is the question."),
         page("b.test/", "Other", "It is not the case that we ought to be there or here."),
@@ -126,7 +126,7 @@ fn diacritics_are_optional_in_documents_and_in_queries() {
 }
 
 #[test]
-fn words_of_other_scripts_are_found_within_sentences() {
+fn words_of_other_scripts_are_found_in_sentences() {
     let world = Fixture::new([
         page("ar.test/", "المكتبة", "ذهب الطالب إلى المكتبة وقرأ الكتاب الجديد في المساء."),
         page("he.test/", "ירושלים", "ירושלים היא בירת ישראל והעיר הגדולה ביותר בה."),

@@ -1,18 +1,18 @@
 //! Tests of the index through its public API.
 
 mod anchors;
+mod combinations;
 mod crash;
 mod filters;
-mod highlights;
 mod images;
 mod languages;
 mod news;
 mod operators;
 mod ranking;
 mod related;
+mod round_trip;
 mod snapshots;
+mod snippets;
 mod suggestions;
 mod support;
-mod table;
-mod whole;
 mod writing;

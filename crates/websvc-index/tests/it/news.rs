@@ -1,4 +1,4 @@
-//! Pages that are news.
+//! Searches for news.
 
 use websvc_index::{Document, HitImage, News, SearchOptions, Vertical};
 
@@ -10,9 +10,9 @@ fn press() -> Fixture {
         news: Some(News { image_url: None }),
         ..page(address, "Comet over Lisbon", "The comet was seen over Lisbon by many people.")
     };
-    let picture = Some("https://img.daily.test/comet.jpg".to_owned());
+    let image_url = Some("https://img.daily.test/comet.jpg".to_owned());
     Fixture::new([
-        Document { news: Some(News { image_url: picture }), ..news("daily.test/comet", "2024-12-30") },
+        Document { news: Some(News { image_url }), ..news("daily.test/comet", "2024-12-30") },
         news("www.weekly.test/comet", "2024-12-20"),
         news("monthly.test/comet", "2023-03-01"),
         Document {
@@ -34,28 +34,36 @@ fn news(options: SearchOptions) -> SearchOptions {
 }
 
 #[test]
-fn only_news_are_news_and_their_date_and_picture_are_told() {
+fn news_search_returns_only_news_with_date_and_image() {
     let hits = press().search("comet lisbon", &news(SearchOptions::default())).hits;
     assert_eq!(hits.len(), 5);
     assert!(hits.iter().all(|hit| !hit.url.contains("encyclopedia")));
-    let of = |host: &str| hits.iter().find(|hit| hit.url.contains(host)).expect("found");
-    assert_eq!(of("daily").date, Some(time("2024-12-30T08:30:00Z")));
-    let picture = HitImage { url: "https://img.daily.test/comet.jpg".to_owned(), width: None, height: None };
-    assert_eq!(of("daily").image, Some(picture));
-    assert_eq!(of("late").date, Some(time("2024-12-29T00:00:00Z")), "modified where it has no date");
-    assert_eq!(of("late").published, None);
-    assert_eq!(of("late").image, None);
-    assert_eq!(of("undated").date, Some(time("2024-12-28T00:00:00Z")), "first seen where it has neither");
-    assert!(of("daily").description.contains("seen over Lisbon"));
+    let hit = |host: &str| hits.iter().find(|hit| hit.url.contains(host)).expect("found");
+    assert_eq!(hit("daily").date, Some(time("2024-12-30T08:30:00Z")));
+    let image = HitImage { url: "https://img.daily.test/comet.jpg".to_owned(), width: None, height: None };
+    assert_eq!(hit("daily").image, Some(image));
+    assert_eq!(
+        hit("late").date,
+        Some(time("2024-12-29T00:00:00Z")),
+        "without a publication date, the modification date"
+    );
+    assert_eq!(hit("late").published, None);
+    assert_eq!(hit("late").image, None);
+    assert_eq!(
+        hit("undated").date,
+        Some(time("2024-12-28T00:00:00Z")),
+        "without dates, the time at which it was first seen"
+    );
+    assert!(hit("daily").description.contains("seen over Lisbon"));
 }
 
 #[test]
-fn news_are_pages_too() {
+fn web_search_includes_news() {
     assert_eq!(press().search("comet lisbon", &SearchOptions::default()).hits.len(), 6);
 }
 
 #[test]
-fn time_order_and_domains_apply_to_news() {
+fn news_are_filtered_and_sorted_like_pages() {
     let press = press();
     let newest = ["daily.test/comet", "late.test/comet", "undated.test/comet"];
     press.check_with("comet", &news(tbs("qdr:w,sbd:1")), &newest);
@@ -69,7 +77,7 @@ fn time_order_and_domains_apply_to_news() {
 }
 
 #[test]
-fn an_index_without_news_answers_with_nothing() {
+fn news_search_without_news_returns_no_hits() {
     let fixture = Fixture::new([page("a.test/", "Comet", "A comet.")]);
     fixture.check_with("comet", &news(SearchOptions::default()), &[]);
 }

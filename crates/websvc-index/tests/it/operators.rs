@@ -1,4 +1,4 @@
-//! One line per operator and filter.
+//! The operators and filters, one by one.
 
 use websvc_index::{Document, DomainFilter, SearchOptions};
 use websvc_query::{Sort, parse_tbs};
@@ -35,7 +35,7 @@ fn web() -> Fixture {
 }
 
 #[test]
-fn operators_filter() {
+fn operators_filter_pages() {
     let web = web();
     web.check_set("site:python.org", &["docs.python.org/3/library/asyncio-task.html", "python.org/about/"]);
     web.check_set("site:docs.python.org", &["docs.python.org/3/library/asyncio-task.html"]);
@@ -56,7 +56,7 @@ fn operators_filter() {
 }
 
 #[test]
-fn quotes_match_literally() {
+fn phrases_match_without_stemming() {
     let web = web();
     web.check_set("\"context manager\"", &["docs.python.org/3/library/asyncio-task.html"]);
     web.check_set("\"the language\"", &["notpython.org/", "python.org/about/"]);
@@ -68,7 +68,7 @@ fn quotes_match_literally() {
 }
 
 #[test]
-fn negation_and_alternatives_combine() {
+fn negation_and_alternatives_can_be_combined() {
     let web = web();
     web.check_set("snake -viper -comedy", &["papers.test/p/17"]);
     web.check_set("snake -\"comedy group\" -(viper OR boa)", &["papers.test/p/17"]);
@@ -82,7 +82,7 @@ fn negation_and_alternatives_combine() {
 }
 
 #[test]
-fn operators_of_images_are_ignored_for_pages_with_a_warning() {
+fn image_operators_are_ignored_with_a_warning_in_web_search() {
     let outcome = web().search("viper larger:10x10 imagesize:3x4", &SearchOptions::default());
     assert_eq!(outcome.hits.len(), 1);
     assert_eq!(outcome.warnings.len(), 2);
@@ -94,7 +94,7 @@ fn operators_of_images_are_ignored_for_pages_with_a_warning() {
 }
 
 #[test]
-fn domains_are_included_and_excluded_with_their_subdomains() {
+fn domain_filters_include_subdomains() {
     let hosts = |hosts: &[&str]| hosts.iter().map(|&host| host.to_owned()).collect::<Vec<_>>();
     let options = |domains| SearchOptions { domains, ..SearchOptions::default() };
     let web = web();
@@ -108,7 +108,7 @@ fn domains_are_included_and_excluded_with_their_subdomains() {
 }
 
 #[test]
-fn time_ranges_filter_and_dates_sort() {
+fn time_ranges_filter_and_date_order_sorts() {
     let web = web();
     let options = |tbs: &str| {
         let tbs = parse_tbs(tbs).expect(tbs).expect(tbs);
@@ -132,23 +132,24 @@ fn time_ranges_filter_and_dates_sort() {
 }
 
 #[test]
-fn an_empty_query_finds_nothing() {
+fn empty_query_returns_no_hits() {
     web().check("", &[]);
     web().check("\"\" - ()", &[]);
     web().check("???", &[]);
 }
 
 #[test]
-fn quotes_of_frequent_words_find_what_they_say() {
-    // So many that the words are looked up before the quotes.
+fn phrases_of_frequent_words_match_exactly() {
+    // Enough documents that words are searched before phrases.
     const DOCUMENTS: usize = 2_100;
     let common = (0..DOCUMENTS).map(|number| {
-        let says = if number % 2 == 0 { "a red fox may die hard" } else { "hard foxes die, a fox is red" };
-        let body = format!("{says} {}", "word ".repeat(number % 50));
+        let sentence =
+            if number % 2 == 0 { "a red fox may die hard" } else { "hard foxes die, a fox is red" };
+        let body = format!("{sentence} {}", "word ".repeat(number % 50));
         Document { language: Some("en".to_owned()), ..page(&format!("h{number}.test/"), "Foxes", &body) }
     });
     let rare = page("rare.test/", "Foxes", "A fox red and hard may die.");
-    // A stop word of its language, which it therefore has only as typed.
+    // `die` is a stop word in German, so this page has it only in the field `exact`.
     let foreign = Document {
         language: Some("de".to_owned()),
         ..page(

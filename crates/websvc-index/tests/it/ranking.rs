@@ -5,7 +5,7 @@ use websvc_index::{Document, DomainFilter, SearchOptions};
 use crate::support::{Fixture, page, time};
 
 #[test]
-fn pages_with_all_words_come_first() {
+fn pages_with_all_words_rank_first() {
     let fixture = Fixture::new([
         page("some.test/", "Asyncio", &"asyncio ".repeat(30)),
         page(
@@ -19,7 +19,7 @@ fn pages_with_all_words_come_first() {
 }
 
 #[test]
-fn a_missing_word_of_a_question_does_not_hide_the_answer() {
+fn unknown_word_in_a_long_query_does_not_exclude_relevant_pages() {
     let fixture = Fixture::new([
         page("answer.test/", "Parsing arguments", "Parse command line arguments of a program."),
         page("other.test/", "Other", "Completely different text about gardens."),
@@ -28,7 +28,7 @@ fn a_missing_word_of_a_question_does_not_hide_the_answer() {
 }
 
 #[test]
-fn titles_and_neighbours_count() {
+fn words_in_titles_and_close_words_rank_higher() {
     let filler = "words that fill the page so that both pages are of the same length";
     let fixture = Fixture::new([
         page("body.test/", "Miscellany", &format!("{filler} garden {filler}")),
@@ -44,7 +44,7 @@ fn titles_and_neighbours_count() {
 }
 
 #[test]
-fn words_of_the_url_count() {
+fn words_in_the_url_rank_higher() {
     let fixture = Fixture::new([
         page("a.test/docs/pathlib.html", "Module", "About files."),
         page("b.test/", "B", "About files."),
@@ -53,7 +53,7 @@ fn words_of_the_url_count() {
 }
 
 #[test]
-fn quotes_are_a_condition_in_a_long_question_too() {
+fn phrases_in_long_queries_are_required() {
     let fixture = Fixture::new([page(
         "a.test/",
         "Filters",
@@ -66,7 +66,7 @@ fn quotes_are_a_condition_in_a_long_question_too() {
 }
 
 #[test]
-fn words_that_the_query_repeats_count_more() {
+fn words_repeated_in_the_query_have_more_weight() {
     let fixture = Fixture::new([
         page("a.test/", "A", "one page about alpha particles"),
         page("b.test/", "B", "one page about beta particles"),
@@ -75,9 +75,9 @@ fn words_that_the_query_repeats_count_more() {
     fixture.check("alpha alpha beta", &["a.test/", "b.test/"]);
 }
 
-/// A text of about `words` words that differs from that of any other seed.
+/// Returns a text of `words` words, which differs from the texts of other seeds.
 fn prose(seed: usize, words: usize) -> String {
-    (0..words).map(|at| format!("word{} ", (at * at + seed * 7919 + at * seed) % 5_003)).collect()
+    (0..words).map(|index| format!("word{} ", (index * index + seed * 7919 + index * seed) % 5_003)).collect()
 }
 
 fn hosts(hits: &[websvc_index::Hit]) -> Vec<&str> {
@@ -85,18 +85,22 @@ fn hosts(hits: &[websvc_index::Hit]) -> Vec<&str> {
 }
 
 #[test]
-fn a_host_has_at_most_two_of_the_first_ten() {
-    let crowd = (0..60).map(|at| {
-        page(&format!("crowd.test/{at}"), "Otters", &format!("otter otter otter {}", prose(at, 20)))
+fn host_has_at_most_two_of_the_first_ten_hits() {
+    let crowd = (0..60).map(|number| {
+        page(&format!("crowd.test/{number}"), "Otters", &format!("otter otter otter {}", prose(number, 20)))
     });
-    let others = (0..9).map(|at| {
-        page(&format!("other{at}.test/"), "Animals", &format!("an otter somewhere {}", prose(100 + at, 200)))
+    let others = (0..9).map(|number| {
+        page(
+            &format!("other{number}.test/"),
+            "Animals",
+            &format!("an otter somewhere {}", prose(100 + number, 200)),
+        )
     });
     let fixture = Fixture::new(crowd.chain(others));
     let hits = fixture.search("otter", &SearchOptions::default()).hits;
     assert_eq!(hits.len(), 10);
     assert_eq!(hosts(&hits).iter().filter(|host| **host == "crowd.test").count(), 2);
-    assert_eq!(hosts(&hits)[..2], ["crowd.test"; 2], "the best pages stay the best");
+    assert_eq!(hosts(&hits)[..2], ["crowd.test"; 2], "the best candidates stay first");
 
     let twenty = SearchOptions { limit: 20, ..SearchOptions::default() };
     let hits = fixture.search("otter", &twenty).hits;
@@ -111,9 +115,10 @@ fn a_host_has_at_most_two_of_the_first_ten() {
 }
 
 #[test]
-fn a_host_fills_the_places_that_others_cannot() {
-    let crowd =
-        (0..12).map(|at| page(&format!("crowd.test/{at}"), "Otters", &format!("otter {}", prose(at, 20))));
+fn host_fills_the_first_hits_if_other_hosts_have_too_few() {
+    let crowd = (0..12).map(|number| {
+        page(&format!("crowd.test/{number}"), "Otters", &format!("otter {}", prose(number, 20)))
+    });
     let fixture = Fixture::new(crowd.chain([
         page("other.test/", "Animals", "an otter"),
         page("partial.test/", "Badgers", "badger and badger"),
@@ -128,9 +133,9 @@ fn a_host_fills_the_places_that_others_cannot() {
 }
 
 #[test]
-fn pages_without_a_word_do_not_pass_complete_ones_for_diversity() {
-    let complete =
-        (0..4).map(|at| page(&format!("a.test/{at}"), "A", &format!("river otter {}", prose(at, 9))));
+fn diversity_does_not_move_partial_matches_before_complete_ones() {
+    let complete = (0..4)
+        .map(|number| page(&format!("a.test/{number}"), "A", &format!("river otter {}", prose(number, 9))));
     let fixture =
         Fixture::new(complete.chain([page("b.test/", "B", "river"), page("c.test/", "C", "river")]));
     let hits = fixture.search("river otter", &SearchOptions::default()).hits;
@@ -154,11 +159,15 @@ fn copies_of_a_page_are_one_hit() {
     found.sort_unstable();
     assert_eq!(found.len(), 3, "{found:?}");
     assert_eq!(found[1..], ["own.test", "titled.test"]);
-    assert_eq!(fixture.search("site:test", &SearchOptions::default()).hits.len(), 5, "a listing shows all");
+    assert_eq!(
+        fixture.search("site:test", &SearchOptions::default()).hits.len(),
+        5,
+        "a query with filters only lists all URLs"
+    );
 }
 
 #[test]
-fn spellings_of_one_address_are_one_hit() {
+fn equivalent_urls_are_one_hit() {
     let fixture = Fixture::new([
         page("a.test/otter", "Otter", "otter"),
         page("www.a.test/otter/", "Otter", "otter"),
@@ -169,19 +178,20 @@ fn spellings_of_one_address_are_one_hit() {
 }
 
 #[test]
-fn hits_are_found_below_many_copies() {
+fn hits_ranked_below_many_copies_are_found() {
     let text = format!("otter otter {}", prose(3, 60));
-    let copies = (0..80).map(|at| page(&format!("m{at}.test/"), "Otters", &text));
-    let others =
-        (0..5).map(|at| page(&format!("o{at}.test/"), "Animals", &format!("otter {}", prose(at + 9, 90))));
+    let copies = (0..80).map(|number| page(&format!("m{number}.test/"), "Otters", &text));
+    let others = (0..5).map(|number| {
+        page(&format!("o{number}.test/"), "Animals", &format!("otter {}", prose(number + 9, 90)))
+    });
     let fixture = Fixture::new(copies.chain(others));
     assert_eq!(fixture.search("otter", &SearchOptions::default()).hits.len(), 6);
 }
 
 #[test]
-fn of_equal_pages_the_newer_comes_first_and_undated_ones_gain_nothing() {
-    let dated = |address: &str, at: Option<&str>| Document {
-        published: at.map(time),
+fn newer_of_equal_pages_ranks_first_and_undated_pages_get_no_bonus() {
+    let dated = |address: &str, published: Option<&str>| Document {
+        published: published.map(time),
         seen: Some(time("2026-05-01T00:00:00Z")),
         ..page(address, "Otters", "otter in the river")
     };
@@ -200,10 +210,10 @@ fn of_equal_pages_the_newer_comes_first_and_undated_ones_gain_nothing() {
 }
 
 #[test]
-fn long_questions_learn_from_their_best_answers() {
+fn long_queries_are_expanded_with_words_of_the_best_candidates() {
     let seals =
         |address: &str| page(address, "Seals", "harbour seal pinniped blubber whiskers pinniped blubber");
-    let asked = "which marine creatures dive deep under arctic ice";
+    let query = "which marine creatures dive deep under arctic ice";
     let fixture = Fixture::new([
         page("1.test/", "One", "marine creatures dive deep under arctic ice: the pinniped with its blubber"),
         page("2.test/", "Two", "creatures that dive deep under arctic ice: pinniped, blubber, marine life"),
@@ -211,38 +221,43 @@ fn long_questions_learn_from_their_best_answers() {
         page("related.test/", "Related", "dive with the pinniped and its blubber and its tulips"),
         seals("unasked.test/"),
     ]);
-    let hits = fixture.search(asked, &SearchOptions::default()).hits;
+    let hits = fixture.search(query, &SearchOptions::default()).hits;
     assert_eq!(hosts(&hits), ["1.test", "2.test", "related.test", "plain.test"]);
 }
 
 #[test]
-fn remembered_texts_change_no_result() {
-    let asked = "which marine creatures dive deep under arctic ice";
-    let pages = (0..40).map(|at| {
-        let words: Vec<_> = asked.split(' ').skip(at % 8).collect();
-        page(&format!("{at}.test/"), "A", &format!("{} {}", words.join(" "), prose(at, 40)))
+fn cached_texts_do_not_change_results() {
+    let query = "which marine creatures dive deep under arctic ice";
+    let pages = (0..40).map(|number| {
+        let words: Vec<_> = query.split(' ').skip(number % 8).collect();
+        page(&format!("{number}.test/"), "A", &format!("{} {}", words.join(" "), prose(number, 40)))
     });
     let fixture = Fixture::new(pages);
-    let first = fixture.search(asked, &SearchOptions::default());
-    // Another question in between, which shares texts with it.
+    let first = fixture.search(query, &SearchOptions::default());
+    // Another query in between, with some of the same texts.
     fixture.search("marine creatures that dive deep under the polar ice", &SearchOptions::default());
-    assert_eq!(fixture.search(asked, &SearchOptions::default()), first);
+    assert_eq!(fixture.search(query, &SearchOptions::default()), first);
     assert_eq!(first.hits.len(), 10);
 }
 
 #[test]
-fn weak_answers_to_long_questions_are_not_preferred_for_diversity() {
-    let asked = "which marine creatures dive deep under arctic ice";
-    let strong = (0..4).map(|at| {
-        page(&format!("a.test/{at}"), "A", &format!("marine creatures dive deep under arctic ice {at}"))
+fn diversity_does_not_move_weak_candidates_of_long_queries_forward() {
+    let query = "which marine creatures dive deep under arctic ice";
+    let strong = (0..4).map(|number| {
+        page(
+            &format!("a.test/{number}"),
+            "A",
+            &format!("marine creatures dive deep under arctic ice {number}"),
+        )
     });
-    let weak = (0..4).map(|at| page(&format!("b{at}.test/"), "B", &format!("ice on roads {}", prose(at, 9))));
-    let hits = Fixture::new(strong.chain(weak)).search(asked, &SearchOptions::default()).hits;
+    let weak = (0..4)
+        .map(|number| page(&format!("b{number}.test/"), "B", &format!("ice on roads {}", prose(number, 9))));
+    let hits = Fixture::new(strong.chain(weak)).search(query, &SearchOptions::default()).hits;
     assert_eq!(hosts(&hits)[..4], ["a.test"; 4]);
 }
 
 #[test]
-fn a_compound_is_found_however_it_is_written() {
+fn compound_matches_in_all_spellings() {
     let fixture = Fixture::new([
         page("costs.test/", "Costs", &"costs ".repeat(20)),
         page("one.test/", "One", "The healthcare costs of a small town."),
@@ -262,7 +277,7 @@ fn a_compound_is_found_however_it_is_written() {
 }
 
 #[test]
-fn a_compound_stands_for_words_that_nothing_has() {
+fn compound_is_scored_if_its_parts_are_not_in_the_index() {
     let fixture = Fixture::new([
         page("a.test/", "A", "An antiinflammatory ointment against bruises."),
         page("b.test/", "B", "A list that is literally to do today."),
@@ -273,7 +288,7 @@ fn a_compound_stands_for_words_that_nothing_has() {
 }
 
 #[test]
-fn numbers_are_not_joined() {
+fn numbers_are_not_joined_to_compounds() {
     let fixture = Fixture::new([
         page("version.test/", "Version", "What is new in version 3 and in version 3.11 of it."),
         page("issue.test/", "Issue", "Issue 311 and version notes."),
@@ -283,23 +298,23 @@ fn numbers_are_not_joined() {
 }
 
 #[test]
-fn clean_url_stands_for_copies_that_differ_in_their_query() {
+fn copies_with_different_query_strings_are_one_hit_with_the_shortest_url() {
     let text = "The gyokuro tea of Uji is shaded for three weeks before it is picked by hand in the early days of \
                 May, and brewed in water of fifty degrees.";
     let urls = ["tea.test/gyokuro?batch=0", "tea.test/gyokuro", "tea.test/gyokuro?batch=1&page=2"];
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
-        let fixture = Fixture::new(order.map(|place| page(urls[place], "Gyokuro", text)));
+        let fixture = Fixture::new(order.map(|index| page(urls[index], "Gyokuro", text)));
         for limit in [1, 5] {
             let found = fixture.search("gyokuro tea", &SearchOptions { limit, ..SearchOptions::default() });
             let found: Vec<&str> = found.hits.iter().map(|hit| hit.url.as_str()).collect();
             assert_eq!(found, ["https://tea.test/gyokuro"], "{order:?}, {limit}");
         }
-        // Who asks for a variant gets it.
+        // A query can select one of the variants.
         let found = fixture.search("gyokuro inurl:batch", &SearchOptions::default());
         let found: Vec<&str> = found.hits.iter().map(|hit| hit.url.as_str()).collect();
         assert_eq!(found, ["https://tea.test/gyokuro?batch=0"], "{order:?}");
     }
-    // Other paths and other texts are no variants.
+    // Pages with other paths or other texts are not variants.
     let other = "Sencha is a tea of another kind, grown in the sun until it is picked, steamed, rolled and dried, and \
                  brewed in water of seventy degrees.";
     let fixture = Fixture::new([

@@ -1,4 +1,4 @@
-//! `related:`.
+//! The operator `related:`.
 
 use websvc_index::{Document, Image, Link, SearchOptions};
 
@@ -33,7 +33,7 @@ fn web() -> Fixture {
 }
 
 #[test]
-fn neighbours_by_link_and_by_words_are_related_and_the_domain_itself_is_not() {
+fn related_finds_pages_by_links_and_words_but_not_the_domain_itself() {
     let web = web();
     web.check_set(
         "related:pots.test",
@@ -45,7 +45,7 @@ fn neighbours_by_link_and_by_words_are_related_and_the_domain_itself_is_not() {
 }
 
 #[test]
-fn hosts_that_the_domain_links_to_are_related() {
+fn related_finds_hosts_that_the_domain_links_to() {
     let fixture = Fixture::new([
         linking(page("a.test/", "A", "one"), &["b.test/deep/page", "c.test/"]),
         page("b.test/", "B", "two"),

@@ -1,6 +1,6 @@
-//! Copies of the files while somebody writes.
+//! Snapshots of the files of an index during writes.
 
-#![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
+#![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 use std::fs;
 use std::io::Read;
@@ -29,9 +29,9 @@ impl From<IndexError> for Failed {
     }
 }
 
-fn copy(index: &Index, to: &Path) {
+fn copy(index: &Index, target: &Path) {
     let copied = index.each_file(|path, bytes, content: &mut dyn Read| -> Result<(), Failed> {
-        let path = to.join(path);
+        let path = target.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let mut buffer = Vec::new();
         content.read_to_end(&mut buffer).unwrap();
@@ -47,7 +47,7 @@ fn found(index: &Index, word: &str) -> usize {
 }
 
 #[test]
-fn a_copy_made_while_pages_come_and_go_is_a_whole_index() {
+fn snapshot_during_writes_is_a_complete_index() {
     let dir = tempfile::tempdir().unwrap();
     let config = IndexConfig { commit_after: Duration::from_millis(5), ..IndexConfig::default() };
     let index = Index::open(dir.path(), config).unwrap();
@@ -56,7 +56,7 @@ fn a_copy_made_while_pages_come_and_go_is_a_whole_index() {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
-            // The same pages again and again: parts are replaced, and their files removed.
+            // Writing the same pages again replaces segments, whose files are removed.
             for round in 0.. {
                 (0..50).for_each(|number| index.add(document(number)).unwrap());
                 index.add(document(1_000 + round)).unwrap();
@@ -67,10 +67,10 @@ fn a_copy_made_while_pages_come_and_go_is_a_whole_index() {
             }
         });
         for _copy in 0..10 {
-            let to = tempfile::tempdir().unwrap();
-            // Another handle, as another process has.
-            copy(&Index::open(dir.path(), IndexConfig::default()).unwrap(), to.path());
-            let copied = Index::open(to.path(), IndexConfig::default()).unwrap();
+            let target = tempfile::tempdir().unwrap();
+            // Another handle, like that of another process.
+            copy(&Index::open(dir.path(), IndexConfig::default()).unwrap(), target.path());
+            let copied = Index::open(target.path(), IndexConfig::default()).unwrap();
             for number in 0..50 {
                 assert_eq!(found(&copied, &format!("word{number}")), 1, "page {number}");
             }
@@ -80,24 +80,24 @@ fn a_copy_made_while_pages_come_and_go_is_a_whole_index() {
 }
 
 #[test]
-fn a_copy_can_be_written_to_and_forgets_the_files_that_it_replaces() {
-    let (dir, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+fn snapshot_can_be_written_to_and_removes_merged_files() {
+    let (dir, target) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let index = Index::open(dir.path(), IndexConfig::default()).unwrap();
     (0..5).for_each(|number| index.add(document(number)).unwrap());
     index.flush().unwrap();
-    copy(&index, to.path());
-    let parts = || -> Vec<String> {
-        let names = fs::read_dir(to.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    copy(&index, target.path());
+    let stores = || -> Vec<String> {
+        let names = fs::read_dir(target.path()).unwrap().map(|entry| entry.unwrap().file_name());
         names.map(|name| name.into_string().unwrap()).filter(|name| name.ends_with(".store")).collect()
     };
-    let before = parts();
-    let copied = Index::open(to.path(), IndexConfig::default()).unwrap();
+    let before = stores();
+    let copied = Index::open(target.path(), IndexConfig::default()).unwrap();
     copied.add(document(7)).unwrap();
     copied.flush().unwrap();
     copied.optimize().unwrap();
     copied.close().unwrap();
-    let copied = Index::open(to.path(), IndexConfig::default()).unwrap();
+    let copied = Index::open(target.path(), IndexConfig::default()).unwrap();
     assert_eq!((found(&copied, "word3"), found(&copied, "word7")), (1, 1));
-    let after = parts();
-    assert!(before.iter().all(|name| !after.contains(name)), "{before:?} are among {after:?}");
+    let after = stores();
+    assert!(before.iter().all(|name| !after.contains(name)), "{before:?} were not removed: {after:?}");
 }

@@ -1,12 +1,12 @@
-//! "Did you mean" when nothing was found.
+//! The spelling suggestions of searches without hits.
 
 use websvc_index::SearchOptions;
 
 use crate::support::{Fixture, page};
 
 fn world() -> Fixture {
-    let common =
-        (0..3).map(|at| page(&format!("p{at}.test/"), "Python", "The python language and its generators"));
+    let common = (0..3)
+        .map(|number| page(&format!("p{number}.test/"), "Python", "The python language and its generators"));
     Fixture::new(common.chain([
         page("pythons.test/", "Pythos", "A pythos is nothing. Coroutines gather."),
         page(
@@ -27,12 +27,12 @@ fn check(query: &str, expected: Option<&str>) {
     let outcome = world().search(query, &SearchOptions::default());
     assert!(outcome.hits.is_empty(), "{query}: {:?}", outcome.hits);
     let expected: Vec<_> =
-        expected.iter().map(|words| format!("nothing was found; did you mean \"{words}\"?")).collect();
+        expected.iter().map(|words| format!("no results were found; did you mean \"{words}\"?")).collect();
     assert_eq!(outcome.warnings, expected, "{query}");
 }
 
 #[test]
-fn the_nearest_and_most_frequent_word_is_proposed() {
+fn most_similar_and_most_frequent_word_is_suggested() {
     check("pyhton", Some("python"));
     check("Pythom", Some("python"));
     check("ypthon", Some("python"));
@@ -44,12 +44,12 @@ fn the_nearest_and_most_frequent_word_is_proposed() {
 }
 
 #[test]
-fn known_words_stay_and_filters_are_left_out() {
+fn suggestion_keeps_known_words_and_omits_filters() {
     check("the pyhton generatros site:p1.test", Some("the python generators"));
 }
 
 #[test]
-fn far_and_short_words_get_no_proposal() {
+fn dissimilar_and_short_words_get_no_suggestion() {
     check("zyzzyva", None);
     check("pyt", None);
     check("python site:nowhere.test", None);
@@ -57,7 +57,7 @@ fn far_and_short_words_get_no_proposal() {
 }
 
 #[test]
-fn hits_leave_no_room_for_proposals() {
+fn query_with_hits_gets_no_suggestion() {
     let outcome = world().search("pyhton generators", &SearchOptions::default());
     assert_eq!(outcome.hits.len(), 3);
     assert_eq!(outcome.warnings, Vec::<String>::new());

@@ -1,9 +1,9 @@
-//! `check(documents, query, expected)` and what it needs.
+//! Fixtures and checks of the integration tests.
 
 use jiff::Timestamp;
 use websvc_index::{Document, DomainFilter, Hit, Index, IndexConfig, SearchOptions, SearchOutcome, Vertical};
 
-/// A page with the URL `https://` + `address`.
+/// Returns a page with the URL `https://` + `address`.
 pub(crate) fn page(address: &str, title: &str, body: &str) -> Document {
     Document {
         url: format!("https://{address}"),
@@ -13,7 +13,7 @@ pub(crate) fn page(address: &str, title: &str, body: &str) -> Document {
     }
 }
 
-/// The default options with the values of `tbs`, at the end of 2024.
+/// Returns the default options with the parameter `tbs`, at the end of 2024.
 pub(crate) fn tbs(text: &str) -> SearchOptions {
     let tbs = websvc_query::parse_tbs(text).expect(text).expect(text);
     SearchOptions {
@@ -36,7 +36,7 @@ pub(crate) fn time(text: &str) -> Timestamp {
     text.parse().expect("a time in a test")
 }
 
-/// An index of `documents` in a folder that lives as long as it.
+/// An index in a temporary directory, which is removed with it.
 pub(crate) struct Fixture {
     pub(crate) index: Index,
     _dir: tempfile::TempDir,
@@ -44,8 +44,8 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) fn new(documents: impl IntoIterator<Item = Document>) -> Self {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let index = Index::open(dir.path(), IndexConfig::default()).expect("a fresh index");
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let index = Index::open(dir.path(), IndexConfig::default()).expect("a new index");
         for document in documents {
             index.add(document).expect("a valid document");
         }
@@ -57,12 +57,13 @@ impl Fixture {
         self.index.search(&websvc_query::parse(query).query, options).expect("a readable index")
     }
 
-    /// Asserts which pages a query finds, best first.
+    /// Asserts the pages that a query finds, best first.
     #[track_caller]
     pub(crate) fn check(&self, query: &str, expected: &[&str]) {
         self.check_with(query, &SearchOptions::default(), expected);
     }
 
+    /// Asserts the pages that a query with options finds, best first.
     #[track_caller]
     pub(crate) fn check_with(&self, query: &str, options: &SearchOptions, expected: &[&str]) {
         let hits = self.search(query, options).hits;
@@ -70,7 +71,7 @@ impl Fixture {
         assert_eq!(found, expected, "{query}");
     }
 
-    /// Asserts which pages a query finds, in any order.
+    /// Asserts the pages that a query finds, in any order.
     #[track_caller]
     pub(crate) fn check_set(&self, query: &str, expected: &[&str]) {
         let hits = self.search(query, &SearchOptions::default()).hits;
@@ -79,7 +80,7 @@ impl Fixture {
         assert_eq!(found, expected, "{query}");
     }
 
-    /// Asserts which images a query finds, in any order.
+    /// Asserts the images that a query finds, in any order.
     #[track_caller]
     pub(crate) fn check_images(&self, query: &str, options: SearchOptions, expected: &[&str]) {
         let options = SearchOptions { vertical: Vertical::Images, ..options };
@@ -90,7 +91,7 @@ impl Fixture {
     }
 }
 
-/// Returns the URL of a hit's image without its scheme.
+/// Returns the URL of the image of a hit without its scheme.
 pub(crate) fn image_address(hit: &Hit) -> &str {
     hit.image.as_ref().expect("an image hit has its image").url.trim_start_matches("https://")
 }

@@ -1,4 +1,4 @@
-//! Adding, replacing, removing, opening.
+//! Adding, replacing and removing documents, and opening indexes.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use websvc_index::{Document, Index, IndexConfig, IndexError, SearchOptions};
 use crate::support::{Fixture, page, time};
 
 #[test]
-fn the_same_url_replaces_the_older_document() {
+fn document_replaces_the_one_with_the_same_url() {
     let fixture = Fixture::new([page("a.test/", "Old", "about cats"), page("a.test/", "New", "about dogs")]);
     fixture.check("cats", &[]);
     fixture.check("dogs", &["a.test/"]);
@@ -19,7 +19,7 @@ fn the_same_url_replaces_the_older_document() {
 }
 
 #[test]
-fn removing_hides_a_document() {
+fn removed_document_is_not_found() {
     let fixture = Fixture::new([page("a.test/", "A", "cats"), page("b.test/", "B", "cats")]);
     fixture.index.remove("https://a.test/").expect("a working disk");
     fixture.index.flush().expect("a working disk");
@@ -29,20 +29,20 @@ fn removing_hides_a_document() {
 }
 
 #[test]
-fn fingerprints_tell_unchanged_pages() {
+fn fingerprint_changes_only_with_the_content() {
     let document = page("a.test/", "A", "cats");
     let fixture = Fixture::new([document.clone()]);
-    let known = |url: &str| fixture.index.fingerprint(url).expect("readable");
-    assert_eq!(known("https://a.test/"), Some(document.fingerprint()));
-    assert_eq!(known("https://b.test/"), None);
+    let stored = |url: &str| fixture.index.fingerprint(url).expect("readable");
+    assert_eq!(stored("https://a.test/"), Some(document.fingerprint()));
+    assert_eq!(stored("https://b.test/"), None);
     let later = Document { seen: Some(time("2030-01-01T00:00:00Z")), ..document.clone() };
     assert_eq!(later.fingerprint(), document.fingerprint());
     assert_ne!(Document { title: "B".to_owned(), ..document.clone() }.fingerprint(), document.fingerprint());
 }
 
 #[test]
-fn a_page_without_date_keeps_the_time_it_was_first_seen() {
-    let seen = |at: &str| Document { seen: Some(time(at)), ..page("a.test/", "A", "cats") };
+fn page_without_date_keeps_the_time_at_which_it_was_first_seen() {
+    let seen = |date: &str| Document { seen: Some(time(date)), ..page("a.test/", "A", "cats") };
     let fixture = Fixture::new([seen("2020-05-01T00:00:00Z")]);
     fixture.index.add(seen("2024-05-01T00:00:00Z")).expect("a valid document");
     fixture.index.flush().expect("a working disk");
@@ -63,9 +63,9 @@ fn urls_are_listed_by_host() {
 
 #[test]
 fn documents_become_searchable_without_flush() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+    let dir = tempfile::tempdir().expect("a temporary directory");
     let config = IndexConfig { commit_after: Duration::from_millis(20), ..IndexConfig::default() };
-    let index = Index::open(dir.path(), config).expect("a fresh index");
+    let index = Index::open(dir.path(), config).expect("a new index");
     index.add(page("a.test/", "A", "cats")).expect("a valid document");
     let deadline = std::time::Instant::now() + Duration::from_secs(20);
     while !index.contains("https://a.test/").expect("readable") {
@@ -75,8 +75,8 @@ fn documents_become_searchable_without_flush() {
 }
 
 #[test]
-fn dropping_commits_and_reopening_goes_on() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+fn dropped_index_is_committed_and_can_be_reopened() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
     for round in 1..=3u64 {
         let index = Index::open(dir.path(), IndexConfig::default()).expect("an index");
         assert_eq!(index.stats().expect("readable").documents, round - 1);
@@ -90,8 +90,8 @@ fn dropping_commits_and_reopening_goes_on() {
 }
 
 #[test]
-fn an_idle_writer_lets_go_of_the_lock() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+fn idle_writer_releases_the_lock() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
     let config = IndexConfig { writer_idle: Duration::from_millis(20), ..IndexConfig::default() };
     let first = Index::open(dir.path(), config.clone()).expect("an index");
     first.add(page("a.test/", "A", "cats")).expect("a valid document");
@@ -100,14 +100,14 @@ fn an_idle_writer_lets_go_of_the_lock() {
     let deadline = std::time::Instant::now() + Duration::from_secs(20);
     while let Err(error) = second.add(page("b.test/", "B", "cats")) {
         assert!(matches!(error, IndexError::Locked { .. }), "{error}");
-        assert!(std::time::Instant::now() < deadline, "the lock was kept");
+        assert!(std::time::Instant::now() < deadline, "the lock was not released in 20 s");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
 #[test]
-fn a_second_writer_is_refused_by_name() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+fn second_writer_is_rejected_with_the_directory_in_the_error() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
     let first = Index::open(dir.path(), IndexConfig::default()).expect("an index");
     first.add(page("a.test/", "A", "cats")).expect("a valid document");
     let second = Index::open(dir.path(), IndexConfig::default()).expect("reading is allowed");
@@ -117,21 +117,21 @@ fn a_second_writer_is_refused_by_name() {
 }
 
 #[test]
-fn another_format_is_refused_with_advice() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    // The format before images, news and labels.
+fn other_format_is_rejected_with_a_remedy() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    // The format without images, news and labels.
     std::fs::write(dir.path().join("format"), "websvc-index 1\n").expect("a working disk");
     let error = Index::open(dir.path(), IndexConfig::default()).expect_err("an old format").to_string();
     assert!(error.contains("\"websvc-index 1\"") && error.contains("crawl or import again"), "{error}");
-    assert!(!dir.path().join("images").exists(), "nothing is written into an old index");
+    assert!(!dir.path().join("images").exists(), "opening does not write to an index of another format");
     std::fs::remove_file(dir.path().join("format")).expect("a working disk");
     std::fs::write(dir.path().join("meta.json"), "{}").expect("a working disk");
-    let error = Index::open(dir.path(), IndexConfig::default()).expect_err("a foreign index");
+    let error = Index::open(dir.path(), IndexConfig::default()).expect_err("an index of another program");
     assert!(matches!(error, IndexError::Incompatible { .. }), "{error}");
 }
 
 #[test]
-fn a_url_without_host_is_refused() {
+fn url_without_host_is_rejected() {
     let fixture = Fixture::new([]);
     for url in ["", "/relative", "mailto:a@b.c", "data:text/plain,x"] {
         let error = fixture.index.add(Document { url: url.to_owned(), ..Document::default() });
@@ -140,7 +140,7 @@ fn a_url_without_host_is_refused() {
 }
 
 #[test]
-fn odd_documents_are_no_problem() {
+fn unusual_documents_are_indexed() {
     let fixture = Fixture::new([
         page("a.test/empty", "", ""),
         page("a.test/long", &"title ".repeat(500), &"x".repeat(200_000)),
@@ -152,22 +152,22 @@ fn odd_documents_are_no_problem() {
 }
 
 #[test]
-fn what_merging_replaced_leaves_the_disk_when_writing_pauses() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+fn merged_segments_are_removed_when_the_writer_is_idle() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
     let config = IndexConfig { writer_idle: Duration::from_millis(10), ..IndexConfig::default() };
-    let index = Index::open(dir.path(), config).expect("a fresh index");
+    let index = Index::open(dir.path(), config).expect("a new index");
     for address in ["a.test/", "b.test/", "c.test/"] {
         index.add(page(address, "Cats", "about cats")).expect("a valid document");
         index.flush().expect("a working disk");
     }
     let stores = || {
-        let files = std::fs::read_dir(dir.path()).expect("a readable folder");
+        let files = std::fs::read_dir(dir.path()).expect("a readable directory");
         let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
         names.filter(|name| name.ends_with(".store")).count()
     };
     let deadline = std::time::Instant::now() + Duration::from_secs(60);
     while stores() != 1 {
-        assert!(std::time::Instant::now() < deadline, "{} parts are on the disk", stores());
+        assert!(std::time::Instant::now() < deadline, "{} segments are on disk after 60 s", stores());
         std::thread::yield_now();
     }
     assert_eq!(index.stats().expect("readable").documents, 3);

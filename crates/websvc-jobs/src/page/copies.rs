@@ -1,59 +1,59 @@
-//! Pages that the list of a batch names again: each entry has a document of its own, and the page is got once.
+//! Repeated URLs in the list of a batch: each entry has a document of its own, but the page is scraped once.
 
 use websvc_store::{JobKind, JobLease, ListEntry, UrlCompletion, UrlOutcome};
 use websvc_types::ErrorCode;
 use websvc_types::job::JobDocument;
 
-use super::{PageDisposition, failed, finish};
+use super::{PageDisposition, complete, failed};
 use crate::jobs::{Jobs, JobsError};
 
-/// Ends a copy as its original ended. It costs nothing.
-pub(super) async fn finish_copy(
+/// Completes a copy with the outcome of its original. It costs nothing.
+pub(super) async fn complete_copy(
     jobs: &Jobs,
     kind: JobKind,
     lease: JobLease,
 ) -> Result<PageDisposition, JobsError> {
-    let read = lease.clone();
-    let end = jobs.with_store(move |store, _| store.end_of_original(&read)).await?;
+    let copy = lease.clone();
+    let original = jobs.with_store(move |store, _| store.original_outcome(&copy)).await?;
     let entry = lease.url.entry.clone();
-    let end = match (end, entry) {
+    let outcome = match (original, entry) {
         (Some(UrlOutcome::Document(json)), Some(entry)) => {
-            // A document may be large, so that this is no work for an async thread.
-            jobs.blocking(move |_| Ok(copied(&json, &entry))).await?
+            // A document may be large, so it is parsed on a blocking thread.
+            jobs.run_blocking(move |_| Ok(copy_document(&json, &entry))).await?
         }
-        (Some(end), _) => end,
-        (None, _) => failed(ErrorCode::UnknownError, "the page that it repeats is not there"),
+        (Some(outcome), _) => outcome,
+        (None, _) => failed(ErrorCode::UnknownError, "the page that this entry repeats is missing"),
     };
-    finish(jobs, kind, UrlCompletion::of(lease, end)).await
+    complete(jobs, kind, UrlCompletion::new(lease, outcome)).await
 }
 
 /// Returns the document of an entry, made from that of the first entry with the same page.
-fn copied(json: &[u8], entry: &ListEntry) -> UrlOutcome {
+fn copy_document(json: &[u8], entry: &ListEntry) -> UrlOutcome {
     match serde_json::from_slice::<JobDocument>(json) {
         Ok(mut document) => {
             set_entry(&mut document, entry);
             if let Some(metadata) = &mut document.content.metadata {
                 metadata.credits_used = metadata.credits_used.map(|_| 0);
             }
-            document_end(&document)
+            document_outcome(&document)
         }
         Err(error) => failed(ErrorCode::UnknownError, error.to_string()),
     }
 }
 
-/// Writes the URL of an entry as it was sent, and its index, into its document.
+/// Sets the URL of an entry as it was sent, and its index, in its document.
 pub(super) fn set_entry(document: &mut JobDocument, entry: &ListEntry) {
     if let Some(metadata) = &mut document.content.metadata {
-        metadata.source_url = Some(entry.given.clone());
+        metadata.source_url = Some(entry.original_url.clone());
         metadata.index = Some(entry.index);
     }
 }
 
-/// Returns the end of a page with a document.
-pub(super) fn document_end(document: &JobDocument) -> UrlOutcome {
+/// Returns the outcome of a page with a document.
+pub(super) fn document_outcome(document: &JobDocument) -> UrlOutcome {
     match serde_json::to_vec(document) {
         Ok(json) => UrlOutcome::Document(json),
-        // Our own types always serialise.
+        // Documents always serialize.
         Err(error) => failed(ErrorCode::UnknownError, error.to_string()),
     }
 }

@@ -1,4 +1,4 @@
-//! The outcome of scraping one page of a job, and what it says of the host.
+//! The scrape of one page of a job, and the state of the host that its result shows.
 
 use std::time::{Duration, Instant};
 
@@ -12,70 +12,72 @@ use websvc_types::job::JobDocument;
 use super::{HostSignal, NoResponse, ScrapeOutcome, failed};
 use crate::active::JobContext;
 
-/// A caller that gives a page less time than this learns nothing of its host when that time runs out.
-const LATE: Duration = Duration::from_secs(30);
+/// Minimum time limit of a page whose timeout counts as a failure of its host.
+const MIN_HOST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Scrapes a page of a job.
-pub(super) async fn get(
+pub(super) async fn scrape(
     engine: &Engine,
-    work: &JobContext,
+    context: &JobContext,
     url: &Url,
     started: Instant,
     entry: Option<&ListEntry>,
 ) -> ScrapeOutcome {
-    let deadline = started + work.plan.timeout();
+    let deadline = started + context.plan.timeout();
     let PageOutcome { page, bill } =
-        engine.scrape(url, &work.plan, &work.record.team, &work.files, deadline).await;
+        engine.scrape(url, &context.plan, &context.record.team, &context.files, deadline).await;
     match page {
         Ok(page) => to_outcome(page, bill, started.elapsed(), entry),
         Err(error) => {
             let code = code(&error);
-            let end = failed(code, error.to_string());
             ScrapeOutcome {
-                end,
+                outcome: failed(code, error.to_string()),
                 bill,
                 status: code.status(),
                 elapsed: Some(started.elapsed()),
-                said: host_signal(&error, work.plan.timeout()),
-                leads: None,
-                reached: None,
+                signal: host_signal(&error, context.plan.timeout()),
+                out_links: None,
+                final_url: None,
             }
         }
     }
 }
 
-/// Returns the outcome of a scraped page; its document is made here, once.
-fn to_outcome(mut page: Page, bill: Bill, took: Duration, entry: Option<&ListEntry>) -> ScrapeOutcome {
+/// Returns the outcome of a scraped page, with its document as JSON.
+fn to_outcome(mut page: Page, bill: Bill, elapsed: Duration, entry: Option<&ListEntry>) -> ScrapeOutcome {
     let is_cached = page.metadata.cached_at.is_some();
     let status = page.metadata.status_code;
-    let said = match status {
+    let signal = match status {
         _ if is_cached => HostSignal::NotContacted,
         Some(429 | 503) => HostSignal::Overloaded(page.retry_after),
         _ => HostSignal::Healthy,
     };
-    // Where it was not measured apart, all of the time counts.
-    let elapsed = if page.elapsed.is_zero() { took } else { page.elapsed };
-    let leads = page.out_links.take();
-    let reached = page.metadata.url.as_deref().and_then(|url| Url::parse(url).ok());
+    // Without a measured network time, the whole time counts.
+    let elapsed = if page.elapsed.is_zero() { elapsed } else { page.elapsed };
+    let out_links = page.out_links.take();
+    let final_url = page.metadata.url.as_deref().and_then(|url| Url::parse(url).ok());
     let warnings = std::mem::take(&mut page.warnings);
     let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
     let mut document = JobDocument { content: page_content(page), warning };
     if let Some(entry) = entry {
         super::copies::set_entry(&mut document, entry);
     }
-    let end = super::copies::document_end(&document);
-    ScrapeOutcome { end, bill, status: 200, elapsed: (!is_cached).then_some(elapsed), said, leads, reached }
+    let outcome = super::copies::document_outcome(&document);
+    let elapsed = (!is_cached).then_some(elapsed);
+    ScrapeOutcome { outcome, bill, status: 200, elapsed, signal, out_links, final_url }
 }
 
-/// Returns what an error says of the host that had so much time.
+/// Returns the state of the host after a scrape with this time limit failed.
 fn host_signal(error: &EngineError, timeout: Duration) -> HostSignal {
     let EngineError::Page(error) = error else { return HostSignal::NotContacted };
     match error {
         ScrapeError::Blocked { status, .. } if status.as_u16() == 429 => HostSignal::Overloaded(None),
         ScrapeError::Blocked { .. } => HostSignal::Healthy,
-        error if error.is_unreachable() => HostSignal::Silence(NoResponse::Unreachable),
-        // A host is not given up for everybody because somebody has no patience.
-        error if error.is_host_timeout() && timeout >= LATE => HostSignal::Silence(NoResponse::TimedOut),
+        error if error.is_unreachable() => HostSignal::Unresponsive(NoResponse::Unreachable),
+        // A job with a short time limit must not open the circuit breaker for the jobs of others.
+        error if error.is_host_timeout() && timeout >= MIN_HOST_TIMEOUT => {
+            HostSignal::Unresponsive(NoResponse::TimedOut)
+        }
         _ => HostSignal::NotContacted,
     }
 }

@@ -1,12 +1,12 @@
-//! An event as its receiver reads it (clients.md, section 2.8).
+//! The request body of a webhook event (docs/webhooks.md).
 
 use serde::Serialize;
 use websvc_store::{JobEvent, WebhookDelivery};
 
-/// Returns an event as JSON. Documents and metadata are JSON already, and go in as they are.
+/// Returns an event as JSON. Documents and metadata are JSON already, and are inserted unchanged.
 ///
 /// # Errors
-/// Texts that are no JSON strings, which there are none of.
+/// Failures of the JSON serializer, which do not occur for strings and booleans.
 pub(super) fn body(delivery: &WebhookDelivery) -> serde_json::Result<Vec<u8>> {
     let WebhookDelivery {
         id,
@@ -18,14 +18,14 @@ pub(super) fn body(delivery: &WebhookDelivery) -> serde_json::Result<Vec<u8>> {
         headers: _,
         metadata,
         error,
-        round: _,
+        attempts: _,
         document,
     } = delivery;
     let document = document.as_deref().unwrap_or_default();
     let mut out = Vec::with_capacity(document.len() + metadata.len() + 512);
     out.extend_from_slice(b"{\"success\":");
     write(&mut out, &(*event != JobEvent::Failed))?;
-    for (name, text) in [("type", event.full_name(*kind)), ("id", job.as_str()), ("webhookId", id.as_str())] {
+    for (name, text) in [("type", event.wire_name(*kind)), ("id", job.as_str()), ("webhookId", id.as_str())] {
         field(&mut out, name, text)?;
     }
     out.extend_from_slice(b",\"data\":[");
@@ -70,7 +70,7 @@ mod tests {
             headers: r#"{"authorization":"secret"}"#.to_owned(),
             metadata: r#"{"of":"\"tea\""}"#.to_owned(),
             error: error.map(str::to_owned),
-            round: 3,
+            attempts: 3,
             document: document.map(|text| text.as_bytes().to_vec()),
         };
         let written: Value = serde_json::from_slice(&body(&delivery).unwrap()).unwrap();
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_has_the_shape_that_clients_read() {
+    fn event_body_has_the_documented_shape() {
         let metadata = json!({ "of": "\"tea\"" });
         check(
             JobKind::Crawl,

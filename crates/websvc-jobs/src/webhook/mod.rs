@@ -1,7 +1,7 @@
-//! Webhooks: the events of jobs on their way to their receivers.
+//! Webhooks: delivery of job events.
 //!
 //! Pending deliveries are in the store, so the process may end at any time. An event that was sent but not
-//! recorded as delivered is sent again, under the same name.
+//! recorded as delivered is sent again, with the same identifier.
 
 mod body;
 mod metrics;
@@ -17,39 +17,40 @@ use std::time::Duration;
 
 use websvc_webhook::BackoffSchedule;
 
-/// How events are delivered.
+/// Configuration of the delivery of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebhookConfig {
-    /// Tries of one event, the first among them; after the last one it is a dead letter.
-    pub attempts: u32,
-    /// The pauses between them.
-    pub pauses: BackoffSchedule,
-    /// How long a receiver may take to acknowledge.
-    pub patience: Duration,
-    /// Events of all teams that are sent at one time; one team has at most half of these.
+    /// Maximum of attempts to deliver an event. After the last one, the event is a dead letter.
+    pub max_attempts: u32,
+    /// The backoff between attempts.
+    pub backoff: BackoffSchedule,
+    /// Time limit for the response of a receiver.
+    pub timeout: Duration,
+    /// Maximum of concurrent deliveries. One team has at most half of them.
     pub concurrency: usize,
-    /// Events that are sent to one host at one time.
-    pub per_host: usize,
-    /// Bytes of the documents that are sent at one time; a larger one goes alone.
-    pub bytes: u64,
-    /// How long an event may wait before it is a dead letter, and how long a dead letter is kept; its job is with it.
-    pub keep: Duration,
+    /// Maximum of concurrent deliveries to one host.
+    pub max_per_host: usize,
+    /// Maximum of bytes of the documents in concurrent deliveries. A larger document is sent alone.
+    pub max_document_bytes: u64,
+    /// How long an event may be pending before it is a dead letter, and how long a dead letter is stored. Its job is
+    /// stored as long.
+    pub retention: Duration,
 }
 
 impl Default for WebhookConfig {
     fn default() -> Self {
         Self {
-            attempts: 8,
-            pauses: BackoffSchedule {
+            max_attempts: 8,
+            backoff: BackoffSchedule {
                 first: Duration::from_secs(5),
                 factor: 4,
                 longest: Duration::from_secs(4 * 3_600),
             },
-            patience: Duration::from_secs(10),
+            timeout: Duration::from_secs(10),
             concurrency: 16,
-            per_host: 2,
-            bytes: 64 * 1024 * 1024,
-            keep: Duration::from_secs(72 * 3_600),
+            max_per_host: 2,
+            max_document_bytes: 64 * 1024 * 1024,
+            retention: Duration::from_secs(72 * 3_600),
         }
     }
 }

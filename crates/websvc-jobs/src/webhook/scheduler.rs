@@ -1,4 +1,4 @@
-//! Whose event is sent next, as long as there is room.
+//! The webhook scheduler: starts the next deliveries, as long as there is capacity.
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
@@ -14,130 +14,137 @@ use super::sweep::sweep;
 use crate::fair_queue::FairQueue;
 use crate::jobs::{Jobs, JobsError, now_ms};
 
-/// How often is looked for events that another process wants to be tried.
-const LOOK: Duration = Duration::from_secs(2);
+/// Interval at which the store is read for events that another process made pending.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How often is looked for events that waited for too long.
-const SWEEP: Duration = Duration::from_secs(60);
+/// Interval at which events are swept that were pending for too long.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How long to wait after the store failed.
-const AFTER_FAILURE: Duration = Duration::from_secs(1);
+/// Delay after a failure of the store, or a panic.
+const FAILURE_DELAY: Duration = Duration::from_secs(1);
 
-/// The state of the deliveries.
+/// State of the scheduler.
 struct DeliveryScheduler {
     jobs: Jobs,
-    turns: FairQueue,
-    tries: JoinSet<()>,
-    busy: HashMap<Id, InFlightDelivery>,
-    swept: Option<Instant>,
+    /// The jobs with pending events in their fair order.
+    queue: FairQueue,
+    attempts: JoinSet<()>,
+    in_flight: HashMap<Id, InFlightDelivery>,
+    last_sweep: Option<Instant>,
 }
 
-/// An event that is sent.
+/// A delivery attempt in flight.
 struct InFlightDelivery {
-    lane: WebhookQueue,
-    turn: DueWebhook,
+    queue: WebhookQueue,
+    event: DueWebhook,
 }
 
-/// Delivers events for as long as it is awaited.
+/// Delivers events until it is dropped.
 pub(crate) async fn deliver(jobs: Jobs) -> Infallible {
-    let mut deliveries = DeliveryScheduler {
+    let mut scheduler = DeliveryScheduler {
         jobs,
-        turns: FairQueue::default(),
-        tries: JoinSet::new(),
-        busy: HashMap::new(),
-        swept: None,
+        queue: FairQueue::default(),
+        attempts: JoinSet::new(),
+        in_flight: HashMap::new(),
+        last_sweep: None,
     };
     loop {
-        if let Err(error) = deliveries.round().await {
-            tracing::error!(error = &error as &dyn std::error::Error, "events cannot be delivered");
-            tokio::time::sleep(AFTER_FAILURE).await;
+        if let Err(error) = scheduler.step().await {
+            tracing::error!(error = &error as &dyn std::error::Error, "webhook scheduler failed; retrying");
+            tokio::time::sleep(FAILURE_DELAY).await;
         }
     }
 }
 
 impl DeliveryScheduler {
-    /// Starts what may start, and waits for something to happen.
-    async fn round(&mut self) -> Result<(), JobsError> {
-        let is_due = self.swept.is_none_or(|swept| swept.elapsed() >= SWEEP);
-        if self.jobs.inner.abandoned.swap(false, Ordering::Relaxed) || is_due {
-            // Should it fail, the next round does it.
-            self.swept = None;
+    /// Starts the deliveries that can start, then waits for one event.
+    async fn step(&mut self) -> Result<(), JobsError> {
+        let is_sweep_due = self.last_sweep.is_none_or(|last| last.elapsed() >= SWEEP_INTERVAL);
+        if self.jobs.inner.has_abandoned_events.swap(false, Ordering::Relaxed) || is_sweep_due {
+            // If the sweep fails, the next step repeats it.
+            self.last_sweep = None;
             sweep(&self.jobs).await?;
-            self.swept = Some(Instant::now());
+            self.last_sweep = Some(Instant::now());
         }
         let now_ms = now_ms();
-        let (lanes, due_ms) = self
+        let (queues, next_due_ms) = self
             .jobs
             .with_store(move |store, _| {
                 Ok((store.webhook_queues(now_ms)?, store.next_webhook_due_ms(now_ms)?))
             })
             .await?;
-        let running: Vec<(i64, String)> = lanes.iter().map(|lane| (lane.job, lane.team.clone())).collect();
-        self.turns.sync(&running);
-        let lanes = lanes.into_iter().map(|lane| (lane.job, lane)).collect();
-        self.start(&lanes, now_ms).await?;
-        let due = due_ms.map_or(LOOK, |due_ms| Duration::from_millis(due_ms.saturating_sub(now_ms).max(1)));
+        let running: Vec<(i64, String)> =
+            queues.iter().map(|queue| (queue.job, queue.team.clone())).collect();
+        self.queue.sync(&running);
+        let queues = queues.into_iter().map(|queue| (queue.job, queue)).collect();
+        self.start(&queues, now_ms).await?;
+        let wait = next_due_ms.map_or(POLL_INTERVAL, |due_ms| {
+            Duration::from_millis(due_ms.saturating_sub(now_ms).max(1)).min(POLL_INTERVAL)
+        });
         tokio::select! {
-            Some(ended) = self.tries.join_next_with_id(), if !self.tries.is_empty() => {
-                let id = match ended {
+            Some(result) = self.attempts.join_next_with_id(), if !self.attempts.is_empty() => {
+                let id = match result {
                     Ok((id, ())) => id,
-                    Err(failed) => {
-                        if failed.is_panic() {
-                            tracing::error!(error = &failed as &dyn std::error::Error, "a delivery panicked");
-                            tokio::time::sleep(AFTER_FAILURE).await;
+                    Err(error) => {
+                        if error.is_panic() {
+                            tracing::error!(error = &error as &dyn std::error::Error, "webhook delivery panicked");
+                            tokio::time::sleep(FAILURE_DELAY).await;
                         }
-                        failed.id()
+                        error.id()
                     }
                 };
-                self.busy.remove(&id);
+                self.in_flight.remove(&id);
             }
-            () = self.jobs.inner.happened.notified() => {}
-            () = tokio::time::sleep(due.min(LOOK)) => {}
+            () = self.jobs.inner.webhook_wakeup.notified() => {}
+            () = tokio::time::sleep(wait) => {}
         }
         Ok(())
     }
 
-    /// Starts tries as long as there is room for them.
-    async fn start(&mut self, lanes: &HashMap<i64, WebhookQueue>, now_ms: u64) -> Result<(), JobsError> {
+    /// Starts delivery attempts up to the limits.
+    async fn start(&mut self, queues: &HashMap<i64, WebhookQueue>, now_ms: u64) -> Result<(), JobsError> {
         let config = self.jobs.inner.config.webhooks;
-        let mut dry = HashSet::new();
-        'turns: while self.tries.len() < config.concurrency {
-            for job in self.turns.order() {
-                let Some(lane) =
-                    lanes.get(&job).filter(|lane| !dry.contains(&job) && self.has_room(lane, &config))
+        let mut exhausted = HashSet::new();
+        'capacity: while self.attempts.len() < config.concurrency {
+            for job in self.queue.order() {
+                let Some(queue) = queues
+                    .get(&job)
+                    .filter(|queue| !exhausted.contains(&job) && self.has_capacity(queue, &config))
                 else {
                     continue;
                 };
-                let busy: Vec<i64> = self
-                    .busy
+                let in_flight: Vec<i64> = self
+                    .in_flight
                     .values()
-                    .filter(|busy| busy.lane.job == job)
-                    .map(|busy| busy.turn.number)
+                    .filter(|delivery| delivery.queue.job == job)
+                    .map(|delivery| delivery.event.number)
                     .collect();
-                let next =
-                    self.jobs.with_store(move |store, _| store.next_due_webhook(job, now_ms, &busy)).await?;
-                let Some(turn) = next else {
-                    dry.insert(job);
+                let next = self
+                    .jobs
+                    .with_store(move |store, _| store.next_due_webhook(job, now_ms, &in_flight))
+                    .await?;
+                let Some(event) = next else {
+                    exhausted.insert(job);
                     continue;
                 };
-                let bytes: u64 = self.busy.values().map(|busy| busy.turn.bytes).sum();
-                if bytes > 0 && bytes.saturating_add(turn.bytes) > config.bytes {
-                    // Its turn comes when others are done: small ones do not pass it for ever.
-                    break 'turns;
+                let bytes: u64 = self.in_flight.values().map(|delivery| delivery.event.document_bytes).sum();
+                if bytes > 0 && bytes.saturating_add(event.document_bytes) > config.max_document_bytes {
+                    // It starts when others are done. No smaller ones start before it, so it does not starve.
+                    break 'capacity;
                 }
-                self.turns.record_served(job);
-                let handle = self.tries.spawn(attempt(self.jobs.clone(), turn.number));
-                self.busy.insert(handle.id(), InFlightDelivery { lane: lane.clone(), turn });
-                continue 'turns;
+                self.queue.record_served(job);
+                let handle = self.attempts.spawn(attempt(self.jobs.clone(), event.number));
+                self.in_flight.insert(handle.id(), InFlightDelivery { queue: queue.clone(), event });
+                continue 'capacity;
             }
             break;
         }
         Ok(())
     }
 
-    fn has_room(&self, lane: &WebhookQueue, config: &WebhookConfig) -> bool {
-        let of_host = self.busy.values().filter(|busy| busy.lane.host == lane.host).count();
-        let of_team = self.busy.values().filter(|busy| busy.lane.team == lane.team).count();
-        of_host < config.per_host && of_team < (config.concurrency / 2).max(1)
+    fn has_capacity(&self, queue: &WebhookQueue, config: &WebhookConfig) -> bool {
+        let of_host = self.in_flight.values().filter(|delivery| delivery.queue.host == queue.host).count();
+        let of_team = self.in_flight.values().filter(|delivery| delivery.queue.team == queue.team).count();
+        of_host < config.max_per_host && of_team < (config.concurrency / 2).max(1)
     }
 }

@@ -1,24 +1,25 @@
-//! Events that nobody waits for any more.
+//! Removal of events that are no longer delivered.
 
 use crate::jobs::{Jobs, JobsError, now_ms};
 
-/// Drops the events that waited when their jobs were cancelled, and makes dead letters of those that waited for too long.
+/// Drops the pending events of cancelled jobs, and makes dead letters of events that were pending for too long.
 ///
 /// # Errors
 /// [`JobsError`]
 pub(super) async fn sweep(jobs: &Jobs) -> Result<(), JobsError> {
-    let mut died = 0;
+    let mut expired = 0;
     loop {
-        let swept =
-            jobs.with_store(|store, config| store.sweep_webhooks(config.webhooks.keep, now_ms())).await?;
-        died += swept.died;
-        jobs.inner.deliveries.record_expired(swept.died);
-        if !swept.may_be_more() {
+        let report = jobs
+            .with_store(|store, config| store.sweep_webhooks(config.webhooks.retention, now_ms()))
+            .await?;
+        expired += report.expired;
+        jobs.inner.webhook_counters.record_dead_letters(report.expired);
+        if !report.has_more() {
             break;
         }
     }
-    if died > 0 {
-        tracing::warn!(events = died, "events waited for too long, they are dead letters now");
+    if expired > 0 {
+        tracing::warn!(events = expired, "webhook events expired before delivery; they are dead letters now");
     }
     Ok(())
 }

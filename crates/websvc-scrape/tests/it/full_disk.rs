@@ -25,7 +25,7 @@ async fn bench() -> Bench {
             .page(&format!("http://a.test/{number}"), Page::html(format!("<main><p>{words}</p></main>")));
     }
     let bench = Bench::new(world.start().await);
-    bench.store.bound_file(DISK_BYTES).unwrap();
+    bench.store.limit_file_size(DISK_BYTES).unwrap();
     bench
 }
 
@@ -102,7 +102,7 @@ async fn a_page_that_broke_off_says_so_from_the_cache_too() {
 fn what_a_full_disk_keeps_out_leaves_what_was_there() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(directory.path()).unwrap();
-    store.bound_file(DISK_BYTES).unwrap();
+    store.limit_file_size(DISK_BYTES).unwrap();
     let page = |number: u64| CachedPage {
         key: PageKey::new(format!("http://a.test/{number}"), ""),
         final_url: format!("http://a.test/{number}"),

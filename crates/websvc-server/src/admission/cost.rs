@@ -58,9 +58,9 @@ fn usage(caller: &Caller) -> Usage {
         request: uuid::Uuid::now_v7().to_string(),
         operation: "search",
         status: 200,
-        took: Duration::from_millis(2),
+        elapsed: Duration::from_millis(2),
         items: vec![UsageItem { item: "results".to_owned(), count: 1, credits: 2 }],
-        stages: vec![UsageStage { stage: "find".to_owned(), took: Duration::from_millis(1) }],
+        stages: vec![UsageStage { stage: "find".to_owned(), elapsed: Duration::from_millis(1) }],
         query: Some("brew green tea".to_owned()),
         retention: UsageRetention::Whole,
     }

@@ -99,7 +99,7 @@ fn to_json(logged: LoggedRequest) -> Value {
         request,
         operation,
         status,
-        took_us,
+        elapsed_us,
         credits,
         forgiven: _,
         items,
@@ -108,7 +108,7 @@ fn to_json(logged: LoggedRequest) -> Value {
     } = logged;
     let micros = |took: std::time::Duration| u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     let stages: Map<String, Value> =
-        stages.into_iter().map(|stage| (stage.stage, json!(micros(stage.took)))).collect();
+        stages.into_iter().map(|stage| (stage.stage, json!(micros(stage.elapsed)))).collect();
     let items: Vec<Value> = items
         .into_iter()
         .map(|item| json!({ "item": item.item, "count": item.count, "credits": item.credits }))
@@ -120,7 +120,7 @@ fn to_json(logged: LoggedRequest) -> Value {
         "key": key,
         "operation": operation,
         "status": status,
-        "elapsedUs": took_us,
+        "elapsedUs": elapsed_us,
         "credits": credits,
         "items": items,
         "stages": stages,

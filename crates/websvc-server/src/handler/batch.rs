@@ -42,10 +42,10 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
                 key: context.caller.as_ref().map(|caller| caller.key_id.clone()),
                 kind: JobKind::Batch,
                 request: job::serialize(&request)?,
-                idempotency: idempotency_key,
+                idempotency_key: idempotency: idempotency_key,
                 page_limit: None,
                 urls,
-                listed: plan.listed(),
+                list_len: plan.listed(),
                 webhook,
             };
             job::create(&context, new).await?

@@ -55,10 +55,10 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
         key: context.caller.as_ref().map(|caller| caller.key_id.clone()),
         kind: JobKind::Crawl,
         request: job::serialize(&stored)?,
-        idempotency: idempotency_key,
+        idempotency_key: idempotency: idempotency_key,
         page_limit,
         urls: vec![start_url],
-        listed: 0,
+        list_len: 0,
         webhook,
     };
     let id = job::create(&context, new).await?;

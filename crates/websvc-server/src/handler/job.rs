@@ -190,11 +190,11 @@ async fn cancel(
         CancelJobOutcome::Cancelled => {
             Ok(json(StatusCode::OK, &CancelJobResponse { success: true, status: JobStatus::Cancelled }))
         }
-        CancelJobOutcome::Ended(state) => {
+        CancelJobOutcome::AlreadyEnded(state) => {
             let text = format!("{} is already {}", name(kind), state.as_str());
             Err(ApiError::new(ErrorCode::JobEnded, text))
         }
-        CancelJobOutcome::Unknown => Err(not_found()),
+        CancelJobOutcome::NotFound => Err(not_found()),
     }
 }
 
@@ -232,24 +232,24 @@ pub(super) async fn create(context: &RequestContext<'_>, job: NewJob) -> Result<
     let too_many = |text: String| Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S));
     match context.state.jobs.create(job).await? {
         CreateJobOutcome::Created { .. } => Ok(id),
-        CreateJobOutcome::KeyUsed => {
+        CreateJobOutcome::IdempotencyKeyUsed => {
             Err(ApiError::new(ErrorCode::IdempotencyKeyUsed, "Idempotency key already used"))
         }
         CreateJobOutcome::TooManyUrls => Err(invalid(
             "/urls",
             ViolationCode::TooLong,
-            format!("urls may have at most {} items here", limits.urls),
+            format!("urls may have at most {} items here", limits.max_urls),
         )),
         CreateJobOutcome::TooManyRunning => too_many(format!(
             "Rate limit exceeded: limit of {} running jobs per team reached",
-            limits.running
+            limits.max_running)),
+        CreateJobOutcome::TooManyStored => too_many(format!(
+            "Rate limit exceeded: limit of {} stored jobs per team reached",
+            limits.max_stored
         )),
-        CreateJobOutcome::TooManyKept => {
-            too_many(format!("Rate limit exceeded: limit of {} stored jobs per team reached", limits.kept))
-        }
-        CreateJobOutcome::NoRoom => too_many(format!(
+        CreateJobOutcome::StorageFull => too_many(format!(
             "Rate limit exceeded: the documents of all jobs use the allowed {} bytes, until older jobs are deleted",
-            limits.total_bytes
+            limits.max_total_bytes
         )),
     }
 }

@@ -92,8 +92,8 @@ pub(crate) async fn queue_status(context: &RequestContext<'_>) -> Result<HttpRes
     let pages = context.state.jobs.pages(Some(context.team_name())).await?;
     let saturating = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     // Pages of jobs in flight hold credits like requests, so they count already, except before their robots.txt is checked.
-    let active = in_flight.max(saturating(pages.in_work));
-    let queued = saturating((queued as u64).saturating_add(pages.waiting));
+    let active = in_flight.max(saturating(pages.in_flight));
+    let queued = saturating((queued as u64).saturating_add(pages.queued));
     let status = QueueStatus {
         success: true,
         jobs_in_queue: active.saturating_add(queued),
@@ -167,7 +167,7 @@ fn concurrency(context: &RequestContext<'_>) -> Concurrency {
     let team_limit = context.caller.as_ref().and_then(|caller| caller.team.concurrency);
     let default = || u32::try_from(context.state.default_concurrency).unwrap_or(u32::MAX);
     Concurrency {
-        in_flight: context.state.store.requests_in_work(context.team_name()),
+        in_flight: context.state.store.requests_in_flight(context.team_name()),
         max: team_limit.unwrap_or_else(default),
     }
 }

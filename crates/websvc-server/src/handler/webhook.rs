@@ -71,7 +71,7 @@ pub(crate) async fn webhook(
 /// 403 if none is allowed.
 fn allowed_kind(context: &RequestContext<'_>) -> Result<Option<JobKind>, ApiError> {
     let caller = context.caller.as_ref();
-    let may = |scope| caller.is_none_or(|caller| caller.rights.may(scope));
+    let may = |scope| caller.is_none_or(|caller| caller.rights.allows_scope(scope));
     match (may(KeyScope::Crawl), may(KeyScope::Batch)) {
         (true, true) => Ok(None),
         (true, false) => Ok(Some(JobKind::Crawl)),

@@ -1,201 +1,181 @@
-//! The end of a URL: one transaction with all that follows from it.
+//! Completion of URLs: one transaction with all consequences.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::create::add_ms;
-use super::row::{add_urls, by_number, end, stored_bytes};
+use super::row::{add_urls, by_number, end_job, stored_bytes};
 use super::{
     CompletionOutcome, JobKind, JobLease, JobLimits, JobRecord, JobState, UrlCompletion, UrlOutcome,
 };
+use crate::clock::add_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::ledger::{CreditHold, Usage};
 use crate::store::Store;
 use crate::webhook::{JobEvent, enqueue};
 
-/// Documents are written once and read once or twice: a few percent are not worth much time.
+/// Documents are written once and read once or twice: a few percent of size are not worth much time.
 const COMPRESSION_LEVEL: i32 = 3;
 
-/// The end of a URL whose document is compressed, ready to be written.
+/// A completion with its document compressed, ready to be written.
 #[derive(Debug)]
 pub struct CompressedCompletion {
-    finish: UrlCompletion,
+    completion: UrlCompletion,
     document: Vec<u8>,
 }
 
 impl UrlCompletion {
-    /// Makes the end of a page that has nothing to it: nothing was found, nothing is charged.
+    /// Returns a completion without found URLs and without a charge.
     #[must_use]
-    pub fn of(lease: JobLease, end: UrlOutcome) -> Self {
-        Self { lease, end, aliases: Vec::new(), led_to: None, found: Vec::new(), charge: None }
+    pub fn new(lease: JobLease, outcome: UrlOutcome) -> Self {
+        Self { lease, outcome, aliases: Vec::new(), start_redirect: None, found: Vec::new(), charge: None }
     }
 
-    /// Compresses the document. Takes some time of the CPU, which is better not spent while others wait to write.
+    /// Compresses the document. This takes CPU time, so it is a step of its own, before the database is locked.
     ///
     /// # Panics
     /// Never: compressing into memory does not fail.
     #[must_use]
-    pub fn pack(self) -> CompressedCompletion {
-        let document = match &self.end {
+    pub fn compress(self) -> CompressedCompletion {
+        let document = match &self.outcome {
             UrlOutcome::Document(json) => {
                 zstd::bulk::compress(json, COMPRESSION_LEVEL).expect("compressing into memory cannot fail")
             }
             UrlOutcome::Failed { .. } | UrlOutcome::Blocked | UrlOutcome::OutOfScope => Vec::new(),
         };
-        CompressedCompletion { finish: self, document }
+        CompressedCompletion { completion: self, document }
     }
 }
 
 impl Store {
-    /// Ends the work on a URL: see [`finish_job_urls`](Self::finish_job_urls).
-    ///
-    /// # Errors
-    /// Failures of the database; nothing was changed then, and the lease is as it was.
-    ///
-    /// # Panics
-    /// Never: what is given one URL says what became of one.
-    pub fn finish_job_url(
+    /// Completes URLs in one transaction. It stores the outcome, the document and the found URLs of each, and charges
+    /// for it. A job ends when no URL is left to do. Returns the outcomes in the order of the completions. If one
+    /// fails, nothing of it is stored, and its lease continues.
+    pub fn complete_job_urls(
         &self,
-        finish: UrlCompletion,
-        limits: &JobLimits,
-        now_ms: u64,
-    ) -> Result<CompletionOutcome, StoreError> {
-        self.finish_job_urls(vec![finish.pack()], limits, now_ms).pop().expect("one for each")
-    }
-
-    /// Ends the work on URLs in one transaction. Of each it is noted how, its document is kept, what was found taken in,
-    /// and it is charged for, all or nothing. A job ends when nothing is left to do. Returns what became of each, in
-    /// their order; of those that failed nothing was changed, and the lease is as it was.
-    pub fn finish_job_urls(
-        &self,
-        mut finishes: Vec<CompressedCompletion>,
+        mut completions: Vec<CompressedCompletion>,
         limits: &JobLimits,
         now_ms: u64,
     ) -> Vec<Result<CompletionOutcome, StoreError>> {
-        let together = self.write_finishes(&mut finishes, limits, now_ms);
-        let ended = match together {
-            Ok(ended) => ended.into_iter().map(Ok).collect(),
-            Err(error) if finishes.len() == 1 => vec![Err(error)],
-            // What one of them failed by need not be the fault of the others.
-            Err(_) => finishes
+        let outcomes = match self.write_completions(&mut completions, limits, now_ms) {
+            Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
+            Err(error) if completions.len() == 1 => vec![Err(error)],
+            // One of them made the transaction fail. The others may succeed alone.
+            Err(_) => completions
                 .iter_mut()
-                .map(|finish| {
-                    let mut alone = self.write_finishes(std::slice::from_mut(finish), limits, now_ms)?;
-                    Ok(alone.pop().expect("one for each"))
+                .map(|completion| {
+                    let mut outcomes =
+                        self.write_completions(std::slice::from_mut(completion), limits, now_ms)?;
+                    Ok(outcomes.pop().expect("one outcome for one completion"))
                 })
                 .collect::<Vec<_>>(),
         };
-        finishes
+        completions
             .into_iter()
-            .zip(ended)
-            .map(|(finish, ended)| ended.map(|ended| settled(finish, ended)))
+            .zip(outcomes)
+            .map(|(completion, outcome)| outcome.inspect(|outcome| finish_hold(completion, *outcome)))
             .collect()
     }
 
-    fn write_finishes(
+    fn write_completions(
         &self,
-        finishes: &mut [CompressedCompletion],
+        completions: &mut [CompressedCompletion],
         limits: &JobLimits,
         now_ms: u64,
     ) -> Result<Vec<CompletionOutcome>, StoreError> {
         self.database().write(Durability::Process, |transaction| {
-            finishes.iter_mut().map(|finish| write(transaction, finish, limits, now_ms)).collect()
+            completions.iter_mut().map(|completion| write(transaction, completion, limits, now_ms)).collect()
         })
     }
 }
 
 /// Ends the hold of a page whose charge is committed.
-fn settled(packed: CompressedCompletion, ended: CompletionOutcome) -> CompletionOutcome {
-    let CompressedCompletion {
-        finish: UrlCompletion { lease: _, end: _, aliases: _, led_to: _, found: _, charge },
-        document: _,
-    } = packed;
-    if let (Some((hold, _)), CompletionOutcome::Recorded { charged, .. }) = (charge, ended)
+fn finish_hold(completion: CompressedCompletion, outcome: CompletionOutcome) {
+    if let (Some((hold, _)), CompletionOutcome::Recorded { charged, .. }) =
+        (completion.completion.charge, outcome)
         && charged > 0
     {
         hold.finish_settlement(charged);
     }
-    ended
 }
 
-/// Writes the end of a URL.
+/// Writes the completion of a URL.
 fn write(
     transaction: &Transaction<'_>,
-    packed: &mut CompressedCompletion,
+    completion: &mut CompressedCompletion,
     limits: &JobLimits,
     now_ms: u64,
 ) -> rusqlite::Result<CompletionOutcome> {
     let CompressedCompletion {
-        finish: UrlCompletion { lease, end, aliases, led_to, found, charge },
+        completion: UrlCompletion { lease, outcome, aliases, start_redirect, found, charge },
         document,
-    } = packed;
+    } = completion;
     let Some(job) = leased_job(transaction, lease)? else { return Ok(CompletionOutcome::LeaseLost) };
-    let aliases = UrlAliases::of(transaction, lease, aliases)?;
-    let end = if aliases.are_taken { &UrlOutcome::OutOfScope } else { &*end };
-    if matches!(end, UrlOutcome::Document(_))
-        && stored_bytes(transaction)?.saturating_add(document.len() as u64) > limits.total_bytes
+    let aliases = UrlAliases::read(transaction, lease, aliases)?;
+    let outcome = if aliases.are_taken { &UrlOutcome::OutOfScope } else { &*outcome };
+    if matches!(outcome, UrlOutcome::Document(_))
+        && stored_bytes(transaction)?.saturating_add(document.len() as u64) > limits.max_total_bytes
     {
-        let state = fail_for_room(transaction, job.number, limits, now_ms)?;
+        let state = fail_storage_full(transaction, job.number, limits, now_ms)?;
         return Ok(CompletionOutcome::Recorded { state, charged: 0, has_event: true });
     }
-    record_outcome(transaction, lease, end, now_ms)?;
+    record_outcome(transaction, lease, outcome, now_ms)?;
     if job.kind == JobKind::Batch {
         release_copies(transaction, lease)?;
     }
-    if matches!(end, UrlOutcome::Document(_)) {
-        // Before what was found, which may name them.
+    if matches!(outcome, UrlOutcome::Document(_)) {
+        // Before the found URLs, which may have these keys.
         aliases.store_aliases(transaction, lease)?;
-        note_site(transaction, job.number, led_to.as_deref())?;
+        store_start_redirect(transaction, job.number, start_redirect.as_deref())?;
     }
-    add_urls(transaction, job.number, found, limits.urls)?;
+    add_urls(transaction, job.number, found, limits.max_urls)?;
     let mut has_event = false;
-    if let UrlOutcome::Document(json) = end {
-        keep(transaction, &job, lease, json.len() as u64, document)?;
+    if let UrlOutcome::Document(json) = outcome {
+        store_document(transaction, &job, lease, json.len() as u64, document)?;
         has_event = enqueue(transaction, job.number, JobEvent::Page, Some(job.documents + 1), now_ms)?;
     }
-    let charged = match end {
+    let charged = match outcome {
         UrlOutcome::OutOfScope => None,
         UrlOutcome::Document(_) | UrlOutcome::Failed { .. } | UrlOutcome::Blocked => {
             charge_page(transaction, job.number, charge)?
         }
     };
-    let state = settle(transaction, job.number, limits, now_ms)?;
+    let state = end_if_done(transaction, job.number, limits, now_ms)?;
     has_event |= state != JobState::Running;
     Ok(CompletionOutcome::Recorded { state, charged: charged.unwrap_or_default(), has_event })
 }
 
-/// Returns the job of a lease, if both are still as they were.
+/// Returns the job of a lease, if the lease is valid and the job runs.
 fn leased_job(transaction: &Transaction<'_>, lease: &JobLease) -> rusqlite::Result<Option<JobRecord>> {
-    let is_held = transaction
+    let is_valid = transaction
         .prepare_cached(
             "SELECT 1 FROM job_urls WHERE job = ?1 AND place = ?2 AND state = 'leased' AND attempts = ?3",
         )?
-        .exists(params![lease.job, lease.place, lease.attempt])?;
-    if !is_held {
+        .exists(params![lease.job, lease.position, lease.attempt])?;
+    if !is_valid {
         return Ok(None);
     }
     Ok(by_number(transaction, lease.job)?.filter(|job| job.state == JobState::Running))
 }
 
-/// The other keys of a page, as the job knows them.
+/// The other keys of a page, compared with those of the job.
 struct UrlAliases<'a> {
-    /// Another URL has one of them, and is a document or may still become one.
+    /// True if another URL has one of them, and is or may still become a document.
     are_taken: bool,
-    /// Those that nobody has.
+    /// The keys that no URL of the job has.
     new: Vec<&'a str>,
 }
 
 impl<'a> UrlAliases<'a> {
-    fn of(transaction: &Transaction<'_>, lease: &JobLease, keys: &'a [String]) -> rusqlite::Result<Self> {
+    fn read(transaction: &Transaction<'_>, lease: &JobLease, keys: &'a [String]) -> rusqlite::Result<Self> {
         let mut aliases = Self { are_taken: false, new: Vec::new() };
-        let mut known =
+        let mut select =
             transaction.prepare_cached("SELECT state FROM job_urls WHERE job = ?1 AND key = ?2")?;
         for key in keys.iter().filter(|key| **key != lease.url.key) {
             let state: Option<String> =
-                known.query_row(params![lease.job, key], |row| row.get(0)).optional()?;
+                select.query_row(params![lease.job, key], |row| row.get(0)).optional()?;
             match state.as_deref() {
                 None => aliases.new.push(key),
-                // One that was dropped may have been dropped for the sake of this one.
+                // A dropped URL may have been dropped in favor of this one.
                 Some("failed" | "blocked" | "dropped") => {}
                 Some(_) => aliases.are_taken = true,
             }
@@ -203,7 +183,7 @@ impl<'a> UrlAliases<'a> {
         Ok(aliases)
     }
 
-    /// Notes that those that nobody has belong to the page of this lease from now on.
+    /// Stores the new keys as aliases of the page of this lease.
     fn store_aliases(&self, transaction: &Transaction<'_>, lease: &JobLease) -> rusqlite::Result<()> {
         let mut insert = transaction.prepare_cached(
             "INSERT INTO job_urls (job, place, key, url, state) \
@@ -216,21 +196,25 @@ impl<'a> UrlAliases<'a> {
     }
 }
 
-fn note_site(transaction: &Transaction<'_>, job: i64, led_to: Option<&str>) -> rusqlite::Result<()> {
-    let Some(led_to) = led_to else { return Ok(()) };
+fn store_start_redirect(
+    transaction: &Transaction<'_>,
+    job: i64,
+    start_redirect: Option<&str>,
+) -> rusqlite::Result<()> {
+    let Some(start_redirect) = start_redirect else { return Ok(()) };
     transaction
         .prepare_cached("UPDATE jobs SET led_to = ?2 WHERE number = ?1")?
-        .execute(params![job, led_to])
+        .execute(params![job, start_redirect])
         .map(drop)
 }
 
 fn record_outcome(
     transaction: &Transaction<'_>,
     lease: &JobLease,
-    end: &UrlOutcome,
+    outcome: &UrlOutcome,
     now_ms: u64,
 ) -> rusqlite::Result<()> {
-    let (state, code, error) = match end {
+    let (state, code, error) = match outcome {
         UrlOutcome::Document(_) => ("document", None, None),
         UrlOutcome::Failed { code, error } => ("failed", Some(code), Some(error)),
         UrlOutcome::Blocked => ("blocked", None, None),
@@ -241,47 +225,47 @@ fn record_outcome(
             "UPDATE job_urls SET state = ?3, lease_until = NULL, ended_at = ?4, code = ?5, error = ?6 \
              WHERE job = ?1 AND place = ?2",
         )?
-        .execute(params![lease.job, lease.place, state, now_ms, code, error])?;
-    let is_left_out = matches!(end, UrlOutcome::Blocked | UrlOutcome::OutOfScope);
+        .execute(params![lease.job, lease.position, state, now_ms, code, error])?;
+    let is_excluded = matches!(outcome, UrlOutcome::Blocked | UrlOutcome::OutOfScope);
     transaction
         .prepare_cached(
             "UPDATE jobs SET open = open - 1, urls = urls - ?2, blocked = blocked + ?3 WHERE number = ?1",
         )?
-        .execute(params![lease.job, is_left_out, matches!(end, UrlOutcome::Blocked)])
+        .execute(params![lease.job, is_excluded, matches!(outcome, UrlOutcome::Blocked)])
         .map(drop)
 }
 
-/// Lets the URLs go on that waited for the end of this one, whose page they have.
+/// Makes the copies of this URL ready to be leased.
 fn release_copies(transaction: &Transaction<'_>, lease: &JobLease) -> rusqlite::Result<()> {
     transaction
         .prepare_cached(
-            // The condition on the state is that of the index.
+            // The condition on the state makes SQLite use the partial index.
             "UPDATE job_urls SET waits_for = NULL \
              WHERE job = ?1 AND waits_for = ?2 AND state IN ('waiting', 'leased')",
         )?
-        .execute(params![lease.job, lease.place])
+        .execute(params![lease.job, lease.position])
         .map(drop)
 }
 
-fn keep(
+fn store_document(
     transaction: &Transaction<'_>,
     job: &JobRecord,
     lease: &JobLease,
     bytes: u64,
-    packed: &[u8],
+    compressed: &[u8],
 ) -> rusqlite::Result<()> {
     transaction
         .prepare_cached(
             "INSERT INTO job_documents (job, position, place, bytes, document) VALUES (?1, ?2, ?3, ?4, ?5)",
         )?
-        .execute(params![job.number, job.documents + 1, lease.place, bytes, packed])?;
+        .execute(params![job.number, job.documents + 1, lease.position, bytes, compressed])?;
     transaction
         .prepare_cached("UPDATE jobs SET documents = documents + 1, bytes = bytes + ?2 WHERE number = ?1")?
         .execute(params![job.number, bytes])?;
     Ok(())
 }
 
-/// Charges for a page, and returns what was charged.
+/// Charges for a page, and returns the charged credits.
 fn charge_page(
     transaction: &Transaction<'_>,
     job: i64,
@@ -295,24 +279,24 @@ fn charge_page(
     Ok(Some(charged))
 }
 
-/// Ends a job whose next document finds no room. The page is not kept and costs nothing.
-fn fail_for_room(
+/// Fails a job because the storage for documents is full. The document is not stored and costs nothing.
+fn fail_storage_full(
     transaction: &Transaction<'_>,
     number: i64,
     limits: &JobLimits,
     now_ms: u64,
 ) -> rusqlite::Result<JobState> {
     let error = format!(
-        "there is no room for further documents: those of all jobs may take {} bytes on the disk",
-        limits.total_bytes
+        "no space for more documents: those of all jobs may use at most {} bytes on disk",
+        limits.max_total_bytes
     );
-    let expires_at_ms = add_ms(now_ms, limits.keep);
-    end(transaction, number, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)?;
+    let expires_at_ms = add_ms(now_ms, limits.retention);
+    end_job(transaction, number, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)?;
     Ok(JobState::Failed)
 }
 
-/// Ends a job that has nothing left to do, or more than it may have; returns how it stands.
-pub(super) fn settle(
+/// Ends a job that has no more URLs to complete, or exceeds a limit. Returns its state.
+fn end_if_done(
     transaction: &Transaction<'_>,
     number: i64,
     limits: &JobLimits,
@@ -327,40 +311,39 @@ pub(super) fn settle(
             )?
             .exists([number])
     };
-    let expires_at_ms = add_ms(now_ms, limits.keep);
-    if job.bytes > limits.bytes {
-        let error =
-            format!("the documents are larger than {} bytes together, the most of a job", limits.bytes);
-        end(transaction, number, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)?;
+    let expires_at_ms = add_ms(now_ms, limits.retention);
+    if job.bytes > limits.max_bytes {
+        let error = format!("the documents exceed {} bytes, the maximum of a job", limits.max_bytes);
+        end_job(transaction, number, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)?;
         return Ok(JobState::Failed);
     }
     if is_full || !is_open()? {
         if job.documents == 0
-            && let Some(error) = reason_for_nothing(transaction, &job)?
+            && let Some(error) = no_documents_error(transaction, &job)?
         {
-            end(transaction, number, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)?;
+            end_job(transaction, number, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)?;
             return Ok(JobState::Failed);
         }
-        end(transaction, number, (JobState::Completed, None), now_ms, expires_at_ms)?;
+        end_job(transaction, number, (JobState::Completed, None), now_ms, expires_at_ms)?;
         return Ok(JobState::Completed);
     }
     Ok(job.state)
 }
 
-/// Returns why a job without a single document has none: the error of the start of a crawl, else of the first page that
-/// failed. There is no reason where robots.txt forbids everything: then the job did what it may.
-fn reason_for_nothing(transaction: &Transaction<'_>, job: &JobRecord) -> rusqlite::Result<Option<String>> {
-    let first: Option<(u32, String)> = transaction
+/// Returns the error of a job without documents: that of the start page of a crawl, or of the first page that failed.
+/// `None` if robots.txt disallows all pages: then the job succeeded.
+fn no_documents_error(transaction: &Transaction<'_>, job: &JobRecord) -> rusqlite::Result<Option<String>> {
+    let first_failure: Option<(u32, String)> = transaction
         .prepare_cached(
             "SELECT depth, error FROM job_urls WHERE job = ?1 AND state = 'failed' ORDER BY place LIMIT 1",
         )?
         .query_row([job.number], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    Ok(first.map(|(depth, error)| match job.kind {
+    Ok(first_failure.map(|(depth, error)| match job.kind {
         JobKind::Crawl if depth == 0 => format!("the crawl could not start: {error}"),
         JobKind::Batch if job.urls == 1 => error,
         JobKind::Batch | JobKind::Crawl => {
-            format!("none of the {} pages could be had; the first: {error}", job.urls)
+            format!("none of the {} pages could be scraped; first error: {error}", job.urls)
         }
     }))
 }

@@ -1,12 +1,11 @@
-//! Removes what only the work on a job needs, and is private, when the job has ended: users and passwords of URLs, and
-//! headers of the caller.
+//! Removal of secrets from a job that has ended: users and passwords in URLs, and request headers of the client.
 //!
-//! While it runs they are in the database, because a job goes on after a restart.
+//! While the job runs they are in the database, because the job continues after a restart.
 
 use rusqlite::{Transaction, params};
 use serde_json::Value;
 
-/// Headers of the caller, by their name in requests.
+/// The field of a request that contains headers for the host.
 const HEADERS: &str = "headers";
 
 /// Removes the credentials of a job that has ended.
@@ -26,18 +25,18 @@ pub(super) fn remove(transaction: &Transaction<'_>, job: i64) -> rusqlite::Resul
         .query_map([job], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
     let mut update = transaction.prepare_cached(
-        // Nothing is compared with the keys of a job that has ended; they only have to differ.
+        // No URL is added to a job that has ended, so its keys need not match anything. They only have to differ.
         "UPDATE job_urls SET url = ?3, key = 'ended ' || place WHERE job = ?1 AND place = ?2",
     )?;
     for (place, url) in rows {
-        if let Some(bare) = without_credentials(&url) {
-            update.execute(params![job, place, bare])?;
+        if let Some(cleaned) = without_credentials(&url) {
+            update.execute(params![job, place, cleaned])?;
         }
     }
     Ok(())
 }
 
-/// Returns a request without headers and credentials; `None` when it has none.
+/// Returns a request without headers and credentials; `None` if it has none.
 fn without_secrets(request: &str) -> Option<String> {
     if !request.contains('@') && !request.contains("\"headers\"") {
         return None;
@@ -46,20 +45,20 @@ fn without_secrets(request: &str) -> Option<String> {
     clean(&mut value).then(|| value.to_string())
 }
 
-/// Returns whether something was removed.
+/// Removes headers and credentials from a value. Returns whether there were any.
 fn clean(value: &mut Value) -> bool {
     match value {
         Value::Object(fields) => {
-            let had = fields.get(HEADERS).is_some_and(|headers| !headers.is_null());
-            if had {
+            let has_headers = fields.get(HEADERS).is_some_and(|headers| !headers.is_null());
+            if has_headers {
                 fields.remove(HEADERS);
             }
-            fields.values_mut().fold(had, |changed, field| clean(field) | changed)
+            fields.values_mut().fold(has_headers, |changed, field| clean(field) | changed)
         }
         Value::Array(items) => items.iter_mut().fold(false, |changed, item| clean(item) | changed),
         Value::String(text) => match without_credentials(text) {
-            Some(bare) => {
-                *text = bare;
+            Some(cleaned) => {
+                *text = cleaned;
                 true
             }
             None => false,
@@ -68,8 +67,8 @@ fn clean(value: &mut Value) -> bool {
     }
 }
 
-/// Returns a URL without its user and password (RFC 3986, section 3.2.1); `None` for what has none, or is no URL of a
-/// page.
+/// Returns an HTTP URL without its user and password (RFC 3986, section 3.2.1); `None` for other texts, and for URLs
+/// without them.
 fn without_credentials(text: &str) -> Option<String> {
     let (scheme, rest) = text.split_once("://")?;
     if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
@@ -85,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_user_and_the_password_of_a_url_are_removed() {
+    fn url_loses_only_user_and_password() {
         for (url, expected) in [
             ("http://user:pa@ss@a.test/x@y?z=@", Some("http://a.test/x@y?z=@")),
             ("https://user@a.test", Some("https://a.test")),
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_and_credentials_leave_a_request_wherever_they_are() {
+    fn headers_and_credentials_are_removed_at_any_depth() {
         let request =
             r#"{"crawl":{"scrapeOptions":{"headers":{"authorization":"x"}},"url":"http://u:p@a.test/"}}"#;
         let expected = r#"{"crawl":{"scrapeOptions":{},"url":"http://a.test/"}}"#;

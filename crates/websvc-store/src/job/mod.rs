@@ -1,9 +1,9 @@
-//! Jobs: work that goes on after its request was answered, each of its URLs once.
+//! Jobs: work that continues after its request was answered, with each URL completed exactly once.
 //!
-//! A job is a list of URLs that may grow. A URL waits, is leased to who works on it, and ends: with a document, with an
-//! error, or left out. A lease that is not ended in its time is given anew, so that the work of a process that died is
-//! done by the next. The end of a URL is one transaction: its state, its document, the URLs that were found on it, and
-//! what it costs; therefore each is done and charged once, whenever the process dies.
+//! A job is a list of URLs that may grow. A URL is queued, then leased to a worker, then completed: with a document,
+//! with an error, or as out of scope. An expired lease may be granted again, so the next process completes the work of
+//! one that died. One transaction completes a URL: its state, its document, the URLs found on it and its charge. So
+//! each URL is completed and charged once, whenever a process dies.
 
 mod completion;
 mod create;
@@ -23,80 +23,80 @@ use crate::key::KeyId;
 use crate::ledger::{CreditHold, Usage};
 use crate::webhook::NewWebhook;
 
-/// The most of one job, and of all jobs of a team.
+/// Limits of one job, and of all jobs of a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JobLimits {
-    /// URLs of one job; what is found beyond is left out and counted.
-    pub urls: u64,
-    /// Bytes of the documents of one job, before compression; a job with more fails.
-    pub bytes: u64,
-    /// Bytes of the documents of all jobs of all teams, compressed: what they take on the disk. Beyond it no job begins,
-    /// and one that has a further document fails.
-    pub total_bytes: u64,
-    /// Jobs of one team that run.
-    pub running: u64,
-    /// Jobs of one team that are kept, those that run among them.
-    pub kept: u64,
-    /// How long a job may run, and how long it is kept after its end.
-    pub keep: Duration,
+    /// Maximum of URLs of one job. URLs found beyond it are skipped and counted.
+    pub max_urls: u64,
+    /// Maximum of bytes of the documents of one job, before compression. A job that exceeds it fails.
+    pub max_bytes: u64,
+    /// Maximum of bytes of the documents of all jobs of all teams, compressed. When it is reached, no job can be
+    /// created, and a job that has another document fails.
+    pub max_total_bytes: u64,
+    /// Maximum of running jobs of one team.
+    pub max_running: u64,
+    /// Maximum of stored jobs of one team, including the running ones.
+    pub max_stored: u64,
+    /// How long a job may run, and how long it is stored after its end.
+    pub retention: Duration,
 }
 
 impl Default for JobLimits {
     fn default() -> Self {
         Self {
-            urls: 100_000,
-            bytes: 1024 * 1024 * 1024,
-            total_bytes: 20 * 1024 * 1024 * 1024,
-            running: 100,
-            kept: 1_000,
-            keep: Duration::from_secs(24 * 3_600),
+            max_urls: 100_000,
+            max_bytes: 1024 * 1024 * 1024,
+            max_total_bytes: 20 * 1024 * 1024 * 1024,
+            max_running: 100,
+            max_stored: 1_000,
+            retention: Duration::from_secs(24 * 3_600),
         }
     }
 }
 
-/// Kinds of jobs.
+/// The kind of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobKind {
-    /// It gets the pages of a list.
+    /// Scrapes the pages of a list.
     Batch,
-    /// It gets the pages of a site.
+    /// Scrapes the pages of a site.
     Crawl,
 }
 
-/// How a job stands.
+/// The state of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobState {
-    /// URLs of it wait or are worked on.
+    /// URLs are queued or leased.
     Running,
-    /// All of it is done.
+    /// All URLs are completed.
     Completed,
-    /// Its owner ended it.
+    /// The team cancelled it.
     Cancelled,
-    /// It broke a bound; [`JobRecord::error`] says which.
+    /// It could not continue, for the reason in [`JobRecord::error`].
     Failed,
 }
 
-/// A job that is to begin.
+/// A job to be created.
 #[derive(Debug, Clone)]
 pub struct NewJob {
-    /// Its name, unique among all jobs.
+    /// Identifier on the wire, unique among all jobs.
     pub id: String,
-    /// Whose it is.
+    /// Team that owns the job.
     pub team: String,
-    /// The key it was asked for with.
+    /// API key of the request; `None` for an anonymous request.
     pub key: Option<KeyId>,
     /// Kind of the job.
     pub kind: JobKind,
     /// Request as JSON, opaque to the store.
     pub request: String,
-    /// A word of the caller's, by which the same request is known when it is sent again.
-    pub idempotency: Option<String>,
-    /// Documents after which it is complete; `None` is all there are.
+    /// Idempotency key of the request. A second job of the team with the same key is not created.
+    pub idempotency_key: Option<String>,
+    /// Number of documents after which the job is complete; `None` sets no limit.
     pub page_limit: Option<u64>,
-    /// Its first URLs.
+    /// The first URLs.
     pub urls: Vec<JobUrl>,
-    /// How many URLs the list of a batch has as sent, those that are left out among them; 0 for a crawl.
-    pub listed: u64,
+    /// Length of the list of a batch as sent, including URLs that are not in `urls`; 0 for a crawl.
+    pub list_len: u64,
     /// Webhook for the events, if there is one.
     pub webhook: Option<NewWebhook>,
 }
@@ -108,10 +108,10 @@ pub struct JobUrl {
     pub url: String,
     /// Deduplication key: a URL with a known key is not added again.
     pub key: String,
-    /// Links from the start.
+    /// Number of links from the start URL.
     pub depth: u32,
-    /// Its entry in the list of a batch; `None` in a crawl. Entries with a key that was met before are kept as copies of
-    /// the page that has it.
+    /// The entry in the list of a batch; `None` in a crawl. An entry whose key the job already has becomes a copy of
+    /// the page with that key.
     pub entry: Option<ListEntry>,
 }
 
@@ -119,79 +119,81 @@ pub struct JobUrl {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListEntry {
     /// The URL as it was sent, without user and password.
-    pub given: String,
-    /// Its index in the list as sent, from 0; entries of a list that is added later count on from the end of the one before.
+    pub original_url: String,
+    /// Index in the list as sent, from 0. The indexes of a list that is added later continue after those of the list
+    /// before.
     pub index: u64,
 }
 
 /// Outcome of creating a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CreateJobOutcome {
-    /// It runs; so many of its URLs are its own, each once.
+    /// The job runs.
     Created {
-        /// How many.
+        /// Number of its URLs.
         urls: u64,
     },
-    /// The caller's word was used before.
-    KeyUsed,
-    /// It has more URLs than a job may have.
+    /// The team already has a job with this idempotency key.
+    IdempotencyKeyUsed,
+    /// The job exceeds [`JobLimits::max_urls`].
     TooManyUrls,
-    /// So many jobs of the team run, and no more may.
+    /// The team has [`JobLimits::max_running`] running jobs.
     TooManyRunning,
-    /// So many jobs of the team are kept, and no more may be.
-    TooManyKept,
-    /// The documents of all jobs take as much as they may.
-    NoRoom,
+    /// The team has [`JobLimits::max_stored`] stored jobs.
+    TooManyStored,
+    /// The documents of all jobs have [`JobLimits::max_total_bytes`].
+    StorageFull,
 }
 
-/// A job as it stands.
+/// A stored job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobRecord {
-    /// Its number in the store.
+    /// Number in the store.
     pub number: i64,
-    /// Its name.
+    /// Identifier on the wire.
     pub id: String,
-    /// Whose it is.
+    /// Team that owns the job.
     pub team: String,
-    /// The key it was asked for with.
+    /// API key of the request; `None` for an anonymous request.
     pub key: Option<KeyId>,
     /// Kind of the job.
     pub kind: JobKind,
-    /// How it stands.
+    /// State of the job.
     pub state: JobState,
     /// Request as JSON.
     pub request: String,
-    /// Documents after which it is complete.
+    /// Number of documents after which the job is complete.
     pub page_limit: Option<u64>,
-    /// When it began, in milliseconds since the Unix epoch.
+    /// Time of its creation, in milliseconds since the Unix epoch.
     pub created_at_ms: u64,
-    /// When it ended, in milliseconds since the Unix epoch.
+    /// Time of its end, in milliseconds since the Unix epoch.
     pub finished_at_ms: Option<u64>,
-    /// When it is forgotten, in milliseconds since the Unix epoch.
+    /// Time of its deletion, in milliseconds since the Unix epoch. A job that runs until then fails.
     pub expires_at_ms: u64,
-    /// Why it failed.
+    /// The reason why it failed.
     pub error: Option<String>,
-    /// Its URLs, those that were left out afterwards not among them. Once it is complete, those that were asked for.
+    /// Number of URLs, without those that were blocked or out of scope. Once the job is complete, URLs that were not
+    /// scraped do not count either.
     pub urls: u64,
-    /// Its documents.
+    /// Number of documents.
     pub documents: u64,
-    /// The bytes of its documents, before compression.
+    /// Bytes of the documents, before compression.
     pub bytes: u64,
     /// Credits charged so far.
     pub credits: u64,
-    /// URLs that were found and had no room.
-    pub left_out: u64,
-    /// URLs that robots.txt forbids.
+    /// Number of found URLs that exceeded [`JobLimits::max_urls`].
+    pub skipped: u64,
+    /// Number of URLs that robots.txt disallows.
     pub blocked: u64,
-    /// Final URL of the first page, if its site belongs to the crawl too.
-    pub led_to: Option<String>,
+    /// Final URL of the start page, if it was redirected to a site that belongs to the crawl too.
+    pub start_redirect: Option<String>,
 }
 
-/// The right to work on a URL of a job, for a time.
+/// The right to work on a URL of a job, until it expires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobLease {
     pub(crate) job: i64,
-    pub(crate) place: i64,
+    pub(crate) position: i64,
     pub(crate) attempt: u32,
     pub(crate) retries: u32,
     pub(crate) copy_of: Option<i64>,
@@ -206,56 +208,58 @@ impl JobLease {
         self.job
     }
 
-    /// Returns how often it was leased, this time included; also by processes that ended before they began with it.
+    /// Returns how often the URL was leased, including this lease and leases of processes that ended before they
+    /// started the work.
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
 
-    /// Returns whether the URL has the page of another one of the job, which has ended: see
-    /// [`Store::end_of_original`](crate::Store::end_of_original).
+    /// Returns whether the URL repeats another URL of the job, which is completed: see
+    /// [`Store::original_outcome`](crate::Store::original_outcome).
     #[must_use]
     pub fn is_copy(&self) -> bool {
         self.copy_of.is_some()
     }
 
-    /// Returns how often it was given back to be tried again.
+    /// Returns how often the URL was returned for a retry.
     #[must_use]
     pub fn retries(&self) -> u32 {
         self.retries
     }
 }
 
-/// How the work on a URL ended.
+/// Outcome of the work on a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UrlOutcome {
-    /// With a document, as JSON.
+    /// A document, as JSON.
     Document(Vec<u8>),
-    /// There is none.
+    /// There is no document.
     Failed {
-        /// Why, for a program.
+        /// Error code.
         code: String,
-        /// Why, for a person.
+        /// Error message.
         error: String,
     },
-    /// Its robots.txt does not allow it.
+    /// Its robots.txt disallows it.
     Blocked,
-    /// It is none of the job's after all.
+    /// It does not belong to the job after all.
     OutOfScope,
 }
 
-/// The end of the work on a URL.
+/// The completion of a URL, to be stored.
 #[derive(Debug)]
 pub struct UrlCompletion {
-    /// The right to end it.
+    /// The lease of the URL.
     pub lease: JobLease,
-    /// How it ended.
-    pub end: UrlOutcome,
-    /// Other keys under which the page is known now. When another URL of the job has one of them, and is a document or may
-    /// still become one, this one is dropped and nothing is charged. Of two that lead to each other the later one stays.
+    /// Outcome of the work.
+    pub outcome: UrlOutcome,
+    /// Other keys of the same page. If another URL of the job has one of them, and is or may still become a document,
+    /// this URL is out of scope and costs nothing. If two URLs redirect to each other, the one that is completed last
+    /// has the document.
     pub aliases: Vec<String>,
-    /// Final URL of the first page, if its site belongs to the job too.
-    pub led_to: Option<String>,
+    /// Final URL of the start page, if it was redirected to a site that belongs to the job too.
+    pub start_redirect: Option<String>,
     /// URLs found on the page.
     pub found: Vec<JobUrl>,
     /// Credit hold of the page, and its usage.
@@ -265,52 +269,52 @@ pub struct UrlCompletion {
 /// Outcome of completing a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompletionOutcome {
-    /// It is noted.
+    /// It is stored.
     Recorded {
-        /// How the job stands now.
+        /// State of the job after it.
         state: JobState,
-        /// The credits that were charged.
+        /// Credits that were charged.
         charged: u64,
         /// True if there may be a new event to deliver.
         has_event: bool,
     },
-    /// It was not this one's to end any more: nothing was changed, nothing charged.
+    /// The lease has ended: nothing was stored, and nothing charged.
     LeaseLost,
 }
 
 /// Outcome of cancelling a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CancelJobOutcome {
-    /// It is.
+    /// It is cancelled.
     Cancelled,
-    /// It had ended before, so.
-    Ended(JobState),
-    /// There is none.
-    Unknown,
+    /// It had ended before, in this state.
+    AlreadyEnded(JobState),
+    /// The team has no such job.
+    NotFound,
 }
 
-/// Documents of a job.
+/// A page of the documents of a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JobDocumentPage {
     /// The documents as JSON, in the order of their completion.
     pub documents: Vec<Vec<u8>>,
-    /// The position after which the next page begins, if there are more by now.
+    /// The number of documents to skip for the next page, if there are more by now.
     pub next: Option<u64>,
 }
 
-/// A URL of which there is no document.
+/// A URL that was completed without a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobError {
-    /// Its place in the job.
-    pub place: i64,
+    /// Position of the URL in the job.
+    pub position: i64,
     /// The URL.
     pub url: String,
-    /// When it ended, in milliseconds since the Unix epoch.
+    /// Time of its completion, in milliseconds since the Unix epoch.
     pub ended_at_ms: u64,
-    /// True if robots.txt forbids the URL; then there is neither code nor error.
+    /// True if robots.txt disallows the URL. Then code and error are empty.
     pub is_blocked: bool,
-    /// Why, for a program.
+    /// Error code.
     pub code: String,
-    /// Why, for a person.
+    /// Error message.
     pub error: String,
 }

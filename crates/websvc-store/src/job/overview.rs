@@ -1,4 +1,4 @@
-//! The jobs of all teams at a glance, for people who look after the service.
+//! An overview of the jobs of all teams, for the dashboard.
 
 use rusqlite::{Connection, params};
 
@@ -6,43 +6,42 @@ use super::{JobKind, JobState};
 use crate::error::StoreError;
 use crate::store::Store;
 
-/// So many of the first URLs of a job are read to learn what it is about.
+/// Number of URLs of a job that an overview contains.
 const FIRST_URLS: u64 = 16;
 
-/// A job at a glance.
+/// Overview of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobOverview {
     /// Identifier on the wire.
     pub id: String,
-    /// Team that owns it.
+    /// Team that owns the job.
     pub team: String,
-    /// Crawl or batch.
+    /// Kind of the job.
     pub kind: JobKind,
-    /// How it stands.
+    /// State of the job.
     pub state: JobState,
-    /// When it began, in milliseconds since the Unix epoch.
+    /// Time of its creation, in milliseconds since the Unix epoch.
     pub created_at_ms: u64,
-    /// When it ended, in milliseconds since the Unix epoch.
+    /// Time of its end, in milliseconds since the Unix epoch.
     pub finished_at_ms: Option<u64>,
-    /// Its documents.
+    /// Number of documents.
     pub documents: u64,
-    /// URLs that could not be had.
+    /// Number of URLs that failed.
     pub failed: u64,
-    /// URLs that robots.txt forbids.
+    /// Number of URLs that robots.txt disallows.
     pub blocked: u64,
-    /// URLs that wait or are worked on; none once it has ended.
+    /// Number of URLs that are queued or leased; 0 once the job has ended.
     pub open: u64,
-    /// Its first URLs.
+    /// The first URLs.
     pub urls: Vec<String>,
 }
 
 impl Store {
-    /// Returns the jobs that run, and those that ended at `since_ms` or later: at most `most`, those that
-    /// run before those that ended, and the newest first.
+    /// Returns up to `max` jobs that run, or ended at `since_ms` or later. Running jobs come first, then the newest.
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn recent_jobs(&self, since_ms: u64, most: u64) -> Result<Vec<JobOverview>, StoreError> {
+    pub fn recent_jobs(&self, since_ms: u64, max: u64) -> Result<Vec<JobOverview>, StoreError> {
         self.database().read(|connection| {
             let mut jobs = connection
                 .prepare_cached(
@@ -50,7 +49,7 @@ impl Store {
                      FROM jobs WHERE team <> '' AND (state = 'running' OR finished_at >= ?1) \
                      ORDER BY state = 'running' DESC, number DESC LIMIT ?2",
                 )?
-                .query_map(params![since_ms, most], |row| {
+                .query_map(params![since_ms, max], |row| {
                     let state: JobState = row.get(4)?;
                     let job = JobOverview {
                         id: row.get(1)?,
@@ -77,7 +76,7 @@ impl Store {
 }
 
 fn failed(connection: &Connection, job: i64) -> rusqlite::Result<u64> {
-    // Spelled so that the index of what is amiss is used.
+    // The redundant condition makes SQLite use the partial index `job_urls_amiss`.
     connection
         .prepare_cached(
             "SELECT count(*) FROM job_urls WHERE job = ?1 AND state IN ('failed', 'blocked') AND state = 'failed'",

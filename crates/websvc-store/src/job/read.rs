@@ -7,11 +7,11 @@ use super::{JobDocumentPage, JobError, JobKind, JobLease, JobRecord, JobUrl, Url
 use crate::error::StoreError;
 use crate::store::Store;
 
-/// The largest document, before compression: more than any page with all its formats has.
+/// Maximum size of a document, before compression: larger than any page in all its formats.
 const DOCUMENT_MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
 impl Store {
-    /// Returns a job of a team; `None` for that of another, and for one that is no longer kept at `now_ms`
+    /// Returns a job of a team; `None` for a job of another team, and for one that expired before `now_ms`
     /// (milliseconds since the Unix epoch).
     ///
     /// # Errors
@@ -35,16 +35,16 @@ impl Store {
         self.database().read(|connection| by_number(connection, number))
     }
 
-    /// Returns the jobs that run, of one team and kind or of all, the oldest first.
+    /// Returns the running jobs of one team and kind or of all, the oldest first.
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn running_jobs(&self, of: Option<(&str, JobKind)>) -> Result<Vec<JobRecord>, StoreError> {
+    pub fn running_jobs(&self, filter: Option<(&str, JobKind)>) -> Result<Vec<JobRecord>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM jobs WHERE state = 'running' \
              AND (?1 IS NULL OR (team = ?1 AND kind = ?2)) ORDER BY number"
         );
-        let (team, kind) = of.unzip();
+        let (team, kind) = filter.unzip();
         self.database().read(|connection| {
             connection
                 .prepare_cached(&sql)?
@@ -53,7 +53,7 @@ impl Store {
         })
     }
 
-    /// Returns the numbers of the jobs that run with their teams, the oldest first.
+    /// Returns the numbers and teams of the running jobs, the oldest first.
     ///
     /// # Errors
     /// Failures of the database.
@@ -66,7 +66,7 @@ impl Store {
         })
     }
 
-    /// Returns how many pages of the jobs of a team, or of all, wait or are worked on.
+    /// Returns how many URLs are queued or leased, in the jobs of one team or of all.
     ///
     /// # Errors
     /// Failures of the database.
@@ -78,8 +78,8 @@ impl Store {
         self.database().read(|connection| connection.prepare_cached(sql)?.query_row([team], |row| row.get(0)))
     }
 
-    /// Returns the documents of a job after the first `skip`, in the order of their completion: at most `most`, and at
-    /// most `max_bytes` of them before compression, but one in any case.
+    /// Returns the documents of a job after the first `skip`, in the order of their completion. Returns at most `max`
+    /// documents with at most `max_bytes` before compression, but always one if there is one.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when one cannot be decoded; otherwise failures of the database.
@@ -87,7 +87,7 @@ impl Store {
         &self,
         job: i64,
         skip: u64,
-        most: u64,
+        max: u64,
         max_bytes: u64,
     ) -> Result<JobDocumentPage, StoreError> {
         let skip = skip.min(i64::MAX as u64 - 1);
@@ -101,7 +101,7 @@ impl Store {
             while let Some(row) = found.next()? {
                 let length: u64 = row.get(1)?;
                 bytes = bytes.saturating_add(length);
-                if rows.len() as u64 >= most || (!rows.is_empty() && bytes > max_bytes) {
+                if rows.len() as u64 >= max || (!rows.is_empty() && bytes > max_bytes) {
                     return Ok((rows, Some(position)));
                 }
                 position = row.get(0)?;
@@ -109,11 +109,11 @@ impl Store {
             }
             Ok((rows, None))
         })?;
-        let documents = rows.into_iter().map(|(length, packed)| self.unpack(job, length, &packed));
+        let documents = rows.into_iter().map(|(length, bytes)| self.decompress(job, length, &bytes));
         Ok(JobDocumentPage { documents: documents.collect::<Result<_, _>>()?, next })
     }
 
-    /// Returns all URLs of a job, in the order in which they were met; other names of the same pages among them.
+    /// Returns all URLs of a job in the order in which they were found, including aliases.
     ///
     /// # Errors
     /// Failures of the database.
@@ -135,20 +135,20 @@ impl Store {
         })
     }
 
-    /// Returns up to `most` URLs of a job of which there is no document, in the order in which they were met.
+    /// Returns up to `max` URLs of a job that were completed without a document, in the order in which they were found.
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn job_errors(&self, job: i64, most: usize) -> Result<Vec<JobError>, StoreError> {
+    pub fn job_errors(&self, job: i64, max: usize) -> Result<Vec<JobError>, StoreError> {
         self.database().read(|connection| {
             connection
                 .prepare_cached(
                     "SELECT place, ifnull(given, url), ifnull(ended_at, 0), state = 'blocked', ifnull(code, ''), ifnull(error, '') \
                      FROM job_urls WHERE job = ?1 AND state IN ('failed', 'blocked') ORDER BY place LIMIT ?2",
                 )?
-                .query_map(params![job, most as u64], |row| {
+                .query_map(params![job, max as u64], |row| {
                     Ok(JobError {
-                        place: row.get(0)?,
+                        position: row.get(0)?,
                         url: row.get(1)?,
                         ended_at_ms: row.get(2)?,
                         is_blocked: row.get(3)?,
@@ -160,11 +160,12 @@ impl Store {
         })
     }
 
-    /// Returns how the URL ended whose page a [copy](JobLease::is_copy) has; `None` for what is no copy.
+    /// Returns the outcome of the URL that a [copy](JobLease::is_copy) repeats; `None` if the lease is not that of a
+    /// copy.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when its document cannot be decoded; otherwise failures of the database.
-    pub fn end_of_original(&self, lease: &JobLease) -> Result<Option<UrlOutcome>, StoreError> {
+    pub fn original_outcome(&self, lease: &JobLease) -> Result<Option<UrlOutcome>, StoreError> {
         let Some(original) = lease.copy_of else { return Ok(None) };
         let found = self.database().read(|connection| {
             connection
@@ -173,15 +174,15 @@ impl Store {
                      FROM job_urls LEFT JOIN job_documents USING (job, place) WHERE job = ?1 AND place = ?2",
                 )?
                 .query_row(params![lease.job, original], |row| {
-                    let packed: Option<(u64, Vec<u8>)> = row.get::<_, Option<u64>>(3)?.zip(row.get(4)?);
-                    Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, packed))
+                    let document: Option<(u64, Vec<u8>)> = row.get::<_, Option<u64>>(3)?.zip(row.get(4)?);
+                    Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, document))
                 })
                 .optional()
         })?;
-        let Some((state, code, error, packed)) = found else { return Ok(None) };
-        Ok(match (state.as_str(), packed) {
-            ("document", Some((length, packed))) => {
-                Some(UrlOutcome::Document(self.unpack(lease.job, length, &packed)?))
+        let Some((state, code, error, document)) = found else { return Ok(None) };
+        Ok(match (state.as_str(), document) {
+            ("document", Some((length, bytes))) => {
+                Some(UrlOutcome::Document(self.decompress(lease.job, length, &bytes)?))
             }
             ("failed", _) => Some(UrlOutcome::Failed { code, error }),
             ("blocked", _) => Some(UrlOutcome::Blocked),
@@ -190,13 +191,14 @@ impl Store {
         })
     }
 
-    fn unpack(&self, job: i64, length: u64, packed: &[u8]) -> Result<Vec<u8>, StoreError> {
+    fn decompress(&self, job: i64, length: u64, compressed: &[u8]) -> Result<Vec<u8>, StoreError> {
         let damaged = |detail: String| self.database().corrupt(format!("a document of job {job}: {detail}"));
         if length > DOCUMENT_MAX_BYTES {
             return Err(damaged(format!("{length} bytes")));
         }
         let capacity = usize::try_from(length).unwrap_or(usize::MAX);
-        let json = zstd::bulk::decompress(packed, capacity).map_err(|error| damaged(error.to_string()))?;
+        let json =
+            zstd::bulk::decompress(compressed, capacity).map_err(|error| damaged(error.to_string()))?;
         if json.len() as u64 != length {
             return Err(damaged(format!("{} bytes instead of {length}", json.len())));
         }

@@ -1,4 +1,4 @@
-//! Rows to records.
+//! Reads and writes of the rows of jobs and their URLs.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
@@ -13,7 +13,7 @@ pub(super) const COLUMNS: &str = "number, id, team, key, kind, state, request, p
 macro_rules! names {
     ($type:ident: $($variant:ident = $name:literal),*) => {
         impl $type {
-            /// Returns the name, as the database has it.
+            /// Returns the name in the database.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name),* }
@@ -53,13 +53,13 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<JobRecord> {
         documents: row.get(13)?,
         bytes: row.get(14)?,
         credits: row.get(15)?,
-        left_out: row.get(16)?,
+        skipped: row.get(16)?,
         blocked: row.get(17)?,
-        led_to: row.get(18)?,
+        start_redirect: row.get(18)?,
     })
 }
 
-/// Returns a job that is still kept.
+/// Returns a job of a team that has not expired.
 pub(super) fn find(
     connection: &Connection,
     team: &str,
@@ -83,34 +83,35 @@ pub(super) fn by_number(connection: &Connection, number: i64) -> rusqlite::Resul
         .optional()
 }
 
-/// Returns the entry of a row in the list of a batch, whose two columns begin with `column`.
+/// Reads an entry of the list of a batch from two columns, the first of which is `column`.
 pub(super) fn entry(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<ListEntry>> {
-    let (given, index): (Option<String>, Option<u64>) = (row.get(column)?, row.get(column + 1)?);
-    Ok(given.zip(index).map(|(given, index)| ListEntry { given, index }))
+    let (original_url, index): (Option<String>, Option<u64>) = (row.get(column)?, row.get(column + 1)?);
+    Ok(original_url.zip(index).map(|(original_url, index)| ListEntry { original_url, index }))
 }
 
-/// Adds URLs of a list of `listed` URLs as sent: see [`add_urls`]. Their indexes count on from the end of the list before.
+/// Adds URLs from a list that has `list_len` URLs as sent: see [`add_urls`]. Their indexes continue after those of the
+/// list before.
 pub(super) fn add_list(
     transaction: &Transaction<'_>,
     job: i64,
     urls: &[JobUrl],
-    listed: u64,
-    most: u64,
+    list_len: u64,
+    max_urls: u64,
 ) -> rusqlite::Result<u64> {
-    let added = add_urls(transaction, job, urls, most)?;
+    let added = add_urls(transaction, job, urls, max_urls)?;
     transaction
         .prepare_cached("UPDATE jobs SET listed = listed + ?2 WHERE number = ?1")?
-        .execute(params![job, listed])?;
+        .execute(params![job, list_len])?;
     Ok(added)
 }
 
-/// Adds URLs to a job, up to `most`, and returns how many; the others are counted as left out. Of a crawl those are new
-/// whose keys the job does not have yet; of a batch all are, and those with a known key are copies.
+/// Adds URLs to a job until it has `max_urls`, and returns how many were added; the others are counted as skipped. In a
+/// crawl, URLs are ignored whose keys the job already has. In a batch, they are added as copies.
 pub(super) fn add_urls(
     transaction: &Transaction<'_>,
     job: i64,
     urls: &[JobUrl],
-    most: u64,
+    max_urls: u64,
 ) -> rusqlite::Result<u64> {
     if urls.is_empty() {
         return Ok(0);
@@ -118,49 +119,50 @@ pub(super) fn add_urls(
     let last: i64 = transaction
         .prepare_cached("SELECT ifnull(max(place), 0) FROM job_urls WHERE job = ?1")?
         .query_row([job], |row| row.get(0))?;
-    let room = most.saturating_sub(u64::try_from(last).unwrap_or_default());
-    let mut known = transaction.prepare_cached(
+    let remaining = max_urls.saturating_sub(u64::try_from(last).unwrap_or_default());
+    let mut select = transaction.prepare_cached(
         "SELECT place, state IN ('waiting', 'leased') FROM job_urls WHERE job = ?1 AND key = ?2",
     )?;
     let mut insert = transaction.prepare_cached(
         "INSERT INTO job_urls (job, place, key, url, depth, state, given, list_index, copy_of, waits_for) \
          SELECT ?1, ?2, ?3, ?4, ?5, 'waiting', ?6, listed + ?7, ?8, ?9 FROM jobs WHERE number = ?1",
     )?;
-    let (mut added, mut left_out) = (0_u64, 0_u64);
+    let (mut added, mut skipped) = (0_u64, 0_u64);
     for JobUrl { url, key, depth, entry } in urls {
         let original: Option<(i64, bool)> =
-            known.query_row(params![job, key], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+            select.query_row(params![job, key], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
         if original.is_some() && entry.is_none() {
             continue;
         }
-        if added >= room {
-            left_out += 1;
+        if added >= remaining {
+            skipped += 1;
             continue;
         }
         added += 1;
-        let place = last + i64::try_from(added).unwrap_or(i64::MAX);
-        // No URL has a line break, so that nothing else has the key of a copy.
-        let key = original.map_or_else(|| key.clone(), |_| format!("{key}\n{place}"));
-        let copy_of = original.map(|(place, _)| place);
-        let waits_for = original.and_then(|(place, is_open)| is_open.then_some(place));
-        let (given, index) = entry.as_ref().map(|entry| (&entry.given, entry.index)).unzip();
-        insert.execute(params![job, place, key, url, depth, given, index, copy_of, waits_for])?;
+        let position = last + i64::try_from(added).unwrap_or(i64::MAX);
+        // No URL contains a line break, so the key of a copy is unique.
+        let key = original.map_or_else(|| key.clone(), |_| format!("{key}\n{position}"));
+        let copy_of = original.map(|(original, _)| original);
+        let waits_for = original.and_then(|(original, is_open)| is_open.then_some(original));
+        let (original_url, index) = entry.as_ref().map(|entry| (&entry.original_url, entry.index)).unzip();
+        insert.execute(params![job, position, key, url, depth, original_url, index, copy_of, waits_for])?;
     }
     transaction
         .prepare_cached(
             "UPDATE jobs SET urls = urls + ?2, open = open + ?2, left_out = left_out + ?3 WHERE number = ?1",
         )?
-        .execute(params![job, added, left_out])?;
+        .execute(params![job, added, skipped])?;
     Ok(added)
 }
 
-/// Returns what the documents of all jobs take on the disk, in bytes.
+/// Returns the size of the documents of all jobs on disk, in bytes.
 pub(super) fn stored_bytes(connection: &Connection) -> rusqlite::Result<u64> {
     connection.prepare_cached("SELECT bytes FROM job_storage")?.query_row([], |row| row.get(0))
 }
 
-/// Ends a job that runs, and tells its webhook unless the owner ended it; it is kept until `expires_at_ms`.
-pub(super) fn end(
+/// Ends a running job, which is stored until `expires_at_ms`. Enqueues an event for its webhook, unless the team
+/// cancelled it. Returns false if the job was not running.
+pub(super) fn end_job(
     transaction: &Transaction<'_>,
     job: i64,
     (state, error): (JobState, Option<&str>),
@@ -169,7 +171,7 @@ pub(super) fn end(
 ) -> rusqlite::Result<bool> {
     let ended = transaction
         .prepare_cached(
-            // What a full job left waiting is no part of it.
+            // URLs that are still queued when the job reaches its page limit do not count.
             "UPDATE jobs SET state = ?2, error = ?3, finished_at = ?4, expires_at = ?5, \
              urls = iif(?2 = 'completed', urls - open, urls), open = iif(?2 = 'completed', 0, open) \
              WHERE number = ?1 AND state = 'running'",
@@ -181,7 +183,6 @@ pub(super) fn end(
     let event = match state {
         JobState::Completed => Some(JobEvent::Completed),
         JobState::Failed => Some(JobEvent::Failed),
-        // Who cancels knows it.
         JobState::Cancelled | JobState::Running => None,
     };
     if let Some(event) = event.filter(|_| ended == 1) {

@@ -1,4 +1,4 @@
-//! From memory to the database: the thread that writes, what is left behind at the end, and what others left behind.
+//! Flushing of usage and charges to the database, and recovery of the leases of dead processes.
 
 use std::convert::Infallible;
 use std::io;
@@ -9,157 +9,158 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::grant::{self, OrphanSpending};
-use super::hold::IDLE;
+use super::hold::IDLE_TTL;
 use super::journal;
 use super::usage::{DailySum, SumKey};
 use super::write::{self, Batch};
 use super::{Ledger, UnwrittenUsage, UsageLimits};
 use crate::clock::now_ms;
-use crate::database::{Database, Durability, lock};
+use crate::database::{Database, Durability};
 use crate::error::StoreError;
 use crate::store::{Shared, Store};
 
-/// How long usage waits in memory: what a crash may lose of the usage of teams without a budget, and what a power failure
-/// may forgive to those with one.
-const INTERVAL: Duration = Duration::from_secs(1);
-/// How often what is too old is removed.
+/// Interval of the flush. Usage of this time may be lost: by a crash for teams without a budget, by a power failure for
+/// teams with one.
+const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
+/// Interval at which old usage is deleted.
 const TRIM_INTERVAL_MS: u64 = 3_600_000;
-/// The operation under which charges are counted that only a journal knew.
+/// The operation of charges that were recovered from a journal, in the daily sums.
 const RECOVERED: &str = "recovered";
 const DAY_MS: u64 = 86_400_000;
 
 /// State of the flush, which one thread at a time performs.
 #[derive(Debug, Default)]
 pub(super) struct FlushState {
-    /// One that could not be written: it is tried again as it is, so that it counts once even if it was written.
+    /// A batch whose write failed. It is written again unchanged, so that it counts once even if it was committed.
     batch: Option<Batch>,
+    /// Number of the last batch.
     number: u64,
     next_trim_ms: u64,
 }
 
 impl Store {
-    /// Writes the usage that is still in memory. The store does so by itself every second and when its last handle is
-    /// dropped.
+    /// Writes the usage that is still in memory. The store does so every second, and when its last handle is dropped.
     ///
     /// # Errors
-    /// Failures of the database; the usage is then kept for the next attempt.
+    /// Failures of the database; then the usage stays in memory for the next attempt.
     pub fn flush_credits(&self) -> Result<(), StoreError> {
         self.ledger().flush(self.database())
     }
 
-    /// Sets how much of the usage is kept; what is more goes within the hour.
+    /// Sets the limits of stored usage. Older usage is deleted within the hour.
     pub fn limit_usage(&self, limits: UsageLimits) {
-        *lock(&self.ledger().limits) = limits;
+        *self.ledger().limits.lock() = limits;
     }
 }
 
 impl Ledger {
-    /// Writes what is in memory.
+    /// Writes all usage that is in memory.
     pub(super) fn flush(&self, database: &Database) -> Result<(), StoreError> {
-        let mut writing = lock(&self.writing);
-        let limits = *lock(&self.limits);
-        // What an earlier attempt left, and what came together since; what comes meanwhile has its own turn.
+        let mut state = self.flush_state.lock();
+        let limits = *self.limits.lock();
+        // Two batches: one that failed before, and the usage since. Usage that arrives meanwhile is left to the next
+        // flush.
         for _ in 0..2 {
-            if writing.batch.is_none() && !self.take_batch(database, &mut writing)? {
+            if state.batch.is_none() && !self.take_batch(database, &mut state)? {
                 break;
             }
             let journal = self.journal_name(database)?;
-            let Some(batch) = &writing.batch else { break };
-            // Charges go to the disk: what a power failure may forgive is younger. Mere counts can be done without.
+            let Some(batch) = &state.batch else { break };
+            // Charges are flushed to disk, so that a power failure loses only younger ones. Mere counts are not.
             let durability =
                 if batch.pending.spent.is_empty() { Durability::Process } else { Durability::Power };
             database.write(durability, |transaction| write::write(transaction, &journal, batch, limits))?;
-            if let Some(journal) = &mut lock(&self.book).journal {
-                journal.applied(batch.last_charge);
+            if let Some(journal) = &mut self.unwritten.lock().journal {
+                journal.set_applied(batch.last_charge);
             }
-            writing.batch = None;
+            state.batch = None;
         }
         Ok(())
     }
 
-    /// Takes what has come together as the next batch; returns whether there is anything.
-    fn take_batch(&self, database: &Database, writing: &mut FlushState) -> Result<bool, StoreError> {
-        if lock(&self.book).pending.is_empty() {
+    /// Makes the next batch of the unwritten usage; returns whether there is any.
+    fn take_batch(&self, database: &Database, state: &mut FlushState) -> Result<bool, StoreError> {
+        if self.unwritten.lock().pending.is_empty() {
             return Ok(false);
         }
         self.journal_name(database)?;
-        let mut book = lock(&self.book);
-        let UnwrittenUsage { journal, pending } = &mut *book;
-        writing.number += 1;
-        writing.batch = Some(Batch {
-            number: writing.number,
+        let mut unwritten = self.unwritten.lock();
+        let UnwrittenUsage { journal, pending } = &mut *unwritten;
+        state.number += 1;
+        state.batch = Some(Batch {
+            number: state.number,
             last_charge: journal.as_ref().map_or(0, journal::Journal::last),
             pending: std::mem::take(pending),
         });
         Ok(true)
     }
 
-    /// Removes what is too old, from time to time.
+    /// Deletes old usage, if the last time is long enough ago.
     fn trim(&self, database: &Database) -> Result<(), StoreError> {
         let now_ms = now_ms();
-        let limits = *lock(&self.limits);
+        let limits = *self.limits.lock();
         {
-            let mut writing = lock(&self.writing);
-            // Whoever never wrote leaves this to those who do.
-            if writing.number == 0 || now_ms < writing.next_trim_ms {
+            let mut state = self.flush_state.lock();
+            // A process that wrote no usage leaves this to those that do.
+            if state.number == 0 || now_ms < state.next_trim_ms {
                 return Ok(());
             }
-            writing.next_trim_ms = now_ms.saturating_add(TRIM_INTERVAL_MS);
+            state.next_trim_ms = now_ms.saturating_add(TRIM_INTERVAL_MS);
         }
         database.write(Durability::Process, |transaction| write::trim(transaction, limits, now_ms))
     }
 
-    /// Lets leases go back that nobody uses, for other processes.
+    /// Returns idle leases, so that other processes can borrow the credits.
     fn return_idle(&self) {
         let now_ms = self.now_ms();
-        for account in self.known_accounts() {
+        for account in self.all_accounts() {
             let idle_ms = now_ms.saturating_sub(account.used_ms.load(Ordering::Relaxed));
-            if idle_ms >= IDLE.as_millis() as u64 {
-                self.retire(account.take_unheld());
+            if idle_ms >= IDLE_TTL.as_millis() as u64 {
+                self.retire(account.take_unused_lease());
             }
         }
     }
 
-    /// Ends the leases of processes that died; returns whether there were any.
+    /// Ends the leases of dead processes; returns whether there were any.
     pub(super) fn recover(&self, database: &Database) -> Result<bool, StoreError> {
         let io = |error| StoreError::io(database.path(), error);
-        let mut any = false;
+        let mut has_recovered = false;
         for mut orphan in journal::orphans(&self.data_dir).map_err(io)? {
             let charges = orphan.charges().map_err(io)?;
             database.write(Durability::Power, |transaction| {
                 let recovered = grant::settle_orphan(transaction, &orphan.name, &charges)?;
-                count(transaction, recovered)
+                count_recovered(transaction, recovered)
             })?;
             orphan.remove().map_err(io)?;
-            any = true;
+            has_recovered = true;
         }
-        Ok(self.recover_lost(database)? || any)
+        Ok(self.recover_without_journal(database)? || has_recovered)
     }
 
-    /// Ends the leases of processes whose journal is gone, as it is when a copy of the database was put in its place. A
-    /// living process has its journal before it is in the table, and until after it is out of it.
-    fn recover_lost(&self, database: &Database) -> Result<bool, StoreError> {
+    /// Ends the leases of processes without a journal, which exist after a backup of the database was restored. A
+    /// living process creates its journal before its row in the table, and removes the row before the journal.
+    fn recover_without_journal(&self, database: &Database) -> Result<bool, StoreError> {
         let names: Vec<String> = database.read(|connection| {
             connection
                 .prepare_cached("SELECT journal FROM spenders")?
                 .query_map([], |row| row.get(0))?
                 .collect()
         })?;
-        let mut any = false;
+        let mut has_recovered = false;
         for name in names.iter().filter(|name| !journal::exists(&self.data_dir, name)) {
             database.write(Durability::Power, |transaction| grant::settle_orphan(transaction, name, &[]))?;
-            any = true;
+            has_recovered = true;
         }
-        Ok(any)
+        Ok(has_recovered)
     }
 
-    /// Writes what is left and gives all leases back. What cannot be written now, others recover.
+    /// Flushes all usage and returns all leases. If this fails, another process recovers them from the journal.
     fn close(&self, database: &Database) -> Result<(), StoreError> {
-        for account in self.known_accounts() {
+        for account in self.all_accounts() {
             self.retire(account.take_lease());
         }
         self.flush(database)?;
-        let journal = lock(&self.book).journal.take();
+        let journal = self.unwritten.lock().journal.take();
         let Some(journal) = journal else { return Ok(()) };
         database.write(Durability::Process, |transaction| {
             transaction.execute("DELETE FROM spenders WHERE journal = ?1", [journal.name()])
@@ -168,16 +169,19 @@ impl Ledger {
     }
 }
 
-/// Counts recovered charges in the sums of today.
-fn count(transaction: &rusqlite::Transaction<'_>, recovered: OrphanSpending) -> rusqlite::Result<()> {
+/// Adds recovered charges to the sums of today.
+fn count_recovered(
+    transaction: &rusqlite::Transaction<'_>,
+    recovered: OrphanSpending,
+) -> rusqlite::Result<()> {
     for (team, requests, credits) in recovered {
         let key = SumKey { day: now_ms() / DAY_MS, team: team.into(), key: None, operation: RECOVERED };
-        write::add(transaction, &key, &DailySum { requests, credits, ..DailySum::default() })?;
+        write::add_to_sum(transaction, &key, &DailySum { requests, credits, ..DailySum::default() })?;
     }
     Ok(())
 }
 
-/// The thread that writes; dropping it stops and joins the thread.
+/// The thread that flushes the ledger. Dropping this stops and joins the thread.
 #[derive(Debug)]
 pub(crate) struct LedgerFlusher {
     stop: Option<Sender<Infallible>>,
@@ -189,7 +193,7 @@ impl LedgerFlusher {
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new()
             .name("websvc-ledger".to_owned())
-            .spawn(move || write_until_stopped(&shared, &stopped))?;
+            .spawn(move || flush_until_stopped(&shared, &stopped))?;
         Ok(Self { stop: Some(stop), thread: Some(thread) })
     }
 }
@@ -198,19 +202,19 @@ impl Drop for LedgerFlusher {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread was already reported by the panic hook.
+            // The panic hook has already reported a panic of the thread.
             let _ = thread.join();
         }
     }
 }
 
-fn write_until_stopped(shared: &Shared, stopped: &Receiver<Infallible>) {
+fn flush_until_stopped(shared: &Shared, stopped: &Receiver<Infallible>) {
     let Shared { database, ledger, .. } = shared;
-    while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(INTERVAL) {
+    while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(FLUSH_INTERVAL) {
         ledger.return_idle();
-        // A failure keeps everything in memory, and the next round tries again.
+        // After a failure everything stays in memory, and the next flush tries again.
         let _ = ledger.flush(database).and_then(|()| ledger.trim(database));
     }
-    // At worst the next process does it, from the journal.
+    // If this fails, the next process recovers the charges from the journal.
     let _ = ledger.close(database);
 }

@@ -1,11 +1,11 @@
-//! The journal: what a process charged and has not yet written to the database, in a file that outlives the process.
+//! The journal: a file with the charges of a process that are not yet in the database, which survives the process.
 //!
-//! A charge is one small write that needs no lock of the database and no disk flush, so it can be made before the answer
-//! is sent, on the thread of the request. Each has a number and a place of its own in a ring; the database knows up to
-//! which number the charges are in it, so none counts twice.
+//! A charge is one small write without a database lock and without a disk flush. So the thread of the request can make
+//! it before the response is sent. Each charge has a number and a slot in a ring. The database stores the number of the
+//! last charge that was applied, so none is applied twice.
 //!
-//! The process keeps the file locked for as long as it lives. The system frees the lock however it ends, and only then
-//! may others give its leases back: a process that merely sleeps keeps what it was lent.
+//! The process keeps the file locked while it lives. The system releases the lock however the process ends, and only
+//! then may other processes return its leases. A process that is merely suspended keeps its credits.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -13,19 +13,21 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-/// The directory of the journals, beside the database.
-const DIRECTORY: &str = "ledger";
-/// The bytes of one record: number, lease, credits and check, eight each.
-const RECORD_BYTES: usize = 32;
-/// How many charges have a place: more than are made between two writes to the database.
-pub(super) const PLACES: u64 = 65_536;
+use crate::database::create_private_dir;
 
-/// A charge as the journal has it.
+/// The directory of the journals, in the data directory.
+const DIRECTORY: &str = "ledger";
+/// Size of a record: number, lease, credits and checksum, eight bytes each.
+const RECORD_BYTES: usize = 32;
+/// Number of slots in the ring: more than the charges between two flushes.
+pub(super) const SLOTS: u64 = 65_536;
+
+/// A charge in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Charge {
-    /// Its number in the journal, from 1.
+    /// Number in the journal, from 1.
     pub(super) number: u64,
-    /// The lease that it was spent from.
+    /// The lease whose credits were charged.
     pub(super) lease: i64,
     pub(super) credits: u64,
 }
@@ -43,7 +45,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Makes a journal of a random name beside the database, and locks it.
+    /// Creates and locks a journal with a random name.
     pub(super) fn create(data_dir: &Path) -> io::Result<Self> {
         let dir = directory(data_dir);
         create_private_dir(&dir)?;
@@ -60,8 +62,8 @@ impl Journal {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
                 opened => opened?,
             };
-            // Somebody who clears up may have taken the file for a dead one before it was locked.
-            if !locked(&file)? || !path.exists() {
+            // Before the lock, another process may have taken the file for that of a dead process and removed it.
+            if !try_lock(&file)? || !path.exists() {
                 continue;
             }
             return Ok(Self { name, path, file, position: Some(0), last: 0, applied: 0 });
@@ -77,43 +79,43 @@ impl Journal {
         self.last
     }
 
-    /// Returns how many charges are not known to be in the database.
+    /// Returns the number of charges that may not be in the database yet.
     pub(super) fn unapplied(&self) -> u64 {
         self.last - self.applied
     }
 
-    /// Notes that the charges up to this number are in the database: their places may be used again.
-    pub(super) fn applied(&mut self, number: u64) {
+    /// Records that the charges up to this number are in the database, so that their slots may be reused.
+    pub(super) fn set_applied(&mut self, number: u64) {
         self.applied = self.applied.max(number);
     }
 
-    /// Writes a charge; when this returns, it outlives the process.
+    /// Writes a charge. When this returns, the charge survives the process.
     ///
     /// # Errors
-    /// Failures of the file, and that the ring is full. The charge has its number all the same: it is in memory, and
-    /// will be in the database if the process lives until then.
+    /// Failures of the file, and a full ring. Even then the charge uses up its number: it is in memory, and reaches the
+    /// database if the process lives until the next flush.
     pub(super) fn append(&mut self, lease: i64, credits: u64) -> io::Result<()> {
         self.last += 1;
-        if self.unapplied() > PLACES {
+        if self.unapplied() > SLOTS {
             return Err(io::Error::new(ErrorKind::StorageFull, "the journal of charges is full"));
         }
-        let place = (self.last % PLACES) * RECORD_BYTES as u64;
+        let offset = (self.last % SLOTS) * RECORD_BYTES as u64;
         let record = encode(Charge { number: self.last, lease, credits });
-        if self.position.take() != Some(place) {
-            self.file.seek(SeekFrom::Start(place))?;
+        if self.position.take() != Some(offset) {
+            self.file.seek(SeekFrom::Start(offset))?;
         }
         self.file.write_all(&record)?;
-        self.position = Some(place + RECORD_BYTES as u64);
+        self.position = Some(offset + RECORD_BYTES as u64);
         Ok(())
     }
 
-    /// Removes the file: nothing of it is needed any more.
+    /// Removes the file, after all its charges were applied.
     pub(super) fn remove(self) -> io::Result<()> {
         remove(&self.path)
     }
 }
 
-/// The journal of a process that is dead, locked by this one.
+/// The journal of a dead process, locked by this one.
 #[derive(Debug)]
 pub(super) struct Orphan {
     pub(super) name: String,
@@ -122,7 +124,7 @@ pub(super) struct Orphan {
 }
 
 impl Orphan {
-    /// Returns the charges that are whole, by number.
+    /// Returns the complete charges, in the order of their numbers.
     pub(super) fn charges(&mut self) -> io::Result<Vec<Charge>> {
         let mut bytes = Vec::new();
         self.file.seek(SeekFrom::Start(0))?;
@@ -137,7 +139,7 @@ impl Orphan {
     }
 }
 
-/// Returns the journals whose processes are dead; while they are held, nobody else gets them.
+/// Returns the journals of dead processes. While they exist here, other processes do not get them.
 pub(super) fn orphans(data_dir: &Path) -> io::Result<Vec<Orphan>> {
     let files = match std::fs::read_dir(directory(data_dir)) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -149,18 +151,18 @@ pub(super) fn orphans(data_dir: &Path) -> io::Result<Vec<Orphan>> {
         let Ok(name) = entry.file_name().into_string() else { continue };
         let path = entry.path();
         let file = match OpenOptions::new().read(true).write(true).open(&path) {
-            // Its owner or somebody else cleared it up just now.
+            // Its owner or another process removed it in the meantime.
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             file => file?,
         };
-        if locked(&file)? && path.exists() {
+        if try_lock(&file)? && path.exists() {
             orphans.push(Orphan { name, path, file });
         }
     }
     Ok(orphans)
 }
 
-/// Returns whether there is a journal of this name.
+/// Returns whether a journal with this name exists.
 pub(super) fn exists(data_dir: &Path, name: &str) -> bool {
     directory(data_dir).join(name).exists()
 }
@@ -169,15 +171,7 @@ fn directory(data_dir: &Path) -> PathBuf {
     data_dir.join(DIRECTORY)
 }
 
-fn create_private_dir(dir: &Path) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir)
-}
-
-fn locked(file: &File) -> io::Result<bool> {
+fn try_lock(file: &File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
@@ -198,26 +192,26 @@ fn encode(charge: Charge) -> [u8; RECORD_BYTES] {
     record[..8].copy_from_slice(&number.to_le_bytes());
     record[8..16].copy_from_slice(&lease.to_le_bytes());
     record[16..24].copy_from_slice(&credits.to_le_bytes());
-    let check = check(&record[..24]);
-    record[24..].copy_from_slice(&check);
+    let checksum = checksum(&record[..24]);
+    record[24..].copy_from_slice(&checksum);
     record
 }
 
-/// Returns the charge; `None` for a place that was never written, or not wholly.
+/// Returns the charge; `None` for a slot that was never written, or not completely.
 fn decode(record: &[u8]) -> Option<Charge> {
-    let (body, found) = record.split_at_checked(24)?;
+    let (body, stored_checksum) = record.split_at_checked(24)?;
     let word = |at: usize| <[u8; 8]>::try_from(body.get(at..at + 8)?).ok();
     let number = u64::from_le_bytes(word(0)?);
-    if number == 0 || found != check(body) {
+    if number == 0 || stored_checksum != checksum(body) {
         return None;
     }
     Some(Charge { number, lease: i64::from_le_bytes(word(8)?), credits: u64::from_le_bytes(word(16)?) })
 }
 
-fn check(body: &[u8]) -> [u8; 8] {
-    let mut check = [0; 8];
-    check.copy_from_slice(&Sha256::digest(body)[..8]);
-    check
+fn checksum(body: &[u8]) -> [u8; 8] {
+    let mut checksum = [0; 8];
+    checksum.copy_from_slice(&Sha256::digest(body)[..8]);
+    checksum
 }
 
 #[cfg(test)]
@@ -231,24 +225,24 @@ mod tests {
     }
 
     #[test]
-    fn charges_outlive_the_journal_of_a_process_and_can_be_read_only_then() {
+    fn charges_survive_and_are_readable_only_after_the_process() {
         let dir = tempfile::tempdir().unwrap();
         let mut journal = Journal::create(dir.path()).unwrap();
         for credits in 1..=3 {
             journal.append(7, credits).unwrap();
         }
-        assert!(orphans(dir.path()).unwrap().is_empty(), "its process lives");
+        assert!(orphans(dir.path()).unwrap().is_empty(), "the process of the journal lives");
         drop(journal);
         let mut orphan = orphan(dir.path());
         let expected = |number| Charge { number, lease: 7, credits: number };
         assert_eq!(orphan.charges().unwrap(), [expected(1), expected(2), expected(3)]);
-        assert!(orphans(dir.path()).unwrap().is_empty(), "somebody has it in hand");
+        assert!(orphans(dir.path()).unwrap().is_empty(), "the journal is locked by the first recovery");
         orphan.remove().unwrap();
         assert!(orphans(dir.path()).unwrap().is_empty());
     }
 
     #[test]
-    fn a_torn_or_damaged_record_is_no_charge() {
+    fn torn_and_damaged_records_are_ignored() {
         let dir = tempfile::tempdir().unwrap();
         let mut journal = Journal::create(dir.path()).unwrap();
         (0..3).for_each(|_| journal.append(1, 5).unwrap());
@@ -264,17 +258,17 @@ mod tests {
     }
 
     #[test]
-    fn places_are_used_again_only_when_their_charges_are_applied() {
+    fn slots_are_reused_only_after_their_charges_are_applied() {
         let dir = tempfile::tempdir().unwrap();
         let mut journal = Journal::create(dir.path()).unwrap();
-        (0..PLACES).for_each(|_| journal.append(1, 1).unwrap());
+        (0..SLOTS).for_each(|_| journal.append(1, 1).unwrap());
         journal.append(1, 1).unwrap_err();
-        journal.applied(10);
+        journal.set_applied(10);
         journal.append(1, 1).unwrap();
         drop(journal);
         let charges = orphan(dir.path()).charges().unwrap();
-        assert_eq!(charges.last().unwrap().number, PLACES + 2);
-        assert_eq!(charges.first().unwrap().number, 1, "the place of the failed one was left alone");
-        assert_eq!(charges.len() as u64, PLACES);
+        assert_eq!(charges.last().unwrap().number, SLOTS + 2);
+        assert_eq!(charges.first().unwrap().number, 1, "the slot of the failed charge was not overwritten");
+        assert_eq!(charges.len() as u64, SLOTS);
     }
 }

@@ -1,135 +1,134 @@
-//! Credits that a team may spend without access to the database: leases, and the holds of requests on them.
+//! Credits in memory: the lease of each team, and the holds of requests on it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, TryLockError};
 
-use crate::database::lock;
+use parking_lot::Mutex;
 
 /// Credits of one grant that the database has lent to this process.
 #[derive(Debug)]
 pub(super) struct CreditLease {
     pub(super) id: i64,
     pub(super) grant: i64,
-    sums: Mutex<LeaseBalance>,
+    balance: Mutex<LeaseBalance>,
 }
 
 #[derive(Debug, Default)]
 struct LeaseBalance {
-    /// Promised to nobody.
+    /// Credits that no request holds.
     free: u64,
-    /// Promised to requests in work.
+    /// Credits that requests in flight hold.
     held: u64,
-    /// Nothing new is taken from it: it goes back as soon as nothing is held.
+    /// True if no more credits may be held: the lease is returned as soon as the last hold ends.
     retired: bool,
 }
 
-/// Next state of a lease: kept, or returned to the database.
+/// The state of a lease after a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeaseStatus {
-    /// It stays.
-    Kept,
-    /// It goes back: it is retired, and this was the last hold on it.
+    /// It stays with this process.
+    Active,
+    /// It must be returned to the database: it is retired, and no hold is left.
     Returnable,
 }
 
 impl CreditLease {
     pub(super) fn new(id: i64, grant: i64) -> Self {
-        Self { id, grant, sums: Mutex::default() }
+        Self { id, grant, balance: Mutex::default() }
     }
 
-    /// Adds what the database lent.
-    pub(super) fn fill(&self, credits: u64) {
-        let mut sums = lock(&self.sums);
-        sums.free = sums.free.saturating_add(credits);
+    /// Adds credits that the database has lent.
+    pub(super) fn add(&self, credits: u64) {
+        let mut balance = self.balance.lock();
+        balance.free = balance.free.saturating_add(credits);
     }
 
     pub(super) fn free(&self) -> u64 {
-        lock(&self.sums).free
+        self.balance.lock().free
     }
 
     /// Holds `credits` if all of them are free.
     pub(super) fn hold(&self, credits: u64) -> bool {
-        let mut sums = lock(&self.sums);
-        let fits = !sums.retired && sums.free >= credits;
-        if fits {
-            sums.free -= credits;
-            sums.held += credits;
+        let mut balance = self.balance.lock();
+        let suffices = !balance.retired && balance.free >= credits;
+        if suffices {
+            balance.free -= credits;
+            balance.held += credits;
         }
-        fits
+        suffices
     }
 
-    /// Holds as many as are free, up to `credits`, and returns how many.
-    pub(super) fn hold_some(&self, credits: u64) -> u64 {
-        let mut sums = lock(&self.sums);
-        let some = credits.min(sums.free);
-        sums.free -= some;
-        sums.held += some;
-        some
+    /// Holds up to `credits` free credits, and returns how many.
+    pub(super) fn hold_up_to(&self, credits: u64) -> u64 {
+        let mut balance = self.balance.lock();
+        let held = credits.min(balance.free);
+        balance.free -= held;
+        balance.held += held;
+        held
     }
 
-    /// Ends a hold of `held` credits of which `spent` are gone.
+    /// Ends a hold of `held` credits of which `spent` were charged.
     pub(super) fn release(&self, held: u64, spent: u64) -> LeaseStatus {
-        let mut sums = lock(&self.sums);
-        sums.held -= held;
-        sums.free += held - spent;
-        if sums.retired && sums.held == 0 { LeaseStatus::Returnable } else { LeaseStatus::Kept }
+        let mut balance = self.balance.lock();
+        balance.held -= held;
+        balance.free += held - spent;
+        if balance.retired && balance.held == 0 { LeaseStatus::Returnable } else { LeaseStatus::Active }
     }
 
-    /// Takes nothing new from it.
+    /// Permits no more holds.
     pub(super) fn retire(&self) -> LeaseStatus {
-        let mut sums = lock(&self.sums);
-        sums.retired = true;
-        if sums.held == 0 { LeaseStatus::Returnable } else { LeaseStatus::Kept }
+        let mut balance = self.balance.lock();
+        balance.retired = true;
+        if balance.held == 0 { LeaseStatus::Returnable } else { LeaseStatus::Active }
     }
 
-    /// Retires it when nothing is held, and returns whether it did.
-    pub(super) fn retire_unheld(&self) -> bool {
-        let mut sums = lock(&self.sums);
-        if sums.held == 0 {
-            sums.retired = true;
+    /// Retires the lease if nothing is held, and returns whether it did.
+    pub(super) fn retire_if_unused(&self) -> bool {
+        let mut balance = self.balance.lock();
+        if balance.held == 0 {
+            balance.retired = true;
         }
-        sums.held == 0
+        balance.held == 0
     }
 }
 
-/// A team, as this process knows it.
+/// The credits of a team in this process.
 #[derive(Debug)]
 pub(super) struct Account {
     pub(super) team: Arc<str>,
-    /// Requests in work.
-    pub(super) active: AtomicU32,
-    /// When something was last held, in milliseconds since the ledger was opened.
+    /// Number of requests in flight.
+    pub(super) in_flight: AtomicU32,
+    /// Time of the last hold, in milliseconds since the ledger was opened.
     pub(super) used_ms: AtomicU64,
-    purse: Mutex<LeaseSlot>,
-    /// Held by whoever asks the database for more, so that the others wait for what it brings.
-    pub(super) drawing: Mutex<()>,
+    slot: Mutex<LeaseSlot>,
+    /// Locked by the thread that borrows from the database, so that the others wait for its credits.
+    pub(super) borrow_lock: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct LeaseSlot {
     lease: Option<Arc<CreditLease>>,
-    /// The newest grant of any team when this lease was last known to be of the current grant.
-    checked: i64,
-    /// The database had not enough.
-    dry: Option<ShortfallMemo>,
+    /// The newest grant of any team when this lease was last known to be of the team's current grant.
+    confirmed_at: i64,
+    shortfall: Option<ShortfallMemo>,
 }
 
-/// That the database had not enough, which is believed for a moment.
+/// A record that the database did not have enough credits, valid for a short time.
 #[derive(Debug, Clone, Copy)]
 struct ShortfallMemo {
     until_ms: u64,
     newest_grant: i64,
-    /// Balance beside the lease.
+    /// The balance of the grant, without the lease.
     balance: u64,
 }
 
-/// Outcome of a hold on a lease.
+/// Outcome of a hold without access to the database.
 #[derive(Debug)]
 pub(super) enum HoldAttempt {
     Held(Arc<CreditLease>),
-    /// There is not enough, and so many are there.
-    Short(u64),
-    /// The database has to be asked.
+    /// Only this many credits remain.
+    Insufficient(u64),
+    /// Only the database can decide.
     Unknown,
 }
 
@@ -137,18 +136,18 @@ impl Account {
     pub(super) fn new(team: &str) -> Self {
         Self {
             team: team.into(),
-            active: AtomicU32::new(0),
+            in_flight: AtomicU32::new(0),
             used_ms: AtomicU64::new(0),
-            purse: Mutex::default(),
-            drawing: Mutex::default(),
+            slot: Mutex::default(),
+            borrow_lock: Mutex::default(),
         }
     }
 
-    /// Holds credits of the lease, if it is of the current grant and has them.
+    /// Holds credits of the lease, if it is of the current grant and has enough.
     pub(super) fn hold(&self, credits: u64, newest_grant: i64, now_ms: u64) -> HoldAttempt {
-        let purse = lock(&self.purse);
-        let free = match &purse.lease {
-            Some(lease) if purse.checked == newest_grant => {
+        let slot = self.slot.lock();
+        let free = match &slot.lease {
+            Some(lease) if slot.confirmed_at == newest_grant => {
                 if lease.hold(credits) {
                     self.used_ms.store(now_ms, Ordering::Relaxed);
                     return HoldAttempt::Held(Arc::clone(lease));
@@ -157,56 +156,56 @@ impl Account {
             }
             Some(_) | None => 0,
         };
-        match purse.dry {
-            Some(dry) if dry.newest_grant == newest_grant && now_ms < dry.until_ms => {
-                let there = free.saturating_add(dry.balance);
-                // Credits came back meanwhile: together with the balance they may do.
-                if there < credits { HoldAttempt::Short(there) } else { HoldAttempt::Unknown }
+        match slot.shortfall {
+            Some(shortfall) if shortfall.newest_grant == newest_grant && now_ms < shortfall.until_ms => {
+                let remaining = free.saturating_add(shortfall.balance);
+                // Credits that were released meanwhile may suffice together with the balance.
+                if remaining < credits { HoldAttempt::Insufficient(remaining) } else { HoldAttempt::Unknown }
             }
             Some(_) | None => HoldAttempt::Unknown,
         }
     }
 
     pub(super) fn lease(&self) -> Option<Arc<CreditLease>> {
-        lock(&self.purse).lease.clone()
+        self.slot.lock().lease.clone()
     }
 
-    /// Puts a lease in the place of the one before, which is returned if it is another one.
-    pub(super) fn put(&self, lease: &Arc<CreditLease>, newest_grant: i64) -> Option<Arc<CreditLease>> {
-        let mut purse = lock(&self.purse);
-        purse.checked = newest_grant;
-        purse.dry = None;
-        let before = purse.lease.replace(Arc::clone(lease));
-        before.filter(|before| before.id != lease.id)
+    /// Replaces the lease, and returns the previous one if it is a different one.
+    pub(super) fn replace_lease(
+        &self,
+        lease: &Arc<CreditLease>,
+        newest_grant: i64,
+    ) -> Option<Arc<CreditLease>> {
+        let mut slot = self.slot.lock();
+        slot.confirmed_at = newest_grant;
+        slot.shortfall = None;
+        let previous = slot.lease.replace(Arc::clone(lease));
+        previous.filter(|previous| previous.id != lease.id)
     }
 
-    /// Notes that the lease is of the current grant.
+    /// Records that the lease is of the current grant.
     pub(super) fn confirm(&self, newest_grant: i64) {
-        lock(&self.purse).checked = newest_grant;
+        self.slot.lock().confirmed_at = newest_grant;
     }
 
-    /// Notes that the database had only `balance` more, and that the lease is of the current grant.
+    /// Records that the database has only `balance` more credits, and that the lease is of the current grant.
     pub(super) fn remember_shortfall(&self, newest_grant: i64, balance: u64, until_ms: u64) {
-        let mut purse = lock(&self.purse);
-        purse.checked = newest_grant;
-        purse.dry = Some(ShortfallMemo { until_ms, newest_grant, balance });
+        let mut slot = self.slot.lock();
+        slot.confirmed_at = newest_grant;
+        slot.shortfall = Some(ShortfallMemo { until_ms, newest_grant, balance });
     }
 
-    /// Takes the lease out of the purse.
+    /// Removes the lease from the account.
     pub(super) fn take_lease(&self) -> Option<Arc<CreditLease>> {
-        lock(&self.purse).lease.take()
+        self.slot.lock().lease.take()
     }
 
-    /// Takes the lease out of the purse if nothing of it is held and nobody is about to fill it.
-    pub(super) fn take_unheld(&self) -> Option<Arc<CreditLease>> {
-        let _drawing = match self.drawing.try_lock() {
-            Ok(drawing) => drawing,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return None,
-        };
-        let mut purse = lock(&self.purse);
-        if purse.lease.as_ref().is_some_and(|lease| lease.retire_unheld()) {
-            purse.lease.take()
+    /// Removes the lease from the account, unless some of it is held or a thread is borrowing more.
+    pub(super) fn take_unused_lease(&self) -> Option<Arc<CreditLease>> {
+        let _borrowing = self.borrow_lock.try_lock()?;
+        let mut slot = self.slot.lock();
+        if slot.lease.as_ref().is_some_and(|lease| lease.retire_if_unused()) {
+            slot.lease.take()
         } else {
             None
         }

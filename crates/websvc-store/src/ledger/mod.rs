@@ -1,17 +1,17 @@
-//! Credits: what teams may spend, what they have spent, and for what.
+//! Credits: budgets of teams, holds and charges of requests, and the usage behind them.
 //!
-//! A team's budget is a grant in the database. A process borrows a part of it (a lease), durably, and holds, spends and
-//! releases credits of the lease in memory; a charge is written to the process's journal before its request is answered,
-//! and to the database, with the usage, about once a second. So
+//! A team's budget is a grant in the database. A process borrows a part of it (a lease), durably. It holds, charges and
+//! releases credits of the lease in memory. A charge is written to the journal of the process before the response is
+//! sent, and to the database, with the usage, about once a second. So:
 //!
-//! - what was lent to one process is gone from the balance before another can see it: no budget is overspent, whatever
-//!   the number of requests and processes;
-//! - a process that is killed leaves its leases and its journal: the next one that looks spends what the journal says
-//!   and gives the rest back. Every answered request is charged, once; one that was not answered is charged at most
-//!   when it died between its charge and its answer;
-//! - a power failure may forgive the charges of the last second or so, never more than a lease.
+//! - Credits that are lent to one process leave the balance before another process can see them. No budget is overspent,
+//!   whatever the number of requests and processes.
+//! - A killed process leaves its leases and its journal. The next process that recovers them charges what is in the
+//!   journal, and returns the rest. So every request with a response is charged once. A request without a response is
+//!   charged only if the process died between the charge and the response.
+//! - A power failure may lose the charges of about the last second, at most those of one lease.
 //!
-//! Teams without a budget are counted only: a crash may lose the last second of their usage.
+//! The usage of teams without a budget is only counted; a crash may lose the last second of it.
 
 mod flush;
 mod grant;
@@ -24,13 +24,14 @@ mod write;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, RwLock};
 use rusqlite::Connection;
 
-use crate::database::{Database, lock};
+use crate::database::Database;
 use crate::error::StoreError;
 use flush::FlushState;
 use journal::Journal;
@@ -42,10 +43,10 @@ pub use grant::Budget;
 pub(crate) use grant::grant;
 pub use hold::{CreditHold, HoldOutcome};
 pub use usage::{Usage, UsageItem, UsageRetention, UsageStage};
-pub use usage_report::{DailyUsage, DayTotal, LoggedRequest, MonthlyUsage, UsageFilter};
+pub use usage_report::{DailyUsage, LoggedRequest, MonthlyUsage, UsageFilter};
 pub use write::UsageLimits;
 
-/// The longest time that a grant made by another process stays unseen, and that a lack of credits is believed.
+/// Maximum time until a grant by another process is seen, and until a shortfall is checked again.
 const REFRESH: Duration = Duration::from_millis(250);
 
 /// In-memory state of the ledger.
@@ -54,19 +55,20 @@ pub(crate) struct Ledger {
     data_dir: PathBuf,
     started: Instant,
     accounts: RwLock<HashMap<Arc<str>, Arc<Account>>>,
-    book: Mutex<UnwrittenUsage>,
-    writing: Mutex<FlushState>,
+    unwritten: Mutex<UnwrittenUsage>,
+    flush_state: Mutex<FlushState>,
     limits: Mutex<UsageLimits>,
     /// The newest grant of any team, as of at most [`REFRESH`] ago.
     newest_grant: AtomicI64,
+    /// Time of the next read of the newest grant, in milliseconds since `started`.
     next_check: AtomicU64,
-    source: Mutex<Connection>,
+    connection: Mutex<Connection>,
 }
 
 /// Usage that is not in the database yet.
 #[derive(Debug, Default)]
 struct UnwrittenUsage {
-    /// Made when the process first borrows or writes.
+    /// Created when the process first borrows or writes.
     journal: Option<Journal>,
     pending: Pending,
 }
@@ -77,38 +79,38 @@ impl Ledger {
             data_dir: data_dir.to_owned(),
             started: Instant::now(),
             accounts: RwLock::default(),
-            book: Mutex::default(),
-            writing: Mutex::default(),
+            unwritten: Mutex::default(),
+            flush_state: Mutex::default(),
             limits: Mutex::default(),
             newest_grant: AtomicI64::new(0),
             next_check: AtomicU64::new(0),
-            source: Mutex::new(database.reader()?),
+            connection: Mutex::new(database.reader()?),
         })
     }
 
-    /// Returns the account of a team; it is remembered for as long as the store is open.
+    /// Returns the account of a team. It stays in memory while the store is open.
     fn account(&self, team: &str) -> Arc<Account> {
-        let known = self.accounts.read().unwrap_or_else(PoisonError::into_inner).get(team).cloned();
-        known.unwrap_or_else(|| {
-            let mut accounts = self.accounts.write().unwrap_or_else(PoisonError::into_inner);
+        let account = self.accounts.read().get(team).cloned();
+        account.unwrap_or_else(|| {
+            let mut accounts = self.accounts.write();
             let account = Account::new(team);
             Arc::clone(accounts.entry(Arc::clone(&account.team)).or_insert_with(|| Arc::new(account)))
         })
     }
 
-    fn known_accounts(&self) -> Vec<Arc<Account>> {
-        self.accounts.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    fn all_accounts(&self) -> Vec<Arc<Account>> {
+        self.accounts.read().values().cloned().collect()
     }
 
-    /// Returns the newest grant; one thread reads it when it is time to, the others go on with what was true a moment
-    /// ago.
+    /// Returns the number of the newest grant. When a check is due, one thread reads it from the database; the others
+    /// use the value of the last check meanwhile.
     fn newest_grant(&self, now_ms: u64) -> rusqlite::Result<i64> {
         let due = self.next_check.load(Ordering::Acquire);
         let next = now_ms.saturating_add(REFRESH.as_millis() as u64);
         if now_ms >= due
             && self.next_check.compare_exchange(due, next, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         {
-            match grant::newest(&lock(&self.source)) {
+            match grant::newest(&self.connection.lock()) {
                 Ok(newest) => drop(self.newest_grant.fetch_max(newest, Ordering::AcqRel)),
                 Err(error) => {
                     self.next_check.store(0, Ordering::Release);
@@ -119,23 +121,24 @@ impl Ledger {
         Ok(self.newest_grant.load(Ordering::Acquire))
     }
 
-    /// Looks for new grants with the next request, because this process made one.
-    pub(crate) fn forget(&self) {
+    /// Makes the next request read the newest grant, because this process created one.
+    pub(crate) fn invalidate(&self) {
         self.next_check.store(0, Ordering::Release);
     }
 
-    /// Returns the name of the journal of this process, which is made now if there is none.
+    /// Returns the name of the journal of this process. Creates the journal if there is none.
     fn journal_name(&self, database: &Database) -> Result<String, StoreError> {
-        let mut book = lock(&self.book);
-        let journal = match book.journal.take() {
+        let mut unwritten = self.unwritten.lock();
+        let journal = match unwritten.journal.take() {
             Some(journal) => journal,
             None => {
                 Journal::create(&self.data_dir).map_err(|error| StoreError::io(database.path(), error))?
             }
         };
-        Ok(book.journal.insert(journal).name().to_owned())
+        Ok(unwritten.journal.insert(journal).name().to_owned())
     }
 
+    /// Returns the milliseconds since the ledger was opened.
     fn now_ms(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }

@@ -1,4 +1,4 @@
-//! Usage of a request, and its conversion to sums and rows.
+//! Usage of requests, and its conversion to daily sums and rows of the log.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use crate::key::KeyId;
 
-/// The most lines that wait to be written; what comes beyond is counted in the sums and has no line.
-const LINES_MAX: usize = 65_536;
+/// Maximum of log rows in memory. Further requests are counted in the sums only.
+const MAX_LOG_ROWS: usize = 65_536;
 const DAY_MS: u64 = 86_400_000;
 
-/// How much of a request may be kept.
+/// The part of a request's usage that may be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UsageRetention {
     /// All of it.
     Whole,
-    /// Nothing that the caller sent or got.
+    /// No content of the request or the response.
     Zero,
-    /// Nothing that the caller sent or got, and no team, key or request; the credits are counted for the team.
+    /// No content, and no team, key or identifier of the request. The credits count for the team.
     Anonymous,
 }
 
@@ -31,58 +31,58 @@ impl UsageRetention {
     }
 }
 
-/// One line of what a request cost.
+/// An item of the cost of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageItem {
     /// Name of the item.
     pub item: String,
-    /// How many of it.
+    /// Number of units.
     pub count: u64,
     /// Credits of all units together.
     pub credits: u64,
 }
 
-/// One stage of a request.
+/// The duration of a stage of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageStage {
-    /// Its name.
+    /// Name of the stage.
     pub stage: String,
-    /// How long it took.
-    pub took: Duration,
+    /// Duration of the stage.
+    pub elapsed: Duration,
 }
 
 /// Usage of one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Usage {
-    /// The key; `None` when nobody was asked for one.
+    /// API key of the request; `None` for an anonymous request.
     pub key: Option<KeyId>,
-    /// The identifier of the request.
+    /// Identifier of the request.
     pub request: String,
     /// Operation of the request, such as `search`.
     pub operation: &'static str,
-    /// The HTTP status of the answer.
+    /// HTTP status of the response.
     pub status: u16,
-    /// How long it took.
-    pub took: Duration,
+    /// Duration of the request.
+    pub elapsed: Duration,
     /// Cost by item.
     pub items: Vec<UsageItem>,
-    /// How long its stages took, in their order.
+    /// Durations of its stages, in their order.
     pub stages: Vec<UsageStage>,
-    /// Query of a search, or the like; stored only with [`UsageRetention::Whole`].
+    /// Query of a search, or URL; stored only with [`UsageRetention::Whole`].
     pub query: Option<String>,
-    /// How much of it may be kept.
+    /// The part that may be stored.
     pub retention: UsageRetention,
 }
 
 impl Usage {
-    /// Returns the sum of the items.
+    /// Returns the sum of the credits of all items.
     #[must_use]
     pub fn price(&self) -> u64 {
         self.items.iter().fold(0, |sum, item| sum.saturating_add(item.credits))
     }
 }
 
-/// Key of a usage sum.
+/// Key of a daily sum.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct SumKey {
     pub(super) day: u64,
@@ -91,7 +91,7 @@ pub(super) struct SumKey {
     pub(super) operation: &'static str,
 }
 
-/// The sums of a day.
+/// Sums over the requests of a day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct DailySum {
     pub(super) requests: u64,
@@ -100,7 +100,7 @@ pub(super) struct DailySum {
     pub(super) last_success_ms: Option<u64>,
 }
 
-/// A request as the log has it.
+/// A request in the log.
 #[derive(Debug)]
 pub(super) struct LogRow {
     pub(super) at_ms: u64,
@@ -113,26 +113,26 @@ pub(super) struct LogRow {
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     pub(super) sums: HashMap<SumKey, DailySum>,
-    pub(super) lines: Vec<LogRow>,
+    pub(super) log_rows: Vec<LogRow>,
     /// Spent credits, by lease.
     pub(super) spent: HashMap<i64, u64>,
-    /// Leases that go back; nothing more will be spent from them.
+    /// Leases to be returned, from which no more credits will be spent.
     pub(super) returned: Vec<i64>,
 }
 
 impl Pending {
     pub(super) fn is_empty(&self) -> bool {
-        let Self { sums, lines, spent, returned } = self;
-        sums.is_empty() && lines.is_empty() && spent.is_empty() && returned.is_empty()
+        let Self { sums, log_rows, spent, returned } = self;
+        sums.is_empty() && log_rows.is_empty() && spent.is_empty() && returned.is_empty()
     }
 
-    /// Notes a request of `team` of which `charged` credits were paid.
-    pub(super) fn note(&mut self, team: &Arc<str>, charged: u64, at_ms: u64, mut usage: Usage) {
-        let anonymous = usage.retention == UsageRetention::Anonymous;
+    /// Records the usage of a request, for which `team` was charged `charged` credits.
+    pub(super) fn record(&mut self, team: &Arc<str>, charged: u64, at_ms: u64, mut usage: Usage) {
+        let is_anonymous = usage.retention == UsageRetention::Anonymous;
         if usage.retention != UsageRetention::Whole {
             usage.query = None;
         }
-        if anonymous {
+        if is_anonymous {
             usage.key = None;
             usage.request.clear();
         }
@@ -150,9 +150,9 @@ impl Pending {
         } else {
             sum.failed += 1;
         }
-        if self.lines.len() < LINES_MAX {
-            let team = (!anonymous).then(|| Arc::clone(team));
-            self.lines.push(LogRow { at_ms, team, charged, usage });
+        if self.log_rows.len() < MAX_LOG_ROWS {
+            let team = (!is_anonymous).then(|| Arc::clone(team));
+            self.log_rows.push(LogRow { at_ms, team, charged, usage });
         }
     }
 }

@@ -9,12 +9,12 @@ use crate::database::Database;
 use crate::error::StoreError;
 use crate::store::Store;
 
-/// Which sums are wanted; `None` is all.
+/// A filter for daily sums; `None` matches all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UsageFilter<'a> {
-    /// Of this team.
+    /// Only those of this team.
     pub team: Option<&'a str>,
-    /// Of the last so many days, today included.
+    /// Only those of the last `days` days, including today.
     pub days: Option<u32>,
 }
 
@@ -25,28 +25,13 @@ pub struct DailyUsage {
     pub day: String,
     /// The team.
     pub team: String,
-    /// The key's identifier; `None` without a key, for anonymous requests and for what a crash left.
+    /// Identifier of the key; `None` for requests without a key, anonymous requests and recovered charges.
     pub key: Option<String>,
     /// Operation of the requests.
     pub operation: String,
-    /// How many requests there were.
+    /// Number of requests.
     pub requests: u64,
-    /// How many of them failed.
-    pub failed: u64,
-    /// Credits of the requests.
-    pub credits: u64,
-}
-
-/// Usage of an operation on one day, by all keys.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DayTotal {
-    /// The UTC day, such as `2026-11-21`.
-    pub day: String,
-    /// Operation of the requests.
-    pub operation: String,
-    /// How many requests there were.
-    pub requests: u64,
-    /// How many of them failed.
+    /// Number of failed requests.
     pub failed: u64,
     /// Credits of the requests.
     pub credits: u64,
@@ -55,11 +40,11 @@ pub struct DayTotal {
 /// Usage of a team in one month.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MonthlyUsage {
-    /// When the month begins, UTC, ISO 8601.
+    /// Start of the month, UTC, ISO 8601.
     pub start: String,
-    /// When it ended; `None` while it lasts.
+    /// End of the month; `None` for the current month.
     pub end: Option<String>,
-    /// The key, when it is asked for by key.
+    /// The key, in a report by key.
     pub key: Option<String>,
     /// Credits of the requests.
     pub credits: u64,
@@ -68,72 +53,46 @@ pub struct MonthlyUsage {
 /// A request in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedRequest {
-    /// The number of the line: greater ones are newer.
+    /// Number in the log; newer requests have higher numbers.
     pub id: i64,
-    /// When it was answered, in milliseconds since the Unix epoch.
+    /// Time of the response, in milliseconds since the Unix epoch.
     pub at_ms: u64,
-    /// The team; `None` when it was anonymous.
+    /// The team; `None` for an anonymous request.
     pub team: Option<String>,
-    /// The key's identifier.
+    /// Identifier of the key.
     pub key: Option<String>,
-    /// The identifier of the request.
+    /// Identifier of the request.
     pub request: Option<String>,
     /// Operation of the request.
     pub operation: String,
-    /// The HTTP status of the answer.
+    /// HTTP status of the response.
     pub status: u16,
-    /// How long it took, in microseconds.
-    pub took_us: u64,
+    /// Duration of the request, in microseconds.
+    pub elapsed_us: u64,
     /// Credits charged.
     pub credits: u64,
     /// Credits beyond the charge that the budget did not cover.
     pub forgiven: u64,
     /// Cost by item.
     pub items: Vec<UsageItem>,
-    /// How long its stages took.
+    /// Durations of the stages.
     pub stages: Vec<UsageStage>,
-    /// Query of a search, or the like.
+    /// Query of a search, or URL.
     pub query: Option<String>,
 }
 
 impl Store {
-    /// Returns the budget of a team as it is now; `None` when it is unlimited.
+    /// Returns the current budget of a team; `None` if it is unlimited.
     ///
     /// # Errors
     /// Failures of the database.
     pub fn budget(&self, team: &str) -> Result<Option<Budget>, StoreError> {
         self.ledger().sync_database(self.database())?;
-        // One statement that sees all tables at one moment.
+        // One statement, so that all tables are read in the same state.
         self.database().read(|connection| grant::budget(connection, team))
     }
 
-    /// Returns what was used, by day and operation, the newest day first: for charts, since its size does not grow with
-    /// the teams.
-    ///
-    /// # Errors
-    /// Failures of the database.
-    pub fn usage_totals(&self, filter: UsageFilter<'_>) -> Result<Vec<DayTotal>, StoreError> {
-        self.ledger().sync_database(self.database())?;
-        let UsageFilter { team, days } = filter;
-        let sql = "SELECT date(day * 86400, 'unixepoch'), operation, sum(requests), sum(failed), sum(credits) \
-                   FROM usage_daily WHERE (?1 IS NULL OR team = ?1) \
-                   AND (?2 IS NULL OR day > unixepoch() / 86400 - ?2) \
-                   GROUP BY day, operation ORDER BY day DESC, operation";
-        let read = |row: &Row<'_>| {
-            Ok(DayTotal {
-                day: row.get(0)?,
-                operation: row.get(1)?,
-                requests: row.get(2)?,
-                failed: row.get(3)?,
-                credits: row.get(4)?,
-            })
-        };
-        self.database().read(|connection| {
-            connection.prepare_cached(sql)?.query_map(params![team, days], read)?.collect()
-        })
-    }
-
-    /// Returns what was used, by day, team, key and operation, the newest day first.
+    /// Returns the usage by day, team, key and operation, the newest day first.
     ///
     /// # Errors
     /// Failures of the database.
@@ -149,7 +108,7 @@ impl Store {
         })
     }
 
-    /// Returns what a team used, by month, the oldest first.
+    /// Returns the usage of a team by month, the oldest first.
     ///
     /// # Errors
     /// Failures of the database.
@@ -157,7 +116,7 @@ impl Store {
         self.by_month(team, "NULL")
     }
 
-    /// Returns what a team used, by month and key, the oldest first.
+    /// Returns the usage of a team by month and key, the oldest month first.
     ///
     /// # Errors
     /// Failures of the database.
@@ -185,8 +144,8 @@ impl Store {
         self.database().read(|connection| connection.prepare_cached(&sql)?.query_map([team], read)?.collect())
     }
 
-    /// Returns the last requests whose content may be kept, of one team or of all, the newest first; `before` is the
-    /// number of the line to go on from.
+    /// Returns the last requests whose content may be stored, of one team or of all, the newest first. With `before`,
+    /// returns those with lower numbers in the log.
     ///
     /// # Errors
     /// Failures of the database.
@@ -208,7 +167,7 @@ impl Store {
         })
     }
 
-    /// Returns when a request of a team was last answered with success, in milliseconds since the Unix epoch.
+    /// Returns the time of the last successful request of a team, in milliseconds since the Unix epoch.
     ///
     /// # Errors
     /// Failures of the database.
@@ -220,7 +179,7 @@ impl Store {
 }
 
 impl Ledger {
-    /// Makes the database say what is so: writes what is in memory, and what dead processes left.
+    /// Brings the database up to date: recovers the charges of dead processes, and flushes the usage in memory.
     fn sync_database(&self, database: &Database) -> Result<(), StoreError> {
         self.recover(database)?;
         self.flush(database)
@@ -240,8 +199,8 @@ fn daily_from_row(row: &Row<'_>) -> rusqlite::Result<DailyUsage> {
 }
 
 fn logged_from_row(row: &Row<'_>) -> rusqlite::Result<LoggedRequest> {
-    let items: Vec<(String, u64, u64)> = parsed(row, 10)?;
-    let stages: Vec<(String, u64)> = parsed(row, 11)?;
+    let items: Vec<(String, u64, u64)> = from_json(row, 10)?;
+    let stages: Vec<(String, u64)> = from_json(row, 11)?;
     Ok(LoggedRequest {
         id: row.get(0)?,
         at_ms: row.get(1)?,
@@ -250,19 +209,19 @@ fn logged_from_row(row: &Row<'_>) -> rusqlite::Result<LoggedRequest> {
         request: row.get(4)?,
         operation: row.get(5)?,
         status: row.get(6)?,
-        took_us: row.get(7)?,
+        elapsed_us: row.get(7)?,
         credits: row.get(8)?,
         forgiven: row.get(9)?,
         items: items.into_iter().map(|(item, count, credits)| UsageItem { item, count, credits }).collect(),
         stages: stages
             .into_iter()
-            .map(|(stage, us)| UsageStage { stage, took: std::time::Duration::from_micros(us) })
+            .map(|(stage, us)| UsageStage { stage, elapsed: std::time::Duration::from_micros(us) })
             .collect(),
         query: row.get(12)?,
     })
 }
 
-fn parsed<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+fn from_json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|error| {
         rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
     })

@@ -1,4 +1,4 @@
-//! Writes recorded usage as rows: one transaction per batch, which counts once however often it is tried.
+//! Writing of recorded usage to the database. A batch counts once, however often it is written.
 
 use rusqlite::{Transaction, params};
 use serde_json::{Value, json};
@@ -7,14 +7,14 @@ use super::grant;
 use super::usage::{DailySum, LogRow, Pending, SumKey, Usage, UsageItem, UsageStage};
 use crate::key::KeyId;
 
-/// How much of the usage is kept.
+/// Limits of stored usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageLimits {
-    /// Requests in the log; with 0 there is no log.
+    /// Maximum of requests in the log; 0 disables the log.
     pub log_rows: u64,
-    /// Days for which a request is in the log.
+    /// Number of days for which a request stays in the log.
     pub log_days: u64,
-    /// Days for which the sums of a day are kept.
+    /// Number of days for which daily sums are stored.
     pub daily_days: u64,
 }
 
@@ -24,11 +24,11 @@ impl Default for UsageLimits {
     }
 }
 
-/// A part of the usage that is written at once.
+/// Usage that one transaction writes.
 #[derive(Debug)]
 pub(super) struct Batch {
     pub(super) number: u64,
-    /// The last charge of the journal that is in it.
+    /// Number of the last charge in the journal that the batch contains.
     pub(super) last_charge: u64,
     pub(super) pending: Pending,
 }
@@ -50,30 +50,30 @@ pub(super) fn write(
     if is_new == 0 {
         return Ok(());
     }
-    note(transaction, &batch.pending, limits)
+    write_pending(transaction, &batch.pending, limits)
 }
 
-/// Writes what was noted.
-pub(super) fn note(
+/// Writes recorded usage.
+pub(super) fn write_pending(
     transaction: &Transaction<'_>,
     pending: &Pending,
     limits: UsageLimits,
 ) -> rusqlite::Result<()> {
-    let Pending { sums, lines, spent, returned } = pending;
+    let Pending { sums, log_rows, spent, returned } = pending;
     for (lease, credits) in spent {
         grant::spend(transaction, *lease, *credits)?;
     }
     for lease in returned {
-        grant::give_back(transaction, *lease)?;
+        grant::return_lease(transaction, *lease)?;
     }
     for (key, sum) in sums {
-        add(transaction, key, sum)?;
+        add_to_sum(transaction, key, sum)?;
     }
-    let kept = usize::try_from(limits.log_rows).unwrap_or(usize::MAX).min(lines.len());
-    for line in &lines[lines.len() - kept..] {
-        log(transaction, line)?;
+    let count = usize::try_from(limits.log_rows).unwrap_or(usize::MAX).min(log_rows.len());
+    for row in &log_rows[log_rows.len() - count..] {
+        insert_log_row(transaction, row)?;
     }
-    if kept > 0 {
+    if count > 0 {
         transaction
             .prepare_cached("DELETE FROM usage_log WHERE id <= (SELECT max(id) FROM usage_log) - ?1")?
             .execute([i64::try_from(limits.log_rows).unwrap_or(i64::MAX)])?;
@@ -81,7 +81,7 @@ pub(super) fn note(
     Ok(())
 }
 
-/// Removes what is older than it may be.
+/// Deletes usage that exceeds the limits.
 pub(super) fn trim(transaction: &Transaction<'_>, limits: UsageLimits, now_ms: u64) -> rusqlite::Result<()> {
     const DAY_MS: u64 = 86_400_000;
     let oldest_ms = now_ms.saturating_sub(limits.log_days.saturating_mul(DAY_MS));
@@ -95,8 +95,12 @@ pub(super) fn trim(transaction: &Transaction<'_>, limits: UsageLimits, now_ms: u
     Ok(())
 }
 
-/// Adds to the sums of a day.
-pub(super) fn add(transaction: &Transaction<'_>, key: &SumKey, sum: &DailySum) -> rusqlite::Result<()> {
+/// Adds to a daily sum.
+pub(super) fn add_to_sum(
+    transaction: &Transaction<'_>,
+    key: &SumKey,
+    sum: &DailySum,
+) -> rusqlite::Result<()> {
     let SumKey { day, team, key, operation } = key;
     let DailySum { requests, failed, credits, last_success_ms } = sum;
     transaction
@@ -120,14 +124,14 @@ pub(super) fn add(transaction: &Transaction<'_>, key: &SumKey, sum: &DailySum) -
     Ok(())
 }
 
-fn log(transaction: &Transaction<'_>, line: &LogRow) -> rusqlite::Result<()> {
-    let LogRow { at_ms, team, charged, usage } = line;
-    let Usage { key, request, operation, status, took, items, stages, query, retention } = usage;
-    let micros = |took: &std::time::Duration| u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+fn insert_log_row(transaction: &Transaction<'_>, row: &LogRow) -> rusqlite::Result<()> {
+    let LogRow { at_ms, team, charged, usage } = row;
+    let Usage { key, request, operation, status, elapsed, items, stages, query, retention } = usage;
+    let micros = |elapsed: &std::time::Duration| u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
     let items: Value =
         items.iter().map(|UsageItem { item, count, credits }| json!([item, count, credits])).collect();
     let stages: Value =
-        stages.iter().map(|UsageStage { stage, took }| json!([stage, micros(took)])).collect();
+        stages.iter().map(|UsageStage { stage, elapsed }| json!([stage, micros(elapsed)])).collect();
     transaction
         .prepare_cached(
             "INSERT INTO usage_log (at, team, key, request, operation, status, took_us, credits, forgiven, \
@@ -140,7 +144,7 @@ fn log(transaction: &Transaction<'_>, line: &LogRow) -> rusqlite::Result<()> {
             (!request.is_empty()).then_some(request),
             operation,
             status,
-            micros(took),
+            micros(elapsed),
             charged,
             usage.price().saturating_sub(*charged),
             items.to_string(),

@@ -12,7 +12,7 @@ CREATE TABLE teams (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE keys (
-    id TEXT NOT NULL PRIMARY KEY, -- the first 12 hex digits of the hash
+    id TEXT NOT NULL PRIMARY KEY, -- first 12 hex digits of the hash
     hash BLOB NOT NULL CHECK (length(hash) = 32),
     team TEXT NOT NULL REFERENCES teams (name),
     label TEXT NOT NULL,
@@ -23,8 +23,8 @@ CREATE TABLE keys (
 
 CREATE INDEX keys_by_team ON keys (team);
 
--- Counts the changes to who may do what, so that other processes know when to drop what they remember.
--- `last_used_at` is left out on purpose: use alone changes nobody's rights.
+-- Counts the changes of keys and teams, so that other processes know when to drop their caches.
+-- Changes of `last_used_at` do not count on purpose, because they change no rights.
 CREATE TABLE access_version (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     version INTEGER NOT NULL
@@ -60,7 +60,7 @@ CREATE TABLE pages (
     headers TEXT NOT NULL, -- JSON: [[name, value], ...]
     fetched_at INTEGER NOT NULL,
     truncated INTEGER NOT NULL CHECK (truncated IN (0, 1)),
-    size INTEGER NOT NULL CHECK (size >= 0), -- what the entry counts against the bound of the cache
+    size INTEGER NOT NULL CHECK (size >= 0), -- bytes that count against the limit of the cache
     body_length INTEGER NOT NULL CHECK (body_length >= 0),
     body_encoding TEXT NOT NULL CHECK (body_encoding IN ('plain', 'zstd')),
     body BLOB NOT NULL,
@@ -70,7 +70,7 @@ CREATE TABLE pages (
 CREATE INDEX pages_by_age ON pages (fetched_at, size);
 CREATE INDEX pages_by_host ON pages (host);
 
--- Kept by triggers, in the transaction of the change itself: exact whoever writes, and after any crash.
+-- Maintained by triggers in the transaction of each change, so it is exact for every writer and after any crash.
 CREATE TABLE page_totals (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     pages INTEGER NOT NULL CHECK (pages >= 0),

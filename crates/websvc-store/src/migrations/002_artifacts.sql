@@ -1,11 +1,11 @@
--- Secrets that the installation makes for itself, once.
+-- Secrets that the installation creates for itself, once.
 CREATE TABLE secrets (
     name TEXT NOT NULL PRIMARY KEY,
     bytes BLOB NOT NULL CHECK (length(bytes) = 32)
 ) STRICT, WITHOUT ROWID;
 
--- What is stored beside the database. A row is there before its content comes and until after its content is gone,
--- so that a crash leaves no content that nobody knows of: `arriving` is being written, `leaving` is being removed.
+-- Files stored outside of the database. A row exists before its content is written and until its content is deleted, so
+-- that a crash leaves no file without a row: `arriving` is being written, `leaving` is being deleted.
 CREATE TABLE artifacts (
     id TEXT NOT NULL PRIMARY KEY, -- 32 random hex digits
     team TEXT NOT NULL,

@@ -1,8 +1,8 @@
--- What a key may do, from where, until when and how much: NULL is no bound.
+-- Rights of keys: operations, formats, networks, expiry and limits. NULL sets no restriction.
 ALTER TABLE keys ADD COLUMN admin INTEGER NOT NULL DEFAULT 0 CHECK (admin IN (0, 1));
-ALTER TABLE keys ADD COLUMN scopes TEXT;   -- names, parted by commas; NULL: all but administration
-ALTER TABLE keys ADD COLUMN formats TEXT;  -- names, parted by commas
-ALTER TABLE keys ADD COLUMN networks TEXT; -- CIDR blocks, parted by commas
+ALTER TABLE keys ADD COLUMN scopes TEXT;   -- names, separated by commas; NULL: all but administration
+ALTER TABLE keys ADD COLUMN formats TEXT;  -- names, separated by commas
+ALTER TABLE keys ADD COLUMN networks TEXT; -- CIDR blocks, separated by commas
 ALTER TABLE keys ADD COLUMN expires_at INTEGER;
 ALTER TABLE keys ADD COLUMN requests_per_minute INTEGER CHECK (requests_per_minute >= 0);
 ALTER TABLE keys ADD COLUMN concurrency INTEGER CHECK (concurrency >= 0);

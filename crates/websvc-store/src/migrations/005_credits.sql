@@ -1,12 +1,12 @@
--- What teams were given to spend: one row per grant, of which a team has at most one that is current.
--- At any time granted = balance + voided + spent + what leases of the grant hold.
+-- Budgets of teams: one row per grant. A team has at most one current grant.
+-- At any time, granted = balance + voided + spent + the rests of the leases of the grant.
 CREATE TABLE grants (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     team TEXT NOT NULL,
     granted INTEGER NOT NULL CHECK (granted >= 0),
-    balance INTEGER NOT NULL CHECK (balance >= 0),           -- lent to no process
+    balance INTEGER NOT NULL CHECK (balance >= 0),           -- not lent to any process
     spent INTEGER NOT NULL DEFAULT 0 CHECK (spent >= 0),
-    voided INTEGER NOT NULL DEFAULT 0 CHECK (voided >= 0),   -- left when the next grant took its place
+    voided INTEGER NOT NULL DEFAULT 0 CHECK (voided >= 0),   -- unspent when the next grant replaced it
     granted_at INTEGER NOT NULL,
     current INTEGER NOT NULL CHECK (current IN (0, 1))
 ) STRICT;
@@ -16,14 +16,14 @@ CREATE UNIQUE INDEX grants_current ON grants (team) WHERE current = 1;
 INSERT INTO grants (team, granted, balance, granted_at, current)
 SELECT name, credits, credits, unixepoch() * 1000, 1 FROM teams WHERE credits IS NOT NULL;
 
--- The processes that spend. `journal` names a file beside the database that the process keeps locked as long as it lives.
+-- Processes that borrow credits. `journal` is the name of a file that the process keeps locked while it lives.
 CREATE TABLE spenders (
     journal TEXT NOT NULL PRIMARY KEY,
-    batch INTEGER NOT NULL DEFAULT 0,   -- the last batch of usage that was written
-    applied INTEGER NOT NULL DEFAULT 0  -- the last charge of the journal that was written
+    batch INTEGER NOT NULL DEFAULT 0,   -- number of the last batch of usage that was written
+    applied INTEGER NOT NULL DEFAULT 0  -- number of the last charge of the journal that was written
 ) STRICT, WITHOUT ROWID;
 
--- Credits that were lent to a process, which spends them without asking.
+-- Credits that are lent to a process, which spends them without access to the database.
 CREATE TABLE leases (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     journal TEXT NOT NULL REFERENCES spenders (journal),
@@ -34,11 +34,11 @@ CREATE TABLE leases (
 CREATE INDEX leases_by_journal ON leases (journal);
 CREATE INDEX leases_by_grant ON leases (grant_id);
 
--- What was used, by UTC day (counted from 1970-01-01). It has no content.
+-- Sums of usage by UTC day (counted from 1970-01-01), without content of requests.
 CREATE TABLE usage_daily (
     day INTEGER NOT NULL,
     team TEXT NOT NULL,
-    key TEXT NOT NULL,                    -- empty: no key, or one that may not be kept
+    key TEXT NOT NULL,                    -- empty: no key, or one that may not be stored
     operation TEXT NOT NULL,
     requests INTEGER NOT NULL CHECK (requests >= 0),
     failed INTEGER NOT NULL CHECK (failed >= 0),
@@ -47,7 +47,7 @@ CREATE TABLE usage_daily (
     PRIMARY KEY (team, day, key, operation)
 ) STRICT, WITHOUT ROWID;
 
--- The last requests, one by one.
+-- The last requests.
 CREATE TABLE usage_log (
     id INTEGER PRIMARY KEY,
     at INTEGER NOT NULL,
@@ -57,8 +57,8 @@ CREATE TABLE usage_log (
     operation TEXT NOT NULL,
     status INTEGER NOT NULL,
     took_us INTEGER NOT NULL,
-    credits INTEGER NOT NULL CHECK (credits >= 0),   -- what was charged
-    forgiven INTEGER NOT NULL CHECK (forgiven >= 0), -- what it would have cost beyond that
+    credits INTEGER NOT NULL CHECK (credits >= 0),   -- charged credits
+    forgiven INTEGER NOT NULL CHECK (forgiven >= 0), -- credits beyond the charge that the budget did not cover
     items TEXT NOT NULL,                  -- JSON: [[item, count, credits], ...]
     stages TEXT NOT NULL,                 -- JSON: [[stage, microseconds], ...]
     retention TEXT NOT NULL CHECK (retention IN ('whole', 'zero', 'anonymous')),
@@ -69,7 +69,7 @@ CREATE TABLE usage_log (
 
 CREATE INDEX usage_log_by_team ON usage_log (team, id);
 
--- A later team of the same name begins with nothing, and sees nothing of what was.
+-- A later team with the same name starts without budget and usage.
 CREATE TRIGGER teams_deleted_with_credits AFTER DELETE ON teams
 BEGIN
     UPDATE grants SET voided = voided + balance, balance = 0, current = 0 WHERE team = OLD.name AND current = 1;

@@ -1,5 +1,5 @@
--- A team's own values of threat protection: its lists, its threshold and what happens when the scanner fails, as JSON in
--- the spelling of `threatProtection` in requests. A team without a row has the defaults.
+-- Threat protection values of teams: lists, threshold and behavior on scanner failures, as JSON with the field names of
+-- `threatProtection` in requests. A team without a row has the defaults.
 CREATE TABLE threat_values (
     team TEXT NOT NULL PRIMARY KEY REFERENCES teams (name),
     value TEXT NOT NULL CHECK (json_valid(value))

@@ -1,23 +1,23 @@
--- Work that goes on after its request was answered: the pages of a list, or of a site.
+-- Jobs: work that continues after its request was answered, on the pages of a list or of a site.
 CREATE TABLE jobs (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
     team TEXT NOT NULL,
-    key TEXT,                                 -- NULL: nobody was asked for one
+    key TEXT,                                 -- NULL: anonymous
     kind TEXT NOT NULL CHECK (kind IN ('batch', 'crawl')),
     state TEXT NOT NULL CHECK (state IN ('running', 'completed', 'cancelled', 'failed')),
     request TEXT NOT NULL CHECK (json_valid(request)),
     idempotency TEXT,
-    page_limit INTEGER,                       -- documents after which it is complete; NULL: all
+    page_limit INTEGER,                       -- documents after which it is complete; NULL: no limit
     created_at INTEGER NOT NULL,
     finished_at INTEGER,
     expires_at INTEGER NOT NULL,
-    error TEXT,                               -- why it failed
-    urls INTEGER NOT NULL DEFAULT 0,          -- rows of job_urls that are pages of their own
+    error TEXT,                               -- reason of the failure
+    urls INTEGER NOT NULL DEFAULT 0,          -- rows of job_urls, without aliases and excluded URLs
     documents INTEGER NOT NULL DEFAULT 0,
     bytes INTEGER NOT NULL DEFAULT 0,         -- of the documents, before compression
     credits INTEGER NOT NULL DEFAULT 0,
-    left_out INTEGER NOT NULL DEFAULT 0,      -- URLs that found no room
+    left_out INTEGER NOT NULL DEFAULT 0,      -- URLs skipped at the limit of URLs
     CHECK ((state = 'running') = (finished_at IS NULL))
 ) STRICT;
 
@@ -26,7 +26,7 @@ CREATE INDEX jobs_by_team ON jobs (team, kind, state);
 CREATE INDEX jobs_running ON jobs (number) WHERE state = 'running';
 CREATE INDEX jobs_by_expiry ON jobs (expires_at);
 
--- The URLs of a job, each once by its `key`. `place` is the order in which they were met.
+-- The URLs of a job, unique by `key`. `place` is the order in which they were found.
 CREATE TABLE job_urls (
     job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
     place INTEGER NOT NULL,
@@ -35,7 +35,7 @@ CREATE TABLE job_urls (
     depth INTEGER NOT NULL DEFAULT 0,
     state TEXT NOT NULL CHECK (state IN ('waiting', 'leased', 'document', 'failed', 'blocked', 'dropped', 'alias')),
     lease_until INTEGER,
-    attempts INTEGER NOT NULL DEFAULT 0,      -- leases so far: the number of the present one, too
+    attempts INTEGER NOT NULL DEFAULT 0,      -- number of leases, which identifies the current one
     ended_at INTEGER,
     code TEXT,
     error TEXT,
@@ -59,7 +59,7 @@ CREATE TABLE job_documents (
 
 CREATE UNIQUE INDEX job_documents_by_place ON job_documents (job, place);
 
--- A later team of the same name sees nothing of what was; what it leaves is swept.
+-- A later team with the same name sees no old jobs. The sweep deletes them.
 CREATE TRIGGER teams_deleted_with_jobs AFTER DELETE ON teams
 BEGIN
     UPDATE jobs SET finished_at = ifnull(finished_at, unixepoch() * 1000),

@@ -1,31 +1,31 @@
--- Where the events of a job go. Only jobs whose owner wants events have a row.
+-- Destinations of the events of jobs. Jobs without a webhook have no row.
 CREATE TABLE webhooks (
     job INTEGER PRIMARY KEY REFERENCES jobs (number) ON DELETE CASCADE,
     url TEXT NOT NULL,
     host TEXT NOT NULL,
     headers TEXT NOT NULL CHECK (json_valid(headers)),
     metadata TEXT NOT NULL CHECK (json_valid(metadata)),
-    events TEXT NOT NULL,                     -- names, parted by commas
-    waiting INTEGER NOT NULL DEFAULT 0        -- rows of webhook_events that wait; kept by the triggers below
+    events TEXT NOT NULL,                     -- names, separated by commas
+    waiting INTEGER NOT NULL DEFAULT 0        -- pending rows of webhook_events; maintained by the triggers below
 ) STRICT;
 
 CREATE INDEX webhooks_open ON webhooks (job) WHERE waiting > 0;
 
--- Events that were not delivered yet, in their order. One that is delivered is gone.
+-- Undelivered events in their order. Delivered events are deleted.
 CREATE TABLE webhook_events (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,                  -- what the receiver knows it by, on every try
+    id TEXT NOT NULL UNIQUE,                  -- identifier on the wire, the same for every attempt
     job INTEGER NOT NULL REFERENCES webhooks (job) ON DELETE CASCADE,
     event TEXT NOT NULL CHECK (event IN ('started', 'page', 'completed', 'failed')),
     position INTEGER,                         -- of the document, in job_documents
     created_at INTEGER NOT NULL,
     due_at INTEGER NOT NULL,
     attempts INTEGER NOT NULL DEFAULT 0,
-    round INTEGER NOT NULL DEFAULT 0,         -- attempts since it was begun, or begun anew
+    round INTEGER NOT NULL DEFAULT 0,         -- attempts since the event, or since its last retry
     tried_at INTEGER,
-    status INTEGER,                           -- of the last answer; NULL: there was none
+    status INTEGER,                           -- HTTP status of the last response; NULL: none
     error TEXT,
-    forget_at INTEGER,                        -- a dead letter is kept until then; NULL: it waits
+    forget_at INTEGER,                        -- time of the deletion of a dead letter; NULL: pending
     CHECK ((event = 'page') = (position IS NOT NULL))
 ) STRICT;
 
@@ -45,21 +45,21 @@ BEGIN UPDATE webhooks SET waiting = waiting + iif(NEW.forget_at IS NULL, 1, -1) 
 CREATE TRIGGER webhook_events_removed AFTER DELETE ON webhook_events WHEN OLD.forget_at IS NULL
 BEGIN UPDATE webhooks SET waiting = waiting - 1 WHERE job = OLD.job; END;
 
--- What the events of a team are signed with.
+-- Signing secrets of teams.
 CREATE TABLE webhook_secrets (
     team TEXT PRIMARY KEY,
     secret BLOB NOT NULL CHECK (length(secret) = 32),
     created_at INTEGER NOT NULL
 ) STRICT;
 
--- URLs of a job that wait or are worked on, counted so that nobody has to count them.
+-- Number of queued and leased URLs of a job, so that readers need not count the rows.
 ALTER TABLE jobs ADD COLUMN open INTEGER NOT NULL DEFAULT 0;
 UPDATE jobs SET open =
     (SELECT count(*) FROM job_urls WHERE job = jobs.number AND job_urls.state IN ('waiting', 'leased'));
 
 DROP TRIGGER teams_deleted_with_jobs;
 
--- A later team of the same name sees nothing of what was; what it leaves is swept.
+-- A later team with the same name sees no old jobs. The sweep deletes them.
 CREATE TRIGGER teams_deleted_with_jobs AFTER DELETE ON teams
 BEGIN
     DELETE FROM webhooks WHERE job IN (SELECT number FROM jobs WHERE team = OLD.name);

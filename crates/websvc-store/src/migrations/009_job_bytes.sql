@@ -1,4 +1,4 @@
--- What the documents of all jobs take, kept by the documents themselves, so that nobody has to count them.
+-- Size of the documents of all jobs, maintained by triggers, so that readers need not sum the rows.
 CREATE TABLE job_storage (
     number INTEGER PRIMARY KEY CHECK (number = 1),
     bytes INTEGER NOT NULL                    -- of the documents, compressed

@@ -1,4 +1,4 @@
--- Processes remember the values of teams: a change of them is counted as one of keys and teams is.
+-- Processes cache the values of teams, so their changes count like those of keys and teams.
 CREATE TRIGGER threat_values_inserted AFTER INSERT ON threat_values
 BEGIN UPDATE access_version SET version = version + 1; END;
 

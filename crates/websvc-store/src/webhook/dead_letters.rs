@@ -1,4 +1,4 @@
-//! Dead letters: events that were tried as often as they may be, or waited for as long.
+//! Dead letters: events whose attempts are used up, or that were pending for too long.
 
 use rusqlite::{Row, params};
 
@@ -11,49 +11,49 @@ use crate::store::Store;
 /// An event that could not be delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeadLetter {
-    /// ID of the event at the receiver.
+    /// Identifier of the event on the wire.
     pub id: String,
-    /// Whose it is.
+    /// Team that owns the job.
     pub team: String,
-    /// The name of the job.
+    /// Identifier of the job on the wire.
     pub job: String,
     /// Kind of the job.
     pub kind: JobKind,
-    /// Event.
+    /// Kind of the event.
     pub event: JobEvent,
     /// Destination URL; it may contain secrets.
     pub url: String,
-    /// All tries; none, when its turn never came.
+    /// Number of all attempts; 0 if none was made before the event expired.
     pub attempts: u32,
-    /// The status of the last answer, if there was one.
+    /// HTTP status of the last response, if there was one.
     pub status: Option<u16>,
-    /// Why it was not taken.
+    /// The reason why it was not delivered.
     pub error: String,
-    /// When it happened, in milliseconds since the Unix epoch.
+    /// Time of the event, in milliseconds since the Unix epoch.
     pub created_at_ms: u64,
-    /// When it was tried last, or else happened, in milliseconds since the Unix epoch.
-    pub tried_at_ms: u64,
-    /// When it is forgotten, in milliseconds since the Unix epoch.
-    pub forget_at_ms: u64,
+    /// Time of the last attempt, or of the event if there was none, in milliseconds since the Unix epoch.
+    pub last_attempt_at_ms: u64,
+    /// Time of its deletion, in milliseconds since the Unix epoch.
+    pub expires_at_ms: u64,
 }
 
-/// A part of the dead letters.
+/// A page of dead letters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeadLetterPage {
-    /// The letters, in the order in which they happened.
+    /// The dead letters, in the order of their events.
     pub letters: Vec<DeadLetter>,
-    /// How many there are in all.
+    /// Number of all dead letters that match.
     pub total: u64,
 }
 
-/// Which dead letters are meant.
+/// A filter for dead letters; all conditions must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeadLetterFilter {
-    /// Those of this team alone.
+    /// Only those of this team.
     pub team: Option<String>,
-    /// Those of jobs of this kind alone.
+    /// Only those of jobs of this kind.
     pub kind: Option<JobKind>,
-    /// This one alone.
+    /// Only the one with this identifier.
     pub id: Option<String>,
 }
 
@@ -63,19 +63,19 @@ const FROM: &str = "webhook_events AS events JOIN webhooks ON webhooks.job = eve
      JOIN jobs ON jobs.number = events.job";
 
 impl Store {
-    /// Returns dead letters after the first `skip`, at most `most` of them.
+    /// Returns up to `max` dead letters after the first `skip`.
     ///
     /// # Errors
     /// Failures of the database.
     pub fn dead_letters(
         &self,
-        which: &DeadLetterFilter,
+        filter: &DeadLetterFilter,
         skip: u64,
-        most: u64,
+        max: u64,
     ) -> Result<DeadLetterPage, StoreError> {
-        let DeadLetterFilter { team, kind, id } = which;
+        let DeadLetterFilter { team, kind, id } = filter;
         let kind = kind.map(JobKind::as_str);
-        let (skip, most) = (skip.min(i64::MAX as u64), most.min(i64::MAX as u64));
+        let (skip, max) = (skip.min(i64::MAX as u64), max.min(i64::MAX as u64));
         self.database().read(|connection| {
             let total = connection
                 .prepare_cached(&format!("SELECT count(*) FROM {FROM} WHERE {WHERE}"))?
@@ -87,22 +87,22 @@ impl Store {
                      ifnull(events.tried_at, events.created_at), events.forget_at \
                      FROM {FROM} WHERE {WHERE} ORDER BY events.number LIMIT ?5 OFFSET ?4"
                 ))?
-                .query_map(params![team, kind, id, skip, most], letter)?
+                .query_map(params![team, kind, id, skip, max], letter_from_row)?
                 .collect::<rusqlite::Result<_>>()?;
             Ok(DeadLetterPage { letters, total })
         })
     }
 
-    /// Lets dead letters be tried anew at once, as often as an event may be; returns how many.
+    /// Makes dead letters pending again, due at once and with all attempts of a new event. Returns how many.
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn retry_dead_letters(&self, which: &DeadLetterFilter, now_ms: u64) -> Result<u64, StoreError> {
+    pub fn retry_dead_letters(&self, filter: &DeadLetterFilter, now_ms: u64) -> Result<u64, StoreError> {
         let sql = format!(
             "UPDATE webhook_events SET forget_at = NULL, round = 0, due_at = ?4, since = ?4 \
              WHERE number IN (SELECT events.number FROM {FROM} WHERE {WHERE})"
         );
-        let DeadLetterFilter { team, kind, id } = which;
+        let DeadLetterFilter { team, kind, id } = filter;
         self.database().write(Durability::Power, |transaction| {
             transaction
                 .execute(&sql, params![team, kind.map(JobKind::as_str), id, now_ms])
@@ -110,22 +110,22 @@ impl Store {
         })
     }
 
-    /// Forgets dead letters, and returns how many.
+    /// Deletes dead letters, and returns how many.
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn delete_dead_letters(&self, which: &DeadLetterFilter) -> Result<u64, StoreError> {
+    pub fn delete_dead_letters(&self, filter: &DeadLetterFilter) -> Result<u64, StoreError> {
         let sql = format!(
             "DELETE FROM webhook_events WHERE number IN (SELECT events.number FROM {FROM} WHERE {WHERE})"
         );
-        let DeadLetterFilter { team, kind, id } = which;
+        let DeadLetterFilter { team, kind, id } = filter;
         self.database().write(Durability::Power, |transaction| {
             transaction.execute(&sql, params![team, kind.map(JobKind::as_str), id]).map(|rows| rows as u64)
         })
     }
 }
 
-fn letter(row: &Row<'_>) -> rusqlite::Result<DeadLetter> {
+fn letter_from_row(row: &Row<'_>) -> rusqlite::Result<DeadLetter> {
     Ok(DeadLetter {
         id: row.get(0)?,
         team: row.get(1)?,
@@ -137,7 +137,7 @@ fn letter(row: &Row<'_>) -> rusqlite::Result<DeadLetter> {
         status: row.get(7)?,
         error: row.get(8)?,
         created_at_ms: row.get(9)?,
-        tried_at_ms: row.get(10)?,
-        forget_at_ms: row.get(11)?,
+        last_attempt_at_ms: row.get(10)?,
+        expires_at_ms: row.get(11)?,
     })
 }

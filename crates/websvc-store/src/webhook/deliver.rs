@@ -1,4 +1,4 @@
-//! Events on their way: which may be tried now, what is sent, and what came of it.
+//! Delivery of pending events: the next event that is due, its content, and the outcome of an attempt.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -8,49 +8,49 @@ use crate::error::StoreError;
 use crate::job::JobKind;
 use crate::store::Store;
 
-/// A job that has events to deliver.
+/// A job with pending events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookQueue {
-    /// The number of the job.
+    /// Number of the job.
     pub job: i64,
-    /// Whose it is.
+    /// Team that owns the job.
     pub team: String,
-    /// The host that its events go to.
+    /// Host of its webhook.
     pub host: String,
 }
 
-/// An event that may be tried.
+/// An event that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DueWebhook {
-    /// The number of the event.
+    /// Number of the event.
     pub number: i64,
-    /// The size of its document.
-    pub bytes: u64,
+    /// Size of its document.
+    pub document_bytes: u64,
 }
 
-/// An event as it is sent.
+/// The content of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookDelivery {
-    /// ID of the event at the receiver.
+    /// Identifier of the event on the wire.
     pub id: String,
-    /// The name of the job.
+    /// Identifier of the job on the wire.
     pub job: String,
-    /// Whose it is.
+    /// Team that owns the job.
     pub team: String,
     /// Kind of the job.
     pub kind: JobKind,
-    /// Event.
+    /// Kind of the event.
     pub event: JobEvent,
     /// Destination URL.
     pub url: String,
-    /// Headers of the owner's, as a JSON object of texts.
+    /// Additional request headers, as a JSON object of strings.
     pub headers: String,
     /// Values repeated in every event, as a JSON object.
     pub metadata: String,
-    /// Why the job failed.
+    /// The reason why the job failed.
     pub error: Option<String>,
-    /// Tries since it was begun, or begun anew.
-    pub round: u32,
+    /// Number of attempts since the event, or since it was retried as a dead letter.
+    pub attempts: u32,
     /// The document of a page, as JSON.
     pub document: Option<Vec<u8>>,
 }
@@ -58,32 +58,32 @@ pub struct WebhookDelivery {
 /// Outcome of a delivery attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeliveryOutcome {
-    /// The receiver has it.
+    /// The receiver acknowledged the event.
     Delivered,
-    /// It has not.
+    /// It did not.
     Failed {
-        /// The status of its answer, if there was one.
+        /// HTTP status of the response, if there was one.
         status: Option<u16>,
-        /// Why, in words without an address.
+        /// Error message, without the URL.
         error: String,
-        /// When it is tried again, in milliseconds since the Unix epoch; `None` makes it a dead letter.
-        due_at_ms: Option<u64>,
-        /// Until when a dead letter is kept, in milliseconds since the Unix epoch.
-        forget_at_ms: u64,
+        /// Time of the next attempt, in milliseconds since the Unix epoch; `None` makes the event a dead letter.
+        retry_at_ms: Option<u64>,
+        /// Time of the deletion of a dead letter, in milliseconds since the Unix epoch.
+        expires_at_ms: u64,
     },
 }
 
-/// How many events there are.
+/// Counts of stored events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WebhookStats {
-    /// Those that wait for a try.
-    pub waiting: u64,
+    /// Pending events.
+    pub pending: u64,
     /// Dead letters.
-    pub dead: u64,
+    pub dead_letters: u64,
 }
 
 impl Store {
-    /// Returns the jobs that have events to deliver at `now_ms` (milliseconds since the Unix epoch), the oldest first.
+    /// Returns the jobs with events that are due at `now_ms` (milliseconds since the Unix epoch), the oldest first.
     ///
     /// # Errors
     /// Failures of the database.
@@ -103,7 +103,7 @@ impl Store {
         })
     }
 
-    /// Returns when the next event is due after `now_ms`, in milliseconds since the Unix epoch, if there is one.
+    /// Returns the time of the next event that is due after `now_ms`, in milliseconds since the Unix epoch.
     ///
     /// # Errors
     /// Failures of the database.
@@ -117,9 +117,9 @@ impl Store {
         })
     }
 
-    /// Returns the event of a job that is to be tried next at `now_ms` (milliseconds since the Unix epoch), beside those
-    /// that are tried already. A page is not before the beginning of its job was tried, an end not before all that
-    /// happened before it was.
+    /// Returns the next event of a job that is due at `now_ms` (milliseconds since the Unix epoch) and not in flight.
+    /// The first attempt of a page event follows that of the started event. The first attempt of an end event follows
+    /// those of all earlier events.
     ///
     /// # Errors
     /// Failures of the database.
@@ -127,7 +127,7 @@ impl Store {
         &self,
         job: i64,
         now_ms: u64,
-        busy: &[i64],
+        in_flight: &[i64],
     ) -> Result<Option<DueWebhook>, StoreError> {
         self.database().read(|connection| {
             let mut statement = connection.prepare_cached(
@@ -137,32 +137,32 @@ impl Store {
                  AND since > (SELECT ifnull(webhooks.dropped_at, -1) FROM webhooks WHERE webhooks.job = ?1) \
                  ORDER BY due_at, number LIMIT ?3",
             )?;
-            // Beside those that are tried already, one may be the end, which waits for the others.
-            let mut rows = statement.query(params![job, now_ms, busy.len() as u64 + 2])?;
+            // One more than those in flight, and another because the end event may have to wait for the others.
+            let mut rows = statement.query(params![job, now_ms, in_flight.len() as u64 + 2])?;
             while let Some(row) = rows.next()? {
                 let (number, event, attempts): (i64, JobEvent, u32) = (row.get(0)?, row.get(1)?, row.get(2)?);
-                if busy.contains(&number) {
+                if in_flight.contains(&number) {
                     continue;
                 }
                 let must_wait = attempts == 0
                     && match event {
                         JobEvent::Started => false,
-                        // The beginning has the least number of all.
-                        JobEvent::Page => first_untried(connection, job)?
+                        // The started event has the lowest number of all.
+                        JobEvent::Page => first_unattempted(connection, job)?
                             .is_some_and(|(_, first)| first == JobEvent::Started),
                         JobEvent::Completed | JobEvent::Failed => {
-                            first_untried(connection, job)?.is_some_and(|(first, _)| first < number)
+                            first_unattempted(connection, job)?.is_some_and(|(first, _)| first < number)
                         }
                     };
                 if !must_wait {
-                    return Ok(Some(DueWebhook { number, bytes: row.get(3)? }));
+                    return Ok(Some(DueWebhook { number, document_bytes: row.get(3)? }));
                 }
             }
             Ok(None)
         })
     }
 
-    /// Returns an event as it is sent; `None` when it does not wait any more.
+    /// Returns the content of an event; `None` if it is no longer pending.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when its document cannot be decoded; otherwise failures of the database.
@@ -187,7 +187,7 @@ impl Store {
                         headers: row.get(6)?,
                         metadata: row.get(7)?,
                         error: row.get::<_, Option<String>>(8)?.filter(|_| event == JobEvent::Failed),
-                        round: row.get(9)?,
+                        attempts: row.get(9)?,
                         document: None,
                     };
                     Ok((delivery, row.get::<_, i64>(10)?, row.get::<_, Option<u64>>(11)?))
@@ -202,49 +202,49 @@ impl Store {
         Ok(Some(delivery))
     }
 
-    /// Notes what became of a try at `now_ms` (milliseconds since the Unix epoch).
+    /// Records the outcome of an attempt at `now_ms` (milliseconds since the Unix epoch).
     ///
     /// # Errors
-    /// Failures of the database; the event is as it was, and will be tried again.
+    /// Failures of the database; then the event is unchanged, and will be sent again.
     pub fn record_webhook_attempt(
         &self,
         number: i64,
-        tried: &DeliveryOutcome,
+        outcome: &DeliveryOutcome,
         now_ms: u64,
     ) -> Result<(), StoreError> {
-        self.database().write(Durability::Process, |transaction| match tried {
+        self.database().write(Durability::Process, |transaction| match outcome {
             DeliveryOutcome::Delivered => transaction
                 .prepare_cached("DELETE FROM webhook_events WHERE number = ?1")?
                 .execute([number])
                 .map(drop),
-            DeliveryOutcome::Failed { status, error, due_at_ms, forget_at_ms } => transaction
+            DeliveryOutcome::Failed { status, error, retry_at_ms, expires_at_ms } => transaction
                 .prepare_cached(
                     "UPDATE webhook_events SET attempts = attempts + 1, round = round + 1, tried_at = ?2, \
                      status = ?3, error = ?4, due_at = ifnull(?5, due_at), \
                      forget_at = iif(?5 IS NULL, ?6, NULL) WHERE number = ?1 AND forget_at IS NULL",
                 )?
-                .execute(params![number, now_ms, status, error, due_at_ms, forget_at_ms])
+                .execute(params![number, now_ms, status, error, retry_at_ms, expires_at_ms])
                 .map(drop),
         })
     }
 
-    /// Returns how many events there are.
+    /// Returns the counts of stored events.
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn webhook_figures(&self) -> Result<WebhookStats, StoreError> {
+    pub fn webhook_stats(&self) -> Result<WebhookStats, StoreError> {
         let sql = "SELECT (SELECT ifnull(sum(waiting), 0) FROM webhooks WHERE waiting > 0), \
                    (SELECT count(*) FROM webhook_events WHERE forget_at IS NOT NULL)";
         self.database().read(|connection| {
             connection
                 .prepare_cached(sql)?
-                .query_row([], |row| Ok(WebhookStats { waiting: row.get(0)?, dead: row.get(1)? }))
+                .query_row([], |row| Ok(WebhookStats { pending: row.get(0)?, dead_letters: row.get(1)? }))
         })
     }
 }
 
-/// Returns the first event of a job that waits for its first try.
-fn first_untried(connection: &Connection, job: i64) -> rusqlite::Result<Option<(i64, JobEvent)>> {
+/// Returns the first event of a job without an attempt.
+fn first_unattempted(connection: &Connection, job: i64) -> rusqlite::Result<Option<(i64, JobEvent)>> {
     connection
         .prepare_cached(
             "SELECT number, event FROM webhook_events WHERE job = ?1 AND forget_at IS NULL AND attempts = 0 \

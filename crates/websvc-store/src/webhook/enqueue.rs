@@ -1,11 +1,11 @@
-//! Events as they happen, within the transactions that make them happen.
+//! Enqueuing of events, in the transactions of the changes that they report.
 
 use rusqlite::{Transaction, params};
 
 use super::{JobEvent, NewWebhook};
 
-/// Notes where the events of a job go, and that it began.
-pub(crate) fn begin(
+/// Stores the webhook of a new job, and enqueues the started event.
+pub(crate) fn register(
     transaction: &Transaction<'_>,
     job: i64,
     webhook: &NewWebhook,
@@ -21,8 +21,8 @@ pub(crate) fn begin(
     enqueue(transaction, job, JobEvent::Started, None, now_ms).map(drop)
 }
 
-/// Adds an event, if the job has a webhook that wants it, and tells whether that was so; of a page, `position` is that of
-/// its document.
+/// Enqueues an event, if the job has a webhook for this kind of event, and returns whether it has. For a page event,
+/// `position` is that of its document.
 pub(crate) fn enqueue(
     transaction: &Transaction<'_>,
     job: i64,
@@ -40,7 +40,7 @@ pub(crate) fn enqueue(
         .map(|rows| rows > 0)
 }
 
-/// Notes that nobody wants the events of a job any more that wait at `now_ms`; [`Store::sweep_webhooks`] drops them.
+/// Marks the events of a job that are pending at `now_ms` as abandoned; [`Store::sweep_webhooks`] drops them.
 ///
 /// [`Store::sweep_webhooks`]: crate::Store::sweep_webhooks
 pub(crate) fn abandon(transaction: &Transaction<'_>, job: i64, now_ms: u64) -> rusqlite::Result<()> {

@@ -1,9 +1,9 @@
-//! Webhooks: the events of jobs, from the transaction that makes one happen until its receiver has it.
+//! Webhook events of jobs: enqueued with the change that they report, deleted after delivery.
 //!
-//! An event is a row that is written with what it tells of: the event of a page with its document, that of an end with the
-//! end. Nothing that happens between them can lose one. It is removed when it was delivered; one that could not be, or waited
-//! for too long, is a dead letter, and kept for a time. Those that wait when their job is cancelled are dropped. The row of a
-//! page names its document and does not repeat it, so a job is not forgotten before its events are.
+//! An event is a row that is written in the transaction of its change, for example together with the document of a
+//! page. So a crash cannot lose one. An event that could not be delivered, or was pending for too long, becomes a dead
+//! letter, which is stored for a while. The pending events of a cancelled job are dropped. The event of a page refers
+//! to its document, so a job is not deleted before its events.
 
 mod dead_letters;
 mod deliver;
@@ -15,26 +15,26 @@ use crate::job::JobKind;
 
 pub use dead_letters::{DeadLetter, DeadLetterFilter, DeadLetterPage};
 pub use deliver::{DeliveryOutcome, DueWebhook, WebhookDelivery, WebhookQueue, WebhookStats};
-pub(crate) use enqueue::{abandon, begin, enqueue};
+pub(crate) use enqueue::{abandon, enqueue, register};
 pub use sweep::WebhookSweepReport;
 
-/// Kinds of job events.
+/// The kind of an event of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobEvent {
-    /// It began.
+    /// The job was created.
     Started,
-    /// There is a document.
+    /// The job has another document.
     Page,
-    /// All of it is done.
+    /// The job is completed.
     Completed,
-    /// It could not go on.
+    /// The job failed.
     Failed,
 }
 
 impl JobEvent {
-    /// Returns what its receiver knows it as.
+    /// Returns the name of the event on the wire.
     #[must_use]
-    pub fn full_name(self, kind: JobKind) -> &'static str {
+    pub fn wire_name(self, kind: JobKind) -> &'static str {
         match (kind, self) {
             (JobKind::Crawl, Self::Started) => "crawl.started",
             (JobKind::Crawl, Self::Page) => "crawl.page",
@@ -51,14 +51,14 @@ impl JobEvent {
 /// Webhook of a new job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewWebhook {
-    /// The address.
+    /// Destination URL.
     pub url: String,
-    /// Its host: those of one host share a bound.
+    /// Host of the URL, for the limit of concurrent deliveries per host.
     pub host: String,
-    /// Headers of the owner's, as a JSON object of texts.
+    /// Additional request headers, as a JSON object of strings.
     pub headers: String,
     /// Values repeated in every event, as a JSON object.
     pub metadata: String,
-    /// The events that are wanted.
+    /// The events to deliver.
     pub events: Vec<JobEvent>,
 }

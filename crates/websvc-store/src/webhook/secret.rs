@@ -1,7 +1,7 @@
 //! Signing secrets of teams: random bytes, created when first needed.
 //!
-//! A receiver needs the secret itself, so it cannot be kept as a hash. It lies in the database as browser profiles do, which
-//! only the owner of the data directory can read.
+//! A receiver needs the secret itself, so it cannot be stored as a hash. Only the owner of the data directory can read
+//! the database.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
@@ -10,11 +10,11 @@ use crate::database::Durability;
 use crate::error::StoreError;
 use crate::store::Store;
 
-/// As many as the digest has: more would add nothing.
+/// Length of a secret. More than the length of the digest would add no security.
 const SECRET_BYTES: usize = 32;
 
 impl Store {
-    /// Returns the bytes that the events of a team are signed with. They are made when there are none.
+    /// Returns the secret that signs the events of a team. Creates it if there is none.
     ///
     /// # Errors
     /// [`StoreError::Random`]; otherwise failures of the database.
@@ -27,33 +27,33 @@ impl Store {
         })? {
             return Ok(secret);
         }
-        let fresh = fresh()?;
+        let secret = random_secret()?;
         self.database().write(Durability::Power, |transaction| {
             transaction.execute(
                 "INSERT INTO webhook_secrets (team, secret, created_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
-                params![team, fresh, now_ms()],
+                params![team, secret, now_ms()],
             )?;
             read(transaction, team)
         })
     }
 
-    /// Makes other bytes to sign the events of a team with, from the next try on, and returns them.
+    /// Replaces the secret of a team, from the next delivery attempt on, and returns the new one.
     ///
     /// # Errors
     /// [`StoreError::Random`]; otherwise failures of the database.
     pub fn rotate_webhook_secret(&self, team: &str) -> Result<[u8; 32], StoreError> {
-        let fresh = fresh()?;
+        let secret = random_secret()?;
         self.database().write(Durability::Power, |transaction| {
             transaction.execute(
                 "INSERT OR REPLACE INTO webhook_secrets (team, secret, created_at) VALUES (?1, ?2, ?3)",
-                params![team, fresh, now_ms()],
+                params![team, secret, now_ms()],
             )?;
             read(transaction, team)
         })
     }
 }
 
-fn fresh() -> Result<[u8; SECRET_BYTES], StoreError> {
+fn random_secret() -> Result<[u8; SECRET_BYTES], StoreError> {
     let mut bytes = [0; SECRET_BYTES];
     getrandom::fill(&mut bytes).map_err(|source| StoreError::Random { source })?;
     Ok(bytes)

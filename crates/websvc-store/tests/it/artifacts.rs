@@ -1,8 +1,8 @@
-//! The records of artifacts: their states, the bound on all of them, and what is left to remove.
+//! Tests of artifact records: states, the limit of their total size, expiry.
 
-use websvc_store::{ArtifactRecord, ArtifactTotals, ReserveOutcome, Store};
+use websvc_store::{ArtifactRecord, ReserveOutcome, Store};
 
-use crate::fresh;
+use crate::{fresh, sqlite};
 
 fn record(id: &str, bytes: u64, created_at_ms: u64) -> ArtifactRecord {
     ArtifactRecord {
@@ -15,21 +15,22 @@ fn record(id: &str, bytes: u64, created_at_ms: u64) -> ArtifactRecord {
     }
 }
 
-/// Stores a record that can be read, and returns the names of those that had to leave for it.
+/// Stores a readable record, and returns the identifiers of the artifacts that were evicted for it.
 fn put(store: &Store, record: &ArtifactRecord, max_bytes: u64) -> Vec<String> {
-    let ReserveOutcome::Reserved { displaced } = store.reserve_artifact(record, max_bytes).unwrap() else {
-        panic!("no room for {record:?}");
+    let ReserveOutcome::Reserved { evicted } = store.reserve_artifact(record, max_bytes).unwrap() else {
+        panic!("no space for {record:?}");
     };
     assert!(store.publish_artifact(&record.id).unwrap());
-    displaced.into_iter().map(|record| record.id).collect()
+    evicted.into_iter().map(|record| record.id).collect()
 }
 
-fn leaving(store: &Store, now_ms: u64, abandoned_ms: u64) -> Vec<String> {
+/// Returns the identifiers of the artifacts to be removed.
+fn take_expired(store: &Store, now_ms: u64, abandoned_ms: u64) -> Vec<String> {
     store.take_expired_artifacts(now_ms, abandoned_ms).unwrap().into_iter().map(|record| record.id).collect()
 }
 
 #[test]
-fn the_secret_is_made_once_and_kept() {
+fn signing_secret_is_created_once_and_stored() {
     let (dir, store) = fresh();
     let secret = store.artifact_secret().unwrap();
     assert_ne!(secret, [0; 32]);
@@ -41,25 +42,27 @@ fn the_secret_is_made_once_and_kept() {
 }
 
 #[test]
-fn an_artifact_is_readable_from_when_it_is_ready_until_it_leaves() {
-    let (_dir, store) = fresh();
+fn artifact_is_readable_after_publish_until_it_expires() {
+    let (dir, store) = fresh();
     let a = record("a", 10, 5000);
-    assert_eq!(store.reserve_artifact(&a, 100).unwrap(), ReserveOutcome::Reserved { displaced: Vec::new() });
+    assert_eq!(store.reserve_artifact(&a, 100).unwrap(), ReserveOutcome::Reserved { evicted: Vec::new() });
     assert_eq!(store.artifact("a").unwrap(), None);
     assert!(store.publish_artifact("a").unwrap());
     assert_eq!(store.artifact("a").unwrap(), Some(a.clone()));
-    assert_eq!(leaving(&store, 5999, 0), Vec::<String>::new());
-    assert_eq!(leaving(&store, 6000, 0), ["a"]);
+    assert_eq!(take_expired(&store, 5999, 0), Vec::<String>::new());
+    assert_eq!(take_expired(&store, 6000, 0), ["a"]);
     assert_eq!(store.artifact("a").unwrap(), None);
-    // Until its content is gone it is handed out again: the removal may have been broken off.
-    assert_eq!(leaving(&store, 6000, 0), ["a"]);
+    // It is returned again until it is removed, because the removal may have been interrupted.
+    assert_eq!(take_expired(&store, 6000, 0), ["a"]);
     store.remove_artifact("a").unwrap();
-    assert_eq!(leaving(&store, 6000, 0), Vec::<String>::new());
-    assert_eq!(store.artifact_totals().unwrap(), ArtifactTotals { artifacts: 0, bytes: 0 });
+    assert_eq!(take_expired(&store, 6000, 0), Vec::<String>::new());
+    let rows: u64 =
+        sqlite(dir.path()).query_row("SELECT count(*) FROM artifacts", [], |row| row.get(0)).unwrap();
+    assert_eq!(rows, 0);
 }
 
 #[test]
-fn the_oldest_make_room() {
+fn oldest_artifacts_are_evicted_first() {
     let (_dir, store) = fresh();
     assert_eq!(put(&store, &record("b", 40, 2), 100), Vec::<String>::new());
     assert_eq!(put(&store, &record("a", 40, 1), 100), Vec::<String>::new());
@@ -71,41 +74,41 @@ fn the_oldest_make_room() {
 }
 
 #[test]
-fn what_does_not_fit_displaces_nothing() {
+fn artifact_that_does_not_fit_evicts_nothing() {
     let (_dir, store) = fresh();
     put(&store, &record("a", 40, 1), 100);
     assert_eq!(
         store.reserve_artifact(&record("b", 101, 2), 100).unwrap(),
-        ReserveOutcome::NoRoom { arriving_bytes: 0 }
+        ReserveOutcome::NoSpace { reserved_bytes: 0 }
     );
-    // One that is being written stays, whatever comes.
+    // An artifact that is being written cannot be evicted.
     store.reserve_artifact(&record("c", 60, 3), 100).unwrap();
     assert_eq!(
         store.reserve_artifact(&record("d", 41, 4), 100).unwrap(),
-        ReserveOutcome::NoRoom { arriving_bytes: 60 }
+        ReserveOutcome::NoSpace { reserved_bytes: 60 }
     );
     assert!(store.artifact("a").unwrap().is_some());
 }
 
 #[test]
-fn what_was_never_finished_is_removed() {
+fn abandoned_artifact_is_removed() {
     let (_dir, store) = fresh();
     store.reserve_artifact(&record("a", 1, 1000), 100).unwrap();
-    assert_eq!(leaving(&store, 0, 1000), Vec::<String>::new());
-    assert_eq!(leaving(&store, 0, 1001), ["a"]);
-    assert!(!store.publish_artifact("a").unwrap(), "it has no room any more");
+    assert_eq!(take_expired(&store, 0, 1000), Vec::<String>::new());
+    assert_eq!(take_expired(&store, 0, 1001), ["a"]);
+    assert!(!store.publish_artifact("a").unwrap(), "its reservation is gone");
 }
 
 #[test]
-fn removal_is_handed_out_in_bounded_batches() {
+fn expired_artifacts_are_returned_in_bounded_batches() {
     let (_dir, store) = fresh();
     for n in 0..70 {
         put(&store, &record(&format!("{n:02}"), 1, n), 100);
     }
-    let first = leaving(&store, u64::MAX >> 1, 0);
+    let first = take_expired(&store, u64::MAX >> 1, 0);
     assert_eq!((first.len(), first[0].as_str()), (64, "00"));
     for id in &first {
         store.remove_artifact(id).unwrap();
     }
-    assert_eq!(leaving(&store, 0, 0).len(), 6);
+    assert_eq!(take_expired(&store, 0, 0).len(), 6);
 }

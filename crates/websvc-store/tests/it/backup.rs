@@ -1,4 +1,4 @@
-//! Copies of the database while it is in use.
+//! Tests of backups of the database while it is in use.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -8,13 +8,13 @@ use websvc_store::{CacheLimits, Store, StoreError};
 use crate::{fresh, noise, page};
 
 #[test]
-fn a_copy_made_while_others_write_is_whole_and_opens() {
+fn backup_during_writes_is_consistent_and_opens() {
     let (_dir, store) = fresh();
     let target = tempfile::tempdir().unwrap();
     let key = store.create_key("red", "").unwrap();
     let limits = CacheLimits::default();
     let done = AtomicBool::new(false);
-    let copied = thread::scope(|scope| {
+    let expected = thread::scope(|scope| {
         let writer = store.clone();
         let done = &done;
         let writing = scope.spawn(move || {
@@ -37,12 +37,12 @@ fn a_copy_made_while_others_write_is_whole_and_opens() {
     });
     let copy = Store::open(target.path()).unwrap();
     copy.verify().unwrap();
-    assert!(copied.contains(&copy.cache_size().unwrap().pages));
+    assert!(expected.contains(&copy.cache_size().unwrap().pages));
     assert!(copy.authenticate(key.secret.expose()).unwrap().is_some());
 }
 
 #[test]
-fn a_copy_replaces_nothing() {
+fn backup_does_not_overwrite_a_file() {
     let (dir, store) = fresh();
     let error = store.back_up(&dir.path().join(Store::FILE_NAME)).unwrap_err();
     assert!(matches!(error, StoreError::BackupExists { .. }), "{error}");
@@ -50,7 +50,7 @@ fn a_copy_replaces_nothing() {
 }
 
 #[test]
-fn a_copy_that_cannot_be_written_leaves_nothing_behind() {
+fn failed_backup_leaves_no_file() {
     let (dir, store) = fresh();
     let file = dir.path().join("absent").join("copy.db");
     assert!(matches!(store.back_up(&file), Err(StoreError::Io { .. })));
@@ -59,7 +59,7 @@ fn a_copy_that_cannot_be_written_leaves_nothing_behind() {
 
 #[cfg(unix)]
 #[test]
-fn a_copy_is_readable_by_its_owner_alone() {
+fn backup_is_readable_by_its_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let (dir, store) = fresh();
     let file = dir.path().join("copy.db");

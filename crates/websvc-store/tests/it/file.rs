@@ -1,4 +1,4 @@
-//! The file itself: its settings, its version, and files that are something else.
+//! Tests of the database file: settings, schema version, damage, permissions.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use websvc_store::{Store, StoreError};
 use crate::{fresh, schema, sqlite};
 
 #[test]
-fn the_database_is_in_wal_mode_with_a_schema_version() {
+fn database_uses_wal_mode_and_has_a_schema_version() {
     let (dir, _store) = fresh();
     let pragma = |name: &str| -> String {
         let value: rusqlite::types::Value =
@@ -19,13 +19,13 @@ fn the_database_is_in_wal_mode_with_a_schema_version() {
 }
 
 #[test]
-fn a_newer_schema_is_refused_and_left_untouched() {
+fn newer_schema_is_rejected_and_not_changed() {
     let (dir, store) = fresh();
     drop(store);
     sqlite(dir.path()).pragma_update(None, "user_version", 99).unwrap();
     let error = Store::open(dir.path()).unwrap_err();
     assert!(
-        matches!(error, StoreError::NewerSchema { found: 99, known, .. } if known == schema()),
+        matches!(error, StoreError::NewerSchema { found: 99, supported, .. } if supported == schema()),
         "{error}"
     );
     assert!(error.to_string().ends_with("use a newer websvc"), "{error}");
@@ -34,7 +34,7 @@ fn a_newer_schema_is_refused_and_left_untouched() {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_reported_as_damaged_and_kept() {
+fn file_that_is_not_a_database_is_reported_and_not_changed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("websvc.db");
     let text = "this is not a database, it is a letter to a friend\n".repeat(100);
@@ -47,7 +47,7 @@ fn a_file_that_is_no_database_is_reported_as_damaged_and_kept() {
 }
 
 #[test]
-fn damage_inside_the_file_is_found_by_verify() {
+fn verify_finds_damage_inside_the_file() {
     let (dir, store) = fresh();
     store.verify().unwrap();
     for n in 0..50 {
@@ -57,7 +57,7 @@ fn damage_inside_the_file_is_found_by_verify() {
     let path = dir.path().join("websvc.db");
     let mut bytes = fs::read(&path).unwrap();
     let at = bytes.windows(7).position(|window| window == b"default").unwrap();
-    // From inside a table page to its end: the cells of its rows.
+    // Overwrites the rest of a table page, which contains the cells of its rows.
     let end = at.next_multiple_of(4096);
     bytes[at..end].fill(0xff);
     fs::write(&path, &bytes).unwrap();
@@ -66,7 +66,7 @@ fn damage_inside_the_file_is_found_by_verify() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_made_is_named() {
+fn error_names_a_directory_that_cannot_be_created() {
     let dir = tempfile::tempdir().unwrap();
     let in_the_way = dir.path().join("file");
     fs::write(&in_the_way, "x").unwrap();
@@ -77,7 +77,7 @@ fn a_directory_that_cannot_be_made_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn only_the_owner_can_read_the_files() {
+fn files_are_readable_by_their_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let parent = tempfile::tempdir().unwrap();
     let dir = parent.path().join("deep/data");
@@ -91,5 +91,5 @@ fn only_the_owner_can_read_the_files() {
         assert_eq!(mode(&path), 0o600, "{}", path.display());
         files += 1;
     }
-    assert_eq!(files, 3, "the database, its log and the index of the log");
+    assert_eq!(files, 3, "the database, its write-ahead log and the index of the log");
 }

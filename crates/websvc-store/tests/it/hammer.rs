@@ -1,4 +1,4 @@
-//! Budgets under fire: many threads, a model, and processes that are killed, with the ledger as the witness.
+//! Stress tests of budgets: many threads, a model with crashes, and killed processes, checked against the ledger.
 
 use std::collections::HashMap;
 use std::env;
@@ -13,19 +13,20 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use websvc_store::{CreditHold, HoldOutcome, Store, Team};
 
-use crate::credits::{audit, enough, give, remaining, usage};
+use crate::credits::{audit, give, hold_credits, remaining, usage};
 use crate::processes::start_child;
 use crate::sqlite;
 
-/// The tasks of the proof.
+/// Number of concurrent tasks.
 const TASKS: u64 = 64;
-/// For how long the long run hammers: `WEBSVC_HAMMER_SECONDS=30 cargo test -p websvc-store --test it hammer`.
+/// Environment variable with the duration of a long run:
+/// `WEBSVC_HAMMER_SECONDS=30 cargo test -p websvc-store --test it hammer`.
 const SECONDS: &str = "WEBSVC_HAMMER_SECONDS";
 
-/// A generator of numbers (SplitMix64), so that a run can be repeated.
-pub(crate) struct Dice(u64);
+/// A seeded generator of random numbers (SplitMix64), so that a run can be repeated.
+pub(crate) struct Rng(u64);
 
-impl Dice {
+impl Rng {
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -34,20 +35,20 @@ impl Dice {
     }
 }
 
-/// One request: held, perhaps given up, else settled at a price that is often less and sometimes more than what was held.
-/// Returns what was charged.
-fn request(store: &Store, team: &Team, dice: &mut Dice) -> Option<u64> {
-    let held = 1 + dice.below(20);
-    let hold = match store.try_hold(team, held).unwrap() {
-        Some(held) => held,
-        None => store.hold(team, held).unwrap(),
+/// Simulates a request: a hold, which is sometimes dropped, else settled at a price that is often below and sometimes
+/// above it. Returns the charged credits; `None` if the credits were insufficient.
+fn request(store: &Store, team: &Team, rng: &mut Rng) -> Option<u64> {
+    let credits = 1 + rng.below(20);
+    let outcome = match store.try_hold(team, credits).unwrap() {
+        Some(outcome) => outcome,
+        None => store.hold(team, credits).unwrap(),
     };
-    let HoldOutcome::Granted(hold) = hold else { return None };
-    if dice.below(8) == 0 {
+    let HoldOutcome::Granted(hold) = outcome else { return None };
+    if rng.below(8) == 0 {
         drop(hold);
         return Some(0);
     }
-    let price = dice.below(held + 8);
+    let price = rng.below(credits + 8);
     if !hold.covers(price) {
         hold.extend(price).unwrap();
     }
@@ -55,7 +56,7 @@ fn request(store: &Store, team: &Team, dice: &mut Dice) -> Option<u64> {
 }
 
 #[test]
-fn sixty_four_tasks_spend_budgets_to_the_last_credit_and_no_further() {
+fn concurrent_tasks_spend_exactly_the_budget() {
     let seconds: Option<u64> = env::var(SECONDS).ok().map(|text| text.parse().unwrap());
     let (dir, store) = crate::fresh();
     let budget = 4_000 * seconds.map_or(1, |seconds| seconds * 10);
@@ -63,21 +64,21 @@ fn sixty_four_tasks_spend_budgets_to_the_last_credit_and_no_further() {
         (0..4).map(|n| give(&store, &format!("team {n}"), Some(budget + n * 777))).collect();
     let charged: Vec<AtomicU64> = teams.iter().map(|_| AtomicU64::new(0)).collect();
     let until = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    // Two handles, as of two processes: leases of their own, one database.
+    // Two handles behave like two processes: separate leases, one database.
     let other = Store::open(dir.path()).unwrap();
     thread::scope(|scope| {
         for task in 0..TASKS {
             let store = if task % 2 == 0 { &store } else { &other };
             let (teams, charged) = (&teams, &charged);
             scope.spawn(move || {
-                let mut dice = Dice(task);
-                let mut refused = 0;
-                // Until everything is spent, or until it is time.
-                while refused < 50 && until.is_none_or(|until| Instant::now() < until) {
-                    let at = dice.below(teams.len() as u64) as usize;
-                    match request(store, &teams[at], &mut dice) {
+                let mut rng = Rng(task);
+                let mut rejected = 0;
+                // Until all credits are spent, or the time is over.
+                while rejected < 50 && until.is_none_or(|until| Instant::now() < until) {
+                    let at = rng.below(teams.len() as u64) as usize;
+                    match request(store, &teams[at], &mut rng) {
                         Some(credits) => drop(charged[at].fetch_add(credits, Ordering::Relaxed)),
-                        None => refused += 1,
+                        None => rejected += 1,
                     }
                 }
             });
@@ -88,8 +89,8 @@ fn sixty_four_tasks_spend_budgets_to_the_last_credit_and_no_further() {
         let (charged, granted) = (charged.load(Ordering::Relaxed), team.credits.unwrap());
         let budget = store.budget(&team.name).unwrap().unwrap();
         assert_eq!((budget.spent, budget.remaining), (charged, granted - charged), "{team:?}");
-        // To the last credit: what is left is charged to a request that costs more.
-        let last = enough(&store, team, 0);
+        // The last credits are charged to a request that costs more.
+        let last = hold_credits(&store, team, 0);
         last.extend(granted).unwrap();
         assert_eq!(last.settle(usage(granted)), granted - charged);
         assert_eq!(remaining(&store, &team.name), 0);
@@ -97,17 +98,17 @@ fn sixty_four_tasks_spend_budgets_to_the_last_credit_and_no_further() {
     audit(dir.path());
 }
 
-/// Body of the child process: spends, and reports each request after it was charged, as a response would.
+/// Body of the child process: spends credits, and reports each charge after it was made, as a response would.
 pub(crate) fn spend_until_killed(store: &Store, seed: u64) {
     let teams: Vec<Team> = store.list_teams().unwrap();
     thread::scope(|scope| {
         for task in 0..TASKS {
             let teams = &teams;
             scope.spawn(move || {
-                let mut dice = Dice(seed * 1_000 + task);
+                let mut rng = Rng(seed * 1_000 + task);
                 loop {
-                    let team = &teams[dice.below(teams.len() as u64) as usize];
-                    if let Some(credits) = request(store, team, &mut dice).filter(|credits| *credits > 0) {
+                    let team = &teams[rng.below(teams.len() as u64) as usize];
+                    if let Some(credits) = request(store, team, &mut rng).filter(|credits| *credits > 0) {
                         let line = format!("charged {} {credits}\n", team.name);
                         std::io::stdout().write_all(line.as_bytes()).unwrap();
                     }
@@ -117,19 +118,19 @@ pub(crate) fn spend_until_killed(store: &Store, seed: u64) {
     });
 }
 
-/// Lets a process spend until it has told of so many charges, kills it, and adds what it told of.
-fn spend_and_kill(dir: &Path, seed: u64, charges: usize, told: &mut HashMap<String, u64>) {
+/// Lets a process spend until it has reported `charges` charges, kills it, and adds the reported credits by team.
+fn spend_and_kill(dir: &Path, seed: u64, charges: usize, reported: &mut HashMap<String, u64>) {
     let mut child = start_child(dir, &format!("spend {seed}"));
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut left = charges;
+    let mut remaining = charges;
     for line in lines {
         let Ok(line) = line else { break };
         let Some(rest) = line.strip_prefix("charged ") else { continue };
         let Some((team, credits)) = rest.rsplit_once(' ') else { continue };
-        *told.entry(team.to_owned()).or_default() += credits.parse::<u64>().unwrap();
-        left = left.saturating_sub(1);
-        if left == 0 {
-            // What is still in the pipe is read, too: it was told.
+        *reported.entry(team.to_owned()).or_default() += credits.parse::<u64>().unwrap();
+        remaining = remaining.saturating_sub(1);
+        if remaining == 0 {
+            // Reports that are still in the pipe are read too.
             child.kill().unwrap();
         }
     }
@@ -137,10 +138,10 @@ fn spend_and_kill(dir: &Path, seed: u64, charges: usize, told: &mut HashMap<Stri
 }
 
 #[test]
-fn killed_processes_charge_every_answered_request_once() {
+fn killed_processes_charge_every_request_with_a_response_once() {
     const KILLS: u64 = 4;
-    // The most that a request of the child costs.
-    const MOST: u64 = 28;
+    // The maximum price of a request of the child.
+    const MAX_PRICE: u64 = 28;
     let (dir, store) = crate::fresh();
     let granted = 200_000;
     let names = ["tea", "coffee"];
@@ -148,23 +149,23 @@ fn killed_processes_charge_every_answered_request_once() {
         give(&store, name, Some(granted));
     }
     drop(store);
-    let mut told = HashMap::new();
+    let mut reported = HashMap::new();
     for seed in 0..KILLS {
-        let mut dice = Dice(seed);
-        spend_and_kill(dir.path(), seed, 200 + dice.below(1_500) as usize, &mut told);
+        let mut rng = Rng(seed);
+        spend_and_kill(dir.path(), seed, 200 + rng.below(1_500) as usize, &mut reported);
     }
     let store = Store::open(dir.path()).unwrap();
-    let mut unanswered = 0;
+    let mut unreported = 0;
     for name in names {
-        let (told, budget) = (told[name], store.budget(name).unwrap().unwrap());
-        assert!(budget.spent >= told, "{name}: {told} were answered and {} charged", budget.spent);
-        assert_eq!(budget.remaining, granted - budget.spent, "{name}: all leases came back");
-        unanswered += budget.spent - told;
+        let (reported, budget) = (reported[name], store.budget(name).unwrap().unwrap());
+        assert!(budget.spent >= reported, "{name}: {reported} were reported and {} charged", budget.spent);
+        assert_eq!(budget.remaining, granted - budget.spent, "{name}: all leases were returned");
+        unreported += budget.spent - reported;
     }
-    // At most the requests that were between charge and answer.
-    assert!(unanswered <= KILLS * TASKS * MOST, "{unanswered}");
+    // At most the requests that were killed between charge and report.
+    assert!(unreported <= KILLS * TASKS * MAX_PRICE, "{unreported}");
     audit(dir.path());
-    assert_eq!(fs::read_dir(dir.path().join("ledger")).unwrap().count(), 0, "nothing is left of them");
+    assert_eq!(fs::read_dir(dir.path().join("ledger")).unwrap().count(), 0, "all journals are removed");
 }
 
 /// A step of the model.
@@ -206,11 +207,11 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Model of a team's balance, by the rules alone.
+/// The expected balance of a team.
 #[derive(Debug, Clone, Copy, Default)]
 struct Model {
     /// `None` is unlimited.
-    left: Option<u64>,
+    remaining: Option<u64>,
     /// Credits held by requests in flight.
     held: u64,
     grant: u32,
@@ -226,34 +227,34 @@ struct World {
 const NAMES: [&str; 2] = ["tea", "coffee"];
 
 impl World {
-    fn take(&mut self, step: Step) {
+    fn run(&mut self, step: Step) {
         match step {
             Step::Give { team, credits } => {
                 give(&self.store, NAMES[team], credits);
                 let model = &mut self.teams[team];
-                *model = Model { left: credits, held: 0, grant: model.grant + 1 };
+                *model = Model { remaining: credits, held: 0, grant: model.grant + 1 };
             }
             Step::Hold { team, credits } => self.hold(team, credits),
             Step::Settle { hold, price } => self.settle(hold, price),
             Step::Drop { hold } => {
-                if let Some(at) = hold.checked_rem(self.holds.len()) {
-                    let (team, grant, credits, hold) = self.holds.swap_remove(at);
+                if let Some(index) = hold.checked_rem(self.holds.len()) {
+                    let (team, grant, credits, hold) = self.holds.swap_remove(index);
                     drop(hold);
-                    self.unhold(team, grant, credits);
+                    self.release(team, grant, credits);
                 }
             }
             Step::Flush => self.store.flush_credits().unwrap(),
             Step::Crash => {
-                let copy = as_after_a_crash(self.dir.path());
+                let copy = copy_after_crash(self.dir.path());
                 self.open(&copy);
                 self.dir = copy;
             }
             Step::Restart => {
                 self.holds.clear();
-                let (other, elsewhere) = crate::fresh();
-                // The last handle is gone: the store writes what is left.
-                drop(std::mem::replace(&mut self.store, elsewhere));
-                let dir = std::mem::replace(&mut self.dir, other);
+                let (other_dir, other_store) = crate::fresh();
+                // This drops the last handle, so the store flushes.
+                drop(std::mem::replace(&mut self.store, other_store));
+                let dir = std::mem::replace(&mut self.dir, other_dir);
                 self.open(&dir);
                 self.dir = dir;
             }
@@ -269,13 +270,13 @@ impl World {
 
     fn hold(&mut self, team: usize, credits: u64) {
         let record = self.store.team(NAMES[team]).unwrap().unwrap();
-        let held = match self.store.try_hold(&record, credits).unwrap() {
-            Some(held) => held,
+        let outcome = match self.store.try_hold(&record, credits).unwrap() {
+            Some(outcome) => outcome,
             None => self.store.hold(&record, credits).unwrap(),
         };
         let model = &mut self.teams[team];
-        let free = model.left.map(|left| left - model.held);
-        match held {
+        let free = model.remaining.map(|remaining| remaining - model.held);
+        match outcome {
             HoldOutcome::Granted(hold) => {
                 assert!(free.is_none_or(|free| free >= credits), "{credits} of {free:?} were held");
                 let credits = if free.is_some() { credits } else { 0 };
@@ -289,23 +290,23 @@ impl World {
     }
 
     fn settle(&mut self, hold: usize, price: u64) {
-        let Some(at) = hold.checked_rem(self.holds.len()) else { return };
-        let (team, grant, credits, hold) = self.holds.swap_remove(at);
+        let Some(index) = hold.checked_rem(self.holds.len()) else { return };
+        let (team, grant, credits, hold) = self.holds.swap_remove(index);
         hold.extend(price).unwrap();
         let charged = hold.settle(usage(price));
         let model = &mut self.teams[team];
         assert!(charged <= price);
         if model.grant == grant
-            && let Some(left) = &mut model.left
+            && let Some(remaining) = &mut model.remaining
         {
-            let free = *left - model.held;
+            let free = *remaining - model.held;
             assert_eq!(charged, price.min(credits + free), "{credits} held and {free} free");
-            *left -= charged;
+            *remaining -= charged;
         }
-        self.unhold(team, grant, credits);
+        self.release(team, grant, credits);
     }
 
-    fn unhold(&mut self, team: usize, grant: u32, credits: u64) {
+    fn release(&mut self, team: usize, grant: u32, credits: u64) {
         if self.teams[team].grant == grant {
             self.teams[team].held -= credits;
         }
@@ -313,8 +314,8 @@ impl World {
 
     fn check(&self) {
         for (name, model) in NAMES.iter().zip(&self.teams) {
-            let left = self.store.budget(name).unwrap().map(|budget| budget.remaining);
-            assert_eq!(left, model.left, "{name}");
+            let remaining = self.store.budget(name).unwrap().map(|budget| budget.remaining);
+            assert_eq!(remaining, model.remaining, "{name}");
         }
         let wrong: i64 = sqlite(self.dir.path())
             .query_row(
@@ -328,11 +329,11 @@ impl World {
     }
 }
 
-/// Copies the files as a process leaves them that is killed now.
-fn as_after_a_crash(dir: &Path) -> TempDir {
+/// Copies the files in the state in which a killed process would leave them.
+fn copy_after_crash(dir: &Path) -> TempDir {
     let copy = tempfile::tempdir().unwrap();
     let sqlite = sqlite(dir);
-    // Nobody writes while the files are copied.
+    // The lock keeps other connections from writing while the files are copied.
     sqlite.execute_batch("BEGIN IMMEDIATE").unwrap();
     for name in ["websvc.db", "websvc.db-wal"] {
         if dir.join(name).exists() {
@@ -354,14 +355,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_ledger_does_what_the_rules_say_through_crashes(steps in proptest::collection::vec(step(), 1..60)) {
+    fn ledger_matches_the_model_despite_crashes(steps in proptest::collection::vec(step(), 1..60)) {
         let (dir, store) = crate::fresh();
         for name in NAMES {
             give(&store, name, None);
         }
         let mut world = World { dir, store, teams: [Model::default(); 2], holds: Vec::new() };
         for step in steps {
-            world.take(step);
+            world.run(step);
         }
     }
 }

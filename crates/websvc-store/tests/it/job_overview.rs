@@ -1,4 +1,4 @@
-//! Jobs of all teams at a glance.
+//! Tests of the overview of jobs.
 
 use websvc_store::{JobKind, JobLimits, JobState, NewJob};
 
@@ -6,7 +6,7 @@ use crate::fresh;
 use crate::jobs::{create, job};
 
 #[test]
-fn recent_jobs_are_those_that_run_then_those_that_ended_lately() {
+fn recent_jobs_are_running_jobs_then_recently_ended_ones() {
     let (_folder, store) = fresh();
     create(&store, &job("old", &["a"]));
     create(&store, &job("done", &["a", "b"]));
@@ -20,5 +20,5 @@ fn recent_jobs_are_those_that_run_then_those_that_ended_lately() {
     assert_eq!(seen, [("busy", "cup", JobState::Running, 3), ("done", "tea", JobState::Cancelled, 0)]);
     assert_eq!((found[0].kind, &found[0].urls[..1]), (JobKind::Crawl, &["http://a.test/a".to_owned()][..]));
     assert_eq!((found[0].finished_at_ms, found[1].finished_at_ms), (None, Some(9_000)));
-    assert_eq!(store.recent_jobs(0, 2).unwrap().len(), 2, "at most so many");
+    assert_eq!(store.recent_jobs(0, 2).unwrap().len(), 2, "at most two");
 }

@@ -1,4 +1,4 @@
-//! Jobs: each URL once, whatever dies in between.
+//! Tests of jobs: leases, completions, limits, and a model with crashes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,10 +11,10 @@ use websvc_store::{
     JobState, JobUrl, NewJob, Store, Team, UrlCompletion, UrlOutcome,
 };
 
-use crate::credits::{audit, enough, give, remaining, usage};
+use crate::credits::{audit, give, hold_credits, remaining, usage};
 use crate::{fresh, sqlite};
 
-const LIFE: Duration = Duration::from_secs(60);
+const TTL: Duration = Duration::from_secs(60);
 const DAY_MS: u64 = 86_400_000;
 
 pub(crate) fn url(name: &str) -> JobUrl {
@@ -28,10 +28,10 @@ pub(crate) fn job(id: &str, names: &[&str]) -> NewJob {
         key: None,
         kind: JobKind::Batch,
         request: "{}".to_owned(),
-        idempotency: None,
+        idempotency_key: None,
         page_limit: None,
         urls: names.iter().map(|name| url(name)).collect(),
-        listed: 0,
+        list_len: 0,
         webhook: None,
     }
 }
@@ -43,31 +43,38 @@ pub(crate) fn create(store: &Store, job: &NewJob) -> i64 {
     store.job(&job.team, job.kind, &job.id, 0).unwrap().expect("the job is there").number
 }
 
-/// A page that costs nothing was noted.
+/// Returns the outcome of a recorded page that costs nothing.
 fn free(state: JobState) -> CompletionOutcome {
     CompletionOutcome::Recorded { state, charged: 0, has_event: state != JobState::Running }
 }
 
-pub(crate) fn finish(store: &Store, lease: &JobLease, end: UrlOutcome) -> CompletionOutcome {
-    finish_with(store, lease, end, None, &[])
+#[track_caller]
+pub(crate) fn complete_url(
+    store: &Store,
+    completion: UrlCompletion,
+    limits: &JobLimits,
+    now_ms: u64,
+) -> CompletionOutcome {
+    store.complete_job_urls(vec![completion.compress()], limits, now_ms).pop().unwrap().unwrap()
 }
 
-pub(crate) fn finish_with(
+pub(crate) fn complete(store: &Store, lease: &JobLease, outcome: UrlOutcome) -> CompletionOutcome {
+    complete_with(store, lease, outcome, None, &[])
+}
+
+pub(crate) fn complete_with(
     store: &Store,
     lease: &JobLease,
-    end: UrlOutcome,
+    outcome: UrlOutcome,
     alias: Option<&str>,
     found: &[&str],
 ) -> CompletionOutcome {
-    let finish = UrlCompletion {
-        lease: lease.clone(),
-        end,
+    let completion = UrlCompletion {
         aliases: alias.map(str::to_owned).into_iter().collect(),
-        led_to: None,
         found: found.iter().map(|name| url(name)).collect(),
-        charge: None,
+        ..UrlCompletion::new(lease.clone(), outcome)
     };
-    store.finish_job_url(finish, &JobLimits::default(), 0).unwrap()
+    complete_url(store, completion, &JobLimits::default(), 0)
 }
 
 pub(crate) fn document(text: &str) -> UrlOutcome {
@@ -79,17 +86,17 @@ pub(crate) fn names(leases: &[JobLease]) -> Vec<&str> {
 }
 
 #[test]
-fn urls_are_taken_once_and_leased_in_their_order() {
+fn urls_are_added_once_and_leased_in_order() {
     let (_dir, store) = fresh();
     let number = create(&store, &job("j", &["a", "b", "a", "c"]));
-    let first = store.lease_job_urls(number, 2, 0, LIFE).unwrap();
+    let first = store.lease_job_urls(number, 2, 0, TTL).unwrap();
     assert_eq!(names(&first), ["a", "b"]);
-    let rest = store.lease_job_urls(number, 9, 0, LIFE).unwrap();
+    let rest = store.lease_job_urls(number, 9, 0, TTL).unwrap();
     assert_eq!(names(&rest), ["c"]);
-    assert_eq!(finish(&store, &first[1], document("2")), free(JobState::Running));
-    assert_eq!(finish(&store, &rest[0], document("3")), free(JobState::Running));
+    assert_eq!(complete(&store, &first[1], document("2")), free(JobState::Running));
+    assert_eq!(complete(&store, &rest[0], document("3")), free(JobState::Running));
     let failed = UrlOutcome::Failed { code: "X".to_owned(), error: "why".to_owned() };
-    assert_eq!(finish(&store, &first[0], failed), free(JobState::Completed));
+    assert_eq!(complete(&store, &first[0], failed), free(JobState::Completed));
     let record = store.job_by_number(number).unwrap().unwrap();
     assert_eq!((record.urls, record.documents, record.bytes), (3, 2, 2));
     let page = store.job_documents(number, 0, 9, 100).unwrap();
@@ -99,51 +106,53 @@ fn urls_are_taken_once_and_leased_in_their_order() {
 }
 
 #[test]
-fn a_lease_that_ran_out_is_given_anew_and_the_old_one_is_worth_nothing() {
+fn expired_lease_is_granted_again_and_the_old_one_is_invalid() {
     let (_dir, store) = fresh();
     let number = create(&store, &job("j", &["a"]));
-    let old = store.lease_job_urls(number, 1, 0, LIFE).unwrap().remove(0);
-    let end_ms = LIFE.as_millis() as u64;
-    assert_eq!(store.lease_job_urls(number, 1, end_ms - 1, LIFE).unwrap(), []);
-    let new = store.lease_job_urls(number, 1, end_ms, LIFE).unwrap().remove(0);
+    let old = store.lease_job_urls(number, 1, 0, TTL).unwrap().remove(0);
+    let end_ms = TTL.as_millis() as u64;
+    assert_eq!(store.lease_job_urls(number, 1, end_ms - 1, TTL).unwrap(), []);
+    let new = store.lease_job_urls(number, 1, end_ms, TTL).unwrap().remove(0);
     assert_eq!((old.attempt(), new.attempt()), (1, 2));
-    assert_eq!(finish(&store, &old, document("old")), CompletionOutcome::LeaseLost);
+    assert_eq!(complete(&store, &old, document("old")), CompletionOutcome::LeaseLost);
     assert!(!store.release_job_url(&old).unwrap());
-    assert_eq!(finish(&store, &new, document("new")), free(JobState::Completed));
-    assert_eq!(finish(&store, &new, document("again")), CompletionOutcome::LeaseLost);
+    assert_eq!(complete(&store, &new, document("new")), free(JobState::Completed));
+    assert_eq!(complete(&store, &new, document("again")), CompletionOutcome::LeaseLost);
     assert_eq!(store.job_documents(number, 0, 9, 100).unwrap().documents, [b"new"]);
 }
 
 #[test]
-fn a_limit_of_documents_leaves_room_for_no_more() {
+fn page_limit_bounds_the_leases() {
     let (_dir, store) = fresh();
     let number = create(&store, &NewJob { page_limit: Some(2), ..job("j", &["a", "b", "c", "d"]) });
-    let leases = store.lease_job_urls(number, 9, 0, LIFE).unwrap();
+    let leases = store.lease_job_urls(number, 9, 0, TTL).unwrap();
     assert_eq!(names(&leases), ["a", "b"]);
-    assert_eq!(finish(&store, &leases[0], UrlOutcome::Blocked), free(JobState::Running));
-    assert_eq!(names(&store.lease_job_urls(number, 9, 0, LIFE).unwrap()), ["c"], "the blocked one left room");
-    finish(&store, &leases[1], document("b"));
-    assert_eq!(store.lease_job_urls(number, 9, 0, LIFE).unwrap(), []);
+    assert_eq!(complete(&store, &leases[0], UrlOutcome::Blocked), free(JobState::Running));
+    assert_eq!(
+        names(&store.lease_job_urls(number, 9, 0, TTL).unwrap()),
+        ["c"],
+        "the blocked page does not count"
+    );
+    complete(&store, &leases[1], document("b"));
+    assert_eq!(store.lease_job_urls(number, 9, 0, TTL).unwrap(), []);
 }
 
 #[test]
-fn a_page_met_under_another_url_is_dropped_and_not_charged() {
+fn page_with_a_taken_alias_is_dropped_and_not_charged() {
     let (dir, store) = fresh();
     let team = give(&store, "tea", Some(10));
     let number = create(&store, &job("j", &["a", "b"]));
-    let leases = store.lease_job_urls(number, 2, 0, LIFE).unwrap();
-    finish_with(&store, &leases[0], document("a"), Some("c"), &["c", "d"]);
-    let charge = Some((enough(&store, &team, 5), usage(3)));
-    let twin = UrlCompletion {
-        lease: leases[1].clone(),
-        end: document("b"),
+    let leases = store.lease_job_urls(number, 2, 0, TTL).unwrap();
+    complete_with(&store, &leases[0], document("a"), Some("c"), &["c", "d"]);
+    let charge = Some((hold_credits(&store, &team, 5), usage(3)));
+    let duplicate = UrlCompletion {
         aliases: vec!["x".to_owned(), "c".to_owned()],
-        led_to: None,
         found: vec![url("e")],
         charge,
+        ..UrlCompletion::new(leases[1].clone(), document("b"))
     };
-    store.finish_job_url(twin, &JobLimits::default(), 0).unwrap();
-    assert_eq!(names(&store.lease_job_urls(number, 9, 0, LIFE).unwrap()), ["d", "e"], "c is a");
+    complete_url(&store, duplicate, &JobLimits::default(), 0);
+    assert_eq!(names(&store.lease_job_urls(number, 9, 0, TTL).unwrap()), ["d", "e"], "c is an alias of a");
     assert_eq!(store.job_documents(number, 0, 9, 100).unwrap().documents, [b"a"]);
     assert_eq!(remaining(&store, "tea"), 10);
     drop(store);
@@ -151,79 +160,69 @@ fn a_page_met_under_another_url_is_dropped_and_not_charged() {
 }
 
 #[test]
-fn pages_of_documents_say_whether_there_are_more() {
+fn document_pages_have_a_next_position_if_there_are_more() {
     let (_dir, store) = fresh();
     let number = create(&store, &job("j", &["a", "b", "c", "d"]));
-    let read = |skip, most, bytes| {
-        let page = store.job_documents(number, skip, most, bytes).unwrap();
+    let read = |skip, max, bytes| {
+        let page = store.job_documents(number, skip, max, bytes).unwrap();
         (page.documents.len(), page.next)
     };
     assert_eq!(read(0, 9, 100), (0, None));
-    for lease in store.lease_job_urls(number, 3, 0, LIFE).unwrap() {
-        finish(&store, &lease, document("12345"));
+    for lease in store.lease_job_urls(number, 3, 0, TTL).unwrap() {
+        complete(&store, &lease, document("12345"));
     }
-    assert_eq!(read(0, 9, 100), (3, None), "a job that runs has no next page by that alone");
+    assert_eq!(read(0, 9, 100), (3, None), "a running job has no next page without more documents");
     assert_eq!(read(0, 2, 100), (2, Some(2)));
     assert_eq!(read(2, 2, 100), (1, None));
     assert_eq!(read(0, 9, 11), (2, Some(2)));
-    assert_eq!(read(0, 9, 1), (1, Some(1)), "one in any case");
+    assert_eq!(read(0, 9, 1), (1, Some(1)), "always one document");
     assert_eq!(read(u64::MAX, 9, 100), (0, None));
 }
 
 #[test]
-fn a_cancelled_job_takes_no_more_and_charges_no_more() {
+fn cancelled_job_accepts_no_urls_and_charges_nothing() {
     let (_dir, store) = fresh();
     let team = give(&store, "tea", Some(10));
     let number = create(&store, &job("j", &["a", "b"]));
-    let leases = store.lease_job_urls(number, 2, 0, LIFE).unwrap();
-    finish(&store, &leases[0], document("a"));
+    let leases = store.lease_job_urls(number, 2, 0, TTL).unwrap();
+    complete(&store, &leases[0], document("a"));
     let cancel = |team: &str, kind| store.cancel_job(team, kind, "j", &JobLimits::default(), 5).unwrap();
-    assert_eq!(cancel("cup", JobKind::Batch), CancelJobOutcome::Unknown);
-    assert_eq!(cancel("tea", JobKind::Crawl), CancelJobOutcome::Unknown);
+    assert_eq!(cancel("cup", JobKind::Batch), CancelJobOutcome::NotFound);
+    assert_eq!(cancel("tea", JobKind::Crawl), CancelJobOutcome::NotFound);
     assert_eq!(cancel("tea", JobKind::Batch), CancelJobOutcome::Cancelled);
-    assert_eq!(cancel("tea", JobKind::Batch), CancelJobOutcome::Ended(JobState::Cancelled));
+    assert_eq!(cancel("tea", JobKind::Batch), CancelJobOutcome::AlreadyEnded(JobState::Cancelled));
     let late = UrlCompletion {
-        lease: leases[1].clone(),
-        end: document("b"),
-        aliases: Vec::new(),
-        led_to: None,
-        found: Vec::new(),
-        charge: Some((enough(&store, &team, 5), usage(5))),
+        charge: Some((hold_credits(&store, &team, 5), usage(5))),
+        ..UrlCompletion::new(leases[1].clone(), document("b"))
     };
-    assert_eq!(store.finish_job_url(late, &JobLimits::default(), 6).unwrap(), CompletionOutcome::LeaseLost);
+    assert_eq!(complete_url(&store, late, &JobLimits::default(), 6), CompletionOutcome::LeaseLost);
     assert_eq!(remaining(&store, "tea"), 10);
     assert_eq!(store.extend_job("tea", "j", &[url("c")], 1, &JobLimits::default(), 6).unwrap(), None);
     assert_eq!(store.job_documents(number, 0, 9, 100).unwrap().documents, [b"a"]);
 }
 
 #[test]
-fn bounds_are_kept() {
+fn job_limits_are_enforced() {
     let (_dir, store) = fresh();
-    let limits = JobLimits { urls: 2, bytes: 3, running: 1, kept: 2, ..JobLimits::default() };
+    let limits =
+        JobLimits { max_urls: 2, max_bytes: 3, max_running: 1, max_stored: 2, ..JobLimits::default() };
     let start = |id: &str, names: &[&str]| store.create_job(&job(id, names), &limits, 0).unwrap();
     assert_eq!(start("j", &["a", "b", "c"]), CreateJobOutcome::TooManyUrls);
     assert_eq!(start("j", &["a", "b"]), CreateJobOutcome::Created { urls: 2 });
     assert_eq!(start("k", &["a"]), CreateJobOutcome::TooManyRunning);
     assert_eq!(store.extend_job("tea", "j", &[url("c")], 1, &limits, 0).unwrap(), Some(0));
     let number = store.job("tea", JobKind::Batch, "j", 0).unwrap().unwrap().number;
-    assert_eq!(store.job_by_number(number).unwrap().unwrap().left_out, 1);
-    let lease = store.lease_job_urls(number, 1, 0, LIFE).unwrap().remove(0);
-    let large = UrlCompletion {
-        lease,
-        end: document("1234"),
-        aliases: Vec::new(),
-        led_to: None,
-        found: Vec::new(),
-        charge: None,
-    };
-    assert_eq!(store.finish_job_url(large, &limits, 0).unwrap(), free(JobState::Failed));
+    assert_eq!(store.job_by_number(number).unwrap().unwrap().skipped, 1);
+    let lease = store.lease_job_urls(number, 1, 0, TTL).unwrap().remove(0);
+    let large = UrlCompletion::new(lease, document("1234"));
+    assert_eq!(complete_url(&store, large, &limits, 0), free(JobState::Failed));
     assert_eq!(start("k", &["a"]), CreateJobOutcome::Created { urls: 1 });
     store.cancel_job("tea", JobKind::Batch, "k", &limits, 0).unwrap();
-    assert_eq!(start("l", &["a"]), CreateJobOutcome::TooManyKept);
+    assert_eq!(start("l", &["a"]), CreateJobOutcome::TooManyStored);
 }
 
 #[test]
-fn the_documents_of_all_jobs_have_a_bound_of_their_own() {
+fn documents_of_all_jobs_share_a_storage_limit() {
     let (dir, store) = fresh();
     let stored = || -> u64 {
         let [counted, summed] =
@@ -234,27 +233,25 @@ fn the_documents_of_all_jobs_have_a_bound_of_their_own() {
     };
     let team = give(&store, "tea", Some(10));
     let number = create(&store, &job("j", &["a", "b", "c"]));
-    let leases = store.lease_job_urls(number, 3, 0, LIFE).unwrap();
-    finish(&store, &leases[0], document("12345"));
+    let leases = store.lease_job_urls(number, 3, 0, TTL).unwrap();
+    complete(&store, &leases[0], document("12345"));
     let one = stored();
     assert!(one > 0);
-    let limits = JobLimits { total_bytes: 2 * one, ..JobLimits::default() };
+    let limits = JobLimits { max_total_bytes: 2 * one, ..JobLimits::default() };
     let end = |lease: &JobLease, text: &str| {
-        let charge = Some((enough(&store, &team, 5), usage(5)));
-        let (aliases, found) = (Vec::new(), Vec::new());
-        let page =
-            UrlCompletion { lease: lease.clone(), end: document(text), aliases, led_to: None, found, charge };
-        store.finish_job_url(page, &limits, 0).unwrap()
+        let charge = Some((hold_credits(&store, &team, 5), usage(5)));
+        let page = UrlCompletion { charge, ..UrlCompletion::new(lease.clone(), document(text)) };
+        complete_url(&store, page, &limits, 0)
     };
     assert_eq!(
         end(&leases[1], "12345"),
         CompletionOutcome::Recorded { state: JobState::Running, charged: 5, has_event: false }
     );
-    assert_eq!(store.create_job(&job("k", &["a"]), &limits, 0).unwrap(), CreateJobOutcome::NoRoom);
-    assert_eq!(end(&leases[2], "1"), free(JobState::Failed), "what finds no room costs nothing");
+    assert_eq!(store.create_job(&job("k", &["a"]), &limits, 0).unwrap(), CreateJobOutcome::StorageFull);
+    assert_eq!(end(&leases[2], "1"), free(JobState::Failed), "a document that is not stored costs nothing");
     let record = store.job_by_number(number).unwrap().unwrap();
-    assert!(record.error.unwrap().contains(&limits.total_bytes.to_string()));
-    assert_eq!((stored(), record.documents), (2 * one, 2), "what was there stays");
+    assert!(record.error.unwrap().contains(&limits.max_total_bytes.to_string()));
+    assert_eq!((stored(), record.documents), (2 * one, 2), "earlier documents stay");
     while store.sweep_jobs(&limits, 3 * DAY_MS).unwrap() {}
     assert_eq!(stored(), 0);
     assert_eq!(
@@ -264,38 +261,38 @@ fn the_documents_of_all_jobs_have_a_bound_of_their_own() {
 }
 
 #[test]
-fn a_word_is_used_once_for_as_long_as_its_job_is_kept() {
+fn idempotency_key_is_unique_while_its_job_is_stored() {
     let (_dir, store) = fresh();
     let with = |id: &str, team: &str| NewJob {
-        idempotency: Some("w".to_owned()),
+        idempotency_key: Some("w".to_owned()),
         team: team.to_owned(),
         ..job(id, &["a"])
     };
     let limits = JobLimits::default();
     let start = |job: &NewJob, now_ms| store.create_job(job, &limits, now_ms).unwrap();
     assert_eq!(start(&with("j", "tea"), 0), CreateJobOutcome::Created { urls: 1 });
-    assert_eq!(start(&with("k", "tea"), 0), CreateJobOutcome::KeyUsed);
+    assert_eq!(start(&with("k", "tea"), 0), CreateJobOutcome::IdempotencyKeyUsed);
     assert_eq!(start(&with("k", "cup"), 0), CreateJobOutcome::Created { urls: 1 });
     store.cancel_job("tea", JobKind::Batch, "j", &limits, 0).unwrap();
-    assert_eq!(start(&with("l", "tea"), DAY_MS - 1), CreateJobOutcome::KeyUsed);
+    assert_eq!(start(&with("l", "tea"), DAY_MS - 1), CreateJobOutcome::IdempotencyKeyUsed);
     assert_eq!(start(&with("l", "tea"), DAY_MS), CreateJobOutcome::Created { urls: 1 });
 }
 
 #[test]
-fn old_jobs_end_and_go() {
+fn overdue_jobs_fail_and_expired_jobs_are_deleted() {
     let (dir, store) = fresh();
     let many: Vec<String> = (0..1_200).map(|number| format!("p{number}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let number = create(&store, &job("j", &many));
-    let lease = store.lease_job_urls(number, 1, 0, LIFE).unwrap().remove(0);
-    finish(&store, &lease, document("1"));
+    let lease = store.lease_job_urls(number, 1, 0, TTL).unwrap().remove(0);
+    complete(&store, &lease, document("1"));
     let limits = JobLimits::default();
     assert!(!store.sweep_jobs(&limits, DAY_MS - 1).unwrap());
     assert_eq!(store.job_by_number(number).unwrap().unwrap().state, JobState::Running);
     assert!(!store.sweep_jobs(&limits, DAY_MS).unwrap());
     let record = store.job("tea", JobKind::Batch, "j", DAY_MS).unwrap().unwrap();
     assert_eq!((record.state, record.expires_at_ms), (JobState::Failed, 2 * DAY_MS));
-    assert_eq!(store.job("tea", JobKind::Batch, "j", 2 * DAY_MS).unwrap(), None, "before it is swept, too");
+    assert_eq!(store.job("tea", JobKind::Batch, "j", 2 * DAY_MS).unwrap(), None, "even before the sweep");
     while store.sweep_jobs(&limits, 2 * DAY_MS).unwrap() {}
     let rows = |table: &str| -> i64 {
         sqlite(dir.path()).query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
@@ -304,31 +301,33 @@ fn old_jobs_end_and_go() {
 }
 
 #[test]
-fn a_later_team_of_the_name_sees_no_job_of_the_former() {
+fn new_team_with_an_old_name_sees_no_old_jobs() {
     let (_dir, store) = fresh();
     give(&store, "tea", None);
     let number = create(&store, &job("j", &["a"]));
     store.delete_team("tea").unwrap();
     give(&store, "tea", None);
     assert_eq!(store.job("tea", JobKind::Batch, "j", 0).unwrap(), None);
-    assert_eq!(store.lease_job_urls(number, 1, 0, LIFE).unwrap(), []);
+    assert_eq!(store.lease_job_urls(number, 1, 0, TTL).unwrap(), []);
     while store.sweep_jobs(&JobLimits::default(), 1).unwrap() {}
     assert_eq!(store.job_by_number(number).unwrap(), None);
 }
 
-/// Next step of a worker.
+/// A step of a worker.
 #[derive(Debug, Clone)]
 enum Step {
+    /// Leases up to this many URLs.
     Lease(usize),
-    /// Ends the lease at this place of those held.
-    End(usize, Ending),
-    Return(usize),
-    /// The machine stops as it is, and goes on from what is on the disk.
+    /// Completes the lease at this index.
+    Complete(usize, Outcome),
+    /// Releases the lease at this index.
+    Release(usize),
+    /// Kills the process; the next one continues with the files on disk.
     Kill,
 }
 
 #[derive(Debug, Clone)]
-enum Ending {
+enum Outcome {
     Document { price: u64, found: Vec<u8> },
     Failed,
     Blocked,
@@ -336,29 +335,29 @@ enum Ending {
 
 fn step() -> impl Strategy<Value = Step> {
     let found = prop::collection::vec(0..12_u8, 0..4);
-    let ending = prop_oneof![
-        4 => (0..4_u64, found).prop_map(|(price, found)| Ending::Document { price, found }),
-        1 => Just(Ending::Failed),
-        1 => Just(Ending::Blocked),
+    let outcome = prop_oneof![
+        4 => (0..4_u64, found).prop_map(|(price, found)| Outcome::Document { price, found }),
+        1 => Just(Outcome::Failed),
+        1 => Just(Outcome::Blocked),
     ];
     prop_oneof![
         3 => (1..4_usize).prop_map(Step::Lease),
-        5 => (0..4_usize, ending).prop_map(|(at, ending)| Step::End(at, ending)),
-        1 => (0..4_usize).prop_map(Step::Return),
+        5 => (0..4_usize, outcome).prop_map(|(index, outcome)| Step::Complete(index, outcome)),
+        1 => (0..4_usize).prop_map(Step::Release),
         1 => Just(Step::Kill),
     ]
 }
 
-/// A worker, and what it knows to be true.
+/// A worker, and the state that it expects in the store.
 struct Model {
     dir: TempDir,
     store: Store,
     team: Team,
     number: i64,
-    held: Vec<JobLease>,
-    /// Recorded outcome of each URL.
-    ended: BTreeMap<String, &'static str>,
-    met: BTreeSet<String>,
+    leases: Vec<JobLease>,
+    /// The state of each completed URL.
+    completed: BTreeMap<String, &'static str>,
+    found: BTreeSet<String>,
     charged: u64,
 }
 
@@ -369,100 +368,102 @@ impl Model {
         let (dir, store) = fresh();
         let team = give(&store, "tea", Some(BUDGET));
         let number = create(&store, &job("j", &["p0", "p1"]));
-        let met = ["p0", "p1"].map(str::to_owned).into();
-        Self { dir, store, team, number, held: Vec::new(), ended: BTreeMap::new(), met, charged: 0 }
+        let found = ["p0", "p1"].map(str::to_owned).into();
+        Self { dir, store, team, number, leases: Vec::new(), completed: BTreeMap::new(), found, charged: 0 }
     }
 
-    fn take(&mut self, step: &Step) {
+    fn run(&mut self, step: &Step) {
         match step {
-            Step::Lease(most) => {
-                let leases = self.store.lease_job_urls(self.number, *most, 0, LIFE).unwrap();
+            Step::Lease(max) => {
+                let leases = self.store.lease_job_urls(self.number, *max, 0, TTL).unwrap();
                 for lease in &leases {
-                    assert!(!self.ended.contains_key(&lease.url.key), "{} again", lease.url.key);
-                    assert!(self.held.iter().all(|held| held.url.key != lease.url.key), "lent twice");
+                    assert!(!self.completed.contains_key(&lease.url.key), "{} again", lease.url.key);
+                    assert!(self.leases.iter().all(|other| other.url.key != lease.url.key), "leased twice");
                 }
-                self.held.extend(leases);
+                self.leases.extend(leases);
             }
-            Step::End(at, ending) if *at < self.held.len() => self.end(*at, ending),
-            Step::Return(at) if *at < self.held.len() => {
-                let lease = self.held.remove(*at);
+            Step::Complete(index, outcome) if *index < self.leases.len() => self.complete(*index, outcome),
+            Step::Release(index) if *index < self.leases.len() => {
+                let lease = self.leases.remove(*index);
                 assert!(self.store.release_job_url(&lease).unwrap());
             }
-            Step::End(..) | Step::Return(_) => {}
+            Step::Complete(..) | Step::Release(_) => {}
             Step::Kill => self.kill(),
         }
     }
 
-    fn end(&mut self, at: usize, ending: &Ending) {
-        let lease = self.held.remove(at);
-        let (end, word, price, found) = match ending {
-            Ending::Document { price, found } => (document(&lease.url.key), "document", *price, &found[..]),
-            Ending::Failed => {
+    fn complete(&mut self, index: usize, outcome: &Outcome) {
+        let lease = self.leases.remove(index);
+        let (outcome, state, price, found) = match outcome {
+            Outcome::Document { price, found } => (document(&lease.url.key), "document", *price, &found[..]),
+            Outcome::Failed => {
                 let failed = UrlOutcome::Failed { code: "C".to_owned(), error: "E".to_owned() };
                 (failed, "failed", 1, &[][..])
             }
-            Ending::Blocked => (UrlOutcome::Blocked, "blocked", 0, &[][..]),
+            Outcome::Blocked => (UrlOutcome::Blocked, "blocked", 0, &[][..]),
         };
         let found: Vec<String> = found.iter().map(|number| format!("p{number}")).collect();
         let HoldOutcome::Granted(hold) = self.store.hold(&self.team, 4).unwrap() else {
-            panic!("there are enough")
+            panic!("the team has enough credits")
         };
-        let finish = UrlCompletion {
-            lease: lease.clone(),
-            end,
-            aliases: Vec::new(),
-            led_to: None,
+        let completion = UrlCompletion {
             found: found.iter().map(|name| url(name)).collect(),
             charge: Some((hold, usage(price))),
+            ..UrlCompletion::new(lease.clone(), outcome)
         };
-        let finished = self.store.finish_job_url(finish, &JobLimits::default(), 0).unwrap();
+        let outcome = complete_url(&self.store, completion, &JobLimits::default(), 0);
         assert!(
-            matches!(finished, CompletionOutcome::Recorded { charged, .. } if charged == price),
-            "the lease is this worker's"
+            matches!(outcome, CompletionOutcome::Recorded { charged, .. } if charged == price),
+            "the lease is valid"
         );
-        self.ended.insert(lease.url.key, word);
-        self.met.extend(found);
+        self.completed.insert(lease.url.key, state);
+        self.found.extend(found);
         self.charged += price;
     }
 
-    /// Goes on with a copy of what is on the disk, as after a loss of the process; what was held is lost.
+    /// Continues with a copy of the files on disk, as after the death of the process. The leases are lost.
     fn kill(&mut self) {
         let dir = tempfile::tempdir().unwrap();
         copy(self.dir.path(), dir.path());
         self.store = Store::open(dir.path()).unwrap();
         self.dir = dir;
-        self.held.clear();
-        self.store.end_job_leases().unwrap();
+        self.leases.clear();
+        self.store.release_all_job_leases().unwrap();
     }
 
-    fn work_off(&mut self) {
+    /// Completes all remaining URLs.
+    fn complete_all(&mut self) {
         loop {
-            self.take(&Step::Lease(3));
-            if self.held.is_empty() {
+            self.run(&Step::Lease(3));
+            if self.leases.is_empty() {
                 return;
             }
-            let all = Ending::Document { price: 2, found: Vec::new() };
-            while !self.held.is_empty() {
-                self.end(0, &all);
+            let outcome = Outcome::Document { price: 2, found: Vec::new() };
+            while !self.leases.is_empty() {
+                self.complete(0, &outcome);
             }
         }
     }
 
     fn check(self) {
-        let Self { dir, store, number, ended, met, charged, .. } = self;
-        assert_eq!(ended.keys().cloned().collect::<BTreeSet<_>>(), met, "every URL has its end");
+        let Self { dir, store, number, completed, found, charged, .. } = self;
+        assert_eq!(completed.keys().cloned().collect::<BTreeSet<_>>(), found, "every URL is completed");
         let record = store.job_by_number(number).unwrap().unwrap();
-        let has = |end| ended.values().any(|word| *word == end);
+        let has = |expected| completed.values().any(|state| *state == expected);
         let is_failed = !has("document") && has("failed");
         assert_eq!(record.state, if is_failed { JobState::Failed } else { JobState::Completed });
         assert_eq!(record.credits, charged);
         let documents = store.job_documents(number, 0, 100, 1 << 20).unwrap().documents;
-        let got: Vec<String> = documents.into_iter().map(|json| String::from_utf8(json).unwrap()).collect();
-        let once: BTreeSet<String> = got.iter().cloned().collect();
-        assert_eq!(once.len(), got.len(), "a document twice");
-        let expected: BTreeSet<String> =
-            ended.iter().filter(|(_, word)| **word == "document").map(|(name, _)| name.clone()).collect();
-        assert_eq!(once, expected);
+        let documents: Vec<String> =
+            documents.into_iter().map(|json| String::from_utf8(json).unwrap()).collect();
+        let unique: BTreeSet<String> = documents.iter().cloned().collect();
+        assert_eq!(unique.len(), documents.len(), "a document twice");
+        let expected: BTreeSet<String> = completed
+            .iter()
+            .filter(|(_, state)| **state == "document")
+            .map(|(name, _)| name.clone())
+            .collect();
+        assert_eq!(unique, expected);
         assert_eq!(record.documents, expected.len() as u64);
         assert_eq!(remaining(&store, "tea"), BUDGET - charged);
         drop(store);
@@ -487,14 +488,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_dies_every_url_is_done_and_charged_once(steps in prop::collection::vec(step(), 0..40)) {
+    fn every_url_is_completed_and_charged_once_despite_crashes(steps in prop::collection::vec(step(), 0..40)) {
         let mut model = Model::new();
         for step in &steps {
-            model.take(step);
+            model.run(step);
         }
         model.kill();
-        model.work_off();
-        // Nothing may be left over even where nothing was left to do.
+        model.complete_all();
         model.check();
     }
 }

@@ -1,4 +1,4 @@
-//! Keys: create, authenticate, list, revoke; what is written of them and what is not.
+//! Tests of keys: creation, authentication, listing, revocation, last use, secrecy.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use websvc_store::{Store, StoreError, TeamChange};
 use crate::{fresh, sqlite};
 
 #[test]
-fn a_new_key_authenticates_as_its_team() {
+fn new_key_authenticates_as_its_team() {
     let (_dir, store) = fresh();
     let key = store.create_key("blue", "ci").unwrap();
     let caller = store.authenticate(key.secret.expose()).unwrap().unwrap();
@@ -18,7 +18,7 @@ fn a_new_key_authenticates_as_its_team() {
 }
 
 #[test]
-fn anything_else_does_not_authenticate() {
+fn other_secrets_do_not_authenticate() {
     let (_dir, store) = fresh();
     let key = store.create_key("blue", "").unwrap();
     let secret = key.secret.expose();
@@ -41,10 +41,10 @@ fn anything_else_does_not_authenticate() {
 }
 
 #[test]
-fn the_whole_hash_decides_and_not_the_part_that_is_the_id() {
+fn whole_hash_is_compared_not_only_the_id() {
     let (dir, store) = fresh();
     let key = store.create_key("blue", "").unwrap();
-    // A secret whose hash begins like that of another: too rare to be found, so the other is put in its place.
+    // Two secrets whose hashes have the same prefix cannot be found, so the stored hash is changed after the prefix.
     let file = sqlite(dir.path());
     let mut hash: [u8; 32] = file.query_row("SELECT hash FROM keys", [], |row| row.get(0)).unwrap();
     hash[31] ^= 1;
@@ -53,7 +53,7 @@ fn the_whole_hash_decides_and_not_the_part_that_is_the_id() {
 }
 
 #[test]
-fn a_revoked_key_stops_at_once_in_the_same_process_and_stays_revoked() {
+fn revoked_key_is_rejected_at_once_and_after_a_restart() {
     let (dir, store) = fresh();
     let key = store.create_key("default", "").unwrap();
     let other = store.create_key("default", "").unwrap();
@@ -68,7 +68,7 @@ fn a_revoked_key_stops_at_once_in_the_same_process_and_stays_revoked() {
 }
 
 #[test]
-fn revoking_tells_an_unknown_id_from_a_revoked_one() {
+fn revoke_distinguishes_unknown_and_revoked_keys() {
     let (_dir, store) = fresh();
     let key = store.create_key("default", "").unwrap();
     let first = store.revoke_key(key.id.as_str()).unwrap();
@@ -85,7 +85,7 @@ fn revoking_tells_an_unknown_id_from_a_revoked_one() {
 }
 
 #[test]
-fn listed_keys_show_everything_but_the_secret() {
+fn key_list_contains_no_secrets() {
     let (_dir, store) = fresh();
     let blue = store.create_key("blue", "laptop").unwrap();
     let amber = store.create_key("amber", "").unwrap();
@@ -108,11 +108,11 @@ fn only_the_first_start_creates_a_default_key() {
     store.revoke_key(key.id.as_str()).unwrap();
     drop(store);
     let store = Store::open(dir.path()).unwrap();
-    assert!(store.ensure_default_key().unwrap().is_none(), "revoking every key must not open the door again");
+    assert!(store.ensure_default_key().unwrap().is_none(), "no new key after all keys were revoked");
 }
 
 #[test]
-fn a_static_key_belongs_to_the_default_team_and_follows_its_changes() {
+fn static_key_belongs_to_the_default_team_and_follows_its_changes() {
     let (_dir, store) = fresh();
     store.static_key("fc-from-the-environment").unwrap();
     let before = store.authenticate("fc-from-the-environment").unwrap().unwrap();
@@ -124,19 +124,19 @@ fn a_static_key_belongs_to_the_default_team_and_follows_its_changes() {
 }
 
 #[test]
-fn a_static_key_that_no_client_could_send_is_refused() {
+fn unusable_static_key_is_rejected() {
     let (_dir, store) = fresh();
     for bad in
         ["", "two words", "line\n", "schlüssel", "seven77", "change-me", "fc-YOUR-API-KEY", &"ab".repeat(129)]
     {
         let error = store.static_key(bad).unwrap_err();
         assert!(matches!(error, StoreError::InvalidStaticKey { .. }), "{error}");
-        assert!(bad.is_empty() || !error.to_string().contains(bad), "the secret is in the message");
+        assert!(bad.is_empty() || !error.to_string().contains(bad), "the message contains the secret");
     }
 }
 
 #[test]
-fn a_static_key_administers_when_it_is_said_and_long_enough() {
+fn static_admin_key_has_admin_rights_and_a_longer_minimum_length() {
     let (_dir, store) = fresh();
     store.static_key("fc-from-the-environment").unwrap();
     store.static_admin_key("fc-administers-here").unwrap();
@@ -154,7 +154,7 @@ fn a_static_key_administers_when_it_is_said_and_long_enough() {
 }
 
 #[test]
-fn names_that_cannot_be_listed_are_refused() {
+fn invalid_team_names_and_labels_are_rejected() {
     let (_dir, store) = fresh();
     for (team, label) in [("", ""), ("a\nb", ""), (" a", ""), (&*"x".repeat(129), ""), ("a", "tab\there")] {
         let error = store.create_key(team, label).unwrap_err();
@@ -164,18 +164,19 @@ fn names_that_cannot_be_listed_are_refused() {
 }
 
 #[test]
-fn the_time_of_last_use_is_written_later() {
+fn last_use_is_written_by_a_later_flush() {
     let (dir, store) = fresh();
     let key = store.create_key("default", "").unwrap();
     let unused = store.create_key("zz", "").unwrap();
     let before = now_ms();
     store.authenticate(key.secret.expose()).unwrap().unwrap();
-    assert_eq!(store.list_keys().unwrap()[0].last_used_at_ms, None, "not on the way of the request");
-    // Forgetting what is remembered (here by a revocation) must not lose the use.
+    assert_eq!(store.list_keys().unwrap()[0].last_used_at_ms, None, "authentication writes nothing");
+    // Dropping the cache (here by a revocation) must not lose the use.
     store.revoke_key(unused.id.as_str()).unwrap();
-    store.flush_usage().unwrap();
+    store.flush_key_uses().unwrap();
     let used = store.list_keys().unwrap()[0].last_used_at_ms.unwrap();
-    // The store computes the time from a steady clock and the wall clock at its start: a millisecond of rounding.
+    // The store computes the time from a monotonic clock and the wall clock at its start, with a rounding of a
+    // millisecond.
     assert!(used + 1 >= before && used <= now_ms() + 1, "{before} {used}");
     assert_eq!(store.list_keys().unwrap()[1].last_used_at_ms, None);
 
@@ -184,11 +185,11 @@ fn the_time_of_last_use_is_written_later() {
     drop(store);
     let store = Store::open(dir.path()).unwrap();
     let late = store.list_keys().unwrap().into_iter().find(|key| key.id == late.id).unwrap();
-    assert!(late.last_used_at_ms.is_some(), "dropping the store writes what is left");
+    assert!(late.last_used_at_ms.is_some(), "dropping the store flushes");
 }
 
 #[test]
-fn use_alone_does_not_make_other_processes_forget() {
+fn key_use_does_not_invalidate_the_cache_of_other_processes() {
     let (dir, store) = fresh();
     let key = store.create_key("default", "").unwrap();
     let version = || -> i64 {
@@ -196,7 +197,7 @@ fn use_alone_does_not_make_other_processes_forget() {
     };
     let before = version();
     store.authenticate(key.secret.expose()).unwrap().unwrap();
-    store.flush_usage().unwrap();
+    store.flush_key_uses().unwrap();
     assert!(store.list_keys().unwrap()[0].last_used_at_ms.is_some());
     assert_eq!(version(), before);
     store.revoke_key(key.id.as_str()).unwrap();
@@ -204,7 +205,7 @@ fn use_alone_does_not_make_other_processes_forget() {
 }
 
 #[test]
-fn no_secret_is_ever_in_a_file() {
+fn secrets_are_not_written_to_files() {
     let (dir, store) = fresh();
     let key = store.create_key("default", "label-to-be-found").unwrap();
     let first = store.create_key("second-team", "").unwrap();
@@ -212,7 +213,7 @@ fn no_secret_is_ever_in_a_file() {
     for secret in [key.secret.expose(), first.secret.expose(), "static-secret-of-the-test"] {
         store.authenticate(secret).unwrap().unwrap();
     }
-    store.flush_usage().unwrap();
+    store.flush_key_uses().unwrap();
     let digits = |text: &str| text.as_bytes()[3..].to_vec();
     let raw = |text: &str| {
         (3..35).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect::<Vec<_>>()
@@ -225,9 +226,9 @@ fn no_secret_is_ever_in_a_file() {
         b"static-secret-of-the-test".to_vec(),
     ];
     let check = |when: &str| {
-        assert!(is_in_a_file(dir.path(), b"label-to-be-found"), "{when}: the search finds nothing at all");
+        assert!(is_in_file(dir.path(), b"label-to-be-found"), "{when}: the search does not work");
         for secret in &absent {
-            assert!(!is_in_a_file(dir.path(), secret), "{when}: a secret is on disk");
+            assert!(!is_in_file(dir.path(), secret), "{when}: a secret is on disk");
         }
     };
     check("open");
@@ -235,7 +236,7 @@ fn no_secret_is_ever_in_a_file() {
     check("closed");
 }
 
-fn is_in_a_file(dir: &Path, needle: &[u8]) -> bool {
+fn is_in_file(dir: &Path, needle: &[u8]) -> bool {
     fs::read_dir(dir).unwrap().any(|entry| {
         let bytes = fs::read(entry.unwrap().path()).unwrap();
         bytes.windows(needle.len()).any(|window| window == needle)

@@ -4,13 +4,13 @@
 
 mod artifacts;
 mod backup;
+mod completions;
 mod copies;
 mod credits;
-mod ended;
-mod ends;
+mod ended_jobs;
 mod file;
 mod hammer;
-mod inspecting;
+mod inspect;
 mod job_overview;
 mod jobs;
 mod keys;
@@ -30,25 +30,25 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use websvc_store::{CachedPage, PageKey, Store};
 
-/// Opens a store in a fresh directory.
+/// Opens a store in a new directory.
 fn fresh() -> (TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     (dir, store)
 }
 
-/// Returns the newest version of the schema: there is one file for each.
+/// Returns the newest version of the schema, which is the number of migration files.
 fn schema() -> u32 {
-    let steps = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/migrations")).unwrap();
-    u32::try_from(steps.count()).unwrap()
+    let migrations = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/migrations")).unwrap();
+    u32::try_from(migrations.count()).unwrap()
 }
 
-/// Opens the file beside the store, as an inspecting user would.
+/// Opens the database file directly, without the store.
 fn sqlite(dir: &Path) -> Connection {
     Connection::open(dir.join("websvc.db")).unwrap()
 }
 
-/// Returns `length` bytes that do not compress, different for each seed.
+/// Returns `length` incompressible bytes, different for each seed.
 fn noise(seed: u64, length: usize) -> Bytes {
     let mut state = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let next = || {

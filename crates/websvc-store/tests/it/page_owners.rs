@@ -1,4 +1,4 @@
-//! Pages that are kept for one team alone: who reads them, and when they go.
+//! Tests of private pages of teams: scope, access, deletion.
 
 use websvc_store::{
     CacheLimits, CachedPage, IndexPolicy, PageKey, PageOwner, PageScope, PutOutcome, Store, TeamChange,
@@ -29,14 +29,14 @@ fn put(store: &Store, page: &CachedPage) -> PutOutcome {
 #[test]
 fn scope_follows_the_setting_of_the_team() {
     let (_dir, store) = fresh();
-    assert_eq!(store.page_scope("default").unwrap(), PageScope::Shared, "nobody made it");
-    assert_eq!(store.page_scope("gone").unwrap(), PageScope::Off, "a team that was deleted");
+    assert_eq!(store.page_scope("default").unwrap(), PageScope::Shared, "the team need not exist");
+    assert_eq!(store.page_scope("gone").unwrap(), PageScope::Off, "a deleted team");
     assert_eq!(set(&store, "red", IndexPolicy::Shared), PageScope::Shared);
     let red = set(&store, "red", IndexPolicy::Team);
     assert!(matches!(red, PageScope::Team(_)), "{red:?}");
     assert_eq!(set(&store, "red", IndexPolicy::Off), PageScope::Off);
     assert_eq!(set(&store, "red", IndexPolicy::Shared), PageScope::Shared);
-    assert_eq!(set(&store, "red", IndexPolicy::Team), red, "its earlier pages are its own again");
+    assert_eq!(set(&store, "red", IndexPolicy::Team), red, "the team has the same owner again");
     assert_ne!(set(&store, "blue", IndexPolicy::Team), red);
     assert_eq!(store.page_owners().unwrap().len(), 2);
 }
@@ -49,16 +49,16 @@ fn scope_set_by_another_process_is_seen() {
     let owner = owner(&other, "red");
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
     while store.page_scope("red").unwrap() != PageScope::Team(owner) {
-        assert!(std::time::Instant::now() < deadline, "it is never seen");
+        assert!(std::time::Instant::now() < deadline, "the change is not seen");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }
 
 #[test]
-fn copies_of_owners_and_of_all_do_not_replace_each_other() {
+fn private_and_shared_copies_do_not_replace_each_other() {
     let (dir, store) = fresh();
     let (red, blue) = (owner(&store, "red"), owner(&store, "blue"));
-    let copies = [copy(Some(red), "red"), copy(None, "everybody's"), copy(Some(blue), "blue")];
+    let copies = [copy(Some(red), "red"), copy(None, "shared"), copy(Some(blue), "blue")];
     for copy in &copies {
         assert_eq!(put(&store, copy), PutOutcome::Stored { evicted: 0 });
     }
@@ -71,11 +71,11 @@ fn copies_of_owners_and_of_all_do_not_replace_each_other() {
     let store = Store::open(dir.path()).unwrap();
     assert_eq!(store.page(&copies[0].key).unwrap().as_ref(), Some(&copies[0]), "after a restart");
     assert_eq!(Store::inspect(dir.path()).unwrap().unwrap().owned_pages, 2);
-    assert_eq!(store.purge_url(URL).unwrap(), 3, "what is to be gone is gone for all");
+    assert_eq!(store.purge_url(URL).unwrap(), 3, "a purge deletes all copies");
 }
 
 #[test]
-fn variant_that_looks_like_an_owner_reads_nothing_of_it() {
+fn variant_that_looks_like_an_owner_reads_no_private_copy() {
     let (_dir, store) = fresh();
     let red = owner(&store, "red");
     put(&store, &copy(Some(red), "red"));
@@ -85,26 +85,26 @@ fn variant_that_looks_like_an_owner_reads_nothing_of_it() {
 }
 
 #[test]
-fn pages_of_a_deleted_team_go_and_its_number_is_not_given_again() {
+fn pages_of_a_deleted_team_are_deleted_and_its_owner_number_is_not_reused() {
     let (dir, store) = fresh();
     let (red, blue) = (owner(&store, "red"), owner(&store, "blue"));
-    for copy in [copy(Some(red), "red"), copy(Some(blue), "blue"), copy(None, "everybody's")] {
+    for copy in [copy(Some(red), "red"), copy(Some(blue), "blue"), copy(None, "shared")] {
         put(&store, &copy);
     }
     assert!(store.delete_team("red").unwrap());
     assert_eq!(store.cache_size().unwrap().pages, 2);
     assert_eq!(store.page(&copy(Some(red), "").key).unwrap(), None);
-    // Its request was on the way.
+    // A page whose fetch was in flight.
     assert_eq!(put(&store, &copy(Some(red), "late")), PutOutcome::Outdated);
     assert_eq!(store.page_scope("red").unwrap(), PageScope::Off);
-    assert_ne!(owner(&store, "red"), red, "another team of the old name");
+    assert_ne!(owner(&store, "red"), red, "a new team with the old name");
     assert!(store.delete_team("blue").unwrap());
-    assert!(owner(&store, "green") > blue, "nor the number that was given last");
-    // A process that was killed in the middle of a deletion leaves pages without a team.
+    assert!(owner(&store, "green") > blue, "not even the last number is reused");
+    // A process that is killed during a deletion leaves pages without a team.
     let orphan = "INSERT INTO pages SELECT NULL, url, '9' || variant, host, final_url, status, headers, fetched_at, \
          truncated, size, body_length, body_encoding, body, 9 FROM pages WHERE owner = 0";
     assert_eq!(sqlite(dir.path()).execute(orphan, []).unwrap(), 1);
     assert_eq!(store.purge_ownerless().unwrap(), 1);
     assert_eq!(store.purge_ownerless().unwrap(), 0);
-    assert_eq!(store.cache_size().unwrap().pages, 1, "everybody's");
+    assert_eq!(store.cache_size().unwrap().pages, 1, "the shared copy");
 }

@@ -1,4 +1,4 @@
-//! The page cache: what comes back, what is evicted, what the totals say.
+//! Tests of the page cache: storing, eviction, purging, totals, damage.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn put(store: &Store, page: &CachedPage, limits: &CacheLimits) -> PutOutcome {
     store.put_page(page, limits).unwrap()
 }
 
-/// Sums up the rows themselves.
+/// Returns the size of the cache, counted from its rows.
 fn counted(connection: &Connection) -> CacheSize {
     connection
         .query_row("SELECT count(*), ifnull(sum(size), 0) FROM pages", [], |row| {
@@ -25,7 +25,7 @@ fn counted(connection: &Connection) -> CacheSize {
 }
 
 #[test]
-fn a_page_comes_back_as_it_was_put() {
+fn stored_page_is_read_unchanged() {
     let (dir, store) = fresh();
     let stored = CachedPage {
         key: PageKey::new("https://example.com/a?b=c", "mobile;de"),
@@ -49,7 +49,7 @@ fn a_page_comes_back_as_it_was_put() {
 }
 
 #[test]
-fn bodies_of_every_kind_come_back() {
+fn bodies_of_all_kinds_are_read_unchanged() {
     let (_dir, store) = fresh();
     for (name, body) in [
         ("empty", Bytes::new()),
@@ -64,7 +64,7 @@ fn bodies_of_every_kind_come_back() {
 }
 
 #[test]
-fn text_is_compressed() {
+fn text_body_is_compressed() {
     let (_dir, store) = fresh();
     put(&store, &page("http://a.test/", 1, "<p>hello world</p>".repeat(10_000)), &ROOMY);
     let CacheSize { pages, bytes } = store.cache_size().unwrap();
@@ -73,7 +73,7 @@ fn text_is_compressed() {
 }
 
 #[test]
-fn a_later_fetch_replaces_an_earlier_one_and_never_the_other_way_round() {
+fn newer_fetch_replaces_an_older_one_and_never_the_reverse() {
     let (_dir, store) = fresh();
     let old = page("http://a.test/", 1000, "old");
     let new = page("http://a.test/", 2000, "new");
@@ -85,13 +85,13 @@ fn a_later_fetch_replaces_an_earlier_one_and_never_the_other_way_round() {
 }
 
 #[test]
-fn the_oldest_pages_leave_first() {
+fn oldest_pages_are_evicted_first() {
     let (dir, store) = fresh();
     let urls: Vec<String> = (0..20).map(|n| format!("http://a.test/{n:02}")).collect();
     put(&store, &page(&urls[0], 0, noise(0, 1000)), &ROOMY);
     let one = store.cache_size().unwrap().bytes;
     let limits = CacheLimits { max_bytes: 10 * one, ..ROOMY };
-    // Stored in an order that is not their age: 7 and 20 have no common divisor.
+    // Stored in another order than their age: 7 and 20 have no common divisor.
     for n in (1..20).map(|n| n * 7 % 20) {
         put(&store, &page(&urls[n], n as u64, noise(n as u64, 1000)), &limits);
         assert!(store.cache_size().unwrap().bytes <= limits.max_bytes);
@@ -108,11 +108,11 @@ fn the_oldest_pages_leave_first() {
         )
         .unwrap();
     assert!(store.page(&newest.key).unwrap().is_some());
-    assert!(oldest > urls[9], "{oldest} is left although ten newer ones fill the cache");
+    assert!(oldest > urls[9], "{oldest} remains although ten newer pages fill the cache");
 }
 
 #[test]
-fn a_large_page_displaces_many_small_ones() {
+fn large_page_evicts_many_small_ones() {
     let (dir, store) = fresh();
     let limits = CacheLimits { max_bytes: 300_000, ..ROOMY };
     for n in 0..200 {
@@ -131,7 +131,7 @@ fn a_large_page_displaces_many_small_ones() {
 }
 
 #[test]
-fn a_page_that_does_not_fit_is_not_stored_and_displaces_nothing() {
+fn page_that_does_not_fit_is_not_stored_and_evicts_nothing() {
     let (_dir, store) = fresh();
     let kept = page("http://a.test/kept", 1, noise(1, 1000));
     put(&store, &kept, &ROOMY);
@@ -153,7 +153,7 @@ fn a_page_that_does_not_fit_is_not_stored_and_displaces_nothing() {
 }
 
 #[test]
-fn pages_past_the_age_limit_leave_with_the_next_put() {
+fn pages_past_the_age_limit_are_evicted_with_the_next_put() {
     let (_dir, store) = fresh();
     let limits = CacheLimits { max_age: Duration::from_secs(10), ..ROOMY };
     for at in [1_000, 4_999, 5_000] {
@@ -165,7 +165,7 @@ fn pages_past_the_age_limit_leave_with_the_next_put() {
 }
 
 #[test]
-fn eviction_alone_brings_the_cache_within_lower_bounds() {
+fn evict_pages_enforces_lowered_limits() {
     let (dir, store) = fresh();
     for n in 0..150 {
         put(&store, &page(&format!("http://a.test/{n}"), n, noise(n, 1000)), &ROOMY);
@@ -184,7 +184,7 @@ fn eviction_alone_brings_the_cache_within_lower_bounds() {
 }
 
 #[test]
-fn purging_takes_a_url_or_a_host_and_nothing_else() {
+fn purge_deletes_only_the_url_or_host() {
     let (dir, store) = fresh();
     for n in 0..150 {
         put(&store, &page(&format!("https://one.test:8443/{n}"), 1, "x"), &ROOMY);
@@ -204,7 +204,7 @@ fn purging_takes_a_url_or_a_host_and_nothing_else() {
 }
 
 #[test]
-fn totals_stay_exact_through_a_long_mix_of_changes() {
+fn cache_totals_stay_exact_through_many_changes() {
     let (dir, store) = fresh();
     let limits =
         CacheLimits { max_bytes: 40_000, max_entry_bytes: 9_000, max_age: Duration::from_millis(150) };
@@ -225,7 +225,7 @@ fn totals_stay_exact_through_a_long_mix_of_changes() {
 }
 
 #[test]
-fn a_damaged_entry_is_an_error_that_names_the_page() {
+fn damaged_entry_is_an_error_that_names_the_page() {
     let (dir, store) = fresh();
     let stored = page("http://a.test/", 1, "<p>text</p>".repeat(1000));
     put(&store, &stored, &ROOMY);

@@ -1,6 +1,6 @@
-//! Several processes on one store, and processes that are killed.
+//! Tests with several processes on one store, and with killed processes.
 //!
-//! The other process is this test binary, started again for the one test [`child`] with a role in its environment.
+//! The other process is this test binary, started again for the test [`child`] with a role in its environment.
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};
@@ -46,7 +46,7 @@ fn child() {
     }
 }
 
-/// Reports every page after it is stored.
+/// Stores pages and keys, and reports each page after it is stored.
 fn write_until_killed(store: &Store, team: &str) {
     let limits = CacheLimits { max_bytes: CRASH_CACHE_BYTES, ..CacheLimits::default() };
     let mut stdout = std::io::stdout().lock();
@@ -62,7 +62,7 @@ fn write_until_killed(store: &Store, team: &str) {
 }
 
 #[test]
-fn a_revocation_by_another_process_reaches_this_one_within_a_second() {
+fn revocation_by_another_process_is_seen_within_a_second() {
     let (dir, store) = fresh();
     let key = store.create_key("default", "").unwrap();
     let other = store.create_key("default", "").unwrap();
@@ -79,14 +79,14 @@ fn a_revocation_by_another_process_reaches_this_one_within_a_second() {
 }
 
 #[test]
-fn a_team_changed_by_another_handle_is_seen_within_a_second() {
+fn team_change_by_another_handle_is_seen_within_a_second() {
     let (dir, store) = fresh();
     let key = store.create_key("red", "").unwrap();
     let audit = || store.authenticate(key.secret.expose()).unwrap().unwrap().team.audit;
     assert!(!audit());
-    let beside = Store::open(dir.path()).unwrap();
+    let other = Store::open(dir.path()).unwrap();
     let change = websvc_store::TeamChange { audit: Some(true), ..Default::default() };
-    beside.set_team("red", &change).unwrap();
+    other.set_team("red", &change).unwrap();
     let changed = Instant::now();
     while !audit() {
         assert!(changed.elapsed() < Duration::from_secs(1), "not seen");
@@ -95,7 +95,7 @@ fn a_team_changed_by_another_handle_is_seen_within_a_second() {
 }
 
 #[test]
-fn processes_and_threads_write_side_by_side_without_losing_anything() {
+fn concurrent_processes_and_threads_lose_no_writes() {
     let (dir, store) = fresh();
     let children: Vec<_> =
         ["one", "two", "three"].map(|team| start_child(dir.path(), &format!("create {team}"))).into();
@@ -122,7 +122,7 @@ fn processes_and_threads_write_side_by_side_without_losing_anything() {
 }
 
 #[test]
-fn many_may_open_a_new_store_at_once() {
+fn new_store_can_be_opened_concurrently() {
     let parent = tempfile::tempdir().unwrap();
     let dir = parent.path().join("new");
     let created: usize = thread::scope(|scope| {
@@ -131,29 +131,29 @@ fn many_may_open_a_new_store_at_once() {
             .collect();
         openers.into_iter().map(|opener| usize::from(opener.join().unwrap())).sum()
     });
-    assert_eq!(created, 1, "one of them creates the first key");
+    assert_eq!(created, 1, "exactly one creates the first key");
     assert_eq!(Store::open(&dir).unwrap().list_keys().unwrap().len(), 1);
 }
 
 #[test]
-fn a_writer_waits_for_another_process_to_finish() {
+fn writer_waits_for_a_transaction_of_another_process() {
     let (dir, store) = fresh();
-    let beside = sqlite(dir.path());
-    beside.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let other = sqlite(dir.path());
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
     thread::scope(|scope| {
         let writer = scope.spawn(|| store.create_key("default", ""));
         thread::sleep(Duration::from_millis(100));
         assert!(!writer.is_finished(), "the lock is held by another connection");
-        beside.execute_batch("COMMIT").unwrap();
+        other.execute_batch("COMMIT").unwrap();
         writer.join().unwrap().unwrap();
     });
-    // Reading never waits for a writer.
-    beside.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // Reads never wait for a writer.
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
     assert_eq!(store.list_keys().unwrap().len(), 1);
 }
 
 #[test]
-fn a_killed_writer_leaves_a_sound_store_with_everything_it_reported() {
+fn killed_writer_leaves_an_intact_store_with_all_reported_writes() {
     let (dir, store) = fresh();
     drop(store);
     for reports in [1, 60, 300] {
@@ -170,7 +170,7 @@ fn a_killed_writer_leaves_a_sound_store_with_everything_it_reported() {
     }
 }
 
-/// Checks the store after a crash that came some time after page `last` was reported as stored.
+/// Checks the store after a crash that happened after page `last` was reported as stored.
 fn check_after_crash(dir: &Path, team: &str, last: u64) {
     let store = Store::open(dir).unwrap();
     store.verify().unwrap();
@@ -185,12 +185,12 @@ fn check_after_crash(dir: &Path, team: &str, last: u64) {
     }
     assert_eq!(store.cache_size().unwrap(), CacheSize { pages: numbers.len() as u64, bytes });
     assert!(bytes <= CRASH_CACHE_BYTES, "{bytes}");
-    // Only the oldest may be missing: they were evicted.
+    // Only the oldest pages may be missing, because they were evicted.
     let newest = *numbers.last().unwrap();
     assert!(newest >= last, "page {last} was reported as stored, {newest} is the newest");
     assert_eq!(numbers, (numbers[0]..=newest).collect::<Vec<_>>());
-    let first = numbers[0] == 0 || bytes > CRASH_CACHE_BYTES / 2;
-    assert!(first, "pages were lost without need: {} are left, {bytes} bytes", numbers.len());
+    let is_eviction_plausible = numbers[0] == 0 || bytes > CRASH_CACHE_BYTES / 2;
+    assert!(is_eviction_plausible, "too many pages are missing: {} remain, {bytes} bytes", numbers.len());
     for number in numbers {
         assert!(store.page(&PageKey::new(format!("http://crash.test/{number}"), "")).unwrap().is_some());
     }

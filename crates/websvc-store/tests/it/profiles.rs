@@ -1,4 +1,4 @@
-//! Browser profiles: one saver, readers beside it, and leases that end by themselves.
+//! Tests of browser profiles: saving, reading, leases, limits.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn read(store: &Store, team: &str, name: &str) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn a_state_comes_back_as_it_was_saved() {
+fn saved_state_is_read_unchanged() {
     let (dir, store) = fresh();
     assert_eq!(store.profile("default", "shop").unwrap(), None);
     let lease = lease(&store, "default", "shop", 1000);
@@ -38,7 +38,7 @@ fn a_state_comes_back_as_it_was_saved() {
 }
 
 #[test]
-fn teams_and_names_are_apart() {
+fn profiles_are_separate_by_team_and_name() {
     let (_dir, store) = fresh();
     for (team, name) in [("a", "x"), ("a", "y"), ("b", "x"), ("a", "x/../y"), ("a", "X")] {
         let lease = lease(&store, team, name, 0);
@@ -54,7 +54,7 @@ fn teams_and_names_are_apart() {
 }
 
 #[test]
-fn one_may_save_and_others_read_meanwhile() {
+fn profile_has_one_writer_and_many_readers() {
     let (dir, store) = fresh();
     let first = lease(&store, "default", "shop", 1000);
     store.save_profile(&first, b"first", 1000).unwrap();
@@ -70,7 +70,7 @@ fn one_may_save_and_others_read_meanwhile() {
 }
 
 #[test]
-fn a_lease_runs_out_unless_it_is_renewed() {
+fn lease_expires_unless_it_is_renewed() {
     let (_dir, store) = fresh();
     let first = lease(&store, "default", "shop", 0);
     assert!(store.renew_profile(&first, 30_000, MINUTE).unwrap());
@@ -78,13 +78,13 @@ fn a_lease_runs_out_unless_it_is_renewed() {
     assert_eq!(store.lock_profile("default", "shop", 60_000, MINUTE).unwrap(), busy);
     let second = lease(&store, "default", "shop", 90_000);
     assert!(!store.renew_profile(&first, 90_001, MINUTE).unwrap());
-    // Giving back what is somebody else's by now changes nothing.
+    // Releasing a lost lease changes nothing.
     store.release_profile(&first).unwrap();
     assert!(store.renew_profile(&second, 90_002, MINUTE).unwrap());
 }
 
 #[test]
-fn a_profile_that_was_deleted_cannot_be_saved_by_an_older_lease() {
+fn deleted_profile_cannot_be_saved_with_its_old_lease() {
     let (_dir, store) = fresh();
     let lease = lease(&store, "default", "shop", 0);
     store.save_profile(&lease, b"state", 0).unwrap();
@@ -94,7 +94,7 @@ fn a_profile_that_was_deleted_cannot_be_saved_by_an_older_lease() {
 }
 
 #[test]
-fn a_state_has_a_largest_size() {
+fn state_above_the_maximum_size_is_rejected() {
     let (_dir, store) = fresh();
     let lease = lease(&store, "default", "shop", 0);
     store.save_profile(&lease, b"state", 0).unwrap();
@@ -105,7 +105,7 @@ fn a_state_has_a_largest_size() {
 }
 
 #[test]
-fn a_team_has_a_most_of_profiles_and_those_never_saved_do_not_count_for_long() {
+fn team_has_a_maximum_of_profiles_and_expired_unsaved_ones_do_not_count() {
     let (_dir, store) = fresh();
     for n in 0..PROFILES_MAX {
         lease(&store, "default", &n.to_string(), 0);
@@ -118,7 +118,7 @@ fn a_team_has_a_most_of_profiles_and_those_never_saved_do_not_count_for_long() {
 }
 
 #[test]
-fn a_list_shows_who_has_what() {
+fn profile_list_contains_leases_sizes_and_times() {
     let (_dir, store) = fresh();
     for (team, name) in [("b", "x"), ("a", "y"), ("a", "x")] {
         let lease = lease(&store, team, name, 0);

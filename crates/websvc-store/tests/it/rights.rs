@@ -23,7 +23,7 @@ fn limited() -> KeyRights {
 }
 
 #[test]
-fn rights_are_kept_and_given_to_the_caller() {
+fn rights_are_stored_and_returned_with_the_caller() {
     let (_dir, store) = fresh();
     for rights in [KeyRights::default(), limited()] {
         let key = store.create_key_with("red", "", &rights).unwrap();
@@ -35,16 +35,16 @@ fn rights_are_kept_and_given_to_the_caller() {
 }
 
 #[test]
-fn an_empty_list_of_scopes_is_none_and_not_all() {
+fn empty_scopes_and_formats_allow_nothing() {
     let (_dir, store) = fresh();
     let rights = KeyRights { scopes: Some([].into()), formats: Some([].into()), ..KeyRights::default() };
     let key = store.create_key_with("red", "", &rights).unwrap();
     let caller = store.authenticate(key.secret.expose()).unwrap().unwrap();
-    assert!(!caller.rights.may(KeyScope::Search) && !caller.rights.may_have("markdown"));
+    assert!(!caller.rights.allows_scope(KeyScope::Search) && !caller.rights.allows_format("markdown"));
 }
 
 #[test]
-fn an_expired_key_is_no_key() {
+fn expired_key_does_not_authenticate() {
     let (_dir, store) = fresh();
     let create = |expires_at_ms| {
         let rights = KeyRights { expires_at_ms: Some(expires_at_ms), ..KeyRights::default() };
@@ -58,7 +58,7 @@ fn an_expired_key_is_no_key() {
 }
 
 #[test]
-fn a_key_in_memory_expires_too() {
+fn cached_key_expires() {
     let (_dir, store) = fresh();
     let expires_at_ms = now_ms() + 200;
     let rights = KeyRights { expires_at_ms: Some(expires_at_ms), ..KeyRights::default() };
@@ -67,7 +67,7 @@ fn a_key_in_memory_expires_too() {
         let before = now_ms();
         let valid = store.authenticate(secret.expose()).unwrap().is_some();
         if !valid {
-            assert!(now_ms() >= expires_at_ms, "it was refused too early");
+            assert!(now_ms() >= expires_at_ms, "it was rejected too early");
             return;
         }
         assert!(before < expires_at_ms, "it was accepted too late");
@@ -76,7 +76,7 @@ fn a_key_in_memory_expires_too() {
 }
 
 #[test]
-fn names_that_would_break_a_list_are_refused() {
+fn invalid_format_and_network_names_are_rejected() {
     let (_dir, store) = fresh();
     for bad in ["", "a,b", "a b", "a\n"] {
         let formats = KeyRights { formats: Some([bad.to_owned()].into()), ..KeyRights::default() };
@@ -90,7 +90,7 @@ fn names_that_would_break_a_list_are_refused() {
 }
 
 #[test]
-fn a_deleted_team_leaves_nothing_that_can_be_used() {
+fn deleted_team_loses_its_keys_and_settings() {
     let (_dir, store) = fresh();
     let (red, blue) = (store.create_key("red", "").unwrap(), store.create_key("blue", "").unwrap());
     store.set_team("red", &TeamChange { concurrency: Some(Some(1)), ..TeamChange::default() }).unwrap();
@@ -105,7 +105,7 @@ fn a_deleted_team_leaves_nothing_that_can_be_used() {
 }
 
 #[test]
-fn the_team_of_configured_keys_cannot_be_deleted() {
+fn default_team_cannot_be_deleted() {
     let (_dir, store) = fresh();
     store.static_key("fc-from-the-environment").unwrap();
     assert!(matches!(store.delete_team("default"), Err(StoreError::TeamNeeded { .. })));

@@ -1,11 +1,11 @@
-//! Teams: created on demand, changed field by field.
+//! Tests of teams and their policies.
 
 use websvc_store::{IndexPolicy, Retention, StoreError, TeamChange, ThreatOverride, ThreatPolicy};
 
 use crate::fresh;
 
 #[test]
-fn a_key_creates_its_team_with_the_defaults() {
+fn new_key_creates_its_team_with_default_policies() {
     let (_dir, store) = fresh();
     assert_eq!(store.team("blue").unwrap(), None);
     store.create_key("blue", "").unwrap();
@@ -18,7 +18,7 @@ fn a_key_creates_its_team_with_the_defaults() {
 }
 
 #[test]
-fn a_change_touches_only_what_it_names() {
+fn team_change_changes_only_its_fields() {
     let (_dir, store) = fresh();
     let all = TeamChange {
         zdr: Some(Retention::Forced),
@@ -45,7 +45,7 @@ fn a_change_touches_only_what_it_names() {
 }
 
 #[test]
-fn a_change_reaches_callers_of_the_same_process_at_once() {
+fn team_change_is_seen_at_once_in_the_same_process() {
     let (_dir, store) = fresh();
     let key = store.create_key("red", "").unwrap();
     let credits = || store.authenticate(key.secret.expose()).unwrap().unwrap().team.credits;
@@ -55,7 +55,7 @@ fn a_change_reaches_callers_of_the_same_process_at_once() {
 }
 
 #[test]
-fn more_credits_than_the_database_counts_are_its_largest_number() {
+fn credits_are_limited_to_the_largest_sqlite_integer() {
     let (_dir, store) = fresh();
     let change = TeamChange { credits: Some(Some(u64::MAX)), ..TeamChange::default() };
     store.set_team("rich", &change).unwrap();
@@ -63,7 +63,7 @@ fn more_credits_than_the_database_counts_are_its_largest_number() {
 }
 
 #[test]
-fn policies_are_read_and_printed_as_the_command_line_spells_them() {
+fn policies_round_trip_through_their_names() {
     for text in ["off", "allowed", "forced"] {
         assert_eq!(text.parse::<Retention>().unwrap().to_string(), text);
     }
@@ -81,7 +81,7 @@ fn policies_are_read_and_printed_as_the_command_line_spells_them() {
 }
 
 #[test]
-fn a_team_needs_a_name() {
+fn empty_team_name_is_rejected() {
     let (_dir, store) = fresh();
     let error = store.set_team("", &TeamChange::default()).unwrap_err();
     assert!(matches!(error, StoreError::InvalidName { what: "team", .. }), "{error}");

@@ -1,11 +1,11 @@
-//! The values of threat protection of teams.
+//! Tests of the threat protection values of teams.
 
 use std::time::{Duration, Instant};
 
 use websvc_store::Store;
 
 #[test]
-fn values_are_kept_by_team_and_seen_by_every_process() {
+fn threat_values_are_stored_by_team_and_seen_by_all_processes() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(directory.path()).unwrap();
     let other = Store::open(directory.path()).unwrap();
@@ -14,13 +14,13 @@ fn values_are_kept_by_team_and_seen_by_every_process() {
     other.set_threat_values("red", Some(r#"{"riskScoreThreshold":5}"#)).unwrap();
     assert_eq!(store.threat_values("red").unwrap().as_deref(), Some(r#"{"riskScoreThreshold":5}"#));
     assert_eq!(store.threat_values("blue").unwrap(), None, "each team has its own");
-    assert!(store.team("red").unwrap().is_some(), "the team was made");
+    assert!(store.team("red").unwrap().is_some(), "the team was created");
     store.set_threat_values("red", None).unwrap();
     assert_eq!(other.threat_values("red").unwrap(), None);
 }
 
 #[test]
-fn recent_values_follow_the_changes_of_every_process() {
+fn recent_threat_values_follow_changes_of_all_processes() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(directory.path()).unwrap();
     let other = Store::open(directory.path()).unwrap();
@@ -34,7 +34,7 @@ fn recent_values_follow_the_changes_of_every_process() {
     };
     assert_eq!(recent(), None);
     store.set_threat_values("red", Some("[1]")).unwrap();
-    assert_eq!(recent().as_deref(), Some("[1]"), "a change of its own is seen at once");
+    assert_eq!(recent().as_deref(), Some("[1]"), "a change by the same process is seen at once");
     other.set_threat_values("red", Some("[2]")).unwrap();
     until(Some("[2]"));
     other.set_threat_values("red", None).unwrap();
@@ -46,7 +46,7 @@ fn recent_values_follow_the_changes_of_every_process() {
 }
 
 #[test]
-fn values_go_with_their_team() {
+fn threat_values_are_deleted_with_their_team() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(directory.path()).unwrap();
     store.set_threat_values("red", Some(r#"{"blacklist":["a.test"]}"#)).unwrap();
@@ -55,10 +55,10 @@ fn values_go_with_their_team() {
 }
 
 #[test]
-fn what_is_no_json_or_no_team_is_refused() {
+fn invalid_json_and_empty_team_name_are_rejected() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(directory.path()).unwrap();
     assert!(store.set_threat_values("red", Some("{")).is_err());
     assert!(store.set_threat_values("", Some("{}")).is_err());
-    assert!(store.team("red").unwrap().is_none(), "nothing is left of what failed");
+    assert!(store.team("red").unwrap().is_none(), "the failed transaction created no team");
 }

@@ -1,4 +1,4 @@
-//! Webhooks: every event that happened is delivered or told of, in its order, whatever dies in between.
+//! Tests of webhook events: order, retries, dead letters, expiry.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,10 +8,11 @@ use websvc_store::{
     NewJob, NewWebhook, Store, UrlCompletion, UrlOutcome, WebhookDelivery, WebhookQueue, WebhookStats,
 };
 
+use crate::jobs::complete_url;
 use crate::{fresh, sqlite};
 
 const ALL: [JobEvent; 4] = [JobEvent::Started, JobEvent::Page, JobEvent::Completed, JobEvent::Failed];
-const LIFE: Duration = Duration::from_secs(60);
+const TTL: Duration = Duration::from_secs(60);
 const DAY_MS: u64 = 86_400_000;
 
 fn job(id: &str, pages: usize, events: &[JobEvent]) -> NewJob {
@@ -27,10 +28,10 @@ fn job(id: &str, pages: usize, events: &[JobEvent]) -> NewJob {
         key: None,
         kind: JobKind::Batch,
         request: "{}".to_owned(),
-        idempotency: None,
+        idempotency_key: None,
         page_limit: None,
         urls: (0..pages).map(url).collect(),
-        listed: 0,
+        list_len: 0,
         webhook: Some(NewWebhook {
             url: "http://hook.test/x?token=secret".to_owned(),
             host: "hook.test".to_owned(),
@@ -46,22 +47,20 @@ fn create(store: &Store, job: &NewJob) -> i64 {
     store.job(&job.team, job.kind, &job.id, 0).unwrap().unwrap().number
 }
 
-/// Ends the next page of a job with a document, or without one.
-fn end_page(store: &Store, job: i64, document: Option<&str>) {
-    let lease = store.lease_job_urls(job, 1, 0, LIFE).unwrap().remove(0);
+/// Completes the next page of a job, with or without a document.
+fn complete_page(store: &Store, job: i64, document: Option<&str>) {
+    let lease = store.lease_job_urls(job, 1, 0, TTL).unwrap().remove(0);
     let failed = UrlOutcome::Failed { code: "X".to_owned(), error: "why".to_owned() };
-    let end = document.map_or(failed, |text| UrlOutcome::Document(text.as_bytes().to_vec()));
-    let finish =
-        UrlCompletion { lease, end, aliases: Vec::new(), led_to: None, found: Vec::new(), charge: None };
-    store.finish_job_url(finish, &JobLimits::default(), 0).unwrap();
+    let outcome = document.map_or(failed, |text| UrlOutcome::Document(text.as_bytes().to_vec()));
+    complete_url(store, UrlCompletion::new(lease, outcome), &JobLimits::default(), 0);
 }
 
-fn next(store: &Store, job: i64, now_ms: u64, busy: &[i64]) -> Option<(i64, WebhookDelivery)> {
-    let turn = store.next_due_webhook(job, now_ms, busy).unwrap()?;
-    Some((turn.number, store.webhook_delivery(turn.number).unwrap().unwrap()))
+fn next(store: &Store, job: i64, now_ms: u64, in_flight: &[i64]) -> Option<(i64, WebhookDelivery)> {
+    let event = store.next_due_webhook(job, now_ms, in_flight).unwrap()?;
+    Some((event.number, store.webhook_delivery(event.number).unwrap().unwrap()))
 }
 
-/// Delivers what may be delivered, and returns it.
+/// Delivers all events that are due, and returns them.
 fn deliver(store: &Store, job: i64) -> Vec<WebhookDelivery> {
     let mut delivered = Vec::new();
     while let Some((number, delivery)) = next(store, job, 0, &[]) {
@@ -71,48 +70,50 @@ fn deliver(store: &Store, job: i64) -> Vec<WebhookDelivery> {
     delivered
 }
 
-fn failed(due_at_ms: Option<u64>) -> DeliveryOutcome {
-    DeliveryOutcome::Failed { status: Some(500), error: "no".to_owned(), due_at_ms, forget_at_ms: 5 * DAY_MS }
+fn failed(retry_at_ms: Option<u64>) -> DeliveryOutcome {
+    let expires_at_ms = 5 * DAY_MS;
+    DeliveryOutcome::Failed { status: Some(500), error: "no".to_owned(), retry_at_ms, expires_at_ms }
 }
 
 fn events(deliveries: &[WebhookDelivery]) -> Vec<JobEvent> {
     deliveries.iter().map(|delivery| delivery.event).collect()
 }
 
-fn figures(store: &Store) -> (u64, u64) {
-    let WebhookStats { waiting, dead } = store.webhook_figures().unwrap();
-    (waiting, dead)
+/// Returns the counts of pending events and dead letters.
+fn stats(store: &Store) -> (u64, u64) {
+    let WebhookStats { pending, dead_letters } = store.webhook_stats().unwrap();
+    (pending, dead_letters)
 }
 
 #[test]
-fn the_events_of_a_job_come_in_their_order_with_their_documents() {
+fn events_of_a_job_are_delivered_in_order_with_documents() {
     let (_dir, store) = fresh();
     let number = create(&store, &job("j", 3, &ALL));
-    end_page(&store, number, Some("1"));
-    end_page(&store, number, None);
-    end_page(&store, number, Some("22"));
-    let lane = WebhookQueue { job: number, team: "tea".to_owned(), host: "hook.test".to_owned() };
-    assert_eq!(store.webhook_queues(0).unwrap(), [lane]);
-    assert_eq!(figures(&store), (4, 0));
+    complete_page(&store, number, Some("1"));
+    complete_page(&store, number, None);
+    complete_page(&store, number, Some("22"));
+    let queue = WebhookQueue { job: number, team: "tea".to_owned(), host: "hook.test".to_owned() };
+    assert_eq!(store.webhook_queues(0).unwrap(), [queue]);
+    assert_eq!(stats(&store), (4, 0));
     let delivered = deliver(&store, number);
     assert_eq!(
         events(&delivered),
         [JobEvent::Started, JobEvent::Page, JobEvent::Page, JobEvent::Completed],
-        "a page without a document is in the errors of the job"
+        "a page without a document has no event"
     );
-    let documents: Vec<Option<&[u8]>> = delivered.iter().map(|found| found.document.as_deref()).collect();
+    let documents: Vec<Option<&[u8]>> = delivered.iter().map(|event| event.document.as_deref()).collect();
     assert_eq!(documents, [None, Some(&b"1"[..]), Some(&b"22"[..]), None]);
-    assert!(delivered.iter().all(|found| found.metadata == r#"{"of":"tea"}"# && found.job == "j"));
-    assert_eq!((figures(&store), store.webhook_queues(0).unwrap()), ((0, 0), Vec::new()));
+    assert!(delivered.iter().all(|event| event.metadata == r#"{"of":"tea"}"# && event.job == "j"));
+    assert_eq!((stats(&store), store.webhook_queues(0).unwrap()), ((0, 0), Vec::new()));
 }
 
 #[test]
-fn only_what_is_wanted_is_noted() {
-    let check = |wanted: &[JobEvent], expected: &[JobEvent]| {
+fn only_subscribed_events_are_enqueued() {
+    let check = |subscribed: &[JobEvent], expected: &[JobEvent]| {
         let (_dir, store) = fresh();
-        let number = create(&store, &job("j", 1, wanted));
-        end_page(&store, number, Some("1"));
-        assert_eq!(events(&deliver(&store, number)), expected, "{wanted:?}");
+        let number = create(&store, &job("j", 1, subscribed));
+        complete_page(&store, number, Some("1"));
+        assert_eq!(events(&deliver(&store, number)), expected, "{subscribed:?}");
     };
     check(&[JobEvent::Page], &[JobEvent::Page]);
     check(&[JobEvent::Completed, JobEvent::Failed], &[JobEvent::Completed]);
@@ -121,23 +122,23 @@ fn only_what_is_wanted_is_noted() {
 }
 
 #[test]
-fn a_page_is_tried_after_the_beginning_and_the_end_after_every_page() {
+fn page_events_follow_the_started_event_and_end_events_follow_all_others() {
     let (_dir, store) = fresh();
     let number = create(&store, &job("j", 2, &ALL));
-    end_page(&store, number, Some("1"));
-    end_page(&store, number, Some("2"));
+    complete_page(&store, number, Some("1"));
+    complete_page(&store, number, Some("2"));
     let (started, _) = next(&store, number, 0, &[]).unwrap();
-    assert_eq!(next(&store, number, 0, &[started]), None, "the beginning is under way");
+    assert_eq!(next(&store, number, 0, &[started]), None, "the started event is in flight");
     store.record_webhook_attempt(started, &failed(Some(100)), 0).unwrap();
     let (first, _) = next(&store, number, 0, &[]).unwrap();
     let (second, delivery) = next(&store, number, 0, &[first]).unwrap();
     assert_eq!(delivery.event, JobEvent::Page);
-    assert_eq!(next(&store, number, 0, &[first, second]), None, "pages are under way");
+    assert_eq!(next(&store, number, 0, &[first, second]), None, "page events are in flight");
     store.record_webhook_attempt(second, &DeliveryOutcome::Delivered, 0).unwrap();
     assert_eq!(next(&store, number, 0, &[first]), None);
     store.record_webhook_attempt(first, &failed(Some(200)), 0).unwrap();
     let (end, delivery) = next(&store, number, 0, &[]).unwrap();
-    assert_eq!(delivery.event, JobEvent::Completed, "all that was before it was tried");
+    assert_eq!(delivery.event, JobEvent::Completed, "all earlier events were attempted");
     store.record_webhook_attempt(end, &DeliveryOutcome::Delivered, 0).unwrap();
     assert_eq!((next(&store, number, 99, &[]), store.next_webhook_due_ms(0).unwrap()), (None, Some(100)));
     assert_eq!(next(&store, number, 100, &[]).unwrap().0, started);
@@ -145,56 +146,56 @@ fn a_page_is_tried_after_the_beginning_and_the_end_after_every_page() {
 }
 
 #[test]
-fn every_way_in_which_a_job_ends_is_told_but_that_of_its_owner() {
+fn every_end_of_a_job_is_an_event_except_cancellation() {
     let check = |expected: Option<(JobEvent, Option<&str>)>, end: &dyn Fn(&Store, i64)| {
         let (_dir, store) = fresh();
         let number = create(&store, &job("j", 2, &[JobEvent::Completed, JobEvent::Failed]));
         end(&store, number);
-        let found = deliver(&store, number);
-        let found: Vec<_> = found.iter().map(|found| (found.event, found.error.as_deref())).collect();
-        assert_eq!(found, Vec::from_iter(expected));
+        let delivered = deliver(&store, number);
+        let events: Vec<_> = delivered.iter().map(|event| (event.event, event.error.as_deref())).collect();
+        assert_eq!(events, Vec::from_iter(expected));
     };
     let limits = JobLimits::default();
     check(Some((JobEvent::Failed, Some("no credits"))), &|store, number| {
         store.fail_job(number, "no credits", &limits, 0).unwrap();
         store.fail_job(number, "again", &limits, 0).unwrap();
     });
-    let late = "it ran for more than 86400 seconds, the most of a job";
+    let overdue = "the job ran for more than 86400 seconds, the maximum";
     let (_dir, store) = fresh();
     let number = create(&store, &job("late", 1, &ALL));
     store.sweep_jobs(&limits, DAY_MS).unwrap();
     let (started, _) = next(&store, number, DAY_MS, &[]).unwrap();
     store.record_webhook_attempt(started, &DeliveryOutcome::Delivered, DAY_MS).unwrap();
     let (_, failed) = next(&store, number, DAY_MS, &[]).unwrap();
-    assert_eq!((failed.event, failed.error.as_deref()), (JobEvent::Failed, Some(late)));
+    assert_eq!((failed.event, failed.error.as_deref()), (JobEvent::Failed, Some(overdue)));
     check(None, &|store, _| {
         let cancelled = store.cancel_job("tea", JobKind::Batch, "j", &limits, 0).unwrap();
         assert_eq!(cancelled, CancelJobOutcome::Cancelled);
     });
-    let nothing = "none of the 2 pages could be had; the first: why";
-    check(Some((JobEvent::Failed, Some(nothing))), &|store, number| {
-        end_page(store, number, None);
-        end_page(store, number, None);
+    let no_documents = "none of the 2 pages could be scraped; first error: why";
+    check(Some((JobEvent::Failed, Some(no_documents))), &|store, number| {
+        complete_page(store, number, None);
+        complete_page(store, number, None);
     });
     check(Some((JobEvent::Completed, None)), &|store, number| {
-        end_page(store, number, None);
-        end_page(store, number, Some("1"));
+        complete_page(store, number, None);
+        complete_page(store, number, Some("1"));
         assert_eq!(store.job_by_number(number).unwrap().unwrap().state, JobState::Completed);
     });
 }
 
 #[test]
-fn a_dead_letter_is_listed_tried_anew_or_forgotten_and_its_job_stays_as_long() {
+fn dead_letter_can_be_listed_retried_and_deleted_and_keeps_its_job() {
     let (dir, store) = fresh();
     let number = create(&store, &job("j", 1, &[JobEvent::Page]));
-    end_page(&store, number, Some("1"));
+    complete_page(&store, number, Some("1"));
     let die = || {
         let (event, delivery) = next(&store, number, 0, &[]).unwrap();
         store.record_webhook_attempt(event, &failed(None), 7).unwrap();
         delivery.id
     };
     let id = die();
-    assert_eq!((figures(&store), next(&store, number, u64::MAX >> 1, &[])), ((0, 1), None));
+    assert_eq!((stats(&store), next(&store, number, u64::MAX >> 1, &[])), ((0, 1), None));
     let all = DeadLetterFilter::default();
     let of = |team: &str, kind| DeadLetterFilter { team: Some(team.to_owned()), kind: Some(kind), id: None };
     let letters = store.dead_letters(&of("tea", JobKind::Batch), 0, 9).unwrap();
@@ -203,16 +204,19 @@ fn a_dead_letter_is_listed_tried_anew_or_forgotten_and_its_job_stays_as_long() {
         (letters.total, letter.id.as_str(), letter.attempts, letter.status),
         (1, id.as_str(), 1, Some(500))
     );
-    assert_eq!((letter.error.as_str(), letter.tried_at_ms, letter.forget_at_ms), ("no", 7, 5 * DAY_MS));
+    assert_eq!(
+        (letter.error.as_str(), letter.last_attempt_at_ms, letter.expires_at_ms),
+        ("no", 7, 5 * DAY_MS)
+    );
     assert_eq!(store.dead_letters(&of("cup", JobKind::Batch), 0, 9).unwrap().total, 0);
     assert_eq!(store.dead_letters(&of("tea", JobKind::Crawl), 0, 9).unwrap().total, 0);
     assert_eq!(store.dead_letters(&all, 1, 9).unwrap().letters, []);
     assert_eq!(store.retry_dead_letters(&of("cup", JobKind::Batch), 0).unwrap(), 0);
     assert_eq!(store.retry_dead_letters(&all, 0).unwrap(), 1);
-    assert_eq!(die(), id, "it is known by the same name");
+    assert_eq!(die(), id, "the identifier stays the same");
     let limits = JobLimits::default();
     while store.sweep_jobs(&limits, 4 * DAY_MS).unwrap() {}
-    assert_eq!(store.job("tea", JobKind::Batch, "j", 4 * DAY_MS).unwrap(), None, "it is no longer shown");
+    assert_eq!(store.job("tea", JobKind::Batch, "j", 4 * DAY_MS).unwrap(), None, "the job has expired");
     assert_eq!(store.retry_dead_letters(&all, 0).unwrap(), 1);
     assert_eq!(next(&store, number, 0, &[]).unwrap().1.document.as_deref(), Some(&b"1"[..]));
     die();
@@ -222,70 +226,71 @@ fn a_dead_letter_is_listed_tried_anew_or_forgotten_and_its_job_stays_as_long() {
     let number = create(&store, &job("k", 1, &[JobEvent::Started]));
     let (event, _) = next(&store, number, 0, &[]).unwrap();
     store.record_webhook_attempt(event, &failed(None), 0).unwrap();
-    assert_eq!((store.delete_dead_letters(&all).unwrap(), figures(&store)), (1, (0, 0)));
+    assert_eq!((store.delete_dead_letters(&all).unwrap(), stats(&store)), (1, (0, 0)));
 }
 
+/// Sweeps all events, and returns the counts of dropped and expired ones.
 fn sweep(store: &Store, now_ms: u64) -> (u64, u64) {
-    let (mut dropped, mut died) = (0, 0);
+    let (mut dropped, mut expired) = (0, 0);
     loop {
-        let swept = store.sweep_webhooks(Duration::from_millis(3 * DAY_MS), now_ms).unwrap();
-        dropped += swept.dropped;
-        died += swept.died;
-        if !swept.may_be_more() {
-            return (dropped, died);
+        let report = store.sweep_webhooks(Duration::from_millis(3 * DAY_MS), now_ms).unwrap();
+        dropped += report.dropped;
+        expired += report.expired;
+        if !report.has_more() {
+            return (dropped, expired);
         }
     }
 }
 
 #[test]
-fn an_event_that_waits_for_too_long_is_a_dead_letter_and_holds_its_job_no_longer_than_one() {
+fn event_pending_for_too_long_becomes_a_dead_letter() {
     let (dir, store) = fresh();
     let number = create(&store, &job("j", 2, &ALL));
-    end_page(&store, number, Some("1"));
-    end_page(&store, number, Some("2"));
+    complete_page(&store, number, Some("1"));
+    complete_page(&store, number, Some("2"));
     let (started, _) = next(&store, number, 0, &[]).unwrap();
     store.record_webhook_attempt(started, &failed(Some(9 * DAY_MS)), 7).unwrap();
     assert_eq!(sweep(&store, 3 * DAY_MS - 1), (0, 0));
-    assert_eq!(figures(&store), (4, 0));
+    assert_eq!(stats(&store), (4, 0));
     assert_eq!(sweep(&store, 3 * DAY_MS), (0, 4));
-    assert_eq!((figures(&store), store.webhook_queues(u64::MAX >> 1).unwrap()), ((0, 4), Vec::new()));
+    assert_eq!((stats(&store), store.webhook_queues(u64::MAX >> 1).unwrap()), ((0, 4), Vec::new()));
     let letters = store.dead_letters(&DeadLetterFilter::default(), 0, 9).unwrap().letters;
-    let told: Vec<_> = letters.iter().map(|letter| (letter.attempts, letter.error.as_str())).collect();
-    let late = (0, "its turn did not come within 72 hours");
-    assert_eq!(told, [(1, "no"), late, late, late]);
-    assert!(letters.iter().all(|letter| letter.forget_at_ms == 6 * DAY_MS));
-    // One that is begun anew waits from then on.
+    let errors: Vec<_> = letters.iter().map(|letter| (letter.attempts, letter.error.as_str())).collect();
+    let expired = (0, "not delivered within 72 hours");
+    assert_eq!(errors, [(1, "no"), expired, expired, expired]);
+    assert!(letters.iter().all(|letter| letter.expires_at_ms == 6 * DAY_MS));
+    // A dead letter that is retried is pending from that time on.
     let one = DeadLetterFilter { id: Some(letters[1].id.clone()), ..DeadLetterFilter::default() };
     assert_eq!(store.retry_dead_letters(&one, 4 * DAY_MS).unwrap(), 1);
-    assert_eq!((sweep(&store, 7 * DAY_MS - 1), figures(&store)), ((0, 0), (1, 3)));
+    assert_eq!((sweep(&store, 7 * DAY_MS - 1), stats(&store)), ((0, 0), (1, 3)));
     assert_eq!(sweep(&store, 7 * DAY_MS), (0, 1));
     while store.sweep_jobs(&JobLimits::default(), 10 * DAY_MS).unwrap() {}
     assert_eq!((rows(dir.path(), "jobs"), rows(dir.path(), "job_documents")), (0, 0));
 }
 
 #[test]
-fn the_events_of_a_cancelled_job_are_dropped_and_its_dead_letters_are_not() {
+fn pending_events_of_a_cancelled_job_are_dropped_but_not_its_dead_letters() {
     let (dir, store) = fresh();
     let number = create(&store, &job("j", 700, &ALL));
-    (0..600).for_each(|_| end_page(&store, number, Some("1")));
+    (0..600).for_each(|_| complete_page(&store, number, Some("1")));
     let (started, delivery) = next(&store, number, 0, &[]).unwrap();
     store.record_webhook_attempt(started, &failed(None), 0).unwrap();
     let other = create(&store, &job("k", 1, &[JobEvent::Started]));
-    let turn = store.next_due_webhook(number, 0, &[]).unwrap().unwrap();
+    let due = store.next_due_webhook(number, 0, &[]).unwrap().unwrap();
     store.cancel_job("tea", JobKind::Batch, "j", &JobLimits::default(), 5).unwrap();
-    let lanes =
-        |now_ms| store.webhook_queues(now_ms).unwrap().iter().map(|lane| lane.job).collect::<Vec<_>>();
-    assert_eq!((next(&store, number, 5, &[]), lanes(5)), (None, vec![other]), "before they are swept, too");
-    assert_eq!(store.webhook_delivery(turn.number).unwrap(), None);
+    let queues =
+        |now_ms| store.webhook_queues(now_ms).unwrap().iter().map(|queue| queue.job).collect::<Vec<_>>();
+    assert_eq!((next(&store, number, 5, &[]), queues(5)), (None, vec![other]), "even before the sweep");
+    assert_eq!(store.webhook_delivery(due.number).unwrap(), None);
     assert_eq!(sweep(&store, 5), (600, 0));
-    assert_eq!((figures(&store), next(&store, number, 5, &[])), ((1, 1), None));
+    assert_eq!((stats(&store), next(&store, number, 5, &[])), ((1, 1), None));
     assert_eq!(store.webhook_queues(5).unwrap()[0].job, other);
-    // Its owner may still want what is a letter.
+    // The dead letter of the cancelled job can still be retried.
     assert_eq!(store.retry_dead_letters(&DeadLetterFilter::default(), 6).unwrap(), 1);
     assert_eq!((sweep(&store, 6), next(&store, number, 6, &[]).unwrap().1.id), ((0, 0), delivery.id));
     store.record_webhook_attempt(started, &DeliveryOutcome::Delivered, 6).unwrap();
     while store.sweep_jobs(&JobLimits::default(), 2 * DAY_MS).unwrap() {}
-    assert_eq!(rows(dir.path(), "job_documents"), 0, "nothing holds them any more");
+    assert_eq!(rows(dir.path(), "job_documents"), 0, "no event refers to them any more");
 }
 
 fn rows(dir: &Path, table: &str) -> i64 {
@@ -293,7 +298,7 @@ fn rows(dir: &Path, table: &str) -> i64 {
 }
 
 #[test]
-fn a_later_team_of_the_name_gets_no_events_of_the_former_and_another_secret() {
+fn new_team_with_an_old_name_gets_no_old_events_and_a_new_secret() {
     let (dir, store) = fresh();
     store.set_team("tea", &Default::default()).unwrap();
     create(&store, &job("j", 1, &ALL));
@@ -303,31 +308,24 @@ fn a_later_team_of_the_name_gets_no_events_of_the_former_and_another_secret() {
     assert!(other != secret && store.webhook_secret("tea").unwrap() == other);
     assert_ne!(store.webhook_secret("cup").unwrap(), other);
     store.delete_team("tea").unwrap();
-    assert_eq!((rows(dir.path(), "webhook_events"), figures(&store)), (0, (0, 0)));
+    assert_eq!((rows(dir.path(), "webhook_events"), stats(&store)), (0, (0, 0)));
     assert_ne!(store.webhook_secret("tea").unwrap(), other);
 }
 
 #[test]
-fn open_pages_are_counted_as_they_come_and_go() {
+fn open_page_count_follows_added_and_completed_urls() {
     let (_dir, store) = fresh();
     let number = create(&store, &job("j", 3, &ALL));
     let open = |team| store.open_job_pages(team).unwrap();
     assert_eq!((open(Some("tea")), open(Some("cup")), open(None)), (3, 0, 3));
-    let lease = store.lease_job_urls(number, 1, 0, LIFE).unwrap().remove(0);
-    assert_eq!(open(Some("tea")), 3, "one that is worked on is open");
+    let lease = store.lease_job_urls(number, 1, 0, TTL).unwrap().remove(0);
+    assert_eq!(open(Some("tea")), 3, "a leased URL is open");
     let found =
         vec![JobUrl { url: "http://a.test/x".to_owned(), key: "x".to_owned(), depth: 1, entry: None }];
-    let finish = UrlCompletion {
-        lease,
-        end: UrlOutcome::OutOfScope,
-        aliases: Vec::new(),
-        led_to: None,
-        found,
-        charge: None,
-    };
-    store.finish_job_url(finish, &JobLimits::default(), 0).unwrap();
-    assert_eq!(open(Some("tea")), 3, "one went and one came");
-    end_page(&store, number, None);
+    let completion = UrlCompletion { found, ..UrlCompletion::new(lease, UrlOutcome::OutOfScope) };
+    complete_url(&store, completion, &JobLimits::default(), 0);
+    assert_eq!(open(Some("tea")), 3, "one URL was completed and one found");
+    complete_page(&store, number, None);
     assert_eq!(open(None), 2);
     store.cancel_job("tea", JobKind::Batch, "j", &JobLimits::default(), 0).unwrap();
     assert_eq!((open(Some("tea")), open(None)), (0, 0));

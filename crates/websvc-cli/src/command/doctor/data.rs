@@ -130,7 +130,7 @@ fn database(path: &Path) -> (Finding, Option<DatabaseReport>) {
         Ok(Some(found)) => {
             let DatabaseReport {
                 schema,
-                known,
+                supported,
                 keys: _,
                 revoked_keys: _,
                 audited_teams: _,
@@ -142,8 +142,8 @@ fn database(path: &Path) -> (Finding, Option<DatabaseReport>) {
                 cache.pages,
                 HumanBytes(cache.bytes)
             );
-            let message = if schema < known {
-                format!("{message}; the next start migrates it to version {known}")
+            let message = if schema < supported {
+                format!("{message}; the next start migrates it to version {supported}")
             } else {
                 message
             };

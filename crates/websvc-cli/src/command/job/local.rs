@@ -205,10 +205,10 @@ fn new_job(
         key: None,
         kind,
         request: serde_json::to_string(request)?,
-        idempotency: None,
+        idempotency_key: None,
         page_limit,
         urls,
-        listed,
+        list_len: listed,
         webhook: None,
     })
 }
@@ -220,26 +220,25 @@ async fn create(jobs: &Jobs, draft: JobDraft) -> Result<(String, Vec<String>)> {
     let limits = jobs.config().limits;
     match jobs.create(job).await? {
         CreateJobOutcome::Created { .. } => {}
-        CreateJobOutcome::KeyUsed => bail!("a job with this idempotency key already exists"),
+        CreateJobOutcome::IdempotencyKeyUsed => bail!("a job with this idempotency key already exists"),
         CreateJobOutcome::TooManyUrls => {
-            bail!("a job may have at most {} URLs (jobs.max_urls)", limits.urls)
+            bail!("a job may have at most {} URLs (jobs.max_urls)", limits.max_urls)
         }
         CreateJobOutcome::TooManyRunning => {
-            bail!("{} jobs are unfinished, which is the maximum (jobs.max_running_per_team)", limits.running)
+            bail!("{} jobs are unfinished, which is the maximum (jobs.max_running_per_team)", limits.max_running)
         }
-        CreateJobOutcome::TooManyKept => {
+        CreateJobOutcome::TooManyStored => {
             bail!(
                 "{} jobs are stored, which is the maximum (jobs.max_stored_per_team); a job is removed {} hours \
                  after its end",
-                limits.kept,
-                limits.keep.as_secs() / 3_600
+                limits.max_stored,
+                limits.retention.as_secs() / 3_600
             )
         }
-        CreateJobOutcome::NoRoom => {
+        CreateJobOutcome::StorageFull => {
             bail!(
                 "the documents of all jobs have reached the maximum of {} bytes (jobs.max_total_bytes)",
-                limits.total_bytes
-            )
+                limits.max_total_bytes)
         }
     }
     for UrlList { urls, listed } in more {

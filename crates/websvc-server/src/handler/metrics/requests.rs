@@ -63,23 +63,23 @@ pub(super) fn path_patterns(out: &mut Metrics, usage: PatternUsage) {
 /// Adds the unfinished pages of jobs, and the webhook events.
 pub(super) async fn jobs(out: &mut Metrics, context: &RequestContext<'_>) {
     let jobs = &context.state.jobs;
-    if let Ok(OpenPageCounts { in_work, waiting }) = jobs.pages(None).await {
+    if let Ok(OpenPageCounts { in_flight, queued }) = jobs.pages(None).await {
         let family = out.family("websvc_job_pages", MetricKind::Gauge, "Unfinished pages of jobs by state.");
-        for (state, count) in [("in_flight", in_work), ("waiting", waiting)] {
+        for (state, count) in [("in_flight", in_flight), ("waiting", queued)] {
             family.sample(&[("state", state)], count);
         }
     }
-    let WebhookMetrics { delivered, failed, dead } = jobs.webhook_counts();
+    let WebhookMetrics { delivered, failed, dead_letters } = jobs.webhook_metrics();
     let help =
         "Deliveries of webhook events: delivered, failed attempts, and events that became dead letters.";
     let family = out.family("websvc_webhook_deliveries_total", MetricKind::Counter, help);
-    for (outcome, count) in [("delivered", delivered), ("failed", failed), ("dead", dead)] {
+    for (outcome, count) in [("delivered", delivered), ("failed", failed), ("dead", dead_letters)] {
         family.sample(&[("outcome", outcome)], count);
     }
-    if let Ok(WebhookStats { waiting, dead }) = jobs.webhook_figures().await {
+    if let Ok(WebhookStats { pending, dead_letters }) = jobs.webhook_stats().await {
         let help = "Stored webhook events: waiting for delivery, and dead letters.";
         let family = out.family("websvc_webhook_events", MetricKind::Gauge, help);
-        for (state, count) in [("waiting", waiting), ("dead", dead)] {
+        for (state, count) in [("waiting", pending), ("dead", dead_letters)] {
             family.sample(&[("state", state)], count);
         }
     }

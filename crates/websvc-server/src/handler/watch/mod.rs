@@ -61,8 +61,8 @@ pub(crate) async fn admit(
     request: &http::Request<ServerBody>,
 ) -> Result<WatchedJob, ApiError> {
     let record = job::find(context, kind, &job::id(kind, request)?).await?;
-    let JobsConfig { sockets_per_team, .. } = *context.state.jobs.config();
-    let permit = context.state.websockets.acquire(context.team_name(), sockets_per_team)?;
+    let JobsConfig { max_sockets_per_team, .. } = *context.state.jobs.config();
+    let permit = context.state.websockets.acquire(context.team_name(), max_sockets_per_team)?;
     let base_url = context.state.base_url(request);
     Ok(WatchedJob { record, _permit: permit, base_url })
 }
@@ -92,6 +92,7 @@ impl Socket {
 /// Returns whether a caller may continue to watch a job of this team.
 fn may_continue(caller: Option<&Caller>, team: &str, kind: JobKind) -> bool {
     let scope = crate::route::Operation::Job(kind, job::JobOperation::Status).scope();
-    caller
-        .is_some_and(|caller| caller.team.name == team && scope.is_none_or(|scope| caller.rights.may(scope)))
+    caller.is_some_and(|caller| {
+        caller.team.name == team && scope.is_none_or(|scope| caller.rights.allows_scope(scope))
+    })
 }

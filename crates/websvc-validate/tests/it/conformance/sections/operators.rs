@@ -5,20 +5,20 @@ use websvc_validate::SearchPlan;
 use crate::conformance::row::{Row, row, search};
 
 pub(super) fn rows() -> Vec<Row> {
-    let found = "operators_filter";
+    let found = "operators_filter_pages";
     vec![
         reading("2.5 \"text\"", "these words in this order, not fuzzy")
             .printed("\"context manager\"", "\"context manager\"")
             .printed("a \"b  c\" d", "a \"b c\" d")
             .printed("5\" disk", "5 disk")
-            .tested("websvc-index", "quotes_match_literally"),
+            .tested("websvc-index", "phrases_match_without_stemming"),
         reading("2.5 -", "excludes a word, a phrase, a group, or negates an operator")
             .printed("jaguar -car", "jaguar -car")
             .printed("-\"used cars\"", "-\"used cars\"")
             .printed("-(a b)", "-(a b)")
             .printed("a -site:example.com -filetype:pdf", "a -site:example.com -filetype:pdf")
             .printed("well-known a - b", "well-known a b")
-            .tested("websvc-index", "negation_and_alternatives_combine"),
+            .tested("websvc-index", "negation_and_alternatives_can_be_combined"),
         reading("2.5 OR and ( )", "alternatives and groups (our own)")
             .printed("(a OR b) c", "a OR b c")
             .printed("(a b) OR c", "(a b) OR c")
@@ -53,10 +53,7 @@ pub(super) fn rows() -> Vec<Row> {
         reading("2.5 related:", "results related to the domain")
             .printed("related:Example.com", "related:example.com")
             .plain("related:a..b", "related:a..b")
-            .tested(
-                "websvc-index",
-                "neighbours_by_link_and_by_words_are_related_and_the_domain_itself_is_not",
-            )
+            .tested("websvc-index", "related_finds_pages_by_links_and_words_but_not_the_domain_itself")
             .tested("websvc-index", "related_combines_with_words_negation_and_images"),
         image_size(),
         image_larger(),
@@ -75,16 +72,16 @@ fn image_size() -> Row {
         .printed("imagesize:1920x1080 cats", "imagesize:1920x1080 cats")
         .plain("imagesize:big", "imagesize:big")
         .plain("imagesize:0x10", "imagesize:0x10")
-        .tested("websvc-index", "sizes_types_sites_and_dates_filter")
-        .tested("websvc-index", "operators_of_images_are_ignored_for_pages_with_a_warning")
+        .tested("websvc-index", "images_are_filtered_by_size_type_site_and_date")
+        .tested("websvc-index", "image_operators_are_ignored_with_a_warning_in_web_search")
 }
 
 fn image_larger() -> Row {
     reading("2.5 larger:", "images larger than this size")
         .printed("larger:800X600 cats", "larger:800x600 cats")
         .plain("larger:99999999999x1", "larger:99999999999x1")
-        .tested("websvc-index", "sizes_types_sites_and_dates_filter")
-        .tested("websvc-index", "operators_of_images_are_ignored_for_pages_with_a_warning")
+        .tested("websvc-index", "images_are_filtered_by_size_type_site_and_date")
+        .tested("websvc-index", "image_operators_are_ignored_with_a_warning_in_web_search")
 }
 
 fn reading(name: &'static str, rule: &'static str) -> Row {

@@ -202,7 +202,7 @@ fn include_domains() -> Row {
         domains,
         include("a.example"),
     )
-    .tested("websvc-index", "domains_are_included_and_excluded_with_their_subdomains")
+    .tested("websvc-index", "domain_filters_include_subdomains")
 }
 
 fn exclude_domains() -> Row {
@@ -281,7 +281,7 @@ fn country() -> Row {
     .bad("U", UnknownValue)
     .bad("Germany", UnknownValue)
     .bad(49, InvalidType)
-    .tested("websvc-index", "pages_of_the_searchers_country_come_first_among_equals")
+    .tested("websvc-index", "pages_of_the_searchers_country_rank_first_among_equals")
     .tested("websvc-cli", "location_ranks_local_pages_first")
 }
 
@@ -293,8 +293,8 @@ fn safe() -> Row {
         .reads(false, SearchPlan::safe, false)
         .bad("true", InvalidType)
         .bad(1, InvalidType)
-        .tested("websvc-index", "safe_search_leaves_out_explicit_pages_and_their_images")
-        .tested("websvc-index", "several_words_decide_and_single_ones_do_not")
+        .tested("websvc-index", "safe_search_excludes_explicit_pages_and_their_images")
+        .tested("websvc-index", "several_listed_words_make_a_page_explicit_but_a_single_one_does_not")
         .tested("websvc-cli", "safe_search_omits_explicit_pages")
 }
 
@@ -341,8 +341,8 @@ fn highlights() -> Row {
     .default(SearchPlan::highlights, true)
     .reads(false, SearchPlan::highlights, false)
     .bad(0, InvalidType)
-    .tested("websvc-index", "the_passage_with_the_words_is_shown_however_deep")
-    .tested("websvc-index", "the_page_description_is_shown_on_request_or_without_a_passage")
+    .tested("websvc-index", "snippet_is_the_passage_with_the_query_words_at_any_depth")
+    .tested("websvc-index", "snippet_is_the_page_description_on_request_or_without_a_passage")
 }
 
 fn enterprise() -> Row {

@@ -47,7 +47,7 @@ fn qdr() -> Row {
     .bad("qdr:", InvalidFormat)
     .bad("qdr", InvalidFormat)
     .tested("websvc-query", "a_range_resolves_to_seconds")
-    .tested("websvc-index", "time_ranges_filter_and_dates_sort")
+    .tested("websvc-index", "time_ranges_filter_and_date_order_sorts")
 }
 
 fn cdr() -> Row {
@@ -81,7 +81,7 @@ fn cdr() -> Row {
     .bad("cdr:1,cd_max:01/01/24", InvalidFormat)
     .bad("cdr:1,cd_min:02/01/2024,cd_max:01/31/2024", InvalidFormat)
     .tested("websvc-query", "errors_name_the_value")
-    .tested("websvc-index", "time_ranges_filter_and_dates_sort")
+    .tested("websvc-index", "time_ranges_filter_and_date_order_sorts")
 }
 
 fn sbd() -> Row {
@@ -90,7 +90,7 @@ fn sbd() -> Row {
         .reads("sbd:1", read, "any time, Date".to_owned())
         .bad("sbd:2", InvalidFormat)
         .bad("sbd", InvalidFormat)
-        .tested("websvc-index", "time_ranges_filter_and_dates_sort")
+        .tested("websvc-index", "time_ranges_filter_and_date_order_sorts")
 }
 
 fn combined() -> Row {

@@ -1,4 +1,4 @@
-//! Operators, filters and verticals in combination, on one small web of sixteen hosts.
+//! Combinations of operators, filters and verticals in one small set of pages.
 
 use websvc_index::{Document, Image, Link, News, Safe, SearchOptions, Vertical};
 
@@ -94,7 +94,7 @@ impl Row {
     }
 }
 
-fn of(vertical: Vertical) -> SearchOptions {
+fn vertical(vertical: Vertical) -> SearchOptions {
     SearchOptions { vertical, ..SearchOptions::default() }
 }
 
@@ -102,7 +102,7 @@ fn within(hosts: &[&str]) -> SearchOptions {
     SearchOptions { domains: include(hosts), ..SearchOptions::default() }
 }
 
-/// The pages of `rocket.test` and `papers.test` that are no PDF file and have the phrase.
+/// The only page of `rocket.test` and `papers.test` that has the phrase and is not a PDF file.
 const NO_PDF: &[&str] = &["docs.rocket.test/guide/fuel.html"];
 
 fn check(rows: impl IntoIterator<Item = Row>) {
@@ -116,7 +116,7 @@ fn check(rows: impl IntoIterator<Item = Row>) {
 }
 
 #[test]
-fn operators_combine() {
+fn operators_can_be_combined() {
     check([
         row("site:rocket.test OR site:papers.test -filetype:pdf \"liquid oxygen tank\"", NO_PDF),
         row(
@@ -142,7 +142,7 @@ fn operators_combine() {
 }
 
 #[test]
-fn filters_combine_with_operators() {
+fn filters_can_be_combined_with_operators() {
     let exclude_two =
         SearchOptions { domains: exclude(&["rocket.test", "test.example"]), ..SearchOptions::default() };
     let safe = SearchOptions { safe: Safe::On, ..SearchOptions::default() };
@@ -167,23 +167,23 @@ fn filters_combine_with_operators() {
 }
 
 #[test]
-fn verticals_combine_with_operators_and_filters() {
+fn verticals_can_be_combined_with_operators_and_filters() {
     let newest = SearchOptions { limit: 2, vertical: Vertical::News, ..tbs("sbd:1") };
     let month = SearchOptions { vertical: Vertical::News, ..tbs("qdr:m") };
-    let elsewhere = SearchOptions { vertical: Vertical::News, ..within(&["rocket.test"]) };
+    let other_host = SearchOptions { vertical: Vertical::News, ..within(&["rocket.test"]) };
     check([
         row("rocket", &["archive.test/rocket", "daily.test/rocket", "weekly.test/rocket"])
-            .with(of(Vertical::News)),
-        row("rocket -leaks -intitle:fails", &["daily.test/rocket"]).with(of(Vertical::News)),
+            .with(vertical(Vertical::News)),
+        row("rocket -leaks -intitle:fails", &["daily.test/rocket"]).with(vertical(Vertical::News)),
         row("rocket", &["daily.test/rocket", "weekly.test/rocket"]).with(newest),
         row("\"oxygen tank\"", &["daily.test/rocket"]).with(month),
-        row("rocket", &[]).with(elsewhere),
-        row("larger:1000x1000 rocket", &["agency.test/launch"]).with(of(Vertical::Images)),
+        row("rocket", &[]).with(other_host),
+        row("larger:1000x1000 rocket", &["agency.test/launch"]).with(vertical(Vertical::Images)),
         row("imagesize:640x480 filetype:png site:agency.test", &["agency.test/launch"])
-            .with(of(Vertical::Images)),
-        row("imagesize:640x480 filetype:jpg", &[]).with(of(Vertical::Images)),
-        row("\"oxygen tank\" -site:agency.test", &[]).with(of(Vertical::Images)),
-        row("related:rocket.test larger:640x480", &["agency.test/launch"]).with(of(Vertical::Images)),
+            .with(vertical(Vertical::Images)),
+        row("imagesize:640x480 filetype:jpg", &[]).with(vertical(Vertical::Images)),
+        row("\"oxygen tank\" -site:agency.test", &[]).with(vertical(Vertical::Images)),
+        row("related:rocket.test larger:640x480", &["agency.test/launch"]).with(vertical(Vertical::Images)),
     ]);
 }
 

@@ -1,4 +1,4 @@
-//! Looking at a database without changing it.
+//! Tests of the inspection of a database.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn what_is_in_a_database_is_told_and_nothing_is_changed() {
+fn inspect_reports_the_content_and_changes_nothing() {
     let (dir, store) = fresh();
     let key = store.create_key("readers", "laptop").unwrap();
     store.create_key("readers", "phone").unwrap();
@@ -26,14 +26,14 @@ fn what_is_in_a_database_is_told_and_nothing_is_changed() {
     assert_eq!(size.pages, 1);
     let expected = DatabaseReport {
         schema: schema(),
-        known: schema(),
+        supported: schema(),
         keys: 1,
         revoked_keys: 1,
         audited_teams: 1,
         cache: size,
         owned_pages: 0,
     };
-    assert_eq!(Store::inspect(dir.path()).unwrap().as_ref(), Some(&expected), "beside an open store");
+    assert_eq!(Store::inspect(dir.path()).unwrap().as_ref(), Some(&expected), "while a store is open");
     drop(store);
     let before = files(dir.path());
     assert_eq!(Store::inspect(dir.path()).unwrap(), Some(expected));
@@ -41,7 +41,7 @@ fn what_is_in_a_database_is_told_and_nothing_is_changed() {
 }
 
 #[test]
-fn where_no_database_is_none_is_made() {
+fn inspect_creates_no_database() {
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(Store::inspect(dir.path()).unwrap(), None);
     assert_eq!(Store::inspect(dir.path().join("no/such")).unwrap(), None);
@@ -50,7 +50,7 @@ fn where_no_database_is_none_is_made() {
     fs::write(dir.path().join("websvc.db"), "").unwrap();
     let empty = DatabaseReport {
         schema: 0,
-        known: schema(),
+        supported: schema(),
         keys: 0,
         revoked_keys: 0,
         audited_teams: 0,
@@ -61,13 +61,13 @@ fn where_no_database_is_none_is_made() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_told_as_opening_tells_it() {
+fn inspect_returns_the_errors_of_open() {
     let (dir, store) = fresh();
     drop(store);
     sqlite(dir.path()).pragma_update(None, "user_version", 99).unwrap();
     let error = Store::inspect(dir.path()).unwrap_err();
     assert!(
-        matches!(error, StoreError::NewerSchema { found: 99, known, .. } if known == schema()),
+        matches!(error, StoreError::NewerSchema { found: 99, supported, .. } if supported == schema()),
         "{error}"
     );
 
@@ -77,7 +77,7 @@ fn what_cannot_be_opened_is_told_as_opening_tells_it() {
 }
 
 #[test]
-fn damage_inside_the_file_is_found() {
+fn inspect_finds_damage_inside_the_file() {
     let (dir, store) = fresh();
     for n in 0..50 {
         store.create_key("default", &format!("key {n}")).unwrap();

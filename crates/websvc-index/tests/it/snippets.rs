@@ -1,4 +1,4 @@
-//! Tests of the description of hits.
+//! The descriptions of hits.
 
 use websvc_index::{Document, SearchOptions, SnippetMode};
 
@@ -20,14 +20,14 @@ fn long_page() -> Document {
 }
 
 #[test]
-fn the_passage_with_the_words_is_shown_however_deep() {
-    let shown = description(long_page(), "zebras river", SnippetMode::Passages);
-    assert!(shown.contains("The zebra crosses the river at dawn"), "{shown}");
-    assert!((160..=300).contains(&shown.chars().count()), "{shown}");
+fn snippet_is_the_passage_with_the_query_words_at_any_depth() {
+    let snippet = description(long_page(), "zebras river", SnippetMode::Passages);
+    assert!(snippet.contains("The zebra crosses the river at dawn"), "{snippet}");
+    assert!((160..=300).contains(&snippet.chars().count()), "{snippet}");
 }
 
 #[test]
-fn the_page_description_is_shown_on_request_or_without_a_passage() {
+fn snippet_is_the_page_description_on_request_or_without_a_passage() {
     assert_eq!(
         description(long_page(), "zebra", SnippetMode::PageDescription),
         "What the page says about itself."
@@ -41,23 +41,23 @@ fn the_page_description_is_shown_on_request_or_without_a_passage() {
         "What the page says about itself."
     );
     let plain = Document { description: None, ..long_page() };
-    let shown = description(plain, "site:a.test", SnippetMode::Passages);
-    assert!(shown.starts_with("This sentence only fills"), "{shown}");
+    let snippet = description(plain, "site:a.test", SnippetMode::Passages);
+    assert!(snippet.starts_with("This sentence only fills"), "{snippet}");
 }
 
 #[test]
-fn long_lines_are_cut_between_words() {
+fn long_snippet_is_truncated_between_words() {
     let body = format!("{} needle {}", "hay ".repeat(300), "straw ".repeat(300));
-    let shown = description(page("a.test/", "T", &body), "needle", SnippetMode::Passages);
-    assert!(shown.contains("needle"), "{shown}");
-    assert!(shown.chars().count() <= 301, "{shown}");
+    let snippet = description(page("a.test/", "T", &body), "needle", SnippetMode::Passages);
+    assert!(snippet.contains("needle"), "{snippet}");
+    assert!(snippet.chars().count() <= 301, "{snippet}");
 }
 
 #[test]
-fn chinese_text_is_cut_between_characters() {
+fn chinese_snippet_is_truncated_between_characters() {
     let body =
         format!("{}故宫博物院。{}", "一二三四五六七八九十，".repeat(200), "天地玄黄宇宙洪荒".repeat(200));
-    let shown = description(page("a.test/", "T", &body), "故宫", SnippetMode::Passages);
-    assert!(shown.contains("故宫"), "{shown}");
-    assert!(shown.chars().count() <= 301, "{shown}");
+    let snippet = description(page("a.test/", "T", &body), "故宫", SnippetMode::Passages);
+    assert!(snippet.contains("故宫"), "{snippet}");
+    assert!(snippet.chars().count() <= 301, "{snippet}");
 }

@@ -1,0 +1,161 @@
+//! Tests of the job scheduler, step by step, with pages of a loopback web.
+
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::time::timeout;
+use websvc_artifacts::{Artifacts, ArtifactsConfig};
+use websvc_engine::{Engine, EngineConfig, IndexMode, Pricing};
+use websvc_scrape::{ScrapeConfig, Scraper};
+use websvc_store::{DEFAULT_TEAM, JobUrl, NewJob, Store};
+use websvc_testkit::{Page, TestWeb};
+
+use super::*;
+use crate::JobsConfig;
+use crate::active::MoreWork;
+use crate::request::JobRequest;
+
+const URL: &str = "http://a.test/";
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+struct Site {
+    web: TestWeb,
+    store: Store,
+    jobs: Jobs,
+    _dir: TempDir,
+}
+
+impl Site {
+    async fn start() -> Self {
+        let web = TestWeb::builder().page(URL, Page::html("<title>Tea</title><p>Tea</p>")).start().await;
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let engine = Engine::new(EngineConfig {
+            sources: Vec::new(),
+            scraper: Scraper::new(web.client(), store.clone(), ScrapeConfig::default()),
+            index: None,
+            index_use: IndexMode::MirrorOnly,
+            team_indexes: None,
+            mirrors: Vec::new(),
+            pricing: Pricing::default(),
+            threat: Default::default(),
+            model: None,
+        });
+        let artifacts = ArtifactsConfig::in_directory(dir.path().join("artifacts"));
+        let artifacts = Artifacts::open(store.clone(), artifacts).unwrap();
+        let jobs = Jobs::new(&engine, store.clone(), artifacts, JobsConfig::default());
+        Self { web, store, jobs, _dir: dir }
+    }
+
+    /// Creates a batch of one page, and returns its number.
+    async fn create(&self, id: &str) -> i64 {
+        let job = NewJob {
+            id: id.to_owned(),
+            team: DEFAULT_TEAM.to_owned(),
+            key: None,
+            kind: JobKind::Batch,
+            request: serde_json::to_string(&JobRequest::default()).unwrap(),
+            idempotency_key: None,
+            page_limit: None,
+            urls: vec![JobUrl { url: URL.to_owned(), key: URL.to_owned(), depth: 0, entry: None }],
+            list_len: 1,
+            webhook: None,
+        };
+        self.jobs.create(job).await.unwrap();
+        self.store.job(DEFAULT_TEAM, JobKind::Batch, id, 0).unwrap().unwrap().number
+    }
+
+    fn state(&self, job: i64) -> JobState {
+        self.store.job_by_number(job).unwrap().unwrap().state
+    }
+
+    fn context(&self, job: i64) -> JobContext {
+        let record = self.store.job_by_number(job).unwrap().unwrap();
+        JobContext::load(&self.jobs.inner, record).unwrap()
+    }
+}
+
+#[tokio::test]
+async fn finished_page_is_handled_while_another_job_is_loaded() {
+    let site = Site::start().await;
+    let (first, second) = (site.create("first").await, site.create("second").await);
+    let mut runner = Runner::new(site.jobs.clone(), None);
+    // A load of the second job that never ends.
+    runner.store.busy.insert(second);
+    runner.store.tasks.spawn(std::future::pending());
+    let completed = async {
+        while site.state(first) == JobState::Running || !runner.page_tasks.is_empty() {
+            runner.step().await;
+        }
+    };
+    timeout(TIMEOUT, completed).await.expect("the page is handled");
+    assert_eq!(site.state(first), JobState::Completed);
+    assert_eq!(site.jobs.pages(None).await.unwrap().in_flight, 0);
+    assert!(!runner.queue.contains(first), "the completed job is removed");
+    assert_eq!((site.state(second), site.web.count(URL)), (JobState::Running, 1));
+}
+
+#[tokio::test]
+async fn busy_jobs_reserve_capacity() {
+    let site = Site::start().await;
+    let job = site.create("job").await;
+    let mut runner = Runner::new(site.jobs.clone(), None);
+    runner.queue.sync(&[(job, DEFAULT_TEAM.to_owned())]);
+    let concurrency = site.jobs.config().concurrency as i64;
+    runner.store.busy.extend(-concurrency..0);
+    runner.start_pages(Instant::now());
+    assert!(!runner.store.is_busy(job), "no capacity is left");
+    runner.store.busy.remove(&-1);
+    runner.start_pages(Instant::now());
+    assert!(runner.store.is_busy(job), "the job is loaded");
+}
+
+#[tokio::test]
+async fn all_jobs_are_completed_after_a_restart() {
+    let site = Site::start().await;
+    let jobs = [site.create("a").await, site.create("b").await, site.create("c").await];
+    // An earlier process had leased a URL.
+    site.store.lease_job_urls(jobs[0], 1, 0, TIMEOUT).unwrap();
+    let mut runner = Runner::new(site.jobs.clone(), None);
+    runner.release_stale_leases().await;
+    let completed = async {
+        while jobs.iter().any(|job| site.state(*job) == JobState::Running) {
+            runner.step().await;
+        }
+    };
+    timeout(TIMEOUT, completed).await.expect("all jobs are completed");
+    assert!(jobs.iter().all(|job| site.state(*job) == JobState::Completed));
+}
+
+#[tokio::test]
+async fn job_that_was_cancelled_during_its_load_is_not_activated() {
+    let site = Site::start().await;
+    let job = site.create("job").await;
+    let mut runner = Runner::new(site.jobs.clone(), None);
+    runner.queue.sync(&[(job, DEFAULT_TEAM.to_owned())]);
+    runner.load(job);
+    runner.sync_running(Vec::new());
+    while runner.store.is_busy(job) {
+        let event = runner.store.next_event().await.unwrap();
+        runner.handle_store_event(event);
+    }
+    assert!(runner.active.is_empty());
+}
+
+#[tokio::test]
+async fn empty_lease_does_not_hide_urls_that_were_added_meanwhile() {
+    let site = Site::start().await;
+    let mut job = ActiveJob::new(site.context(site.create("job").await));
+    let now = Instant::now();
+    let next = |job: &mut ActiveJob| job.next(&HostTable::default(), 1, now);
+    assert!(matches!(next(&mut job), NextStep::LeaseMore));
+    job.start_lease();
+    job.expect_more();
+    job.add_leases(Vec::new());
+    assert!(matches!(next(&mut job), NextStep::LeaseMore), "URLs were added during the lease");
+    job.start_lease();
+    job.add_leases(Vec::new());
+    assert!(matches!(next(&mut job), NextStep::Later), "the store is exhausted");
+    job.page_finished(now, HostContact::NotContacted, MoreWork::Perhaps);
+    assert!(matches!(next(&mut job), NextStep::LeaseMore));
+}
