@@ -122,7 +122,7 @@ fn check_events(
     }
     let mut events = Vec::new();
     for (index, event) in given.into_iter().enumerate() {
-        if event.kind().is_some_and(|of| of != kind) {
+        if event.job_type().is_some_and(|job_type| job_type != kind) {
             report.violation(&path.index(index), ViolationCode::UnknownValue, |name| {
                 format!(
                     "{name} must be an event of this job, which begins with {}., or a short name",
@@ -130,8 +130,8 @@ fn check_events(
                 )
             });
         }
-        if !events.contains(&event.moment()) {
-            events.push(event.moment());
+        if !events.contains(&event.event_kind()) {
+            events.push(event.event_kind());
         }
     }
     events
