@@ -30,7 +30,7 @@ impl SeedScope {
 
     /// Returns whether the patterns choose `url`.
     pub(super) fn chooses(&self, url: &Url) -> bool {
-        self.paths.takes(url)
+        self.paths.matches(url)
     }
 
     /// Adds the site of `url`.

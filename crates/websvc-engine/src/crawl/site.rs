@@ -84,7 +84,7 @@ impl CrawlScope {
             && self.reaches(url)
             && !is_trap(url)
             && is_page(url)
-            && self.plan.paths().takes(url)
+            && self.plan.paths().matches(url)
     }
 
     /// Returns whether an address is on the host of the start.

@@ -107,7 +107,7 @@ impl<'a> MapRun<'a> {
         self.pause().await;
         let place = robots::url(url);
         let fetched =
-            self.scraper.listing(&place, self.plan.fetching(&place), robots::MAX_BYTES, self.deadline).await;
+            self.scraper.listing(&place, self.plan.scrape_plan_for(&place), robots::MAX_BYTES, self.deadline).await;
         let is_start = url.host_str() == self.plan.url().host_str();
         let rules = match fetched {
             Ok(file) => {
@@ -262,7 +262,7 @@ impl<'a> MapRun<'a> {
         Box::pin(async move {
             pause(plan.delay(), deadline).await;
             let answer = scraper
-                .listing(&listing.url, plan.fetching(&listing.url), websvc_sitemap::MAX_BYTES, deadline)
+                .listing(&listing.url, plan.scrape_plan_for(&listing.url), websvc_sitemap::MAX_BYTES, deadline)
                 .await;
             (listing, answer)
         })

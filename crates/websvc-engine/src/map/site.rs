@@ -28,7 +28,7 @@ impl MapScope {
             below: Vec::new(),
             subdomains: plan.subdomains(),
             other_sites: plan.other_sites(),
-            queries: plan.queries(),
+            queries: plan.includes_queries(),
             paths: plan.paths().clone(),
         };
         if plan.by_path() {
@@ -77,7 +77,7 @@ impl MapScope {
         }
         let is_ours = self.other_sites
             || if self.subdomains { self.is_of_host(&url) } else { self.hosts.contains(&host(&url)) };
-        if !is_ours || !self.is_below(&url) || !self.paths.takes(&url) {
+        if !is_ours || !self.is_below(&url) || !self.paths.matches(&url) {
             return None;
         }
         Some(self.written(url))

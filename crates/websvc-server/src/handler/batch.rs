@@ -21,13 +21,13 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
     let retention = RetentionMode::requested_retention(&policy);
     let decoding = context.admission.decode_body(body, move |body| read_batch(body, &policy));
     let Checked { plan, warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
-    let addresses: Vec<&str> = plan.pages().iter().map(BatchPage::given).collect();
+    let addresses: Vec<&str> = plan.pages().iter().map(BatchPage::url_as_sent).collect();
     job::note(&context, retention, plan.scrape(), &addresses);
     job::admit(&context, plan.scrape()).await?;
     let webhook = webhook::planned(&context, plan.webhook())?;
     let (urls, blocked) = screened(&context, &plan)?;
     let id = match plan.append_to() {
-        Some(id) => append(&context, id, urls, plan.listed()).await?,
+        Some(id) => append(&context, id, urls, plan.url_count()).await?,
         None => {
             let request = JobRequest {
                 options: plan.options().clone(),
@@ -45,7 +45,7 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
                 idempotency,
                 page_limit: None,
                 urls,
-                listed: plan.listed(),
+                listed: plan.url_count(),
                 webhook,
             };
             job::create(&context, new).await?
@@ -77,7 +77,7 @@ fn screened(context: &RequestContext<'_>, plan: &BatchPlan) -> Result<(Vec<JobUr
         match verdict {
             None => urls.push(batch_url(page)),
             Some(reason) => {
-                blocked.push(page.given().to_owned());
+                blocked.push(page.url_as_sent().to_owned());
                 first_reason.get_or_insert(reason);
             }
         }

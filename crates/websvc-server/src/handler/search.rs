@@ -146,7 +146,7 @@ pub(crate) fn demanded(team: &Team) -> UsageRetention {
 /// # Errors
 /// 500 when that is not known.
 pub(super) fn policy_with_patterns(context: &RequestContext<'_>) -> Result<Policy, ApiError> {
-    let path_patterns = context.engine.path_patterns().of_team(team(context));
+    let path_patterns = context.engine.path_patterns().for_team(team(context));
     Ok(Policy { path_patterns, ..policy(context.store, context.caller.as_ref())? })
 }
 

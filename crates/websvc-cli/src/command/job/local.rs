@@ -166,7 +166,7 @@ fn batch(app: &App, requests: &[BatchScrapeRequest]) -> Result<JobDraft> {
         let Checked { plan, warnings } = read_batch(&body, &Policy::default()).map_err(print_api_error)?;
         app.engine.review(plan.scrape())?;
         let urls = plan.pages().iter().map(batch_url).collect();
-        parts.push(List { urls, listed: plan.listed() });
+        parts.push(List { urls, listed: plan.url_count() });
         invalid_urls.extend(plan.invalid_urls().into_iter().flatten().cloned());
         stored.get_or_insert_with(|| JobRequest {
             options: plan.options().clone(),

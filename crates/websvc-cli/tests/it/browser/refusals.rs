@@ -89,7 +89,7 @@ async fn more_actions_or_more_waiting_than_there_may_be_is_refused() {
     let waits = json!([{"type": "wait", "milliseconds": 40_000}, {"type": "wait", "milliseconds": 15_000}]);
     for (options, code, says) in [
         (json!({"actions": many}), "too_long", "at most 50 items, not 51"),
-        (json!({"actions": waits, "waitFor": 5001}), "too_big", "at most 60000 ms in all, not 60001"),
+        (json!({"actions": waits, "waitFor": 5001}), "too_big", "at most 60000 ms in total, not 60001"),
     ] {
         let answer = service.search(json!({"query": "tea", "scrapeOptions": options})).await;
         assert_eq!(answer.status, 400, "{}", answer.body);
