@@ -22,7 +22,7 @@ pub(super) fn rows() -> Vec<Row> {
         reading("2.5 OR and ( )", "alternatives and groups (not specified)")
             .printed("(a OR b) c", "a OR b c")
             .printed("(a b) OR c", "(a b) OR c")
-            .tested("websvc-query", "or_binds_closer_than_standing_side_by_side"),
+            .tested("websvc-query", "or_binds_tighter_than_conjunction"),
         reading("2.5 site:", "only results of the host and its subdomains, below the path if there is one")
             .printed("site:Docs.Python.org", "site:docs.python.org")
             .printed("site:example.com/docs/ x", "site:example.com/docs x")
@@ -63,9 +63,9 @@ pub(super) fn rows() -> Vec<Row> {
         reading("2.5 bad arguments", "never an error, but plain words and a warning that names the operator")
             .plain("cats site:", "cats site")
             .plain("cats -site:\"two words\"", "cats -\"two words\"")
-            .tested("websvc-query", "a_bad_argument_becomes_plain_words_and_a_warning")
-            .tested("websvc-query", "a_warning_names_operator_and_argument")
-            .tested("websvc-query", "every_text_has_a_tree_that_is_printed_in_one_form")
+            .tested("websvc-query", "invalid_argument_becomes_plain_words_and_a_warning")
+            .tested("websvc-query", "warning_names_operator_and_argument")
+            .tested("websvc-query", "every_text_has_a_tree_with_one_printed_form")
             .tested("websvc-query", "deep_and_long_texts_take_linear_time"),
     ]
 }

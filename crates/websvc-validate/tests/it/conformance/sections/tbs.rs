@@ -46,7 +46,7 @@ fn qdr() -> Row {
     .bad("qdr:D", InvalidFormat)
     .bad("qdr:", InvalidFormat)
     .bad("qdr", InvalidFormat)
-    .tested("websvc-query", "a_range_resolves_to_seconds")
+    .tested("websvc-query", "range_resolves_to_unix_seconds")
     .tested("websvc-index", "time_ranges_filter_and_dates_sort")
 }
 
