@@ -298,7 +298,7 @@ impl<'a> MapRun<'a> {
             blocking(read).await?;
         self.found = found;
         self.is_late |= is_late;
-        if let Some(fault) = reading.fault.filter(|_| is_named || reading.items > 0) {
+        if let Some(fault) = reading.incomplete.filter(|_| is_named || reading.items > 0) {
             self.notes.of_file(format!("{url} {fault}"));
         }
         self.notes.left_out("they are on other hosts", elsewhere);
