@@ -38,7 +38,7 @@ pub(crate) struct Tokens<'a> {
     too_deep: usize,
     /// Operator whose argument may follow after a space.
     pending: Option<PendingOperator<'a>>,
-    /// Whether the previous item was `OR`. Consecutive ones count as one.
+    /// True if the previous item was `OR`. Consecutive ones count as one.
     after_or: bool,
 }
 

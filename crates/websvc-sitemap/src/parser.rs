@@ -17,13 +17,13 @@ const MAX_IMAGES: usize = 20;
 pub(crate) struct ParserState {
     /// Text of the current element.
     pub(crate) value: String,
-    /// Whether the file has an element that only sitemaps and feeds have.
+    /// True if the file has an element that only sitemaps and feeds have.
     is_list: bool,
     has_root: bool,
     in_index: bool,
     container: Option<Container>,
     nested: Option<NestedElement>,
-    /// Whether the current element is a `guid` that is a URL.
+    /// True if the current element is a `guid` that is a URL.
     is_permalink: bool,
     entry: EntryBuilder,
 }

@@ -91,7 +91,7 @@ pub(crate) struct Output<'a> {
     visit: Visitor<'a>,
     items: usize,
     pub(crate) incomplete: Option<IncompleteReason>,
-    /// Whether the visitor stopped the reader.
+    /// True if the visitor stopped the reader.
     is_stopped: bool,
 }
 

@@ -20,9 +20,9 @@ pub(crate) struct Utf8Reader<'a> {
     decoder: Decoder,
     input: Vec<u8>,
     input_start: usize,
-    /// Whether `input` is the last chunk of the source.
+    /// True if `input` is the last chunk of the source.
     is_last: bool,
-    /// Whether `output` is the last decoded chunk.
+    /// True if `output` is the last decoded chunk.
     is_done: bool,
     output: Vec<u8>,
     output_start: usize,

@@ -38,7 +38,7 @@
 //! |---|---|---|
 //! | `POST /v2/search` | [`SearchRequest`] | [`SearchResponse`] |
 //! | `POST /v2/scrape` | [`ScrapeRequest`] | [`ScrapeResponse`] |
-//! | `POST /v2/parse` | [`ParseOptions`] beside the file | [`ScrapeResponse`] |
+//! | `POST /v2/parse` | [`ParseOptions`] and the file | [`ScrapeResponse`] |
 //! | `POST /v2/map` | [`MapRequest`] | [`MapResponse`] |
 //! | `POST /v2/crawl` | [`job::CrawlRequest`] | [`job::StartJobResponse`] |
 //! | `POST /v2/batch/scrape` | [`job::BatchScrapeRequest`] | [`job::StartJobResponse`] |

@@ -148,7 +148,7 @@ pub const RERANK_DOCUMENTS_MAX: usize = 1_000;
 pub const BODY_MAX_BYTES: usize = 10 * 1024 * 1024;
 /// Maximum size of an uploaded file, in bytes (clients.md, section 2.12).
 pub const UPLOAD_MAX_BYTES: u64 = 50 * 1024 * 1024;
-/// Maximum size of `options` beside an uploaded file, in bytes (not specified).
+/// Maximum size of the `options` of an uploaded file, in bytes (not specified).
 pub const UPLOAD_OPTIONS_MAX_BYTES: usize = 1024 * 1024;
 /// Time for which the response of a scrape can be read again, in seconds (not specified).
 pub const SCRAPE_RESULT_LIFETIME_S: u64 = 3_600;

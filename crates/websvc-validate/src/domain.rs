@@ -25,7 +25,7 @@ pub enum DomainFilter {
     Exclude(Vec<String>),
 }
 
-/// Checks both lists. An empty list counts as absent, because clients send one beside a non-empty one.
+/// Checks both lists. An empty list counts as absent, because clients send one together with a non-empty one.
 pub(crate) fn filter(
     report: &mut Report,
     path: &Path<'_>,

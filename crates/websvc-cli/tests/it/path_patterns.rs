@@ -73,7 +73,10 @@ async fn patterns_over_the_bound_of_a_request_or_team_are_refused() {
         let answer = service.post(path, body.to_string()).await;
         assert_eq!(answer.status, 400, "{}", answer.body);
         let message = answer.body["details"][0]["message"].as_str().unwrap();
-        assert!(message.contains("exceeds the memory limit") && message.contains("16777216 bytes"), "{message}");
+        assert!(
+            message.contains("exceeds the memory limit") && message.contains("16777216 bytes"),
+            "{message}"
+        );
     }
     let mut crawls = Vec::new();
     for number in 0..3 {

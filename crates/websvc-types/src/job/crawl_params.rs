@@ -75,7 +75,7 @@ pub struct CrawlParamsResponse {
     pub success: bool,
     /// Start URL and options.
     pub data: CrawlParamsData,
-    /// How the prompt was read, and problems that did not fail the request.
+    /// Remarks about the interpretation of the prompt, and problems that did not fail the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,

@@ -166,7 +166,7 @@ pub(super) fn rerank() -> Operation {
         summary: "Rank texts by their relevance to a query, in the format of Jina",
         description: "Ranks by words: BM25, and the distance between the words. Costs no credits.",
         body: Some(("RerankRequest", vec![example("texts", "Two texts", request)])),
-        response: ("RerankResponse", vec![example("ordered", "The most relevant text", response)]),
+        response: ("RerankResponse", vec![example("ranked", "The most relevant text", response)]),
         failures: &[KEYED, WITH_BODY, &[Failure::InvalidBody, Failure::Forbidden]],
     }
 }

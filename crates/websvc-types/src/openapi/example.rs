@@ -144,7 +144,7 @@ pub(super) fn progress() -> Vec<Example> {
 }
 
 pub(super) fn progress_replies() -> Vec<Example> {
-    vec![example("noted", "The report was stored", json!({ "success": true }))]
+    vec![example("stored", "The report was stored", json!({ "success": true }))]
 }
 
 pub(super) fn stats() -> Vec<Example> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ScrapeOptions;
 
-/// Options of `POST /v2/parse`, beside the uploaded file. Options that apply only to web pages are rejected with 400
+/// Options of `POST /v2/parse`, sent with the uploaded file. Options that apply only to web pages are rejected with 400
 /// `PARSE_UNSUPPORTED_OPTIONS`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]

@@ -1,4 +1,4 @@
-//! Request of a scrape: the URL of the page, beside the options (clients.md, section 2.2).
+//! Request of a scrape: the URL of the page and the options (clients.md, section 2.2).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

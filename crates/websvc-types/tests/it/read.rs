@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use websvc_types::{Action, Format, RedactPii, SearchRequest};
 
-/// Deserializes a search request with these fields beside its query.
+/// Deserializes a search request with a query and these fields.
 fn request(fields: &Value) -> Result<SearchRequest, serde_json::Error> {
     let mut body = json!({ "query": "q" });
     let given = fields.as_object().expect("the fields are an object").clone();
