@@ -1,33 +1,46 @@
-//! The key by which addresses of one page are the same.
+//! Identity of a page, by which different URLs of it are recognized.
 
 use std::fmt;
 
 use url::Url;
 
 use crate::percent_encoding;
-use crate::tracking_params::{cut, is_tracking_param, session_in_path};
+use crate::tracking_params::{is_tracking_param, session_in_path, truncate_path};
 
-/// Files that are what their directory shows.
+/// Files that a server usually returns for their directory.
 const INDEX_FILES: &[&str] = &["/index.html", "/index.htm", "/index.php"];
 
-/// Identity of a page, equal for all common spellings of its URL.
+/// Identity of a page, which is equal for all common spellings of its URL.
 ///
-/// It forgets scheme (http or https), user name, `www.`, a default port, the dot behind a host, the fragment (unless it
-/// is a `#!` path), the slash at the end, an index file, parameters without a name, session ids and campaign
-/// parameters, and how characters are percent-encoded. Everything else counts, also the order of parameters and letter
-/// case in paths. An address with another scheme is known by its whole text, without its fragment; what is no URL, by
-/// itself.
+/// The following parts of an http or https URL are ignored:
 ///
-/// It is no URL: nothing can be fetched by it.
+/// - the scheme, the user name, `www.`, a default port and the dot after the host;
+/// - trailing slashes and an index file such as `/index.html`;
+/// - parameters without a name, session IDs and campaign parameters;
+/// - the fragment, unless it is a `#!` path;
+/// - differences in percent-encoding.
+///
+/// All other parts are significant, including the order of parameters and the letter case of paths. The identity of a
+/// URL with another scheme is its text without the fragment. The identity of a text that is not a URL is the text.
+///
+/// An identity is a key to compare by. It is not a URL and cannot be fetched.
+///
+/// ```
+/// use websvc_address::PageIdentity;
+///
+/// let page = PageIdentity::of("https://www.example.org/docs/?utm_source=mail&page=2#top");
+/// assert_eq!(page, PageIdentity::of("http://example.org/docs?page=2"));
+/// assert_ne!(page, PageIdentity::of("http://example.org/docs?page=3"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PageIdentity {
     text: String,
-    /// How much of the text is the host; nothing for what has none.
+    /// Length of the host at the start of `text`, in bytes; 0 without a host.
     host_len: usize,
 }
 
 impl PageIdentity {
-    /// Returns the identity of an address. Takes time linear in its length.
+    /// Returns the identity of an address, in linear time.
     pub fn of(address: &str) -> Self {
         match Url::parse(address) {
             Ok(url) => Self::of_url(&url),
@@ -40,29 +53,29 @@ impl PageIdentity {
         let (true, Some(host)) = (matches!(url.scheme(), "http" | "https"), url.host_str()) else {
             return Self { text: url[..url::Position::AfterQuery].to_owned(), host_len: 0 };
         };
-        let mut text = without_www(host.trim_end_matches('.')).to_owned();
+        let mut text = strip_www(host.trim_end_matches('.')).to_owned();
         let host_len = text.len();
         if let Some(port) = url.port().filter(|port| !matches!(port, 80 | 443)) {
             text.push_str(&format!(":{port}"));
         }
         match session_in_path(url.path()) {
-            Some(at) => push_path(cut(url, at).path(), &mut text),
+            Some(end) => push_path(truncate_path(url, end).path(), &mut text),
             None => push_path(url.path(), &mut text),
         }
         push_query(url.query().unwrap_or_default(), &mut text);
         if let Some(path) = url.fragment().filter(|fragment| fragment.starts_with('!')) {
             text.push('#');
-            percent_encoding::push(path, &mut text);
+            percent_encoding::push_normalized(path, &mut text);
         }
         Self { text, host_len }
     }
 
-    /// Returns the host without `www.`; empty for what has none.
+    /// Returns the host without `www.`; empty if the address has no host.
     pub fn host(&self) -> &str {
         &self.text[..self.host_len]
     }
 
-    /// Returns the whole as a text, which is the same for the same page and no other.
+    /// Returns the identity as text. Texts are equal if and only if the identities are.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -80,8 +93,8 @@ impl fmt::Display for PageIdentity {
     }
 }
 
-/// A name of two labels is a site of its own, even when the first is `www`.
-fn without_www(mut host: &str) -> &str {
+/// Removes `www.`, unless only one label would remain: `www.test` is a site of its own.
+fn strip_www(mut host: &str) -> &str {
     while let Some(rest) = host.strip_prefix("www.")
         && rest.contains('.')
         && !rest.starts_with('.')
@@ -91,28 +104,30 @@ fn without_www(mut host: &str) -> &str {
     host
 }
 
+/// Adds a path without trailing slashes and index files.
 fn push_path(path: &str, text: &mut String) {
     let start = text.len();
-    percent_encoding::push(path, text);
+    percent_encoding::push_normalized(path, text);
     loop {
         let path = text[start..].trim_end_matches('/');
-        let kept = INDEX_FILES.iter().find_map(|file| path.strip_suffix(file)).unwrap_or(path);
-        if kept.len() == text.len() - start {
+        let stripped = INDEX_FILES.iter().find_map(|file| path.strip_suffix(file)).unwrap_or(path);
+        if stripped.len() == text.len() - start {
             return;
         }
-        text.truncate(start + kept.len());
+        text.truncate(start + stripped.len());
     }
 }
 
+/// Adds the parameters that identify the page.
 fn push_query(query: &str, text: &mut String) {
-    let mut before = '?';
+    let mut separator = '?';
     for parameter in query.split('&') {
-        let mut one = String::with_capacity(parameter.len());
-        percent_encoding::push(parameter, &mut one);
-        if !one.is_empty() && !one.starts_with('=') && !is_tracking_param(&one) {
-            text.push(before);
-            text.push_str(&one);
-            before = '&';
+        let mut normalized = String::with_capacity(parameter.len());
+        percent_encoding::push_normalized(parameter, &mut normalized);
+        if !normalized.is_empty() && !normalized.starts_with('=') && !is_tracking_param(&normalized) {
+            text.push(separator);
+            text.push_str(&normalized);
+            separator = '&';
         }
     }
 }

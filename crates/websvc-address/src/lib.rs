@@ -1,8 +1,10 @@
-//! Which addresses mean the same page.
+//! Rules for when two addresses are the same page.
 //!
-//! Two questions, one list of what names a visit rather than a page (session ids, campaign parameters):
-//! [`strip_tracking_params`] returns the URL to fetch, which its host must understand; [`PageIdentity`] is a key to compare by, and
-//! forgets more, because nothing is ever fetched by it. Pure: no IO, no async, no clock.
+//! - [`strip_tracking_params`] removes session IDs and campaign parameters from a URL that will be fetched. It changes
+//!   nothing else, because the host must understand the URL.
+//! - [`PageIdentity`] is a key to compare addresses by. It ignores more differences, because it is never fetched.
+//!
+//! The crate does no IO.
 //!
 //! ```
 //! use websvc_address::PageIdentity;

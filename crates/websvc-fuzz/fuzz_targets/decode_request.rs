@@ -1,4 +1,4 @@
-//! The body of a search: every one is answered.
+//! Validation of search requests: every body is accepted or rejected.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The query language: every text has a tree that can be printed and read again.
+//! Query language: every text has a tree that is equal after printing and parsing.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The redaction of personal data: any text, any way to redact it.
+//! Redaction of personal data: any text with any options.
 
 #![no_main]
 

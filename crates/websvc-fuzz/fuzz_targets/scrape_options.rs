@@ -1,4 +1,4 @@
-//! The body of scrape options: every one is answered.
+//! Validation of scrape options: every body is accepted or rejected.
 
 #![no_main]
 

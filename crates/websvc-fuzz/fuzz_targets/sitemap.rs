@@ -1,4 +1,4 @@
-//! The reading of sitemaps and feeds: any file.
+//! Reader of sitemaps and feeds: any file.
 
 #![no_main]
 

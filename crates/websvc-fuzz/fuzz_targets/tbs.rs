@@ -1,4 +1,4 @@
-//! The time filter: what is accepted can be printed and read again.
+//! Time filter: a valid filter is equal after printing and parsing.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Properties of any body, of a search or of scrape options.
+//! Properties of the validation of any request body.
 
 use std::fmt::Debug;
 
@@ -7,11 +7,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use websvc_validate::{Checked, FeaturePolicy, Policy, Rejection, ThreatOverride, ThreatPolicy};
 
-/// Keys that are read as others, so that the typed request, which does not know them, says something else.
+/// Keys and values of older clients that are translated while a body is read. The typed request does not have them.
 const TRANSLATED: &[&str] = &["ignoreInvalidUrls", "jsonOptions"];
 
-/// Checks that a body is answered by `read_bytes`, and that the typed request that serde makes of it says the same
-/// there, and to `check_value`.
+/// Checks that `read_bytes` accepts or rejects the body, and that the request that serde parses from it has the same
+/// outcome in `read_bytes`, after it is serialized, and in `check_value`.
 pub(crate) fn check<T, P>(
     data: &[u8],
     read_bytes: fn(&[u8], &Policy) -> Result<Checked<P>, Rejection>,
@@ -20,30 +20,30 @@ pub(crate) fn check<T, P>(
     T: Serialize + DeserializeOwned + Clone + PartialEq + Debug,
     P: PartialEq + Debug,
 {
-    let generous = Policy {
+    let permissive = Policy {
         zdr: FeaturePolicy::Allowed,
         anon: FeaturePolicy::Allowed,
         threat: ThreatPolicy::On,
         threat_override: ThreatOverride::Allowed,
         ..Policy::default()
     };
-    for policy in [Policy::default(), generous] {
+    for policy in [Policy::default(), permissive] {
         let read = read_bytes(data, &policy);
         if let Err(rejection) = &read {
             check_rejection(rejection);
         }
         let Ok(request) = serde_json::from_slice::<T>(data) else { continue };
-        let body = serde_json::to_vec(&request).expect("a request can be written");
-        let again: T = serde_json::from_slice(&body).expect("what was written can be read");
-        assert_eq!(again, request, "written as {}", String::from_utf8_lossy(&body));
+        let body = serde_json::to_vec(&request).expect("a request can be serialized");
+        let again: T = serde_json::from_slice(&body).expect("a serialized request can be parsed");
+        assert_eq!(again, request, "serialized as {}", String::from_utf8_lossy(&body));
         let checked = check_value(request, &policy);
-        assert_eq!(read_bytes(&body, &policy), checked, "both entries agree");
-        // Fewer bodies are accepted as bytes: the shape of a body says more than its type.
+        assert_eq!(read_bytes(&body, &policy), checked, "both functions return the same");
+        // Fewer bodies are accepted as bytes, because their shape is stricter than the type.
         if let Ok(read) = read
             && !is_translated(data)
         {
-            let checked = checked.expect("what is accepted as bytes is accepted as a value");
-            assert_eq!(checked.plan, read.plan, "both entries agree");
+            let checked = checked.expect("a body that is accepted as bytes is accepted as a value");
+            assert_eq!(checked.plan, read.plan, "both functions return the same");
         }
     }
 }
@@ -54,7 +54,7 @@ fn check_rejection(rejection: &Rejection) {
         | Rejection::Forbidden { message }
         | Rejection::Exhausted { message } => assert!(!message.is_empty()),
         Rejection::Invalid(violations) => {
-            assert!(!violations.is_empty(), "a refusal has a reason");
+            assert!(!violations.is_empty(), "a rejection has violations");
             for violation in violations {
                 assert!(violation.path.is_empty() || violation.path.starts_with('/'), "{violation:?}");
                 assert!(!violation.message.is_empty(), "{violation:?}");
@@ -63,12 +63,13 @@ fn check_rejection(rejection: &Rejection) {
     }
 }
 
+/// Returns whether a body has keys or values that are translated.
 fn is_translated(data: &[u8]) -> bool {
-    fn any(value: &Value, found: fn(&str) -> bool) -> bool {
+    fn any(value: &Value, matches: fn(&str) -> bool) -> bool {
         match value {
-            Value::Object(fields) => fields.iter().any(|(key, value)| found(key) || any(value, found)),
-            Value::Array(items) => items.iter().any(|item| any(item, found)),
-            Value::String(text) => found(text),
+            Value::Object(fields) => fields.iter().any(|(key, value)| matches(key) || any(value, matches)),
+            Value::Array(items) => items.iter().any(|item| any(item, matches)),
+            Value::String(text) => matches(text),
             Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
     }

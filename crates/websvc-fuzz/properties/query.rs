@@ -1,8 +1,9 @@
-//! Properties of the tree of any query.
+//! Properties of the parser for any query.
 
 use websvc_query::{MAX_DEPTH, Node, parse};
 
-/// Checks that the tree is in normal form and bounded, and that its text has the same tree and is its own text.
+/// Checks that the tree is in normal form and bounded, and that its printed text parses to the same tree and is printed
+/// in the same form.
 pub(crate) fn check(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let parsed = parse(&text);
@@ -10,10 +11,10 @@ pub(crate) fn check(data: &[u8]) {
         check_node(root, 0);
     }
     for warning in &parsed.warnings {
-        assert!(!warning.contains(char::is_control), "{warning:?} is fit to be shown");
+        assert!(!warning.contains(char::is_control), "{warning:?} has no control characters");
     }
     for word in parsed.query.words() {
-        assert!(!word.is_empty() && !word.contains('"'), "{word:?} has only what was typed");
+        assert!(!word.is_empty() && !word.contains('"'), "{word:?} is a text without quotes");
     }
     let printed = parsed.query.to_string();
     let again = parse(&printed).query;
@@ -22,7 +23,7 @@ pub(crate) fn check(data: &[u8]) {
 }
 
 fn check_node(node: &Node, depth: usize) {
-    // Between two parentheses stand at most a conjunction, alternatives and a negation.
+    // Each level of parentheses adds at most a conjunction, an alternative and a negation.
     assert!(depth <= 3 * (MAX_DEPTH + 1), "the depth is bounded");
     match node {
         Node::And(children) => {

@@ -1,11 +1,11 @@
-//! Properties of reading any file as a sitemap or a feed.
+//! Properties of the reader of sitemaps and feeds for any file.
 
 use std::ops::ControlFlow;
 
 use websvc_sitemap::{Item, MAX_ENTRIES, read};
 
-/// Checks that only URLs of the web are handed over, as many as are counted, the same each time, and that whoever has
-/// enough after some of them gets just these.
+/// Checks that all URLs are http or https URLs, that their number is the returned count, and that a visitor that stops
+/// after some items receives the same first items.
 pub(crate) fn check(data: &[u8]) {
     let (all, counted) = items(data, usize::MAX);
     assert_eq!(all.len(), counted);
@@ -19,18 +19,18 @@ pub(crate) fn check(data: &[u8]) {
     }
     let half = all.len() / 2;
     let (some, _) = items(data, half);
-    assert_eq!(some, all[..half], "the reading depends on who reads");
+    assert_eq!(some, all[..half], "the first items do not depend on when the visitor stops");
 }
 
-/// Returns the first items of a file, and how many the reader has counted.
-fn items(data: &[u8], most: usize) -> (Vec<Item>, usize) {
-    let base = "http://a.test/dir/map.xml".parse().expect("it is a URL");
+/// Returns the first `max` items of a file, and the count of the reader.
+fn items(data: &[u8], max: usize) -> (Vec<Item>, usize) {
+    let base = "http://a.test/dir/map.xml".parse().expect("the URL is valid");
     let mut items = Vec::new();
-    let reading = read(data, &base, &mut |item| {
-        if items.len() < most {
+    let summary = read(data, &base, &mut |item| {
+        if items.len() < max {
             items.push(item);
         }
-        if items.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if items.len() < max { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
-    (items, reading.items)
+    (items, summary.items)
 }

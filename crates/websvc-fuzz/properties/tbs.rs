@@ -1,14 +1,14 @@
-//! Properties of any time filter.
+//! Properties of the parser for any time filter.
 
 use jiff::Timestamp;
 use websvc_query::{TbsRange, parse_tbs};
 
-/// Checks that what is accepted says the same when it is printed and read again, and that its times are in order.
+/// Checks that a valid filter is equal after it is printed and parsed, and that its times are in order.
 pub(crate) fn check(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let tbs = match parse_tbs(&text) {
         Ok(Some(tbs)) => tbs,
-        Ok(None) => return assert!(text.trim().is_empty(), "{text:?} says something"),
+        Ok(None) => return assert!(text.trim().is_empty(), "{text:?} is not blank"),
         Err(error) => return assert!(!error.to_string().is_empty()),
     };
     let printed = tbs.to_string();
@@ -19,7 +19,10 @@ pub(crate) fn check(data: &[u8]) {
         TbsRange::Last { .. } => assert!(first.is_some_and(|first| first < 0) && last.is_none()),
         TbsRange::Between { min, max } => {
             assert_eq!((first.is_some(), last.is_some()), (min.is_some(), max.is_some()));
-            assert!(first.zip(last).is_none_or(|(first, last)| first < last), "{text:?} is a time");
+            assert!(
+                first.zip(last).is_none_or(|(first, last)| first < last),
+                "the range of {text:?} is not empty"
+            );
         }
     }
 }

@@ -72,7 +72,7 @@ impl JobContext {
         let request: JobRequest = serde_json::from_str(&record.request)
             .map_err(|error| JobStartError::Refused(error.to_string()))?;
         let team = team(inner, &record)?;
-        let path_patterns = inner.engine.path_patterns().of_team(&record.team);
+        let path_patterns = inner.engine.path_patterns().for_team(&record.team);
         let policy = Policy { path_patterns, ..team_policy(&inner.store, team.as_ref())? };
         let (plan, crawl) = plan(inner, &record, &request, &policy)?;
         let files = match &request.base_url {

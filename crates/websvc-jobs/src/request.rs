@@ -26,6 +26,6 @@ pub struct JobRequest {
 /// Returns the job URL of a page of a batch.
 #[must_use]
 pub fn batch_url(page: &BatchPage) -> JobUrl {
-    let entry = ListEntry { original_url: page.given().to_owned(), index: page.index() };
+    let entry = ListEntry { original_url: page.url_as_sent().to_owned(), index: page.index() };
     JobUrl { url: page.url().to_string(), key: page.url().to_string(), depth: 0, entry: Some(entry) }
 }

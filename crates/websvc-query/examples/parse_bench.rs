@@ -1,8 +1,8 @@
 //! Measures the parsers: `cargo run --release -p websvc-query --example parse_bench`.
 //!
-//! With an argument it only parses ten words that many times, for a profiler.
+//! With a number as argument, it only parses ten words that many times, for a profiler.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a program that measures")]
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark")]
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -14,8 +14,8 @@ const OPERATORS: &str =
     r#"site:docs.python.org "context manager" (async OR await) -filetype:pdf intitle:guide"#;
 const TIME: &str = "cdr:1,cd_min:01/31/2024,cd_max:12/31/2024,sbd:1";
 
-/// Worst cases for a parser that is not linear, or not bounded in its depth.
-const SHAPES: &[&str] = &[
+/// Repeated pieces that would be slow if the time were not linear, or the depth not bounded.
+const PIECES: &[&str] = &[
     "a ",
     "\"",
     "a\"",
@@ -48,23 +48,23 @@ fn main() {
     println!("{:>10.3} us  operators", microseconds(|| drop(black_box(parse(black_box(OPERATORS))))));
     println!("{:>10.3} us  tbs", microseconds(|| drop(black_box(parse_tbs(black_box(TIME))))));
     println!("\n500 bytes and 100 kB of:");
-    for shape in SHAPES {
+    for piece in PIECES {
         let [short, long] = [500, 100_000].map(|size| {
-            let text = shape.repeat(size / shape.len());
+            let text = piece.repeat(size / piece.len());
             microseconds(|| drop(black_box(parse(black_box(&text)))))
         });
-        println!("{short:>10.3} us {long:>10.1} us  {shape:?}");
+        println!("{short:>10.3} us {long:>10.1} us  {piece:?}");
     }
 }
 
-/// Returns the shortest of some times, each over enough rounds for the clock.
-fn microseconds(mut work: impl FnMut()) -> f64 {
+/// Returns the minimum of several measurements in microseconds per call. Each has enough calls for the clock.
+fn microseconds(mut run: impl FnMut()) -> f64 {
     let mut rounds = 1_u32;
     let mut best = f64::MAX;
     for _ in 0..30 {
         let started = Instant::now();
         for _ in 0..rounds {
-            work();
+            run();
         }
         let elapsed = started.elapsed().as_secs_f64() * 1e6;
         best = best.min(elapsed / f64::from(rounds));

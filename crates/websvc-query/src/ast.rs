@@ -1,29 +1,39 @@
 //! The syntax tree of a query.
 //!
-//! A [`Query`] is built only by [`parse`](crate::parse), and its tree is always in normal form, which is what makes
-//! printing reversible: no group of one, no group directly inside a group of its own kind, no double negation, groups
-//! nest at most [`MAX_DEPTH`](crate::MAX_DEPTH) deep, and every text is one that can be typed at its place.
+//! Only [`parse`](crate::parse) and [`Query::and`] build a [`Query`], and its tree is always in normal form, so that
+//! the printed query parses to the same tree: groups have at least two children, no group is the direct child of a
+//! group of its own kind, no negation is the direct child of a negation, groups nest at most
+//! [`MAX_DEPTH`](crate::MAX_DEPTH) levels, and every text can be typed where it occurs.
 
-/// A parsed query (specification 2.5); [`Display`](std::fmt::Display) prints it in the query language again.
+/// A parsed query (specification 2.5); [`Display`](std::fmt::Display) prints it in the query language.
+///
+/// ```
+/// use websvc_query::{Node, parse};
+///
+/// let query = parse("tea -coffee").query;
+/// assert!(matches!(query.root(), Some(Node::And(children)) if children.len() == 2));
+/// assert_eq!(query.to_string(), "tea -coffee");
+/// assert_eq!(query.and(parse("site:a.test").query).to_string(), "tea -coffee site:a.test");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
     root: Option<Node>,
 }
 
-/// One node of the tree of a query (specification 2.5).
+/// A node of the tree of a query (specification 2.5).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
-    /// Every child applies; at least two children. Written side by side.
+    /// All children must match; at least two children. Written next to each other.
     And(Vec<Node>),
-    /// At least one child applies; at least two children. Written with `OR`, which binds closer than
-    /// standing side by side: `a b OR c` is `a (b OR c)`.
+    /// One of the children must match; at least two children. Written with `OR`, which binds tighter than the
+    /// conjunction: `a b OR c` is `a (b OR c)`.
     Or(Vec<Node>),
-    /// The child must not apply. Written with `-`.
+    /// The child must not match. Written with `-`.
     Not(Box<Node>),
-    /// A plain word as it was typed, without white space, double quotes and parentheses. It is never `OR` or `|`, and
-    /// begins with `-` only if that is followed by a second one.
+    /// A plain word as typed, without white space, double quotes and parentheses. It is never `OR` or `|`, and starts
+    /// with `-` only if a second `-` follows.
     Word(String),
-    /// A quoted text that must occur literally; never empty, without double quotes, inner white space is single
+    /// A quoted text that must occur literally; never empty, without double quotes, its words separated by single
     /// spaces.
     Phrase(String),
     /// A search operator.
@@ -33,23 +43,23 @@ pub enum Node {
 /// A search operator with its checked argument (specification 2.5).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operator {
-    /// `site:` the host or one of its subdomains, optionally below a path.
+    /// `site:`: the page is on the host or one of its subdomains, optionally below a path.
     Site(Site),
-    /// `filetype:` or `ext:` the file extension in lower case, without the dot: 1 to 12 ASCII letters and digits.
+    /// `filetype:` or `ext:`: the file extension in lower case, without the dot: 1 to 12 ASCII letters and digits.
     FileType(String),
-    /// `inurl:` the URL contains the word.
+    /// `inurl:`: the URL contains the word.
     InUrl(Term),
-    /// `allinurl:` the URL contains all the words; never empty.
+    /// `allinurl:`: the URL contains all the words; never empty.
     AllInUrl(Vec<Term>),
-    /// `intitle:` the title contains the word.
+    /// `intitle:`: the title contains the word.
     InTitle(Term),
-    /// `allintitle:` the title contains all the words; never empty.
+    /// `allintitle:`: the title contains all the words; never empty.
     AllInTitle(Vec<Term>),
-    /// `related:` the host, as in [`Site::host`], whose neighbourhood is wanted.
+    /// `related:`: the page is on a site that is related to this host; a host as in [`Site::host`].
     Related(String),
-    /// `imagesize:` images of exactly this size.
+    /// `imagesize:`: images of exactly this size.
     ImageSize(Size),
-    /// `larger:` images larger than this size.
+    /// `larger:`: images larger than this size.
     Larger(Size),
 }
 
@@ -58,23 +68,23 @@ pub enum Operator {
 pub struct Site {
     /// The host in lower case and ASCII form (UTS 46), at most 253 bytes; a single label such as `gov` is allowed.
     pub host: String,
-    /// The port, when one was typed that is not a default one (80 or 443).
+    /// The port, unless it is absent or a default port (80 or 443).
     pub port: Option<u16>,
-    /// The path prefix as typed, starting with `/`; it does not end with `/` and has no query, fragment or `*`.
+    /// The path prefix as typed. It starts with `/`, does not end with `/` and has no query, fragment or `*`.
     pub path: Option<String>,
 }
 
 /// A word or a phrase as the argument of an operator (specification 2.5).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Term {
-    /// A word as in [`Node::Word`]. The one that touches the colon may begin with `-` or be `OR`.
+    /// A word as in [`Node::Word`]. Directly after the colon, it may also start with `-` or be `OR`.
     Word(String),
     /// A quoted text as in [`Node::Phrase`].
     Phrase(String),
 }
 
 impl Term {
-    /// Returns the text, whichever kind it is.
+    /// Returns the text of the word or phrase.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -97,7 +107,7 @@ impl Query {
         Self { root }
     }
 
-    /// Returns the query that both queries apply to; an empty one changes nothing.
+    /// Returns the conjunction of both queries. An empty query changes nothing.
     #[must_use]
     pub fn and(self, other: Query) -> Query {
         let mut parts = Vec::new();
@@ -111,21 +121,21 @@ impl Query {
         Query { root }
     }
 
-    /// Returns the root, or `None` for a query without any term.
+    /// Returns the root of the tree, or `None` if the query is empty.
     #[must_use]
     pub fn root(&self) -> Option<&Node> {
         self.root.as_ref()
     }
 
-    /// Tells whether the query has no term at all.
+    /// Returns whether the query has no terms.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.root.is_none()
     }
 
-    /// Returns the words and phrases that a result should contain, in the order they were typed: for
-    /// highlighting and for sources that cannot read operators. Negated parts are left out; the arguments
-    /// of `intitle:` and `allintitle:` count as words.
+    /// Returns the words and phrases that a result should contain, in the order of the query, for highlighting and for
+    /// sources without operators. Negated parts are skipped. The arguments of `intitle:` and `allintitle:` are
+    /// included.
     #[must_use]
     pub fn words(&self) -> Words<'_> {
         Words { nodes: self.root.iter().collect(), terms: [].iter() }
@@ -135,8 +145,9 @@ impl Query {
 /// Iterator over the positive words and phrases of a [`Query`]; see [`Query::words`].
 #[derive(Debug, Clone)]
 pub struct Words<'a> {
-    /// Nodes still to visit, the next one last.
+    /// Nodes to visit, in reverse order.
     nodes: Vec<&'a Node>,
+    /// Remaining terms of the current `allintitle:`.
     terms: std::slice::Iter<'a, Term>,
 }
 
@@ -173,7 +184,7 @@ mod tests {
     use crate::parse;
 
     #[test]
-    fn joined_queries_are_in_normal_form() {
+    fn and_returns_a_query_in_normal_form() {
         for (left, right) in [("a b", "c d"), ("", "x OR y"), ("a", ""), ("", ""), ("a", "x OR y")] {
             let joined = parse(left).query.and(parse(right).query);
             assert_eq!(parse(&joined.to_string()).query, joined, "{left:?} and {right:?}");

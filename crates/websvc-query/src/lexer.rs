@@ -1,23 +1,24 @@
-//! Characters in, tokens out: where words and phrases begin and end, and which dashes negate.
+//! Lexer: splits a query into words, phrases, operators and punctuation.
 
 use std::borrow::Cow;
 
-use crate::operator::Name;
+use crate::operator::OperatorName;
 use crate::tokens::{Token, Tokens};
 
-/// Splits `text` into tokens in linear time; with it, the warnings about operators that became words.
+/// Splits `text` into tokens, in linear time. Also returns warnings about operators with invalid arguments.
 pub(crate) fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<String>) {
-    let mut lexer = Lexer { text, lone_quote: lone_quote(text), tokens: Tokens::new(text.len()) };
-    let mut at = 0;
-    while let Some(c) = text[at..].chars().next() {
-        at = lexer.step(at, c);
+    let mut lexer = Lexer { text, unpaired_quote: unpaired_quote(text), tokens: Tokens::new(text.len()) };
+    let mut position = 0;
+    while let Some(c) = text[position..].chars().next() {
+        position = lexer.step(position, c);
     }
     lexer.tokens.finish()
 }
 
-/// Returns `text` without characters that cannot be seen and mean nothing: soft hyphens, byte order marks, word joiners
-/// and marks of direction come along when text is copied from pages. Joiners of letters (U+200C, U+200D) are spelling.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+/// Removes invisible characters without a meaning: soft hyphens, byte order marks, word joiners and direction marks,
+/// which text copied from pages often contains. The joiners U+200C and U+200D stay, because they are part of the
+/// spelling.
+pub(crate) fn remove_invisible(text: &str) -> Cow<'_, str> {
     let invisible = |c| {
         matches!(c, '\u{ad}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
             | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
@@ -28,17 +29,17 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.replace(invisible, ""))
 }
 
-/// Tells whether `c` separates words: white space, control characters, the zero width space.
+/// Returns whether `c` separates words: white space, control characters, the zero width space.
 pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace() || c.is_control() || c == '\u{200b}'
 }
 
-/// Tells whether `c` opens or closes a phrase: typed, typographic and full-width double quotes.
+/// Returns whether `c` starts or ends a phrase: ASCII, typographic and full-width double quotes.
 fn is_quote(c: char) -> bool {
     matches!(c, '"' | '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{201f}' | '\u{ff02}')
 }
 
-/// Tells whether `c` negates what it touches: the hyphen of keyboards, also the full-width one.
+/// Returns whether `c` negates what directly follows it: the ASCII and the full-width hyphen.
 pub(crate) fn is_dash(c: char) -> bool {
     matches!(c, '-' | '\u{ff0d}')
 }
@@ -51,7 +52,7 @@ fn is_close(c: char) -> bool {
     matches!(c, ')' | '\u{ff09}')
 }
 
-/// Tells whether a word ends before `c`: white space, quotes and parentheses stand in none.
+/// Returns whether a word ends before `c`: words have no white space, quotes and parentheses.
 pub(crate) fn ends_word(c: char) -> bool {
     match u8::try_from(c) {
         Ok(byte) if byte.is_ascii() => ends_ascii_word(byte),
@@ -63,19 +64,19 @@ fn ends_ascii_word(byte: u8) -> bool {
     matches!(byte, 0..=b' ' | b'"' | b'(' | b')' | 0x7f)
 }
 
-/// Returns the length of the word that `text` begins with. Most are ASCII, which needs no decoding.
+/// Returns the length of the word at the start of `text`, in bytes. Most words are ASCII, which needs no decoding.
 fn word_length(text: &str) -> usize {
     let ascii = text.bytes().position(|byte| !byte.is_ascii() || ends_ascii_word(byte));
     let ascii = ascii.unwrap_or(text.len());
-    text[ascii..].find(ends_word).map_or(text.len(), |more| ascii + more)
+    text[ascii..].find(ends_word).map_or(text.len(), |remaining| ascii + remaining)
 }
 
-/// Returns the last of an odd number of quotes: quotes pair up from the left, so it has no partner.
-fn lone_quote(text: &str) -> Option<usize> {
+/// Returns the byte position of the last quote if their number is odd: quotes are paired from the left.
+fn unpaired_quote(text: &str) -> Option<usize> {
     let mut unpaired = None;
-    for (at, c) in text.char_indices() {
+    for (position, c) in text.char_indices() {
         if is_quote(c) {
-            unpaired = if unpaired.is_none() { Some(at) } else { None };
+            unpaired = if unpaired.is_none() { Some(position) } else { None };
         }
     }
     unpaired
@@ -83,19 +84,20 @@ fn lone_quote(text: &str) -> Option<usize> {
 
 struct Lexer<'a> {
     text: &'a str,
-    lone_quote: Option<usize>,
+    /// Byte position of the quote without a partner, which is ignored.
+    unpaired_quote: Option<usize>,
     tokens: Tokens<'a>,
 }
 
 impl<'a> Lexer<'a> {
-    /// Reads what begins with `c` at byte `at`; returns where it ends.
-    fn step(&mut self, at: usize, c: char) -> usize {
-        let next = at + c.len_utf8();
-        if is_space(c) || self.lone_quote == Some(at) {
+    /// Reads the token that starts with `c` at byte `start`. Returns the position after it.
+    fn step(&mut self, start: usize, c: char) -> usize {
+        let next = start + c.len_utf8();
+        if is_space(c) || self.unpaired_quote == Some(start) {
             return next;
         }
         if is_quote(c) {
-            return self.phrase(at, next);
+            return self.phrase(start, next);
         }
         if is_open(c) {
             self.tokens.open();
@@ -104,39 +106,41 @@ impl<'a> Lexer<'a> {
         } else if is_dash(c) && self.negates(next) {
             self.tokens.minus();
         } else {
-            return self.word(at);
+            return self.word(start);
         }
         next
     }
 
-    /// Reads the phrase whose text begins at byte `start`, after its opening quote at byte `at`.
-    fn phrase(&mut self, at: usize, start: usize) -> usize {
+    /// Reads the phrase whose opening quote is at byte `quote` and whose text starts at byte `start`.
+    fn phrase(&mut self, quote: usize, start: usize) -> usize {
         let rest = &self.text[start..];
         let (end, closing) = rest.char_indices().find(|&(_, c)| is_quote(c)).unwrap_or((rest.len(), ' '));
-        let glued = self.text[..at].chars().next_back().is_some_and(|before| !is_space(before));
-        self.tokens.phrase(&rest[..end], glued);
+        let is_adjacent = self.text[..quote].chars().next_back().is_some_and(|before| !is_space(before));
+        self.tokens.phrase(&rest[..end], is_adjacent);
         (start + end + closing.len_utf8()).min(self.text.len())
     }
 
-    /// Tells whether a dash before byte `next` negates: something must touch it, but no second dash, so that
-    /// `--help` stays a word and a dash between spaces is nothing.
+    /// Returns whether a dash before byte `next` negates: something must follow directly, but not a second dash, so
+    /// that `--help` stays a word and a dash between spaces is ignored.
     fn negates(&self, next: usize) -> bool {
-        let follower = self.text[next..].chars().next();
-        self.lone_quote != Some(next) && follower.is_some_and(|c| !is_space(c) && !is_dash(c) && !is_close(c))
+        let following = self.text[next..].chars().next();
+        self.unpaired_quote != Some(next)
+            && following.is_some_and(|c| !is_space(c) && !is_dash(c) && !is_close(c))
     }
 
-    fn word(&mut self, at: usize) -> usize {
-        let rest = &self.text[at..];
+    /// Reads a word, which may be an operator or `OR`.
+    fn word(&mut self, start: usize) -> usize {
+        let rest = &self.text[start..];
         let word = &rest[..word_length(rest)];
         if let Some((name, argument)) = word.split_once([':', '\u{ff1a}'])
-            && let Some(kind) = Name::from_text(name)
+            && let Some(operator) = OperatorName::from_text(name)
         {
-            self.tokens.operator(kind, &word[..name.len()], word, argument);
+            self.tokens.operator(operator, &word[..name.len()], word, argument);
         } else if word == "OR" || word == "|" {
             self.tokens.or();
         } else if !matches!(word, "-" | "\u{ff0d}") {
             self.tokens.word(word);
         }
-        at + word.len()
+        start + word.len()
     }
 }

@@ -1,29 +1,41 @@
-//! Tokens in, tree out. Every text has a tree; doubts became words and warnings on the way to tokens.
+//! Parser: builds the tree from the tokens. Every text has a tree: the lexer turns invalid operators into words and
+//! warnings.
 
 use crate::ast::{Node, Operator, Query, Term};
-use crate::lexer::{tokens, visible};
-use crate::tokens::{Token, normal_phrase};
+use crate::lexer::{remove_invisible, tokens};
+use crate::tokens::{Token, normalize_phrase};
 
-/// How deep groups may nest; parentheses beyond are ignored, so that the tree and everything that walks it
-/// stay small whatever is sent.
+/// Maximum nesting of groups, in levels. Deeper parentheses are ignored, so that the depth of the tree, and of
+/// recursion over it, is bounded.
 pub const MAX_DEPTH: usize = 16;
 
 /// Result of [`parse`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed {
-    /// The query; empty when the text has no term.
+    /// The query; empty if the text has no terms.
     pub query: Query,
-    /// One sentence for each operator whose argument could not be used, fit to be shown to the caller: it names the
-    /// operator and the argument as typed, and what was expected.
+    /// A message for each operator with an invalid argument, for the user: it names the operator and the argument as
+    /// typed, and a valid argument.
     pub warnings: Vec<String>,
 }
 
-/// Parses a query (specification 2.5); never fails, takes linear time, and has no limit of its own for the length.
+/// Parses a query (specification 2.5). Never fails, takes linear time, and does not limit the length.
 ///
-/// How each construct is read is listed at the [crate](crate#how-a-query-is-read).
+/// The [crate documentation](crate#query-language) describes each construct.
+///
+/// ```
+/// use websvc_query::parse;
+///
+/// let parsed = parse("tea site:a..b");
+/// assert_eq!(parsed.query.words().collect::<Vec<_>>(), ["tea", "site:a..b"]);
+/// assert_eq!(
+///     parsed.warnings,
+///     ["\"site:a..b\" was searched as plain words: the operator needs a host name, optionally with a port and a path"],
+/// );
+/// ```
 #[must_use]
 pub fn parse(text: &str) -> Parsed {
-    let text = visible(text);
+    let text = remove_invisible(text);
     let (tokens, warnings) = tokens(&text);
     let root = Parser { tokens: tokens.into_iter().peekable() }.group();
     Parsed { query: Query::new(root), warnings }
@@ -34,7 +46,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// Parses up to the end or past the parenthesis that closes this group.
+    /// Parses a conjunction up to the end of the query or past the closing parenthesis of the group.
     fn group(&mut self) -> Option<Node> {
         let mut parts = Vec::new();
         while self.tokens.peek().is_some() {
@@ -50,7 +62,7 @@ impl Parser<'_> {
         collapse(parts, Node::And)
     }
 
-    /// Parses operands joined by `OR`.
+    /// Parses one operand, or several with `OR` between them.
     fn alternatives(&mut self) -> Option<Node> {
         let first = self.operand();
         if self.tokens.peek() != Some(&Token::Or) {
@@ -71,6 +83,7 @@ impl Parser<'_> {
         }
     }
 
+    /// Parses a group, a negation, a word, a phrase or an operator.
     fn operand(&mut self) -> Option<Node> {
         Some(match self.tokens.next()? {
             Token::Open => return self.group(),
@@ -79,21 +92,21 @@ impl Parser<'_> {
                 node => Node::Not(Box::new(node)),
             },
             Token::Word(text) => Node::Word(text.to_owned()),
-            Token::Phrase(text) => Node::Phrase(normal_phrase(text)),
-            Token::Operator(operator) => Node::Operator(self.with_rest(operator)),
-            // Neither stands where an operand starts; leaving one out is right all the same.
+            Token::Phrase(text) => Node::Phrase(normalize_phrase(text)),
+            Token::Operator(operator) => Node::Operator(self.with_following_terms(operator)),
+            // `Tokens` has neither of them at the start of an operand.
             Token::Or | Token::Close => return None,
         })
     }
 
-    /// Gives the words and phrases that follow to an `all...:` operator.
-    fn with_rest(&mut self, mut operator: Operator) -> Operator {
+    /// Adds the following words and phrases to an `allinurl:` or `allintitle:` operator.
+    fn with_following_terms(&mut self, mut operator: Operator) -> Operator {
         if let Operator::AllInUrl(terms) | Operator::AllInTitle(terms) = &mut operator {
             let is_term = |token: &Token<'_>| matches!(token, Token::Word(_) | Token::Phrase(_));
             while let Some(token) = self.tokens.next_if(is_term) {
                 match token {
                     Token::Word(text) => terms.push(Term::Word(text.to_owned())),
-                    Token::Phrase(text) => terms.push(Term::Phrase(normal_phrase(text))),
+                    Token::Phrase(text) => terms.push(Term::Phrase(normalize_phrase(text))),
                     Token::Open | Token::Close | Token::Or | Token::Minus | Token::Operator(_) => {}
                 }
             }
@@ -102,7 +115,7 @@ impl Parser<'_> {
     }
 }
 
-/// Makes a node of `parts` in normal form.
+/// Joins `parts` to a node in normal form: a single part is not wrapped.
 fn collapse(mut parts: Vec<Node>, join: fn(Vec<Node>) -> Node) -> Option<Node> {
     match parts.len() {
         0 | 1 => parts.pop(),

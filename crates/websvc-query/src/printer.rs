@@ -1,4 +1,4 @@
-//! The printer: a tree as text that parses to the same tree.
+//! Printer: writes a tree as text that parses to the same tree.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -15,10 +15,10 @@ impl Display for Node {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Self::And(children) => {
-                for (at, child) in children.iter().enumerate() {
-                    let separator = if at == 0 { "" } else { " " };
+                for (index, child) in children.iter().enumerate() {
+                    let separator = if index == 0 { "" } else { " " };
                     f.write_str(separator)?;
-                    write_guarded(child, children.get(at + 1), f)?;
+                    write_child(child, children.get(index + 1), f)?;
                 }
                 Ok(())
             }
@@ -31,8 +31,9 @@ impl Display for Node {
     }
 }
 
-/// Writes a child of [`Node::And`] so that the sibling after it is not swallowed by an `all...:` operator.
-fn write_guarded(node: &Node, next: Option<&Node>, f: &mut Formatter<'_>) -> Result {
+/// Writes a child of [`Node::And`]. An `allinurl:` or `allintitle:` operator is put in parentheses if the `next`
+/// sibling would otherwise become one of its terms.
+fn write_child(node: &Node, next: Option<&Node>, f: &mut Formatter<'_>) -> Result {
     match node {
         Node::Or(children) => write_alternatives(children, next, f),
         Node::Not(child) => write_negated(child, next, f),
@@ -46,14 +47,14 @@ fn write_guarded(node: &Node, next: Option<&Node>, f: &mut Formatter<'_>) -> Res
 }
 
 fn write_alternatives(children: &[Node], next: Option<&Node>, f: &mut Formatter<'_>) -> Result {
-    for (at, child) in children.iter().enumerate() {
-        if at > 0 {
+    for (index, child) in children.iter().enumerate() {
+        if index > 0 {
             f.write_str(" OR ")?;
         }
-        let next = if at + 1 == children.len() { next } else { None };
+        let next = if index + 1 == children.len() { next } else { None };
         match child {
             Node::And(_) => write!(f, "({child})")?,
-            _ => write_guarded(child, next, f)?,
+            _ => write_child(child, next, f)?,
         }
     }
     Ok(())
@@ -62,16 +63,16 @@ fn write_alternatives(children: &[Node], next: Option<&Node>, f: &mut Formatter<
 fn write_negated(child: &Node, next: Option<&Node>, f: &mut Formatter<'_>) -> Result {
     match child {
         Node::And(_) | Node::Or(_) => write!(f, "-({child})"),
-        // Two dashes side by side would begin a word.
+        // Two adjacent dashes would be the start of a word.
         Node::Word(text) if text.starts_with(is_dash) => write!(f, "-({text})"),
         _ => {
             f.write_str("-")?;
-            write_guarded(child, next, f)
+            write_child(child, next, f)
         }
     }
 }
 
-/// Tells whether the text of `node` begins with a word or phrase.
+/// Returns whether the printed node starts with a word or phrase.
 fn starts_as_term(node: &Node) -> bool {
     match node {
         Node::Word(_) | Node::Phrase(_) => true,
@@ -99,14 +100,14 @@ impl Display for Operator {
     }
 }
 
-/// Tells whether a text, typed without quotes, would not be one word.
+/// Returns whether a text would not be a single word without quotes.
 fn needs_quotes(text: &str) -> bool {
     text.contains(ends_word)
 }
 
 fn write_terms(name: &str, terms: &[Term], f: &mut Formatter<'_>) -> Result {
-    for (at, term) in terms.iter().enumerate() {
-        match at {
+    for (index, term) in terms.iter().enumerate() {
+        match index {
             0 => write!(f, "{name}:{term}")?,
             _ => write!(f, " {term}")?,
         }

@@ -8,19 +8,19 @@ use jiff::{Span, Timestamp};
 
 use crate::error::TbsError;
 
-const SECONDS_OF_DAY: i64 = 86_400;
+const SECONDS_PER_DAY: i64 = 86_400;
 
-/// A parsed `tbs` value (specification 2.4); [`Display`] prints it in one form, whatever the order and the digits it was
-/// sent with.
+/// A parsed `tbs` value (specification 2.4). [`Display`] prints equal values in the same form, whatever order and
+/// leading zeros the original text had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tbs {
-    /// The time range; `None` when only the order was given, so that `sort` is then [`Sort::Date`].
+    /// The time range; `None` if only the order was given, in which case `sort` is [`Sort::Date`].
     pub range: Option<TbsRange>,
     /// The order of the results.
     pub sort: Sort,
 }
 
-/// The order of the results (specification 2.4).
+/// Order of the results (specification 2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sort {
     /// Best match first.
@@ -33,15 +33,15 @@ pub enum Sort {
 /// A time range (specification 2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TbsRange {
-    /// The last `count` units before now (`qdr:d3`).
+    /// The last `count` units before the current time (`qdr:d3`).
     Last {
         /// The unit.
         unit: TbsUnit,
-        /// How many units, 1 to 9999.
+        /// Number of units, 1 to 9999.
         count: u16,
     },
-    /// From the first to the last day, both included (`cdr:1`). At least one is given, the first is not after the
-    /// last, and the year is 1 to 9999. Days are those of UTC.
+    /// The days from `min` to `max`, both included, in UTC (`cdr:1`). At least one of them is set, `min` is not after
+    /// `max`, and years are 1 to 9999.
     Between {
         /// The first day (`cd_min`).
         min: Option<Date>,
@@ -50,7 +50,7 @@ pub enum TbsRange {
     },
 }
 
-/// The unit of a predefined range (specification 2.4).
+/// Unit of a predefined range (specification 2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TbsUnit {
     /// An hour (`h`).
@@ -66,19 +66,21 @@ pub enum TbsUnit {
 }
 
 impl TbsRange {
-    /// Returns the first and the last second (Unix time, UTC) that the range includes, seen from `now`.
+    /// Returns the first and the last second in the range as Unix time. `now` is the current time; `None` means that
+    /// the range has no bound at this end.
     #[must_use]
     pub fn seconds(&self, now: Timestamp) -> (Option<i64>, Option<i64>) {
         match *self {
             Self::Last { unit, count } => (Some(unit.before(now, i64::from(count))), None),
             Self::Between { min, max } => {
-                (min.map(first_second), max.map(|day| first_second(day) + SECONDS_OF_DAY - 1))
+                (min.map(first_second), max.map(|day| first_second(day) + SECONDS_PER_DAY - 1))
             }
         }
     }
 }
 
 impl TbsUnit {
+    /// Returns the Unix time `count` units before `now`.
     fn before(self, now: Timestamp, count: i64) -> i64 {
         let span = match self {
             Self::Hour => Span::new().hours(count),
@@ -87,59 +89,78 @@ impl TbsUnit {
             Self::Month => Span::new().months(count),
             Self::Year => Span::new().years(count),
         };
-        // Only a range that begins before the year -9999 fails: it includes everything.
+        // The subtraction fails only before the year -9999. Such a range includes all times.
         let start = now.to_zoned(TimeZone::UTC).checked_sub(span);
         start.map_or(i64::MIN, |start| start.timestamp().as_second())
     }
 }
 
-/// Counts days rather than asking for a timestamp, because jiff has none for the last days of the year 9999.
+/// Returns the Unix time of the start of a day. Counts days, because jiff has no timestamps for the last days of the
+/// year 9999.
 fn first_second(day: Date) -> i64 {
     const EPOCH: Date = date(1970, 1, 1);
     EPOCH.duration_until(day).as_secs()
 }
 
-/// Parses a `tbs` value (specification 2.4); an empty or blank text means "not given" (clients send one for that).
+/// Parses a `tbs` value (specification 2.4). Returns `None` for an empty or blank text, which clients send if they set
+/// no filter.
 ///
-/// How each form is read is listed at the [crate](crate#how-a-time-filter-is-read).
+/// The [crate documentation](crate#time-filters) describes each form.
 ///
 /// # Errors
-/// The first item that is unknown, given twice, contradicts another, or names an impossible date.
+/// Fails at the first item that is unknown or occurs twice, contradicts another one, or has an impossible date.
+///
+/// ```
+/// use websvc_query::{Sort, TbsRange, TbsUnit, parse_tbs};
+///
+/// let tbs = parse_tbs("sbd:1,qdr:w2")?.unwrap();
+/// assert_eq!(tbs.range, Some(TbsRange::Last { unit: TbsUnit::Week, count: 2 }));
+/// assert_eq!(tbs.sort, Sort::Date);
+/// assert_eq!(tbs.to_string(), "qdr:w2,sbd:1");
+///
+/// let error = parse_tbs("qdr:n").unwrap_err();
+/// assert!(error.to_string().starts_with("bad range \"qdr:n\""));
+/// # Ok::<(), websvc_query::TbsError>(())
+/// ```
 pub fn parse_tbs(text: &str) -> Result<Option<Tbs>, TbsError> {
     if text.trim().is_empty() {
         return Ok(None);
     }
     let mut items = Items::default();
     for item in text.split(',') {
-        items.read(item.trim())?;
+        items.add(item.trim())?;
     }
     items.finish().map(Some)
 }
 
+/// Items of a `tbs` value by their key.
 #[derive(Default)]
 struct Items<'a> {
+    /// The text after the colon and its range.
     qdr: Option<(&'a str, TbsRange)>,
     cdr: Option<()>,
-    /// `Some(None)` is a bound that was sent without a date.
+    /// `Some(None)` if the key has no date.
     min: Option<Option<Date>>,
     max: Option<Option<Date>>,
     sbd: Option<()>,
 }
 
 impl<'a> Items<'a> {
-    fn read(&mut self, item: &'a str) -> Result<(), TbsError> {
+    /// Parses an item.
+    fn add(&mut self, item: &'a str) -> Result<(), TbsError> {
         let unknown = || TbsError::Unknown { item: item.to_owned() };
         let (key, value) = item.split_once(':').ok_or_else(unknown)?;
         match (key, value) {
-            ("qdr", _) => set(&mut self.qdr, "qdr", (value, last(value)?)),
+            ("qdr", _) => set(&mut self.qdr, "qdr", (value, parse_last(value)?)),
             ("cdr", "1") => set(&mut self.cdr, "cdr", ()),
-            ("cd_min", _) => set(&mut self.min, "cd_min", bound("cd_min", value)?),
-            ("cd_max", _) => set(&mut self.max, "cd_max", bound("cd_max", value)?),
+            ("cd_min", _) => set(&mut self.min, "cd_min", parse_bound("cd_min", value)?),
+            ("cd_max", _) => set(&mut self.max, "cd_max", parse_bound("cd_max", value)?),
             ("sbd", "1") => set(&mut self.sbd, "sbd", ()),
             _ => Err(unknown()),
         }
     }
 
+    /// Combines the items and checks them against each other.
     fn finish(self) -> Result<Tbs, TbsError> {
         let Self { qdr, cdr, min, max, sbd } = self;
         let range = match (qdr, cdr) {
@@ -153,10 +174,12 @@ impl<'a> Items<'a> {
     }
 }
 
+/// Sets the value of a key, which must not have one.
 fn set<T>(slot: &mut Option<T>, key: &'static str, value: T) -> Result<(), TbsError> {
     if slot.replace(value).is_some() { Err(TbsError::Duplicate { key }) } else { Ok(()) }
 }
 
+/// Returns the custom range between two bounds.
 fn between(min: Option<Date>, max: Option<Date>) -> Result<TbsRange, TbsError> {
     match (min, max) {
         (None, None) => Err(TbsError::NoBounds),
@@ -165,7 +188,8 @@ fn between(min: Option<Date>, max: Option<Date>) -> Result<TbsRange, TbsError> {
     }
 }
 
-fn last(value: &str) -> Result<TbsRange, TbsError> {
+/// Parses the text after `qdr:`.
+fn parse_last(value: &str) -> Result<TbsRange, TbsError> {
     let bad = || TbsError::BadRange { value: value.to_owned() };
     let mut letters = value.chars();
     let unit = match letters.next() {
@@ -183,19 +207,19 @@ fn last(value: &str) -> Result<TbsRange, TbsError> {
     Ok(TbsRange::Last { unit, count })
 }
 
-/// Reads a bound; without a date it is an open one, as the search pages write it.
-fn bound(key: &'static str, value: &str) -> Result<Option<Date>, TbsError> {
+/// Parses a bound. Without a date it is open; search engines also write it like this in their URLs.
+fn parse_bound(key: &'static str, value: &str) -> Result<Option<Date>, TbsError> {
     if value.is_empty() {
         return Ok(None);
     }
-    match day(value) {
+    match parse_day(value) {
         Some(day) => Ok(Some(day)),
         None => Err(TbsError::BadDate { key, value: value.to_owned() }),
     }
 }
 
-/// Reads `MM/DD/YYYY`; month and day may lack their leading zero.
-fn day(value: &str) -> Option<Date> {
+/// Parses `MM/DD/YYYY`. The leading zeros of month and day are optional.
+fn parse_day(value: &str) -> Option<Date> {
     let (month, rest) = value.split_once('/')?;
     let (day, year) = rest.split_once('/')?;
     if year.len() != 4 {
@@ -206,10 +230,11 @@ fn day(value: &str) -> Option<Date> {
     Date::new(year, month, day).ok().filter(|_| year > 0)
 }
 
-/// Reads a number of at most `digits` ASCII digits.
-fn number(text: &str, digits: usize) -> Option<u16> {
-    let ok = text.len() <= digits && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if ok { text.parse().ok() } else { None }
+/// Parses a number of at most `max_digits` ASCII digits.
+fn number(text: &str, max_digits: usize) -> Option<u16> {
+    let is_valid =
+        text.len() <= max_digits && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_valid { text.parse().ok() } else { None }
 }
 
 impl Display for Tbs {
@@ -256,7 +281,7 @@ impl Display for TbsUnit {
     }
 }
 
-/// A day as the time filter writes it.
+/// Prints a day as `MM/DD/YYYY`.
 pub(crate) struct SlashDate(pub(crate) Date);
 
 impl Display for SlashDate {

@@ -1,13 +1,13 @@
-//! The tokens of a query, kept well-formed while they are added.
+//! Token list of a query, which is well-formed after every addition.
 //!
-//! Whatever is added, the tokens that come out are: parentheses balanced and never empty, every `-` before an operand
-//! and never before another `-`, every `OR` between two operands, every operator with a good argument. So the parser
-//! has no case to doubt, and the printer need not write more parentheses than were there.
+//! In the finished list, parentheses are balanced and never empty, every `-` is before an operand and never before
+//! another `-`, every `OR` is between two operands, and every operator has a valid argument. The parser therefore needs
+//! no error cases, and the printer needs no more parentheses than were typed.
 
 use crate::ast::{Operator, Term};
-use crate::error::shortened;
+use crate::error::truncated;
 use crate::lexer::is_space;
-use crate::operator::Name;
+use crate::operator::OperatorName;
 use crate::parser::MAX_DEPTH;
 
 /// A token; words and phrases borrow from the query text.
@@ -16,64 +16,67 @@ pub(crate) enum Token<'a> {
     Open,
     Close,
     Or,
-    /// A `-` that negates what follows it directly.
+    /// A `-` that negates the operand directly after it.
     Minus,
     Word(&'a str),
-    /// The text between two quotes, not yet normalised, never blank.
+    /// The text between two quotes, not yet normalized, never blank.
     Phrase(&'a str),
     Operator(Operator),
 }
 
-/// The word that an `OR` without operands is.
-const LONE_OR: Token<'_> = Token::Word("or");
+/// Word that replaces an `OR` without operands.
+const OR_AS_WORD: Token<'_> = Token::Word("or");
 
+/// Builder of the token list.
 #[derive(Debug)]
 pub(crate) struct Tokens<'a> {
-    kept: Vec<Token<'a>>,
+    tokens: Vec<Token<'a>>,
     warnings: Vec<String>,
-    /// How many parentheses are open, and how many more were left out because they nest too deep.
+    /// Open parentheses.
     open: usize,
+    /// Open parentheses that were dropped because they nest too deep.
     too_deep: usize,
-    /// An operator that waits for its argument, which may follow after a space.
-    waiting: Option<PendingOperator<'a>>,
-    /// True if the last token is `OR`: several in a row count as one.
-    in_row: bool,
+    /// Operator whose argument may follow after a space.
+    pending: Option<PendingOperator<'a>>,
+    /// True if the previous item was `OR`. Consecutive ones count as one.
+    after_or: bool,
 }
 
+/// An operator without its argument.
 #[derive(Debug)]
 struct PendingOperator<'a> {
-    kind: Name,
+    operator: OperatorName,
     /// The name as typed.
-    name: &'a str,
+    typed_name: &'a str,
 }
 
 impl<'a> Tokens<'a> {
-    /// Makes room for the tokens of a usual text of so many bytes.
+    /// Creates a builder with capacity for a usual query of `bytes` bytes.
     pub(crate) fn new(bytes: usize) -> Self {
         Self {
-            kept: Vec::with_capacity((bytes / 5 + 1).min(128)),
+            tokens: Vec::with_capacity((bytes / 5 + 1).min(128)),
             warnings: Vec::new(),
             open: 0,
             too_deep: 0,
-            waiting: None,
-            in_row: false,
+            pending: None,
+            after_or: false,
         }
     }
 
     pub(crate) fn open(&mut self) {
-        self.settle();
+        self.end_pending();
         if self.open == MAX_DEPTH {
             self.too_deep += 1;
-            // With its parenthesis, so that every dash touches what it negates.
+            // Without the parenthesis, the dash would not be directly before its operand.
             self.drop_dangling_minus();
         } else {
             self.open += 1;
-            self.kept.push(Token::Open);
+            self.tokens.push(Token::Open);
         }
     }
 
     pub(crate) fn close(&mut self) {
-        self.settle();
+        self.end_pending();
         if self.too_deep > 0 {
             self.too_deep -= 1;
             return;
@@ -83,145 +86,154 @@ impl<'a> Tokens<'a> {
         }
         self.open -= 1;
         self.demote_dangling_or();
-        if self.kept.pop_if(|last| *last == Token::Open).is_some() {
+        if self.tokens.pop_if(|last| *last == Token::Open).is_some() {
             self.drop_dangling_minus();
         } else {
-            self.kept.push(Token::Close);
+            self.tokens.push(Token::Close);
         }
     }
 
     pub(crate) fn minus(&mut self) {
-        self.settle();
-        self.kept.push(Token::Minus);
+        self.end_pending();
+        self.tokens.push(Token::Minus);
     }
 
     pub(crate) fn or(&mut self) {
-        let in_row = self.in_row;
-        self.settle();
-        self.in_row = true;
-        match self.kept.last() {
+        let after_or = self.after_or;
+        self.end_pending();
+        self.after_or = true;
+        match self.tokens.last() {
             Some(Token::Or) => {}
-            _ if in_row => {}
-            None | Some(Token::Open | Token::Minus) => self.kept.push(LONE_OR),
+            _ if after_or => {}
+            None | Some(Token::Open | Token::Minus) => self.tokens.push(OR_AS_WORD),
             Some(Token::Close | Token::Word(_) | Token::Phrase(_) | Token::Operator(_)) => {
-                self.kept.push(Token::Or);
+                self.tokens.push(Token::Or);
             }
         }
     }
 
     pub(crate) fn word(&mut self, word: &'a str) {
-        if let Some(PendingOperator { kind, .. }) = &self.waiting
-            && kind.takes_after_space(word)
-            && let Some(operator) = kind.build(Term::Word(word.to_owned()))
+        if let Some(PendingOperator { operator, .. }) = &self.pending
+            && operator.takes_after_space(word)
+            && let Some(operator) = operator.build(Term::Word(word.to_owned()))
         {
-            self.waiting = None;
-            self.kept.push(Token::Operator(operator));
+            self.pending = None;
+            self.tokens.push(Token::Operator(operator));
             return;
         }
-        self.settle();
-        self.kept.push(Token::Word(word));
+        self.end_pending();
+        self.tokens.push(Token::Word(word));
     }
 
-    /// Adds a quoted text; `glued` to what stands before it or after a space.
-    pub(crate) fn phrase(&mut self, text: &'a str, glued: bool) {
+    /// Adds a quoted text. `is_adjacent` is true if no space is before the opening quote.
+    pub(crate) fn phrase(&mut self, text: &'a str, is_adjacent: bool) {
         if text.chars().all(is_space) {
-            match self.waiting {
-                Some(_) if glued => self.settle(),
+            match self.pending {
+                Some(_) if is_adjacent => self.end_pending(),
                 Some(_) => {}
                 None => self.drop_dangling_minus(),
             }
             return;
         }
-        let Some(PendingOperator { kind, name }) = self.waiting.take() else {
-            self.settle();
-            self.kept.push(Token::Phrase(text));
+        let Some(PendingOperator { operator, typed_name }) = self.pending.take() else {
+            self.end_pending();
+            self.tokens.push(Token::Phrase(text));
             return;
         };
-        if let Some(operator) = kind.build(Term::Phrase(normal_phrase(text))) {
-            self.kept.push(Token::Operator(operator));
+        if let Some(operator) = operator.build(Term::Phrase(normalize_phrase(text))) {
+            self.tokens.push(Token::Operator(operator));
             return;
         }
-        if glued {
-            // `site:"two words"`: the phrase alone is what can be searched for.
-            self.warn_of_argument(kind, &format!("{name}:{}", normal_phrase(text)));
+        if is_adjacent {
+            // Of `site:"two words"`, only the phrase can be searched for.
+            self.warn_of_argument(operator, &format!("{typed_name}:{}", normalize_phrase(text)));
         } else {
-            self.refuse(&PendingOperator { kind, name });
+            self.reject(&PendingOperator { operator, typed_name });
         }
-        self.kept.push(Token::Phrase(text));
+        self.tokens.push(Token::Phrase(text));
     }
 
-    /// Adds an operator; `whole` is the word as typed, of which `argument` is the part after the colon.
-    pub(crate) fn operator(&mut self, kind: Name, name: &'a str, whole: &'a str, argument: &str) {
-        self.settle();
+    /// Adds an operator. `word` is the whole word as typed, `argument` its part after the colon.
+    pub(crate) fn operator(
+        &mut self,
+        operator: OperatorName,
+        typed_name: &'a str,
+        word: &'a str,
+        argument: &str,
+    ) {
+        self.end_pending();
         if argument.is_empty() {
-            self.waiting = Some(PendingOperator { kind, name });
-        } else if let Some(operator) = kind.build(Term::Word(argument.to_owned())) {
-            self.kept.push(Token::Operator(operator));
+            self.pending = Some(PendingOperator { operator, typed_name });
+        } else if let Some(operator) = operator.build(Term::Word(argument.to_owned())) {
+            self.tokens.push(Token::Operator(operator));
         } else {
-            self.warn_of_argument(kind, whole);
-            self.kept.push(Token::Word(whole));
+            self.warn_of_argument(operator, word);
+            self.tokens.push(Token::Word(word));
         }
     }
 
+    /// Closes open parentheses. Returns the tokens and the warnings.
     pub(crate) fn finish(mut self) -> (Vec<Token<'a>>, Vec<String>) {
-        self.settle();
+        self.end_pending();
         self.too_deep = 0;
         while self.open > 0 {
             self.close();
         }
         self.demote_dangling_or();
-        (self.kept, self.warnings)
+        (self.tokens, self.warnings)
     }
 
-    /// Gives up waiting for the argument of an operator: something else came.
-    fn settle(&mut self) {
-        self.in_row = false;
-        if let Some(waiting) = self.waiting.take() {
-            self.refuse(&waiting);
+    /// Rejects the pending operator, because something other than its argument follows.
+    fn end_pending(&mut self) {
+        self.after_or = false;
+        if let Some(pending) = self.pending.take() {
+            self.reject(&pending);
         }
     }
 
-    /// Makes a word of an operator without argument. A negated one is left out: nobody wants all pages excluded that
-    /// contain the word "site".
-    fn refuse(&mut self, waiting: &PendingOperator<'a>) {
-        let PendingOperator { kind, name } = waiting;
-        let expects = kind.argument_error();
-        if self.kept.pop_if(|last| *last == Token::Minus).is_some() {
-            self.warnings.push(format!("the operator \"-{name}:\" was ignored: it needs {expects}"));
+    /// Turns an operator without an argument into a word. A negated one is dropped, because otherwise all pages with
+    /// the word "site" would be excluded.
+    fn reject(&mut self, pending: &PendingOperator<'a>) {
+        let PendingOperator { operator, typed_name } = pending;
+        let expected = operator.expected_argument();
+        if self.tokens.pop_if(|last| *last == Token::Minus).is_some() {
+            self.warnings.push(format!("the operator \"-{typed_name}:\" was ignored: it needs {expected}"));
         } else {
-            self.warnings
-                .push(format!("the operator \"{name}:\" was searched as a plain word: it needs {expects}"));
-            self.kept.push(Token::Word(name));
+            self.warnings.push(format!(
+                "the operator \"{typed_name}:\" was searched as a plain word: it needs {expected}"
+            ));
+            self.tokens.push(Token::Word(typed_name));
         }
     }
 
-    fn warn_of_argument(&mut self, kind: Name, shown: &str) {
-        let (shown, expects) = (shortened(shown), kind.argument_error());
-        let done = if self.kept.last() == Some(&Token::Minus) { "excluded" } else { "searched" };
-        self.warnings.push(format!("\"{shown}\" was {done} as plain words: the operator needs {expects}"));
+    fn warn_of_argument(&mut self, operator: OperatorName, typed: &str) {
+        let (typed, expected) = (truncated(typed), operator.expected_argument());
+        let use_of_words = if self.tokens.last() == Some(&Token::Minus) { "excluded" } else { "searched" };
+        self.warnings
+            .push(format!("\"{typed}\" was {use_of_words} as plain words: the operator needs {expected}"));
     }
 
     fn drop_dangling_minus(&mut self) {
-        self.kept.pop_if(|last| *last == Token::Minus);
+        self.tokens.pop_if(|last| *last == Token::Minus);
     }
 
     fn demote_dangling_or(&mut self) {
-        if let Some(last) = self.kept.last_mut()
+        if let Some(last) = self.tokens.last_mut()
             && *last == Token::Or
         {
-            *last = LONE_OR;
+            *last = OR_AS_WORD;
         }
     }
 }
 
-/// Returns the text of a phrase with single spaces between its words and none around them.
-pub(crate) fn normal_phrase(text: &str) -> String {
-    let mut normal = String::with_capacity(text.len());
+/// Separates the words of a phrase by single spaces, and removes leading and trailing white space.
+pub(crate) fn normalize_phrase(text: &str) -> String {
+    let mut normalized = String::with_capacity(text.len());
     for word in text.split(is_space).filter(|word| !word.is_empty()) {
-        if !normal.is_empty() {
-            normal.push(' ');
+        if !normalized.is_empty() {
+            normalized.push(' ');
         }
-        normal.push_str(word);
+        normalized.push_str(word);
     }
-    normal
+    normalized
 }

@@ -83,7 +83,7 @@ impl OutputKey {
             exclude_tags: plan.exclude_tags().to_vec(),
             redact_pii: plan.redact_pii().cloned(),
             parsers: plan.parsers().to_vec(),
-            out_links: plan.leads(),
+            out_links: plan.needs_out_links(),
         }
     }
 }

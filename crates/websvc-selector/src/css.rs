@@ -1,54 +1,55 @@
-//! The names of our side of the `selectors` crate.
+//! Types of this crate for the generic selectors of the `selectors` crate.
 
 use std::fmt;
 
 use cssparser::ToCss;
 use precomputed_hash::PrecomputedHash;
 
-/// The types of which selectors are made here.
+/// Types of the parts of a selector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Css;
 
-/// A string inside a selector.
+/// A string in a selector, such as a class name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Text(Box<str>);
+pub struct CssString(Box<str>);
 
-impl From<&str> for Text {
-    fn from(text: &str) -> Text {
-        Text(text.into())
+impl From<&str> for CssString {
+    fn from(text: &str) -> CssString {
+        CssString(text.into())
     }
 }
 
-impl AsRef<str> for Text {
+impl AsRef<str> for CssString {
     fn as_ref(&self) -> &str {
         &self.0
     }
 }
 
-impl ToCss for Text {
+impl ToCss for CssString {
     fn to_css<W: fmt::Write>(&self, out: &mut W) -> fmt::Result {
         out.write_str(&self.0)
     }
 }
 
-impl PrecomputedHash for Text {
+impl PrecomputedHash for CssString {
     fn precomputed_hash(&self) -> u32 {
         self.0.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
     }
 }
 
-/// A pseudo-class that only a browser can tell, such as `:hover`; the page dialect has none.
+/// A pseudo-class that only a browser can evaluate, such as `:hover`. Only
+/// [`Dialect::Browser`](crate::Dialect::Browser) has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct State(pub(crate) Text);
+pub struct PseudoClass(pub(crate) CssString);
 
-impl ToCss for State {
+impl ToCss for PseudoClass {
     fn to_css<W: fmt::Write>(&self, out: &mut W) -> fmt::Result {
         out.write_char(':')?;
         self.0.to_css(out)
     }
 }
 
-impl selectors::parser::NonTSPseudoClass for State {
+impl selectors::parser::NonTSPseudoClass for PseudoClass {
     fn is_active_or_hover(&self) -> bool {
         matches!(self.0.as_ref(), "active" | "hover")
     }
@@ -58,27 +59,27 @@ impl selectors::parser::NonTSPseudoClass for State {
     }
 }
 
-/// A pseudo-element; no dialect has any.
+/// A pseudo-element. No dialect has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unknown {}
+pub enum PseudoElement {}
 
-impl ToCss for Unknown {
+impl ToCss for PseudoElement {
     fn to_css<W: fmt::Write>(&self, _out: &mut W) -> fmt::Result {
         match *self {}
     }
 }
 
-impl selectors::parser::PseudoElement for Unknown {}
+impl selectors::parser::PseudoElement for PseudoElement {}
 
 impl selectors::parser::SelectorImpl for Css {
     type ExtraMatchingData<'a> = ();
-    type AttrValue = Text;
-    type Identifier = Text;
-    type LocalName = Text;
-    type NamespaceUrl = Text;
-    type NamespacePrefix = Text;
-    type BorrowedNamespaceUrl = Text;
-    type BorrowedLocalName = Text;
-    type NonTSPseudoClass = State;
-    type PseudoElement = Unknown;
+    type AttrValue = CssString;
+    type Identifier = CssString;
+    type LocalName = CssString;
+    type NamespaceUrl = CssString;
+    type NamespacePrefix = CssString;
+    type BorrowedNamespaceUrl = CssString;
+    type BorrowedLocalName = CssString;
+    type NonTSPseudoClass = PseudoClass;
+    type PseudoElement = PseudoElement;
 }

@@ -1,16 +1,16 @@
-//! Why a text is no selector.
+//! Error type of selectors.
 
-/// Why a text is no selector.
+/// Error of [`Selector::parse`](crate::Selector::parse). The messages can follow a colon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectorError {
-    /// It does not keep to the grammar, or asks for what cannot be matched.
-    #[error("it is no CSS selector that can be matched here")]
+    /// The text is not a valid selector, or the dialect does not support it.
+    #[error("it is not a supported CSS selector")]
     Syntax,
-    /// It is longer than [`MAX_BYTES`](crate::MAX_BYTES).
+    /// The text is longer than [`MAX_BYTES`](crate::MAX_BYTES).
     #[error("it is longer than {} bytes", crate::MAX_BYTES)]
     TooLong,
-    /// It has more brackets than [`MAX_BRACKETS`](crate::MAX_BRACKETS).
+    /// The text has more than [`MAX_BRACKETS`](crate::MAX_BRACKETS) opening brackets.
     #[error("it has more than {} opening brackets", crate::MAX_BRACKETS)]
     TooNested,
 }

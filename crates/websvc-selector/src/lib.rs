@@ -1,7 +1,7 @@
-//! CSS selectors: one grammar for the validator, which refuses, and the extractor, which matches.
+//! CSS selectors: one grammar for the validator and for the extractor, which matches them.
 //!
-//! The grammar is that of the `selectors` crate. What a request may hold and what a page can be asked for are the
-//! same by construction, because both are read here.
+//! The grammar is that of the `selectors` crate. The validator and the extractor both parse selectors with this crate,
+//! so that every selector that a request may contain can be matched.
 //!
 //! ```
 //! use websvc_selector::{Dialect, Selector};
@@ -14,9 +14,9 @@
 
 mod css;
 mod error;
-mod reader;
+mod parser;
 mod selector;
 
-pub use css::{Css, State, Text, Unknown};
+pub use css::{Css, CssString, PseudoClass, PseudoElement};
 pub use error::SelectorError;
 pub use selector::{Dialect, MAX_BRACKETS, MAX_BYTES, Selector};

@@ -1,24 +1,25 @@
-//! A selector list, and where it is to be matched.
+//! Selector lists and their dialects.
 
 use cssparser::Parser;
 use selectors::parser::{ParseRelative, SelectorList};
 
 use crate::css::Css;
 use crate::error::SelectorError;
-use crate::reader::Reader;
+use crate::parser::DialectParser;
 
-/// Longest selector, in bytes.
+/// Maximum length of a selector, in bytes.
 pub const MAX_BYTES: usize = 8_000;
 
-/// Most opening brackets of a selector: it is read by recursion, and a stack is finite.
+/// Maximum number of opening brackets in a selector. The parser is recursive, so that nesting must be bounded.
 pub const MAX_BRACKETS: usize = 64;
 
-/// Place where a selector is matched, which determines the supported grammar.
+/// Target of a selector, which determines the supported grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// In the tree of a page: structure and attributes, no states such as `:hover`, no `:has`.
+    /// The DOM of a parsed page: structure and attributes, no states such as `:hover`, no `:has`.
     Page,
-    /// In a browser: every pseudo-class, known to it or not, but no pseudo-element, which nobody can click.
+    /// The DOM in a browser: every pseudo-class, even if the browser does not know it. Pseudo-elements are not
+    /// supported, because they cannot be clicked.
     Browser,
 }
 
@@ -27,10 +28,10 @@ pub enum Dialect {
 pub struct Selector(SelectorList<Css>);
 
 impl Selector {
-    /// Reads a selector list.
+    /// Parses a selector list.
     ///
     /// # Errors
-    /// [`SelectorError`]
+    /// Fails if the text is too long, has too many brackets, or is not a selector that the dialect supports.
     pub fn parse(text: &str, dialect: Dialect) -> Result<Self, SelectorError> {
         if text.len() > MAX_BYTES {
             return Err(SelectorError::TooLong);
@@ -40,13 +41,13 @@ impl Selector {
         }
         let mut parser = Parser::new(text);
         let list =
-            SelectorList::parse_disallow_pseudo(&Reader::parser_for(dialect), &mut parser, ParseRelative::No)
+            SelectorList::parse_disallow_pseudo(&DialectParser::new(dialect), &mut parser, ParseRelative::No)
                 .map_err(|_| SelectorError::Syntax)?;
         parser.expect_exhausted().map_err(|_| SelectorError::Syntax)?;
         Ok(Self(list))
     }
 
-    /// Returns the list as the `selectors` crate matches it.
+    /// Returns the list for the matching functions of the `selectors` crate.
     #[must_use]
     pub fn list(&self) -> &SelectorList<Css> {
         &self.0

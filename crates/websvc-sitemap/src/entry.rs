@@ -5,28 +5,28 @@ use url::Url;
 /// A page in a sitemap or a feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its URL, http or https.
+    /// The URL of the page, http or https.
     pub url: Url,
-    /// Its title, where an extension or a feed has one; white space collapsed.
+    /// Title from a feed or an extension, its words separated by single spaces.
     pub title: Option<String>,
-    /// Description, if an extension or a feed has one; may contain HTML.
+    /// Description from a feed or an extension. May contain HTML.
     pub description: Option<String>,
-    /// When it was published, else last changed, as a feed or the extension for news writes it.
+    /// Date of publication, or else of the last change, as written in a feed or in the news extension.
     pub date: Option<String>,
-    /// Its picture in a feed.
+    /// Image of the entry in a feed.
     pub image: Option<Url>,
-    /// The images on it, by the extension for images; at most 20.
+    /// Images of the page from the image extension; at most 20.
     pub images: Vec<Image>,
 }
 
 /// An image on a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// Its URL.
+    /// The URL of the image, http or https.
     pub url: Url,
-    /// Its title; may be empty.
+    /// Title; may be empty.
     pub title: String,
-    /// Its caption; may be empty.
+    /// Caption; may be empty.
     pub caption: String,
 }
 

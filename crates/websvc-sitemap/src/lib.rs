@@ -1,9 +1,12 @@
-//! Files by which sites list their pages: sitemaps and sitemap indexes (sitemaps.org) with the extensions for images,
-//! news and videos, feeds (RSS 0.9 to 2.0, RFC 4287 Atom), and texts of one URL a line; each plain or gzip.
+//! Reader of files that list the pages of a site, plain or compressed with gzip:
 //!
-//! [`read`] goes through a file once and hands over what it lists as it comes, so that a file of any size costs no more
-//! memory than one of its entries. Nothing is expanded but the entities of XML itself, and nothing else is loaded. What is
-//! broken is read as far as it goes. Pure: no IO, no async, no clock.
+//! - sitemaps and sitemap indexes (sitemaps.org) with the extensions for images, news and videos;
+//! - feeds: RSS 0.9 to 2.0 and Atom (RFC 4287);
+//! - text files with one URL per line.
+//!
+//! [`read`] reads a file once and passes each entry to a visitor, so that memory is bounded by the size of one entry.
+//! Only the predefined entities of XML are expanded, and no external resource is loaded. A damaged file is read up to
+//! the damage. The crate does no IO.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -11,14 +14,14 @@
 //!
 //! let file = b"<urlset><url><loc>/green</loc></url><url><loc>https://tea.test/oolong</loc></url></urlset>";
 //! let mut pages = Vec::new();
-//! let reading = read(file, &"https://tea.test/sitemap.xml".parse()?, &mut |item| {
+//! let summary = read(file, &"https://tea.test/sitemap.xml".parse()?, &mut |item| {
 //!     if let Item::Page(page) = item {
 //!         pages.push(page.url.to_string());
 //!     }
 //!     ControlFlow::Continue(())
 //! });
 //! assert_eq!(pages, ["https://tea.test/green", "https://tea.test/oolong"]);
-//! assert_eq!(reading.fault, None);
+//! assert_eq!(summary.incomplete, None);
 //! # Ok::<(), url::ParseError>(())
 //! ```
 #![deny(missing_docs)]
@@ -26,9 +29,9 @@
 mod entry;
 mod lines;
 mod parser;
-mod reading;
-mod text;
+mod read;
+mod utf8_reader;
 mod xml;
 
 pub use entry::{Entry, Image};
-pub use reading::{IncompleteReason, Item, MAX_BYTES, MAX_ENTRIES, ReadSummary, Visitor, read};
+pub use read::{IncompleteReason, Item, MAX_BYTES, MAX_ENTRIES, ReadSummary, Visitor, read};

@@ -1,6 +1,6 @@
-//! Wire values that are an object with a `type`, and may be written as the bare name of that type.
+//! Deserialization of values that are an object with a `type` or the bare name of that type.
 //!
-//! A visitor instead of `#[serde(untagged)]`, so that a wrong value is told by what is wrong with it.
+//! A visitor is used instead of `#[serde(untagged)]`, so that the error for an invalid value names the cause.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,26 +13,26 @@ use crate::compat;
 
 /// A type that is read from an object with a `type`, or from the bare name of that type.
 pub(crate) trait BareName<'de>: Sized {
-    /// Name of the type in error messages.
+    /// Description of the expected value in error messages.
     const EXPECTED: &'static str;
 
-    /// Reads the name.
+    /// Converts the bare name.
     fn from_name<E: Error>(name: &str) -> Result<Self, E>;
 
-    /// Reads the object.
+    /// Deserializes the object.
     fn from_map<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
 }
 
-/// Reads either form.
+/// Deserializes either form.
 pub(crate) fn deserialize<'de, T: BareName<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
-    deserializer.deserialize_any(ShortFormVisitor(PhantomData))
+    deserializer.deserialize_any(BareNameVisitor(PhantomData))
 }
 
-struct ShortFormVisitor<T>(PhantomData<T>);
+struct BareNameVisitor<T>(PhantomData<T>);
 
-impl<'de, T: BareName<'de>> Visitor<'de> for ShortFormVisitor<T> {
+impl<'de, T: BareName<'de>> Visitor<'de> for BareNameVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -48,13 +48,13 @@ impl<'de, T: BareName<'de>> Visitor<'de> for ShortFormVisitor<T> {
     }
 }
 
-/// Adds the bare names to the schema of the objects, and the items of official clients that are left out.
-pub(crate) fn with_names(schema: &mut Schema, names: &[&str], left_out: &[&str]) {
+/// Extends the schema of the objects by the bare names, and by the values of official clients that are ignored.
+pub(crate) fn with_names(schema: &mut Schema, names: &[&str], ignored: &[&str]) {
     let description = schema.remove("description");
     let object = std::mem::take(schema).to_value();
     let mut both = json!({ "anyOf": [{ "type": "string", "enum": names }, object] });
-    if let (Some(Value::Array(alternatives)), false) = (both.get_mut("anyOf"), left_out.is_empty()) {
-        alternatives.push(compat::ignored_values_schema(left_out));
+    if let (Some(Value::Array(alternatives)), false) = (both.get_mut("anyOf"), ignored.is_empty()) {
+        alternatives.push(compat::ignored_values_schema(ignored));
     }
     if let (Some(description), Value::Object(both)) = (description, &mut both) {
         both.insert("description".to_owned(), description);

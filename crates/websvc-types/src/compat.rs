@@ -1,37 +1,37 @@
-//! Keys and values of official clients that the specification does not have, accepted for compatibility.
+//! Fields and values that official clients send but the specification does not have, accepted for compatibility.
 //!
-//! The schemas carry these as deprecated alternatives, so that they tell the truth about what is accepted.
+//! The schemas list them as deprecated alternatives, because they describe everything that is accepted.
 
 use schemars::Schema;
 use serde_json::{Value, json};
 
 use crate::limits::{QUESTION_MAX_CHARS, QUESTION_MIN_CHARS};
 
-/// Sources that are left out with a warning.
+/// Names of sources that are ignored with a warning.
 pub const SOURCES: &[&str] = &["alexandria"];
 
-/// Categories that are left out with a warning.
+/// Names of categories that are ignored with a warning.
 pub const CATEGORIES: &[&str] = &["developer", "gov"];
 
-/// Formats that are left out with a warning.
+/// Names of formats that are ignored with a warning.
 pub const FORMATS: &[&str] = &["attributes", "rawBase64"];
 
-/// Options of a parser that are ignored with a warning.
+/// Fields of a parser that are ignored with a warning.
 pub const PARSER_OPTIONS: &[&str] = &["blocks", "pageMarkdown", "pageMarkers", "pages"];
 
-/// The older name of the format `question`, which has the question in `prompt`.
+/// Older name of the format `question`; the question is in the field `prompt`.
 pub const QUERY: &str = "query";
 
-/// Another spelling of `ignoreInvalidURLs`, of the Rust client.
+/// Spelling of `ignoreInvalidURLs` that the official Rust client sends.
 pub const IGNORE_INVALID_URLS: &str = "ignoreInvalidUrls";
 
-/// Key in which the Rust client sends the options of the format `json`, beside its bare name.
+/// Field in which the official Rust client sends the options of the format `json`, with the bare name in `formats`.
 pub const JSON_OPTIONS: &str = "jsonOptions";
 
-/// Returns the alternative of a list's items that are left out.
+/// Returns the schema of list items with these names, which are ignored.
 pub(crate) fn ignored_values_schema(names: &[&str]) -> Value {
     json!({
-        "description": "Known to official clients only: left out, with a warning.",
+        "description": "Sent by official clients only. Ignored with a warning.",
         "deprecated": true,
         "anyOf": [
             { "type": "string", "enum": names },
@@ -40,32 +40,32 @@ pub(crate) fn ignored_values_schema(names: &[&str]) -> Value {
     })
 }
 
-/// Adds the alternatives of the format that are accepted under other names, and of those that are left out.
+/// Adds the formats that are ignored, and the older name of the format `question`.
 pub(crate) fn add_formats(schema: &mut Schema) {
     let Some(Value::Array(alternatives)) = schema.get_mut("anyOf") else { return };
     alternatives.push(ignored_values_schema(FORMATS));
     alternatives.push(json!({
-        "description": "Older name of question, of official clients: the prompt is the question.",
+        "description": "Older name of the format `question`, sent by official clients; `prompt` is the question.",
         "deprecated": true,
         "type": "object",
         "properties": {
             "type": { "type": "string", "const": QUERY },
             "prompt": {
-                "description": "The question, in words.",
+                "description": "Question about the page, 1 to 10000 characters.",
                 "type": "string",
                 "minLength": QUESTION_MIN_CHARS,
                 "maxLength": QUESTION_MAX_CHARS,
             },
-            "mode": { "description": "Has no effect: the answer is that of question." },
+            "mode": { "description": "Has no effect." },
         },
         "required": ["type", "prompt"],
     }));
 }
 
-/// Adds the options of a parser that are ignored.
+/// Adds the fields of a parser that are ignored.
 pub(crate) fn add_parser_options(schema: &mut Schema) {
     for name in PARSER_OPTIONS {
-        let description = "Known to official clients only: ignored, with a warning.";
+        let description = "Sent by official clients only. Ignored with a warning.";
         add_property(schema, name, json!({ "deprecated": true, "description": description }));
     }
 }

@@ -1,8 +1,8 @@
-//! Countries by their ISO 3166-1 alpha-2 codes.
+//! Country codes of ISO 3166-1 alpha-2.
 
 use schemars::Schema;
 
-/// The assigned codes, in order.
+/// All assigned codes, in alphabetical order.
 pub const CODES: &[&str] = &[
     "AD", "AE", "AF", "AG", "AI", "AL", "AM", "AO", "AQ", "AR", "AS", "AT", "AU", "AW", "AX", "AZ", "BA",
     "BB", "BD", "BE", "BF", "BG", "BH", "BI", "BJ", "BL", "BM", "BN", "BO", "BQ", "BR", "BS", "BT", "BV",
@@ -21,15 +21,16 @@ pub const CODES: &[&str] = &[
     "VG", "VI", "VN", "VU", "WF", "WS", "YE", "YT", "ZA", "ZM", "ZW",
 ];
 
-/// Code that the specification's examples use for GB; accepted as such.
+/// Code that examples of the specification use for the United Kingdom; read as `GB`.
 pub const UNITED_KINGDOM: &str = "UK";
 
-/// Adds the pattern of a country in any case; the empty text is one that is not given.
+/// Adds the pattern of a country code in any letter case. The empty string counts as not given.
 pub(crate) fn add_pattern(schema: &mut Schema) {
     schema.insert("pattern".to_owned(), format!("^({})?$", alternatives()).into());
 }
 
-/// Returns one alternative for each first letter, with all second letters that follow it, in either case.
+/// Returns a pattern with one alternative per first letter, followed by the class of its second letters, in either
+/// case.
 fn alternatives() -> String {
     let mut codes: Vec<&str> = CODES.iter().copied().chain([UNITED_KINGDOM]).collect();
     codes.sort_unstable();

@@ -1,35 +1,52 @@
-//! Error bodies, and the table of all failure conditions with their codes and statuses.
+//! Error bodies, and the table of all error codes with their HTTP statuses.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The body of every failure.
+/// Body of every failed response.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::{ErrorBody, ErrorCode, ViolationCode};
+///
+/// let body: ErrorBody = serde_json::from_str(r#"{
+///     "success": false,
+///     "error": "Invalid request body: /limit: limit must be between 1 and 100, not 101",
+///     "code": "BAD_REQUEST",
+///     "details": [{ "path": "/limit", "code": "too_big", "message": "limit must be between 1 and 100, not 101" }]
+/// }"#)?;
+/// assert_eq!(body.code.as_deref(), Some(ErrorCode::BadRequest.as_str()));
+/// assert_eq!(body.details.unwrap()[0].code, ViolationCode::TooBig);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorBody {
-    /// False.
+    /// Always false.
     pub success: bool,
     /// Message for people: what failed, why, and what to do.
     pub error: String,
-    /// Stable code for programs, one of [`ErrorCode`]; see `docs/errors.md`.
+    /// Stable code for programs, such as `BAD_REQUEST`. Absent if the whole request exceeded its `timeout` (status
+    /// 408).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub code: Option<String>,
-    /// All violations of a request that breaks rules.
+    /// All rules that the request breaks, at most 1000. Absent for other failures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Violation>")]
     pub details: Option<Vec<Violation>>,
 }
 
-/// One violation of a rule by a request.
+/// Rule that a request breaks, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Violation {
-    /// JSON Pointer (RFC 6901) into the request body; empty for the body itself.
+    /// JSON Pointer (RFC 6901) to the value in the request body; empty for the body itself.
     pub path: String,
     /// The rule that is violated.
     pub code: ViolationCode,
-    /// Message for people, with the value and the rule.
+    /// Message for people, which names the value and the rule.
     pub message: String,
 }
 
@@ -64,7 +81,18 @@ pub enum ViolationCode {
 
 macro_rules! error_codes {
     ($($(#[doc = $doc:literal])* $name:ident = $code:literal, $status:literal;)*) => {
-        /// A failure condition with its code, HTTP status and meaning.
+        /// Failure condition with its code, HTTP status and description.
+        ///
+        /// Later versions may add conditions.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use websvc_types::ErrorCode;
+        ///
+        /// assert_eq!(ErrorCode::RateLimited.as_str(), "RATE_LIMITED");
+        /// assert_eq!(ErrorCode::RateLimited.status(), 429);
+        /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum ErrorCode {
@@ -72,7 +100,7 @@ macro_rules! error_codes {
         }
 
         impl ErrorCode {
-            /// All conditions.
+            /// All conditions, ordered by status.
             pub const ALL: &'static [ErrorCode] = &[$(ErrorCode::$name),*];
 
             /// Returns the code as it appears in the error body.

@@ -1,58 +1,76 @@
-//! The embedded index over HTTP: how pages are added to it, and its figures. Our own, not of the specification.
+//! Uploads to the embedded index, its statistics, and the progress of crawls that fill it.
+//!
+//! These operations are additions of websvc; the specification does not have them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{CRAWL_HOST_MAX_CHARS, CRAWL_HOSTS_MAX, CRAWL_ID_MAX_CHARS, IMAGE_SIDE_MAX};
 
-/// Documents for the index: `POST /v2/index/documents`.
+/// Request of `POST /v2/index/documents`: adds documents to the embedded index.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::index::{IndexDocument, IndexUploadRequest};
+///
+/// let document = IndexDocument {
+///     url: "https://docs.example/asyncio".to_owned(),
+///     title: "asyncio".to_owned(),
+///     body: "gather runs awaitables concurrently".to_owned(),
+///     ..IndexDocument::default()
+/// };
+/// let upload = IndexUploadRequest { documents: vec![document] };
+/// assert_eq!(serde_json::to_value(&upload)?["documents"][0]["title"], "asyncio");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexUploadRequest {
-    /// The documents; each replaces the older one of its URL.
+    /// Documents to add. A document replaces the indexed document with the same URL.
     pub documents: Vec<IndexDocument>,
 }
 
-/// A page as the index takes it.
+/// Document of the index: a page with its text and metadata.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexDocument {
-    /// The URL under which it is found: absolute, with http, https or file.
+    /// URL of the page: absolute, with the scheme http, https or file.
     #[schemars(regex(pattern = "^(https?|file)://"))]
     pub url: String,
-    /// The title.
+    /// Title of the page.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
-    /// The texts of the headings.
+    /// Texts of the headings, in document order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headings: Vec<String>,
-    /// The text.
+    /// Text of the page.
     #[serde(default)]
     pub body: String,
-    /// The page's own description.
+    /// Description that the page gives of itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The language, such as `en`; it is detected when none is given.
+    /// Language code, such as `en`. Default: detected from the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// When it was published, ISO 8601.
+    /// Publication date, ISO 8601.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
-    /// When it was last changed, ISO 8601.
+    /// Date of the last modification, ISO 8601.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified: Option<String>,
-    /// The media type.
+    /// Media type, such as `text/html`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// The country that the page names as its own, ISO 3166-1 alpha-2.
+    /// Country that the page declares, ISO 3166-1 alpha-2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country: Option<String>,
-    /// True if the page labels itself as explicit.
+    /// True if the page labels itself as explicit. Default: false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub explicit: bool,
-    /// The images of the page, in the order of the page.
+    /// Images of the page, in document order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<IndexImage>,
-    /// The links of the content to other pages, in the order of the page.
+    /// Links of the content to other pages, in document order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<IndexLink>,
     /// News properties of the page; absent for pages that are not news.
@@ -60,114 +78,115 @@ pub struct IndexDocument {
     pub news: Option<IndexNews>,
 }
 
-/// An image of a page.
+/// Image of an indexed page.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexImage {
-    /// The absolute URL of the image.
+    /// Absolute URL of the image.
     pub url: String,
-    /// The alternative text, else the title attribute.
+    /// Alternative text, or the title attribute if there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub alt: String,
-    /// The caption of the figure.
+    /// Caption of the figure.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub caption: String,
-    /// The text around it.
+    /// Text around the image.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
-    /// Width in pixels, when known.
+    /// Width in pixels, if known; at most 1000000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = IMAGE_SIDE_MAX))]
     pub width: Option<u32>,
-    /// Height in pixels, when known.
+    /// Height in pixels, if known; at most 1000000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = IMAGE_SIDE_MAX))]
     pub height: Option<u32>,
 }
 
-/// A link of a page.
+/// Link of an indexed page.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexLink {
-    /// The absolute URL, without fragment.
+    /// Absolute URL, without fragment.
     pub url: String,
-    /// The text of the link.
+    /// Text of the link.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
 }
 
-/// News properties of a page.
+/// News properties of an indexed page.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexNews {
-    /// The URL of its picture.
+    /// URL of the image of the article.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_url: Option<String>,
 }
 
-/// The answer to an upload.
+/// Response of `POST /v2/index/documents`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexUploadResponse {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// How many documents were taken. They are on the disk when the answer comes, and searchable within 2 seconds.
+    /// Number of accepted documents. They are on disk before the response is sent, and searchable within 2 seconds.
     pub accepted: usize,
-    /// Values that were ignored.
+    /// Ignored fields and other problems that did not fail the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }
 
-/// The figures of the index: `GET /v2/index/stats`.
+/// Response of `GET /v2/index/stats`: statistics of the embedded index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexStats {
-    /// True.
+    /// Always true.
     pub success: bool,
     /// Number of searchable documents.
     pub documents: u64,
     /// Size of the index on disk, in bytes.
     pub bytes: u64,
-    /// Number of segments.
+    /// Number of segments of the index.
     pub segments: u64,
 }
 
-/// How far a crawl is that fills the index from elsewhere: `POST /v2/index/progress`.
+/// Request of `POST /v2/index/progress`: reports the progress of a crawl that another process runs for the index.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CrawlProgressRequest {
-    /// Names the crawl among those of its team: what is said later replaces what was said before.
+    /// Name of the crawl, unique within the team, 1 to 64 characters. A report replaces the previous one of the same
+    /// name.
     #[schemars(length(min = 1, max = CRAWL_ID_MAX_CHARS))]
     pub id: String,
-    /// The hosts where it began, for people to read.
+    /// Start hosts of the crawl, for display: at most 16, each at most 255 characters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = CRAWL_HOSTS_MAX), inner(length(max = CRAWL_HOST_MAX_CHARS)))]
     #[schemars(extend("type" = ["array", "null"]))]
     pub hosts: Vec<String>,
-    /// Pages that went to the index.
+    /// Number of indexed pages. Default: 0.
     #[serde(default)]
     #[schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX))]
     pub pages: u64,
-    /// Pages that could not be got.
+    /// Number of failed pages. Default: 0.
     #[serde(default)]
     #[schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX))]
     pub failed: u64,
-    /// Pages that were left out on purpose.
+    /// Number of skipped pages, such as those that robots.txt forbids. Default: 0.
     #[serde(default)]
     #[schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX))]
     pub skipped: u64,
-    /// Pages that are known and wait.
+    /// Number of queued pages. Default: 0.
     #[serde(default)]
     #[schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX))]
     pub waiting: u64,
-    /// Nothing more will be said.
+    /// True in the last report of the crawl. Default: false.
     #[serde(default)]
     #[schemars(extend("type" = ["boolean", "null"]))]
     pub ended: bool,
 }
 
-/// The answer to word of a crawl.
+/// Response of `POST /v2/index/progress`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CrawlProgressResponse {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// Values that were ignored.
+    /// Ignored fields and other problems that did not fail the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,

@@ -1,19 +1,84 @@
-//! Wire models of the websvc HTTP interface: requests, responses, limits, errors and their JSON Schemas.
+//! Types of the websvc HTTP interface: requests, responses, errors, limits and their JSON Schemas.
 //!
-//! Depend on this crate alone to share schemas with a websvc service: it does no IO, needs no runtime and builds for
-//! every target. A request type holds what was sent, so that nothing given and a default given differ; the crate
-//! `websvc-validate` turns it into what will be done.
+//! websvc is a self-hosted service that searches the web, scrapes pages, maps sites and crawls them, in the wire format
+//! of Firecrawl v2. This crate has what goes over the wire, and nothing else: it does no I/O, needs no async runtime
+//! and builds for WebAssembly. Depend on it to
+//!
+//! - build requests and read responses with [serde](https://serde.rs),
+//! - share types between a service and its clients,
+//! - publish the JSON Schemas of the interface, see [`schema`].
+//!
+//! To send requests, use the client of the crate `websvc`, which re-exports this crate as `websvc::types`. To check a
+//! request against the field rules, as the service does, use the crate `websvc-validate`.
+//!
+//! # First example
+//!
+//! A request can be built in Rust or read from JSON:
 //!
 //! ```
-//! use websvc_types::{Format, SearchRequest};
+//! use websvc_types::{Format, ScrapeOptions, SearchRequest, format};
 //!
-//! let request: SearchRequest = serde_json::from_str(
-//!     r#"{"query": "asyncio gather", "sources": ["web"], "scrapeOptions": {"formats": ["markdown", {"type": "links"}]}}"#,
-//! )?;
-//! let formats = request.scrape_options.and_then(|options| options.formats).unwrap_or_default();
-//! assert_eq!(formats.iter().map(Format::name).collect::<Vec<_>>(), ["markdown", "links"]);
+//! let request = SearchRequest {
+//!     limit: Some(5),
+//!     scrape_options: Some(ScrapeOptions {
+//!         formats: Some(vec![Format::Markdown(format::Markdown {}), Format::Links(format::Links {})]),
+//!         ..ScrapeOptions::default()
+//!     }),
+//!     ..SearchRequest::new("asyncio gather")
+//! };
+//!
+//! let body = r#"{"query": "asyncio gather", "limit": 5, "scrapeOptions": {"formats": ["markdown", {"type":
+//! "links"}]}}"#; assert_eq!(serde_json::from_str::<SearchRequest>(body)?, request);
 //! # Ok::<(), serde_json::Error>(())
 //! ```
+//!
+//! # Main items
+//!
+//! | Operation | Request | Response |
+//! |---|---|---|
+//! | `POST /v2/search` | [`SearchRequest`] | [`SearchResponse`] |
+//! | `POST /v2/scrape` | [`ScrapeRequest`] | [`ScrapeResponse`] |
+//! | `POST /v2/parse` | [`ParseOptions`] and the file | [`ScrapeResponse`] |
+//! | `POST /v2/map` | [`MapRequest`] | [`MapResponse`] |
+//! | `POST /v2/crawl` | [`job::CrawlRequest`] | [`job::StartJobResponse`] |
+//! | `POST /v2/batch/scrape` | [`job::BatchScrapeRequest`] | [`job::StartJobResponse`] |
+//! | `GET` of the job | - | [`job::JobStatusResponse`] |
+//! | `POST /v2/index/documents` | [`index::IndexUploadRequest`] | [`index::IndexUploadResponse`] |
+//! | `POST /v1/rerank` | [`rerank::RerankRequest`] | [`rerank::RerankResponse`] |
+//! | `GET /v2/team/credit-usage` | - | [`usage::CreditUsageResponse`] |
+//! | `GET /ready` | - | [`status::ReadinessResponse`] |
+//! | any failure | - | [`ErrorBody`] |
+//!
+//! - [`ScrapeOptions`] says how a page is scraped. It is part of most requests; its [`Format`]s and [`Action`]s have
+//!   modules of their own, [`mod@format`] and [`action`].
+//! - [`PageContent`] is a scraped page, with its [`Metadata`]. It is part of most responses.
+//! - [`limits`] has every number of the interface by name, such as the maximum length of a query.
+//! - [`schema`] generates the JSON Schemas.
+//!
+//! # Absent fields, defaults and null
+//!
+//! An optional field of a request is an `Option`: `None` means that the client did not send it, so that "not given" and
+//! "given with the value of the default" stay distinguishable. The service fills in the defaults; the documentation of
+//! each field names them. `null` counts as not given. `None` is not written.
+//!
+//! Create a request with its constructor or with [`Default`], and set fields by struct update syntax, as above. Code
+//! written so also compiles when a later version adds a field.
+//!
+//! Unknown fields are ignored when a type is read, except in the few objects that the specification closes, such as
+//! [`RedactOptions`].
+//!
+//! # Errors
+//!
+//! Every failure has an [`ErrorBody`]. [`ErrorCode`] is the table of all conditions with their codes and HTTP statuses.
+//! A request that breaks rules lists all [`Violation`]s at once.
+//!
+//! Reading a type only fails on the shape of the JSON, with a [`serde_json::Error`]. It does not check the rules of
+//! the fields, such as ranges and lengths.
+//!
+//! # Cargo features
+//!
+//! - `openapi` (off by default): the module `openapi`, which generates the OpenAPI 3.1 document of the service.
+
 #![deny(missing_docs)]
 
 pub mod action;
@@ -27,6 +92,7 @@ pub mod job;
 pub mod limits;
 pub mod map;
 mod metadata;
+#[cfg(feature = "openapi")]
 pub mod openapi;
 pub mod pattern;
 pub mod rerank;

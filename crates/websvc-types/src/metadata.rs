@@ -1,4 +1,4 @@
-//! Metadata of a scraped page (specification, section 2.6, metadata object).
+//! Metadata of a scraped page (specification, section 2.6).
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Metadata of a scraped page. In addition to the named keys, every meta tag of the page is present under its own
+/// Metadata of a scraped page. In addition to the fields below, every meta tag of the page is present under its own
 /// name.
+///
+/// # Examples
+///
+/// ```
+/// let metadata: websvc_types::Metadata =
+///     serde_json::from_str(r#"{"sourceURL": "https://docs.example", "statusCode": 404, "og:type": "article"}"#)?;
+/// assert_eq!(metadata.status_code, Some(404));
+/// assert_eq!(metadata.other["og:type"], "article");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Metadata {
@@ -15,42 +25,42 @@ pub struct Metadata {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub title: Option<String>,
-    /// The page's own description.
+    /// Description that the page gives of itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub description: Option<String>,
-    /// Language of the page.
+    /// Language of the page, such as `en`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub language: Option<String>,
-    /// The URL that was asked for; may differ from the final one.
+    /// Requested URL; differs from `url` after a redirect.
     #[serde(rename = "sourceURL", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub source_url: Option<String>,
-    /// The URL after all redirects.
+    /// URL after all redirects.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub url: Option<String>,
-    /// HTTP status of the page.
+    /// HTTP status of the response of the host.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u16")]
     pub status_code: Option<u16>,
-    /// PDF: how many pages were read.
+    /// PDF only: number of pages read.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32")]
     pub num_pages: Option<u32>,
-    /// PDF: how many pages there are, when that can be told.
+    /// PDF only: number of pages of the file, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32")]
     pub total_pages: Option<u32>,
-    /// Why the page could not be had.
+    /// Reason why there is no page, beginning with an error code; or the status of an error page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Media type of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub content_type: Option<String>,
-    /// The way that was taken to the page.
+    /// Proxy tier that fetched the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "ProxyUsed")]
     pub proxy_used: Option<ProxyUsed>,
@@ -58,11 +68,11 @@ pub struct Metadata {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "CacheState")]
     pub cache_state: Option<CacheState>,
-    /// When a cached page was fetched, ISO 8601.
+    /// Time when a cached page was fetched, ISO 8601.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub cached_at: Option<String>,
-    /// Identifier of the scrape.
+    /// ID of the scrape; `GET /v2/scrape/{id}` returns its response again for an hour.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub scrape_id: Option<String>,
@@ -70,17 +80,17 @@ pub struct Metadata {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     pub credits_used: Option<u64>,
-    /// Batch: the index of the page in `urls` as sent, from 0. What is not an address of a page counts, too.
+    /// Batch only: index of the page in `urls` of the request, from 0. Invalid URLs count, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     pub index: Option<u64>,
-    /// The page's meta tags by name; a list where a tag is repeated.
+    /// Meta tags of the page by name; an array for a repeated tag.
     #[serde(flatten)]
     pub other: BTreeMap<String, Value>,
 }
 
 impl Metadata {
-    /// The keys with a meaning of their own, which no meta tag of a page may take.
+    /// Reserved keys. A meta tag with one of these names is not copied into [`other`](Self::other).
     pub const KEYS: &'static [&'static str] = &[
         "title",
         "description",
@@ -104,22 +114,22 @@ impl Metadata {
     ];
 }
 
-/// The way that was taken to a page, in the words that clients know.
+/// Proxy tier that fetched a page, under the names that official clients know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ProxyUsed {
-    /// The basic way.
+    /// Basic proxy, or no proxy.
     Basic,
-    /// The enhanced way.
+    /// Enhanced proxy.
     Stealth,
 }
 
-/// Cache hit or miss of a page.
+/// Origin of a page: cache or host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheState {
-    /// It had.
+    /// The page comes from the cache.
     Hit,
-    /// It had not.
+    /// The page was fetched for this request.
     Miss,
 }

@@ -1,33 +1,34 @@
-//! Regular expressions of the schemas, in the dialect of ECMA-262 that JSON Schema has.
+//! Regular expressions of the schemas, in the ECMA-262 dialect of JSON Schema.
 //!
-//! They say exactly what the validator says: a schema that lets something through that is then refused helps nobody.
+//! Each accepts the same values as the validator, except where its documentation says otherwise.
 
-/// A text that says something: it has a character that is no white space of Unicode.
+/// String with at least one character that is not Unicode white space.
 pub const NOT_BLANK: &str =
     r"[^\u0009-\u000D\u0020\u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]";
 
-/// A language tag by the grammar of RFC 5646, section 2.1: language, extended languages, script, region, variants,
-/// extensions, private parts; or private parts alone. Underscores count as hyphens.
+/// Language tag in the grammar of RFC 5646, section 2.1: language, extended languages, script, region, variants,
+/// extensions and private use; or private use alone. Underscores count as hyphens.
 pub const LANGUAGE: &str = concat!(
     "^([A-Za-z]{2,3}([-_][A-Za-z]{3}){0,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?",
     "([-_]([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*([-_][0-9A-WY-Za-wy-z]([-_][A-Za-z0-9]{2,8})+)*",
     "([-_][Xx]([-_][A-Za-z0-9]{1,8})+)?|[Xx]([-_][A-Za-z0-9]{1,8})+)$"
 );
 
-/// The name of a header (RFC 9110, section 5.1).
+/// Name of an HTTP header (RFC 9110, section 5.1).
 pub const HEADER_NAME: &str = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
 
-/// The value of a header (RFC 9110, section 5.5): no control characters but the tab. Beyond ASCII it is sent as UTF-8.
+/// Value of an HTTP header (RFC 9110, section 5.5): no control characters except the tab. Non-ASCII values are sent as
+/// UTF-8.
 pub const HEADER_VALUE: &str = r"^[^\u0000-\u0008\u000A-\u001F\u007F]*$";
 
-/// White space of Unicode, as a class of characters.
+/// Any amount of Unicode white space.
 macro_rules! space {
     () => {
         r"[\u0009-\u000D\u0020\u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]*"
     };
 }
 
-/// An item of a time filter.
+/// Item of a time filter.
 macro_rules! tbs_item {
     () => {
         concat!(
@@ -38,7 +39,8 @@ macro_rules! tbs_item {
     };
 }
 
-/// A time filter (specification, section 2.4): items between commas, or nothing. That they go together, and that a day
-/// is one of its month, is more than a pattern can say.
+/// Time filter (specification, section 2.4): items separated by commas, or the empty string.
+///
+/// The pattern does not check whether the items can be combined, or whether a day exists in its month.
 pub const TBS: &str =
     concat!("^", space!(), "(", tbs_item!(), space!(), "(,", space!(), tbs_item!(), space!(), ")*)?$");

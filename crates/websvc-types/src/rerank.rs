@@ -1,4 +1,4 @@
-//! The ordering of given texts by a query, in the shape of Jina's rerank interface.
+//! Ranking of given texts by a query, in the format of Jina's rerank API: `POST /v1/rerank`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,55 +6,68 @@ use serde::{Deserialize, Serialize};
 use crate::limits::{QUERY_RERANK_MAX_CHARS, RERANK_DOCUMENTS_MAX, RERANK_DOCUMENTS_MIN};
 use crate::pattern::NOT_BLANK;
 
-/// Texts to be ordered by how well they answer a query.
+/// Request of `POST /v1/rerank`: ranks texts by their relevance to a query.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::rerank::{RerankDocument, RerankRequest};
+///
+/// let request = RerankRequest {
+///     query: "green tea".to_owned(),
+///     documents: vec![RerankDocument::Text("Oolong is partly oxidised.".to_owned())],
+///     ..RerankRequest::default()
+/// };
+/// assert_eq!(request.documents[0].text(), "Oolong is partly oxidised.");
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RerankRequest {
-    /// Query that the texts are ranked for.
+    /// Query that the texts are ranked for, 1 to 10000 characters.
     #[schemars(length(min = 1, max = QUERY_RERANK_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub query: String,
-    /// The texts.
+    /// Texts to rank, 1 to 1000.
     #[schemars(length(min = RERANK_DOCUMENTS_MIN, max = RERANK_DOCUMENTS_MAX))]
     pub documents: Vec<RerankDocument>,
-    /// How many of them are returned, the best ones. Default: all.
+    /// Maximum number of results, the most relevant first. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = RERANK_DOCUMENTS_MAX))]
     pub top_n: Option<u32>,
-    /// Any name; it is repeated in the answer. There is one way of ordering.
+    /// Any name; repeated in the response. There is only one ranking model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Includes the texts in the response. Default: true.
+    /// True includes the texts in the response. Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub return_documents: Option<bool>,
 }
 
-/// A text, alone or in an object.
+/// Text to rank: a string, or an object with `text`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum RerankDocument {
-    /// The text.
+    /// Plain text.
     Text(String),
-    /// An object with the text.
+    /// Object with the text.
     Object(RerankText),
 }
 
-/// An object with a text.
+/// Object with a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RerankText {
-    /// The text.
+    /// Text to rank.
     pub text: String,
 }
 
-/// The texts in their order.
+/// Response of `POST /v1/rerank`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RerankResponse {
-    /// The name that was given, or that of the one way of ordering.
+    /// `model` of the request, or the name of the ranking model.
     pub model: String,
     /// Amount of text that was ranked.
     pub usage: RerankUsage,
-    /// The texts, the best first.
+    /// Ranked texts, the most relevant first.
     pub results: Vec<RerankResult>,
-    /// Values that were ignored.
+    /// Ignored fields and other problems that did not fail the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
@@ -63,18 +76,18 @@ pub struct RerankResponse {
 /// Amount of text that was ranked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RerankUsage {
-    /// How many words.
+    /// Number of words of the ranked texts.
     pub total_tokens: u64,
 }
 
-/// A text with its place.
+/// Ranked text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RerankResult {
-    /// Index of the text in the request, from 0.
+    /// Index of the text in `documents` of the request, from 0.
     pub index: usize,
-    /// How well it answers, from 0 for not at all to below 1.
+    /// Relevance to the query, from 0 (none) to below 1.
     pub relevance_score: f64,
-    /// The text, unless it is not wanted.
+    /// Text; absent if `return_documents` is false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "RerankText")]
     pub document: Option<RerankText>,

@@ -1,6 +1,23 @@
-//! The published schemas: JSON Schema of every body.
+//! JSON Schemas of all request and response bodies.
+//!
+//! The schemas are generated from the types of this crate by [schemars](https://docs.rs/schemars), in the dialect of
+//! draft 2020-12. [`roots`] returns the published ones, which are also files in `docs/schema/v2` of the source tree.
+//! Descriptions are the doc comments of types and fields, without Rust examples.
+//!
+//! # Examples
+//!
+//! ```
+//! use websvc_types::{SearchRequest, SearchResponse, schema};
+//!
+//! let request = schema::request::<SearchRequest>().to_value();
+//! assert_eq!(request["properties"]["limit"]["maximum"], 100);
+//!
+//! let response = schema::response::<SearchResponse>().to_value();
+//! assert_eq!(response["required"], serde_json::json!(["success", "data", "id", "creditsUsed"]));
+//! ```
 
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
@@ -21,19 +38,47 @@ use crate::{
     ErrorBody, ParseFormats, ParseOptions, ScrapeRequest, ScrapeResponse, SearchRequest, SearchResponse,
 };
 
-/// Returns the schema of a body that is read: it allows every form that is accepted.
+/// Returns the schema of a body that the service reads: it allows every accepted form, such as bare names.
+///
+/// ```
+/// use websvc_types::{Source, schema};
+///
+/// // A source is accepted as an object or as its bare name.
+/// let source = schema::request::<Source>().to_value();
+/// assert_eq!(source["anyOf"][0]["enum"], serde_json::json!(["web", "images", "news"]));
+/// ```
 #[must_use]
 pub fn request<T: JsonSchema>() -> Schema {
-    SchemaSettings::draft2020_12().for_deserialize().into_generator().into_root_schema_for::<T>()
+    generate::<T>(SchemaSettings::draft2020_12().for_deserialize())
 }
 
-/// Returns the schema of a body that is written.
+/// Returns the schema of a body that the service writes: only the form that is written.
 #[must_use]
 pub fn response<T: JsonSchema>() -> Schema {
-    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
+    generate::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
 
-/// Returns the published schemas with the names of their files.
+fn generate<T: JsonSchema>(settings: SchemaSettings) -> Schema {
+    let settings = settings.with_transform(RecursiveTransform(clean_description));
+    settings.into_generator().into_root_schema_for::<T>()
+}
+
+/// Turns the doc comment of a description into text for API users: without Rust examples, and one line per paragraph.
+fn clean_description(schema: &mut Schema) {
+    if let Some(Value::String(description)) = schema.get_mut("description") {
+        let text = description.split("\n# Examples").next().unwrap_or_default();
+        let paragraphs: Vec<String> =
+            text.trim_end().split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect();
+        *description = paragraphs.join("\n\n");
+    }
+}
+
+/// Returns the published schemas with the names of their files, without extension.
+///
+/// ```
+/// let names: Vec<&str> = websvc_types::schema::roots().into_iter().map(|(name, _)| name).collect();
+/// assert!(names.contains(&"search-request"));
+/// ```
 #[must_use]
 pub fn roots() -> Vec<(&'static str, Schema)> {
     vec![
@@ -75,8 +120,15 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// Returns the text of a schema or of the OpenAPI document as it is published, its keys in order: their order must not
-/// depend on which features of the JSON library the rest of a build happens to turn on.
+/// Returns a schema or an OpenAPI document in its published form: indented, with sorted keys, and a newline at the end.
+///
+/// Keys are sorted so that the text does not depend on the feature `preserve_order` of `serde_json`, which another
+/// crate of the build may turn on.
+///
+/// ```
+/// let text = websvc_types::schema::text(serde_json::json!({ "b": 1, "a": 2 }));
+/// assert_eq!(text, "{\n  \"a\": 2,\n  \"b\": 1\n}\n");
+/// ```
 #[must_use]
 pub fn text(mut document: Value) -> String {
     document.sort_all_objects();

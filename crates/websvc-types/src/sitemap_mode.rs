@@ -1,4 +1,4 @@
-//! The use of sitemaps by maps and crawls.
+//! Use of sitemaps by maps and crawls.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SitemapMode {
-    /// URLs from sitemaps and linked pages.
+    /// Uses the URLs of sitemaps and those of other sources.
     #[default]
     Include,
-    /// Only URLs from sitemaps; a crawl also fetches its start.
+    /// Uses only the URLs of sitemaps; a crawl also fetches its start.
     Only,
-    /// Sitemaps are not read.
+    /// Does not read sitemaps.
     Skip,
 }
 

@@ -1,40 +1,57 @@
-//! State of the service. Our own, not of the specification.
+//! Health and readiness of the service.
+//!
+//! These operations are additions of websvc; the specification does not have them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Liveness of the process: `GET /health`.
+/// Response of `GET /health`: liveness of the process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HealthResponse {
-    /// The process answers, so this is always `ok`.
+    /// Always `ok`, because the process responds.
     pub status: ComponentStatus,
-    /// The version of the service.
+    /// Version of the service.
     pub version: String,
 }
 
-/// Readiness of the service: `GET /ready`.
+/// Response of `GET /ready`: readiness of the service and state of its components. The status is 200 if requests are
+/// served, else 503.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::status::{ReadinessResponse, ReadinessStatus};
+///
+/// let ready: ReadinessResponse = serde_json::from_str(r#"{
+///     "status": "not ready",
+///     "checks": { "store": "unavailable", "index": "ok" },
+///     "degraded": ["store"]
+/// }"#)?;
+/// assert_eq!(ready.status, ReadinessStatus::NotReady);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadinessResponse {
-    /// The sum of the checks.
+    /// Readiness of the whole service, from `checks`.
     pub status: ReadinessStatus,
-    /// The parts that a request needs.
+    /// Components that every request needs.
     pub checks: ReadinessChecks,
-    /// The sources of search results, in order of preference. One that is paused takes no part in `status`: the others
-    /// answer, and a search says which did not.
+    /// Search sources, in order of preference. A paused source does not affect `status`: searches use the others and
+    /// name the paused source in `warning`.
     #[serde(default)]
     pub sources: Vec<SourceReadiness>,
-    /// The browser that draws pages. Without one it is the pages that need it which fail, so it takes no part in `status`.
+    /// Browser that renders pages. Without it, only pages that need JavaScript fail, so it does not affect `status`.
     #[serde(default)]
     pub browser: BrowserReadiness,
     /// State of the scanner of threat protection. While its circuit breaker is open, `failurePolicy` decides
     /// instead, so it does not affect `status`.
     #[serde(default)]
     pub threat: ThreatReadiness,
-    /// Degraded components by name: the checks above, `source:NAME`, `browser`, `threat`. Empty when all is well;
-    /// the service may be ready although some are degraded.
+    /// Names of the degraded components: those of `checks`, `source:NAME`, `browser`, `threat`. Empty if there are
+    /// none. The service may be ready although some components are degraded.
     #[serde(default)]
     pub degraded: Vec<String>,
-    /// Sinks of audit events. A failing sink receives its events later, so it does not affect `status`.
+    /// Sinks of audit events. A failing sink gets its events later, so it does not affect `status`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<AuditReadiness>,
 }
@@ -45,10 +62,10 @@ pub struct ReadinessResponse {
 pub struct ThreatReadiness {
     /// State of its circuit breaker.
     pub state: ThreatState,
-    /// Milliseconds until a paused scanner is tried again.
+    /// Milliseconds until a paused scanner is tried again. Absent unless it is paused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
-    /// The failure that led to the pause.
+    /// Failure that opened the circuit breaker. Absent while it is closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -57,13 +74,13 @@ pub struct ThreatReadiness {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ThreatState {
-    /// It is asked.
+    /// The circuit breaker is closed: requests are sent.
     Ok,
-    /// It failed too often and is not asked for a while.
+    /// The circuit breaker is open after repeated failures: no requests are sent for a time.
     Paused,
-    /// The pause is over, and one question is on the way to see whether it answers again.
+    /// The circuit breaker is half-open: one trial request is in flight.
     Probing,
-    /// There is none: the lists alone decide.
+    /// No scanner is configured; only the lists decide.
     #[default]
     Off,
 }
@@ -72,15 +89,15 @@ pub enum ThreatState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditReadiness {
-    /// `file`, `syslog` or `webhook`.
+    /// Kind of the sink: `file`, `syslog` or `webhook`.
     pub name: String,
     /// State of the deliveries.
     pub state: AuditState,
-    /// Events that wait for it.
+    /// Number of events that are not delivered yet.
     pub backlog: u64,
-    /// Events that it has lost since the process began.
+    /// Number of events lost since the process started.
     pub lost: u64,
-    /// Why it takes none.
+    /// Reason of the failure. Absent unless the sink is failing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -89,9 +106,9 @@ pub struct AuditReadiness {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditState {
-    /// It took the last ones.
+    /// The last delivery succeeded.
     Ok,
-    /// It does not take events now; it is tried again and again.
+    /// The last delivery failed; deliveries are retried.
     Failing,
 }
 
@@ -101,7 +118,7 @@ pub enum AuditState {
 pub struct BrowserReadiness {
     /// State of the browser.
     pub state: BrowserState,
-    /// Why a configured one cannot be had.
+    /// Reason why a configured browser is not available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Warnings for the operator.
@@ -113,11 +130,11 @@ pub struct BrowserReadiness {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BrowserState {
-    /// It runs, or nothing speaks against its start.
+    /// The browser runs, or can be started as far as known.
     Ok,
-    /// It is configured and is not installed, did not start, or cannot be connected to.
+    /// The configured browser is not installed, failed to start, or cannot be reached.
     Degraded,
-    /// The configuration turns it off.
+    /// The configuration turns the browser off.
     #[default]
     Off,
 }
@@ -126,17 +143,17 @@ pub enum BrowserState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceReadiness {
-    /// Its name in the configuration.
+    /// Name of the source in the configuration.
     pub name: String,
     /// State of its circuit breaker.
     pub state: SourceState,
-    /// Milliseconds until a paused source is tried again.
+    /// Milliseconds until a paused source is tried again. Absent unless it is paused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
-    /// The failure that led to the pause.
+    /// Failure that opened the circuit breaker. Absent while it is closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Why it cannot find anything although it is asked: the index is empty and is the only source.
+    /// Reason why an available source finds nothing: the index is empty and the only source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -145,11 +162,11 @@ pub struct SourceReadiness {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceState {
-    /// It is asked.
+    /// The circuit breaker is closed: requests are sent.
     Ok,
-    /// It failed too often and is not asked for a while.
+    /// The circuit breaker is open after repeated failures: no requests are sent for a time.
     Paused,
-    /// The pause is over, and one question is on the way to see whether it answers again.
+    /// The circuit breaker is half-open: one trial request is in flight.
     Probing,
 }
 
@@ -159,49 +176,48 @@ pub enum SourceState {
 pub enum ReadinessStatus {
     /// Requests are served.
     Ready,
-    /// A part does not answer.
+    /// A required component is not available.
     #[serde(rename = "not ready")]
     NotReady,
-    /// The service is stopping and finishes what it has begun; send no new requests.
+    /// The service is shutting down and finishes the requests in flight; send no new ones.
     Stopping,
 }
 
-/// The parts that a request needs.
+/// Components that every request needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadinessChecks {
-    /// Keys, teams and page cache.
+    /// Database of keys, teams and the page cache.
     pub store: ComponentStatus,
-    /// The embedded index; a service that searches elsewhere has none and is ready all the same.
+    /// Embedded index. A service that searches only external sources has none and reports `ok`.
     pub index: ComponentStatus,
-    /// Storage of fetched pages. When the disk is full, pages are still served, and nothing is stored for a
-    /// minute.
+    /// Storage of fetched pages. When the disk is full, pages are still served, and nothing is stored for a minute.
     #[serde(default)]
     pub cache: ComponentStatus,
-    /// Storage of files such as screenshots, in the directory or the bucket, as of the last one. A file that
-    /// cannot be stored is reported in the response, which succeeds.
+    /// Storage of files such as screenshots, by the outcome of the last write. A file that cannot be stored is reported
+    /// in the `warning` of the response, which succeeds.
     #[serde(default)]
     pub artifacts: ComponentStatus,
 }
 
-/// The condition of a part.
+/// State of a component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ComponentStatus {
-    /// It answers.
+    /// The component works.
     #[default]
     Ok,
-    /// It does not answer, or there is none.
+    /// The component does not respond or is missing.
     Unavailable,
 }
 
-/// A word for those who try the address in a browser: `GET /`.
+/// Response of `GET /`, for people who open the address in a browser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RootResponse {
-    /// Name of the service and how to use it.
+    /// Name of the service and a hint on its use.
     pub message: String,
-    /// The version of the service.
+    /// Version of the service.
     pub version: String,
-    /// Path of the reference of the interface, for people.
+    /// Path of the API reference for people.
     pub docs: String,
     /// Path of the OpenAPI document.
     pub openapi: String,

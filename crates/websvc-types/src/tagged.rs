@@ -1,7 +1,7 @@
-//! Wire values that are an object whose `type` says which fields it has.
+//! Deserialization of objects whose `type` selects the variant of an enum.
 //!
-//! serde's own internally tagged enums copy the whole object aside before they know what it is. Clients write the
-//! `type` first, so that is looked at first, and only an object with another order is copied.
+//! serde's internally tagged enums buffer the whole object before they read `type`. Clients usually write `type` first;
+//! this module then reads the fields without a buffer, and buffers only objects with another order.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,27 +12,27 @@ use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// A type whose variants are told apart by `type`.
+/// A type whose variant is selected by `type`.
 pub(crate) trait Tagged<'de>: Sized {
-    /// Name of the type in error messages.
+    /// Description of the expected value in error messages.
     const EXPECTED: &'static str;
 
-    /// Reads the fields of the variant `tag`.
+    /// Deserializes the fields of the variant `tag`.
     fn from_tag<D: Deserializer<'de>>(tag: &str, fields: D) -> Result<Self, D::Error>;
 }
 
-/// Reads an object.
+/// Deserializes an object.
 pub(crate) fn deserialize<'de, T: Tagged<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_map(TaggedVisitor(PhantomData))
 }
 
-/// Reads the bare name of a variant, which is an object without fields.
+/// Converts the bare name of a variant, which counts as an object without fields.
 pub(crate) fn from_name<'de, T: Tagged<'de>, E: Error>(name: &str) -> Result<T, E> {
     let no_fields: [(&str, &str); 0] = [];
     T::from_tag(name, MapDeserializer::new(no_fields.into_iter()))
 }
 
-/// Reads the entries of an object.
+/// Deserializes the entries of an object.
 pub(crate) fn from_map<'de, T: Tagged<'de>, A: MapAccess<'de>>(mut map: A) -> Result<T, A::Error> {
     match map.next_key()? {
         None => Err(A::Error::missing_field("type")),
@@ -68,7 +68,7 @@ impl<'de, T: Tagged<'de>> Visitor<'de> for TaggedVisitor<T> {
     }
 }
 
-/// The first key of an object.
+/// First key of an object.
 enum Key {
     Type,
     Other(String),
@@ -94,7 +94,7 @@ impl<'de> Deserialize<'de> for Key {
     }
 }
 
-/// The value of `type`, borrowed where it can be.
+/// Value of `type`, borrowed if possible.
 struct Tag<'a>(Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Tag<'de> {

@@ -1,18 +1,36 @@
-//! Usage of a team: credits, requests in flight. The shapes are those that official clients read.
+//! Usage of a team: credits, and requests in flight, in the format that official clients read.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Remaining credits of a team: `GET /v2/team/credit-usage`.
+/// Response of `GET /v2/team/credit-usage`: remaining credits of the team.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::usage::CreditUsageResponse;
+///
+/// let usage: CreditUsageResponse = serde_json::from_str(r#"{
+///     "success": true,
+///     "data": {
+///         "remainingCredits": 940,
+///         "planCredits": 1000,
+///         "billingPeriodStart": "2026-11-01T09:00:00Z",
+///         "billingPeriodEnd": null
+///     }
+/// }"#)?;
+/// assert_eq!(usage.data.remaining_credits, 940);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CreditUsageResponse {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// The figures.
+    /// Remaining credits and the last grant.
     pub data: CreditBalance,
 }
 
-/// Remaining credits of a team.
+/// Credit balance of a team.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreditBalance {
@@ -20,22 +38,22 @@ pub struct CreditBalance {
     pub remaining_credits: u64,
     /// Credits of the team's last grant; null for a team without a budget.
     pub plan_credits: Option<u64>,
-    /// When it was given, ISO 8601; null for a team without a budget.
+    /// Time of the last grant, ISO 8601; null for a team without a budget.
     pub billing_period_start: Option<String>,
-    /// Null: credits are given by the operator, not by the month.
+    /// Always null: the operator grants credits, there is no billing period.
     pub billing_period_end: Option<String>,
 }
 
-/// Remaining tokens of a team: `GET /v2/team/token-usage`.
+/// Response of `GET /v2/team/token-usage`: remaining tokens of the team.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenUsage {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// The figures.
+    /// Remaining tokens and the last grant.
     pub data: TokenBalance,
 }
 
-/// Remaining tokens of a team. This service counts credits only: one token is one credit.
+/// Token balance of a team. websvc counts credits only: one token is one credit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenBalance {
@@ -43,18 +61,18 @@ pub struct TokenBalance {
     pub remaining_tokens: u64,
     /// Tokens of the team's last grant; null for a team without a budget.
     pub plan_tokens: Option<u64>,
-    /// When it was given, ISO 8601; null for a team without a budget.
+    /// Time of the last grant, ISO 8601; null for a team without a budget.
     pub billing_period_start: Option<String>,
-    /// Null: credits are given by the operator, not by the month.
+    /// Always null: the operator grants credits, there is no billing period.
     pub billing_period_end: Option<String>,
 }
 
-/// Usage of a team by month: `GET /v2/team/credit-usage/historical`.
+/// Response of `GET /v2/team/credit-usage/historical`: usage of the team by month.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CreditHistory {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// The months in which something was used, the oldest first.
+    /// Months with usage, the oldest first.
     pub periods: Vec<CreditPeriod>,
 }
 
@@ -62,11 +80,11 @@ pub struct CreditHistory {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreditPeriod {
-    /// When the month began, ISO 8601.
+    /// Start of the month, ISO 8601.
     pub start_date: String,
-    /// When it ended; null while it lasts.
+    /// End of the month, ISO 8601; null for the current month.
     pub end_date: Option<String>,
-    /// The identifier of the key, when it is asked for by key; requests that are not kept with their key have none.
+    /// ID of the API key, with `byApiKey=true`. Absent for usage that is stored without its key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub api_key: Option<String>,
@@ -74,12 +92,12 @@ pub struct CreditPeriod {
     pub credits_used: u64,
 }
 
-/// Usage of a team by month, in tokens: `GET /v2/team/token-usage/historical`.
+/// Response of `GET /v2/team/token-usage/historical`: usage of the team by month, in tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenHistory {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// The months in which something was used, the oldest first.
+    /// Months with usage, the oldest first.
     pub periods: Vec<TokenPeriod>,
 }
 
@@ -87,11 +105,11 @@ pub struct TokenHistory {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenPeriod {
-    /// When the month began, ISO 8601.
+    /// Start of the month, ISO 8601.
     pub start_date: String,
-    /// When it ended; null while it lasts.
+    /// End of the month, ISO 8601; null for the current month.
     pub end_date: Option<String>,
-    /// The identifier of the key, when it is asked for by key; requests that are not kept with their key have none.
+    /// ID of the API key, with `byApiKey=true`. Absent for usage that is stored without its key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub api_key: Option<String>,
@@ -99,33 +117,33 @@ pub struct TokenPeriod {
     pub tokens_used: u64,
 }
 
-/// The requests of a team that are in work: `GET /v2/team/queue-status`.
+/// Response of `GET /v2/team/queue-status`: requests and job pages of the team that are in flight or queued.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueStatus {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// All that are not answered yet.
+    /// Number of requests and job pages, in flight and queued.
     pub jobs_in_queue: u32,
-    /// Those that are worked on.
+    /// Number of requests and job pages in flight.
     pub active_jobs_in_queue: u32,
-    /// Those that wait for their turn.
+    /// Number of queued requests and job pages.
     pub waiting_jobs_in_queue: u32,
-    /// How many may be worked on at one time.
+    /// Maximum number of concurrent requests of the team.
     pub max_concurrency: u32,
-    /// When a request was last answered with success, ISO 8601.
+    /// Time of the last successful response, ISO 8601; null if there was none.
     pub most_recent_success: Option<String>,
 }
 
-/// The requests of a team that are in work, in short: `GET /v2/concurrency-check`.
+/// Response of `GET /v2/concurrency-check`: requests of the team in flight.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConcurrencyCheck {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// Those that are worked on.
+    /// Number of requests in flight.
     pub concurrency: u32,
-    /// How many may be worked on at one time.
+    /// Maximum number of concurrent requests of the team.
     pub max_concurrency: u32,
 }
 

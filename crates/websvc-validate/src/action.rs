@@ -1,4 +1,4 @@
-//! Actions of a browser (specification, section 2.2.2).
+//! Rules of browser actions (specification, section 2.2.2).
 
 use websvc_selector::Dialect;
 use websvc_types::action::{Click, ExecuteJavascript, Pdf, Press, Scrape, Scroll, Wait, Write};
@@ -9,7 +9,7 @@ use crate::path::Path;
 use crate::report::Report;
 use crate::{bounds, format, selector};
 
-/// Checks the actions, and that all waiting together is within its bound.
+/// Checks the actions, and the sum of all waits.
 pub(crate) fn check(report: &mut Report, path: &Path<'_>, actions: &[Action], wait_for_ms: u64) {
     if !bounds::items(report, path, actions.len(), ACTIONS_MAX) {
         return;
@@ -18,20 +18,20 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, actions: &[Action], wa
     for (index, action) in actions.iter().enumerate() {
         check_one(report, &path.index(index), action);
         if let Action::Wait(Wait { milliseconds: Some(milliseconds), selector: _ }) = action {
-            waits_ms = waits_ms.saturating_add(within(*milliseconds));
+            waits_ms = waits_ms.saturating_add(valid_or_zero(*milliseconds));
         }
     }
-    let total_ms = waits_ms.saturating_add(within(wait_for_ms));
+    let total_ms = waits_ms.saturating_add(valid_or_zero(wait_for_ms));
     if total_ms > WAIT_TOTAL_MAX_MS {
         report.violation(path, ViolationCode::TooBig, |name| {
-            let what = if wait_for_ms == 0 { "" } else { " and waitFor" };
-            format!("{name}{what} must wait at most {WAIT_TOTAL_MAX_MS} ms in all, not {total_ms}")
+            let wait_for = if wait_for_ms == 0 { "" } else { " and waitFor" };
+            format!("{name}{wait_for} must wait at most {WAIT_TOTAL_MAX_MS} ms in total, not {total_ms}")
         });
     }
 }
 
-/// Returns a wait as it counts for the sum: one that is too long by itself has a violation of its own.
-fn within(wait_ms: u64) -> u64 {
+/// Returns a wait as it counts for the sum: 0 if it is too long by itself, because it then has its own violation.
+fn valid_or_zero(wait_ms: u64) -> u64 {
     if wait_ms <= WAIT_TOTAL_MAX_MS { wait_ms } else { 0 }
 }
 
@@ -42,10 +42,10 @@ fn check_one(report: &mut Report, path: &Path<'_>, action: &Action) {
         Action::Click(Click { selector, all: _ }) => {
             selector::check(report, &path.key("selector"), selector, Dialect::Browser);
         }
-        // Any text can be typed, the empty one too.
+        // Any text can be typed, even an empty one.
         Action::Write(Write { text: _ }) | Action::Scrape(Scrape {}) => {}
         Action::Press(Press { key }) => {
-            // A space is a key.
+            // A space is a valid key, so blank text is allowed.
             bounds::chars(report, &path.key("key"), key, 1, u32::MAX);
         }
         Action::Scroll(Scroll { direction: _, selector }) => {
@@ -78,8 +78,8 @@ fn check_wait(report: &mut Report, path: &Path<'_>, wait: &Wait) {
         (Some(_), Some(_)) => report.violation(path, ViolationCode::Conflict, |name| {
             format!("{name} must have either milliseconds or selector, not both")
         }),
-        // The form that was given has a violation of its own.
-        (None, None) if ["milliseconds", "selector"].iter().any(|form| report.has(&path.key(form))) => {}
+        // An invalid field was removed and already has a violation.
+        (None, None) if ["milliseconds", "selector"].iter().any(|field| report.has(&path.key(field))) => {}
         (None, None) => report.violation(path, ViolationCode::Missing, |name| {
             format!("{name} must have milliseconds or selector")
         }),

@@ -1,4 +1,4 @@
-//! The rules of a batch: request in, plan out.
+//! Rules of a batch: converts a request to a plan.
 
 use url::Url;
 use websvc_types::job::{BatchScrapeRequest, WebhookJobType};
@@ -14,39 +14,39 @@ use crate::target::Target;
 use crate::webhook::{self, WebhookPlan};
 use crate::{bounds, job, target};
 
-/// A page of a batch.
+/// Page of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchPage {
     pub(crate) url: Url,
-    pub(crate) given: String,
+    pub(crate) url_as_sent: String,
     pub(crate) index: u64,
 }
 
 impl BatchPage {
-    /// Returns the address that is fetched, with the user name and password it was given with.
+    /// Returns the URL to fetch, including user name and password.
     #[must_use]
     pub fn url(&self) -> &Url {
         &self.url
     }
 
-    /// Returns the address as it was sent; without its user name and password, if it has them.
+    /// Returns the URL as it was sent, without user name and password.
     #[must_use]
-    pub fn given(&self) -> &str {
-        &self.given
+    pub fn url_as_sent(&self) -> &str {
+        &self.url_as_sent
     }
 
-    /// Returns its index in the list as sent, from 0.
+    /// Returns the index in `urls` of the request, from 0.
     #[must_use]
     pub fn index(&self) -> u64 {
         self.index
     }
 }
 
-/// A checked batch.
+/// Plan of a batch: all values are valid, all defaults are filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchPlan {
     pub(crate) pages: Vec<BatchPage>,
-    pub(crate) listed: u64,
+    pub(crate) url_count: u64,
     pub(crate) invalid_urls: Option<Vec<String>>,
     pub(crate) append_to: Option<String>,
     pub(crate) max_concurrency: Option<usize>,
@@ -56,56 +56,56 @@ pub struct BatchPlan {
 }
 
 impl BatchPlan {
-    /// Returns the pages in their order, also those that are named several times; at least one.
+    /// Returns the pages in the order of the request: at least one, with duplicates.
     #[must_use]
     pub fn pages(&self) -> &[BatchPage] {
         &self.pages
     }
 
-    /// Returns how many URLs were sent, those that are no address of a page among them.
+    /// Returns the number of URLs in the request, including invalid ones.
     #[must_use]
-    pub fn listed(&self) -> u64 {
-        self.listed
+    pub fn url_count(&self) -> u64 {
+        self.url_count
     }
 
-    /// Returns what is no address of a page; `None` when the request wanted all of them to be.
+    /// Returns the invalid URLs. `None` if the request does not allow any.
     #[must_use]
     pub fn invalid_urls(&self) -> Option<&[String]> {
         self.invalid_urls.as_deref()
     }
 
-    /// Returns the batch that the pages are added to.
+    /// Returns the ID of the running batch that the pages are added to.
     #[must_use]
     pub fn append_to(&self) -> Option<&str> {
         self.append_to.as_deref()
     }
 
-    /// Returns how many pages are worked on at one time, when that is said.
+    /// Returns the maximum number of concurrent pages, if the request sets one.
     #[must_use]
     pub fn max_concurrency(&self) -> Option<usize> {
         self.max_concurrency
     }
 
-    /// Returns the options as they were sent: they are checked again when the work begins, or goes on.
+    /// Returns the scrape options as they were sent. A job checks them again when it starts or resumes.
     #[must_use]
     pub fn options(&self) -> &ScrapeOptions {
         &self.options
     }
 
-    /// Returns where its events are sent.
+    /// Returns the webhook for the events of the job.
     #[must_use]
     pub fn webhook(&self) -> Option<&WebhookPlan> {
         self.webhook.as_ref()
     }
 
-    /// Returns how each page is scraped.
+    /// Returns the plan for scraping each page.
     #[must_use]
     pub fn scrape(&self) -> &ScrapePlan {
         &self.scrape
     }
 }
 
-/// Checks a batch. The plan holds only if the report has no violation.
+/// Checks a batch. The plan is valid only if the report has no violation.
 pub(crate) fn check(report: &mut Report, request: BatchScrapeRequest, policy: &Policy) -> BatchPlan {
     let BatchScrapeRequest {
         urls,
@@ -120,18 +120,18 @@ pub(crate) fn check(report: &mut Report, request: BatchScrapeRequest, policy: &P
     if append_to_id.is_some() && webhook.is_some() {
         report.violation(&Path::Root.key("webhook"), ViolationCode::Conflict, |name| {
             format!(
-                "{name} cannot be given together with appendToId: the events of that batch go where it says"
+                "{name} cannot be combined with appendToId: events go to the webhook of the batch with that ID"
             )
         });
     }
     let webhook = webhook::check(report, webhook, WebhookJobType::Batch);
     let max_concurrency = job::check_concurrency(report, max_concurrency);
     let scrape = scrape::check_single(report, options.clone(), policy);
-    let listed = urls.len() as u64;
-    let (pages, invalid_urls) = pages(report, urls, ignore_invalid_urls.unwrap_or(true));
+    let url_count = urls.len() as u64;
+    let (pages, invalid_urls) = check_urls(report, urls, ignore_invalid_urls.unwrap_or(true));
     BatchPlan {
         pages,
-        listed,
+        url_count,
         invalid_urls,
         append_to: append_to_id,
         max_concurrency,
@@ -141,41 +141,45 @@ pub(crate) fn check(report: &mut Report, request: BatchScrapeRequest, policy: &P
     }
 }
 
-fn pages(report: &mut Report, given: Vec<String>, ignores: bool) -> (Vec<BatchPage>, Option<Vec<String>>) {
+fn check_urls(
+    report: &mut Report,
+    urls: Vec<String>,
+    ignores_invalid: bool,
+) -> (Vec<BatchPage>, Option<Vec<String>>) {
     let body = Path::Root;
     let path = body.key("urls");
-    if !bounds::items(report, &path, given.len(), BATCH_URLS_MAX) {
+    if !bounds::items(report, &path, urls.len(), BATCH_URLS_MAX) {
         return (Vec::new(), None);
     }
-    if given.len() < BATCH_URLS_MIN && !report.has(&path) {
+    if urls.len() < BATCH_URLS_MIN && !report.has(&path) {
         report.violation(&path, ViolationCode::TooShort, |name| {
             format!("{name} must have at least {BATCH_URLS_MIN} item")
         });
         return (Vec::new(), None);
     }
     let (mut pages, mut invalid) = (Vec::new(), Vec::new());
-    let count = given.len();
-    for (index, text) in given.into_iter().enumerate() {
-        let target = match ignores {
-            true => target::read(&text),
+    let count = urls.len();
+    for (index, text) in urls.into_iter().enumerate() {
+        let target = match ignores_invalid {
+            true => target::parse_if_valid(&text),
             false => target::check(report, &path.index(index), &text),
         };
         match target {
             Some(target) => pages.push(page(target, &text, index)),
-            None if ignores => invalid.push(text),
+            None if ignores_invalid => invalid.push(text),
             None => {}
         }
     }
-    if ignores && count > 0 && pages.is_empty() {
+    if ignores_invalid && count > 0 && pages.is_empty() {
         report.violation(&path, ViolationCode::InvalidFormat, |_| "No valid URLs provided".to_owned());
     }
-    (pages, ignores.then_some(invalid))
+    (pages, ignores_invalid.then_some(invalid))
 }
 
 fn page(target: Target, text: &str, index: usize) -> BatchPage {
-    let given = match target.credentials() {
+    let url_as_sent = match target.credentials() {
         Some(_) => target.url().to_string(),
         None => text.trim().to_owned(),
     };
-    BatchPage { url: target.into_whole_url(), given, index: index as u64 }
+    BatchPage { url: target.into_url_with_credentials(), url_as_sent, index: index as u64 }
 }

@@ -1,4 +1,4 @@
-//! Bounds of numbers, texts and lists.
+//! Checks of the range of numbers and of the length of texts and lists.
 
 use std::fmt::Display;
 
@@ -7,7 +7,7 @@ use websvc_types::ViolationCode;
 use crate::path::Path;
 use crate::report::Report;
 
-/// Checks a number; tells whether it is within its bounds.
+/// Checks that a number is between `min` and `max`, and returns whether it is.
 pub(crate) fn number<T: PartialOrd + Display + Copy>(
     report: &mut Report,
     path: &Path<'_>,
@@ -25,7 +25,7 @@ pub(crate) fn number<T: PartialOrd + Display + Copy>(
     false
 }
 
-/// Reports a number outside of its bounds.
+/// Reports a number that is not between `min` and `max`.
 pub(crate) fn outside(
     report: &mut Report,
     path: &Path<'_>,
@@ -37,9 +37,9 @@ pub(crate) fn outside(
     report.violation(path, code, |name| format!("{name} must be between {min} and {max}, not {value}"));
 }
 
-/// Checks the length of a text in Unicode scalar values; tells whether it is within its bounds.
+/// Checks the length of a text in Unicode scalar values, and returns whether it is valid.
 pub(crate) fn chars(report: &mut Report, path: &Path<'_>, text: &str, min: u32, max: u32) -> bool {
-    // As many bytes as characters are allowed cannot be too many characters: the usual text is not counted.
+    // A text with at most `max` bytes has at most `max` characters, so most texts need no count.
     if text.len() > max as usize {
         let length = text.chars().count();
         if length > max as usize {
@@ -59,16 +59,16 @@ pub(crate) fn chars(report: &mut Report, path: &Path<'_>, text: &str, min: u32, 
     true
 }
 
-/// Checks that a text says something.
+/// Checks that a text has a character other than white space, and returns whether it has.
 pub(crate) fn not_blank(report: &mut Report, path: &Path<'_>, text: &str) -> bool {
-    let blank = text.trim().is_empty();
-    if blank {
+    let is_blank = text.trim().is_empty();
+    if is_blank {
         report.violation(path, ViolationCode::TooShort, |name| format!("{name} must not be empty"));
     }
-    !blank
+    !is_blank
 }
 
-/// Checks how many items a list has.
+/// Checks that a list has at most `max` items, and returns whether it has.
 pub(crate) fn items(report: &mut Report, path: &Path<'_>, length: usize, max: usize) -> bool {
     let fits = length <= max;
     if !fits {

@@ -1,10 +1,10 @@
 //! Result of a successful validation.
 
-/// A plan, and what the caller should be told about the request.
+/// Plan of a valid request, with warnings for the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked<T> {
     /// Validated plan.
     pub plan: T,
-    /// Values that were ignored or reinterpreted, one sentence each, for the caller.
+    /// Warnings about ignored or reinterpreted values, one sentence each.
     pub warnings: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! The rules of a crawl: request in, plan out.
+//! Rules of a crawl: converts a request to a plan.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::target::{self, Target};
 use crate::webhook::{self, WebhookPlan};
 use crate::{bounds, job};
 
-/// A checked crawl.
+/// Plan of a crawl: all values are valid, all defaults are filled in.
 #[derive(Debug, Clone)]
 pub struct CrawlPlan {
     pub(crate) url: Url,
@@ -43,85 +43,85 @@ pub struct CrawlPlan {
 }
 
 impl CrawlPlan {
-    /// Returns where to begin.
+    /// Returns the start URL, including user name and password.
     #[must_use]
     pub fn url(&self) -> &Url {
         &self.url
     }
 
-    /// Returns which URLs are wanted by their paths.
+    /// Returns the filter of URLs by path.
     #[must_use]
     pub fn paths(&self) -> &PathFilter {
         &self.paths
     }
 
-    /// Returns the most links from the start.
+    /// Returns the maximum distance from the start, in links.
     #[must_use]
     pub fn max_depth(&self) -> Option<u32> {
         self.max_depth
     }
 
-    /// Returns the most documents.
+    /// Returns the maximum number of documents.
     #[must_use]
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Returns whether pages outside of the directory of the start are taken.
+    /// Returns whether pages outside the directory of the start are crawled.
     #[must_use]
     pub fn entire_domain(&self) -> bool {
         self.entire_domain
     }
 
-    /// Returns whether pages of other hosts are taken.
+    /// Returns whether pages of other hosts are crawled.
     #[must_use]
     pub fn external_links(&self) -> bool {
         self.external_links
     }
 
-    /// Returns whether pages of subdomains are taken.
+    /// Returns whether pages of subdomains are crawled.
     #[must_use]
     pub fn subdomains(&self) -> bool {
         self.subdomains
     }
 
-    /// Returns what becomes of sitemaps.
+    /// Returns the use of sitemaps.
     #[must_use]
     pub fn sitemap(&self) -> SitemapMode {
         self.sitemap
     }
 
-    /// Returns whether usual spellings of one address are one page.
+    /// Returns whether common spellings of a URL count as one page.
     #[must_use]
     pub fn deduplicates(&self) -> bool {
         self.deduplicates
     }
 
-    /// Returns whether the query of addresses is left out.
+    /// Returns whether URLs are fetched without their query.
     #[must_use]
     pub fn ignores_query(&self) -> bool {
         self.ignores_query
     }
 
-    /// Returns the pause between two pages.
+    /// Returns the delay between two pages.
     #[must_use]
     pub fn delay(&self) -> Option<Duration> {
         self.delay
     }
 
-    /// Returns how many pages are worked on at one time, when that is said.
+    /// Returns the maximum number of concurrent pages, if the request sets one.
     #[must_use]
     pub fn max_concurrency(&self) -> Option<usize> {
         self.max_concurrency
     }
 
-    /// Returns where its events are sent.
+    /// Returns the webhook for the events of the job.
     #[must_use]
     pub fn webhook(&self) -> Option<&WebhookPlan> {
         self.webhook.as_ref()
     }
 
-    /// Returns how each page is scraped.
+    /// Returns the plan for scraping each page.
     #[must_use]
     pub fn scrape(&self) -> &ScrapePlan {
         &self.scrape
@@ -131,24 +131,24 @@ impl CrawlPlan {
 /// Checks a crawl.
 ///
 /// # Errors
-/// Every rule that the request breaks, or what the team may not do.
+/// [`Rejection`] lists every rule that the request breaks, or names the permission that the team lacks.
 pub fn check_crawl(request: CrawlRequest, policy: &Policy) -> Result<Checked<CrawlPlan>, Rejection> {
     let mut report = Report::default();
     let plan = check(&mut report, request, policy);
     finish(report, plan)
 }
 
-/// Returns the plan, if there is one.
+/// Returns the plan.
 ///
 /// # Errors
-/// What speaks against it.
+/// [`Rejection`] with the findings of the report.
 pub(crate) fn finish(report: Report, plan: Option<CrawlPlan>) -> Result<Checked<CrawlPlan>, Rejection> {
     let Checked { plan, warnings } = report.finish(plan)?;
-    let plan = plan.expect("a crawl without a plan is a violation");
+    let plan = plan.expect("a missing plan has a violation");
     Ok(Checked { plan, warnings })
 }
 
-/// Checks a crawl; no plan is a violation in the report.
+/// Checks a crawl. `None` means that the report has a violation.
 pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy) -> Option<CrawlPlan> {
     let CrawlRequest {
         url,
@@ -171,36 +171,36 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
         webhook,
         scrape_options,
         zero_data_retention,
-        // Of interest to the log alone.
+        // Accepted for compatibility and not used.
         origin: _,
         integration: _,
     } = request;
     let body = Path::Root;
     let options = scrape_options.unwrap_or_default();
-    let place = body.key("scrapeOptions");
-    job::check_retention(report, zero_data_retention, &place.key("lockdown"), &options, policy);
+    let options_path = body.key("scrapeOptions");
+    job::check_retention(report, zero_data_retention, &options_path.key("lockdown"), &options, policy);
     check_robots(report, ignore_robots_txt, robots_user_agent.as_deref());
-    // What it says is read elsewhere; a plan is of options.
+    // The caller turns the prompt into options before this check.
     if let Some(prompt) = prompt {
         bounds::chars(report, &body.key("prompt"), &prompt, 0, PROMPT_MAX_CHARS);
     }
     let limit = limit.unwrap_or(CRAWL_LIMIT_DEFAULT);
     bounds::number(report, &body.key("limit"), limit, CRAWL_LIMIT_MIN, CRAWL_LIMIT_MAX);
-    let setting =
+    let context =
         ScrapeContext { policy, retention: RetentionMode::requested_retention(policy), threat: None };
-    let mut plan = scrape::check(report, &place, options, setting);
+    let mut plan = scrape::check(report, &options_path, options, context);
     if plan.formats.is_empty() {
         plan.formats.push(Format::Markdown(websvc_types::format::Markdown {}));
     }
-    plan.leads = true;
-    let start = target::check(report, &Path::Root.key("url"), &url).map(Target::into_whole_url);
+    plan.needs_out_links = true;
+    let start = target::check(report, &Path::Root.key("url"), &url).map(Target::into_url_with_credentials);
     let lists = PathLists {
         include: include_paths,
         exclude: exclude_paths,
-        on_whole_url: regex_on_full_url.unwrap_or(false),
+        on_full_url: regex_on_full_url.unwrap_or(false),
     };
     Some(CrawlPlan {
-        paths: path_filter::check(report, lists, &policy.path_patterns, is_short),
+        paths: path_filter::check(report, lists, &policy.path_patterns, has_valid_length),
         max_depth: max_discovery_depth,
         limit,
         entire_domain: crawl_entire_domain.unwrap_or(false),
@@ -217,20 +217,20 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
     })
 }
 
-/// Refuses what would not ask robots.txt, or ask it for somebody else.
+/// Rejects options that would ignore robots.txt, or read it as another user agent.
 fn check_robots(report: &mut Report, ignores: Option<bool>, agent: Option<&str>) {
     if ignores == Some(true) {
-        report.forbid("ignoreRobotsTxt is not enabled for this team: robots.txt is obeyed");
+        report.forbid("ignoreRobotsTxt is not enabled for this team: a crawl always obeys robots.txt");
     }
     if agent.is_some() {
-        report.forbid("robotsUserAgent is not enabled for this team: robots.txt is asked as websvc");
+        report.forbid("robotsUserAgent is not enabled for this team: robots.txt is always read as websvc");
     }
 }
 
-fn check_delay(report: &mut Report, given: Option<f64>) -> Option<Duration> {
-    let seconds = given?;
-    let legal = seconds > 0.0 && seconds <= CRAWL_DELAY_MAX_S;
-    if !legal {
+fn check_delay(report: &mut Report, delay: Option<f64>) -> Option<Duration> {
+    let seconds = delay?;
+    let is_valid = seconds > 0.0 && seconds <= CRAWL_DELAY_MAX_S;
+    if !is_valid {
         report.violation(&Path::Root.key("delay"), ViolationCode::TooBig, |name| {
             format!("{name} must be more than 0 and at most {CRAWL_DELAY_MAX_S} seconds, not {seconds}")
         });
@@ -239,13 +239,13 @@ fn check_delay(report: &mut Report, given: Option<f64>) -> Option<Duration> {
     Some(Duration::from_secs_f64(seconds))
 }
 
-/// Checks the length of a pattern.
-fn is_short(report: &mut Report, path: &Path<'_>, text: &str) -> bool {
-    let is_short = text.len() <= CRAWL_PATTERN_MAX_BYTES;
-    if !is_short {
+/// Checks the length of a pattern, and returns whether it is valid.
+fn has_valid_length(report: &mut Report, path: &Path<'_>, text: &str) -> bool {
+    let is_valid = text.len() <= CRAWL_PATTERN_MAX_BYTES;
+    if !is_valid {
         report.violation(path, ViolationCode::TooLong, |name| {
             format!("{name} must have at most {CRAWL_PATTERN_MAX_BYTES} bytes")
         });
     }
-    is_short
+    is_valid
 }

@@ -1,4 +1,4 @@
-//! The options of a crawl that a prompt becomes: checked by the rules of those of requests, and laid beneath them.
+//! Options of a crawl that a prompt sets: checks them by the rules of requests, and merges them into a request.
 
 use url::Url;
 use websvc_types::job::{CrawlParams, CrawlParamsRequest, CrawlRequest};
@@ -10,35 +10,36 @@ use crate::policy::Policy;
 use crate::report::Report;
 use crate::{bounds, crawl, target};
 
-/// Checks a request for options, and returns where the crawl would begin; without that there is a violation.
+/// Checks a request for the options of a prompt, and returns its start URL. `None` means that the report has a
+/// violation.
 pub(crate) fn check_request(report: &mut Report, request: &CrawlParamsRequest) -> Option<Url> {
-    // Of interest to the log alone: origin and integration.
+    // origin and integration are accepted for compatibility and not used.
     let CrawlParamsRequest { url, prompt, origin: _, integration: _ } = request;
     let start = target::check(report, &Path::Root.key("url"), url).map(|target| target.url);
-    let place = Path::Root.key("prompt");
-    if bounds::not_blank(report, &place, prompt) {
-        bounds::chars(report, &place, prompt, PROMPT_MIN_CHARS, PROMPT_MAX_CHARS);
+    let path = Path::Root.key("prompt");
+    if bounds::not_blank(report, &path, prompt) {
+        bounds::chars(report, &path, prompt, PROMPT_MIN_CHARS, PROMPT_MAX_CHARS);
     }
     start
 }
 
-/// Checks options as if a request had them.
+/// Checks options by the rules of crawl requests.
 pub(crate) fn check(report: &mut Report, params: &CrawlParams) {
-    let request = CrawlRequest { url: "http://any.test/".to_owned(), ..CrawlRequest::default() };
+    let request = CrawlRequest::new("http://any.test/");
     crawl::check(report, with_crawl_params(request, params), &Policy::default());
 }
 
-/// Checks options that were made of a prompt by the rules of those of requests.
+/// Checks options that a prompt sets by the rules of crawl requests.
 ///
 /// # Errors
-/// Every rule that they break.
+/// [`Rejection`] lists every rule that they break.
 pub fn check_crawl_params(params: &CrawlParams) -> Result<(), Rejection> {
     let mut report = Report::default();
     check(&mut report, params);
     report.finish(()).map(|_checked| ())
 }
 
-/// Returns a request with options where it has none of its own.
+/// Returns the request with these options, where it does not set them itself.
 #[must_use]
 pub fn with_crawl_params(request: CrawlRequest, params: &CrawlParams) -> CrawlRequest {
     let CrawlParams {
@@ -68,7 +69,7 @@ pub fn with_crawl_params(request: CrawlRequest, params: &CrawlParams) -> CrawlRe
     }
 }
 
-/// Returns the options of a request that a prompt could have made.
+/// Returns the options of the request that a prompt can set.
 #[must_use]
 pub fn crawl_params_of(request: &CrawlRequest) -> CrawlParams {
     CrawlParams {

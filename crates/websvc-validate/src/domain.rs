@@ -1,4 +1,4 @@
-//! Hostnames, and the hosts that results may come from.
+//! Hostnames, and the filter of results by host.
 
 use websvc_types::ViolationCode;
 use websvc_types::limits::DOMAINS_MAX;
@@ -7,23 +7,25 @@ use crate::bounds;
 use crate::path::Path;
 use crate::report::{Report, quoted};
 
-/// The longest name of a host, and of one of its labels, in bytes (RFC 1035, section 2.3.4).
+/// Maximum length of a hostname, in bytes (RFC 1035, section 2.3.4).
 const HOST_MAX_BYTES: usize = 253;
+
+/// Maximum length of a label of a hostname, in bytes.
 const LABEL_MAX_BYTES: usize = 63;
 
-/// The hosts results may come from: hostnames in lower case and ASCII form, each once, never an empty list.
+/// Filter of results by host. The lists are not empty and have hostnames in lower case and ASCII form, each once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum DomainFilter {
-    /// All.
+    /// Allows all hosts.
     #[default]
     Any,
-    /// Only these and their subdomains.
+    /// Allows only these hosts and their subdomains.
     Include(Vec<String>),
-    /// All but these and their subdomains.
+    /// Allows all hosts except these and their subdomains.
     Exclude(Vec<String>),
 }
 
-/// Checks both filters. An empty list counts as not given: clients send one beside a filled one.
+/// Checks both lists. An empty list counts as absent, because clients send one together with a non-empty one.
 pub(crate) fn filter(
     report: &mut Report,
     path: &Path<'_>,
@@ -33,7 +35,7 @@ pub(crate) fn filter(
     let (include, exclude) = (include.unwrap_or_default(), exclude.unwrap_or_default());
     if !include.is_empty() && !exclude.is_empty() {
         report.violation(&path.key("excludeDomains"), ViolationCode::Conflict, |name| {
-            format!("{name} cannot be given together with includeDomains")
+            format!("{name} cannot be combined with includeDomains")
         });
     }
     let include = hosts(report, &path.key("includeDomains"), &include);
@@ -59,24 +61,24 @@ fn hosts(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Vec<String> 
             }),
         }
     }
-    without_repetitions(hosts)
+    deduplicate(hosts)
 }
 
-/// Returns each text once, in the order of their first places.
-pub(crate) fn without_repetitions(texts: Vec<String>) -> Vec<String> {
+/// Returns each text once, in the order of its first occurrence.
+pub(crate) fn deduplicate(texts: Vec<String>) -> Vec<String> {
     let mut seen = std::collections::HashSet::with_capacity(texts.len());
-    let new: Vec<bool> = texts.iter().map(|text| seen.insert(text.as_str())).collect();
-    texts.into_iter().zip(new).filter_map(|(text, new)| new.then_some(text)).collect()
+    let is_first: Vec<bool> = texts.iter().map(|text| seen.insert(text.as_str())).collect();
+    texts.into_iter().zip(is_first).filter_map(|(text, is_first)| is_first.then_some(text)).collect()
 }
 
-/// Returns a hostname in lower case and ASCII form (UTS 46), or `None` when it is none.
+/// Returns a hostname in lower case and ASCII form (UTS 46), or `None` if the text is not a hostname.
 pub(crate) fn canonical(text: &str) -> Option<String> {
     let text = text.trim();
     let text = text.strip_suffix('.').unwrap_or(text);
     if is_canonical(text) {
         return Some(text.to_owned());
     }
-    // Longer texts cannot become short enough, and converting them takes long.
+    // A longer text cannot become a valid hostname, and its conversion would be slow.
     if text.chars().count() > HOST_MAX_BYTES {
         return None;
     }
@@ -84,16 +86,16 @@ pub(crate) fn canonical(text: &str) -> Option<String> {
     (host.len() <= HOST_MAX_BYTES && host.split('.').all(is_label)).then_some(host)
 }
 
-/// Tells whether a text is in its final form already, as most are.
+/// Returns whether a text is already in canonical form, as most are.
 fn is_canonical(text: &str) -> bool {
     text.len() <= HOST_MAX_BYTES
         && text.split('.').all(|label| {
             label.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
                 && is_label(label)
-                // What begins like a label in ASCII form has to be one (RFC 5891, section 4.2.3.1).
+                // "--" in this position marks an encoded label, which needs validation (RFC 5891, section 4.2.3.1).
                 && label.get(2..4) != Some("--")
         })
-        // A last label of digits would be an address.
+        // A last label of digits would make it an IP address.
         && text.ends_with(|last: char| last.is_ascii_lowercase())
 }
 

@@ -1,4 +1,4 @@
-//! The rules that all jobs share.
+//! Rules of all jobs.
 
 use websvc_types::limits::{JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN};
 use websvc_types::{ScrapeOptions, ViolationCode};
@@ -9,35 +9,37 @@ use crate::policy::{FeaturePolicy, Policy};
 use crate::report::Report;
 use crate::retention::RetentionMode;
 
-/// Checks what may be kept: the documents of a job are kept until they are fetched, so that nobody who may leave nothing
-/// can have one.
+/// Checks the data retention. The documents of a job are stored until it expires, so that a job is not available with
+/// zero data retention or for anonymized requests.
 pub(crate) fn check_retention(
     report: &mut Report,
     zero: Option<bool>,
-    lockdown: &Path<'_>,
+    lockdown_path: &Path<'_>,
     options: &ScrapeOptions,
     policy: &Policy,
 ) {
-    let asked = zero == Some(true);
-    if asked && policy.zdr == FeaturePolicy::Off {
+    let is_requested = zero == Some(true);
+    if is_requested && policy.zdr == FeaturePolicy::Off {
         report.forbid("zeroDataRetention is not enabled for this team");
-    } else if asked || RetentionMode::requested_retention(policy) != RetentionMode::Normal {
+    } else if is_requested || RetentionMode::requested_retention(policy) != RetentionMode::Normal {
         report.forbid(
-            "jobs are not available with zero data retention or anonymized requests: their results are kept until \
-             they are fetched; use /v2/scrape, page by page",
+            "jobs are not available with zero data retention or anonymized requests, because their documents are \
+             stored; scrape the pages one by one with /v2/scrape",
         );
     }
     if options.lockdown == Some(true) {
-        report.violation(lockdown, ViolationCode::NotSupported, |name| {
-            format!("{name} is not available in jobs: it counts as zero data retention, and their results are kept")
+        report.violation(lockdown_path, ViolationCode::NotSupported, |name| {
+            format!(
+                "{name} is not available in jobs: it counts as zero data retention, and their documents are stored"
+            )
         });
     }
 }
 
-/// Checks a number of pages at one time.
-pub(crate) fn check_concurrency(report: &mut Report, given: Option<u32>) -> Option<usize> {
-    let most = given?;
+/// Checks the maximum number of concurrent pages.
+pub(crate) fn check_concurrency(report: &mut Report, max_concurrency: Option<u32>) -> Option<usize> {
+    let max = max_concurrency?;
     let path = Path::Root;
-    bounds::number(report, &path.key("maxConcurrency"), most, JOB_CONCURRENCY_MIN, JOB_CONCURRENCY_MAX);
-    Some(most as usize)
+    bounds::number(report, &path.key("maxConcurrency"), max, JOB_CONCURRENCY_MIN, JOB_CONCURRENCY_MAX);
+    Some(max as usize)
 }

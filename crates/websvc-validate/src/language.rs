@@ -1,14 +1,14 @@
-//! Languages by their BCP 47 tags.
+//! Language tags of BCP 47.
 
 use websvc_types::ViolationCode;
 use websvc_types::limits::{LANGUAGE_MAX_CHARS, LANGUAGES_MAX};
 
 use crate::bounds;
-use crate::domain::without_repetitions;
+use crate::domain::deduplicate;
 use crate::path::Path;
 use crate::report::{Report, quoted};
 
-/// Checks the languages of a visit; a tag with underscores (`en_US`) is read as with hyphens.
+/// Checks language tags. Underscores count as hyphens (`en_US`).
 pub(crate) fn tags(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Vec<String> {
     let mut tags = Vec::new();
     if !bounds::items(report, path, texts.len(), LANGUAGES_MAX) {
@@ -24,23 +24,25 @@ pub(crate) fn tags(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Ve
             });
         }
     }
-    without_repetitions(tags)
+    deduplicate(tags)
 }
 
-/// Tells whether a text is a tag by the grammar of RFC 5646, section 2.1. That its parts are registered is not
-/// checked, except that no language of more than three letters is; the few tags from before the grammar are left out.
+/// Returns whether a text is a tag of the grammar of RFC 5646, section 2.1.
+///
+/// The registry of subtags is not consulted. Languages have at most three letters, because none with more is
+/// registered. Grandfathered tags are not supported.
 fn is_tag(tag: &str) -> bool {
     if tag.len() > LANGUAGE_MAX_CHARS as usize {
         return false;
     }
     let parts: Vec<&str> = tag.split('-').collect();
-    let legal =
+    let is_subtag =
         |part: &&str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    parts.iter().all(legal) && is_ordered(&parts)
+    parts.iter().all(is_subtag) && is_ordered(&parts)
 }
 
-/// Tells whether parts stand in the order of the grammar: language, extended language, script, region, variants,
-/// extensions, private parts.
+/// Returns whether the subtags are in the order of the grammar: language, extended languages, script, region, variants,
+/// extensions, private use.
 fn is_ordered(parts: &[&str]) -> bool {
     let Some((language, mut rest)) = parts.split_first() else { return false };
     if is_private(language) {
@@ -56,7 +58,8 @@ fn is_ordered(parts: &[&str]) -> bool {
     are_extensions(rest)
 }
 
-/// Tells whether parts are extensions, each begun by a single letter or digit, perhaps with private parts at the end.
+/// Returns whether the subtags are extensions, which begin with a single letter or digit, with optional private use at
+/// the end.
 fn are_extensions(mut parts: &[&str]) -> bool {
     while let Some((singleton, rest)) = parts.split_first() {
         if is_private(singleton) {
@@ -70,9 +73,9 @@ fn are_extensions(mut parts: &[&str]) -> bool {
     true
 }
 
-/// Takes the first parts of a kind, at most `most`, and returns how many they are.
-fn take(parts: &mut &[&str], most: usize, kind: impl Fn(&str) -> bool) -> usize {
-    let count = parts.iter().take(most).take_while(|part| kind(part)).count();
+/// Removes the first subtags that match, at most `max`, and returns their number.
+fn take(parts: &mut &[&str], max: usize, matches: impl Fn(&str) -> bool) -> usize {
+    let count = parts.iter().take(max).take_while(|part| matches(part)).count();
     *parts = &parts[count..];
     count
 }

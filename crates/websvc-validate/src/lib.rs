@@ -1,17 +1,10 @@
-//! The field rules of websvc: turns a request into a checked plan, or lists every rule that it breaks.
+//! Field rules of the websvc HTTP interface: converts a request to a checked plan, or lists every rule that it breaks.
 //!
-//! A request (`websvc-types`) is what was sent; a plan is what will be done: every value checked, every default
-//! filled in, the query and the time filter parsed. A plan has no public fields and is only made here, so whoever
-//! holds one need not check again. Nothing here does IO.
+//! A request (crate `websvc-types`) holds what was sent. A plan holds what to do: all values are valid, all defaults
+//! are filled in, the query and the time filter are parsed. Plans have private fields and can only be created here, so
+//! code that has a plan does not need to check it again. This crate does no I/O.
 //!
-//! - [`read_search`], [`read_scrape`], [`read_parse_options`] and [`read_scrape_options`] take bytes: syntax, shape and
-//!   rules, all violations in one answer.
-//! - [`read_map`] and [`read_map_v1`] do the same for the URLs of a site.
-//! - [`read_index_upload`] takes documents for the index, in the same way.
-//! - [`check_search`], [`check_scrape`], [`check_map`] and [`check_scrape_options`] take typed requests of Rust callers.
-//!
-//! The shape of a body (types, names, required and unknown fields) is checked against the published JSON Schema
-//! itself, so that the two cannot drift apart; see the module `shape`.
+//! # Example
 //!
 //! ```
 //! use websvc_validate::{Policy, Rejection, read_search};
@@ -19,12 +12,31 @@
 //! let checked = read_search(br#"{"query": "asyncio gather", "limit": 5}"#, &Policy::default())?;
 //! assert_eq!(checked.plan.limit(), 5);
 //!
-//! let refused = read_search(br#"{"limit": 101, "sources": ["wbe"]}"#, &Policy::default());
-//! let Err(Rejection::Invalid(violations)) = refused else { panic!("it breaks three rules") };
+//! let result = read_search(br#"{"limit": 101, "sources": ["wbe"]}"#, &Policy::default());
+//! let Err(Rejection::Invalid(violations)) = result else { panic!("the request breaks three rules") };
 //! let paths: Vec<&str> = violations.iter().map(|violation| violation.path.as_str()).collect();
 //! assert_eq!(paths, ["/limit", "/query", "/sources/0"]);
 //! # Ok::<(), Rejection>(())
 //! ```
+//!
+//! # Main items
+//!
+//! | Request | From bytes | From a typed request | Plan |
+//! |---|---|---|---|
+//! | search | [`read_search`] | [`check_search`] | [`SearchPlan`] |
+//! | scrape | [`read_scrape`] | [`check_scrape`] | [`PagePlan`] |
+//! | uploaded file | [`read_parse_options`] | - | [`FilePlan`] |
+//! | scrape options | [`read_scrape_options`] | [`check_scrape_options`] | [`ScrapePlan`] |
+//! | map | [`read_map`], [`read_map_v1`] | [`check_map`] | [`MapPlan`] |
+//! | crawl | [`read_crawl`] | [`check_crawl`] | [`CrawlPlan`] |
+//! | batch | [`read_batch`] | - | [`BatchPlan`] |
+//! | documents for the index | [`read_index_upload`] | - | the request itself |
+//!
+//! All of them return a [`Checked`] plan with warnings, or a [`Rejection`]. The [`Policy`] has the permissions of the
+//! team.
+//!
+//! The `read_` functions check syntax, shape and rules, and report all violations at once. The shape of a body (types,
+//! names, required and unknown fields) is checked against the published JSON Schema, so that the two cannot diverge.
 #![deny(missing_docs)]
 
 mod action;

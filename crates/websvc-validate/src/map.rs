@@ -1,4 +1,4 @@
-//! The rules of a map: request in, plan out.
+//! Rules of a map: converts a request to a plan.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,15 +24,15 @@ use crate::{bounds, path_filter, target};
 /// Checks a map.
 ///
 /// # Errors
-/// Every rule that the request breaks, or what the team may not do.
+/// [`Rejection`] lists every rule that the request breaks, or names the permission that the team lacks.
 pub fn check_map(request: MapRequest, policy: &Policy) -> Result<Checked<MapPlan>, Rejection> {
     plan(Report::default(), request, policy)
 }
 
-/// Checks a map, and ends the report of what was found before.
+/// Checks a map, and adds the findings to those of the report.
 ///
 /// # Errors
-/// As [`check_map`].
+/// The same as [`check_map`].
 pub(crate) fn plan(
     mut report: Report,
     request: MapRequest,
@@ -40,11 +40,11 @@ pub(crate) fn plan(
 ) -> Result<Checked<MapPlan>, Rejection> {
     match check(&mut report, request, policy) {
         Some(plan) => report.finish(plan),
-        None => Err(report.rejection().expect("a request without a URL is a violation")),
+        None => Err(report.rejection().expect("a missing plan has a violation")),
     }
 }
 
-/// Checks a map. The plan holds only if the report has no violation; without a URL there is none.
+/// Checks a map. The plan is valid only if the report has no violation. `None` means that the URL is invalid.
 fn check(report: &mut Report, mut request: MapRequest, policy: &Policy) -> Option<MapPlan> {
     let body = Path::Root;
     let start = target::check(report, &body.key("url"), &request.url);
@@ -57,26 +57,26 @@ fn check(report: &mut Report, mut request: MapRequest, policy: &Policy) -> Optio
     let timeout_ms = request.timeout.unwrap_or(SEARCH_TIMEOUT_DEFAULT_MS);
     bounds::number(report, &body.key("timeout"), timeout_ms, SEARCH_TIMEOUT_MIN_MS, SEARCH_TIMEOUT_MAX_MS);
     let delay = request.delay.unwrap_or(0.0);
-    let has_delay = bounds::number(report, &body.key("delay"), delay, 0.0, MAP_DELAY_MAX_S);
-    let on_whole_url = request.regex_on_full_url.unwrap_or(false);
+    let is_valid_delay = bounds::number(report, &body.key("delay"), delay, 0.0, MAP_DELAY_MAX_S);
+    let on_full_url = request.regex_on_full_url.unwrap_or(false);
     let (include, exclude) = (request.include_paths.take(), request.exclude_paths.take());
-    let lists = PathLists { include, exclude, on_whole_url };
-    let paths = path_filter::check(report, lists, &policy.path_patterns, path_filter::is_short);
-    manners(report, &request);
+    let lists = PathLists { include, exclude, on_full_url };
+    let paths = path_filter::check(report, lists, &policy.path_patterns, path_filter::has_valid_length);
+    check_robots(report, &request);
     if request.max_discovery_depth.is_some_and(|depth| depth > 1) {
         report.warning(&body.key("maxDiscoveryDepth"), |name| {
-            format!("{name} counts as 1: a map follows no links, a crawl does")
+            format!("{name} counts as 1: a map does not follow links, unlike a crawl")
         });
     }
     let retention = RetentionMode::requested_retention(policy);
-    let or = |given: Option<bool>, default: bool| given.unwrap_or(default);
+    let or = |value: Option<bool>, default: bool| value.unwrap_or(default);
     let sitemap = request.sitemap.unwrap_or_default();
     let subdomains = or(request.include_subdomains, true) || or(request.allow_subdomains, false);
     let by_path = or(request.filter_by_path, true) && !or(request.crawl_entire_domain, false);
     let (other_sites, links) =
         (or(request.allow_external_links, false), request.max_discovery_depth != Some(0));
-    let queries = !or(request.ignore_query_parameters, true);
-    let every_spelling = !or(request.deduplicate_similar_urls, true);
+    let includes_queries = !or(request.ignore_query_parameters, true);
+    let url_variants = !or(request.deduplicate_similar_urls, true);
     let index = or(request.use_index, true);
     let mut page = page(report, request, policy, retention);
     let start = start?;
@@ -86,24 +86,24 @@ fn check(report: &mut Report, mut request: MapRequest, policy: &Policy) -> Optio
         sitemap,
         subdomains,
         other_sites,
-        queries,
-        every_spelling,
+        includes_queries,
+        url_variants,
         by_path,
         limit: limit as usize,
         timeout: Duration::from_millis(timeout_ms.max(SEARCH_TIMEOUT_FLOOR_MS)),
-        delay: if has_delay { Duration::from_secs_f64(delay) } else { Duration::ZERO },
+        delay: if is_valid_delay { Duration::from_secs_f64(delay) } else { Duration::ZERO },
         paths,
         links,
         index,
         retention,
-        elsewhere: ScrapePlan { headers: BTreeMap::new(), ..page.clone() },
+        page_without_headers: ScrapePlan { headers: BTreeMap::new(), ..page.clone() },
         page,
         url: start.url,
     })
 }
 
-/// Nobody may have a site's robots.txt ignored, or read it as somebody else.
-fn manners(report: &mut Report, request: &MapRequest) {
+/// Rejects options that would ignore robots.txt, or read it as another user agent.
+fn check_robots(report: &mut Report, request: &MapRequest) {
     if request.ignore_robots_txt == Some(true) {
         report.forbid("ignoreRobotsTxt is not enabled for this team");
     }
@@ -112,7 +112,7 @@ fn manners(report: &mut Report, request: &MapRequest) {
     }
 }
 
-/// Returns how what is fetched is fetched: as pages are, by the same rules.
+/// Returns the plan for fetching the start page and other files: the same rules as for scraping a page.
 fn page(report: &mut Report, request: MapRequest, policy: &Policy, retention: RetentionMode) -> ScrapePlan {
     let MapRequest { headers, location, threat_protection, audit_metadata, ignore_cache, .. } = request;
     let options = ScrapeOptions {

@@ -9,7 +9,7 @@ use crate::path_filter::PathFilter;
 use crate::retention::RetentionMode;
 use crate::scrape_plan::ScrapePlan;
 
-/// A checked map with every default filled in.
+/// Plan of a map: all values are valid, all defaults are filled in.
 #[derive(Debug, Clone)]
 pub struct MapPlan {
     pub(crate) url: Url,
@@ -17,8 +17,8 @@ pub struct MapPlan {
     pub(crate) sitemap: SitemapMode,
     pub(crate) subdomains: bool,
     pub(crate) other_sites: bool,
-    pub(crate) queries: bool,
-    pub(crate) every_spelling: bool,
+    pub(crate) includes_queries: bool,
+    pub(crate) url_variants: bool,
     pub(crate) by_path: bool,
     pub(crate) limit: usize,
     pub(crate) timeout: Duration,
@@ -28,24 +28,24 @@ pub struct MapPlan {
     pub(crate) index: bool,
     pub(crate) retention: RetentionMode,
     pub(crate) page: ScrapePlan,
-    /// As `page`, without the headers of the caller.
-    pub(crate) elsewhere: ScrapePlan,
+    /// The same as `page`, without the headers of the caller.
+    pub(crate) page_without_headers: ScrapePlan,
 }
 
 impl MapPlan {
-    /// Returns where the site begins.
+    /// Returns the start URL, without user name and password.
     #[must_use]
     pub fn url(&self) -> &Url {
         &self.url
     }
 
-    /// Returns the words that the URLs are ranked by.
+    /// Returns the words to rank the URLs by.
     #[must_use]
     pub fn search(&self) -> Option<&str> {
         self.search.as_deref()
     }
 
-    /// Returns what sitemaps are used for.
+    /// Returns the use of sitemaps.
     #[must_use]
     pub fn sitemap(&self) -> SitemapMode {
         self.sitemap
@@ -63,16 +63,16 @@ impl MapPlan {
         self.other_sites
     }
 
-    /// Returns whether URLs are listed with their queries.
+    /// Returns whether URLs are listed with their query.
     #[must_use]
-    pub fn queries(&self) -> bool {
-        self.queries
+    pub fn includes_queries(&self) -> bool {
+        self.includes_queries
     }
 
-    /// Returns whether every spelling of an address is listed.
+    /// Returns whether all spellings of a URL are listed, instead of one.
     #[must_use]
     pub fn includes_url_variants(&self) -> bool {
-        self.every_spelling
+        self.url_variants
     }
 
     /// Returns whether only URLs below the path of the start page are listed.
@@ -81,25 +81,25 @@ impl MapPlan {
         self.by_path
     }
 
-    /// Returns how many URLs are listed at most, 1 to 100000.
+    /// Returns the maximum number of URLs, 1 to 100000.
     #[must_use]
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Returns the time for the whole request.
+    /// Returns the time limit of the whole request.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// Returns the wait before each request to the site.
+    /// Returns the delay before each request to the site.
     #[must_use]
     pub fn delay(&self) -> Duration {
         self.delay
     }
 
-    /// Returns which URLs are wanted by their paths.
+    /// Returns the filter of URLs by path.
     #[must_use]
     pub fn paths(&self) -> &PathFilter {
         &self.paths
@@ -111,31 +111,31 @@ impl MapPlan {
         self.links && self.sitemap != SitemapMode::Only
     }
 
-    /// Returns whether what the index knows of the site is listed.
+    /// Returns whether URLs of the index are listed.
     #[must_use]
     pub fn index(&self) -> bool {
         self.index && self.sitemap != SitemapMode::Only
     }
 
-    /// Returns what may be kept of the map.
+    /// Returns the data retention of the request.
     #[must_use]
     pub fn retention(&self) -> RetentionMode {
         self.retention
     }
 
-    /// Returns how the start page is fetched.
+    /// Returns the plan for fetching the start page.
     #[must_use]
     pub fn page(&self) -> &ScrapePlan {
         &self.page
     }
 
-    /// Returns how a file is fetched: the headers of the caller are for the host that they were given for, and not for a
-    /// less secure way to it.
+    /// Returns the plan for fetching the file at this URL. The headers of the caller are sent only to the host of the
+    /// start URL, and not over a less secure connection.
     #[must_use]
-    pub fn fetching(&self, url: &Url) -> &ScrapePlan {
+    pub fn scrape_plan_for(&self, url: &Url) -> &ScrapePlan {
         let is_same_host = url.host() == self.url.host();
-        let is_same_way = url.origin() == self.url.origin()
+        let is_secure_enough = url.origin() == self.url.origin()
             || (url.scheme() == "https" && url.port().is_none() && self.url.port().is_none());
-        if is_same_host && is_same_way { &self.page } else { &self.elsewhere }
+        if is_same_host && is_secure_enough { &self.page } else { &self.page_without_headers }
     }
 }

@@ -1,4 +1,4 @@
-//! The rules of a request for one page, and of one for an uploaded file.
+//! Rules of a scrape and of the conversion of an uploaded file.
 
 use websvc_types::{Format, ParseOptions, ScrapeRequest};
 
@@ -12,7 +12,7 @@ use crate::scrape::{self, ScrapeContext};
 use crate::scrape_plan::ScrapePlan;
 use crate::target::{self, Target};
 
-/// A checked request for one page.
+/// Plan of a scrape: all values are valid, all defaults are filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PagePlan {
     pub(crate) target: Target,
@@ -21,26 +21,26 @@ pub struct PagePlan {
 }
 
 impl PagePlan {
-    /// Returns which page it is.
+    /// Returns the page to scrape.
     #[must_use]
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// Returns what may be kept of the request.
+    /// Returns the data retention of the request.
     #[must_use]
     pub fn retention(&self) -> RetentionMode {
         self.retention
     }
 
-    /// Returns how the page is scraped.
+    /// Returns the plan for scraping the page.
     #[must_use]
     pub fn scrape(&self) -> &ScrapePlan {
         &self.scrape
     }
 }
 
-/// A checked request for an uploaded file.
+/// Plan of the conversion of an uploaded file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilePlan {
     pub(crate) retention: RetentionMode,
@@ -48,51 +48,51 @@ pub struct FilePlan {
 }
 
 impl FilePlan {
-    /// Returns what may be kept of the request.
+    /// Returns the data retention of the request.
     #[must_use]
     pub fn retention(&self) -> RetentionMode {
         self.retention
     }
 
-    /// Returns what is made of the file. It is never kept in the cache.
+    /// Returns the plan for converting the file. It is never stored in the cache.
     #[must_use]
     pub fn scrape(&self) -> &ScrapePlan {
         &self.scrape
     }
 }
 
-/// Checks a request for one page, where no formats mean markdown.
+/// Checks a scrape request. Without formats, the format is markdown.
 ///
 /// # Errors
-/// Every rule that the request breaks, or what the team may not do.
+/// [`Rejection`] lists every rule that the request breaks, or names the permission that the team lacks.
 pub fn check_scrape(request: ScrapeRequest, policy: &Policy) -> Result<Checked<PagePlan>, Rejection> {
     let mut report = Report::default();
     let plan = check_page(&mut report, request, policy);
     finish(report, plan)
 }
 
-/// Checks a request for one page; no plan is a violation in the report.
+/// Checks a scrape request. `None` means that the report has a violation.
 pub(crate) fn check_page(report: &mut Report, request: ScrapeRequest, policy: &Policy) -> Option<PagePlan> {
     let ScrapeRequest { url, zero_data_retention, options } = request;
     let target = target::check(report, &Path::Root.key("url"), &url);
     let retention = retention_of(report, zero_data_retention, policy);
-    let mut scrape = check_alone(report, options, policy, retention);
+    let mut scrape = check_with_default_format(report, options, policy, retention);
     let target = target?;
     scrape.authorize(target.credentials());
     Some(PagePlan { target, retention, scrape })
 }
 
-/// Checks the options of an uploaded file, where no formats mean markdown.
+/// Checks the options of an uploaded file. Without formats, the format is markdown.
 pub(crate) fn check_file(report: &mut Report, request: ParseOptions, policy: &Policy) -> FilePlan {
     let ParseOptions { zero_data_retention, options } = request;
     let retention = retention_of(report, zero_data_retention, policy);
-    let scrape = check_alone(report, options, policy, retention);
-    // It has no address under which it could be found again.
+    let scrape = check_with_default_format(report, options, policy, retention);
+    // A file has no URL under which the cache could find it.
     FilePlan { retention, scrape: ScrapePlan { store_in_cache: false, ..scrape } }
 }
 
-/// Checks the options of what is scraped alone, where no formats mean markdown.
-pub(crate) fn check_alone(
+/// Checks the options of a single page or file. Without formats, the format is markdown.
+pub(crate) fn check_with_default_format(
     report: &mut Report,
     options: websvc_types::ScrapeOptions,
     policy: &Policy,
@@ -106,20 +106,20 @@ pub(crate) fn check_alone(
     plan
 }
 
-/// Returns the plan, if there is one.
+/// Returns the plan.
 ///
 /// # Errors
-/// What speaks against it.
+/// [`Rejection`] with the findings of the report.
 pub(crate) fn finish(report: Report, plan: Option<PagePlan>) -> Result<Checked<PagePlan>, Rejection> {
     let Checked { plan, warnings } = report.finish(plan)?;
-    let plan = plan.expect("a page without a plan is a violation");
+    let plan = plan.expect("a missing plan has a violation");
     Ok(Checked { plan, warnings })
 }
 
 fn retention_of(report: &mut Report, zero: Option<bool>, policy: &Policy) -> RetentionMode {
-    let demanded = RetentionMode::requested_retention(policy);
+    let policy_retention = RetentionMode::requested_retention(policy);
     if zero != Some(true) {
-        return demanded;
+        return policy_retention;
     }
     if policy.zdr == FeaturePolicy::Off {
         report.forbid("zeroDataRetention is not enabled for this team");

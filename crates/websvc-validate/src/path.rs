@@ -1,14 +1,14 @@
 //! Path of a value in a body.
 
-/// A place in a body, as a list that grows on the stack while the body is walked: a path costs nothing until
-/// [`Report`](crate::report::Report) writes it down.
+/// Path of a value in a body: a linked list on the stack of the walk. It allocates nothing until
+/// [`Report`](crate::report::Report) converts it to text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Path<'a> {
-    /// The whole body.
+    /// Whole body.
     Root,
-    /// A field.
+    /// Field of an object.
     Key(&'a Path<'a>, &'a str),
-    /// An item of an array.
+    /// Item of an array.
     Index(&'a Path<'a>, usize),
 }
 

@@ -1,4 +1,4 @@
-//! One compiled path pattern.
+//! Compiled path pattern.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,38 +9,39 @@ use regex_automata::nfa::thompson::pikevm::PikeVM;
 use regex_automata::nfa::thompson::{NFA, WhichCaptures};
 use regex_automata::util::syntax;
 
-/// Largest automaton of one pattern, in bytes: repetitions of repetitions grow without bound.
+/// Maximum size of the automaton of a pattern, in bytes. Nested repetitions would grow without bound.
 const PATTERN_MAX_BYTES: usize = 1 << 20;
 
-/// Memory for the states that searches build, in bytes; a large automaton needs more.
-const CACHE_BYTES: usize = 16 * 1024;
+/// Memory for the states that searches build, in bytes. A large automaton needs more.
+const MIN_CACHE_BYTES: usize = 16 * 1024;
 
-/// A regular expression that is searched for in URLs. It has one cache, which all users share, so that its memory does
-/// not grow with the number of threads.
+/// Regular expression that is searched for in URLs. All threads share one cache, so that the memory does not grow with
+/// their number.
 pub(crate) struct PathPattern {
     text: Arc<str>,
     dfa: DFA,
-    /// Empty until the first search.
+    /// Cache of search states, created by the first search.
     cache: Mutex<Option<Cache>>,
+    /// Maximum memory, in bytes.
     bytes: usize,
 }
 
-/// Reason why a pattern cannot be compiled.
+/// Error of compiling a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CompileError {
-    /// It is not a regular expression.
+    /// The text is not a regular expression.
     Syntax(String),
-    /// Its automaton would take more than this, in bytes.
+    /// The automaton would take more than this number of bytes.
     TooBig(usize),
 }
 
 impl PathPattern {
-    /// Compiles a pattern whose automaton may take `max_bytes`, or less where one pattern may not have as much.
+    /// Compiles a pattern whose automaton takes at most `max_bytes`, and at most the limit of a single pattern.
     pub(crate) fn compile(text: &str, max_bytes: usize) -> Result<Self, CompileError> {
         let limit = max_bytes.min(PATTERN_MAX_BYTES);
         let syntax_error = |error: String| CompileError::Syntax(error);
-        // URLs are ASCII. Classes of Unicode take a hundred times the memory and match no more of them, so they are
-        // compiled only where the pattern cannot be read without.
+        // URLs are ASCII. Unicode classes take a hundred times the memory and match no more URLs, so the pattern is
+        // parsed with them only if it cannot be parsed without.
         let ascii = syntax::Config::new().unicode(false).utf8(false);
         let hir = match syntax::parse_with(text, &ascii) {
             Ok(hir) => hir,
@@ -56,9 +57,9 @@ impl PathPattern {
             }
         })?;
         let config = DFA::config().unicode_word_boundary(true);
-        let least =
+        let min_capacity =
             config.get_minimum_cache_capacity(&nfa).map_err(|error| syntax_error(error.to_string()))?;
-        let capacity = least.max(CACHE_BYTES);
+        let capacity = min_capacity.max(MIN_CACHE_BYTES);
         let bytes = size_of::<Self>() + text.len() + nfa.memory_usage() + capacity;
         let dfa = DFA::builder()
             .configure(config.cache_capacity(capacity))
@@ -67,23 +68,23 @@ impl PathPattern {
         Ok(Self { text: text.into(), dfa, cache: Mutex::new(None), bytes })
     }
 
-    /// Returns the text it was compiled from.
+    /// Returns the text of the pattern.
     pub(crate) fn text(&self) -> &Arc<str> {
         &self.text
     }
 
-    /// Returns the most memory it takes, in bytes: the automaton and the full cache of its searches.
+    /// Returns the maximum memory of the pattern, in bytes: the automaton and the full cache of its searches.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Returns whether it is found anywhere in a text.
+    /// Returns whether the pattern matches anywhere in a text.
     pub(crate) fn is_match(&self, text: &str) -> bool {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let cache = cache.get_or_insert_with(|| self.dfa.create_cache());
         match self.dfa.try_search_fwd(cache, &Input::new(text).earliest(true)) {
             Ok(found) => found.is_some(),
-            // A word boundary beside a character that is not ASCII, which no URL has.
+            // The lazy DFA fails at a word boundary next to a non-ASCII character, which no URL has.
             Err(_) => PikeVM::new_from_nfa(self.dfa.get_nfa().clone())
                 .is_ok_and(|vm| vm.is_match(&mut vm.create_cache(), text)),
         }
@@ -107,12 +108,12 @@ mod tests {
     fn check(pattern: &str, text: &str, expected: bool) {
         let compiled = PathPattern::compile(pattern, usize::MAX).expect("a pattern");
         assert_eq!(compiled.is_match(text), expected, "{pattern} in {text}");
-        let other = PathPattern::compile(pattern, usize::MAX).expect("a pattern");
-        assert_eq!(other.is_match(text), expected, "{pattern} in {text}, again");
+        let again = PathPattern::compile(pattern, usize::MAX).expect("a pattern");
+        assert_eq!(again.is_match(text), expected, "{pattern} in {text}, compiled again");
     }
 
     #[test]
-    fn pattern_matches_like_regex() {
+    fn pattern_matches_as_crate_regex_does() {
         check("^/docs/", "/docs/x", true);
         check("^/docs/", "/a/docs/x", false);
         check("docs", "/a/docs/x", true);
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn pattern_that_grows_is_refused() {
+    fn pattern_with_too_large_automaton_is_rejected() {
         let limit = CompileError::TooBig(PATTERN_MAX_BYTES);
         assert_eq!(PathPattern::compile("(x{500}){500}", usize::MAX).err(), Some(limit));
         assert_eq!(PathPattern::compile("x{500}", 100).err(), Some(CompileError::TooBig(100)));

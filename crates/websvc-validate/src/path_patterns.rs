@@ -1,5 +1,7 @@
-//! The compiled path patterns of crawls and maps: equal ones are compiled once and shared, their memory is bounded for
-//! each request, each team and the process, and it is free when the last plan that uses them is dropped.
+//! Table of the compiled path patterns of crawls and maps.
+//!
+//! Equal patterns are compiled once and shared. Their memory is limited per request, per team and for the process, and
+//! it is freed when the last plan that uses a pattern is dropped.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,14 +12,14 @@ use websvc_types::limits::{
 
 use crate::path_pattern::{CompileError, PathPattern};
 
-/// Bounds of the memory of compiled path patterns, in bytes.
+/// Limits of the memory of compiled path patterns, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PatternLimits {
-    /// Patterns of one request.
+    /// Limit of the patterns of one request.
     pub request: usize,
-    /// Different patterns of the requests and jobs of one team.
+    /// Limit of the distinct patterns of all requests and jobs of a team.
     pub team: usize,
-    /// Different patterns of all.
+    /// Limit of all distinct patterns.
     pub total: usize,
 }
 
@@ -31,14 +33,14 @@ impl Default for PatternLimits {
     }
 }
 
-/// Handle of one team on the table of compiled path patterns. Cheap to clone.
+/// Handle of a team on the table of compiled path patterns. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct PathPatterns {
     table: Arc<Table>,
     team: Arc<str>,
 }
 
-/// Handles are equal when they are of one team and one table.
+/// Handles are equal if they are of the same team and table.
 impl PartialEq for PathPatterns {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.table, &other.table) && self.team == other.team
@@ -47,17 +49,17 @@ impl PartialEq for PathPatterns {
 
 impl Eq for PathPatterns {}
 
-/// Memory of the compiled path patterns of a table.
+/// Number and memory of the compiled path patterns in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PatternUsage {
-    /// Different patterns that are in use.
+    /// Number of distinct patterns in use.
     pub patterns: usize,
-    /// The most that they take, in bytes.
+    /// Their maximum memory, in bytes.
     pub bytes: usize,
 }
 
 impl PathPatterns {
-    /// Makes a table.
+    /// Creates a table with these limits.
     #[must_use]
     pub fn new(limits: PatternLimits) -> Self {
         Self { table: Arc::new(Table { limits, state: Mutex::default() }), team: Arc::default() }
@@ -65,18 +67,18 @@ impl PathPatterns {
 
     /// Returns the handle of a team on the same table.
     #[must_use]
-    pub fn of_team(&self, team: &str) -> Self {
+    pub fn for_team(&self, team: &str) -> Self {
         Self { table: Arc::clone(&self.table), team: team.into() }
     }
 
-    /// Returns what the table holds.
+    /// Returns number and memory of the patterns in the table.
     #[must_use]
     pub fn usage(&self) -> PatternUsage {
         let state = self.table.lock();
         PatternUsage { patterns: state.entries.len(), bytes: state.bytes }
     }
 
-    /// Begins to compile the patterns of a request.
+    /// Starts to compile the patterns of a request.
     pub(crate) fn request(&self) -> PatternRequest {
         PatternRequest { handle: self.clone(), patterns: Vec::new(), indexes: HashMap::new(), bytes: 0 }
     }
@@ -91,12 +93,13 @@ struct Table {
 #[derive(Debug, Default)]
 struct State {
     entries: HashMap<Arc<str>, Entry>,
-    /// Bytes of the different patterns of each team that uses any.
+    /// Bytes of the distinct patterns of each team that uses any.
     teams: HashMap<Arc<str>, usize>,
+    /// Bytes of all distinct patterns.
     bytes: usize,
 }
 
-/// A pattern with the number of leases that use it, by team. Nobody is left of an entry without one.
+/// Pattern with the number of leases that use it, by team. An entry without leases is removed.
 #[derive(Debug)]
 struct Entry {
     pattern: Arc<PathPattern>,
@@ -109,51 +112,53 @@ impl Table {
     }
 }
 
-/// Reason why a pattern is not taken into a request.
+/// Error of adding a pattern to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PatternError {
-    /// It cannot be compiled.
+    /// The pattern cannot be compiled.
     Compile(CompileError),
-    /// The patterns of the request would take more than these bytes.
+    /// The patterns of the request would take more than this number of bytes.
     RequestFull(usize),
 }
 
-/// The patterns of a request while they are compiled.
+/// Patterns of a request during compilation.
 #[derive(Debug)]
 pub(crate) struct PatternRequest {
     handle: PathPatterns,
     patterns: Vec<Arc<PathPattern>>,
+    /// Indexes in `patterns` by text.
     indexes: HashMap<Arc<str>, usize>,
+    /// Memory of the patterns, and of failed compilations.
     bytes: usize,
 }
 
 impl PatternRequest {
-    /// Compiles a pattern, unless that was done before, and returns its index in the lease.
+    /// Compiles a pattern, unless it is in the table, and returns its index in the lease.
     pub(crate) fn add(&mut self, text: &str) -> Result<usize, PatternError> {
         if let Some(index) = self.indexes.get(text) {
             return Ok(*index);
         }
         let limit = self.handle.table.limits.request;
-        let left = limit.saturating_sub(self.bytes);
+        let remaining = limit.saturating_sub(self.bytes);
         let shared = self.handle.table.lock().entries.get(text).map(|entry| Arc::clone(&entry.pattern));
         let pattern = match shared {
             Some(pattern) => pattern,
-            // What is left bounds the work, too: all patterns of a request cost no more than the bytes that they may have.
-            None => match PathPattern::compile(text, left) {
+            // The remaining bytes also limit the work of all compilations of a request.
+            None => match PathPattern::compile(text, remaining) {
                 Ok(pattern) => Arc::new(pattern),
-                Err(CompileError::TooBig(bytes)) if bytes == left => {
+                Err(CompileError::TooBig(bytes)) if bytes == remaining => {
                     return Err(PatternError::RequestFull(limit));
                 }
                 Err(error) => {
                     if let CompileError::TooBig(bytes) = error {
-                        // It cost as much work as one that fits.
+                        // The failed compilation cost as much work as a successful one.
                         self.bytes += bytes;
                     }
                     return Err(PatternError::Compile(error));
                 }
             },
         };
-        if pattern.bytes() > left {
+        if pattern.bytes() > remaining {
             return Err(PatternError::RequestFull(limit));
         }
         self.bytes += pattern.bytes();
@@ -163,38 +168,38 @@ impl PatternRequest {
         Ok(index)
     }
 
-    /// Enters the patterns into the table for as long as the lease lives.
+    /// Adds the patterns to the table until the lease is dropped.
     ///
     /// # Errors
-    /// A sentence for the caller when the team or the process has no room for them.
+    /// A message for the caller if the patterns exceed the limit of the team or of the process.
     pub(crate) fn lease(self) -> Result<PatternLease, String> {
         let Self { handle: PathPatterns { table, team }, mut patterns, .. } = self;
         let mut state = table.lock();
-        let (mut new, mut new_of_team) = (0, 0);
+        let (mut added, mut added_by_team) = (0, 0);
         for pattern in &mut patterns {
             match state.entries.get(pattern.text()) {
                 Some(entry) => {
-                    // Perhaps another request compiled it at the same time.
+                    // Another request may have compiled it at the same time.
                     *pattern = Arc::clone(&entry.pattern);
-                    new_of_team += if entry.leases.contains_key(&team) { 0 } else { pattern.bytes() };
+                    added_by_team += if entry.leases.contains_key(&team) { 0 } else { pattern.bytes() };
                 }
                 None => {
-                    new += pattern.bytes();
-                    new_of_team += pattern.bytes();
+                    added += pattern.bytes();
+                    added_by_team += pattern.bytes();
                 }
             }
         }
         let limits = table.limits;
-        let of_team = state.teams.get(&team).copied().unwrap_or_default() + new_of_team;
-        if new_of_team > 0 && of_team > limits.team {
-            return Err(full("the crawls and maps of a team", limits.team));
+        let team_bytes = state.teams.get(&team).copied().unwrap_or_default() + added_by_team;
+        if added_by_team > 0 && team_bytes > limits.team {
+            return Err(limit_message("the running crawls and maps of a team", limits.team));
         }
-        if new > 0 && state.bytes + new > limits.total {
-            return Err(full("all crawls and maps", limits.total));
+        if added > 0 && state.bytes + added > limits.total {
+            return Err(limit_message("all running crawls and maps", limits.total));
         }
-        state.bytes += new;
-        if new_of_team > 0 {
-            state.teams.insert(Arc::clone(&team), of_team);
+        state.bytes += added;
+        if added_by_team > 0 {
+            state.teams.insert(Arc::clone(&team), team_bytes);
         }
         for pattern in &patterns {
             let entry = state
@@ -208,14 +213,14 @@ impl PatternRequest {
     }
 }
 
-fn full(of: &str, bytes: usize) -> String {
+fn limit_message(owner: &str, bytes: usize) -> String {
     format!(
-        "Rate limit exceeded: the patterns of {of} that run would take more than the {bytes} bytes of memory that they \
-         may; try again when some have ended, or use fewer or shorter includePaths and excludePaths"
+        "Rate limit exceeded: the path patterns of {owner} would take more than {bytes} bytes of memory; try again when \
+         some have ended, or use fewer or shorter includePaths and excludePaths"
     )
 }
 
-/// The patterns of a plan. They count until it is dropped.
+/// Patterns of a plan, which count towards the limits until the lease is dropped.
 #[derive(Debug)]
 pub(crate) struct PatternLease {
     table: Arc<Table>,
@@ -224,7 +229,7 @@ pub(crate) struct PatternLease {
 }
 
 impl PatternLease {
-    /// Returns a pattern by the index that adding it returned.
+    /// Returns the pattern with this index, as returned by [`PatternRequest::add`].
     pub(crate) fn get(&self, index: usize) -> Option<&PathPattern> {
         self.patterns.get(index).map(|pattern| &**pattern)
     }
@@ -242,9 +247,9 @@ impl Drop for PatternLease {
                 continue;
             }
             entry.leases.remove(&self.team);
-            if let Some(of_team) = teams.get_mut(&self.team) {
-                *of_team = of_team.saturating_sub(pattern.bytes());
-                if *of_team == 0 {
+            if let Some(team_bytes) = teams.get_mut(&self.team) {
+                *team_bytes = team_bytes.saturating_sub(pattern.bytes());
+                if *team_bytes == 0 {
                     teams.remove(&self.team);
                 }
             }

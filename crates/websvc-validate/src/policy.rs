@@ -1,4 +1,4 @@
-//! Permissions of a team.
+//! Permissions and defaults of a team.
 
 use std::sync::Arc;
 
@@ -6,7 +6,17 @@ use websvc_types::ThreatProtection;
 
 use crate::path_patterns::PathPatterns;
 
-/// Permissions of a team, and features that always apply. The default allows no enterprise feature.
+/// Permissions of a team, and features that always apply to its requests. The default allows no enterprise feature.
+///
+/// ```
+/// use websvc_validate::{FeaturePolicy, Policy, Rejection, read_search};
+///
+/// let body = br#"{"query": "tea", "enterprise": ["zdr"]}"#;
+/// assert!(matches!(read_search(body, &Policy::default()), Err(Rejection::Forbidden { .. })));
+///
+/// let policy = Policy { zdr: FeaturePolicy::Allowed, ..Policy::default() };
+/// assert!(read_search(body, &policy).is_ok());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Policy {
     /// Zero data retention end to end (`enterprise: ["zdr"]`).
@@ -15,31 +25,31 @@ pub struct Policy {
     pub anon: FeaturePolicy,
     /// Threat protection (specification, section 2.3).
     pub threat: ThreatPolicy,
-    /// Permission to override threat protection in a request.
+    /// Permission of requests to change threat protection.
     pub threat_override: ThreatOverride,
-    /// The team's own values of threat protection, as [`check_scrape_options`](crate::check_scrape_options) returns those
-    /// of a request; `mode` is of no meaning there.
+    /// Threat protection values of the team, in the form that [`ScrapePlan::threat`](crate::ScrapePlan::threat)
+    /// returns. `mode` is ignored.
     pub threat_values: Arc<ThreatProtection>,
-    /// The compiled path patterns that the team has a part of.
+    /// Table of compiled path patterns, as a handle of the team.
     pub path_patterns: PathPatterns,
 }
 
-/// Permission to use a feature: never, on request, or always.
+/// Policy for a feature: rejected, allowed on request, or forced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FeaturePolicy {
-    /// A request that asks for it is refused.
+    /// A request for the feature is rejected.
     #[default]
     Off,
-    /// A request may ask for it.
+    /// A request may use the feature.
     Allowed,
-    /// Every request is treated as if it asked for it.
+    /// Every request uses the feature.
     Forced,
 }
 
-/// Checks of URLs for risks.
+/// Threat protection of a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ThreatPolicy {
-    /// Not enabled: a request with `threatProtection` is refused.
+    /// Not enabled: a request with `threatProtection` is rejected.
     #[default]
     Off,
     /// Enabled; a request may turn it off.
@@ -48,12 +58,12 @@ pub enum ThreatPolicy {
     Enforced,
 }
 
-/// Permission to override threat protection in a request, once it is enabled.
+/// Permission of requests to change threat protection that is enabled for the team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ThreatOverride {
-    /// It may.
+    /// A request may change threat protection.
     #[default]
     Allowed,
-    /// A request with `threatProtection` is refused.
+    /// A request with `threatProtection` is rejected.
     Denied,
 }

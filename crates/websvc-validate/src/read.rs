@@ -1,4 +1,4 @@
-//! From the bytes of a body to a plan.
+//! Conversion of the bytes of a body to a plan.
 
 use std::sync::LazyLock;
 
@@ -28,51 +28,61 @@ use crate::search_plan::SearchPlan;
 use crate::shape::{BodyValue, Shape};
 use crate::{bounds, crawl_params, map, scrape, search, upload};
 
-static SEARCH: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<SearchRequest>().as_value()));
-static SCRAPE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ScrapeOptions>().as_value()));
+/// Declares the shapes of request types, compiled at the first request of each type.
+macro_rules! request_shapes {
+    ($($name:ident: $request:ty;)*) => {
+        $(static $name: LazyLock<Shape> =
+            LazyLock::new(|| Shape::compile(schema::request::<$request>().as_value()));)*
 
-static BATCH: LazyLock<Shape> =
-    LazyLock::new(|| Shape::of(schema::request::<BatchScrapeRequest>().as_value()));
-static CRAWL: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<CrawlRequest>().as_value()));
-static CRAWL_WORDS: LazyLock<Shape> =
-    LazyLock::new(|| Shape::of(schema::request::<CrawlParamsRequest>().as_value()));
-static CRAWL_PARAMS: LazyLock<Shape> =
-    LazyLock::new(|| Shape::of(schema::request::<CrawlParams>().as_value()));
-static PAGE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ScrapeRequest>().as_value()));
-static FILE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ParseOptions>().as_value()));
-static RERANK: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<RerankRequest>().as_value()));
-static UPLOAD: LazyLock<Shape> =
-    LazyLock::new(|| Shape::of(schema::request::<IndexUploadRequest>().as_value()));
-static MAP: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<MapRequest>().as_value()));
-static MAP_V1: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<MapRequestV1>().as_value()));
+        /// Returns the schemas of all shapes, with the names of their types.
+        #[cfg(test)]
+        pub(crate) fn request_schemas() -> Vec<(&'static str, Value)> {
+            vec![$((stringify!($request), schema::request::<$request>().to_value())),*]
+        }
+    };
+}
+
+request_shapes! {
+    SEARCH: SearchRequest;
+    SCRAPE: ScrapeOptions;
+    BATCH: BatchScrapeRequest;
+    CRAWL: CrawlRequest;
+    CRAWL_PARAMS_REQUEST: CrawlParamsRequest;
+    CRAWL_PARAMS: CrawlParams;
+    PAGE: ScrapeRequest;
+    FILE: ParseOptions;
+    RERANK: RerankRequest;
+    UPLOAD: IndexUploadRequest;
+    PROGRESS: CrawlProgressRequest;
+    MAP: MapRequest;
+    MAP_V1: MapRequestV1;
+}
 
 /// Reads and checks the body of a map.
 ///
 /// # Errors
-/// The syntax error, or every rule that the request breaks, or what the team may not do.
+/// [`Rejection`] has the syntax error, lists every rule that the request breaks, or names the permission that the team
+/// lacks.
 pub fn read_map(body: &[u8], policy: &Policy) -> Result<Checked<MapPlan>, Rejection> {
     let mut report = Report::default();
     let request = read::<MapRequest>(&mut report, body, &MAP)?;
     map::plan(report, request, policy)
 }
 
-/// Reads and checks the body of a map in the words of the first version.
+/// Reads and checks the body of a map of version 1.
 ///
 /// # Errors
-/// As [`read_map`].
+/// The same as [`read_map`].
 pub fn read_map_v1(body: &[u8], policy: &Policy) -> Result<Checked<MapPlan>, Rejection> {
     let mut report = Report::default();
     let request = read::<MapRequestV1>(&mut report, body, &MAP_V1)?;
     map::plan(report, request.into(), policy)
 }
 
-static PROGRESS: LazyLock<Shape> =
-    LazyLock::new(|| Shape::of(schema::request::<CrawlProgressRequest>().as_value()));
-
-/// Reads and checks how far a crawl is.
+/// Reads and checks a progress report of a crawl.
 ///
 /// # Errors
-/// The syntax error, or every rule that it breaks.
+/// [`Rejection`] has the syntax error, or lists every rule that the report breaks.
 pub fn read_crawl_progress(body: &[u8]) -> Result<Checked<CrawlProgressRequest>, Rejection> {
     let mut report = Report::default();
     let progress = read::<CrawlProgressRequest>(&mut report, body, &PROGRESS)?;
@@ -83,7 +93,7 @@ pub fn read_crawl_progress(body: &[u8]) -> Result<Checked<CrawlProgressRequest>,
 /// Reads and checks documents for the index.
 ///
 /// # Errors
-/// The syntax error, or every rule that the upload breaks.
+/// [`Rejection`] has the syntax error, or lists every rule that the upload breaks.
 pub fn read_index_upload(body: &[u8]) -> Result<Checked<IndexUploadRequest>, Rejection> {
     let mut report = Report::default();
     let upload = read::<IndexUploadRequest>(&mut report, body, &UPLOAD)?;
@@ -94,7 +104,8 @@ pub fn read_index_upload(body: &[u8]) -> Result<Checked<IndexUploadRequest>, Rej
 /// Reads and checks the body of a search.
 ///
 /// # Errors
-/// The syntax error, or every rule that the request breaks, or what the team may not do.
+/// [`Rejection`] has the syntax error, lists every rule that the request breaks, or names the permission that the team
+/// lacks.
 pub fn read_search(body: &[u8], policy: &Policy) -> Result<Checked<SearchPlan>, Rejection> {
     let mut report = Report::default();
     let request = read::<SearchRequest>(&mut report, body, &SEARCH)?;
@@ -102,10 +113,11 @@ pub fn read_search(body: &[u8], policy: &Policy) -> Result<Checked<SearchPlan>, 
     report.finish(plan)
 }
 
-/// Reads and checks the body of a batch, where no formats mean markdown.
+/// Reads and checks the body of a batch. Without formats, the format is markdown.
 ///
 /// # Errors
-/// The syntax error, or every rule that the request breaks, or what the team may not do.
+/// [`Rejection`] has the syntax error, lists every rule that the request breaks, or names the permission that the team
+/// lacks.
 pub fn read_batch(body: &[u8], policy: &Policy) -> Result<Checked<BatchPlan>, Rejection> {
     let mut report = Report::default();
     let request = read::<BatchScrapeRequest>(&mut report, body, &BATCH)?;
@@ -113,19 +125,20 @@ pub fn read_batch(body: &[u8], policy: &Policy) -> Result<Checked<BatchPlan>, Re
     report.finish(plan)
 }
 
-/// Reads and checks the body of a crawl, where no formats mean markdown.
+/// Reads and checks the body of a crawl. Without formats, the format is markdown.
 ///
 /// # Errors
-/// The syntax error, or every rule that the request breaks, or what the team may not do.
+/// [`Rejection`] has the syntax error, lists every rule that the request breaks, or names the permission that the team
+/// lacks.
 pub fn read_crawl(body: &[u8], policy: &Policy) -> Result<Checked<CrawlPlan>, Rejection> {
     let Checked { plan: (_request, plan), warnings } = read_crawl_request(body, policy)?;
     Ok(Checked { plan, warnings })
 }
 
-/// As [`read_crawl`], with the request beside the plan: it is checked again when the work begins, or goes on.
+/// The same as [`read_crawl`], but also returns the request, which a job checks again when it starts or resumes.
 ///
 /// # Errors
-/// As there.
+/// The same as [`read_crawl`].
 pub fn read_crawl_request(
     body: &[u8],
     policy: &Policy,
@@ -137,23 +150,23 @@ pub fn read_crawl_request(
     Ok(Checked { plan: (request, plan), warnings })
 }
 
-/// Reads and checks the body of a request for the options that the prompt of a crawl becomes; the URL is where it begins.
+/// Reads and checks the body of a request for the options that a prompt sets. Also returns the start URL of the crawl.
 ///
 /// # Errors
-/// The syntax error, or every rule that the request breaks.
+/// [`Rejection`] has the syntax error, or lists every rule that the request breaks.
 pub fn read_crawl_params_request(body: &[u8]) -> Result<Checked<(CrawlParamsRequest, Url)>, Rejection> {
     let mut report = Report::default();
-    let request = read::<CrawlParamsRequest>(&mut report, body, &CRAWL_WORDS)?;
+    let request = read::<CrawlParamsRequest>(&mut report, body, &CRAWL_PARAMS_REQUEST)?;
     let start = crawl_params::check_request(&mut report, &request);
     let Checked { plan: (request, start), warnings } = report.finish((request, start))?;
-    let start = start.expect("a request without a start is a violation");
+    let start = start.expect("a missing start URL has a violation");
     Ok(Checked { plan: (request, start), warnings })
 }
 
-/// Reads and checks options of a crawl that somebody made of a prompt, by the rules of those of requests.
+/// Reads and checks options of a crawl that were generated from a prompt, by the rules of requests.
 ///
 /// # Errors
-/// The syntax error, or every rule that they break.
+/// [`Rejection`] has the syntax error, or lists every rule that the options break.
 pub fn read_crawl_params(json: &[u8]) -> Result<Checked<CrawlParams>, Rejection> {
     let mut report = Report::default();
     let params = read::<CrawlParams>(&mut report, json, &CRAWL_PARAMS)?;
@@ -161,10 +174,11 @@ pub fn read_crawl_params(json: &[u8]) -> Result<Checked<CrawlParams>, Rejection>
     report.finish(params)
 }
 
-/// Reads and checks the body of a request for one page, where no formats mean markdown.
+/// Reads and checks the body of a scrape. Without formats, the format is markdown.
 ///
 /// # Errors
-/// The syntax error, or every rule that the request breaks, or what the team may not do.
+/// [`Rejection`] has the syntax error, lists every rule that the request breaks, or names the permission that the team
+/// lacks.
 pub fn read_scrape(body: &[u8], policy: &Policy) -> Result<Checked<PagePlan>, Rejection> {
     let mut report = Report::default();
     let request = read::<ScrapeRequest>(&mut report, body, &PAGE)?;
@@ -172,10 +186,11 @@ pub fn read_scrape(body: &[u8], policy: &Policy) -> Result<Checked<PagePlan>, Re
     page::finish(report, plan)
 }
 
-/// Reads and checks the options that come with an uploaded file, where no formats mean markdown.
+/// Reads and checks the options of an uploaded file. Without formats, the format is markdown.
 ///
 /// # Errors
-/// The syntax error, or every rule that the options break, or what the team may not do.
+/// [`Rejection`] has the syntax error, lists every rule that the options break, or names the permission that the team
+/// lacks.
 pub fn read_parse_options(body: &[u8], policy: &Policy) -> Result<Checked<FilePlan>, Rejection> {
     let mut report = Report::default();
     let request = read::<ParseOptions>(&mut report, body, &FILE)?;
@@ -183,10 +198,11 @@ pub fn read_parse_options(body: &[u8], policy: &Policy) -> Result<Checked<FilePl
     report.finish(plan)
 }
 
-/// Reads and checks a body of scrape options, where no formats mean markdown.
+/// Reads and checks a body of scrape options. Without formats, the format is markdown.
 ///
 /// # Errors
-/// The syntax error, or every rule that the options break, or what the team may not do.
+/// [`Rejection`] has the syntax error, lists every rule that the options break, or names the permission that the team
+/// lacks.
 pub fn read_scrape_options(body: &[u8], policy: &Policy) -> Result<Checked<ScrapePlan>, Rejection> {
     let mut report = Report::default();
     let options = read::<ScrapeOptions>(&mut report, body, &SCRAPE)?;
@@ -194,10 +210,10 @@ pub fn read_scrape_options(body: &[u8], policy: &Policy) -> Result<Checked<Scrap
     report.finish(plan)
 }
 
-/// Reads and checks texts that are to be ordered.
+/// Reads and checks the body of a rerank request.
 ///
 /// # Errors
-/// The syntax error, or every rule that the request breaks.
+/// [`Rejection`] has the syntax error, or lists every rule that the request breaks.
 pub fn read_rerank(body: &[u8]) -> Result<Checked<RerankRequest>, Rejection> {
     let mut report = Report::default();
     let request = read::<RerankRequest>(&mut report, body, &RERANK)?;
@@ -211,16 +227,16 @@ pub fn read_rerank(body: &[u8]) -> Result<Checked<RerankRequest>, Rejection> {
         bounds::number(&mut report, &documents, count, RERANK_DOCUMENTS_MIN, RERANK_DOCUMENTS_MAX);
     }
     if let Some(top_n) = request.top_n {
-        let most = u32::try_from(RERANK_DOCUMENTS_MAX).unwrap_or(u32::MAX);
-        bounds::number(&mut report, &Path::Root.key("top_n"), top_n, 1, most);
+        let max = u32::try_from(RERANK_DOCUMENTS_MAX).unwrap_or(u32::MAX);
+        bounds::number(&mut report, &Path::Root.key("top_n"), top_n, 1, max);
     }
     report.finish(request)
 }
 
-/// Reads a body of an object whose fields are looked at elsewhere.
+/// Reads a body that must be an object, and does not check its fields.
 ///
 /// # Errors
-/// The syntax error, or that it is no object.
+/// [`Rejection`] has the syntax error, or the violation that the body is not an object.
 pub fn read_object(body: &[u8]) -> Result<Map<String, Value>, Rejection> {
     match serde_json::from_slice(body).map_err(|error| malformed(&error))? {
         Value::Object(object) => Ok(object),
@@ -232,30 +248,30 @@ pub fn read_object(body: &[u8]) -> Result<Map<String, Value>, Rejection> {
     }
 }
 
-/// Reads a body, leaving out what has not the shape of `T`.
+/// Reads a body as `T`. Values of the wrong shape are reported and removed before.
 ///
 /// # Errors
-/// The syntax error, or that nothing is left to be checked.
+/// The syntax error, or the violations if nothing remains to be checked.
 fn read<T: DeserializeOwned>(report: &mut Report, body: &[u8], shape: &Shape) -> Result<T, Rejection> {
     let parsed = match std::str::from_utf8(body) {
-        // Checked at once and not text by text, which is several times as quick.
+        // Checking UTF-8 once is several times as fast as checking each string.
         Ok(text) => serde_json::from_str(text),
         Err(_) => serde_json::from_slice(body),
     };
-    let mut tree: BodyValue<'_> = parsed.map_err(|error| malformed(&error))?;
-    if !shape.prune(&mut tree, report) {
-        return Err(report.rejection().expect("a body that is no object is a violation"));
+    let mut body: BodyValue<'_> = parsed.map_err(|error| malformed(&error))?;
+    if !shape.prune(&mut body, report) {
+        return Err(report.rejection().expect("a body that is not an object has a violation"));
     }
-    T::deserialize(tree).map_err(|error| {
-        // The schema and the type disagree, which is a mistake of ours: the caller gets what is known of it.
+    T::deserialize(body).map_err(|error| {
+        // A bug: the schema and the type disagree. The caller gets the error of the type.
         report.violation(&Path::Root, ViolationCode::InvalidType, |_| error.to_string());
-        report.rejection().expect("there is a violation")
+        report.rejection().expect("a violation was just added")
     })
 }
 
 fn malformed(error: &serde_json::Error) -> Rejection {
     let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    let message = text.strip_suffix(&place).unwrap_or(&text).to_owned();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    let message = text.strip_suffix(&position).unwrap_or(&text).to_owned();
     Rejection::Json { line: error.line(), column: error.column(), message }
 }

@@ -13,33 +13,37 @@ use crate::error::Rejection;
 use crate::path::Path;
 use crate::shape::BodyValue;
 
-/// Longer values are cut where a sentence shows them, in characters.
-const SHOWN_CHARS: usize = 60;
+/// Maximum length of a value in a message, in characters.
+const MAX_VALUE_CHARS: usize = 60;
 
-/// The findings of one request.
+/// Findings of the check of one request.
 ///
-/// Sentences are made only for findings that are kept: a body of ten megabytes of mistakes costs no more than its
-/// walk, and its answer stays readable.
+/// Messages are formatted only for findings below the limits, so that a large body with many mistakes costs little and
+/// the response stays readable.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     violations: Vec<Violation>,
+    /// Number of violations above the limit.
     more_violations: usize,
     warnings: Vec<String>,
+    /// Number of warnings above the limit.
     more_warnings: usize,
+    /// Message about a missing permission.
     forbidden: Option<String>,
+    /// Message about an exhausted limit.
     exhausted: Option<String>,
-    /// For arrays from which items were taken out, by pointer: where these items were in the body, in order.
-    taken_out: HashMap<String, Vec<usize>>,
+    /// Original indexes of removed items, in ascending order, by the pointer of the array.
+    removed_items: HashMap<String, Vec<usize>>,
 }
 
-/// A place as the sender sees it.
+/// Location of a value in the body as sent.
 struct FieldLocation {
     pointer: String,
     name: String,
 }
 
 impl Report {
-    /// Adds a violation; `message` gets the name of the place.
+    /// Adds a violation. `message` gets the name of the value.
     pub(crate) fn violation(
         &mut self,
         path: &Path<'_>,
@@ -50,51 +54,52 @@ impl Report {
             self.more_violations += 1;
             return;
         }
-        let FieldLocation { pointer, name } = self.place(path);
+        let FieldLocation { pointer, name } = self.location(path);
         self.violations.push(Violation { path: pointer, code, message: message(&name) });
     }
 
-    /// Adds a warning; `message` gets the name of the place.
+    /// Adds a warning. `message` gets the name of the value.
     pub(crate) fn warning(&mut self, path: &Path<'_>, message: impl FnOnce(&str) -> String) {
         if self.warnings.len() >= WARNINGS_MAX {
             self.more_warnings += 1;
             return;
         }
-        let name = self.place(path).name;
+        let name = self.location(path).name;
         self.warnings.push(message(&name));
     }
 
-    /// Tells whether a place has a violation: then what was there may have been taken out.
+    /// Returns whether the value at a path has a violation. It may then have been removed or replaced.
     pub(crate) fn has(&self, path: &Path<'_>) -> bool {
-        let pointer = self.place(path).pointer;
+        let pointer = self.location(path).pointer;
         self.violations.iter().any(|violation| violation.path == pointer)
     }
 
-    /// Notes that the team may not do this. The first reason is the one that is told.
+    /// Records that the team lacks a permission. The first message wins.
     pub(crate) fn forbid(&mut self, message: &str) {
         self.forbidden.get_or_insert_with(|| message.to_owned());
     }
 
-    /// Records that there is no room for what the request needs. The first reason is the one that is told.
+    /// Records that running requests use up a limit. The first message wins.
     pub(crate) fn exhausted(&mut self, message: String) {
         self.exhausted.get_or_insert(message);
     }
 
-    /// Notes which items of the array at `path` were taken out: their indexes in the body, in order.
-    pub(crate) fn remove_field(&mut self, path: &Path<'_>, indexes: Vec<usize>) {
-        let pointer = self.place(path).pointer;
-        self.taken_out.insert(pointer, indexes);
+    /// Records that items of the array at `path` were removed, with their original indexes in ascending order. Later
+    /// findings then have the original indexes.
+    pub(crate) fn record_removed_items(&mut self, path: &Path<'_>, indexes: Vec<usize>) {
+        let pointer = self.location(path).pointer;
+        self.removed_items.insert(pointer, indexes);
     }
 
-    /// Adds that a required field is missing.
+    /// Adds the violation that a required field is missing.
     pub(crate) fn missing(&mut self, path: &Path<'_>) {
         self.violation(path, ViolationCode::Missing, |name| format!("{name} is required"));
     }
 
-    /// Returns the plan, unless something speaks against it.
+    /// Returns the plan with the warnings, or the rejection if there is one.
     ///
     /// # Errors
-    /// What the team may not do, else all violations.
+    /// See [`rejection`](Self::rejection).
     pub(crate) fn finish<T>(mut self, plan: T) -> Result<Checked<T>, Rejection> {
         if let Some(rejection) = self.rejection() {
             return Err(rejection);
@@ -106,8 +111,8 @@ impl Report {
         Ok(Checked { plan, warnings })
     }
 
-    /// Returns what speaks against the request: what the team may not do, else all violations, else that there is no
-    /// room. Who may not do it need not learn how to.
+    /// Returns the rejection: a missing permission, else all violations, else an exhausted limit. A team without the
+    /// permission learns nothing about the rules.
     pub(crate) fn rejection(&mut self) -> Option<Rejection> {
         if let Some(message) = self.forbidden.take() {
             return Some(Rejection::Forbidden { message });
@@ -116,7 +121,7 @@ impl Report {
             return self.exhausted.take().map(|message| Rejection::Exhausted { message });
         }
         let mut violations = std::mem::take(&mut self.violations);
-        violations.sort_by(|a, b| by_place(&a.path, &b.path));
+        violations.sort_by(|a, b| compare_pointers(&a.path, &b.path));
         if self.more_violations > 0 {
             let message = format!("{} further violations are not listed", self.more_violations);
             violations.push(Violation { path: String::new(), code: ViolationCode::TooLong, message });
@@ -124,31 +129,31 @@ impl Report {
         Some(Rejection::Invalid(violations))
     }
 
-    fn place(&self, path: &Path<'_>) -> FieldLocation {
+    fn location(&self, path: &Path<'_>) -> FieldLocation {
         match path {
             Path::Root => FieldLocation { pointer: String::new(), name: "the body".to_owned() },
             Path::Key(parent, key) => {
-                let mut pointer = self.place(parent).pointer;
+                let mut pointer = self.location(parent).pointer;
                 pointer.push('/');
                 pointer.push_str(&escaped(key));
-                FieldLocation { pointer, name: shortened(key).into_owned() }
+                FieldLocation { pointer, name: truncated(key, MAX_VALUE_CHARS).into_owned() }
             }
             Path::Index(list, index) => {
-                let FieldLocation { pointer, name } = self.place(list);
-                let taken_out = self.taken_out.get(&pointer).map_or(&[][..], Vec::as_slice);
-                let index = former(*index, taken_out);
+                let FieldLocation { pointer, name } = self.location(list);
+                let removed_items = self.removed_items.get(&pointer).map_or(&[][..], Vec::as_slice);
+                let index = original_index(*index, removed_items);
                 FieldLocation { pointer: format!("{pointer}/{index}"), name: format!("{name}[{index}]") }
             }
         }
     }
 }
 
-/// Returns where an item was before others were taken out.
-fn former(index: usize, taken_out: &[usize]) -> usize {
-    taken_out.iter().fold(index, |index, gone| if *gone <= index { index + 1 } else { index })
+/// Returns the index of an item before others were removed.
+fn original_index(index: usize, removed_items: &[usize]) -> usize {
+    removed_items.iter().fold(index, |index, removed| if *removed <= index { index + 1 } else { index })
 }
 
-/// Returns a key as a JSON Pointer (RFC 6901) writes it.
+/// Escapes a key for a JSON Pointer (RFC 6901).
 fn escaped(key: &str) -> Cow<'_, str> {
     if key.contains(['~', '/']) {
         Cow::Owned(key.replace('~', "~0").replace('/', "~1"))
@@ -157,8 +162,8 @@ fn escaped(key: &str) -> Cow<'_, str> {
     }
 }
 
-/// Orders pointers segment by segment, indexes as numbers.
-fn by_place(a: &str, b: &str) -> Ordering {
+/// Compares pointers segment by segment, indexes as numbers.
+fn compare_pointers(a: &str, b: &str) -> Ordering {
     let (mut a, mut b) = (a.split('/'), b.split('/'));
     loop {
         let (a, b) = match (a.next(), b.next()) {
@@ -177,29 +182,24 @@ fn by_place(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Returns a text short enough for a sentence.
-pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
-    cut(text, SHOWN_CHARS)
-}
-
-/// Returns a text cut to so many characters.
-pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
-    match text.char_indices().nth(most) {
+/// Truncates a text to `max_chars` characters.
+pub(crate) fn truncated(text: &str, max_chars: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(max_chars) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
     }
 }
 
-/// Returns a text in quotes, short enough for a sentence.
+/// Returns a text in quotes for a message, truncated.
 pub(crate) fn quoted(text: &str) -> String {
-    format!("{:?}", shortened(text))
+    format!("{:?}", truncated(text, MAX_VALUE_CHARS))
 }
 
-/// Returns a value as a sentence shows it.
-pub(crate) fn shown(value: &BodyValue<'_>) -> String {
+/// Returns a value for a message, truncated.
+pub(crate) fn displayed(value: &BodyValue<'_>) -> String {
     match value {
         BodyValue::Null => "null".to_owned(),
-        BodyValue::Bool(on) => on.to_string(),
+        BodyValue::Bool(value) => value.to_string(),
         BodyValue::Unsigned(number) => number.to_string(),
         BodyValue::Signed(number) => number.to_string(),
         BodyValue::Float(number) => {
@@ -211,8 +211,8 @@ pub(crate) fn shown(value: &BodyValue<'_>) -> String {
     }
 }
 
-/// Returns a value of a caller's own document as a sentence shows it.
-pub(crate) fn shown_json(value: &Value) -> String {
+/// Returns a JSON value for a message, truncated.
+pub(crate) fn displayed_json(value: &Value) -> String {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
         Value::String(text) => quoted(text),

@@ -1,26 +1,26 @@
-//! Retention of a search.
+//! Data retention of a request.
 
 use crate::policy::{FeaturePolicy, Policy};
 
-/// Retention of a search, from `enterprise` and the team's policy; it determines the price.
+/// Data retention of a request, from the request and the policy of the team. It affects the price.
 ///
-/// `lockdown` counts as zero retention too where storage is concerned ([`ScrapePlan::store_in_cache`] is false then),
-/// but has prices of its own, so it does not show here. Ordered from the loosest to the strictest.
+/// The values are ordered from the loosest to the strictest. `lockdown` also stores nothing
+/// ([`ScrapePlan::store_in_cache`] is then false), but has its own prices, so it is not part of this type.
 ///
 /// [`ScrapePlan::store_in_cache`]: crate::ScrapePlan::store_in_cache
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum RetentionMode {
-    /// Standard retention.
+    /// Ordinary retention.
     #[default]
     Normal,
-    /// No content and nothing that tells who asked: that there was a request, and what it cost.
+    /// Stores neither content nor the caller: only that there was a request, and its cost.
     Anonymous,
-    /// No content: who asked, and what it cost.
+    /// Stores no content: only the caller and the cost.
     Zero,
 }
 
 impl RetentionMode {
-    /// Returns what the policy demands of every request.
+    /// Returns the retention that the policy applies to every request.
     #[must_use]
     pub fn requested_retention(policy: &Policy) -> Self {
         match (policy.zdr, policy.anon) {

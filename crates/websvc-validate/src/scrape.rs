@@ -1,4 +1,4 @@
-//! The rules of scrape options (specification, section 2.2): options in, plan out.
+//! Rules of scrape options (specification, section 2.2): converts options to a plan.
 
 use std::time::Duration;
 
@@ -23,24 +23,23 @@ use crate::scrape_plan::{LocationPlan, ScrapePlan};
 use crate::threat_rules::ThreatRules;
 use crate::{action, bounds, country, format, header, language, page, selector, threat};
 
-/// The `maxAge` that the official Python client sends with every request that has scrape options, asked or not. Under
-/// lockdown, whose default is two years, it would make nearly every page a miss without anybody having wanted that:
-/// there exactly this value counts as not given.
-const MAX_AGE_OF_PYTHON_CLIENT_MS: u64 = 14_400_000;
+/// `maxAge` that the official Python client sends with all scrape options by default. Under lockdown, whose default is
+/// two years, it would make nearly every page a miss, so this exact value counts as absent there.
+const PYTHON_CLIENT_MAX_AGE_MS: u64 = 14_400_000;
 
-/// Context of scrape options.
+/// Context of a check of scrape options.
 #[derive(Clone, Copy)]
 pub(crate) struct ScrapeContext<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) retention: RetentionMode,
-    /// The threat protection of the search, in force where the options have none.
+    /// Threat protection of the search, which applies if the options have none.
     pub(crate) threat: Option<&'a ThreatProtection>,
 }
 
-/// Checks the options of a single scrape, where no formats mean markdown.
+/// Checks the options of a single scrape. Without formats, the format is markdown.
 ///
 /// # Errors
-/// Every rule that the options break, or what the team may not do.
+/// [`Rejection`] lists every rule that the options break, or names the permission that the team lacks.
 pub fn check_scrape_options(
     options: ScrapeOptions,
     policy: &Policy,
@@ -50,17 +49,17 @@ pub fn check_scrape_options(
     report.finish(plan)
 }
 
-/// Checks the options of a single scrape. The plan holds only if the report has no violation.
+/// Checks the options of a single scrape. The plan is valid only if the report has no violation.
 pub(crate) fn check_single(report: &mut Report, options: ScrapeOptions, policy: &Policy) -> ScrapePlan {
-    page::check_alone(report, options, policy, RetentionMode::requested_retention(policy))
+    page::check_with_default_format(report, options, policy, RetentionMode::requested_retention(policy))
 }
 
-/// Checks scrape options; no formats stay none. The plan holds only if the report has no violation.
+/// Checks scrape options. Without formats, the plan has none. The plan is valid only if the report has no violation.
 pub(crate) fn check(
     report: &mut Report,
     path: &Path<'_>,
     options: ScrapeOptions,
-    setting: ScrapeContext<'_>,
+    context: ScrapeContext<'_>,
 ) -> ScrapePlan {
     let ScrapeOptions {
         formats,
@@ -87,12 +86,12 @@ pub(crate) fn check(
         profile,
         threat_protection,
         audit_metadata,
-        // Of interest to the log alone.
+        // Accepted for compatibility and not used.
         integration: _,
         origin: _,
     } = options;
     let lockdown = lockdown.unwrap_or(false);
-    let leaves_nothing = lockdown || setting.retention == RetentionMode::Zero;
+    let is_zero_retention = lockdown || context.retention == RetentionMode::Zero;
     let timeout_ms = timeout.unwrap_or(SCRAPE_TIMEOUT_DEFAULT_MS);
     bounds::number(report, &path.key("timeout"), timeout_ms, SCRAPE_TIMEOUT_MIN_MS, SCRAPE_TIMEOUT_MAX_MS);
     let wait_for_ms = wait_for.unwrap_or(0);
@@ -101,14 +100,14 @@ pub(crate) fn check(
     action::check(report, &path.key("actions"), &actions, wait_for_ms);
     let headers = header::check(report, &path.key("headers"), headers.unwrap_or_default());
     let profile =
-        profile.map(|profile| check_profile(report, &path.key("profile"), profile, setting.retention));
-    let threat = check_threat(report, &path.key("threatProtection"), threat_protection, &setting);
-    let kept = if leaves_nothing { RetentionMode::Zero } else { setting.retention };
+        profile.map(|profile| check_profile(report, &path.key("profile"), profile, context.retention));
+    let threat = check_threat(report, &path.key("threatProtection"), threat_protection, &context);
+    let retention = if is_zero_retention { RetentionMode::Zero } else { context.retention };
     let is_private = !headers.is_empty() || !actions.is_empty() || profile.is_some();
     ScrapePlan {
         formats: format::check(report, &path.key("formats"), formats.unwrap_or_default()),
         only_main_content: only_main_content.unwrap_or(true),
-        only_clean_content: clean_content(report, path, only_clean_content, leaves_nothing),
+        only_clean_content: check_clean_content(report, path, only_clean_content, is_zero_retention),
         include_tags: check_tags(report, &path.key("includeTags"), include_tags),
         exclude_tags: check_tags(report, &path.key("excludeTags"), exclude_tags),
         max_age: Duration::from_millis(max_age_ms(report, &path.key("maxAge"), max_age, lockdown)),
@@ -124,19 +123,19 @@ pub(crate) fn check(
         remove_base64_images: remove_base64_images.unwrap_or(true),
         block_ads: block_ads.unwrap_or(true),
         proxy: proxy.unwrap_or(Proxy::Auto),
-        // Anonymized retention keeps no content either: a page may tell who asked for it.
-        store_in_cache: store_in_cache.unwrap_or(true) && !is_private && kept == RetentionMode::Normal,
+        // Anonymized requests store no content either, because a page may identify its caller.
+        store_in_cache: store_in_cache.unwrap_or(true) && !is_private && retention == RetentionMode::Normal,
         lockdown,
         redact_pii: redact(redact_pii),
         profile,
-        protection: ThreatRules::of(setting.policy, threat.as_ref(), kept),
+        protection: ThreatRules::new(context.policy, threat.as_ref(), retention),
         threat,
         audit: audit_metadata.map(|audit| check_audit(report, &path.key("auditMetadata"), audit)),
-        leads: false,
+        needs_out_links: false,
     }
 }
 
-/// Checks the wait for a page: of a time that the caller gives, half is left for what is not waiting.
+/// Checks the wait for a page. It must leave half of a `timeout` that the request sets.
 fn check_wait(report: &mut Report, path: &Path<'_>, wait_for_ms: u64, timeout_ms: Option<u64>) {
     let Some(timeout_ms) = timeout_ms.filter(|timeout_ms| wait_for_ms > timeout_ms / 2) else {
         bounds::number(report, path, wait_for_ms, 0, WAIT_TOTAL_MAX_MS);
@@ -149,39 +148,44 @@ fn check_wait(report: &mut Report, path: &Path<'_>, wait_for_ms: u64, timeout_ms
     }
 }
 
-/// Returns the threat protection of the pages: without one of their own, that of the search.
+/// Returns the threat protection of the pages: that of the options, else that of the search.
 fn check_threat(
     report: &mut Report,
     path: &Path<'_>,
-    own: Option<ThreatProtection>,
-    setting: &ScrapeContext<'_>,
+    protection: Option<ThreatProtection>,
+    context: &ScrapeContext<'_>,
 ) -> Option<ThreatProtection> {
-    match own {
-        Some(own) => Some(threat::check(report, path, own, setting.policy)),
-        None => setting.threat.cloned(),
+    match protection {
+        Some(protection) => Some(threat::check(report, path, protection, context.policy)),
+        None => context.threat.cloned(),
     }
 }
 
-/// Returns whether a model cleans the content: never that of a page of which nothing may be kept.
-fn clean_content(report: &mut Report, path: &Path<'_>, asked: Option<bool>, leaves_nothing: bool) -> bool {
-    let asked = asked.unwrap_or(false);
-    if asked && leaves_nothing {
+/// Checks and returns `onlyCleanContent`, which is not available with zero data retention.
+fn check_clean_content(
+    report: &mut Report,
+    path: &Path<'_>,
+    requested: Option<bool>,
+    is_zero_retention: bool,
+) -> bool {
+    let requested = requested.unwrap_or(false);
+    if requested && is_zero_retention {
         report.violation(&path.key("onlyCleanContent"), ViolationCode::Conflict, |name| {
-            format!("{name} is not supported on requests of zero data retention, lockdown among them")
+            format!("{name} is not supported with zero data retention, which includes lockdown")
         });
     }
-    asked
+    requested
 }
 
-fn max_age_ms(report: &mut Report, path: &Path<'_>, given: Option<u64>, lockdown: bool) -> u64 {
-    match (given, lockdown) {
-        (None | Some(MAX_AGE_OF_PYTHON_CLIENT_MS), true) => MAX_AGE_LOCKDOWN_MS,
-        (Some(given), _) => checked_age(report, path, given),
+fn max_age_ms(report: &mut Report, path: &Path<'_>, max_age: Option<u64>, lockdown: bool) -> u64 {
+    match (max_age, lockdown) {
+        (None | Some(PYTHON_CLIENT_MAX_AGE_MS), true) => MAX_AGE_LOCKDOWN_MS,
+        (Some(max_age), _) => checked_age(report, path, max_age),
         (None, false) => MAX_AGE_DEFAULT_MS,
     }
 }
 
-/// Checks an age of a cached page, in milliseconds.
+/// Checks and returns an age of a cached page, in milliseconds.
 fn checked_age(report: &mut Report, path: &Path<'_>, age_ms: u64) -> u64 {
     bounds::number(report, path, age_ms, 0, AGE_MAX_MS);
     age_ms
@@ -195,7 +199,7 @@ fn check_tags(report: &mut Report, path: &Path<'_>, tags: Option<Vec<String>>) -
     tags
 }
 
-/// Returns the parsers; an empty list stays empty, so that files are returned as they are.
+/// Checks the parsers. An empty list stays empty, so that files are not converted.
 fn check_parsers(report: &mut Report, path: &Path<'_>, parsers: Option<Vec<Parser>>) -> Vec<Parser> {
     let Some(parsers) = parsers else {
         return vec![Parser { kind: ParserKind::Pdf, mode: None, max_pages: None }];
@@ -207,9 +211,9 @@ fn check_parsers(report: &mut Report, path: &Path<'_>, parsers: Option<Vec<Parse
         if let Some(max_pages) = max_pages {
             bounds::number(report, &path.key("maxPages"), *max_pages, MAX_PAGES_MIN, MAX_PAGES_MAX);
         }
-        match checked.iter().find(|known| known.kind == *kind) {
+        match checked.iter().find(|other| other.kind == *kind) {
             None => checked.push(parser),
-            Some(known) if *known == parser => {}
+            Some(other) if *other == parser => {}
             Some(_) => report.violation(&path, ViolationCode::Conflict, |name| {
                 format!("{name}: the parser is given twice, with different options")
             }),
@@ -222,7 +226,7 @@ fn check_location(report: &mut Report, path: &Path<'_>, location: Location) -> L
     let Location { country, languages, city } = location;
     if country.is_none() && city.is_some_and(|city| !city.trim().is_empty()) {
         report.warning(&path.key("city"), |name| {
-            format!("{name} was ignored: a page is visited from a country, give location.country")
+            format!("{name} was ignored: only location.country has an effect")
         });
     }
     let country = country::check(report, &path.key("country"), country.as_deref());
@@ -232,7 +236,7 @@ fn check_location(report: &mut Report, path: &Path<'_>, location: Location) -> L
     }
 }
 
-/// Returns how personal data is removed; an empty list of entities means all of them, as none given does.
+/// Returns the redaction options. An empty list of entities means all, the same as an absent one.
 fn redact(redact_pii: Option<RedactPii>) -> Option<RedactOptions> {
     match redact_pii? {
         RedactPii::Off => None,
@@ -243,7 +247,8 @@ fn redact(redact_pii: Option<RedactPii>) -> Option<RedactOptions> {
     }
 }
 
-/// Checks a profile. What keeps no trace of its caller cannot use what is kept for the caller's team.
+/// Checks a profile. Its state is stored for the team, so it is not available with zero data retention or for
+/// anonymized requests.
 fn check_profile(
     report: &mut Report,
     path: &Path<'_>,

@@ -1,4 +1,4 @@
-//! How pages will be scraped.
+//! Plan of a scrape.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use websvc_types::{Action, AuditMetadata, Format, Parser, Profile, Proxy, Redact
 
 use crate::threat_rules::ThreatRules;
 
-/// Checked scrape options with every default filled in.
+/// Plan of scraping pages: all values are valid, all defaults are filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScrapePlan {
     pub(crate) formats: Vec<Format>,
@@ -37,12 +37,12 @@ pub struct ScrapePlan {
     pub(crate) threat: Option<ThreatProtection>,
     pub(crate) protection: Option<ThreatRules>,
     pub(crate) audit: Option<AuditMetadata>,
-    pub(crate) leads: bool,
+    pub(crate) needs_out_links: bool,
 }
 
 impl ScrapePlan {
-    /// Adds the `Authorization` header that the URL of the page stands for, unless the caller sends one. The page is then
-    /// private: it is not stored.
+    /// Adds an `Authorization` header for the credentials of the URL, unless the request has one. The page is then
+    /// personal and not stored.
     pub(crate) fn authorize(&mut self, credentials: Option<&str>) {
         if let Some(value) = credentials {
             self.headers.entry("authorization".to_owned()).or_insert_with(|| value.to_owned());
@@ -50,76 +50,76 @@ impl ScrapePlan {
         }
     }
 
-    /// Returns the plan by which a page is got of which something is written afterwards: the markdown in place of what is
-    /// written of it.
+    /// Returns the plan for the scrape before a language model generates formats: with markdown instead of summary,
+    /// json, question and highlights.
     #[must_use]
     pub fn without_generated_formats(&self) -> Cow<'_, Self> {
-        let is_written = |format: &Format| {
+        let is_generated = |format: &Format| {
             matches!(
                 format,
                 Format::Summary(_) | Format::Json(_) | Format::Question(_) | Format::Highlights(_)
             )
         };
-        if !self.formats.iter().any(is_written) {
+        if !self.formats.iter().any(is_generated) {
             return Cow::Borrowed(self);
         }
         let mut plan = self.clone();
-        plan.formats.retain(|format| !is_written(format));
+        plan.formats.retain(|format| !is_generated(format));
         if !plan.formats.iter().any(|format| matches!(format, Format::Markdown(_))) {
             plan.formats.push(Format::Markdown(Markdown {}));
         }
         Cow::Owned(plan)
     }
 
-    /// Returns what each page is wanted as, each kind once.
+    /// Returns the formats, each kind once.
     #[must_use]
     pub fn formats(&self) -> &[Format] {
         &self.formats
     }
 
-    /// Returns whether headers, navigation, footers and the like are left out.
+    /// Returns whether headers, navigation, footers and the like are removed.
     #[must_use]
     pub fn only_main_content(&self) -> bool {
         self.only_main_content
     }
 
-    /// Returns whether a model cleans the markdown; never under zero data retention.
+    /// Returns whether a language model cleans the markdown. Never under zero data retention.
     #[must_use]
     pub fn only_clean_content(&self) -> bool {
         self.only_clean_content
     }
 
-    /// Returns the selectors of what alone is kept; everything when there are none.
+    /// Returns the selectors of the elements to keep; empty to keep all.
     #[must_use]
     pub fn include_tags(&self) -> &[String] {
         &self.include_tags
     }
 
-    /// Returns the selectors of what is left out.
+    /// Returns the selectors of the elements to remove.
     #[must_use]
     pub fn exclude_tags(&self) -> &[String] {
         &self.exclude_tags
     }
 
-    /// Returns the age up to which a cached page will do.
+    /// Returns the maximum age of a cached page.
     #[must_use]
     pub fn max_age(&self) -> Duration {
         self.max_age
     }
 
-    /// Returns the age from which a cached page will do; with it only the cache is asked.
+    /// Returns the minimum age of a cached page. If it is set, only the cache is used.
     #[must_use]
     pub fn min_age(&self) -> Option<Duration> {
         self.min_age
     }
 
-    /// Returns the headers to send: names in lower case, each legal and of no concern to the connection.
+    /// Returns the headers to send. Names are valid, in lower case and not reserved.
     #[must_use]
     pub fn headers(&self) -> &BTreeMap<String, String> {
         &self.headers
     }
 
-    /// Returns the time to wait before the content is taken.
+    /// Returns the time to wait before the content is read.
     #[must_use]
     pub fn wait_for(&self) -> Duration {
         self.wait_for
@@ -137,31 +137,31 @@ impl ScrapePlan {
         self.skip_tls_verification
     }
 
-    /// Returns the time for one page.
+    /// Returns the time limit of a page.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// Returns the files that are turned into text; the others are returned as they are.
+    /// Returns the parsers of files to convert to text. Other files are returned as they are.
     #[must_use]
     pub fn parsers(&self) -> &[Parser] {
         &self.parsers
     }
 
-    /// Returns what a browser does on the page before its content is taken.
+    /// Returns the browser actions to run before the content is read.
     #[must_use]
     pub fn actions(&self) -> &[Action] {
         &self.actions
     }
 
-    /// Returns where the page is visited from.
+    /// Returns the location that the page is visited from.
     #[must_use]
     pub fn location(&self) -> &LocationPlan {
         &self.location
     }
 
-    /// Returns whether embedded images are taken out of the markdown.
+    /// Returns whether base64 images are removed from the markdown.
     #[must_use]
     pub fn remove_base64_images(&self) -> bool {
         self.remove_base64_images
@@ -173,63 +173,63 @@ impl ScrapePlan {
         self.block_ads
     }
 
-    /// Returns the way to the page.
+    /// Returns the proxy tier.
     #[must_use]
     pub fn proxy(&self) -> Proxy {
         self.proxy
     }
 
-    /// Returns whether the enhanced way was asked for by name; `auto` only comes to it when basic fails.
+    /// Returns whether the request names the enhanced proxy. With `auto`, it is used only if the basic one fails.
     #[must_use]
     pub fn wants_enhanced_proxy(&self) -> bool {
         self.proxy == Proxy::Enhanced
     }
 
-    /// Returns whether the page may be stored. Never with headers or actions of the caller's own, under lockdown or
-    /// under zero data retention, whatever `storeInCache` says.
+    /// Returns whether the page may be stored in the cache. Never with headers, actions or a profile, under lockdown,
+    /// or under zero or anonymized data retention, regardless of `storeInCache`.
     #[must_use]
     pub fn store_in_cache(&self) -> bool {
         self.store_in_cache
     }
 
-    /// Returns whether only the cache is asked and the page is never contacted.
+    /// Returns whether only the cache is used and the host is never contacted.
     #[must_use]
     pub fn lockdown(&self) -> bool {
         self.lockdown
     }
 
-    /// Returns how personal data is removed from the markdown; `None` when it is not.
+    /// Returns the options for removing personal data from the markdown; `None` to keep it.
     #[must_use]
     pub fn redact_pii(&self) -> Option<&RedactOptions> {
         self.redact_pii.as_ref()
     }
 
-    /// Returns the browser storage that outlives the request.
+    /// Returns the persistent browser profile.
     #[must_use]
     pub fn profile(&self) -> Option<&Profile> {
         self.profile.as_ref()
     }
 
-    /// Returns what the request changes in the team's threat protection: its `scrapeOptions.threatProtection`, else
-    /// that of the search.
+    /// Returns the changes of the request to the threat protection of the team: those of the scrape options, else those
+    /// of the search.
     #[must_use]
     pub fn threat(&self) -> Option<&ThreatProtection> {
         self.threat.as_ref()
     }
 
-    /// Returns the rules by which URLs of pages are checked; `None` when they are not.
+    /// Returns the rules for checking the URLs of pages; `None` if they are not checked.
     #[must_use]
     pub fn protection(&self) -> Option<&ThreatRules> {
         self.protection.as_ref()
     }
 
-    /// Returns whether somebody follows where the page leads: a crawl.
+    /// Returns whether the out-links of the page are needed, as in a crawl.
     #[must_use]
-    pub fn leads(&self) -> bool {
-        self.leads
+    pub fn needs_out_links(&self) -> bool {
+        self.needs_out_links
     }
 
-    /// Returns who the request is made for.
+    /// Returns the user that the request is made for.
     #[must_use]
     pub fn audit(&self) -> Option<&AuditMetadata> {
         self.audit.as_ref()
@@ -250,7 +250,7 @@ impl LocationPlan {
         self.country
     }
 
-    /// Returns the languages (BCP 47), the preferred first; none when the request names none.
+    /// Returns the languages (BCP 47), the preferred one first; empty if the request names none.
     #[must_use]
     pub fn languages(&self) -> &[String] {
         &self.languages

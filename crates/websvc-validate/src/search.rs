@@ -1,4 +1,4 @@
-//! The rules of a search (specification, section 2.1): request in, plan out.
+//! Rules of a search (specification, section 2.1): converts a request to a plan.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::path::Path;
 use crate::policy::{FeaturePolicy, Policy};
-use crate::report::{Report, cut, quoted};
+use crate::report::{Report, quoted, truncated};
 use crate::retention::RetentionMode;
 use crate::scrape::{self, ScrapeContext};
 use crate::scrape_plan::ScrapePlan;
@@ -21,20 +21,32 @@ use crate::search_plan::{SearchPlan, SourcePlan};
 use crate::threat_rules::ThreatRules;
 use crate::{bounds, country, domain, threat};
 
-/// Longer reasons are cut: they repeat the sender's words.
-const REASON_CHARS: usize = 160;
+/// Maximum length of the reason in a message, because it repeats text of the request.
+const MAX_REASON_CHARS: usize = 160;
 
 /// Checks a search.
 ///
 /// # Errors
-/// Every rule that the request breaks, or what the team may not do.
+/// [`Rejection`] lists every rule that the request breaks, or names the permission that the team lacks.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::SearchRequest;
+/// use websvc_validate::{Policy, check_search};
+///
+/// let checked = check_search(SearchRequest::new("asyncio gather"), &Policy::default())?;
+/// assert_eq!(checked.plan.limit(), 10);
+/// assert!(checked.warnings.is_empty());
+/// # Ok::<(), websvc_validate::Rejection>(())
+/// ```
 pub fn check_search(request: SearchRequest, policy: &Policy) -> Result<Checked<SearchPlan>, Rejection> {
     let mut report = Report::default();
     let plan = check(&mut report, request, policy);
     report.finish(plan)
 }
 
-/// Checks a search. The plan holds only if the report has no violation.
+/// Checks a search. The plan is valid only if the report has no violation.
 pub(crate) fn check(report: &mut Report, request: SearchRequest, policy: &Policy) -> SearchPlan {
     let SearchRequest {
         query: query_text,
@@ -53,7 +65,7 @@ pub(crate) fn check(report: &mut Report, request: SearchRequest, policy: &Policy
         enterprise,
         scrape_options,
         threat_protection,
-        // Of interest to the log alone.
+        // Accepted for compatibility and not used.
         origin: _,
         integration: _,
     } = request;
@@ -64,28 +76,27 @@ pub(crate) fn check(report: &mut Report, request: SearchRequest, policy: &Policy
     let timeout_ms = timeout.unwrap_or(SEARCH_TIMEOUT_DEFAULT_MS);
     bounds::number(report, &body.key("timeout"), timeout_ms, SEARCH_TIMEOUT_MIN_MS, SEARCH_TIMEOUT_MAX_MS);
     let tbs = parse_tbs(report, &body.key("tbs"), tbs.as_deref());
-    let location = given(location);
+    let location = non_blank(location);
     let sources = plan_sources(report, &body.key("sources"), sources, tbs, location.as_deref());
     let domains = domain::filter(report, &body, include_domains, exclude_domains);
-    // Some clients send an empty one for "not given".
     let country = country::check(report, &body.key("country"), country.as_deref());
     let retention = retention_of(report, &enterprise.unwrap_or_default(), policy);
     let threat = threat_protection
         .map(|protection| threat::check(report, &body.key("threatProtection"), protection, policy));
     let scrape = scrape_options.map(|options| {
-        let setting = ScrapeContext { policy, retention, threat: threat.as_ref() };
-        scrape::check(report, &body.key("scrapeOptions"), options, setting)
+        let context = ScrapeContext { policy, retention, threat: threat.as_ref() };
+        scrape::check(report, &body.key("scrapeOptions"), options, context)
     });
-    // Under lockdown of the pages nothing is kept of their URLs.
-    let is_locked = scrape.as_ref().is_some_and(ScrapePlan::lockdown);
-    let kept = if is_locked { RetentionMode::Zero } else { retention };
+    // Under lockdown, the URLs of the pages are not stored either.
+    let is_lockdown = scrape.as_ref().is_some_and(ScrapePlan::lockdown);
+    let url_retention = if is_lockdown { RetentionMode::Zero } else { retention };
     SearchPlan {
-        protection: ThreatRules::of(policy, threat.as_ref(), kept),
+        protection: ThreatRules::new(policy, threat.as_ref(), url_retention),
         query,
         query_text,
         limit: limit as usize,
         sources,
-        categories: each_once(categories.unwrap_or_default()),
+        categories: deduplicate(categories.unwrap_or_default()),
         domains,
         country: country.unwrap_or(COUNTRY_DEFAULT),
         country_given: country.is_some(),
@@ -95,16 +106,16 @@ pub(crate) fn check(report: &mut Report, request: SearchRequest, policy: &Policy
         ignore_invalid_urls: ignore_invalid_urls.unwrap_or(false),
         highlights: highlights.unwrap_or(true),
         retention,
-        // Without formats nothing is scraped (specification, section 4.1, rule 2).
+        // Without formats, no page is scraped (specification, section 4.1, rule 2).
         scrape: scrape.filter(|plan| !plan.formats.is_empty()),
         threat,
     }
 }
 
 fn parse_query(report: &mut Report, path: &Path<'_>, text: &str) -> websvc_query::Query {
-    let legal =
+    let is_valid =
         bounds::not_blank(report, path, text) && bounds::chars(report, path, text, 1, QUERY_MAX_CHARS);
-    if !legal {
+    if !is_valid {
         return websvc_query::Query::default();
     }
     let websvc_query::Parsed { query, warnings } = websvc_query::parse(text);
@@ -120,15 +131,16 @@ fn parse_tbs(report: &mut Report, path: &Path<'_>, text: Option<&str>) -> Option
         Ok(tbs) => tbs,
         Err(error) => {
             report.violation(path, ViolationCode::InvalidFormat, |name| {
-                let why = error.to_string();
-                format!("{name} must be a time filter, not {}: {}", quoted(text), cut(&why, REASON_CHARS))
+                let reason = error.to_string();
+                let reason = truncated(&reason, MAX_REASON_CHARS);
+                format!("{name} must be a time filter, not {}: {reason}", quoted(text))
             });
             None
         }
     }
 }
 
-/// Returns the sources, web when there are none: a source without filters of its own has those of the request.
+/// Returns the sources; web if there are none. A source without its own filters gets those of the request.
 fn plan_sources(
     report: &mut Report,
     path: &Path<'_>,
@@ -139,16 +151,16 @@ fn plan_sources(
     let mut plans: Vec<SourcePlan> = Vec::new();
     for (index, source) in sources.unwrap_or_default().into_iter().enumerate() {
         let path = path.index(index);
-        let Source { kind, tbs: own_tbs, location: own_location } = source;
+        let Source { kind, tbs: source_tbs, location: source_location } = source;
         let plan = SourcePlan {
             kind,
-            tbs: parse_tbs(report, &path.key("tbs"), own_tbs.as_deref()).or(tbs),
-            location: given(own_location).or_else(|| location.map(str::to_owned)),
+            tbs: parse_tbs(report, &path.key("tbs"), source_tbs.as_deref()).or(tbs),
+            location: non_blank(source_location).or_else(|| location.map(str::to_owned)),
         };
-        match plans.iter().find(|known| known.kind == kind) {
+        match plans.iter().find(|other| other.kind == kind) {
             None => plans.push(plan),
-            Some(known) if *known == plan => {}
-            // The answer has one list for each kind.
+            Some(other) if *other == plan => {}
+            // The response has one list for each kind.
             Some(_) => report.violation(&path, ViolationCode::Conflict, |name| {
                 format!("{name}: the source is given twice, with different filters")
             }),
@@ -160,35 +172,35 @@ fn plan_sources(
     plans
 }
 
-/// Returns what may be kept: the strictest of what the request asks for and the policy demands.
-fn retention_of(report: &mut Report, asked: &[RetentionOption], policy: &Policy) -> RetentionMode {
+/// Returns the data retention: the strictest of the request and the policy.
+fn retention_of(report: &mut Report, options: &[RetentionOption], policy: &Policy) -> RetentionMode {
     let mut retention = RetentionMode::requested_retention(policy);
-    for enterprise in asked {
-        let (allowance, name, wanted) = match enterprise {
+    for option in options {
+        let (feature_policy, name, requested) = match option {
             RetentionOption::Default => continue,
             RetentionOption::Anon => (policy.anon, "anon", RetentionMode::Anonymous),
             RetentionOption::Zdr => (policy.zdr, "zdr", RetentionMode::Zero),
         };
-        if allowance == FeaturePolicy::Off {
+        if feature_policy == FeaturePolicy::Off {
             report.forbid(&format!("enterprise {name} is not enabled for this team"));
         }
-        retention = retention.max(wanted);
+        retention = retention.max(requested);
     }
     retention
 }
 
-fn each_once(categories: Vec<Category>) -> Vec<Category> {
-    let mut once = Vec::new();
+fn deduplicate(categories: Vec<Category>) -> Vec<Category> {
+    let mut distinct = Vec::new();
     for category in categories {
-        if !once.contains(&category) {
-            once.push(category);
+        if !distinct.contains(&category) {
+            distinct.push(category);
         }
     }
-    once
+    distinct
 }
 
-/// Returns a text that says something: some clients send an empty one for "not given".
-fn given(text: Option<String>) -> Option<String> {
+/// Returns a trimmed text, or `None` if it is blank, because some clients send blank text for an absent value.
+fn non_blank(text: Option<String>) -> Option<String> {
     let text = text?;
     let trimmed = text.trim();
     if trimmed.is_empty() { None } else { Some(trimmed.to_owned()) }

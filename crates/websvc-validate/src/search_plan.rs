@@ -10,7 +10,7 @@ use crate::retention::RetentionMode;
 use crate::scrape_plan::ScrapePlan;
 use crate::threat_rules::ThreatRules;
 
-/// A checked search with every default filled in.
+/// Plan of a search: all values are valid, all defaults are filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchPlan {
     pub(crate) query: Query,
@@ -39,49 +39,49 @@ impl SearchPlan {
         &self.query
     }
 
-    /// Returns the query as it was typed.
+    /// Returns the query as sent.
     #[must_use]
     pub fn query_text(&self) -> &str {
         &self.query_text
     }
 
-    /// Returns how many results each source may give, 1 to 100.
+    /// Returns the maximum number of results per source, 1 to 100.
     #[must_use]
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Returns what is searched: at least one, each kind once.
+    /// Returns the sources: at least one, each kind once.
     #[must_use]
     pub fn sources(&self) -> &[SourcePlan] {
         &self.sources
     }
 
-    /// Returns the kinds of pages that are kept, each once; all when there are none.
+    /// Returns the categories to return, each once; empty for all pages.
     #[must_use]
     pub fn categories(&self) -> &[Category] {
         &self.categories
     }
 
-    /// Returns the hosts results may come from.
+    /// Returns the filter of results by host.
     #[must_use]
     pub fn domains(&self) -> &DomainFilter {
         &self.domains
     }
 
-    /// Returns the country of the searcher, ISO 3166-1 alpha-2 in upper case.
+    /// Returns the country of the user, ISO 3166-1 alpha-2 in upper case.
     #[must_use]
     pub fn country(&self) -> &'static str {
         self.country
     }
 
-    /// Returns whether the request names the country, so that it is no default.
+    /// Returns whether the request names the country; otherwise it is the default.
     #[must_use]
     pub fn country_given(&self) -> bool {
         self.country_given
     }
 
-    /// Returns the place of the searcher.
+    /// Returns the location of the user.
     #[must_use]
     pub fn location(&self) -> Option<&str> {
         self.location.as_deref()
@@ -93,50 +93,50 @@ impl SearchPlan {
         self.safe
     }
 
-    /// Returns the time for the whole request.
+    /// Returns the time limit of the whole request.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// Returns whether results are left out whose URL other operations would refuse.
+    /// Returns whether results are removed whose URL cannot be scraped.
     #[must_use]
     pub fn ignore_invalid_urls(&self) -> bool {
         self.ignore_invalid_urls
     }
 
-    /// Returns whether descriptions show the passage about the query.
+    /// Returns whether the description of a result is the passage that matches the query.
     #[must_use]
     pub fn highlights(&self) -> bool {
         self.highlights
     }
 
-    /// Returns what may be kept of the search.
+    /// Returns the data retention of the request.
     #[must_use]
     pub fn retention(&self) -> RetentionMode {
         self.retention
     }
 
-    /// Returns how the results are scraped; `None` when no formats are asked for, so that none is.
+    /// Returns the plan for scraping the results; `None` if no formats are requested.
     #[must_use]
     pub fn scrape(&self) -> Option<&ScrapePlan> {
         self.scrape.as_ref()
     }
 
-    /// Returns what the request changes in the team's threat protection.
+    /// Returns the changes of the request to the threat protection of the team.
     #[must_use]
     pub fn threat(&self) -> Option<&ThreatProtection> {
         self.threat.as_ref()
     }
 
-    /// Returns the rules by which the URLs of results are checked; `None` when they are not.
+    /// Returns the rules for checking the URLs of results; `None` if they are not checked.
     #[must_use]
     pub fn protection(&self) -> Option<&ThreatRules> {
         self.protection.as_ref()
     }
 }
 
-/// One source of a search.
+/// Source of a search, with its filters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourcePlan {
     pub(crate) kind: SourceKind,
@@ -145,19 +145,19 @@ pub struct SourcePlan {
 }
 
 impl SourcePlan {
-    /// Returns what is searched.
+    /// Returns the kind of the source.
     #[must_use]
     pub fn kind(&self) -> SourceKind {
         self.kind
     }
 
-    /// Returns the time filter: the source's own, else that of the request.
+    /// Returns the time filter: that of the source, else that of the request.
     #[must_use]
     pub fn tbs(&self) -> Option<&Tbs> {
         self.tbs.as_ref()
     }
 
-    /// Returns the place of the searcher: the source's own, else that of the request.
+    /// Returns the location of the user: that of the source, else that of the request.
     #[must_use]
     pub fn location(&self) -> Option<&str> {
         self.location.as_deref()

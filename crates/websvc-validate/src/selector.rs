@@ -1,4 +1,4 @@
-//! CSS selectors: of tags in a page, of elements in a browser.
+//! Rules of CSS selectors, for served pages and for browser actions.
 
 use websvc_selector::{Dialect, Selector, SelectorError};
 use websvc_types::ViolationCode;
@@ -8,11 +8,11 @@ use crate::bounds;
 use crate::path::Path;
 use crate::report::{Report, quoted};
 
-/// Checks a selector; the name of a tag is one.
+/// Checks a selector. A tag name is a selector, too.
 pub(crate) fn check(report: &mut Report, path: &Path<'_>, text: &str, dialect: Dialect) {
-    let legal =
+    let is_valid_text =
         bounds::not_blank(report, path, text) && bounds::chars(report, path, text, 1, SELECTOR_MAX_CHARS);
-    if !legal || is_tag(text) {
+    if !is_valid_text || is_tag_name(text) {
         return;
     }
     let Err(error) = Selector::parse(text, dialect) else { return };
@@ -29,8 +29,8 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, text: &str, dialect: D
     });
 }
 
-/// Tells whether a text is the plain name of a tag, as it mostly is: that need not be parsed.
-fn is_tag(text: &str) -> bool {
+/// Returns whether a text is a plain tag name, as most are. It then does not need to be parsed.
+fn is_tag_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }

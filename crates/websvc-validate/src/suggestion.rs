@@ -1,50 +1,58 @@
 //! Suggestions for misspelled names.
 
-/// Longer texts are no misspelt names, and comparing them would take long.
-const LONGEST: usize = 48;
+/// Maximum length of a text to compare, in characters. Longer texts are not misspelled names and would be slow.
+const MAX_CHARS: usize = 48;
 
-/// Returns the known name that `text` most likely misspells, or `None` when none is near.
+/// Returns the known name that `text` most likely misspells, or `None` if none is similar.
 ///
-/// Case does not count; every third character may be wrong. Of equally near names the first is returned.
+/// Letter case is ignored. At most every third character may differ, and at most four. Of equally similar names, the
+/// first one is returned.
+///
+/// ```
+/// use websvc_validate::suggest;
+///
+/// assert_eq!(suggest("limt", ["query", "limit"]), Some("limit"));
+/// assert_eq!(suggest("color", ["query", "limit"]), None);
+/// ```
 pub fn suggest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted = lowered(text)?;
-    let bound = wanted.len().div_ceil(3).min(4);
+    let text = lowercase(text)?;
+    let max_distance = text.len().div_ceil(3).min(4);
     let mut best: Option<(usize, &str)> = None;
     for name in known {
-        let Some(candidate) = lowered(name) else { continue };
-        if candidate.len().abs_diff(wanted.len()) > bound {
+        let Some(candidate) = lowercase(name) else { continue };
+        if candidate.len().abs_diff(text.len()) > max_distance {
             continue;
         }
-        let distance = distance(&wanted, &candidate);
-        if distance <= bound && best.is_none_or(|(nearest, _)| distance < nearest) {
+        let distance = distance(&text, &candidate);
+        if distance <= max_distance && best.is_none_or(|(min, _)| distance < min) {
             best = Some((distance, name));
         }
     }
     best.map(|(_, name)| name)
 }
 
-fn lowered(text: &str) -> Option<Vec<char>> {
-    let letters: Vec<char> = text.chars().take(LONGEST + 1).flat_map(char::to_lowercase).collect();
-    (letters.len() <= LONGEST).then_some(letters)
+/// Returns the text in lower case, or `None` if it is too long.
+fn lowercase(text: &str) -> Option<Vec<char>> {
+    let letters: Vec<char> = text.chars().take(MAX_CHARS + 1).flat_map(char::to_lowercase).collect();
+    (letters.len() <= MAX_CHARS).then_some(letters)
 }
 
-/// Returns how many letters must be inserted, removed, replaced or swapped with their neighbour (optimal string
-/// alignment).
+/// Returns the number of insertions, deletions, replacements and swaps of neighbors (optimal string alignment).
 fn distance(a: &[char], b: &[char]) -> usize {
-    let mut before: Vec<usize> = vec![0; b.len() + 1];
-    let mut above: Vec<usize> = (0..=b.len()).collect();
+    let mut row_before_previous: Vec<usize> = vec![0; b.len() + 1];
+    let mut previous_row: Vec<usize> = (0..=b.len()).collect();
     for i in 0..a.len() {
         let mut row = Vec::with_capacity(b.len() + 1);
         row.push(i + 1);
         for j in 0..b.len() {
-            let replaced = above[j] + usize::from(a[i] != b[j]);
-            let mut least = replaced.min(above[j + 1] + 1).min(row[j] + 1);
+            let replaced = previous_row[j] + usize::from(a[i] != b[j]);
+            let mut min = replaced.min(previous_row[j + 1] + 1).min(row[j] + 1);
             if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
-                least = least.min(before[j - 1] + 1);
+                min = min.min(row_before_previous[j - 1] + 1);
             }
-            row.push(least);
+            row.push(min);
         }
-        before = std::mem::replace(&mut above, row);
+        row_before_previous = std::mem::replace(&mut previous_row, row);
     }
-    above[b.len()]
+    previous_row[b.len()]
 }

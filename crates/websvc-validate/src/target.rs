@@ -1,4 +1,4 @@
-//! The address of a page that a request is about.
+//! URL of the page that a request is about.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -11,93 +11,96 @@ use crate::bounds;
 use crate::path::Path;
 use crate::report::{Report, quoted};
 
-/// The address of a page: as it was given, and as it is visited.
+/// URL of a page: as sent, and in its normal form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     pub(crate) text: String,
     pub(crate) url: Url,
+    /// Value of an `Authorization` header.
     credentials: Option<String>,
 }
 
 impl Target {
-    /// Returns the address as it was given, with the scheme it lacked: answers repeat it so.
+    /// Returns the URL as sent, with the scheme if it was missing. Responses repeat it.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the address in its normal form, http or https, without user name and password.
+    /// Returns the URL in its normal form, http or https, without user name and password.
     #[must_use]
     pub fn url(&self) -> &Url {
         &self.url
     }
 
-    /// Returns the user name and password of the address as the value of an `Authorization` header (RFC 7617).
+    /// Returns the user name and password of the URL as the value of an `Authorization` header (RFC 7617).
     ///
-    /// They are apart from the URL, so that nothing that names the page by it (cache, index, usage, log, audit events) can
-    /// keep them, and the page is as private as one that is asked for with such a header.
+    /// They are separate from the URL, so that nothing that stores the URL (cache, index, usage, log, audit events)
+    /// stores them. The page is then as personal as one that is requested with this header.
     pub(crate) fn credentials(&self) -> Option<&str> {
         self.credentials.as_deref()
     }
 
-    /// Returns the address with the user name and password it was given with, for what has to send them later.
-    pub(crate) fn into_whole_url(self) -> Url {
+    /// Returns the URL including user name and password, for jobs, which send them later.
+    pub(crate) fn into_url_with_credentials(self) -> Url {
         Url::parse(&self.text).unwrap_or(self.url)
     }
 }
 
-/// Reads an address; one without a scheme is http. `None` is reported.
-pub(crate) fn check(report: &mut Report, path: &Path<'_>, given: &str) -> Option<Target> {
-    let legal =
-        bounds::not_blank(report, path, given) && bounds::chars(report, path, given, 1, URL_MAX_CHARS);
-    if !legal {
+/// Parses a URL; without a scheme, `http://` is added. An invalid URL is reported and returns `None`.
+pub(crate) fn check(report: &mut Report, path: &Path<'_>, text: &str) -> Option<Target> {
+    let is_valid =
+        bounds::not_blank(report, path, text) && bounds::chars(report, path, text, 1, URL_MAX_CHARS);
+    if !is_valid {
         return None;
     }
-    let given = given.trim();
-    match parse(given) {
+    let text = text.trim();
+    match parse(text) {
         Ok(target) => Some(target),
         Err(TargetError::Protocol) => {
             report.violation(path, ViolationCode::InvalidFormat, |name| {
-                format!("{name}: URL uses unsupported protocol, not http or https: {}", quoted(given))
+                format!("{name}: URL uses unsupported protocol, not http or https: {}", quoted(text))
             });
             None
         }
         Err(TargetError::NoTopLevelDomain) => {
             report.violation(path, ViolationCode::InvalidFormat, |name| {
                 let expected = "an http or https URL, or a host with its domain such as example.com";
-                format!("{name} must be {expected}, not {}", quoted(given))
+                format!("{name} must be {expected}, not {}", quoted(text))
             });
             None
         }
         Err(TargetError::Syntax(error)) => {
             report.violation(path, ViolationCode::InvalidFormat, |name| {
-                format!("{name} must be an http or https URL, not {}: {error}", quoted(given))
+                format!("{name} must be an http or https URL, not {}: {error}", quoted(text))
             });
             None
         }
     }
 }
 
-/// Reads an address by the same rules where one that is none is no fault.
-pub(crate) fn read(given: &str) -> Option<Target> {
-    let given = given.trim();
-    let is_long = given.chars().count() > URL_MAX_CHARS as usize;
-    if given.is_empty() || is_long { None } else { parse(given).ok() }
+/// Parses a URL by the same rules, without reporting an invalid one.
+pub(crate) fn parse_if_valid(text: &str) -> Option<Target> {
+    let text = text.trim();
+    let is_too_long = text.chars().count() > URL_MAX_CHARS as usize;
+    if text.is_empty() || is_too_long { None } else { parse(text).ok() }
 }
 
-/// Why a text is no address of a page.
+/// Error of parsing the URL of a page.
 enum TargetError {
+    /// The scheme is not http or https.
     Protocol,
-    /// A single word, which is rather a mistake than a host.
+    /// The text is a single word without a scheme, which is more likely a mistake than a host.
     NoTopLevelDomain,
+    /// The text is not a URL.
     Syntax(url::ParseError),
 }
 
-fn parse(given: &str) -> Result<Target, TargetError> {
-    let is_whole = has_scheme(given);
-    let text = if is_whole { given.to_owned() } else { format!("http://{given}") };
+fn parse(text: &str) -> Result<Target, TargetError> {
+    let has_scheme = has_scheme(text);
+    let text = if has_scheme { text.to_owned() } else { format!("http://{text}") };
     match Url::parse(&text) {
-        Ok(url) if !is_whole && is_single_word(&url) => Err(TargetError::NoTopLevelDomain),
+        Ok(url) if !has_scheme && is_single_word(&url) => Err(TargetError::NoTopLevelDomain),
         Ok(mut url) if matches!(url.scheme(), "http" | "https") => {
             let credentials = take_credentials(&mut url);
             Ok(Target { text, url, credentials })
@@ -107,6 +110,7 @@ fn parse(given: &str) -> Result<Target, TargetError> {
     }
 }
 
+/// Removes user name and password from a URL, and returns them as the value of an `Authorization` header.
 fn take_credentials(url: &mut Url) -> Option<String> {
     if url.username().is_empty() && url.password().is_none() {
         return None;
@@ -114,13 +118,13 @@ fn take_credentials(url: &mut Url) -> Option<String> {
     let mut pair: Vec<u8> = percent_decode_str(url.username()).collect();
     pair.push(b':');
     pair.extend(percent_decode_str(url.password().unwrap_or_default()));
-    // Only URLs without a host refuse this, and http URLs have one.
+    // These fail only for URLs without a host, and http URLs have one.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     Some(format!("Basic {}", BASE64_STANDARD.encode(pair)))
 }
 
-/// Returns whether the host of a URL is a name of one label; `localhost` is known to be one.
+/// Returns whether the host of a URL is a name of one label other than `localhost`.
 fn is_single_word(url: &Url) -> bool {
     match url.host() {
         Some(url::Host::Domain(name)) => name != "localhost" && !name.trim_end_matches('.').contains('.'),
@@ -128,11 +132,11 @@ fn is_single_word(url: &Url) -> bool {
     }
 }
 
-/// Returns whether a text begins with a scheme: `host:80/path` has none, `mailto:someone` has one.
+/// Returns whether a text begins with a scheme. `mailto:someone` does, `host:80/path` does not.
 fn has_scheme(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let is_name = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme.chars().all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '+' | '-'));
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-'));
     is_name && !rest.starts_with(|first: char| first.is_ascii_digit())
 }
 
@@ -140,17 +144,17 @@ fn has_scheme(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn target(given: &str) -> Option<String> {
+    fn target(text: &str) -> Option<String> {
         let mut report = Report::default();
-        let target = check(&mut report, &Path::Root.key("url"), given);
-        assert_eq!(target.is_none(), report.rejection().is_some(), "{given}");
-        assert_eq!(read(given), target, "{given}");
+        let target = check(&mut report, &Path::Root.key("url"), text);
+        assert_eq!(target.is_none(), report.rejection().is_some(), "{text}");
+        assert_eq!(parse_if_valid(text), target, "{text}");
         target.map(|target| target.url.to_string())
     }
 
     #[test]
-    fn what_has_no_scheme_is_http() {
-        for (given, expected) in [
+    fn url_without_scheme_is_http() {
+        for (text, expected) in [
             ("tea.test", "http://tea.test/"),
             ("  tea.test/a?b#c ", "http://tea.test/a?b#c"),
             ("tea.test:8080/a", "http://tea.test:8080/a"),
@@ -161,25 +165,25 @@ mod tests {
             ("[::1]:3000", "http://[::1]:3000/"),
             ("127.0.0.1", "http://127.0.0.1/"),
         ] {
-            assert_eq!(target(given).as_deref(), Some(expected), "{given}");
+            assert_eq!(target(text).as_deref(), Some(expected), "{text}");
         }
     }
 
     #[test]
-    fn credentials_are_taken_out_of_the_url() {
-        let given = "http://alad%64in:open%20sesame@tea.test/a";
-        let target = check(&mut Report::default(), &Path::Root.key("url"), given).unwrap();
+    fn credentials_are_removed_from_the_url() {
+        let text = "http://alad%64in:open%20sesame@tea.test/a";
+        let target = check(&mut Report::default(), &Path::Root.key("url"), text).unwrap();
         assert_eq!(target.url.as_str(), "http://tea.test/a");
         assert_eq!(target.credentials(), Some("Basic YWxhZGRpbjpvcGVuIHNlc2FtZQ=="));
-        assert_eq!(target.text(), given);
-        assert_eq!(target.into_whole_url().password(), Some("open%20sesame"));
-        assert_eq!(read("http://user@tea.test/").unwrap().credentials(), Some("Basic dXNlcjo="));
-        assert_eq!(read("http://tea.test/a@b").unwrap().credentials(), None);
+        assert_eq!(target.text(), text);
+        assert_eq!(target.into_url_with_credentials().password(), Some("open%20sesame"));
+        assert_eq!(parse_if_valid("http://user@tea.test/").unwrap().credentials(), Some("Basic dXNlcjo="));
+        assert_eq!(parse_if_valid("http://tea.test/a@b").unwrap().credentials(), None);
     }
 
     #[test]
-    fn what_is_no_address_of_a_page_is_refused() {
-        for given in [
+    fn invalid_urls_are_rejected() {
+        for text in [
             "",
             "  ",
             "ftp://tea.test/",
@@ -193,7 +197,7 @@ mod tests {
             "not-a-url:8080",
             "http://[",
         ] {
-            assert_eq!(target(given), None, "{given}");
+            assert_eq!(target(text), None, "{text}");
         }
         assert_eq!(target(&format!("http://tea.test/{}", "a".repeat(URL_MAX_CHARS as usize))), None);
     }

@@ -1,22 +1,22 @@
-//! Threat protection of one request (specification, section 2.3).
+//! Rules of threat protection in a request (specification, section 2.3).
 
 use websvc_types::limits::{RISK_SCORE_MAX, RISK_SCORE_MIN, THREAT_LIST_MAX};
 use websvc_types::{ThreatMode, ThreatProtection, ViolationCode};
 
 use crate::bounds;
-use crate::domain::{canonical, without_repetitions};
+use crate::domain::{canonical, deduplicate};
 use crate::path::Path;
 use crate::policy::{Policy, ThreatOverride, ThreatPolicy};
 use crate::report::{Report, quoted};
 
-/// Checks what a request changes, and that it may; domains become lower case and ASCII.
+/// Checks the changes of a request and its permission. Converts domains to lower case and ASCII form.
 pub(crate) fn check(
     report: &mut Report,
     path: &Path<'_>,
     protection: ThreatProtection,
     policy: &Policy,
 ) -> ThreatProtection {
-    permitted(report, &protection, policy);
+    check_permission(report, &protection, policy);
     let ThreatProtection { mode, risk_score_threshold, blacklist, whitelist, blocked_tlds, failure_policy } =
         protection;
     if let Some(score) = risk_score_threshold {
@@ -24,18 +24,18 @@ pub(crate) fn check(
     }
     let mut domains = |key, list: Option<Vec<String>>| {
         let expected = "a domain or a wildcard such as *.example.com, without protocol, path and port";
-        list.map(|list| entries(report, &path.key(key), &list, expected, domain))
+        list.map(|list| check_list(report, &path.key(key), &list, expected, domain))
     };
     let blacklist = domains("blacklist", blacklist);
     let whitelist = domains("whitelist", whitelist);
     let blocked_tlds = blocked_tlds.map(|list| {
         let expected = "a top-level domain in lower case without the dot, such as zip";
-        entries(report, &path.key("blockedTlds"), &list, expected, top_level)
+        check_list(report, &path.key("blockedTlds"), &list, expected, top_level)
     });
     ThreatProtection { mode, risk_score_threshold, blacklist, whitelist, blocked_tlds, failure_policy }
 }
 
-fn permitted(report: &mut Report, protection: &ThreatProtection, policy: &Policy) {
+fn check_permission(report: &mut Report, protection: &ThreatProtection, policy: &Policy) {
     match (policy.threat, policy.threat_override) {
         (ThreatPolicy::Off, _) => report.forbid("threatProtection is not enabled for this team"),
         (ThreatPolicy::On | ThreatPolicy::Enforced, ThreatOverride::Denied) => {
@@ -50,26 +50,26 @@ fn permitted(report: &mut Report, protection: &ThreatProtection, policy: &Policy
     }
 }
 
-fn entries(
+fn check_list(
     report: &mut Report,
     path: &Path<'_>,
     texts: &[String],
     expected: &str,
-    read: fn(&str) -> Option<String>,
+    parse: fn(&str) -> Option<String>,
 ) -> Vec<String> {
-    let mut read_entries = Vec::new();
+    let mut entries = Vec::new();
     if !bounds::items(report, path, texts.len(), THREAT_LIST_MAX as usize) {
-        return read_entries;
+        return entries;
     }
     for (index, text) in texts.iter().enumerate() {
-        match read(text) {
-            Some(entry) => read_entries.push(entry),
+        match parse(text) {
+            Some(entry) => entries.push(entry),
             None => report.violation(&path.index(index), ViolationCode::InvalidFormat, |name| {
                 format!("{name} must be {expected}, not {}", quoted(text))
             }),
         }
     }
-    without_repetitions(read_entries)
+    deduplicate(entries)
 }
 
 fn domain(text: &str) -> Option<String> {
@@ -84,6 +84,6 @@ fn top_level(text: &str) -> Option<String> {
     if text.contains('.') || text.chars().any(char::is_uppercase) {
         return None;
     }
-    // Other signs than the dot can divide labels, and no top-level domain is a number (RFC 3696, section 2).
+    // UTS 46 maps other characters to dots, and no top-level domain is a number (RFC 3696, section 2).
     canonical(text).filter(|tld| !tld.contains(['.', '_']) && !tld.bytes().all(|byte| byte.is_ascii_digit()))
 }

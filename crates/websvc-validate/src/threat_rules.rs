@@ -1,4 +1,4 @@
-//! The threat protection in force for a request: what it brings itself, over the values of its team.
+//! Effective threat protection of a request: its own values, else those of its team.
 
 use std::sync::Arc;
 
@@ -8,67 +8,67 @@ use websvc_types::{ThreatFailurePolicy, ThreatMode, ThreatProtection};
 use crate::policy::{Policy, ThreatPolicy};
 use crate::retention::RetentionMode;
 
-/// The rules by which URLs are checked (specification, section 2.3). Domains are in lower case and ASCII form.
+/// Rules for checking URLs (specification, section 2.3). Domains are in lower case and ASCII form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreatRules {
-    own: ThreatProtection,
+    request: ThreatProtection,
     team: Arc<ThreatProtection>,
     retention: RetentionMode,
 }
 
 impl ThreatRules {
-    /// Returns what is in force for a request; `None` when its URLs are not checked.
-    pub(crate) fn of(
+    /// Returns the rules of a request; `None` if its URLs are not checked.
+    pub(crate) fn new(
         policy: &Policy,
-        own: Option<&ThreatProtection>,
+        request: Option<&ThreatProtection>,
         retention: RetentionMode,
     ) -> Option<Self> {
-        let own = own.cloned().unwrap_or_default();
-        // What a request may not turn off was refused before.
-        let is_off = own.mode == Some(ThreatMode::Off) && policy.threat != ThreatPolicy::Enforced;
+        let request = request.cloned().unwrap_or_default();
+        // A request that turns off enforced protection was rejected before.
+        let is_off = request.mode == Some(ThreatMode::Off) && policy.threat != ThreatPolicy::Enforced;
         if policy.threat == ThreatPolicy::Off || is_off {
             return None;
         }
-        Some(Self { own, team: Arc::clone(&policy.threat_values), retention })
+        Some(Self { request, team: Arc::clone(&policy.threat_values), retention })
     }
 
-    /// Returns the score from which on a verdict blocks a URL, 0 to 100.
+    /// Returns the minimum risk score that blocks a URL, 0 to 100.
     #[must_use]
     pub fn risk_score_threshold(&self) -> u8 {
-        self.own.risk_score_threshold.or(self.team.risk_score_threshold).unwrap_or(RISK_SCORE_DEFAULT)
+        self.request.risk_score_threshold.or(self.team.risk_score_threshold).unwrap_or(RISK_SCORE_DEFAULT)
     }
 
-    /// Returns the domains that are always allowed: plain, or beginning with `*.`.
+    /// Returns the domains that are always allowed: hostnames or wildcards such as `*.example.com`.
     #[must_use]
     pub fn whitelist(&self) -> &[String] {
-        either(&self.own.whitelist, &self.team.whitelist)
+        first_set(&self.request.whitelist, &self.team.whitelist)
     }
 
-    /// Returns the domains that are blocked: plain, or beginning with `*.`.
+    /// Returns the domains that are blocked: hostnames or wildcards such as `*.example.com`.
     #[must_use]
     pub fn blacklist(&self) -> &[String] {
-        either(&self.own.blacklist, &self.team.blacklist)
+        first_set(&self.request.blacklist, &self.team.blacklist)
     }
 
-    /// Returns the top-level domains that are blocked.
+    /// Returns the blocked top-level domains.
     #[must_use]
     pub fn blocked_tlds(&self) -> &[String] {
-        either(&self.own.blocked_tlds, &self.team.blocked_tlds)
+        first_set(&self.request.blocked_tlds, &self.team.blocked_tlds)
     }
 
-    /// Returns what happens when the classifier cannot be reached; `None` when neither the request nor the team says.
+    /// Returns the policy if the scanner is not available; `None` if neither the request nor the team sets it.
     #[must_use]
     pub fn failure_policy(&self) -> Option<ThreatFailurePolicy> {
-        self.own.failure_policy.or(self.team.failure_policy)
+        self.request.failure_policy.or(self.team.failure_policy)
     }
 
-    /// Returns what may be kept of the request, verdicts included.
+    /// Returns the data retention of the request, which also applies to verdicts.
     #[must_use]
     pub fn retention(&self) -> RetentionMode {
         self.retention
     }
 }
 
-fn either<'a>(own: &'a Option<Vec<String>>, team: &'a Option<Vec<String>>) -> &'a [String] {
-    own.as_ref().or(team.as_ref()).map_or(&[], Vec::as_slice)
+fn first_set<'a>(request: &'a Option<Vec<String>>, team: &'a Option<Vec<String>>) -> &'a [String] {
+    request.as_ref().or(team.as_ref()).map_or(&[], Vec::as_slice)
 }

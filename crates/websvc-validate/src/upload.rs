@@ -1,4 +1,4 @@
-//! The rules of documents for the index; our own, not of the specification.
+//! Rules of uploads to the index, which are an addition of websvc.
 
 use url::Url;
 use websvc_types::ViolationCode;
@@ -9,8 +9,8 @@ use crate::bounds;
 use crate::path::Path;
 use crate::report::{Report, quoted};
 
-/// Checks that the index can take every document: were it left to the index, those before a mistaken one would be in
-/// it already.
+/// Checks that the index can accept every document. Otherwise the index would already contain the documents before an
+/// invalid one.
 pub(crate) fn check(report: &mut Report, upload: &IndexUploadRequest) {
     let IndexUploadRequest { documents } = upload;
     let body = Path::Root;
@@ -18,8 +18,8 @@ pub(crate) fn check(report: &mut Report, upload: &IndexUploadRequest) {
     for (index, document) in documents.iter().enumerate() {
         let item = list.index(index);
         let path = item.key("url");
-        // A URL that is missing or mistaken has its violation, and a stand-in here.
-        if !is_address(&document.url) && !report.has(&path) {
+        // A missing or invalid URL was replaced by a placeholder and already has a violation.
+        if !is_valid_url(&document.url) && !report.has(&path) {
             report.violation(&path, ViolationCode::InvalidFormat, |name| {
                 let expected = "an absolute URL that begins with http, https or file";
                 format!("{name} must be {expected}, not {}", quoted(&document.url))
@@ -28,7 +28,7 @@ pub(crate) fn check(report: &mut Report, upload: &IndexUploadRequest) {
     }
 }
 
-/// Checks what a crawl says of itself: the service keeps it in memory.
+/// Checks a progress report of a crawl. The service stores it in memory, so its texts are limited.
 pub(crate) fn check_progress(report: &mut Report, progress: &CrawlProgressRequest) {
     let CrawlProgressRequest { id, hosts, pages: _, failed: _, skipped: _, waiting: _, ended: _ } = progress;
     let body = Path::Root;
@@ -43,7 +43,7 @@ pub(crate) fn check_progress(report: &mut Report, progress: &CrawlProgressReques
     }
 }
 
-fn is_address(text: &str) -> bool {
+fn is_valid_url(text: &str) -> bool {
     let schemes = ["http://", "https://", "file://"];
     schemes.iter().any(|scheme| text.starts_with(scheme))
         && Url::parse(text).is_ok_and(|url| url.has_host() || url.scheme() == "file")

@@ -1,4 +1,4 @@
-//! The rules of where the events of a job are sent.
+//! Rules of the webhook of a job.
 
 use std::collections::BTreeMap;
 
@@ -12,64 +12,65 @@ use crate::path::Path;
 use crate::report::Report;
 use crate::{header, target};
 
-/// Headers that identify a body and its sender; headers of the caller cannot replace them.
-const OUR_OWN: &[&str] =
+/// Headers that the service sets to identify the event and its sender. Callers must not set them.
+const SERVICE_HEADERS: &[&str] =
     &["content-type", "webhook-id", "webhook-signature", "webhook-timestamp", "x-firecrawl-signature"];
 
-/// Validated webhook of a job.
+/// Webhook of a job: all values are valid, all defaults are filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WebhookPlan {
     url: Url,
-    place: &'static str,
+    url_pointer: &'static str,
     headers: BTreeMap<String, String>,
     metadata: Map<String, Value>,
     events: Vec<JobEventKind>,
 }
 
 impl WebhookPlan {
-    /// Returns the address, http or https. Whether it may be connected to is known where it is.
+    /// Returns the URL, http or https, including user name and password. The address guard checks it later, at each
+    /// connection.
     #[must_use]
     pub fn url(&self) -> &Url {
         &self.url
     }
 
-    /// Returns where the request has the address, as a JSON Pointer.
+    /// Returns the JSON Pointer of the URL in the request.
     #[must_use]
-    pub fn place(&self) -> &'static str {
-        self.place
+    pub fn url_pointer(&self) -> &'static str {
+        self.url_pointer
     }
 
-    /// Returns the headers of the caller's, their names in lower case.
+    /// Returns the headers that the caller sets. Names are in lower case.
     #[must_use]
     pub fn headers(&self) -> &BTreeMap<String, String> {
         &self.headers
     }
 
-    /// Returns what every event repeats.
+    /// Returns the object that every event repeats.
     #[must_use]
     pub fn metadata(&self) -> &Map<String, Value> {
         &self.metadata
     }
 
-    /// Returns the events that are wanted, each once.
+    /// Returns the events to send, each once.
     #[must_use]
     pub fn events(&self) -> &[JobEventKind] {
         &self.events
     }
 }
 
-/// Checks where the events of a job of a kind are sent. The plan holds only if the report has no violation.
+/// Checks the webhook of a job of this type. The plan is valid only if the report has no violation.
 pub(crate) fn check(
     report: &mut Report,
-    given: Option<Webhook>,
-    kind: WebhookJobType,
+    webhook: Option<Webhook>,
+    job_type: WebhookJobType,
 ) -> Option<WebhookPlan> {
     let body = Path::Root;
     let path = body.key("webhook");
-    match given? {
+    match webhook? {
         Webhook::Url(url) => Some(WebhookPlan {
-            url: target::check(report, &path, &url)?.into_whole_url(),
-            place: "/webhook",
+            url: target::check(report, &path, &url)?.into_url_with_credentials(),
+            url_pointer: "/webhook",
             headers: BTreeMap::new(),
             metadata: Map::new(),
             events: JobEventKind::ALL.to_vec(),
@@ -77,9 +78,9 @@ pub(crate) fn check(
         Webhook::Options(WebhookOptions { url, headers, metadata, events }) => {
             let headers = check_headers(report, &path.key("headers"), headers.unwrap_or_default());
             let metadata = check_metadata(report, &path.key("metadata"), metadata.unwrap_or_default());
-            let events = check_events(report, &path.key("events"), events, kind);
-            let url = target::check(report, &path.key("url"), &url)?.into_whole_url();
-            Some(WebhookPlan { url, place: "/webhook/url", headers, metadata, events })
+            let events = check_events(report, &path.key("events"), events, job_type);
+            let url = target::check(report, &path.key("url"), &url)?.into_url_with_credentials();
+            Some(WebhookPlan { url, url_pointer: "/webhook/url", headers, metadata, events })
         }
     }
 }
@@ -87,51 +88,51 @@ pub(crate) fn check(
 fn check_headers(
     report: &mut Report,
     path: &Path<'_>,
-    given: BTreeMap<String, String>,
+    headers: BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
-    let headers = header::check(report, path, given);
-    for name in headers.keys().filter(|name| OUR_OWN.contains(&name.as_str())) {
+    let headers = header::check(report, path, headers);
+    for name in headers.keys().filter(|name| SERVICE_HEADERS.contains(&name.as_str())) {
         report.violation(&path.key(name), ViolationCode::NotSupported, |key| {
-            format!("{key} cannot be set by a request: it says what is sent, and who sends it")
+            format!("{key} cannot be set by a request: it identifies the event and its sender")
         });
     }
     headers
 }
 
-fn check_metadata(report: &mut Report, path: &Path<'_>, given: Map<String, Value>) -> Map<String, Value> {
-    let bytes = serde_json::to_vec(&given).map_or(usize::MAX, |json| json.len());
+fn check_metadata(report: &mut Report, path: &Path<'_>, metadata: Map<String, Value>) -> Map<String, Value> {
+    let bytes = serde_json::to_vec(&metadata).map_or(usize::MAX, |json| json.len());
     if bytes > WEBHOOK_METADATA_MAX_BYTES {
         report.violation(path, ViolationCode::TooLong, |name| {
             format!("{name} must have at most {WEBHOOK_METADATA_MAX_BYTES} bytes of JSON, not {bytes}")
         });
     }
-    given
+    metadata
 }
 
 fn check_events(
     report: &mut Report,
     path: &Path<'_>,
-    given: Option<Vec<WebhookEvent>>,
-    kind: WebhookJobType,
+    names: Option<Vec<WebhookEvent>>,
+    job_type: WebhookJobType,
 ) -> Vec<JobEventKind> {
-    let Some(given) = given else { return JobEventKind::ALL.to_vec() };
-    if given.is_empty() && !report.has(path) {
+    let Some(names) = names else { return JobEventKind::ALL.to_vec() };
+    if names.is_empty() && !report.has(path) {
         report.violation(path, ViolationCode::TooShort, |name| {
-            format!("{name} must have at least 1 item: without webhook there are no events")
+            format!("{name} must have at least 1 item; to get no events, omit webhook")
         });
     }
     let mut events = Vec::new();
-    for (index, event) in given.into_iter().enumerate() {
-        if event.kind().is_some_and(|of| of != kind) {
+    for (index, event) in names.into_iter().enumerate() {
+        if event.job_type().is_some_and(|other| other != job_type) {
             report.violation(&path.index(index), ViolationCode::UnknownValue, |name| {
                 format!(
-                    "{name} must be an event of this job, which begins with {}., or a short name",
-                    kind.as_str()
+                    "{name} must be an event of this job, which begins with \"{}.\", or a short name",
+                    job_type.as_str()
                 )
             });
         }
-        if !events.contains(&event.moment()) {
-            events.push(event.moment());
+        if !events.contains(&event.event_kind()) {
+            events.push(event.event_kind());
         }
     }
     events

@@ -1,12 +1,14 @@
-//! The client in a service: one that answers `GET /links?q=...` with links from a search, and says so when there are
-//! none to be had.
+//! Uses the client in a web service, which responds to `GET /links?q=...` with links from a search, and with a suitable
+//! error if the search fails.
 //!
 //! ```sh
-//! cargo run -p websvc --example client_in_service                          # brings its own search
+//! cargo run -p websvc --example client_in_service                          # starts its own search service
 //! cargo run -p websvc --example client_in_service http://127.0.0.1:3002 KEY
 //! ```
+//!
+//! The web service is built on `websvc-transport`. Any other HTTP server works as well.
 
-#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+#![expect(clippy::print_stdout, reason = "an example prints its results")]
 
 use std::env;
 use std::error::Error;
@@ -18,13 +20,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use url::{Url, form_urlencoded};
 use websvc::server::{EmbeddedServer, EmbeddedServerConfig};
-use websvc::transport::{
-    AddressGuard, Body, Client as HttpClient, ClientConfig, FetchRequest, Server, ServerBody, ServerConfig,
-};
 use websvc::types::index::{IndexDocument, IndexUploadRequest};
 use websvc::{Client, ClientError, RetryPolicy};
+use websvc_transport::{
+    AddressGuard, Body, Client as HttpClient, ClientConfig, FetchRequest, Server, ServerBody, ServerConfig,
+};
 
-/// The service: made once, shared by all requests.
+/// The web service, shared by all requests.
 #[derive(Clone)]
 struct Links {
     search: Client,
@@ -32,7 +34,7 @@ struct Links {
 
 impl Links {
     fn new(base: Url, key: String) -> Result<Self, ClientError> {
-        // Somebody waits for the answer: better none after two seconds than one after sixty.
+        // A user waits for the links: an error after two seconds is better than links after sixty.
         let search = Client::builder(base)
             .key(key)
             .timeout(Duration::from_secs(2))
@@ -42,53 +44,56 @@ impl Links {
         Ok(Self { search })
     }
 
-    async fn answer(self, request: Request<ServerBody>) -> Response<Body> {
+    async fn respond(self, request: Request<ServerBody>) -> Response<Body> {
         let Some(query) = query(&request) else {
-            return reply(StatusCode::BAD_REQUEST, &json!({ "error": "ask by ?q=" }));
+            return json_response(
+                StatusCode::BAD_REQUEST,
+                &json!({ "error": "the parameter q is required" }),
+            );
         };
         match self.search.search(query).limit(3).send().await {
-            Ok(found) => {
-                let results = found.data.web.unwrap_or_default();
+            Ok(response) => {
+                let results = response.data.web.unwrap_or_default();
                 let links: Vec<_> = results
                     .iter()
                     .map(|result| json!({ "title": result.title, "url": result.url }))
                     .collect();
-                reply(StatusCode::OK, &json!({ "links": links }))
+                json_response(StatusCode::OK, &json!({ "links": links }))
             }
-            Err(error) => excuse(&error),
+            Err(error) => error_response(&error),
         }
     }
 }
 
-/// Returns the response to a failed search: invalid request, overload, or internal error.
-fn excuse(error: &ClientError) -> Response<Body> {
+/// Returns the response to a failed search: invalid query, timeout, or temporary failure.
+fn error_response(error: &ClientError) -> Response<Body> {
     match error {
-        ClientError::Api(refusal) if refusal.status == StatusCode::BAD_REQUEST => {
-            let rules: Vec<&str> =
-                refusal.details.iter().map(|violation| violation.message.as_str()).collect();
-            reply(StatusCode::BAD_REQUEST, &json!({ "error": rules.join("; ") }))
+        ClientError::Api(error) if error.status == StatusCode::BAD_REQUEST => {
+            let rules: Vec<&str> = error.details.iter().map(|violation| violation.message.as_str()).collect();
+            json_response(StatusCode::BAD_REQUEST, &json!({ "error": rules.join("; ") }))
         }
         error if error.is_timeout() => {
-            reply(StatusCode::GATEWAY_TIMEOUT, &json!({ "error": "no links in time" }))
+            json_response(StatusCode::GATEWAY_TIMEOUT, &json!({ "error": "the search timed out" }))
         }
         error => {
-            let mut busy = reply(StatusCode::SERVICE_UNAVAILABLE, &json!({ "error": "no links now" }));
-            if let Some(wait) = error.retry_after() {
-                busy.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait.as_secs()));
+            let body = json!({ "error": "the search failed, try again later" });
+            let mut response = json_response(StatusCode::SERVICE_UNAVAILABLE, &body);
+            if let Some(delay) = error.retry_after() {
+                response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(delay.as_secs()));
             }
-            busy
+            response
         }
     }
 }
 
 fn query(request: &Request<ServerBody>) -> Option<String> {
-    let given = request.uri().query()?;
-    form_urlencoded::parse(given.as_bytes())
+    let query = request.uri().query()?;
+    form_urlencoded::parse(query.as_bytes())
         .find(|(name, _)| name == "q")
-        .map(|(_, query)| query.into_owned())
+        .map(|(_, value)| value.into_owned())
 }
 
-fn reply(status: StatusCode, body: &Value) -> Response<Body> {
+fn json_response(status: StatusCode, body: &Value) -> Response<Body> {
     let mut response = Response::new(Body::from(body.to_string()));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -109,28 +114,28 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let server = Server::bind(ServerConfig::new("127.0.0.1:0")).await?;
     let address = format!("http://{}", server.local_addr());
-    println!("the service answers at {address}");
-    let handler = move |request| links.clone().answer(request);
-    // A service of its own would run until a signal; this one until it has shown what it does.
+    println!("the web service listens at {address}");
+    let handler = move |request| links.clone().respond(request);
+    // A real service would run until a signal; this one ends after three requests.
     tokio::select! {
         ended = server.run(handler, std::future::pending()) => { ended?; }
-        asked = ask(&address) => asked?,
+        sent = send_requests(&address) => sent?,
     }
     Ok(())
 }
 
-/// Asks the service what its callers might.
-async fn ask(address: &str) -> Result<(), Box<dyn Error>> {
+/// Sends the requests of a client to the web service: a valid one, one without a query, one with a too long query.
+async fn send_requests(address: &str) -> Result<(), Box<dyn Error>> {
     let http = HttpClient::new(ClientConfig::new(AddressGuard::open()))?;
-    let long = format!("/links?q={}", "x".repeat(501));
-    for path in ["/links?q=run+awaitables", "/links", long.as_str()] {
-        let answer = http.fetch(FetchRequest::get(format!("{address}{path}").parse()?)).await?;
-        println!("{:.24}: {} {}", path, answer.status.as_u16(), String::from_utf8_lossy(&answer.body));
+    let too_long = format!("/links?q={}", "x".repeat(501));
+    for path in ["/links?q=run+awaitables", "/links", too_long.as_str()] {
+        let response = http.fetch(FetchRequest::get(format!("{address}{path}").parse()?)).await?;
+        println!("{:.24}: {} {}", path, response.status.as_u16(), String::from_utf8_lossy(&response.body));
     }
     Ok(())
 }
 
-/// Starts a search service that ends with this program, with something to find.
+/// Starts a search service with one document, which ends with this program.
 async fn search_service() -> Result<(Url, String, TempDir), Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
     let service = EmbeddedServer::bind(EmbeddedServerConfig::new(directory.path())).await?;

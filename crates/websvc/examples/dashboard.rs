@@ -1,5 +1,5 @@
-//! A search: what the playground of the dashboard shows in Rust, word for word.
-#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+//! A search, exactly as the playground of the dashboard shows it in Rust.
+#![expect(clippy::print_stdout, reason = "an example prints its results")]
 
 use websvc::{Client, types::SearchRequest};
 

@@ -1,12 +1,12 @@
-//! Embedding the server: the whole service inside a program, on a free port, asked through the client.
+//! Embeds the whole service in a program, on a free port, and sends requests to it with the client.
 //!
 //! ```sh
 //! cargo run -p websvc --example embed_server
 //! ```
 //!
-//! A program of one's own depends on `websvc` with the feature `server`.
+//! Your own program needs `websvc` with the feature `server`.
 
-#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+#![expect(clippy::print_stdout, reason = "an example prints its results")]
 
 use std::error::Error;
 use std::time::Duration;
@@ -26,23 +26,23 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let (stop, stopped) = oneshot::channel::<()>();
     let serving = tokio::spawn(service.run(async {
-        // Sent or dropped, both mean the end.
+        // The service stops when the sender is dropped.
         let _ = stopped.await;
     }));
 
     index(&client).await?;
-    let found = client.search("run awaitables together").send().await?;
-    for result in found.data.web.unwrap_or_default() {
+    let response = client.search("run awaitables together").send().await?;
+    for result in response.data.web.unwrap_or_default() {
         println!("found {} {}: {}", result.url, result.title, result.description);
     }
 
     drop(stop);
-    let drained = serving.await??;
-    println!("stopped, {} connections cut", drained.aborted);
+    let report = serving.await??;
+    println!("stopped, {} connections aborted", report.aborted);
     Ok(())
 }
 
-/// Adds a document and waits until it can be found.
+/// Adds a document and waits until it is searchable.
 async fn index(client: &Client) -> Result<(), Box<dyn Error>> {
     let document = IndexDocument {
         url: "https://docs.example/asyncio".to_owned(),

@@ -1,13 +1,13 @@
-//! Sharing schemas: publishes what a request may be, and writes, reads and checks requests; no service, no network.
+//! Shares types and rules of requests: prints a JSON Schema, and builds, reads and checks requests, without a service.
 //!
 //! ```sh
 //! cargo run -p websvc --example share_schemas
 //! ```
 //!
-//! A program that shares only the types depends on `websvc-types`, which brings serde, schemars and nothing else; one
-//! that checks the field rules, too, adds `websvc-validate`. The facade has both, as `types` and `validate`.
+//! A program that shares only the types depends on `websvc-types`, whose dependencies are serde, serde_json and schemars.
+//! `websvc-validate` adds the field rules. The crate `websvc` has both, as `types` and `validate`.
 
-#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+#![expect(clippy::print_stdout, reason = "an example prints its results")]
 
 use std::error::Error;
 
@@ -15,35 +15,34 @@ use websvc_types::{Format, ScrapeOptions, SearchRequest, format, schema};
 use websvc_validate::{Policy, Rejection, SourcePlan, read_search};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    publish();
-    write()?;
-    read()?;
-    refuse()
+    print_schema();
+    build_request()?;
+    read_valid_request()?;
+    read_invalid_request()
 }
 
-/// Prints a part of the JSON Schema of requests: for other languages, forms and generated clients.
-fn publish() {
+/// Prints a part of the JSON Schema of search requests, which forms and programs in other languages can use.
+fn print_schema() {
     let schema = schema::request::<SearchRequest>().to_value();
     println!("schema of limit: {}", schema["properties"]["limit"]);
 }
 
-/// Writes a request: only what was said is in it.
-fn write() -> Result<(), Box<dyn Error>> {
+/// Prints a request as JSON. It contains only the fields that are set.
+fn build_request() -> Result<(), Box<dyn Error>> {
     let request = SearchRequest {
-        query: "asyncio gather".to_owned(),
         limit: Some(5),
         scrape_options: Some(ScrapeOptions {
             formats: Some(vec![Format::Markdown(format::Markdown::default())]),
             ..ScrapeOptions::default()
         }),
-        ..SearchRequest::default()
+        ..SearchRequest::new("asyncio gather")
     };
     println!("request: {}", serde_json::to_string(&request)?);
     Ok(())
 }
 
-/// Reads a request as a service does: into a plan, which has every default, and with a word about what was ignored.
-fn read() -> Result<(), Box<dyn Error>> {
+/// Reads a request as a service does: into a plan with all defaults, and warnings about ignored fields.
+fn read_valid_request() -> Result<(), Box<dyn Error>> {
     let body =
         br#"{"query": "asyncio gather", "sources": ["web", {"type": "news", "tbs": "qdr:w"}], "limt": 5}"#;
     let checked = read_search(body, &Policy::default())?;
@@ -57,13 +56,13 @@ fn read() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Refuses a request: every rule that it breaks is named with its place.
-fn refuse() -> Result<(), Box<dyn Error>> {
+/// Reads a request that breaks rules, and prints every violation with its path.
+fn read_invalid_request() -> Result<(), Box<dyn Error>> {
     let body = br#"{"query": "", "limit": 101, "scrapeOptions": {"timeout": 999}}"#;
     match read_search(body, &Policy::default()) {
         Err(Rejection::Invalid(violations)) => {
             for violation in violations {
-                println!("refused at {}: {}", violation.path, violation.message);
+                println!("invalid {}: {}", violation.path, violation.message);
             }
             Ok(())
         }

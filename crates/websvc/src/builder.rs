@@ -1,4 +1,4 @@
-//! How a client is made.
+//! Settings of a client.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,21 +14,35 @@ use crate::client::Client;
 use crate::error::ClientError;
 use crate::retry::RetryPolicy;
 
-/// Requests to the service at one time, and connections kept for later ones.
-const CONNECTIONS: usize = 256;
-const KEPT_CONNECTIONS: usize = 32;
+/// Maximum number of concurrent connections to the service.
+const MAX_CONNECTIONS: usize = 256;
 
-/// The settings of a [`Client`]; made by [`Client::builder`].
+/// Maximum number of idle connections that stay open.
+const MAX_IDLE_CONNECTIONS: usize = 32;
+
+/// Builder of a [`Client`], created by [`Client::builder`].
+///
+/// | Setting | Default |
+/// |---|---|
+/// | [`key`](Self::key) | none: requests are sent without authentication |
+/// | [`timeout`](Self::timeout) | the timeout of the request and 5 seconds, otherwise 60 seconds |
+/// | [`connect_timeout`](Self::connect_timeout) | 10 seconds |
+/// | [`proxy`](Self::proxy) | none; environment variables are not read |
+/// | [`ca_file`](Self::ca_file) | the certificates of the system |
+/// | [`user_agent`](Self::user_agent) | `websvc/` and the version of this crate |
+/// | [`retry`](Self::retry) | [`RetryPolicy::default`] |
+///
+/// # Examples
 ///
 /// ```
 /// use std::time::Duration;
-/// use websvc::{Client, Retry};
+/// use websvc::{Client, RetryPolicy};
 ///
 /// let client = Client::builder("https://search.example".parse()?)
 ///     .key("fc-...")
 ///     .timeout(Duration::from_secs(20))
 ///     .proxy("http://proxy.example:3128".parse()?)
-///     .retry(Retry { attempts: 5, ..Retry::default() })
+///     .retry(RetryPolicy { attempts: 5, ..RetryPolicy::default() })
 ///     .build()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -46,8 +60,7 @@ pub struct ClientBuilder {
 }
 
 impl ClientBuilder {
-    /// Starts from the defaults: no key, no proxy, the system's trust anchors, 10 seconds for a connection, and
-    /// [`RetryPolicy::default`].
+    /// Creates a builder with the default settings, the same as [`Client::builder`].
     pub fn new(base: Url) -> Self {
         Self {
             base,
@@ -61,61 +74,62 @@ impl ClientBuilder {
         }
     }
 
-    /// Sends this key with every request, as a bearer token. Without it, or with an empty one, no key is sent.
+    /// Sets the API key, which is sent with every request as a bearer token. An empty key is not sent.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
         self
     }
 
-    /// Bounds every call: all its attempts and the waits between them. A call that is not done by then fails, and
-    /// a repetition that could not be done by then is not begun.
+    /// Sets the time limit of a whole call: all attempts and the waits between them.
     ///
-    /// Without it a search has the time that its request gives the service (60 seconds if it does not say) and five
-    /// seconds more, so that the service's own 408 arrives; other calls have 60 seconds. To have the service stop
-    /// working on a search, give the time to the request, by [`SearchBuilder::timeout`](crate::Search::timeout).
+    /// A call that exceeds it fails. Another attempt that could not finish within it is not made.
+    ///
+    /// Default: for a search, a scrape or a map, the timeout of the request (60 seconds if it has none) and 5 seconds,
+    /// so that a 408 of the service arrives; for other calls 60 seconds. To limit the time that the service spends on a
+    /// search, set the timeout of the request with [`SearchBuilder::timeout`](crate::SearchBuilder::timeout).
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Bounds the making of one connection: name, proxy, TLS handshake. Default: 10 seconds.
+    /// Sets the time limit of opening a connection: name resolution, proxy, TLS handshake. Default: 10 seconds.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
 
-    /// Connects through a forward proxy, such as `http://user:password@proxy.test:3128`; its scheme is `http`,
-    /// `https` or `socks5`. Environment variables are not read.
+    /// Connects through a forward proxy, such as `http://user:password@proxy.example:3128`. The scheme is `http`, `https`
+    /// or `socks5`. Environment variables such as `HTTPS_PROXY` are not read.
     pub fn proxy(mut self, proxy: Url) -> Self {
         self.proxy = Some(proxy);
         self
     }
 
-    /// Trusts the certificates of a PEM file beside the system's: for a service, or a proxy, whose certificate an
-    /// authority of one's own has signed.
+    /// Trusts the certificates of a PEM file in addition to those of the system, for a service or a proxy with a
+    /// certificate of a private authority.
     pub fn ca_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.ca_file = Some(path.into());
         self
     }
 
-    /// Sends this `User-Agent`. Default: `websvc/` and the version of this crate.
+    /// Sets the `User-Agent` of the requests. Default: `websvc/` and the version of this crate.
     pub fn user_agent(mut self, user_agent: impl Into<String>) -> Self {
         self.user_agent = user_agent.into();
         self
     }
 
-    /// Sends requests that failed again by this policy. Default: [`RetryPolicy::default`].
+    /// Sets the policy for repeating failed requests. Default: [`RetryPolicy::default`].
     pub fn retry(mut self, retry: RetryPolicy) -> Self {
         self.retry = retry;
         self
     }
 
-    /// Makes the client. Nothing is connected to before the first call.
+    /// Creates the client. No connection is opened before the first call.
     ///
     /// # Errors
-    /// [`ClientError::Config`] when the base address is not an http or https URL of a host and a path, or when the
-    /// key or the user agent cannot be sent in a header; [`ClientError::Transport`] when the proxy's address or the
-    /// PEM file cannot be used.
+    /// - [`ClientError::Config`] if the base URL is not an http or https URL without user name, query and fragment, or if
+    ///   the key or the user agent cannot be sent in a header.
+    /// - [`ClientError::Transport`] if the proxy URL or the PEM file is invalid.
     pub fn build(self) -> Result<Client, ClientError> {
         let Self { base, key, timeout, connect_timeout, proxy, ca_file, user_agent, retry } = self;
         check_base(&base)?;
@@ -123,18 +137,18 @@ impl ClientBuilder {
         let proxy = proxy.map(|url| Proxy::new(&url)).transpose()?;
         let config = ClientConfig {
             ca_file,
-            user_agent: Some(header("the user agent", &user_agent)?),
-            connections_per_host: CONNECTIONS,
-            idle_per_host: KEPT_CONNECTIONS,
+            user_agent: Some(header("user agent", &user_agent)?),
+            connections_per_host: MAX_CONNECTIONS,
+            idle_per_host: MAX_IDLE_CONNECTIONS,
             ..ClientConfig::new(AddressGuard::open())
         };
         let http = websvc_transport::Client::new(config)?;
-        let line = HttpTransport { base, authorization, proxy, connect_timeout, retry, http };
-        Ok(Client { line: Arc::new(line), timeout })
+        let transport = HttpTransport { base, authorization, proxy, connect_timeout, retry, http };
+        Ok(Client { transport: Arc::new(transport), timeout })
     }
 }
 
-/// The key and the password of the proxy stay out.
+/// Omits the API key, and the proxy, whose URL may contain a password.
 impl fmt::Debug for ClientBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClientBuilder")
@@ -149,26 +163,26 @@ impl fmt::Debug for ClientBuilder {
 }
 
 fn check_base(base: &Url) -> Result<(), ClientError> {
-    let refused = |rule| Err(ClientError::Config { what: "the base address", rule });
+    let invalid = |rule| Err(ClientError::Config { setting: "base URL", rule });
     if !matches!(base.scheme(), "http" | "https") {
-        return refused("it must begin with http or https");
+        return invalid("the scheme must be http or https");
     }
     if !base.username().is_empty() || base.password().is_some() {
-        return refused("it must not have a user or password, the service takes a key");
+        return invalid("it must not contain a user name or password; the service expects an API key");
     }
     if base.query().is_some() || base.fragment().is_some() {
-        return refused("it must end with its path");
+        return invalid("it must not have a query or fragment");
     }
     Ok(())
 }
 
 fn bearer(key: &str) -> Result<HeaderValue, ClientError> {
-    let mut value = header("the key", &format!("Bearer {key}"))?;
+    let mut value = header("API key", &format!("Bearer {key}"))?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-fn header(what: &'static str, text: &str) -> Result<HeaderValue, ClientError> {
-    let rule = "it has characters that no header may have";
-    HeaderValue::from_str(text).map_err(|_invalid| ClientError::Config { what, rule })
+fn header(setting: &'static str, text: &str) -> Result<HeaderValue, ClientError> {
+    let rule = "it contains characters that are not allowed in a header";
+    HeaderValue::from_str(text).map_err(|_invalid| ClientError::Config { setting, rule })
 }

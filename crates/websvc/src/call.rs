@@ -1,4 +1,4 @@
-//! One call: its attempts, inside the time it has.
+//! Execution of one call: its attempts within the time limit.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -16,8 +16,8 @@ use websvc_types::ErrorBody;
 use crate::error::{ApiError, ClientError, Retryability};
 use crate::retry::RetryPolicy;
 
-/// The largest answer: a hundred results may each bring a page in several formats.
-const ANSWER_MAX_BYTES: u64 = 256 * 1024 * 1024;
+/// Maximum size of a response, in bytes: a hundred results may each carry a page in several formats.
+const RESPONSE_MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Address and connection settings of the service.
 #[derive(Debug)]
@@ -34,103 +34,111 @@ pub(crate) struct HttpTransport {
 #[derive(Debug)]
 pub(crate) struct ApiCall {
     method: Method,
+    /// Path below the base URL, without a leading slash.
     path: Cow<'static, str>,
     query: Option<String>,
     body: Option<Bytes>,
-    /// The time for all attempts and the waits between them.
-    time: Duration,
+    /// Time limit of all attempts and the waits between them.
+    timeout: Duration,
     /// Idempotency of the request.
-    pub(crate) repetition: Idempotency,
+    pub(crate) idempotency: Idempotency,
 }
 
 /// Effect of sending a request twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Idempotency {
-    /// The same as doing it once.
-    Harmless,
-    /// More than doing it once.
+    /// The same effect as sending it once.
+    Idempotent,
+    /// Possibly another effect than sending it once.
     NotIdempotent,
 }
 
 impl ApiCall {
-    pub(crate) fn get(path: impl Into<Cow<'static, str>>, time: Duration) -> Self {
-        let (method, path) = (Method::GET, path.into());
-        Self { method, path, query: None, body: None, time, repetition: Idempotency::Harmless }
+    pub(crate) fn get(path: impl Into<Cow<'static, str>>, timeout: Duration) -> Self {
+        Self {
+            method: Method::GET,
+            path: path.into(),
+            query: None,
+            body: None,
+            timeout,
+            idempotency: Idempotency::Idempotent,
+        }
     }
 
-    /// Asks for a part of what is there.
+    /// Sets the query of the URL.
     pub(crate) fn query(mut self, query: String) -> Self {
         self.query = Some(query);
         self
     }
 
-    /// Takes something away; when it is done again, there is nothing to take.
-    pub(crate) fn delete(path: impl Into<Cow<'static, str>>, time: Duration) -> Self {
-        Self { method: Method::DELETE, ..Self::get(path, time) }
+    /// Creates a DELETE request, which is idempotent.
+    pub(crate) fn delete(path: impl Into<Cow<'static, str>>, timeout: Duration) -> Self {
+        Self { method: Method::DELETE, ..Self::get(path, timeout) }
     }
 
     pub(crate) fn post<T: Serialize>(
         path: impl Into<Cow<'static, str>>,
         body: &T,
-        time: Duration,
+        timeout: Duration,
     ) -> Result<Self, ClientError> {
         let body = serde_json::to_vec(body).map_err(ClientError::Encode)?;
-        Ok(Self { method: Method::POST, body: Some(body.into()), ..Self::get(path, time) })
+        Ok(Self { method: Method::POST, body: Some(body.into()), ..Self::get(path, timeout) })
     }
 }
 
 impl HttpTransport {
-    /// Calls until there is an answer of status 200, or no attempt is left that could bring one in time.
-    pub(crate) async fn call<A: DeserializeOwned>(&self, call: &ApiCall) -> Result<A, ClientError> {
+    /// Sends the request until the response has status 200, or no further attempt is allowed or could finish in time.
+    pub(crate) async fn call<T: DeserializeOwned>(&self, call: &ApiCall) -> Result<T, ClientError> {
         let started = Instant::now();
-        let mut failed = 0;
+        let mut failed_attempts = 0;
         loop {
-            let began = Instant::now();
-            let left = call.time.saturating_sub(started.elapsed());
-            let failure = match self.attempt(call, left).await {
-                Ok(answer) => return read(&answer),
-                Err(failure) => failure,
+            let attempt_started = Instant::now();
+            let remaining = call.timeout.saturating_sub(started.elapsed());
+            let error = match self.attempt(call, remaining).await {
+                Ok(response) => return decode(&response),
+                Err(error) => error,
             };
-            failed += 1;
-            let Some(wait) = self.wait(call, failed, &failure) else { return Err(failure) };
-            let left = call.time.saturating_sub(started.elapsed());
-            if wait.saturating_add(began.elapsed()) >= left {
-                return Err(failure);
+            failed_attempts += 1;
+            let Some(delay) = self.retry_delay(call, failed_attempts, &error) else { return Err(error) };
+            let remaining = call.timeout.saturating_sub(started.elapsed());
+            // The next attempt may take as long as this one.
+            if delay.saturating_add(attempt_started.elapsed()) >= remaining {
+                return Err(error);
             }
-            tokio::time::sleep(wait).await;
+            tokio::time::sleep(delay).await;
         }
     }
 
-    /// Returns how long to wait before the next attempt, if there should be one.
-    fn wait(&self, call: &ApiCall, failed: u32, failure: &ClientError) -> Option<Duration> {
-        match (failure.prospect(), call.repetition) {
-            (Retryability::None, _) | (Retryability::Again, Idempotency::NotIdempotent) => None,
-            (Retryability::First, _) | (Retryability::Again, Idempotency::Harmless) => {
-                self.retry.wait(failed, failure.retry_after())
+    /// Returns the delay before the next attempt, or `None` if there is none.
+    fn retry_delay(&self, call: &ApiCall, failed_attempts: u32, error: &ClientError) -> Option<Duration> {
+        match (error.retryability(), call.idempotency) {
+            (Retryability::Never, _) | (Retryability::IfIdempotent, Idempotency::NotIdempotent) => None,
+            (Retryability::Always, _) | (Retryability::IfIdempotent, Idempotency::Idempotent) => {
+                self.retry.delay(failed_attempts, error.retry_after())
             }
         }
     }
 
-    async fn attempt(&self, call: &ApiCall, time: Duration) -> Result<FetchResponse, ClientError> {
-        let answer = self.ask(call, time).await?;
-        if answer.status == StatusCode::OK {
-            return Ok(answer);
+    async fn attempt(&self, call: &ApiCall, timeout: Duration) -> Result<FetchResponse, ClientError> {
+        let response = self.send(call, timeout).await?;
+        if response.status == StatusCode::OK {
+            return Ok(response);
         }
-        Err(ClientError::Api(Box::new(ApiError::of(&answer))))
+        Err(api_error(&response))
     }
 
-    /// Asks once, for an answer of any status.
-    async fn ask(&self, call: &ApiCall, time: Duration) -> Result<FetchResponse, ClientError> {
+    /// Sends the request once and returns a response of any status.
+    async fn send(&self, call: &ApiCall, timeout: Duration) -> Result<FetchResponse, ClientError> {
         let mut url = self.base.clone();
         url.set_path(&format!("{}/{}", self.base.path().trim_end_matches('/'), call.path));
         url.set_query(call.query.as_deref());
         let mut request = FetchRequest::get(url);
         request.method = call.method.clone();
-        request.timeout = time;
+        request.timeout = timeout;
         request.connect_timeout = self.connect_timeout;
-        request.max_body_bytes = ANSWER_MAX_BYTES;
-        request.max_decoded_bytes = ANSWER_MAX_BYTES;
-        // A redirect of a POST would lose its body, and one to another host must not get the key.
+        request.max_body_bytes = RESPONSE_MAX_BYTES;
+        request.max_decoded_bytes = RESPONSE_MAX_BYTES;
+        // A redirected POST could lose its body, and a redirect to another host must not get the key.
         request.redirects = RedirectPolicy::None;
         request.proxy.clone_from(&self.proxy);
         if let Some(authorization) = &self.authorization {
@@ -140,25 +148,24 @@ impl HttpTransport {
             request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             request.body = Some(body.clone());
         }
-        let answer = self.http.fetch(request).await.map_err(|source| self.unreachable(source))?;
-        if answer.truncated {
+        let response = self.http.fetch(request).await.map_err(|source| self.unreachable(source))?;
+        if response.truncated {
             let host = self.base.host_str().unwrap_or_default().to_owned();
-            let source = "the answer broke off before its end".into();
+            let source = "the response ended early".into();
             return Err(self.unreachable(FetchError::Protocol { host, source }));
         }
-        Ok(answer)
+        Ok(response)
     }
 
-    /// Asks once for how the service is, which it says with a status of 200 or 503.
-    pub(crate) async fn call_once<A: DeserializeOwned>(&self, call: &ApiCall) -> Result<A, ClientError> {
-        let answer = self.ask(call, call.time).await?;
-        match answer.status {
-            StatusCode::OK => read(&answer),
+    /// Sends a health request once. Its response has status 200, or 503 with a body of the same type.
+    pub(crate) async fn call_once<T: DeserializeOwned>(&self, call: &ApiCall) -> Result<T, ClientError> {
+        let response = self.send(call, call.timeout).await?;
+        match response.status {
+            StatusCode::OK => decode(&response),
             StatusCode::SERVICE_UNAVAILABLE => {
-                let refused = |_other_body| ClientError::Api(Box::new(ApiError::of(&answer)));
-                serde_json::from_slice(&answer.body).map_err(refused)
+                serde_json::from_slice(&response.body).map_err(|_other_body| api_error(&response))
             }
-            _ => Err(ClientError::Api(Box::new(ApiError::of(&answer)))),
+            _ => Err(api_error(&response)),
         }
     }
 
@@ -167,12 +174,16 @@ impl HttpTransport {
     }
 }
 
-fn read<A: DeserializeOwned>(answer: &FetchResponse) -> Result<A, ClientError> {
-    serde_json::from_slice(&answer.body).map_err(|source| {
-        // A page whose host was not found is answered with status 200 (docs/scraping.md).
-        match serde_json::from_slice::<ErrorBody>(&answer.body) {
-            Ok(failure) if !failure.success => ClientError::Api(Box::new(ApiError::of(answer))),
-            Ok(_) | Err(_) => ClientError::Decode { status: answer.status, source },
+fn api_error(response: &FetchResponse) -> ClientError {
+    ClientError::Api(Box::new(ApiError::from_response(response)))
+}
+
+fn decode<T: DeserializeOwned>(response: &FetchResponse) -> Result<T, ClientError> {
+    serde_json::from_slice(&response.body).map_err(|source| {
+        // A scrape of a page whose host is not found fails with status 200 (docs/scraping.md).
+        match serde_json::from_slice::<ErrorBody>(&response.body) {
+            Ok(body) if !body.success => api_error(response),
+            Ok(_) | Err(_) => ClientError::Decode { status: response.status, source },
         }
     })
 }

@@ -1,4 +1,4 @@
-//! The typed client of a running service.
+//! Client of a running service.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,56 +18,77 @@ use crate::error::ClientError;
 use crate::health::{Health, Readiness};
 use crate::search::SearchBuilder;
 
-/// Time that the client waits beyond the request's own timeout, so that the service's 408 arrives.
-const GRACE: Duration = Duration::from_secs(5);
+/// Time that a call may take in addition to the timeout of its request, so that a 408 of the service arrives.
+const TIMEOUT_MARGIN: Duration = Duration::from_secs(5);
 
-/// How long a request without a time of its own may take.
-const TIMEOUT: Duration = Duration::from_millis(SEARCH_TIMEOUT_DEFAULT_MS);
+/// Time limit of calls whose request has no timeout.
+const DEFAULT_TIMEOUT: Duration = Duration::from_millis(SEARCH_TIMEOUT_DEFAULT_MS);
 
-/// Asks a running service. Cheap to clone; clones share their connections.
+/// Client of a running websvc service.
 ///
-/// A call whose future is dropped is given up: its connection or HTTP/2 stream is closed, which tells the service.
+/// A client is cheap to clone, and clones share their connections. Create one per service and reuse it.
+///
+/// If the future of a call is dropped, the call is cancelled: its connection or HTTP/2 stream is closed, which the
+/// service notices.
+///
+/// # Examples
+///
+/// ```no_run
+/// use websvc::Client;
+/// use websvc::types::ScrapeRequest;
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = Client::new("http://127.0.0.1:3002".parse()?, "fc-...")?;
+/// let page = client.scrape(&ScrapeRequest::new("https://docs.example")).await?;
+/// println!("{}", page.data.markdown.unwrap_or_default());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Client {
-    pub(crate) line: Arc<HttpTransport>,
+    pub(crate) transport: Arc<HttpTransport>,
     pub(crate) timeout: Option<Duration>,
 }
 
 impl Client {
-    /// Makes a client of the service at `base`, such as `http://127.0.0.1:3002`; a path in it is kept. The
-    /// settings are the defaults of [`ClientBuilder`].
+    /// Creates a client of the service at the URL `base`, with an API key and default settings. An empty key is not sent.
+    ///
+    /// Requests go to paths below that of `base`: with `https://search.example/websvc`, a search goes to
+    /// `https://search.example/websvc/v2/search`. Use [`Client::builder`] for other settings, or without a key.
     ///
     /// # Errors
-    /// [`ClientError::Config`] when the base address is not usable, or the key cannot be sent in a header.
+    /// [`ClientError::Config`] if the base URL is invalid, or the key cannot be sent in a header.
+    ///
+    /// # Examples
     ///
     /// ```
-    /// let client = websvc::Client::new("http://127.0.0.1:3002".parse()?, Some("fc-...".to_owned()))?;
+    /// let client = websvc::Client::new("http://127.0.0.1:3002".parse()?, "fc-...")?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn new(base: Url, key: Option<String>) -> Result<Self, ClientError> {
-        let builder = Self::builder(base);
-        match key {
-            Some(key) => builder.key(key).build(),
-            None => builder.build(),
-        }
+    pub fn new(base: Url, key: impl Into<String>) -> Result<Self, ClientError> {
+        Self::builder(base).key(key).build()
     }
 
-    /// Starts a client of the service at `base`, such as `https://search.example/websvc`; a path in it is kept.
+    /// Creates a builder for a client of the service at the URL `base`.
+    ///
+    /// # Examples
     ///
     /// ```
-    /// let client = websvc::Client::builder("https://search.example".parse()?).key("fc-...").build()?;
+    /// let client = websvc::Client::builder("https://search.example".parse()?).user_agent("links/1.0").build()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn builder(base: Url) -> ClientBuilder {
         ClientBuilder::new(base)
     }
 
-    /// Starts a search for what a query asks. Nothing is sent before [`SearchBuilder::send`].
+    /// Starts building a search. [`SearchBuilder::send`] sends it.
+    ///
+    /// # Examples
     ///
     /// ```no_run
     /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
-    /// let found = client.search("asyncio gather").limit(5).markdown().send().await?;
-    /// for page in found.data.web.unwrap_or_default() {
+    /// let response = client.search("asyncio gather").limit(5).markdown().send().await?;
+    /// for page in response.data.web.unwrap_or_default() {
     ///     println!("{}\n{}", page.url, page.content.markdown.unwrap_or_default());
     /// }
     /// # Ok(())
@@ -77,75 +98,88 @@ impl Client {
         SearchBuilder::new(self.clone(), query.into())
     }
 
-    /// Starts a search, under its old name.
+    /// Starts building a search, under the old name of the method.
     #[deprecated(note = "renamed to `search`; to send a `SearchRequest`, use `execute_search`")]
     pub fn search_for(&self, query: impl Into<String>) -> SearchBuilder {
         self.search(query)
     }
 
-    /// Searches: `POST /v2/search` (specification, section 2). The request is sent as it is.
+    /// Sends a search request as it is: `POST /v2/search` (specification, section 2).
     ///
-    /// A search changes nothing in the service, so it is repeated even when the service may have worked on it; that
-    /// work may be charged. Only a search with browser actions is repeated just when it certainly was not worked on.
+    /// A search has no effect in the service, so it is also repeated if the service may have processed it; it may then be
+    /// charged twice. A search with browser actions is repeated only if the service certainly did not process it.
     ///
     /// # Errors
-    /// [`ClientError`]
+    /// Any [`ClientError`].
+    ///
+    /// # Examples
     ///
     /// ```no_run
     /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
     /// use websvc::types::SearchRequest;
     ///
-    /// let request = SearchRequest { query: "asyncio gather".to_owned(), limit: Some(5), ..Default::default() };
-    /// let found = client.execute_search(&request).await?;
+    /// let request = SearchRequest { limit: Some(5), ..SearchRequest::new("asyncio gather") };
+    /// let response = client.execute_search(&request).await?;
     /// # Ok(())
     /// # }
     /// ```
     pub async fn execute_search(&self, request: &SearchRequest) -> Result<SearchResponse, ClientError> {
-        let time = self.timeout.unwrap_or_else(|| timeout_for(request.timeout));
-        let mut call = ApiCall::post("v2/search", request, time)?;
+        let timeout = self.timeout.unwrap_or_else(|| timeout_for(request.timeout));
+        let mut call = ApiCall::post("v2/search", request, timeout)?;
         if request.scrape_options.as_ref().is_some_and(has_actions) {
-            call.repetition = Idempotency::NotIdempotent;
+            call.idempotency = Idempotency::NotIdempotent;
         }
-        self.line.call(&call).await
+        self.transport.call(&call).await
     }
 
-    /// Gets one page: `POST /v2/scrape`. The request is sent as it is, and repeated like a search.
+    /// Scrapes one page: `POST /v2/scrape`. The request is sent as it is, and repeated as a search is.
     ///
-    /// A page that answers 400 and above is an answer: see the status in its metadata.
+    /// A page with status 400 or above is a result: see `status_code` of its metadata.
     ///
     /// # Errors
-    /// [`ClientError`]; a host that was not found is [`ClientError::Api`] with status 200.
+    /// Any [`ClientError`]. A host that is not found is a [`ClientError::Api`] with status 200.
+    ///
+    /// # Examples
     ///
     /// ```no_run
     /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
-    /// use websvc::types::ScrapeRequest;
+    /// use websvc::types::{Format, ScrapeOptions, ScrapeRequest, format};
     ///
-    /// let request = ScrapeRequest { url: "https://docs.example/asyncio".to_owned(), ..Default::default() };
-    /// let page = client.scrape(&request).await?;
-    /// println!("{}", page.data.markdown.unwrap_or_default());
+    /// let request = ScrapeRequest {
+    ///     options: ScrapeOptions {
+    ///         formats: Some(vec![Format::Markdown(format::Markdown {}), Format::Links(format::Links {})]),
+    ///         ..ScrapeOptions::default()
+    ///     },
+    ///     ..ScrapeRequest::new("https://docs.example/asyncio")
+    /// };
+    /// let page = client.scrape(&request).await?.data;
+    /// println!("{}\n{:?}", page.markdown.unwrap_or_default(), page.links.unwrap_or_default());
     /// # Ok(())
     /// # }
     /// ```
     pub async fn scrape(&self, request: &ScrapeRequest) -> Result<ScrapeResponse, ClientError> {
-        let own = request.options.timeout.unwrap_or(SCRAPE_TIMEOUT_DEFAULT_MS);
-        let time = self.timeout.unwrap_or(Duration::from_millis(own).saturating_add(GRACE));
-        let mut call = ApiCall::post("v2/scrape", request, time)?;
+        let page_timeout =
+            Duration::from_millis(request.options.timeout.unwrap_or(SCRAPE_TIMEOUT_DEFAULT_MS));
+        let timeout = self.timeout.unwrap_or(page_timeout.saturating_add(TIMEOUT_MARGIN));
+        let mut call = ApiCall::post("v2/scrape", request, timeout)?;
         if has_actions(&request.options) {
-            call.repetition = Idempotency::NotIdempotent;
+            call.idempotency = Idempotency::NotIdempotent;
         }
-        self.line.call(&call).await
+        self.transport.call(&call).await
     }
 
-    /// Lists the URLs of a site: `POST /v2/map`. The request is sent as it is, and repeated like a search.
+    /// Lists the URLs of a site: `POST /v2/map`. The request is sent as it is, and repeated as a search is.
     ///
     /// # Errors
-    /// [`ClientError`]
+    /// Any [`ClientError`].
+    ///
+    /// # Examples
     ///
     /// ```no_run
     /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
     /// use websvc::types::MapRequest;
     ///
-    /// let request = MapRequest { url: "https://docs.example".to_owned(), ..Default::default() };
+    /// let request = MapRequest { limit: Some(100), ..MapRequest::new("https://docs.example") };
     /// for link in client.map(&request).await?.links {
     ///     println!("{}", link.url);
     /// }
@@ -153,30 +187,32 @@ impl Client {
     /// # }
     /// ```
     pub async fn map(&self, request: &MapRequest) -> Result<MapResponse, ClientError> {
-        let time = self.timeout.unwrap_or_else(|| timeout_for(request.timeout));
-        self.line.call(&ApiCall::post("v2/map", request, time)?).await
+        let timeout = self.timeout.unwrap_or_else(|| timeout_for(request.timeout));
+        self.transport.call(&ApiCall::post("v2/map", request, timeout)?).await
     }
 
-    /// Adds documents to the service's index: `POST /v2/index/documents`. They can be found within two seconds.
+    /// Adds documents to the index of the service: `POST /v2/index/documents`. They are searchable within two seconds.
     ///
-    /// Each document replaces the older one of its URL, so an upload is repeated like a search. Of two uploads of one
-    /// URL at the same time, either may win.
+    /// A document replaces the indexed document with the same URL, so an upload is repeated as a search is. If two
+    /// concurrent uploads have the same URL, either may win.
     ///
     /// # Errors
-    /// [`ClientError`]
+    /// Any [`ClientError`].
+    ///
+    /// # Examples
     ///
     /// ```no_run
     /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
-    /// use websvc::types::index::{IndexDocument, IndexUpload};
+    /// use websvc::types::index::{IndexDocument, IndexUploadRequest};
     ///
     /// let document = IndexDocument {
     ///     url: "https://docs.example/asyncio".to_owned(),
     ///     title: "asyncio".to_owned(),
     ///     body: "gather runs awaitables concurrently".to_owned(),
-    ///     ..Default::default()
+    ///     ..IndexDocument::default()
     /// };
-    /// let reply = client.add_documents(&IndexUpload { documents: vec![document] }).await?;
-    /// assert_eq!(reply.accepted, 1);
+    /// let response = client.add_documents(&IndexUploadRequest { documents: vec![document] }).await?;
+    /// assert_eq!(response.accepted, 1);
     /// # Ok(())
     /// # }
     /// ```
@@ -184,40 +220,58 @@ impl Client {
         &self,
         upload: &IndexUploadRequest,
     ) -> Result<IndexUploadResponse, ClientError> {
-        self.line.call(&ApiCall::post("v2/index/documents", upload, self.time())?).await
+        self.transport.call(&ApiCall::post("v2/index/documents", upload, self.timeout())?).await
     }
 
-    /// Tells how far a crawl is whose pages go to the service: `POST /v2/index/progress`. Its dashboard shows it.
+    /// Reports the progress of a crawl that this program runs for the index of the service: `POST /v2/index/progress`.
+    /// The dashboard shows it.
     ///
     /// # Errors
-    /// [`ClientError`]
+    /// Any [`ClientError`].
+    pub async fn report_crawl_progress(
+        &self,
+        progress: &CrawlProgressRequest,
+    ) -> Result<CrawlProgressResponse, ClientError> {
+        self.transport.call(&ApiCall::post("v2/index/progress", progress, self.timeout())?).await
+    }
+
+    /// Reports the progress of a crawl, under the old name of the method.
+    ///
+    /// # Errors
+    /// Any [`ClientError`].
+    #[deprecated(note = "renamed to `report_crawl_progress`")]
     pub async fn crawl_progress(
         &self,
         progress: &CrawlProgressRequest,
     ) -> Result<CrawlProgressResponse, ClientError> {
-        self.line.call(&ApiCall::post("v2/index/progress", progress, self.time())?).await
+        self.report_crawl_progress(progress).await
     }
 
-    /// Returns the figures of the service's index: `GET /v2/index/stats`.
+    /// Returns statistics of the index of the service: `GET /v2/index/stats`.
     ///
     /// # Errors
-    /// [`ClientError`]
+    /// Any [`ClientError`].
+    ///
+    /// # Examples
     ///
     /// ```no_run
     /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
-    /// println!("{} documents can be found", client.index_stats().await?.documents);
+    /// println!("{} searchable documents", client.index_stats().await?.documents);
     /// # Ok(())
     /// # }
     /// ```
     pub async fn index_stats(&self) -> Result<IndexStats, ClientError> {
-        self.line.call(&ApiCall::get("v2/index/stats", self.time())).await
+        self.transport.call(&ApiCall::get("v2/index/stats", self.timeout())).await
     }
 
-    /// Asks whether the service runs: `GET /health`. Sent once whatever the policy, so that the answer is of now; no
-    /// key is needed.
+    /// Checks that the service runs: `GET /health`. No key is needed.
+    ///
+    /// The request is sent once, whatever the [`RetryPolicy`](crate::RetryPolicy), so that the result is current.
     ///
     /// # Errors
-    /// [`ClientError`]
+    /// Any [`ClientError`].
+    ///
+    /// # Examples
     ///
     /// ```no_run
     /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
@@ -226,14 +280,18 @@ impl Client {
     /// # }
     /// ```
     pub async fn health(&self) -> Result<Health, ClientError> {
-        self.line.call_once(&ApiCall::get("health", self.time())).await
+        self.transport.call_once(&ApiCall::get("health", self.timeout())).await
     }
 
-    /// Asks whether the service takes work: `GET /ready`. Sent once whatever the policy; no key is needed. A service
-    /// that is not ready is an answer, not an error.
+    /// Checks whether the service accepts requests: `GET /ready`. No key is needed.
+    ///
+    /// A service that is not ready is a result, not an error. The request is sent once, whatever the
+    /// [`RetryPolicy`](crate::RetryPolicy).
     ///
     /// # Errors
-    /// [`ClientError`]
+    /// Any [`ClientError`].
+    ///
+    /// # Examples
     ///
     /// ```no_run
     /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
@@ -245,22 +303,23 @@ impl Client {
     /// # }
     /// ```
     pub async fn readiness(&self) -> Result<Readiness, ClientError> {
-        self.line.call_once(&ApiCall::get("ready", self.time())).await
+        self.transport.call_once(&ApiCall::get("ready", self.timeout())).await
     }
 
-    pub(crate) fn time(&self) -> Duration {
-        self.timeout.unwrap_or(TIMEOUT)
+    /// Returns the time limit of calls whose request has no timeout.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }
 }
 
-/// Returns whether something is done on the pages, which done twice may do harm.
+/// Returns whether the options have actions, which may have another effect when they are repeated.
 fn has_actions(options: &ScrapeOptions) -> bool {
     options.actions.as_ref().is_some_and(|actions| !actions.is_empty())
 }
 
-/// Returns how long a search or a map may take: as long as the service may, and the way.
+/// Returns the time limit of a call whose request has this timeout.
 fn timeout_for(timeout_ms: Option<u64>) -> Duration {
-    timeout_ms.map_or(TIMEOUT, Duration::from_millis).saturating_add(GRACE)
+    timeout_ms.map_or(DEFAULT_TIMEOUT, Duration::from_millis).saturating_add(TIMEOUT_MARGIN)
 }
 
 #[cfg(test)]
@@ -268,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_search_has_its_own_time_and_that_for_the_way() {
+    fn call_timeout_is_request_timeout_and_a_margin() {
         let check = |timeout, expected| {
             assert_eq!(timeout_for(timeout), Duration::from_millis(expected));
         };

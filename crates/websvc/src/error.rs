@@ -1,4 +1,4 @@
-//! Why a call to the service failed.
+//! Errors of calls to the service.
 
 use std::fmt;
 use std::io::ErrorKind;
@@ -12,20 +12,27 @@ use websvc_types::{ErrorCode, Violation};
 
 use crate::retry::retry_after;
 
-/// Violations that the text of an error names; [`ApiError::details`] has all of them.
-const DETAILS_SHOWN: usize = 5;
+/// Maximum number of violations in the text of an error; [`ApiError::details`] has all of them.
+const MAX_DISPLAYED_VIOLATIONS: usize = 5;
 
-/// Why a call to the service failed. No text of it holds the key.
+/// Error of a call to the service.
+///
+/// Neither its `Display` nor its `Debug` output contains the API key.
+///
+/// # Examples
 ///
 /// ```no_run
-/// # async fn example(client: &websvc::Client) {
 /// use websvc::ClientError;
 /// use websvc::types::ErrorCode;
 ///
+/// # async fn example(client: &websvc::Client) {
 /// match client.search("asyncio gather").send().await {
-///     Ok(found) => println!("{} results", found.data.web.unwrap_or_default().len()),
-///     Err(error) if error.code() == Some(ErrorCode::RateLimited) => println!("try later: {:?}", error.retry_after()),
-///     Err(ClientError::Api(refusal)) => println!("{}: {:?}", refusal.message, refusal.details),
+///     Ok(response) => println!("{} results", response.data.web.unwrap_or_default().len()),
+///     Err(error) if error.code() == Some(ErrorCode::RateLimited) => {
+///         println!("try again after {:?}", error.retry_after());
+///     }
+///     Err(ClientError::Api(error)) => println!("{}: {:?}", error.message, error.details),
+///     Err(error) if error.is_connect() => println!("the service is not reachable"),
 ///     Err(error) => println!("{error}"),
 /// }
 /// # }
@@ -33,100 +40,107 @@ const DETAILS_SHOWN: usize = 5;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// A setting of the client cannot be used.
-    #[error("{what} is not usable: {rule}")]
+    /// A setting of the client is invalid.
+    #[error("invalid {setting}: {rule}")]
     Config {
-        /// Which setting.
-        what: &'static str,
-        /// The rule it breaks.
+        /// Name of the setting.
+        setting: &'static str,
+        /// Rule that the value breaks.
         rule: &'static str,
     },
-    /// The HTTP client could not be made of its settings.
-    #[error("the http client could not be made")]
+    /// The HTTP client cannot be created with these settings.
+    #[error("cannot create the HTTP client")]
     Transport(#[from] websvc_transport::ClientBuildError),
-    /// The request could not be written as JSON.
-    #[error("the request could not be written as json")]
+    /// The request cannot be serialized as JSON.
+    #[error("cannot serialize the request as JSON")]
     Encode(#[source] serde_json::Error),
-    /// No whole answer came: the service could not be reached, the connection broke, or the time was over.
-    #[error("the service at {base} gave no usable answer")]
+    /// No complete response arrived: the service is not reachable, the connection broke, or the time limit was exceeded.
+    #[error("the request to {base} failed")]
     Unreachable {
-        /// The base address.
+        /// Base URL of the service.
         base: String,
-        /// Why.
+        /// Cause of the failure.
         source: Box<FetchError>,
     },
-    /// The service, or what stands before it, answered with a status other than 200.
-    #[error("the service answered {0}")]
+    /// The service, or a proxy in front of it, responded with a status other than 200.
+    #[error("the service responded with {0}")]
     Api(Box<ApiError>),
-    /// The answer is not what the interface promises.
-    #[error("the service answered {status} with what is no answer of websvc")]
+    /// The response is not one of the interface.
+    #[error("unexpected response body (HTTP {status})")]
     Decode {
-        /// The HTTP status.
+        /// HTTP status of the response.
         status: StatusCode,
         /// Cause of the failure.
         source: serde_json::Error,
     },
 }
 
-/// An answer of a status other than 200.
+/// Response of the service with an error: a status other than 200, or status 200 with an error body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ApiError {
-    /// The HTTP status.
+    /// HTTP status.
     pub status: StatusCode,
-    /// Stable code for programs, see `docs/errors.md`. Responses with status 408 have none, nor do responses of
-    /// other services.
+    /// Stable code for programs, such as `RATE_LIMITED`. None for a request that exceeded its `timeout` (status 408), and
+    /// for a response that is not from websvc.
     pub code: Option<String>,
     /// Message for people.
     pub message: String,
-    /// Every rule that the request breaks.
+    /// All rules that the request breaks.
     pub details: Vec<Violation>,
-    /// How long to wait before another attempt, if the answer says so: of a 429 or 503.
+    /// Time to wait before the next attempt, from the header `Retry-After`.
     pub retry_after: Option<Duration>,
-    /// Under which the service's log has the request.
+    /// ID of the request in the log of the service.
     pub request_id: Option<String>,
 }
 
 impl ClientError {
-    /// Returns what was answered, if there was an answer of a status other than 200.
+    /// Returns the error response of the service, if there is one.
     #[must_use]
-    pub fn refusal(&self) -> Option<&ApiError> {
+    pub fn api_error(&self) -> Option<&ApiError> {
         match self {
-            Self::Api(refusal) => Some(refusal),
+            Self::Api(error) => Some(error),
             _ => None,
         }
     }
 
-    /// Returns the HTTP status, if there was an answer.
+    /// Returns the error response of the service, under the old name of the method.
+    #[deprecated(note = "renamed to `api_error`")]
+    #[must_use]
+    pub fn refusal(&self) -> Option<&ApiError> {
+        self.api_error()
+    }
+
+    /// Returns the HTTP status, if there was a response.
     #[must_use]
     pub fn status(&self) -> Option<StatusCode> {
         match self {
-            Self::Api(refusal) => Some(refusal.status),
+            Self::Api(error) => Some(error.status),
             Self::Decode { status, .. } => Some(*status),
             _ => None,
         }
     }
 
-    /// Returns the service's code of what is wrong, if this crate knows it; [`ApiError::code`] has every code.
+    /// Returns the error code of the service, if this crate knows it. [`ApiError::code`] also has unknown codes.
     #[must_use]
     pub fn code(&self) -> Option<ErrorCode> {
-        let code = self.refusal()?.code.as_deref()?;
+        let code = self.api_error()?.code.as_deref()?;
         ErrorCode::ALL.iter().copied().find(|known| known.as_str() == code)
     }
 
-    /// Returns every rule that the request breaks; none when that is not what is wrong.
+    /// Returns all rules that the request breaks. Empty for other failures.
     #[must_use]
     pub fn details(&self) -> &[Violation] {
-        self.refusal().map_or(&[], |refusal| &refusal.details)
+        self.api_error().map_or(&[], |error| &error.details)
     }
 
-    /// Returns how long to wait before another attempt, if the answer says so.
+    /// Returns the time to wait before the next attempt, if the response has the header `Retry-After`.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        self.refusal()?.retry_after
+        self.api_error()?.retry_after
     }
 
-    /// Tells whether the time was over, the call's own or that of the request in the service (status 408).
+    /// Returns whether a time limit was exceeded: that of the call, or that of the request in the service (status 408).
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         match self {
@@ -135,8 +149,8 @@ impl ClientError {
         }
     }
 
-    /// Tells whether the request has certainly not reached the service: it was not found, not connected to, or not
-    /// trusted.
+    /// Returns whether the request certainly did not reach the service: its name did not resolve, the connection failed, or
+    /// its certificate is not trusted.
     #[must_use]
     pub fn is_connect(&self) -> bool {
         match self {
@@ -161,84 +175,84 @@ impl ClientError {
         }
     }
 
-    /// Tells what another attempt could do.
-    pub(crate) fn prospect(&self) -> Retryability {
+    /// Returns whether the request may be sent again.
+    pub(crate) fn retryability(&self) -> Retryability {
         match self {
             Self::Unreachable { source, .. } => match &**source {
-                // Whom one does not trust now one will not trust in a second; a handshake that broke off is another
-                // matter.
+                // An invalid certificate stays invalid, unlike a handshake that broke off.
                 FetchError::Tls { source, .. } if source.kind() == ErrorKind::InvalidData => {
-                    Retryability::None
+                    Retryability::Never
                 }
                 FetchError::Proxy { status: Some(status), .. } if !is_transient(*status) => {
-                    Retryability::None
+                    Retryability::Never
                 }
-                FetchError::Protocol { .. } => Retryability::Again,
-                _ if self.is_connect() => Retryability::First,
-                _ => Retryability::None,
+                FetchError::Protocol { .. } => Retryability::IfIdempotent,
+                _ if self.is_connect() => Retryability::Always,
+                _ => Retryability::Never,
             },
-            Self::Api(refusal) => match refusal.status {
-                StatusCode::TOO_MANY_REQUESTS => Retryability::First,
-                status if is_transient(status) => Retryability::Again,
-                _ => Retryability::None,
+            Self::Api(error) => match error.status {
+                StatusCode::TOO_MANY_REQUESTS => Retryability::Always,
+                status if is_transient(status) => Retryability::IfIdempotent,
+                _ => Retryability::Never,
             },
             Self::Config { .. } | Self::Transport(_) | Self::Encode(_) | Self::Decode { .. } => {
-                Retryability::None
+                Retryability::Never
             }
         }
     }
 }
 
-/// Effect of another attempt after a failure.
+/// Condition for sending a failed request again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Retryability {
-    /// The attempt would fail in the same way.
-    None,
-    /// The service would execute the request for the first time.
-    First,
-    /// The service might execute the request a second time.
-    Again,
+    /// It would fail in the same way.
+    Never,
+    /// The service certainly did not process the request.
+    Always,
+    /// The service may have processed the request.
+    IfIdempotent,
 }
 
 fn is_transient(status: StatusCode) -> bool {
     matches!(status, StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE)
 }
 
-/// Fields of an error body; a body of another service may have any of them.
+/// Fields of an error body. A body that is not from websvc may lack any of them.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Body {
+struct ErrorFields {
     error: String,
     code: Option<String>,
     details: Value,
 }
 
 impl ApiError {
-    pub(crate) fn of(answer: &FetchResponse) -> Self {
-        let status = answer.status;
-        let Body { error, code, details } = serde_json::from_slice(&answer.body).unwrap_or_default();
+    pub(crate) fn from_response(response: &FetchResponse) -> Self {
+        let status = response.status;
+        let fields = serde_json::from_slice(&response.body).unwrap_or_default();
+        let ErrorFields { error, code, details } = fields;
         let message = match error.as_str() {
-            "" => "no error body of websvc".to_owned(),
+            "" => "the body is not a websvc error".to_owned(),
             _ => error,
         };
-        // A rule of a newer service that this crate has no name for must not hide the others.
+        // A violation code that this crate does not know must not hide the other violations.
         let details = details.as_array().into_iter().flatten();
         let details: Vec<_> = details.filter_map(|item| Violation::deserialize(item).ok()).collect();
-        let message = without_first_detail(message, &details);
-        let request_id = answer.headers.get("x-request-id").and_then(|id| id.to_str().ok());
+        let message = without_first_violation(message, &details);
+        let request_id = response.headers.get("x-request-id").and_then(|id| id.to_str().ok());
         Self {
             status,
             code,
             message,
             details,
-            retry_after: retry_after(&answer.headers, SystemTime::now()),
+            retry_after: retry_after(&response.headers, SystemTime::now()),
             request_id: request_id.map(str::to_owned),
         }
     }
 }
 
-/// Cuts off the first broken rule, which the service repeats in the text for clients that show no details.
-fn without_first_detail(mut message: String, details: &[Violation]) -> String {
+/// Removes the first violation from the message. The service repeats it there for clients that do not show `details`.
+fn without_first_violation(mut message: String, details: &[Violation]) -> String {
     if let Some(Violation { path, code: _, message: rule }) = details.first() {
         let path = if path.is_empty() { "/" } else { path };
         if let Some(start) = message.find(&format!(": {path}: {rule}")) {
@@ -251,13 +265,13 @@ fn without_first_detail(mut message: String, details: &[Violation]) -> String {
 impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.status, self.message)?;
-        for (place, Violation { path, code: _, message }) in
-            self.details.iter().take(DETAILS_SHOWN).enumerate()
+        for (index, Violation { path, code: _, message }) in
+            self.details.iter().take(MAX_DISPLAYED_VIOLATIONS).enumerate()
         {
-            let lead = if place == 0 { ":" } else { ";" };
-            write!(f, "{lead} {path}: {message}")?;
+            let separator = if index == 0 { ":" } else { ";" };
+            write!(f, "{separator} {path}: {message}")?;
         }
-        match self.details.len().saturating_sub(DETAILS_SHOWN) {
+        match self.details.len().saturating_sub(MAX_DISPLAYED_VIOLATIONS) {
             0 => Ok(()),
             more => write!(f, "; and {more} more"),
         }

@@ -1,4 +1,4 @@
-//! Jobs of a running service: crawls and batches, their state, their documents.
+//! Jobs of a running service, which are crawls and batches: start, state, documents, errors, cancellation.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,18 +12,18 @@ use crate::call::{ApiCall, Idempotency};
 use crate::client::Client;
 use crate::error::ClientError;
 
-/// The first pause before a job is asked for again; it doubles while nothing is new.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// Delay after a response with new documents. It doubles after every response without any.
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The longest pause.
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// Maximum delay between two requests for new documents.
+const MAX_POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Kinds of jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobKind {
-    /// It gets the pages of a site: `/v2/crawl`.
+    /// Scrapes the pages of a site: `/v2/crawl`.
     Crawl,
-    /// It gets the pages of a list: `/v2/batch/scrape`.
+    /// Scrapes the pages of a list: `/v2/batch/scrape`.
     Batch,
 }
 
@@ -36,7 +36,30 @@ impl JobKind {
     }
 }
 
-/// A job of the service. Cheap to clone; what is done with it concerns the same job.
+/// Handle of a job of the service, created by [`Client::job`].
+///
+/// A handle is cheap to clone. Dropping it does not affect the job.
+///
+/// # Examples
+///
+/// ```no_run
+/// use websvc::JobKind;
+/// use websvc::types::job::BatchScrapeRequest;
+///
+/// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
+/// let request = BatchScrapeRequest::new(["https://docs.example/a", "https://docs.example/b"]);
+/// let started = client.start_batch(&request).await?;
+///
+/// let job = client.job(JobKind::Batch, started.id);
+/// let state = job.status(0).await?;
+/// println!("{} of {} pages", state.completed, state.total);
+/// for failure in job.errors().await?.errors {
+///     println!("{}: {}", failure.url, failure.error);
+/// }
+/// job.cancel().await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Job {
     client: Client,
@@ -45,18 +68,22 @@ pub struct Job {
 }
 
 impl Client {
-    /// Begins to get the pages of a site: `POST /v2/crawl`. The request is sent as it is. It is repeated only when it
-    /// certainly was not worked on: each begins a job.
+    /// Starts a crawl, which scrapes the pages of a site in the background: `POST /v2/crawl`.
+    ///
+    /// The request is sent as it is. It is repeated only if the service certainly did not process it, because every
+    /// request starts a job.
     ///
     /// # Errors
-    /// [`ClientError`]
+    /// Any [`ClientError`].
+    ///
+    /// # Examples
     ///
     /// ```no_run
     /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
     /// use websvc::JobKind;
     /// use websvc::types::job::CrawlRequest;
     ///
-    /// let request = CrawlRequest { url: "https://docs.example".to_owned(), limit: Some(100), ..Default::default() };
+    /// let request = CrawlRequest { limit: Some(100), ..CrawlRequest::new("https://docs.example") };
     /// let started = client.start_crawl(&request).await?;
     /// let mut pages = client.job(JobKind::Crawl, started.id).watch();
     /// while let Some(page) = pages.next().await? {
@@ -66,69 +93,81 @@ impl Client {
     /// # }
     /// ```
     pub async fn start_crawl(&self, request: &CrawlRequest) -> Result<StartJobResponse, ClientError> {
-        let mut call = ApiCall::post(JobKind::Crawl.path(), request, self.time())?;
-        call.repetition = Idempotency::NotIdempotent;
-        self.line.call(&call).await
+        let mut call = ApiCall::post(JobKind::Crawl.path(), request, self.timeout())?;
+        call.idempotency = Idempotency::NotIdempotent;
+        self.transport.call(&call).await
     }
 
-    /// Begins to get the pages of a list, or adds to one that runs: `POST /v2/batch/scrape`. Repeated as a crawl is.
+    /// Starts a batch, which scrapes a list of pages in the background, or adds pages to a running one:
+    /// `POST /v2/batch/scrape`. The request is repeated as that of a crawl is.
     ///
     /// # Errors
-    /// [`ClientError`]
+    /// Any [`ClientError`].
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
+    /// use websvc::types::job::BatchScrapeRequest;
+    ///
+    /// let request = BatchScrapeRequest::new(["https://docs.example/a", "https://docs.example/b"]);
+    /// println!("started {}", client.start_batch(&request).await?.id);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn start_batch(&self, request: &BatchScrapeRequest) -> Result<StartJobResponse, ClientError> {
-        let mut call = ApiCall::post(JobKind::Batch.path(), request, self.time())?;
-        call.repetition = Idempotency::NotIdempotent;
-        self.line.call(&call).await
+        let mut call = ApiCall::post(JobKind::Batch.path(), request, self.timeout())?;
+        call.idempotency = Idempotency::NotIdempotent;
+        self.transport.call(&call).await
     }
 
-    /// Returns the crawls of the team that run: `GET /v2/crawl/active`.
+    /// Returns the running crawls of the team: `GET /v2/crawl/active`.
     ///
     /// # Errors
-    /// [`ClientError`]
+    /// Any [`ClientError`].
     pub async fn active_crawls(&self) -> Result<ActiveCrawls, ClientError> {
-        self.line.call(&ApiCall::get("v2/crawl/active", self.time())).await
+        self.transport.call(&ApiCall::get("v2/crawl/active", self.timeout())).await
     }
 
-    /// Returns a job by its identifier. Nothing is sent.
+    /// Returns a handle of the job with this ID. Nothing is sent.
     pub fn job(&self, kind: JobKind, id: impl Into<String>) -> Job {
         Job { client: self.clone(), kind, id: id.into() }
     }
 }
 
 impl Job {
-    /// Returns the identifier.
+    /// Returns the ID of the job.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Returns how the job stands, with the documents after the first `skip`: as many as the service puts into one
-    /// answer.
+    /// Returns the state of the job, with its documents after the first `skip`: at most 100, and at most 10 MiB.
     ///
     /// # Errors
-    /// [`ClientError`]; a job that is not known, or not kept any more, is refused with 404.
+    /// Any [`ClientError`]. An unknown or expired job is a [`ClientError::Api`] with status 404.
     pub async fn status(&self, skip: u64) -> Result<JobStatusResponse, ClientError> {
-        let call = ApiCall::get(self.path(""), self.client.time()).query(format!("skip={skip}"));
-        self.client.line.call(&call).await
+        let call = ApiCall::get(self.path(""), self.client.timeout()).query(format!("skip={skip}"));
+        self.client.transport.call(&call).await
     }
 
-    /// Returns the pages of which there is no document.
+    /// Returns the pages without a document: failed pages, and those that robots.txt forbids.
     ///
     /// # Errors
-    /// [`ClientError`]
+    /// Any [`ClientError`].
     pub async fn errors(&self) -> Result<JobErrorsResponse, ClientError> {
-        self.client.line.call(&ApiCall::get(self.path("/errors"), self.client.time())).await
+        self.client.transport.call(&ApiCall::get(self.path("/errors"), self.client.timeout())).await
     }
 
-    /// Cancels the job; what it has is kept.
+    /// Cancels the job. Its documents stay available.
     ///
     /// # Errors
-    /// [`ClientError`]; a job that has ended is refused with 409.
+    /// Any [`ClientError`]. A job that has ended is a [`ClientError::Api`] with status 409.
     pub async fn cancel(&self) -> Result<CancelJobResponse, ClientError> {
-        self.client.line.call(&ApiCall::delete(self.path(""), self.client.time())).await
+        self.client.transport.call(&ApiCall::delete(self.path(""), self.client.timeout())).await
     }
 
-    /// Follows the job from its first document to its end.
+    /// Returns all documents of the job as they become available, from the first one.
     #[must_use]
     pub fn watch(&self) -> JobStream {
         JobStream {
@@ -136,79 +175,108 @@ impl Job {
             skip: 0,
             documents: VecDeque::new(),
             state: None,
-            pause: Duration::ZERO,
+            poll_interval: Duration::ZERO,
         }
     }
 
-    fn path(&self, after: &str) -> String {
-        // An identifier is no place to put a path.
+    fn path(&self, suffix: &str) -> String {
+        // An ID with a slash must not change the path.
         let id: String = url::form_urlencoded::byte_serialize(self.id.as_bytes()).collect();
-        format!("{}/{id}{after}", self.kind.path())
+        format!("{}/{id}{suffix}", self.kind.path())
     }
 }
 
-/// A job as it goes on: its documents in the order of their completion, each once, then its end.
+/// Documents of a job in the order of their completion, each once, until the job ends. Created by [`Job::watch`].
 ///
-/// The service is asked when there is something to know: at once for what is there, after a growing pause of at most two
-/// seconds for what is to come. It may be dropped at any time; the job goes on.
+/// The stream polls the state of the job: at once while further documents are available, otherwise after an interval
+/// that grows up to two seconds. It can be dropped at any time; the job continues.
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn example(job: websvc::Job) -> Result<(), websvc::ClientError> {
+/// let mut documents = job.watch();
+/// while let Some(document) = documents.next().await? {
+///     println!("{:?}", document.content.metadata.and_then(|metadata| metadata.url));
+/// }
+/// if let Some(state) = documents.state() {
+///     println!("{:?}: {} credits", state.status, state.credits_used);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct JobStream {
     job: Job,
+    /// Number of received documents.
     skip: u64,
+    /// Documents that were received and not returned yet.
     documents: VecDeque<JobDocument>,
-    /// The last answer, without its documents.
+    /// Last state of the job, without its documents.
     state: Option<JobStatusResponse>,
-    pause: Duration,
+    /// Delay before the next request.
+    poll_interval: Duration,
 }
 
 impl JobStream {
-    /// Waits for the next document; `None` when the job has ended and all were returned.
+    /// Waits for the next document. Returns `None` if the job has ended and all documents were returned.
     ///
     /// # Errors
-    /// [`ClientError`]; it may be asked again then.
+    /// Any [`ClientError`]. The next call tries again, and no document is lost.
     pub async fn next(&mut self) -> Result<Option<JobDocument>, ClientError> {
         loop {
             if let Some(document) = self.documents.pop_front() {
                 return Ok(Some(document));
             }
-            let Some(part) = self.next_part().await? else { return Ok(None) };
-            self.documents.extend(part);
+            let Some(documents) = self.next_documents().await? else { return Ok(None) };
+            self.documents.extend(documents);
         }
     }
 
-    /// Asks once, after the pause that is due, and returns the documents that are new: perhaps none. `None` when the job
-    /// has ended and all were returned.
+    /// Waits for the poll interval, sends one request, and returns the new documents, which may be none. Returns `None` if
+    /// the job has ended and all documents were returned.
+    ///
+    /// Use it instead of [`next`](Self::next) to show progress between documents.
     ///
     /// # Errors
-    /// [`ClientError`]; it may be asked again then.
-    pub async fn next_part(&mut self) -> Result<Option<Vec<JobDocument>>, ClientError> {
+    /// Any [`ClientError`]. The next call tries again, and no document is lost.
+    pub async fn next_documents(&mut self) -> Result<Option<Vec<JobDocument>>, ClientError> {
         if !self.documents.is_empty() {
             return Ok(Some(self.documents.drain(..).collect()));
         }
-        if self.is_over() {
+        if self.is_complete() {
             return Ok(None);
         }
-        tokio::time::sleep(self.pause).await;
+        tokio::time::sleep(self.poll_interval).await;
         let mut state = self.job.status(self.skip).await?;
         let documents = std::mem::take(&mut state.data);
         self.skip = self.skip.saturating_add(documents.len() as u64);
-        self.pause = match (&state.next, documents.is_empty()) {
+        self.poll_interval = match (&state.next, documents.is_empty()) {
             (Some(_), _) => Duration::ZERO,
-            (None, false) => FIRST_PAUSE,
-            (None, true) => (self.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE),
+            (None, false) => MIN_POLL_INTERVAL,
+            (None, true) => (self.poll_interval * 2).clamp(MIN_POLL_INTERVAL, MAX_POLL_INTERVAL),
         };
         self.state = Some(state);
         Ok(Some(documents))
     }
 
-    /// Returns how the job stood when it was last asked for, without documents.
+    /// Returns the new documents, under the old name of the method.
+    ///
+    /// # Errors
+    /// Any [`ClientError`].
+    #[deprecated(note = "renamed to `next_documents`")]
+    pub async fn next_part(&mut self) -> Result<Option<Vec<JobDocument>>, ClientError> {
+        self.next_documents().await
+    }
+
+    /// Returns the state of the job as of the last request, without documents. `None` before the first request.
     #[must_use]
     pub fn state(&self) -> Option<&JobStatusResponse> {
         self.state.as_ref()
     }
 
-    /// A job that has ended gets no further documents, and its last answer says whether there are more to read.
-    fn is_over(&self) -> bool {
+    /// Returns whether the job has ended and all its documents were received.
+    fn is_complete(&self) -> bool {
         self.state.as_ref().is_some_and(|state| match state.status {
             JobStatus::Scraping => false,
             JobStatus::Completed | JobStatus::Failed | JobStatus::Cancelled => state.next.is_none(),

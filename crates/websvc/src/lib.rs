@@ -1,24 +1,65 @@
-//! The facade of websvc: types, validation, transport and a typed client.
+//! Client of a websvc service, and the service itself for embedding.
 //!
-//! - [`types`]: the wire models, their limits and schemas; depend on `websvc-types` alone to share only these.
-//! - [`validate`]: the field rules, from a request to a checked plan.
-//! - [`transport`]: the HTTP server and the guarded HTTP client.
-//! - [`Client`]: asks a running service.
-//! - `server`, with the feature of that name: the whole service, to be embedded.
+//! websvc is a self-hosted service that searches the web, scrapes pages, maps sites and crawls them, in the wire format
+//! of Firecrawl v2. This crate is its interface for Rust programs:
+//!
+//! - a typed async client with timeouts, retries and typed errors: [`Client`],
+//! - the request and response types: [`types`],
+//! - the field rules, to check a request without sending it: [`validate`],
+//! - with the feature `server`, the whole service in your own process: `server::EmbeddedServer`.
+//!
+//! # First example
 //!
 //! ```no_run
+//! use websvc::Client;
+//!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let client = websvc::Client::new("http://127.0.0.1:3002".parse()?, Some("fc-...".to_owned()))?;
-//! let found = client.search("asyncio gather").limit(5).send().await?;
-//! for result in found.data.web.unwrap_or_default() {
-//!     println!("{} {}", result.url, result.title);
+//! let client = Client::new("http://127.0.0.1:3002".parse()?, "fc-...")?;
+//! let response = client.search("asyncio gather").limit(5).markdown().send().await?;
+//! for page in response.data.web.unwrap_or_default() {
+//!     println!("{}\n{}", page.url, page.content.markdown.unwrap_or_default());
 //! }
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! The examples of this crate show the ways of use as whole programs: `share_schemas`, `client_in_service` and
-//! `embed_server`.
+//! The client needs a tokio runtime.
+//!
+//! # Main items
+//!
+//! | To | Use |
+//! |---|---|
+//! | connect to a service | [`Client::new`], [`Client::builder`] for a proxy, timeouts or certificates |
+//! | search the web | [`Client::search`], which returns a [`SearchBuilder`]; [`Client::execute_search`] for a [`types::SearchRequest`] |
+//! | scrape a page | [`Client::scrape`] |
+//! | list the URLs of a site | [`Client::map`] |
+//! | crawl a site, or scrape a list of pages | [`Client::start_crawl`], [`Client::start_batch`] |
+//! | follow a job, read its errors, cancel it | [`Client::job`], which returns a [`Job`]; [`Job::watch`], which returns a [`JobStream`] |
+//! | add documents to the index | [`Client::add_documents`] |
+//! | check the state of a service | [`Client::health`], [`Client::readiness`] |
+//! | handle a failure | [`ClientError`], [`ApiError`] |
+//! | control repeated requests | [`RetryPolicy`] |
+//!
+//! # Errors and retries
+//!
+//! Every method returns a [`ClientError`]. Its methods work on all variants: [`code`](ClientError::code) is the error code
+//! of the service, [`details`](ClientError::details) are the rules that the request breaks, and
+//! [`is_timeout`](ClientError::is_timeout) and [`is_connect`](ClientError::is_connect) classify network failures.
+//!
+//! The client repeats requests after the statuses 429, 502 and 503 and after network failures, if that cannot do harm.
+//! See [`RetryPolicy`] for the rules, and how to change them.
+//!
+//! # Cargo features
+//!
+//! - `server` (off by default): the module `server`, the whole service for embedding. It adds many dependencies.
+//!
+//! # Examples
+//!
+//! The source tree has these programs in `crates/websvc/examples`:
+//!
+//! - `share_schemas`: builds, reads and checks requests, and prints a JSON Schema; without a service.
+//! - `client_in_service`: a web service that uses the client.
+//! - `embed_server`: the whole service in a program.
 
 #![deny(missing_docs)]
 
@@ -32,6 +73,11 @@ mod renamed;
 mod retry;
 mod search;
 
+/// Types of the HTTP interface: the whole crate [`websvc-types`](websvc_types).
+///
+/// A program that only shares types can depend on that crate alone; it has few dependencies.
+pub use websvc_types as types;
+
 pub use builder::ClientBuilder;
 pub use client::Client;
 pub use error::{ApiError, ClientError};
@@ -42,8 +88,48 @@ pub use job::{Job, JobKind, JobStream};
 pub use renamed::{Refusal, Retry, Search, Watch};
 pub use retry::RetryPolicy;
 pub use search::SearchBuilder;
+pub use url::Url;
 #[cfg(feature = "server")]
 pub use websvc_server as server;
-pub use websvc_transport as transport;
-pub use websvc_types as types;
-pub use websvc_validate as validate;
+
+/// The field rules of requests, from the crate `websvc-validate`.
+///
+/// The functions turn a request into a plan: all values are checked, all defaults are filled in. Otherwise they return
+/// all violations at once, the same as the service does with status 400. Use them to check input before it is sent, or
+/// in a service of your own that accepts the same requests.
+///
+/// ```
+/// use websvc::types::SearchRequest;
+/// use websvc::validate::{Policy, Rejection, check_search};
+///
+/// let request = SearchRequest { limit: Some(101), ..SearchRequest::new("") };
+/// let Err(Rejection::Invalid(violations)) = check_search(request, &Policy::default()) else {
+///     panic!("the request breaks two rules");
+/// };
+/// let paths: Vec<&str> = violations.iter().map(|violation| violation.path.as_str()).collect();
+/// assert_eq!(paths, ["/limit", "/query"]);
+/// ```
+pub mod validate {
+    pub use websvc_validate::{
+        BatchPage, BatchPlan, Checked, CrawlPlan, DomainFilter, FeaturePolicy, FilePlan, LocationPlan,
+        MapPlan, PagePlan, PathFilter, PathPatterns, Policy, Rejection, RetentionMode, ScrapePlan,
+        SearchPlan, SourcePlan, Target, ThreatOverride, ThreatPolicy, ThreatRules, WebhookPlan, check_crawl,
+        check_map, check_scrape, check_scrape_options, check_search, read_batch, read_crawl, read_map,
+        read_map_v1, read_parse_options, read_scrape, read_scrape_options, read_search,
+    };
+}
+
+/// HTTP types that occur in the interface of this crate, from the crate `websvc-transport`.
+///
+/// - [`FetchError`](transport::FetchError) is the source of [`ClientError::Unreachable`], and
+///   [`ClientBuildError`](transport::ClientBuildError) that of [`ClientError::Transport`].
+/// - With the feature `server`, the settings of an embedded service: where it listens, which addresses it may fetch, and
+///   the HTTP client of its scanner and language model. That `Client` fetches any URL, unlike that of this crate.
+pub mod transport {
+    #[cfg(feature = "server")]
+    pub use websvc_transport::{
+        AddressGuard, BodyTimeout, Client, ClientConfig, GuardError, IpNetwork, Proxy, ServerConfig,
+        ServerError, ShutdownReport, TlsFiles,
+    };
+    pub use websvc_transport::{ClientBuildError, FetchError, FetchPhase};
+}

@@ -1,4 +1,4 @@
-//! Old names of public types, for one release.
+//! Old names of public types, kept for one release.
 
 use crate::{ApiError, JobStream, RetryPolicy, SearchBuilder};
 

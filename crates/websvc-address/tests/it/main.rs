@@ -1,4 +1,4 @@
-//! Which addresses mean the same page, as tables and as properties.
+//! Tests of identities and of the removal of tracking parameters, as tables and as properties.
 
 mod properties;
 mod table;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use url::Url;
 use websvc_address::{PageIdentity, strip_tracking_params};
 
-/// Addresses made of what matters here, mostly well formed.
+/// Generates addresses that consist of the pieces with rules, mostly well-formed ones.
 fn address() -> impl Strategy<Value = String> {
     let pieces = prop_oneof![
         Just("/"),
@@ -57,13 +57,13 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_text_makes_it_panic(text in "\\PC*") {
+    fn of_accepts_every_text_without_panic(text in "\\PC*") {
         let identity = PageIdentity::of(&text);
         prop_assert!(identity.as_str().starts_with(identity.host()));
     }
 
     #[test]
-    fn the_identity_of_an_identity_is_itself(address in address()) {
+    fn identity_of_an_identity_is_equal(address in address()) {
         let identity = PageIdentity::of(&address);
         if !identity.host().is_empty() {
             let again = PageIdentity::of(&format!("https://{identity}"));
@@ -72,7 +72,7 @@ proptest! {
     }
 
     #[test]
-    fn to_forget_the_visit_twice_is_to_forget_it_once(address in address()) {
+    fn strip_tracking_params_is_idempotent(address in address()) {
         if let Ok(url) = Url::parse(&address) {
             let once = strip_tracking_params(url);
             prop_assert_eq!(strip_tracking_params(once.clone()), once);
@@ -80,7 +80,7 @@ proptest! {
     }
 
     #[test]
-    fn a_page_without_its_visit_is_the_same_page(address in address()) {
+    fn url_without_tracking_params_has_the_same_identity(address in address()) {
         if let Ok(url) = Url::parse(&address)
             && url.scheme() != "ftp"
             && !url.fragment().unwrap_or_default().starts_with('!')
@@ -89,29 +89,30 @@ proptest! {
         }
     }
 
-    /// Host, port, segments and parameters as simple words: any difference is another page.
+    /// Host, port, segments and parameters are simple words, so that any difference means another page.
     #[test]
-    fn different_pages_stay_different(
+    fn different_pages_have_different_identities(
         one in plain_parts(), other in plain_parts(),
     ) {
-        prop_assert_eq!(one == other, PageIdentity::of(&written(&one)) == PageIdentity::of(&written(&other)));
+        prop_assert_eq!(one == other, PageIdentity::of(&address_of(&one)) == PageIdentity::of(&address_of(&other)));
     }
 }
 
+/// Host, port, path segments and parameters of an address.
 type Parts = (u8, Option<u16>, Vec<u8>, Vec<(u8, u8)>);
 
 fn plain_parts() -> impl Strategy<Value = Parts> {
-    let few = 0..3_u8;
+    let small = 0..3_u8;
     let port = prop::option::of(8000..8002_u16);
     (
-        few.clone(),
+        small.clone(),
         port,
-        prop::collection::vec(few.clone(), 0..3),
-        prop::collection::vec((few.clone(), few), 0..3),
+        prop::collection::vec(small.clone(), 0..3),
+        prop::collection::vec((small.clone(), small), 0..3),
     )
 }
 
-fn written((host, port, segments, parameters): &Parts) -> String {
+fn address_of((host, port, segments, parameters): &Parts) -> String {
     let port = port.map_or_else(String::new, |port| format!(":{port}"));
     let path: String = segments.iter().map(|segment| format!("/s{segment}")).collect();
     let query: Vec<String> = parameters.iter().map(|(name, value)| format!("p{name}={value}")).collect();

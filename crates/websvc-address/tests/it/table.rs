@@ -1,10 +1,10 @@
-//! Table of cases: spellings of the same page, and of different pages.
+//! Tables of addresses of the same page and of different pages.
 
 use url::Url;
 use websvc_address::{PageIdentity, strip_tracking_params};
 
 #[test]
-fn usual_spellings_of_an_address_are_one() {
+fn common_spellings_of_an_address_have_the_same_identity() {
     let table: &[(&str, &[&str])] = &[
         (
             "a.test",
@@ -42,7 +42,7 @@ fn usual_spellings_of_an_address_are_one() {
 }
 
 #[test]
-fn what_may_be_another_page_is_another() {
+fn addresses_of_possibly_different_pages_have_different_identities() {
     let table = [
         ("https://a.test/x", "https://a.test/X"),
         ("https://a.test/x", "https://b.a.test/x"),
@@ -66,7 +66,7 @@ fn what_may_be_another_page_is_another() {
 }
 
 #[test]
-fn the_host_is_told_without_www() {
+fn host_has_no_www() {
     for (address, host) in
         [("https://www.a.test:8443/x", "a.test"), ("http://[::1]/x", "[::1]"), ("file:///x", ""), ("x", "")]
     {
@@ -75,21 +75,21 @@ fn the_host_is_told_without_www() {
 }
 
 #[test]
-fn a_visit_is_no_part_of_a_page() {
+fn strip_tracking_params_removes_only_session_ids_and_campaign_parameters() {
     let cases = [
         ("http://a.test/x?PHPSESSID=abc&id=7#top", "http://a.test/x?id=7"),
         ("http://a.test/x;jsessionid=0A1B?id=7", "http://a.test/x?id=7"),
         ("http://a.test/x?utm_source=m&utm_medium=n", "http://a.test/x"),
         ("http://a.test/x?ASPSESSIONIDQQ=abc", "http://a.test/x"),
         ("http://a.test/x?sid=5f2d8e1c9b7a4036e1d2", "http://a.test/x"),
-        // What only looks like one stays, and an untouched query stays as it is written.
+        // Similar parameters stay, and a query without tracking parameters is not changed.
         ("http://a.test/x?side=left&b=%20+&&c", "http://a.test/x?side=left&b=%20+&&c"),
         ("http://a.test/x?sid=1234", "http://a.test/x?sid=1234"),
         ("http://a.test/x?", "http://a.test/x?"),
-        // Nothing else changes: the host may answer the other spelling otherwise.
+        // Nothing else changes, because the host may have another page there.
         ("http://www.a.test/x/index.html", "http://www.a.test/x/index.html"),
     ];
-    for (given, expected) in cases {
-        assert_eq!(strip_tracking_params(Url::parse(given).unwrap()).as_str(), expected);
+    for (url, expected) in cases {
+        assert_eq!(strip_tracking_params(Url::parse(url).unwrap()).as_str(), expected);
     }
 }

@@ -98,7 +98,7 @@ async fn index_manual(running: &Running, site: &str) -> Result<()> {
 }
 
 async fn search(address: &str, key: &str) -> Result<SearchResponse> {
-    let client = websvc::Client::new(address.parse()?, Some(key.to_owned()))?;
+    let client = websvc::Client::new(address.parse()?, key)?;
     let request = SearchRequest {
         query: QUERY.to_owned(),
         limit: Some(3),

@@ -44,7 +44,7 @@ fn write_files(response: &mut SearchResponse, directory: &Path) -> Result<()> {
 /// Returns a client for the given server.
 pub(crate) fn client(remote: &Remote) -> Result<websvc::Client> {
     let server = remote.server.clone().context("no server was given")?;
-    Ok(websvc::Client::new(server, remote.key())?)
+    Ok(websvc::Client::new(server, remote.key().unwrap_or_default())?)
 }
 
 fn request(arguments: &Search) -> Result<SearchRequest> {

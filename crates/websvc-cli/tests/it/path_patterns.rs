@@ -74,7 +74,10 @@ async fn patterns_over_the_limit_of_a_request_or_team_are_rejected() {
         let response = service.post(path, body.to_string()).await;
         assert_eq!(response.status, 400, "{}", response.body);
         let message = response.body["details"][0]["message"].as_str().unwrap();
-        assert!(message.contains("is one too many") && message.contains("16777216 bytes"), "{message}");
+        assert!(
+            message.contains("exceeds the memory limit") && message.contains("16777216 bytes"),
+            "{message}"
+        );
     }
     let mut crawls = Vec::new();
     for number in 0..3 {

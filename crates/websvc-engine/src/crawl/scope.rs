@@ -30,7 +30,7 @@ impl SeedScope {
 
     /// Returns whether the path patterns select `url`.
     pub(super) fn matches_patterns(&self, url: &Url) -> bool {
-        self.paths.takes(url)
+        self.paths.matches(url)
     }
 
     /// Adds the host of `url`.

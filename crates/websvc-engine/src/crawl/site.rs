@@ -85,7 +85,7 @@ impl CrawlScope {
             && self.is_in_reach(url)
             && !is_trap(url)
             && is_page(url)
-            && self.plan.paths().takes(url)
+            && self.plan.paths().matches(url)
     }
 
     /// Returns whether a URL is on the host of the start URL.

@@ -108,7 +108,7 @@ impl<'a> MapRun<'a> {
         let robots_url = robots::url(url);
         let fetched = self
             .scraper
-            .listing(&robots_url, self.plan.fetching(&robots_url), robots::MAX_BYTES, self.deadline)
+            .listing(&robots_url, self.plan.scrape_plan_for(&robots_url), robots::MAX_BYTES, self.deadline)
             .await;
         let is_start = url.host_str() == self.plan.url().host_str();
         let robots_txt = match fetched {
@@ -264,7 +264,7 @@ impl<'a> MapRun<'a> {
         Box::pin(async move {
             wait_delay(plan.delay(), deadline).await;
             let response = scraper
-                .listing(&listing.url, plan.fetching(&listing.url), websvc_sitemap::MAX_BYTES, deadline)
+                .listing(&listing.url, plan.scrape_plan_for(&listing.url), websvc_sitemap::MAX_BYTES, deadline)
                 .await;
             (listing, response)
         })
@@ -300,7 +300,7 @@ impl<'a> MapRun<'a> {
             spawn_blocking(read).await?;
         self.found = found;
         self.is_late |= is_late;
-        if let Some(fault) = reading.fault.filter(|_| is_named || reading.items > 0) {
+        if let Some(fault) = reading.incomplete.filter(|_| is_named || reading.items > 0) {
             self.warnings.add_file_warning(format!("{url} {fault}"));
         }
         self.warnings.add_skipped_files("they are on other hosts", other_hosts);

@@ -28,7 +28,7 @@ impl MapScope {
             paths_below: Vec::new(),
             subdomains: plan.subdomains(),
             other_sites: plan.other_sites(),
-            queries: plan.queries(),
+            queries: plan.includes_queries(),
             paths: plan.paths().clone(),
         };
         if plan.by_path() {
@@ -78,7 +78,7 @@ impl MapScope {
         }
         let is_in_site = self.other_sites
             || if self.subdomains { self.is_site_host(&url) } else { self.hosts.contains(&host(&url)) };
-        if !is_in_site || !self.is_below_path(&url) || !self.paths.takes(&url) {
+        if !is_in_site || !self.is_below_path(&url) || !self.paths.matches(&url) {
             return None;
         }
         Some(self.canonical_form(url))

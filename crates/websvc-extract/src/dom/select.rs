@@ -11,7 +11,7 @@ use selectors::matching::{ElementSelectorFlags, matches_selector_list};
 use selectors::{Element, OpaqueElement};
 use std::cell::Cell;
 use std::fmt;
-use websvc_selector::{Css, Dialect, Selector, SelectorError, State, Text, Unknown};
+use websvc_selector::{Css, CssString, Dialect, PseudoClass, PseudoElement, Selector, SelectorError};
 
 /// Selectors that were parsed; each entry is one selector list as the caller wrote it.
 #[derive(Debug, Clone, Default)]
@@ -148,11 +148,11 @@ impl Element for SelectorElement<'_> {
         self.is_html()
     }
 
-    fn has_local_name(&self, name: &Text) -> bool {
+    fn has_local_name(&self, name: &CssString) -> bool {
         self.dom.name(self.id) == name.as_ref()
     }
 
-    fn has_namespace(&self, _namespace: &Text) -> bool {
+    fn has_namespace(&self, _namespace: &CssString) -> bool {
         true
     }
 
@@ -162,19 +162,19 @@ impl Element for SelectorElement<'_> {
 
     fn attr_matches(
         &self,
-        _namespace: &NamespaceConstraint<&Text>,
-        name: &Text,
-        operation: &AttrSelectorOperation<&Text>,
+        _namespace: &NamespaceConstraint<&CssString>,
+        name: &CssString,
+        operation: &AttrSelectorOperation<&CssString>,
     ) -> bool {
         self.dom.attribute(self.id, name.as_ref()).is_some_and(|value| operation.eval_str(value))
     }
 
-    fn match_non_ts_pseudo_class(&self, _class: &State, _context: &mut MatchingContext<Css>) -> bool {
+    fn match_non_ts_pseudo_class(&self, _class: &PseudoClass, _context: &mut MatchingContext<Css>) -> bool {
         // Pages are read in the dialect that has no states.
         false
     }
 
-    fn match_pseudo_element(&self, element: &Unknown, _context: &mut MatchingContext<Css>) -> bool {
+    fn match_pseudo_element(&self, element: &PseudoElement, _context: &mut MatchingContext<Css>) -> bool {
         match *element {}
     }
 
@@ -188,26 +188,26 @@ impl Element for SelectorElement<'_> {
         false
     }
 
-    fn has_id(&self, id: &Text, case: CaseSensitivity) -> bool {
+    fn has_id(&self, id: &CssString, case: CaseSensitivity) -> bool {
         self.dom
             .attribute(self.id, "id")
             .is_some_and(|value| case.eq(value.as_bytes(), id.as_ref().as_bytes()))
     }
 
-    fn has_class(&self, name: &Text, case: CaseSensitivity) -> bool {
+    fn has_class(&self, name: &CssString, case: CaseSensitivity) -> bool {
         let classes = self.dom.attribute(self.id, "class").unwrap_or("");
         classes.split_ascii_whitespace().any(|class| case.eq(class.as_bytes(), name.as_ref().as_bytes()))
     }
 
-    fn has_custom_state(&self, _name: &Text) -> bool {
+    fn has_custom_state(&self, _name: &CssString) -> bool {
         false
     }
 
-    fn imported_part(&self, _name: &Text) -> Option<Text> {
+    fn imported_part(&self, _name: &CssString) -> Option<CssString> {
         None
     }
 
-    fn is_part(&self, _name: &Text) -> bool {
+    fn is_part(&self, _name: &CssString) -> bool {
         false
     }
 

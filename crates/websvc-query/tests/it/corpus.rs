@@ -1,4 +1,4 @@
-//! The inputs of the fuzz targets, checked as the fuzzer does.
+//! Runs the properties of the fuzz targets on their corpus.
 
 #[path = "../../../websvc-fuzz/properties/query.rs"]
 pub(crate) mod query;
@@ -10,11 +10,11 @@ pub(crate) mod tbs;
 use replay::replay;
 
 #[test]
-fn the_properties_of_queries_hold_for_the_corpus() {
+fn query_corpus_fulfils_the_properties() {
     replay("query", query::check);
 }
 
 #[test]
-fn the_properties_of_time_filters_hold_for_the_corpus() {
+fn tbs_corpus_fulfils_the_properties() {
     replay("tbs", tbs::check);
 }

@@ -1,8 +1,8 @@
-//! One line per rule of the query language: text, tree, number of warnings.
+//! Cases for each rule of the query language: text, tree, number of warnings.
 
 use websvc_query::{Node, Operator, Term, parse};
 
-/// Writes a tree as an unambiguous S-expression.
+/// Prints a tree as an unambiguous S-expression.
 fn shape(node: &Node) -> String {
     let list = |name: &str, children: &[Node]| {
         format!("({name} {})", children.iter().map(shape).collect::<Vec<_>>().join(" "))
@@ -48,7 +48,7 @@ fn check(text: &str, expected: &str, warnings: usize) {
 }
 
 #[test]
-fn words_and_phrases_stand_side_by_side() {
+fn adjacent_words_and_phrases_form_a_conjunction() {
     check("", "", 0);
     check(" \t\u{3000} ", "", 0);
     check("rust", "rust", 0);
@@ -68,7 +68,7 @@ fn words_and_phrases_stand_side_by_side() {
 }
 
 #[test]
-fn what_cannot_be_seen_is_left_out_or_separates() {
+fn invisible_characters_are_removed_or_separate_words() {
     check("\u{feff}so\u{ad}ft \u{202e}a\u{202c}\u{2060}b", "(and soft ab)", 0);
     check("site:\u{200e}example.com", "(site example.com None None)", 0);
     check("a\u{200b}b\u{0}c\u{85}d\u{2028}e", "(and a b c d e)", 0);
@@ -78,14 +78,14 @@ fn what_cannot_be_seen_is_left_out_or_separates() {
 }
 
 #[test]
-fn full_width_signs_are_signs() {
+fn full_width_punctuation_counts_as_punctuation() {
     check("\u{ff08}a OR b\u{ff09}c", "(and (or a b) c)", 0);
     check("\u{ff0d}site\u{ff1a}a.org", "(not (site a.org None None))", 0);
     check("re\u{ff1a}zero a\u{ff0d}b", "(and re\u{ff1a}zero a\u{ff0d}b)", 0);
 }
 
 #[test]
-fn a_dash_negates_only_what_it_touches() {
+fn dash_negates_only_the_operand_directly_after_it() {
     check("jaguar -car", "(and jaguar (not car))", 0);
     check("-\"used cars\"", "(not \"used cars\")", 0);
     check("-site:example.com", "(not (site example.com None None))", 0);
@@ -105,7 +105,7 @@ fn a_dash_negates_only_what_it_touches() {
 }
 
 #[test]
-fn or_binds_closer_than_standing_side_by_side() {
+fn or_binds_tighter_than_conjunction() {
     check("a OR b", "(or a b)", 0);
     check("a OR b OR c", "(or a b c)", 0);
     check("a | b", "(or a b)", 0);
@@ -139,7 +139,7 @@ fn or_without_operands_is_a_word() {
 }
 
 #[test]
-fn groups_nest_and_flatten() {
+fn nested_groups_are_flattened() {
     check("(a)", "a", 0);
     check("((a b) c)", "(and a b c)", 0);
     check("(a OR (b OR c))", "(or a b c)", 0);
@@ -159,7 +159,7 @@ fn unbalanced_quotes_and_parentheses_are_ignored() {
 }
 
 #[test]
-fn operators_take_their_argument() {
+fn operators_parse_their_argument() {
     check("site:Docs.Python.org", "(site docs.python.org None None)", 0);
     check("SITE:example.com", "(site example.com None None)", 0);
     check("site:example.com/docs/", "(site example.com None Some(\"/docs\"))", 0);
@@ -187,7 +187,7 @@ fn operators_take_their_argument() {
 }
 
 #[test]
-fn a_site_is_a_host_with_port_and_path() {
+fn site_argument_is_a_host_with_optional_port_and_path() {
     let site = |text: &str, expected: &str| check(&format!("site:{text}"), &format!("(site {expected})"), 0);
     site("gov", "gov None None");
     site("*.Example.COM.", "example.com None None");
@@ -240,7 +240,7 @@ fn a_site_is_a_host_with_port_and_path() {
 }
 
 #[test]
-fn behind_a_space_a_site_has_a_dot() {
+fn site_argument_after_a_space_needs_a_dot() {
     check("site: a.org b", "(and (site a.org None None) b)", 0);
     check("related: a.org", "(related a.org)", 0);
     check("the official site: rust book", "(and the official site rust book)", 1);
@@ -251,7 +251,7 @@ fn behind_a_space_a_site_has_a_dot() {
 }
 
 #[test]
-fn a_negated_operator_without_argument_is_left_out() {
+fn negated_operator_without_argument_is_ignored_with_a_warning() {
     check("-site:", "", 1);
     check("a -site: b", "(and a b)", 1);
     check("a -intitle:\"\" b", "(and a b)", 1);
@@ -265,7 +265,7 @@ fn a_negated_operator_without_argument_is_left_out() {
 }
 
 #[test]
-fn all_operators_take_the_words_that_follow() {
+fn all_operators_include_the_following_words() {
     check("allintitle: python release notes", "(allintitle python release notes)", 0);
     check("allinurl:docs api", "(allinurl docs api)", 0);
     check("allintitle:\"a b\" c", "(allintitle \"a b\" c)", 0);
@@ -284,7 +284,7 @@ fn all_operators_take_the_words_that_follow() {
 }
 
 #[test]
-fn a_bad_argument_becomes_plain_words_and_a_warning() {
+fn invalid_argument_becomes_plain_words_and_a_warning() {
     check("site:", "site", 1);
     check("site: ???", "(and site ???)", 1);
     check("site:a..b", "site:a..b", 1);
@@ -303,7 +303,7 @@ fn a_bad_argument_becomes_plain_words_and_a_warning() {
 }
 
 #[test]
-fn a_warning_names_operator_and_argument() {
+fn warning_names_operator_and_argument() {
     let warnings = parse("imagesize:big").warnings;
     assert_eq!(
         warnings,
@@ -314,7 +314,7 @@ fn a_warning_names_operator_and_argument() {
 }
 
 #[test]
-fn a_warning_shows_names_as_typed_and_cuts_long_arguments() {
+fn warning_shows_names_as_typed_and_truncates_long_arguments() {
     let expected = "a host name, optionally with a port and a path";
     assert_eq!(
         parse("SITE: x -site:\"a  b\"").warnings,
@@ -328,7 +328,7 @@ fn a_warning_shows_names_as_typed_and_cuts_long_arguments() {
 }
 
 #[test]
-fn words_are_the_positive_ones_in_order() {
+fn words_returns_positive_terms_in_order() {
     let words = |text: &str| parse(text).query.words().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(words("a \"b c\" -d (e OR -f g) site:h.org intitle:i"), ["a", "b c", "e", "g", "i"]);
     assert_eq!(words("-(a b) allintitle:x \"y z\""), ["x", "y z"]);
@@ -336,7 +336,7 @@ fn words_are_the_positive_ones_in_order() {
 }
 
 #[test]
-fn nesting_is_bounded() {
+fn depth_of_the_tree_is_bounded() {
     let deep = format!("{}a b{} c", "(x OR (".repeat(5_000), "))".repeat(5_000));
     let query = parse(&deep).query;
     assert_eq!(parse(&query.to_string()).query, query);

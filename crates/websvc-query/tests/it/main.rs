@@ -1,4 +1,4 @@
-//! Tests of the query language and the time filter, through the public API only.
+//! Tests of the query language and the time filter through the public API.
 
 mod corpus;
 mod grammar;

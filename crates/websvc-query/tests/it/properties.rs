@@ -1,4 +1,4 @@
-//! Properties that hold for every text and every tree.
+//! Properties of every text and every tree.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -7,7 +7,7 @@ use websvc_query::{Sort, Tbs, TbsRange, TbsUnit, parse, parse_tbs};
 use crate::corpus::{query, tbs};
 use crate::tree;
 
-/// Texts made of the pieces the grammar knows, in any order.
+/// Generates texts that consist of pieces of the grammar, in any order.
 fn grammar_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => "[a-zé東OR]{1,3}",
@@ -21,18 +21,19 @@ fn grammar_text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
-/// The same, behind more parentheses than count or just as many.
+/// Generates such texts after about as many open parentheses as groups may nest.
 fn deep_text() -> impl Strategy<Value = String> {
     (14_usize..19, grammar_text()).prop_map(|(depth, text)| "(".repeat(depth) + &text)
 }
 
+/// Generates all time filters.
 fn filter() -> impl Strategy<Value = Tbs> {
     let units = vec![TbsUnit::Hour, TbsUnit::Day, TbsUnit::Week, TbsUnit::Month, TbsUnit::Year];
     let last = (prop::sample::select(units), prop_oneof![Just(1), 1_u16..10_000])
         .prop_map(|(unit, count)| TbsRange::Last { unit, count });
     let day = || {
         (1_i16..10_000, 1_i8..13, 1_i8..32)
-            .prop_filter_map("a day of the calendar", |(y, m, d)| jiff::civil::Date::new(y, m, d).ok())
+            .prop_filter_map("the day must exist", |(y, m, d)| jiff::civil::Date::new(y, m, d).ok())
     };
     let between = prop_oneof![
         day().prop_map(|min| TbsRange::Between { min: Some(min), max: None }),
@@ -41,13 +42,13 @@ fn filter() -> impl Strategy<Value = Tbs> {
     ];
     let range = prop_oneof![Just(None), last.prop_map(Some), between.prop_map(Some)];
     (range, any::<bool>()).prop_map(|(range, by_date)| {
-        // Without a range there is a filter only for the sake of the order.
+        // A filter without a range sets the order.
         let sort = if by_date || range.is_none() { Sort::Date } else { Sort::Relevance };
         Tbs { range, sort }
     })
 }
 
-/// The same inputs each time: a failure is one of the change that caused it.
+/// Returns a configuration with a fixed seed, so that a failure is caused by a change of the code.
 fn config() -> ProptestConfig {
     ProptestConfig {
         cases: 4_000,
@@ -61,14 +62,14 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn every_text_has_a_tree_that_is_printed_in_one_form(
+    fn every_text_has_a_tree_with_one_printed_form(
         text in prop_oneof![4 => grammar_text(), 2 => deep_text(), 1 => ".*"]
     ) {
         query::check(text.as_bytes());
     }
 
     #[test]
-    fn every_tree_in_normal_form_can_be_printed_and_read_again(root in tree::node()) {
+    fn every_normal_tree_is_equal_after_printing_and_parsing(root in tree::node()) {
         let printed = root.to_string();
         let parsed = parse(&printed);
         prop_assert_eq!(parsed.query.root(), Some(&root), "printed as {:?}", &printed);
@@ -76,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn every_time_filter_can_be_printed_and_read_again(filter in filter()) {
+    fn every_time_filter_is_equal_after_printing_and_parsing(filter in filter()) {
         let printed = filter.to_string();
         prop_assert_eq!(parse_tbs(&printed), Ok(Some(filter)), "printed as {:?}", printed);
     }
@@ -89,7 +90,8 @@ proptest! {
     }
 }
 
-/// A megabyte of each shape: a parser that were not linear, or not bounded in its depth, would not come to an end.
+/// Parses a megabyte of each piece, which would take too long, or overflow the stack, if the time were not linear or
+/// the depth not bounded.
 #[test]
 fn deep_and_long_texts_take_linear_time() {
     for piece in [
@@ -120,5 +122,5 @@ fn deep_and_long_texts_take_linear_time() {
         assert!(query.to_string().len() <= 2 * text.len() + 16, "{piece:?}");
     }
     let host = format!("site:{}", "\u{fc}".repeat(500_000));
-    assert_eq!(parse(&host).warnings.len(), 1, "no host is as long");
+    assert_eq!(parse(&host).warnings.len(), 1, "the host is too long");
 }

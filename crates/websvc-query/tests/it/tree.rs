@@ -1,9 +1,9 @@
-//! A generator of trees in normal form.
+//! Generator of trees in normal form.
 
 use proptest::prelude::*;
 use websvc_query::{Node, Operator, Site, Size, Term};
 
-/// Any tree that a query can have, a few levels deep.
+/// Generates any tree that a query can have, with a few levels.
 pub(crate) fn node() -> impl Strategy<Value = Node> {
     let leaf = prop_oneof![
         3 => word().prop_map(Node::Word),
@@ -17,16 +17,16 @@ pub(crate) fn node() -> impl Strategy<Value = Node> {
             inner.prop_map(|child| Node::Not(Box::new(child))),
         ]
     });
-    tree.prop_map(normal)
+    tree.prop_map(normalize)
 }
 
-/// Returns the same in normal form: no group directly inside one of its kind, no double negation.
-fn normal(node: Node) -> Node {
+/// Converts a tree to normal form: no group is the direct child of one of its kind, and there is no double negation.
+fn normalize(node: Node) -> Node {
     match node {
         Node::And(children) => Node::And(
             children
                 .into_iter()
-                .flat_map(|child| match normal(child) {
+                .flat_map(|child| match normalize(child) {
                     Node::And(inner) => inner,
                     other => vec![other],
                 })
@@ -35,13 +35,13 @@ fn normal(node: Node) -> Node {
         Node::Or(children) => Node::Or(
             children
                 .into_iter()
-                .flat_map(|child| match normal(child) {
+                .flat_map(|child| match normalize(child) {
                     Node::Or(inner) => inner,
                     other => vec![other],
                 })
                 .collect(),
         ),
-        Node::Not(child) => match normal(*child) {
+        Node::Not(child) => match normalize(*child) {
             Node::Not(inner) => *inner,
             other => Node::Not(Box::new(other)),
         },
@@ -50,7 +50,7 @@ fn normal(node: Node) -> Node {
 }
 
 fn word() -> impl Strategy<Value = String> {
-    let odd = vec![
+    let unusual = vec![
         "or",
         "AND",
         "a|b",
@@ -70,8 +70,8 @@ fn word() -> impl Strategy<Value = String> {
         "*",
         "||",
     ];
-    // A colon only behind a digit, so that no operator is among them.
-    prop_oneof![3 => "[a-z0-9é東+.]{1,5}(-[a-z]{1,2}|[0-9]:[a-z])?", 1 => prop::sample::select(odd).prop_map(str::to_owned)]
+    // A colon follows only a digit, so that no word is an operator.
+    prop_oneof![3 => "[a-z0-9é東+.]{1,5}(-[a-z]{1,2}|[0-9]:[a-z])?", 1 => prop::sample::select(unusual).prop_map(str::to_owned)]
 }
 
 fn phrase() -> impl Strategy<Value = String> {
@@ -82,7 +82,7 @@ fn term() -> impl Strategy<Value = Term> {
     prop_oneof![word().prop_map(Term::Word), phrase().prop_map(Term::Phrase)]
 }
 
-/// Generates the terms that may touch the colon.
+/// Generates terms that may follow the colon directly.
 fn first_term() -> impl Strategy<Value = Term> {
     prop_oneof![4 => term(), 1 => "-[a-z]{0,2}|OR|[|]|:+|site:[a-z.]{0,3}".prop_map(Term::Word)]
 }

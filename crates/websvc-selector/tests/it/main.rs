@@ -1,17 +1,17 @@
 //! Tests of valid and invalid selectors.
 
-#![allow(clippy::unwrap_used, reason = "a test ends where something fails")]
+#![allow(clippy::unwrap_used, reason = "a failure fails the test")]
 
 use proptest::prelude::*;
 use websvc_selector::{Dialect, MAX_BRACKETS, MAX_BYTES, Selector, SelectorError};
 
 fn check(text: &str, page: bool, browser: bool) {
-    assert_eq!(Selector::parse(text, Dialect::Page).is_ok(), page, "{text} in a page");
-    assert_eq!(Selector::parse(text, Dialect::Browser).is_ok(), browser, "{text} in a browser");
+    assert_eq!(Selector::parse(text, Dialect::Page).is_ok(), page, "{text} for a page");
+    assert_eq!(Selector::parse(text, Dialect::Browser).is_ok(), browser, "{text} for a browser");
 }
 
 #[test]
-fn structure_and_attributes_are_for_both() {
+fn structure_and_attributes_are_supported_in_both_dialects() {
     for text in [
         "p",
         "*",
@@ -29,14 +29,14 @@ fn structure_and_attributes_are_for_both() {
 }
 
 #[test]
-fn states_and_has_are_for_the_browser() {
+fn states_and_has_are_supported_only_in_browsers() {
     for text in ["a:hover", "input:checked", "div:has(> table)", "p:lang(de)", "x:not-yet-known(1 2)"] {
         check(text, false, true);
     }
 }
 
 #[test]
-fn what_is_no_selector_is_refused() {
+fn invalid_selectors_are_rejected() {
     for text in
         ["", " ", "p[", "..x", "a >", "> a", "%", "p::before", "a,,b", "a,", "#", "1a", ":is(p, %)", "a{}"]
     {
@@ -45,7 +45,7 @@ fn what_is_no_selector_is_refused() {
 }
 
 #[test]
-fn bounds_are_exact() {
+fn limits_are_exact() {
     let nested = |depth: usize| format!("{}p{}", ":not(".repeat(depth), ")".repeat(depth));
     check(&nested(MAX_BRACKETS), true, true);
     let error = Selector::parse(&nested(MAX_BRACKETS + 1), Dialect::Page).unwrap_err();
@@ -57,9 +57,9 @@ fn bounds_are_exact() {
 
 proptest! {
     #[test]
-    fn any_text_is_answered(text in "[a-z.#:>~+*(), '\"\\\\\\[\\]{}=-]{0,40}|\\PC{0,40}") {
+    fn every_selector_of_pages_is_one_of_browsers(text in "[a-z.#:>~+*(), '\"\\\\\\[\\]{}=-]{0,40}|\\PC{0,40}") {
         let page = Selector::parse(&text, Dialect::Page).is_ok();
         let browser = Selector::parse(&text, Dialect::Browser).is_ok();
-        prop_assert!(browser || !page, "what a page can be asked, a browser can too");
+        prop_assert!(browser || !page, "browsers support every selector of pages");
     }
 }

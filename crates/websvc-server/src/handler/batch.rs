@@ -21,13 +21,13 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
     let retention = RetentionMode::requested_retention(&policy);
     let decoding = context.state.admission.decode_body(body, move |body| read_batch(body, &policy));
     let Checked { plan, warnings } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
-    let requested_urls: Vec<&str> = plan.pages().iter().map(BatchPage::given).collect();
+    let requested_urls: Vec<&str> = plan.pages().iter().map(BatchPage::url_as_sent).collect();
     job::record_request(&context, retention, plan.scrape(), &requested_urls);
     job::check_plan(&context, plan.scrape()).await?;
     let webhook = webhook::new_webhook(&context, plan.webhook())?;
     let (urls, blocked) = filter_blocked(&context, &plan)?;
     let id = match plan.append_to() {
-        Some(id) => append(&context, id, urls, plan.listed()).await?,
+        Some(id) => append(&context, id, urls, plan.url_count()).await?,
         None => {
             let request = JobRequest {
                 options: plan.options().clone(),
@@ -45,7 +45,7 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
                 idempotency_key: idempotency: idempotency_key,
                 page_limit: None,
                 urls,
-                list_len: plan.listed(),
+                list_len: plan.url_count(),
                 webhook,
             };
             job::create(&context, new).await?
@@ -80,7 +80,7 @@ fn filter_blocked(
         match verdict {
             None => urls.push(batch_url(page)),
             Some(reason) => {
-                blocked.push(page.given().to_owned());
+                blocked.push(page.url_as_sent().to_owned());
                 first_reason.get_or_insert(reason);
             }
         }

@@ -141,7 +141,7 @@ pub(crate) fn forced_retention(team: &Team) -> UsageRetention {
 /// # Errors
 /// 500 if the policy cannot be read.
 pub(super) fn policy_with_patterns(context: &RequestContext<'_>) -> Result<Policy, ApiError> {
-    let path_patterns = context.state.engine.path_patterns().of_team(context.team_name());
+    let path_patterns = context.state.engine.path_patterns().for_team(context.team_name());
     Ok(Policy { path_patterns, ..policy(context)? })
 }
 

@@ -115,9 +115,9 @@ pub(super) fn new_webhook(
 ) -> Result<Option<NewWebhook>, ApiError> {
     let Some(plan) = plan else { return Ok(None) };
     if context.state.jobs.is_forbidden_target(plan.url()) {
-        let name = plan.place().rsplit('/').next().unwrap_or_default();
+        let name = plan.url_pointer().rsplit('/').next().unwrap_or_default();
         let violation = Violation {
-            path: plan.place().to_owned(),
+            path: plan.url_pointer().to_owned(),
             code: ViolationCode::NotSupported,
             message: format!("{name}: events are sent only to addresses of the public internet"),
         };

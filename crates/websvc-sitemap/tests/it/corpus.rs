@@ -1,4 +1,4 @@
-//! The fuzz target's inputs.
+//! Runs the properties of the fuzz target on its corpus.
 
 #[path = "../../../websvc-fuzz/properties/replay.rs"]
 mod replay;
@@ -6,6 +6,6 @@ mod replay;
 mod sitemap;
 
 #[test]
-fn the_corpus_passes() {
+fn sitemap_corpus_fulfils_the_properties() {
     replay::replay("sitemap", sitemap::check);
 }

@@ -1,4 +1,4 @@
-//! Files as sites have them.
+//! Examples of files of sites.
 
 use std::ops::ControlFlow;
 
@@ -6,13 +6,13 @@ use websvc_sitemap::{IncompleteReason, Item, MAX_BYTES, MAX_ENTRIES, read};
 
 use crate::{gzip, items, urls};
 
-/// Returns `URL TITLE DATE IMAGE` of each page, `-` for what is not said.
-fn told(file: &str) -> Vec<String> {
-    let or = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+/// Returns `URL TITLE DATE IMAGE` of each page, with `-` for missing fields.
+fn summaries(file: &str) -> Vec<String> {
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     let line = |item| match item {
         Item::Page(page) => {
-            let image = or(page.image.map(String::from));
-            format!("{} {} {} {image}", page.url, or(page.title), or(page.date))
+            let image = or_dash(page.image.map(String::from));
+            format!("{} {} {} {image}", page.url, or_dash(page.title), or_dash(page.date))
         }
         Item::Sitemap(url) => format!("> {url}"),
     };
@@ -20,22 +20,27 @@ fn told(file: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn fault(file: &[u8], expected: Option<IncompleteReason>) {
-    assert_eq!(items(file).1.fault, expected, "{}", String::from_utf8_lossy(&file[..file.len().min(200)]));
+fn check_incomplete(file: &[u8], expected: Option<IncompleteReason>) {
+    assert_eq!(
+        items(file).1.incomplete,
+        expected,
+        "{}",
+        String::from_utf8_lossy(&file[..file.len().min(200)])
+    );
 }
 
 #[test]
-fn pages_are_read_with_their_entities() {
+fn sitemap_urls_are_read_with_references_resolved() {
     let text = "<?xml version='1.0'?><urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>\
         <url><loc> http://a.test/x?a=1&amp;b=&#50;&#x33; </loc><lastmod>2026-01-01</lastmod></url>\
         <url><loc><![CDATA[http://a.test/y]]></loc></url><url><loc>mailto:a@a.test</loc></url>\
         <s:url xmlns:s='x'><s:loc>http://a.test/z</s:loc></s:url></urlset>";
     assert_eq!(urls(text.as_bytes()), ["http://a.test/x?a=1&b=23", "http://a.test/y", "http://a.test/z"]);
-    fault(text.as_bytes(), None);
+    check_incomplete(text.as_bytes(), None);
 }
 
 #[test]
-fn an_index_names_further_files() {
+fn sitemap_index_returns_sitemaps() {
     let text = "<sitemapindex><sitemap><loc>http://a.test/1.xml</loc></sitemap><sitemap><loc>2.xml.gz</loc>\
         </sitemap></sitemapindex>";
     assert_eq!(urls(text.as_bytes()), ["> http://a.test/1.xml", "> http://a.test/dir/2.xml.gz"]);
@@ -49,7 +54,7 @@ fn relative_locations_are_resolved() {
 }
 
 #[test]
-fn lines_of_text_are_pages() {
+fn text_file_lines_are_pages() {
     let text = "\u{feff}\n  http://a.test/1\r\n\nnot a url\nftp://a.test/x\nhttp://a.test/2";
     assert_eq!(urls(text.as_bytes()), ["http://a.test/1", "http://a.test/2"]);
     let long = format!("http://a.test/{}\nhttp://a.test/3", "x".repeat(100_000));
@@ -57,7 +62,7 @@ fn lines_of_text_are_pages() {
 }
 
 #[test]
-fn items_of_rss_are_read() {
+fn rss_items_are_read() {
     let text = "<?xml version='1.0'?><rss version='2.0'><channel><title>Tea</title><link>http://a.test/</link>\
         <image><url>http://a.test/logo.png</url><link>http://a.test/logo</link></image>\
         <item><title>A &amp; \n B</title><link> http://a.test/x?a=1&#38;b&#x3d;2 </link>\
@@ -70,11 +75,11 @@ fn items_of_rss_are_read() {
         "http://a.test/y - once -",
         "http://a.test/z - - http://a.test/z.png",
     ];
-    assert_eq!(told(text), expected);
+    assert_eq!(summaries(text), expected);
 }
 
 #[test]
-fn entries_of_atom_are_read() {
+fn atom_entries_are_read() {
     let text = "<feed xmlns='http://www.w3.org/2005/Atom'><link href='http://a.test/'/><updated>2026-02-01T00:00:00Z\
         </updated><entry><link rel='self' href='/self'/><link href='x'/><updated>2026-01-03T00:00:00Z</updated>\
         <source><title>Elsewhere</title><link href='http://b.test/'/></source><title>Ours</title>\
@@ -82,11 +87,11 @@ fn entries_of_atom_are_read() {
         <entry><link rel='alternate' href='/y'/><updated>2026-01-03T00:00:00Z</updated></entry></feed>";
     let expected =
         ["http://a.test/dir/x Ours 2026-01-02T12:00:00+02:00 -", "http://a.test/y - 2026-01-03T00:00:00Z -"];
-    assert_eq!(told(text), expected);
+    assert_eq!(summaries(text), expected);
 }
 
 #[test]
-fn extensions_tell_of_pages_and_are_no_pages() {
+fn extensions_describe_their_page_and_are_not_pages() {
     let text = "<urlset xmlns:image='http://www.google.com/schemas/sitemap-image/1.1' xmlns:n='x'>\
         <url><loc>http://a.test/1</loc><image:image><image:loc>http://cdn.test/a.jpg?x=1&amp;y=2</image:loc>\
         <image:title>Pot</image:title><image:caption>A pot of tea</image:caption></image:image>\
@@ -98,16 +103,16 @@ fn extensions_tell_of_pages_and_are_no_pages() {
         </video:video></url></urlset>";
     let expected =
         ["http://a.test/1 - - -", "http://a.test/2 Tea 2026-01-02 -", "http://a.test/3 Pouring - -"];
-    assert_eq!(told(text), expected);
+    assert_eq!(summaries(text), expected);
     let (items, _) = items(text.as_bytes());
-    let Item::Page(page) = &items[0] else { panic!("it is a page") };
+    let Item::Page(page) = &items[0] else { panic!("the item must be a page") };
     let images: Vec<_> = page.images.iter().map(|image| (image.url.as_str(), &*image.title)).collect();
     assert_eq!(images, [("http://cdn.test/a.jpg?x=1&y=2", "Pot")]);
     assert_eq!(page.images[0].caption, "A pot of tea");
 }
 
 #[test]
-fn what_comes_before_a_break_counts() {
+fn entries_before_the_damage_are_read() {
     for cut in [
         "<urlset><url><loc>http://a.test/1</loc></url><url><loc>http://a.test/2</lo",
         "<urlset><url><loc>http://a.test/1</loc></url><url></urlset",
@@ -116,11 +121,11 @@ fn what_comes_before_a_break_counts() {
     ] {
         assert_eq!(urls(cut.as_bytes()), ["http://a.test/1"], "{cut}");
     }
-    fault(b"<urlset><url><loc>http://a.test/1</loc></url><url", Some(IncompleteReason::Broken));
+    check_incomplete(b"<urlset><url><loc>http://a.test/1</loc></url><url", Some(IncompleteReason::Broken));
 }
 
 #[test]
-fn careless_markup_is_read() {
+fn sloppy_markup_is_read() {
     let text = "<urlset><url><loc>http://a.test/?a=1&b=2</loc><url><loc>http://a.test/?c&copy;</loc></url></b>\
         <url><loc>http://a.test/3</LOC></url><loc>http://a.test/4</loc></urlset>";
     let expected = ["http://a.test/?a=1&b=2", "http://a.test/?c&copy;", "http://a.test/4"];
@@ -128,14 +133,14 @@ fn careless_markup_is_read() {
 }
 
 #[test]
-fn no_entity_is_expanded() {
+fn entities_of_the_document_are_not_expanded() {
     let text = "<!DOCTYPE urlset [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'><!ENTITY x SYSTEM 'file:///etc/passwd'>]>\
         <urlset><url><loc>http://a.test/&b;</loc></url><url><loc>http://a.test/&x;</loc></url></urlset>";
     assert_eq!(urls(text.as_bytes()), ["http://a.test/&b;", "http://a.test/&x;"]);
 }
 
 #[test]
-fn encodings_are_recognised() {
+fn encodings_are_detected() {
     let text = "<?xml version='1.0' encoding='ENCODING'?><urlset><url><loc>http://a.test/\u{fc}</loc></url></urlset>";
     let expected = ["http://a.test/%C3%BC"];
     let utf16 = |order: fn(u16) -> [u8; 2]| {
@@ -150,23 +155,23 @@ fn encodings_are_recognised() {
         assert_eq!(urls(&file), expected);
         assert_eq!(urls(&gzip(&file)), expected);
     }
-    // What names UTF-16 and was read as ASCII is none.
+    // A declaration of UTF-16 that can be read as ASCII is wrong.
     assert_eq!(urls(text.replace("ENCODING", "UTF-16").as_bytes()), expected);
 }
 
 #[test]
-fn packed_files_are_unpacked_as_far_as_they_go() {
-    let packed = gzip(b"http://a.test/1\n");
-    assert_eq!(urls(&packed), ["http://a.test/1"]);
-    fault(&packed, None);
-    assert_eq!(urls(&packed[..packed.len() - 4]), ["http://a.test/1"]);
-    fault(&packed[..packed.len() - 4], Some(IncompleteReason::Broken));
-    let members = [packed, gzip(b"http://a.test/2\n")].concat();
+fn gzip_files_are_decompressed_up_to_the_damage() {
+    let compressed = gzip(b"http://a.test/1\n");
+    assert_eq!(urls(&compressed), ["http://a.test/1"]);
+    check_incomplete(&compressed, None);
+    assert_eq!(urls(&compressed[..compressed.len() - 4]), ["http://a.test/1"]);
+    check_incomplete(&compressed[..compressed.len() - 4], Some(IncompleteReason::Broken));
+    let members = [compressed, gzip(b"http://a.test/2\n")].concat();
     assert_eq!(urls(&members), ["http://a.test/1", "http://a.test/2"]);
 }
 
 #[test]
-fn what_is_no_list_is_told() {
+fn other_files_are_reported_as_not_a_list() {
     for file in [
         "",
         " \n ",
@@ -177,34 +182,34 @@ fn what_is_no_list_is_told() {
         "<error><code>AccessDenied</code></error>",
     ] {
         assert_eq!(urls(file.as_bytes()), [""; 0], "{file}");
-        fault(file.as_bytes(), Some(IncompleteReason::NotAList));
+        check_incomplete(file.as_bytes(), Some(IncompleteReason::NotAList));
     }
-    fault(b"<urlset></urlset>", None);
+    check_incomplete(b"<urlset></urlset>", None);
 }
 
 #[test]
-fn files_without_end_are_bounded() {
+fn size_and_entries_of_a_file_are_bounded() {
     let line = "http://a.test/0123456789\n";
     let many = line.repeat(MAX_ENTRIES + 1);
     assert_eq!(items(many.as_bytes()).1.items, MAX_ENTRIES);
-    fault(many.as_bytes(), Some(IncompleteReason::TooMany));
+    check_incomplete(many.as_bytes(), Some(IncompleteReason::TooMany));
     let mut bomb = b"<urlset><url><loc>http://a.test/1</loc></url>".to_vec();
     bomb.resize(usize::try_from(MAX_BYTES).unwrap() + 100, b' ');
-    let packed = gzip(&bomb);
-    assert!(packed.len() < 1_000_000);
-    assert_eq!(urls(&packed), ["http://a.test/1"]);
-    fault(&packed, Some(IncompleteReason::TooLong));
+    let compressed = gzip(&bomb);
+    assert!(compressed.len() < 1_000_000);
+    assert_eq!(urls(&compressed), ["http://a.test/1"]);
+    check_incomplete(&compressed, Some(IncompleteReason::TooLong));
     let text = format!("<urlset><url><loc>http://a.test/{}</loc></url></urlset>", "x".repeat(1_000_000));
     assert!(urls(text.as_bytes()).iter().all(|url| url.len() < 10_000));
 }
 
 #[test]
-fn who_has_enough_ends_the_reading() {
+fn visitor_can_stop_the_reader() {
     let file = "http://a.test/1\n".repeat(10);
-    let mut taken = 0;
-    let reading = read(file.as_bytes(), &"http://a.test/".parse().unwrap(), &mut |_| {
-        taken += 1;
-        if taken == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    let mut count = 0;
+    let summary = read(file.as_bytes(), &"http://a.test/".parse().unwrap(), &mut |_| {
+        count += 1;
+        if count == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    assert_eq!((taken, reading.items, reading.fault), (3, 3, None));
+    assert_eq!((count, summary.items, summary.incomplete), (3, 3, None));
 }

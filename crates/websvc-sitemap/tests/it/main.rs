@@ -1,6 +1,6 @@
 //! Tests of sitemaps and feeds: valid, unusual and damaged.
 
-#![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
+#![expect(clippy::unwrap_used, reason = "a failure fails the test")]
 
 mod corpus;
 mod examples;
@@ -12,18 +12,18 @@ use std::ops::ControlFlow;
 use url::Url;
 use websvc_sitemap::{Item, ReadSummary, read};
 
-/// Returns what a file at `http://a.test/dir/map.xml` lists.
+/// Reads a file from `http://a.test/dir/map.xml`.
 fn items(file: &[u8]) -> (Vec<Item>, ReadSummary) {
     let base = Url::parse("http://a.test/dir/map.xml").unwrap();
     let mut items = Vec::new();
-    let reading = read(file, &base, &mut |item| {
+    let summary = read(file, &base, &mut |item| {
         items.push(item);
         ControlFlow::Continue(())
     });
-    (items, reading)
+    (items, summary)
 }
 
-/// Returns the URLs of the pages, and those of further files behind `> `.
+/// Returns the URLs of the items, those of sitemaps with the prefix `> `.
 fn urls(file: &[u8]) -> Vec<String> {
     let line = |item| match item {
         Item::Page(page) => String::from(page.url),

@@ -1,4 +1,4 @@
-//! Generated sitemaps are read as they were written; anything else does no harm.
+//! Properties: generated sitemaps are read completely, and no file causes a panic.
 
 use std::fmt::Write;
 
@@ -6,13 +6,13 @@ use proptest::prelude::*;
 
 use crate::{gzip, items, urls};
 
-/// How a URL stands in a file.
+/// Spelling of a URL in a file.
 #[derive(Debug, Clone, Copy)]
 enum Spelling {
     Escaped,
     CData,
-    Numbers,
-    Careless,
+    CharacterReferences,
+    Unescaped,
 }
 
 fn entry() -> impl Strategy<Value = (String, Spelling)> {
@@ -20,25 +20,25 @@ fn entry() -> impl Strategy<Value = (String, Spelling)> {
     let spelling = prop_oneof![
         Just(Spelling::Escaped),
         Just(Spelling::CData),
-        Just(Spelling::Numbers),
-        Just(Spelling::Careless)
+        Just(Spelling::CharacterReferences),
+        Just(Spelling::Unescaped)
     ];
     (path.prop_map(|path| format!("http://a.test/p{path}")), spelling)
 }
 
-/// Writes a sitemap, with what else may stand in one.
-fn write(entries: &[(String, Spelling)], noise: &str, is_index: bool) -> String {
+/// Writes a sitemap that also has comments and other elements.
+fn sitemap(entries: &[(String, Spelling)], noise: &str, is_index: bool) -> String {
     let (root, element) = if is_index { ("sitemapindex", "sitemap") } else { ("urlset", "url") };
     let mut text = format!("<?xml version=\"1.0\"?><!-- {} --><{root}>\n", noise.replace('-', ""));
     for (url, spelling) in entries {
-        let written = match spelling {
+        let location = match spelling {
             Spelling::Escaped => url.replace('&', "&amp;"),
             Spelling::CData => format!("<![CDATA[{url}]]>"),
-            Spelling::Numbers => url.replace('&', "&#38;").replace('/', "&#x2f;"),
-            Spelling::Careless => url.clone(),
+            Spelling::CharacterReferences => url.replace('&', "&#38;").replace('/', "&#x2f;"),
+            Spelling::Unescaped => url.clone(),
         };
         let noise = noise.replace(['<', '&'], "");
-        write!(text, "<{element}><lastmod>{noise}</lastmod><loc>\n {written} </loc><x/></{element}>")
+        write!(text, "<{element}><lastmod>{noise}</lastmod><loc>\n {location} </loc><x/></{element}>")
             .unwrap();
     }
     text + &format!("</{root}>")
@@ -46,38 +46,37 @@ fn write(entries: &[(String, Spelling)], noise: &str, is_index: bool) -> String 
 
 proptest! {
     #[test]
-    fn what_was_written_is_read(
+    fn every_entry_of_a_sitemap_is_read(
         entries in prop::collection::vec(entry(), 0..20),
         noise in "\\PC{0,20}",
         is_index: bool,
-        is_packed: bool,
+        is_compressed: bool,
     ) {
-        let text = write(&entries, &noise, is_index);
-        let file = if is_packed { gzip(text.as_bytes()) } else { text.clone().into_bytes() };
-        let mark = if is_index { "> " } else { "" };
-        let expected: Vec<String> = entries.iter().map(|(url, _)| format!("{mark}{url}")).collect();
+        let text = sitemap(&entries, &noise, is_index);
+        let file = if is_compressed { gzip(text.as_bytes()) } else { text.clone().into_bytes() };
+        let prefix = if is_index { "> " } else { "" };
+        let expected: Vec<String> = entries.iter().map(|(url, _)| format!("{prefix}{url}")).collect();
         prop_assert_eq!(urls(&file), expected, "{}", text);
-        prop_assert_eq!(items(&file).1.fault, None);
+        prop_assert_eq!(items(&file).1.incomplete, None);
     }
 
     #[test]
-    fn what_is_left_of_a_file_is_read(
+    fn every_complete_location_of_a_truncated_sitemap_is_read(
         entries in prop::collection::vec(entry(), 1..10),
-        at in 0.0..1.0_f64,
+        share in 0.0..1.0_f64,
     ) {
-        let text = write(&entries, "noise", false);
-        let cut = (text.len() as f64 * at) as usize;
-        let (whole, part) = (urls(text.as_bytes()), urls(&text.as_bytes()[..cut]));
-        prop_assert!(whole.starts_with(&part), "{:?} {:?}", whole, part);
-        // Every location that is there to its end counts.
-        prop_assert_eq!(part.len(), text[..cut].matches("</loc>").count());
+        let text = sitemap(&entries, "noise", false);
+        let cut = (text.len() as f64 * share) as usize;
+        let (all, before_cut) = (urls(text.as_bytes()), urls(&text.as_bytes()[..cut]));
+        prop_assert!(all.starts_with(&before_cut), "{:?} {:?}", all, before_cut);
+        prop_assert_eq!(before_cut.len(), text[..cut].matches("</loc>").count());
     }
 
     #[test]
-    fn anything_does_no_harm(file in prop::collection::vec(any::<u8>(), 0..300), head in 0..4_usize) {
+    fn any_file_is_read_without_panic(file in prop::collection::vec(any::<u8>(), 0..300), head in 0..4_usize) {
         let head = [&b""[..], b"<urlset><url><loc>", b"<rss><item><link>", b"\xff\xfe<\0u\0r\0l\0"][head];
         let file = [head, &file].concat();
-        let (items, reading) = items(&file);
-        prop_assert_eq!(items.len(), reading.items);
+        let (items, summary) = items(&file);
+        prop_assert_eq!(items.len(), summary.items);
     }
 }

@@ -9,10 +9,10 @@ use crate::pattern::NOT_BLANK;
 /// Clicks an element.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Click {
-    /// A CSS selector of the element.
+    /// CSS selector of the element, at most 2000 characters.
     #[schemars(length(max = SELECTOR_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub selector: String,
-    /// Clicks every match, and is content when there is none. Default: false.
+    /// True clicks every matching element, and does not fail if there is none. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub all: Option<bool>,

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::pattern::NOT_BLANK;
 
-/// Runs JavaScript in the page.
+/// Runs JavaScript in the page. `actions.javascriptReturns` of the response has its return value.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecuteJavascript {
-    /// The script.
+    /// Source code of the script.
     #[schemars(regex(pattern = NOT_BLANK))]
     pub script: String,
 }

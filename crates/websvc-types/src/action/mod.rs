@@ -1,4 +1,4 @@
-//! Actions of a browser on a page before its content is read (specification, section 2.2.2), one file each.
+//! Browser actions on a page before its content is read (specification, section 2.2.2).
 
 mod click;
 mod execute_javascript;
@@ -29,13 +29,27 @@ pub use write::Write;
 use crate::format::Screenshot;
 use crate::tagged::{self, Tagged};
 
-/// An action: an object with `type` and the options of that type.
+/// Browser action: an object with `type` and the fields of that type.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::{Action, action};
+///
+/// let actions: Vec<Action> = serde_json::from_str(
+///     r##"[{"type": "click", "selector": "#more"}, {"type": "wait", "milliseconds": 500}]"##,
+/// )?;
+/// let click = action::Click { selector: "#more".to_owned(), all: None };
+/// let wait = action::Wait { milliseconds: Some(500), ..action::Wait::default() };
+/// assert_eq!(actions, [Action::Click(click), Action::Wait(wait)]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Action {
     /// Waits for a time or for an element.
     Wait(Wait),
-    /// Takes a picture.
+    /// Takes a screenshot.
     Screenshot(Screenshot),
     /// Clicks an element.
     Click(Click),
@@ -45,7 +59,7 @@ pub enum Action {
     Press(Press),
     /// Scrolls the page or an element.
     Scroll(Scroll),
-    /// Scrapes the page as it is now.
+    /// Records URL and HTML of the page in its current state.
     Scrape(Scrape),
     /// Runs JavaScript in the page.
     ExecuteJavascript(ExecuteJavascript),
@@ -54,11 +68,11 @@ pub enum Action {
 }
 
 impl Action {
-    /// The names of all actions, in the order of the specification.
+    /// Names of all actions, in the order of the specification.
     pub const NAMES: &'static [&'static str] =
         &["wait", "screenshot", "click", "write", "press", "scroll", "scrape", "executeJavascript", "pdf"];
 
-    /// Returns the name, as `type` spells it.
+    /// Returns the value of `type`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

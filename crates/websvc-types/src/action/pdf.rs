@@ -3,25 +3,25 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Prints the page as PDF; the answer's `actions.pdfs` has its URL.
+/// Prints the page as PDF. `actions.pdfs` of the response has its URL.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Pdf {
-    /// The paper. Default: Letter.
+    /// Paper size. Default: Letter.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "Letter"))]
     pub format: Option<PaperFormat>,
-    /// Wide instead of high. Default: false.
+    /// True prints in landscape orientation. Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub landscape: Option<bool>,
-    /// How much larger than usual. Default: 1.
+    /// Scale factor, above 0. Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = 1, "exclusiveMinimum" = 0))]
     pub scale: Option<f64>,
 }
 
-/// A size of paper.
+/// Paper sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the meaning")]
 pub enum PaperFormat {

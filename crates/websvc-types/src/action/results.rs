@@ -4,17 +4,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Results of the actions, in the order of the actions; a list is there when such an action ran.
+/// Results of the actions, in their order. A list is present if an action of its kind ran.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ActionResults {
     /// URLs of the screenshots; they expire after 24 hours.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub screenshots: Vec<String>,
-    /// The page as it was at each `scrape`.
+    /// State of the page at each `scrape` action.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scrapes: Vec<ActionScrape>,
-    /// Return values of the scripts.
+    /// Return values of the `executeJavascript` actions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub javascript_returns: Vec<JavascriptReturn>,
     /// URLs of the PDFs; they expire after 24 hours.
@@ -22,12 +22,12 @@ pub struct ActionResults {
     pub pdfs: Vec<String>,
 }
 
-/// The page in the middle of the actions.
+/// State of a page at a `scrape` action.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ActionScrape {
-    /// The URL that it had then.
+    /// URL of the page at that time.
     pub url: String,
-    /// Its HTML as it was then.
+    /// HTML of the page at that time.
     pub html: String,
 }
 
@@ -37,6 +37,6 @@ pub struct JavascriptReturn {
     /// JavaScript type of the value: `string`, `number`, `boolean`, `object`, `undefined`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The value; null where JSON has no such value.
+    /// Returned value; null if JSON cannot express it.
     pub value: Value,
 }

@@ -3,6 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Scrapes the page as it is now; the answer has its URL and HTML.
+/// Records URL and HTML of the page in its current state, in `actions.scrapes` of the response.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Scrape {}

@@ -10,22 +10,22 @@ use crate::pattern::NOT_BLANK;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Scroll {
-    /// Direction. Default: down.
+    /// Direction of the scroll. Default: down.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "down"))]
     pub direction: Option<Direction>,
-    /// A CSS selector of the element; the page when there is none.
+    /// CSS selector of the element to scroll, at most 2000 characters. Default: the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SELECTOR_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub selector: Option<String>,
 }
 
-/// The direction of a scroll.
+/// Scroll directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// Towards the start.
+    /// Towards the top.
     Up,
-    /// Towards the end.
+    /// Towards the bottom.
     Down,
 }

@@ -14,11 +14,11 @@ use crate::pattern::NOT_BLANK;
     {"required": ["selector"], "properties": {"selector": {"not": {"type": "null"}}}},
 ]))]
 pub struct Wait {
-    /// How long, in milliseconds, 1 to 60000.
+    /// Time to wait, in milliseconds, 1 to 60000.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = WAIT_MIN_MS, max = WAIT_TOTAL_MAX_MS))]
     pub milliseconds: Option<u64>,
-    /// A CSS selector of the element.
+    /// CSS selector of the element to wait for, at most 2000 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SELECTOR_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub selector: Option<String>,

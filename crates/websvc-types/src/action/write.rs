@@ -6,6 +6,6 @@ use serde::{Deserialize, Serialize};
 /// Types a text into the focused element, character by character.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Write {
-    /// The text.
+    /// Text to type.
     pub text: String,
 }

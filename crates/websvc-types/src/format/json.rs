@@ -10,10 +10,10 @@ use crate::limits::PROMPT_MAX_CHARS;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Json {
-    /// A JSON Schema that the data keeps to. References may only point inside it.
+    /// JSON Schema of the data. References must point into the schema itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Map<String, Value>>,
-    /// Description of the data to extract.
+    /// Description of the data to extract, at most 10000 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = PROMPT_MAX_CHARS))]
     pub prompt: Option<String>,

@@ -3,6 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The menu of the restaurant or shop that the page shows.
+/// Menu of the restaurant or shop that the page shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Menu {}

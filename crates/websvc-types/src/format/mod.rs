@@ -1,4 +1,4 @@
-//! The formats in which a page can be had (specification, section 2.2.1), one file each.
+//! Output formats of a scraped page (specification, section 2.2.1).
 
 mod audio;
 mod branding;
@@ -42,46 +42,59 @@ use crate::bare_name::{self, BareName, with_names};
 use crate::compat;
 use crate::tagged::{self, Tagged};
 
-/// A format: an object with `type` and the options of that type, or the bare name where it needs none.
+/// Output format of a page: an object with `type` and the fields of that type, or the bare name if no field is
+/// required.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::{Format, format};
+///
+/// let json = r#"["markdown", {"type": "question", "question": "What is it?"}]"#;
+/// let formats: Vec<Format> = serde_json::from_str(json)?;
+/// let question = format::Question { question: "What is it?".to_owned() };
+/// assert_eq!(formats, [Format::Markdown(format::Markdown {}), Format::Question(question)]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 #[schemars(transform = add_names)]
 pub enum Format {
-    /// The content as markdown.
+    /// Content as markdown.
     Markdown(Markdown),
-    /// Condensed content.
+    /// Summary of the content.
     Summary(Summary),
-    /// The content as cleaned HTML.
+    /// Content as cleaned HTML.
     Html(Html),
-    /// The page as received, decoded to text.
+    /// Page as received, decoded to UTF-8.
     RawHtml(RawHtml),
-    /// The links of the content, absolute, each once.
+    /// Absolute URLs of the links in the content, each once.
     Links(Links),
-    /// The images of the page, by absolute URL, each once.
+    /// Absolute URLs of the images of the page, each once.
     Images(Images),
-    /// A picture of the page.
+    /// Screenshot of the page.
     Screenshot(Screenshot),
     /// Data extracted by a language model.
     Json(Json),
     /// Changes since the last scrape.
     ChangeTracking(ChangeTracking),
-    /// Colours, fonts and logos of the site.
+    /// Colors, fonts and logos of the site.
     Branding(Branding),
-    /// The product that the page offers.
+    /// Product that the page offers.
     Product(Product),
-    /// The menu of the restaurant or shop that the page shows.
+    /// Menu of the restaurant or shop that the page shows.
     Menu(Menu),
     /// MP3 audio extracted from a supported video URL.
     Audio(Audio),
-    /// The best video of a supported video URL.
+    /// Best video of a supported video URL.
     Video(Video),
-    /// An answer to a question about the page.
+    /// Answer to a question about the page.
     Question(Question),
-    /// The text of the page that a query is about.
+    /// Passages of the page that match a query.
     Highlights(Highlights),
 }
 
-/// The formats that may be written as their bare name: all but those with required options.
+/// Formats that can be written as their bare name: all without required fields.
 const BARE_NAMES: &[&str] = &[
     "markdown",
     "summary",
@@ -105,7 +118,7 @@ fn add_names(schema: &mut Schema) {
 }
 
 impl Format {
-    /// The names of all formats, in the order of the specification.
+    /// Names of all formats, in the order of the specification.
     pub const NAMES: &'static [&'static str] = &[
         "markdown",
         "summary",
@@ -125,7 +138,7 @@ impl Format {
         "highlights",
     ];
 
-    /// Returns the name, as `type` spells it.
+    /// Returns the value of `type`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{QUESTION_MAX_CHARS, QUESTION_MIN_CHARS};
 
-/// An answer to a question about the page, in the result's `answer`.
+/// Answer to a question about the page, in `answer` of the result.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {
-    /// The question, 1 to 10000 characters.
+    /// Question, 1 to 10000 characters.
     #[schemars(length(min = QUESTION_MIN_CHARS, max = QUESTION_MAX_CHARS))]
     pub question: String,
 }

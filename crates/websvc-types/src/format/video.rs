@@ -3,6 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The best video of a supported video URL; the answer has a signed URL that expires after one hour.
+/// Best video of a supported video URL; the response has a signed URL that expires after one hour.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Video {}

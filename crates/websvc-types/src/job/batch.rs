@@ -1,4 +1,4 @@
-//! The request for the pages of a list.
+//! Request of a batch: the pages of a list.
 
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -9,42 +9,65 @@ use crate::compat::{self, IGNORE_INVALID_URLS};
 use crate::limits::{BATCH_URLS_MAX, BATCH_URLS_MIN, JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN};
 use crate::scrape::ScrapeOptions;
 
-/// A request for the pages of a list: `POST /v2/batch/scrape`.
+/// Request of `POST /v2/batch/scrape`: scrapes a list of pages in the background.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::job::BatchScrapeRequest;
+///
+/// let request = BatchScrapeRequest {
+///     max_concurrency: Some(2),
+///     ..BatchScrapeRequest::new(["https://docs.example/a", "https://docs.example/b"])
+/// };
+/// let json = r#"{"urls": ["https://docs.example/a", "https://docs.example/b"], "maxConcurrency": 2}"#;
+/// assert_eq!(serde_json::from_str::<BatchScrapeRequest>(json)?, request);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = add_rules)]
 pub struct BatchScrapeRequest {
-    /// The addresses of the pages, http or https; without a scheme they are read as if they began with `http://`. A page
-    /// that is named several times is fetched once and has a document for each time.
+    /// URLs of the pages, 1 to 10000, http or https, each at most 8192 characters. Without a scheme, `http://` is
+    /// added. A URL that appears several times is fetched once and has a document for each entry.
     #[schemars(length(min = BATCH_URLS_MIN, max = BATCH_URLS_MAX))]
     pub urls: Vec<String>,
-    /// Leaves out what is no address of a page, and names it in `invalidURLs`; false refuses the request. Default: true.
+    /// True skips invalid URLs and lists them in `invalidURLs` of the response; false rejects the request. Default:
+    /// true.
     #[serde(rename = "ignoreInvalidURLs", default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub ignore_invalid_urls: Option<bool>,
-    /// A batch that runs, to which the pages are added; its own options hold for them.
+    /// ID of a running batch to which the pages are added, with the options of that batch. Default: a new batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "uuid"))]
     pub append_to_id: Option<String>,
-    /// Pages at one time, within those of the service. Default: as many as the service allows.
+    /// Maximum number of concurrent pages of this job, 1 to 1000, within the limit of the service. Default: that limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = JOB_CONCURRENCY_MIN, max = JOB_CONCURRENCY_MAX))]
     pub max_concurrency: Option<u32>,
-    /// True is refused: the results of a job are kept until they are fetched.
+    /// Must be false: the documents of a job are stored until it expires. True is rejected with 403. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub zero_data_retention: Option<bool>,
-    /// Webhook that receives the events of the job.
+    /// Webhook that receives the events of the job. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Webhook>,
-    /// How each page is scraped.
+    /// Options of scraping each page, at the top level of the body.
     #[serde(flatten)]
     pub options: ScrapeOptions,
 }
 
-/// Adds the Rust client's spelling.
+impl BatchScrapeRequest {
+    /// Creates a request for the pages at these URLs, with all other fields absent.
+    #[must_use]
+    pub fn new<U: Into<String>>(urls: impl IntoIterator<Item = U>) -> Self {
+        Self { urls: urls.into_iter().map(Into::into).collect(), ..Self::default() }
+    }
+}
+
+/// Adds a spelling of the official Rust client.
 fn add_rules(schema: &mut Schema) {
-    let description = "Another spelling of ignoreInvalidURLs, which wins.";
+    let description = "Another spelling of `ignoreInvalidURLs`, which takes precedence.";
     let property = json!({ "type": ["boolean", "null"], "deprecated": true, "description": description });
     compat::add_property(schema, IGNORE_INVALID_URLS, property);
 }

@@ -1,4 +1,4 @@
-//! The request for the pages of a site.
+//! Request of a crawl: the pages of a site.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,115 +12,141 @@ use crate::limits::{
 use crate::pattern::NOT_BLANK;
 use crate::scrape::ScrapeOptions;
 
-/// A request for the pages of a site: `POST /v2/crawl`.
+/// Request of `POST /v2/crawl`: finds and scrapes the pages of a site in the background.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::job::CrawlRequest;
+///
+/// let request = CrawlRequest {
+///     limit: Some(100),
+///     exclude_paths: Some(vec!["/old/".to_owned()]),
+///     ..CrawlRequest::new("https://docs.example/")
+/// };
+/// let json = r#"{"url": "https://docs.example/", "limit": 100, "excludePaths": ["/old/"]}"#;
+/// assert_eq!(serde_json::from_str::<CrawlRequest>(json)?, request);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrawlRequest {
-    /// Start URL, http or https; without a scheme, `http://` is added.
+    /// Start URL, http or https, at most 8192 characters. Without a scheme, `http://` is added.
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: String,
-    /// Which pages are wanted, in words, at most 10000 characters. They become options, of which those of the request win.
+    /// Description of the wanted pages in words, at most 10000 characters. It is turned into options; options of the
+    /// request take precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = PROMPT_MAX_CHARS))]
     pub prompt: Option<String>,
-    /// Only pages whose path one of these regular expressions is found in; the start is crawled in any case.
+    /// Crawls only pages whose path matches one of these regular expressions, at most 100 of 2000 bytes each. The start
+    /// is always crawled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = CRAWL_PATTERNS_MAX))]
     pub include_paths: Option<Vec<String>>,
-    /// No pages whose path one of these regular expressions is found in.
+    /// Excludes pages whose path matches one of these regular expressions, at most 100 of 2000 bytes each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = CRAWL_PATTERNS_MAX))]
     pub exclude_paths: Option<Vec<String>>,
-    /// At most so many links from the start. Default: no bound.
+    /// Maximum distance from the start, in links; 0 crawls only the start. Default: no maximum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = u32::MAX))]
     pub max_discovery_depth: Option<u32>,
-    /// At most so many documents. Default: 10000.
+    /// Maximum number of documents, 1 to 1000000. Default: 10000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = CRAWL_LIMIT_MIN, max = CRAWL_LIMIT_MAX), extend("default" = CRAWL_LIMIT_DEFAULT))]
     pub limit: Option<u64>,
-    /// Takes pages outside of the directory of the start, too. Default: false.
+    /// True also crawls pages outside the directory of the start. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub crawl_entire_domain: Option<bool>,
-    /// Takes pages of other hosts, too. Default: false.
+    /// True also crawls pages of other hosts. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub allow_external_links: Option<bool>,
-    /// Takes pages of subdomains, too. Default: false.
+    /// True also crawls pages of subdomains. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub allow_subdomains: Option<bool>,
-    /// True is refused. Default: false.
+    /// Must be false: a crawl always obeys robots.txt. True is rejected with 403. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub ignore_robots_txt: Option<bool>,
-    /// Refused: robots.txt is asked as the service that this is.
+    /// Must be absent: robots.txt is always read as `websvc`. Any value is rejected with 403.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub robots_user_agent: Option<String>,
-    /// Use of the site's sitemaps. Default: include.
+    /// Use of the sitemaps of the site. Default: include.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "include"))]
     pub sitemap: Option<SitemapMode>,
-    /// Takes usual spellings of one address, such as with and without `www.`, for one page. Default: true.
+    /// True treats common spellings of a URL, such as with and without `www.`, as one page. Default: true.
     #[serde(rename = "deduplicateSimilarURLs", default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub deduplicate_similar_urls: Option<bool>,
-    /// Leaves out the query of addresses. Default: false.
+    /// True fetches URLs without their query. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub ignore_query_parameters: Option<bool>,
-    /// Looks for the regular expressions in the whole address and not in its path. Default: false.
+    /// True matches `includePaths` and `excludePaths` with the full URL, false with the path. Default: false.
     #[serde(rename = "regexOnFullURL", default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub regex_on_full_url: Option<bool>,
-    /// Seconds between two pages, which are got one after the other then; more than 0, at most 60.
+    /// Delay between two pages, in seconds, above 0 and at most 60; pages are then fetched one after the other.
+    /// Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = CRAWL_DELAY_MAX_S), extend("exclusiveMinimum" = 0))]
     pub delay: Option<f64>,
-    /// Pages at one time, within those of the service. Default: as many as the service allows.
+    /// Maximum number of concurrent pages of this job, 1 to 1000, within the limit of the service. Default: that limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = JOB_CONCURRENCY_MIN, max = JOB_CONCURRENCY_MAX))]
     pub max_concurrency: Option<u32>,
-    /// Webhook that receives the events of the job.
+    /// Webhook that receives the events of the job. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Webhook>,
-    /// How each page is scraped; no formats are markdown.
+    /// Options of scraping each page. Without `formats`, a page is scraped as markdown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrape_options: Option<ScrapeOptions>,
-    /// True is refused: the results of a job are kept until they are fetched.
+    /// Must be false: the documents of a job are stored until it expires. True is rejected with 403. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub zero_data_retention: Option<bool>,
-    /// Which client sent the request; any text, only logged.
+    /// Name of the client. Accepted for compatibility and not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// Which integration sent the request; any text, only logged.
+    /// Name of the integration. Accepted for compatibility and not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 
-/// The crawls of a team that run.
+impl CrawlRequest {
+    /// Creates a request for the site at this URL, with all other fields absent.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), ..Self::default() }
+    }
+}
+
+/// Response of `GET /v2/crawl/active`: running crawls of the team.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ActiveCrawls {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// The crawls, the oldest first.
+    /// Running crawls, the oldest first.
     pub crawls: Vec<ActiveCrawl>,
 }
 
-/// A crawl that runs.
+/// Running crawl.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ActiveCrawl {
-    /// Identifier of the job.
+    /// ID of the job.
     pub id: String,
-    /// The team.
+    /// Name of the team.
     #[serde(rename = "teamId")]
     pub team_id: String,
     /// Start URL.
     pub url: String,
-    /// When it began, ISO 8601.
+    /// Start time, ISO 8601.
     pub created_at: String,
-    /// Options of the crawl.
+    /// Options of the crawl, as requested, without its webhook.
     pub options: CrawlRequest,
 }

@@ -1,4 +1,4 @@
-//! The options of a crawl that words can say, and the request for them.
+//! Options that the prompt of a crawl can set, and their preview.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,83 +10,83 @@ use crate::limits::{
 };
 use crate::pattern::NOT_BLANK;
 
-/// A request for the options that a prompt becomes: `POST /v2/crawl/params-preview`.
+/// Request of `POST /v2/crawl/params-preview`: returns the options that a prompt sets, without a crawl.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrawlParamsRequest {
-    /// Start URL of the crawl, http or https; without a scheme, `http://` is added.
+    /// Start URL of the crawl, http or https, at most 8192 characters. Without a scheme, `http://` is added.
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: String,
-    /// Which pages are wanted, in words.
+    /// Description of the wanted pages in words, 1 to 10000 characters.
     #[schemars(length(min = PROMPT_MIN_CHARS, max = PROMPT_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub prompt: String,
-    /// Which client sent the request; any text, only logged.
+    /// Name of the client. Accepted for compatibility and not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// Which integration sent the request; any text, only logged.
+    /// Name of the integration. Accepted for compatibility and not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 
-/// The options of a crawl that words can say; those of which nothing is said are absent.
+/// Options of a crawl that a prompt can set. Options that the prompt does not mention are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrawlParams {
-    /// Only pages whose path one of these regular expressions is found in.
+    /// Crawls only pages whose path matches one of these regular expressions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = CRAWL_PATTERNS_MAX))]
     pub include_paths: Option<Vec<String>>,
-    /// No pages whose path one of these regular expressions is found in.
+    /// Excludes pages whose path matches one of these regular expressions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = CRAWL_PATTERNS_MAX))]
     pub exclude_paths: Option<Vec<String>>,
-    /// At most so many links from the start.
+    /// Maximum distance from the start, in links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_discovery_depth: Option<u32>,
-    /// At most so many documents.
+    /// Maximum number of documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = CRAWL_LIMIT_MIN, max = CRAWL_LIMIT_MAX))]
     pub limit: Option<u64>,
-    /// Takes pages outside of the directory of the start, too.
+    /// True also crawls pages outside the directory of the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crawl_entire_domain: Option<bool>,
-    /// Takes pages of other hosts, too.
+    /// True also crawls pages of other hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allow_external_links: Option<bool>,
-    /// Takes pages of subdomains, too.
+    /// True also crawls pages of subdomains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allow_subdomains: Option<bool>,
-    /// Use of the site's sitemaps: skip, include or only.
+    /// Use of the sitemaps of the site.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sitemap: Option<SitemapMode>,
-    /// Leaves out the query of addresses.
+    /// True fetches URLs without their query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignore_query_parameters: Option<bool>,
-    /// Seconds between two pages; more than 0, at most 60.
+    /// Delay between two pages, in seconds, above 0 and at most 60.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = CRAWL_DELAY_MAX_S), extend("exclusiveMinimum" = 0))]
     pub delay: Option<f64>,
 }
 
-/// The options that a prompt becomes.
+/// Response of `POST /v2/crawl/params-preview`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrawlParamsResponse {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// The options.
+    /// Start URL and options.
     pub data: CrawlParamsData,
-    /// How the prompt was read, and what went wrong without failing.
+    /// Remarks about the interpretation of the prompt, and problems that did not fail the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }
 
-/// A request for a crawl, as far as its prompt says it.
+/// Start URL of a crawl, and the options that its prompt sets.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrawlParamsData {
-    /// Start URL of the crawl, as given.
+    /// Start URL of the crawl, as sent.
     pub url: String,
-    /// The options.
+    /// Options that the prompt sets.
     #[serde(flatten)]
     pub params: CrawlParams,
 }

@@ -1,4 +1,4 @@
-//! Jobs: requests whose pages are got after they were answered (clients.md, sections 2.4 to 2.7).
+//! Jobs: crawls and batches, whose pages are scraped in the background (clients.md, sections 2.4 to 2.7).
 
 mod batch;
 mod crawl;

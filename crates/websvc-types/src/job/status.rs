@@ -1,4 +1,4 @@
-//! State of jobs.
+//! State, documents and errors of jobs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,24 +6,36 @@ use serde::{Deserialize, Serialize};
 use super::crawl_params::CrawlParams;
 use crate::search::PageContent;
 
-/// The answer to a request that begins a job.
+/// Response of `POST /v2/crawl` and `POST /v2/batch/scrape`, which start a job.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::job::StartJobResponse;
+///
+/// let started: StartJobResponse = serde_json::from_str(
+///     r#"{"success": true, "id": "019ab1c2", "url": "https://search.example/v2/crawl/019ab1c2"}"#,
+/// )?;
+/// assert_eq!(started.id, "019ab1c2");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StartJobResponse {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// Identifier of the job.
+    /// ID of the job.
     pub id: String,
-    /// URL of the job's state and documents.
+    /// URL of the state and documents of the job.
     pub url: String,
-    /// URLs that are invalid and were skipped.
+    /// Batch only: skipped URLs, which are invalid or blocked.
     #[serde(rename = "invalidURLs", default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>")]
     pub invalid_urls: Option<Vec<String>>,
-    /// The options that the `prompt` of a crawl became.
+    /// Crawl only: options that the `prompt` sets.
     #[serde(rename = "promptGeneratedOptions", default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "CrawlParams")]
     pub prompt_generated_options: Option<CrawlParams>,
-    /// These options as the crawl has them: those of the request win.
+    /// Crawl only: the same options as the crawl uses them; those of the request take precedence.
     #[serde(rename = "finalCrawlerOptions", default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "CrawlParams")]
     pub final_crawler_options: Option<CrawlParams>,
@@ -50,35 +62,55 @@ pub enum JobStatus {
     Cancelled,
 }
 
-/// How a job stands, with a part of its documents.
+/// Response of `GET /v2/crawl/{id}` and `GET /v2/batch/scrape/{id}`: state of a job, with a part of its documents.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::job::{JobStatus, JobStatusResponse};
+///
+/// let state: JobStatusResponse = serde_json::from_str(r##"{
+///     "success": true,
+///     "status": "completed",
+///     "completed": 1,
+///     "total": 1,
+///     "creditsUsed": 1,
+///     "createdAt": "2026-11-22T12:30:00.000Z",
+///     "expiresAt": "2026-11-23T12:30:02.500Z",
+///     "data": [{ "markdown": "# Green tea" }]
+/// }"##)?;
+/// assert_eq!(state.status, JobStatus::Completed);
+/// assert_eq!(state.data[0].content.markdown.as_deref(), Some("# Green tea"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JobStatusResponse {
-    /// True, also for a job that failed.
+    /// Always true, also for a failed job.
     pub success: bool,
-    /// How it stands.
+    /// State of the job.
     pub status: JobStatus,
-    /// The documents so far.
+    /// Number of documents so far.
     pub completed: u64,
-    /// The pages so far, those that failed among them.
+    /// Number of known pages so far, including failed ones.
     pub total: u64,
     /// Credits charged so far.
     pub credits_used: u64,
-    /// When it is forgotten, ISO 8601.
+    /// Time when the job and its documents are deleted, ISO 8601.
     pub expires_at: String,
-    /// URL of the next documents; absent if there are none yet.
+    /// URL of further documents. Present only if they are available now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub next: Option<String>,
-    /// Documents in the order of their completion.
+    /// Documents in the order of their completion: at most 100, and at most 10 MiB.
     pub data: Vec<JobDocument>,
-    /// When it began, ISO 8601.
+    /// Start time, ISO 8601.
     pub created_at: String,
-    /// When it ended, ISO 8601.
+    /// End time, ISO 8601. Absent while the job runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub completed_at: Option<String>,
-    /// How long it took, in seconds.
+    /// Duration of the job, in seconds. Absent while the job runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub duration: Option<f64>,
@@ -86,16 +118,16 @@ pub struct JobStatusResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
-    /// Why it failed.
+    /// Reason why the job failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub error: Option<String>,
 }
 
-/// A page of a job.
+/// Document of a job: a scraped page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobDocument {
-    /// The page in the formats that were asked for.
+    /// Page in the requested formats.
     #[serde(flatten)]
     pub content: PageContent,
     /// Problems with this page that did not fail it.
@@ -104,39 +136,39 @@ pub struct JobDocument {
     pub warning: Option<String>,
 }
 
-/// The answer to a request that cancels a job.
+/// Response of `DELETE /v2/crawl/{id}` and `DELETE /v2/batch/scrape/{id}`, which cancel a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CancelJobResponse {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// `cancelled`.
+    /// Always `cancelled`.
     pub status: JobStatus,
 }
 
-/// The pages of a job of which there is no document.
+/// Response of `GET /v2/crawl/{id}/errors` and `GET /v2/batch/scrape/{id}/errors`: pages without a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JobErrorsResponse {
-    /// True: the asynchronous Python client asks for it.
+    /// Always true; the asynchronous Python SDK requires it.
     pub success: bool,
-    /// Those that could not be had, in the order in which they were met, at most 10000.
+    /// Failed pages, in the order of their failure, at most 10000.
     pub errors: Vec<JobFailure>,
-    /// Those that robots.txt does not allow.
+    /// URLs that robots.txt forbids.
     pub robots_blocked: Vec<String>,
 }
 
-/// A page that could not be had.
+/// Failed page of a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobFailure {
-    /// Identifier of the page in the job.
+    /// ID of the page within the job.
     pub id: String,
-    /// When it failed, ISO 8601.
+    /// Time of the failure, ISO 8601.
     pub timestamp: String,
-    /// The address.
+    /// URL of the page.
     pub url: String,
-    /// Why, for a program.
+    /// Stable error code for programs.
     pub code: String,
-    /// Why, for a person.
+    /// Error message for people.
     pub error: String,
 }
 

@@ -1,4 +1,4 @@
-//! Webhooks of jobs (clients.md, section 2.8), and events that could not be delivered.
+//! Webhooks of jobs (clients.md, section 2.8), and events that could not be delivered (dead letters).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,46 +15,64 @@ use crate::pattern::NOT_BLANK;
 use crate::scrape::add_header_patterns;
 
 /// Webhook of a job: a URL, or an object with options.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::job::{Webhook, WebhookEvent, WebhookOptions};
+///
+/// let webhook: Webhook = serde_json::from_str(r#"{"url": "https://hooks.example/", "events": ["page"]}"#)?;
+/// assert_eq!(
+///     webhook,
+///     Webhook::Options(WebhookOptions {
+///         url: "https://hooks.example/".to_owned(),
+///         events: Some(vec![WebhookEvent::Page]),
+///         ..WebhookOptions::default()
+///     })
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Webhook {
-    /// All events go to this URL.
+    /// URL that receives all events.
     Url(String),
-    /// As the object says.
+    /// URL with options.
     Options(WebhookOptions),
 }
 
-/// URL of a webhook, and its events.
+/// URL and options of a webhook.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WebhookOptions {
-    /// The address, http or https.
+    /// URL that events are posted to, http or https, at most 8192 characters.
     #[schemars(length(max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: String,
-    /// Headers sent with every event. They cannot be those of the signature, nor the content type.
+    /// Headers of every event, at most 65536 bytes. `Content-Type`, connection headers and the signature headers are
+    /// not allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns)]
     pub headers: Option<BTreeMap<String, String>>,
-    /// Values repeated in every event, at most 16384 bytes of JSON.
+    /// Object that every event repeats, at most 16384 bytes of JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// The events that are wanted, by short name or in full. Default: all of them.
+    /// Events to send, by short or full name; at least one. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub events: Option<Vec<WebhookEvent>>,
 }
 
-/// An event of a job by its name.
+/// Names of job events, for the selection of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum WebhookEvent {
-    /// The job began.
+    /// The job has started.
     #[serde(rename = "started")]
     Started,
-    /// There is a document.
+    /// A document is available.
     #[serde(rename = "page")]
     Page,
-    /// All is done.
+    /// The job is complete.
     #[serde(rename = "completed")]
     Completed,
-    /// The job could not go on.
+    /// The job could not continue.
     #[serde(rename = "failed")]
     Failed,
     /// `started`, of a crawl.
@@ -86,17 +104,17 @@ pub enum WebhookEvent {
 /// Kinds of job events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobEventKind {
-    /// It began.
+    /// The job has started.
     Started,
-    /// There is a document.
+    /// A document is available.
     Page,
-    /// All is done.
+    /// The job is complete.
     Completed,
-    /// It could not go on.
+    /// The job could not continue.
     Failed,
 }
 
-/// A kind of job, as the names of its events begin.
+/// Types of jobs, by the prefix of their event names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WebhookJobType {
     /// `crawl`.
@@ -106,12 +124,12 @@ pub enum WebhookJobType {
 }
 
 impl JobEventKind {
-    /// All of them, in the order in which they may happen.
+    /// All kinds, in the order in which they may happen.
     pub const ALL: [Self; 4] = [Self::Started, Self::Page, Self::Completed, Self::Failed];
 }
 
 impl WebhookJobType {
-    /// Returns how the names of its events begin.
+    /// Returns the prefix of the event names.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -122,9 +140,15 @@ impl WebhookJobType {
 }
 
 impl WebhookEvent {
-    /// Returns what happens.
+    /// Returns the kind of the event, without the type of the job.
+    ///
+    /// ```
+    /// use websvc_types::job::{JobEventKind, WebhookEvent};
+    ///
+    /// assert_eq!(WebhookEvent::CrawlPage.event_kind(), JobEventKind::Page);
+    /// ```
     #[must_use]
-    pub fn moment(self) -> JobEventKind {
+    pub fn event_kind(self) -> JobEventKind {
         match self {
             Self::Started | Self::CrawlStarted | Self::BatchStarted => JobEventKind::Started,
             Self::Page | Self::CrawlPage | Self::BatchPage => JobEventKind::Page,
@@ -133,9 +157,16 @@ impl WebhookEvent {
         }
     }
 
-    /// Returns the only kind of job that it can happen to, if its name says one.
+    /// Returns the type of the job, if the full name of the event contains one.
+    ///
+    /// ```
+    /// use websvc_types::job::{WebhookEvent, WebhookJobType};
+    ///
+    /// assert_eq!(WebhookEvent::CrawlPage.job_type(), Some(WebhookJobType::Crawl));
+    /// assert_eq!(WebhookEvent::Page.job_type(), None);
+    /// ```
     #[must_use]
-    pub fn kind(self) -> Option<WebhookJobType> {
+    pub fn job_type(self) -> Option<WebhookJobType> {
         match self {
             Self::Started | Self::Page | Self::Completed | Self::Failed => None,
             Self::CrawlStarted | Self::CrawlPage | Self::CrawlCompleted | Self::CrawlFailed => {
@@ -169,7 +200,7 @@ impl<'de> Visitor<'de> for WebhookVisitor {
     type Value = Webhook;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a URL or an object with a url")
+        f.write_str("a URL or an object with `url`")
     }
 
     fn visit_str<E: Error>(self, url: &str) -> Result<Webhook, E> {
@@ -195,53 +226,53 @@ impl JsonSchema for Webhook {
     }
 }
 
-/// The events of a team that could not be delivered.
+/// Response of `GET /v2/webhooks/dead-letters`: events of the team that could not be delivered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeadLettersResponse {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// The events, in the order in which they happened.
+    /// Undelivered events, the oldest first.
     pub dead_letters: Vec<WebhookDeadLetter>,
-    /// How many there are in all.
+    /// Number of all dead letters of the team.
     pub total: u64,
 }
 
-/// An event that could not be delivered.
+/// Dead letter: an event that could not be delivered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookDeadLetter {
-    /// ID of the event at the receiver: `webhookId`, and the header `webhook-id`.
+    /// ID of the event: `webhookId` of the event, and its header `webhook-id`.
     pub id: String,
-    /// Identifier of the job.
+    /// ID of the job.
     pub job_id: String,
-    /// The event in full, such as `crawl.page`.
+    /// Full name of the event, such as `crawl.page`.
     #[serde(rename = "type")]
     pub event: String,
-    /// URL of the webhook, without user, password, query and fragment.
+    /// URL of the webhook, without user name, password, query and fragment.
     pub url: String,
-    /// How often it was tried.
+    /// Number of delivery attempts.
     pub attempts: u32,
-    /// The status of the last answer; absent when there was none.
+    /// HTTP status of the last attempt. Absent if there was no response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u16")]
     pub last_status: Option<u16>,
-    /// Why it was not taken.
+    /// Reason why the last attempt failed.
     pub last_error: String,
-    /// When it happened, ISO 8601.
+    /// Time of the event, ISO 8601.
     pub created_at: String,
-    /// When it was tried last, ISO 8601.
+    /// Time of the last attempt, ISO 8601.
     pub last_attempt_at: String,
-    /// When it is forgotten, ISO 8601.
+    /// Time when the dead letter is deleted, ISO 8601.
     pub expires_at: String,
 }
 
-/// The answer to a request that has dead letters tried anew, or forgotten.
+/// Response of the operations that retry or delete a dead letter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeadLetterActionResponse {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// Which one.
+    /// ID of the event.
     pub id: String,
 }
 

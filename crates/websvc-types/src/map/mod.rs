@@ -1,4 +1,4 @@
-//! The map: the URLs of a site.
+//! Requests and responses of a map, `POST /v2/map`: the URLs of a site.
 
 mod request;
 mod response;

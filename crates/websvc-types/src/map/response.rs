@@ -1,36 +1,51 @@
-//! The response of a map.
+//! Response of a map.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The answer to a map.
+/// Response of `POST /v2/map`.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::MapResponse;
+///
+/// let response: MapResponse = serde_json::from_str(r#"{
+///     "success": true,
+///     "links": [{ "url": "https://docs.example/guides/webhooks", "title": "Webhooks" }],
+///     "id": "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60",
+///     "creditsUsed": 1
+/// }"#)?;
+/// assert_eq!(response.links[0].title.as_deref(), Some("Webhooks"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MapResponse {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// The URLs of the site, the best first when words to rank by were given.
+    /// URLs of the site; with `search` the most relevant first.
     pub links: Vec<MapLink>,
     /// Problems that did not fail the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
-    /// Identifier of the map.
+    /// ID of the map.
     pub id: String,
     /// Credits charged for the map.
     pub credits_used: u64,
 }
 
-/// A URL of a site.
+/// URL of a site.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MapLink {
-    /// The URL.
+    /// URL of the page.
     pub url: String,
-    /// The title of the page, or the text of a link to it, where one is known.
+    /// Title of the page, or text of a link to it, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub title: Option<String>,
-    /// Description of the page, if the site or the index has one.
+    /// Description of the page, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub description: Option<String>,

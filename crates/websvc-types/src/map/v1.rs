@@ -1,4 +1,4 @@
-//! The map as clients of the first version ask for it: `POST /v1/map`.
+//! Request and response of `POST /v1/map`, for clients of version 1.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,57 +11,57 @@ use crate::limits::{
 use crate::pattern::NOT_BLANK;
 use crate::scrape::Location;
 
-/// Lists the URLs of a site, in the words of the first version.
+/// Request of `POST /v1/map`: lists the URLs of a site, for clients of version 1.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MapRequestV1 {
-    /// URL of the site, http or https; without a scheme, `http://` is added. With a path, only URLs below it are
-    /// listed.
+    /// URL of the site, http or https, at most 8192 characters. Without a scheme, `http://` is added. With a path, only
+    /// URLs below it are listed.
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: String,
-    /// Ranks the URLs by these words, at most 500 characters.
+    /// Words to rank the URLs by, at most 500 characters. Default: not ranked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = QUERY_MAX_CHARS))]
     pub search: Option<String>,
-    /// Reads no sitemaps. Default: false.
+    /// True does not read sitemaps. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub ignore_sitemap: Option<bool>,
-    /// Lists URLs of sitemaps alone; wins over `ignoreSitemap`. Default: false.
+    /// True lists only URLs of sitemaps; takes precedence over `ignoreSitemap`. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub sitemap_only: Option<bool>,
-    /// Lists URLs of subdomains, too. Default: true.
+    /// True also lists URLs of subdomains. Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub include_subdomains: Option<bool>,
-    /// Lists URLs without their query. Default: true.
+    /// True lists URLs without their query. Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub ignore_query_parameters: Option<bool>,
-    /// How many URLs at most, 1 to 100000. Default: 5000.
+    /// Maximum number of URLs, 1 to 100000. Default: 5000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = MAP_LIMIT_MIN, max = MAP_LIMIT_MAX), extend("default" = MAP_LIMIT_DEFAULT))]
     pub limit: Option<u32>,
-    /// Time for the whole request, in milliseconds. Default: 60000.
+    /// Time limit of the whole request, in milliseconds, 1 to 300000; less than 1000 counts as 1000. Default: 60000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = SEARCH_TIMEOUT_MIN_MS, max = SEARCH_TIMEOUT_MAX_MS), extend("default" = SEARCH_TIMEOUT_DEFAULT_MS))]
     pub timeout: Option<u64>,
     /// Location that the site is visited from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
-    /// Lists only URLs below the path of `url`. Default: true.
+    /// True lists only URLs below the path of `url`. Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub filter_by_path: Option<bool>,
-    /// Lists URLs that the index knows, too. Default: true.
+    /// True also lists URLs of the index. Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub use_index: Option<bool>,
-    /// Which client sent the request; any text, only logged.
+    /// Name of the client. Accepted for compatibility and not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// Which integration sent the request; any text, only logged.
+    /// Name of the integration. Accepted for compatibility and not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
@@ -106,12 +106,12 @@ impl From<MapRequestV1> for MapRequest {
     }
 }
 
-/// The answer to a map in the words of the first version.
+/// Response of `POST /v1/map`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MapResponseV1 {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// The URLs of the site, the best first when words to rank by were given.
+    /// URLs of the site; with `search` the most relevant first.
     pub links: Vec<String>,
     /// Problems that did not fail the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! The interfaces of others: version 1 of the official one, SearXNG's, Open WebUI's, Jina's.
+//! Adapters: the operations in the formats of Firecrawl v1, SearXNG, Open WebUI and Jina.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,8 @@ use super::page;
 use super::response::{self, Failure};
 use crate::limits::{LIMIT_MAX, LIMIT_MIN, QUERY_MAX_CHARS};
 
-const SEARCHING: &[&[Failure]] = &[
+/// Failures of a search.
+const SEARCH_FAILURES: &[&[Failure]] = &[
     KEYED,
     WITH_BODY,
     &[
@@ -25,11 +26,12 @@ pub(super) fn scrape_v1() -> Value {
     let mut operation = page::scrape();
     operation["operationId"] = json!("scrapeV1");
     operation["tags"] = json!(["adapters"]);
-    operation["summary"] = json!("Gets one page, for clients of version 1");
+    operation["summary"] = json!("Scrape a page, for clients of version 1");
     operation["description"] = json!(
-        "As `POST /v2/scrape`; pages come from their host unless `maxAge` is given, and the names of options and formats \
-         of version 1 are known: `parsePDF`, `extract`, `changeTrackingOptions`, `screenshot@fullPage`. The formats `json` and `extract` need an object with their \
-         options in `jsonOptions` or `extract`."
+        "The same as `POST /v2/scrape`, except that pages come from their host unless `maxAge` is set. The names of \
+         options and formats of version 1 are supported: `parsePDF`, `extract`, `changeTrackingOptions`, \
+         `screenshot@fullPage`. The formats `json` and `extract` require an object with their options in `jsonOptions` \
+         or `extract`."
     );
     operation
 }
@@ -48,16 +50,16 @@ pub(super) fn search_v1() -> Value {
     let operation = Operation {
         id: "searchV1",
         tag: "adapters",
-        summary: "Searches, for clients of version 1",
-        description: "As `POST /v2/search` of web pages; `data` is their list.",
+        summary: "Search, for clients of version 1",
+        description: "The same as `POST /v2/search` for web pages; `data` is the list of results.",
         body: Some((
             "SearchRequest",
             vec![example("plain", "A search", json!({ "query": "brew green tea" }))],
         )),
-        answer: ("SearchResponse", Vec::new()),
-        failures: SEARCHING,
+        response: ("SearchResponse", Vec::new()),
+        failures: SEARCH_FAILURES,
     };
-    answering(operation.to_value(), &results)
+    with_response(operation.to_value(), &results)
 }
 
 pub(super) fn search_external() -> Value {
@@ -70,13 +72,13 @@ pub(super) fn search_external() -> Value {
     let operation = Operation {
         id: "searchExternal",
         tag: "adapters",
-        summary: "Searches, for Open WebUI's engine \"external\"",
-        description: "Takes `query` and `count`, and answers with a bare list.",
+        summary: "Search, for the engine \"external\" of Open WebUI",
+        description: "Accepts `query` and `count`, and returns a plain list of results.",
         body: None,
-        answer: ("SearchResponse", Vec::new()),
-        failures: SEARCHING,
+        response: ("SearchResponse", Vec::new()),
+        failures: SEARCH_FAILURES,
     };
-    let mut value = answering(operation.to_value(), &results);
+    let mut value = with_response(operation.to_value(), &results);
     let body = json!({
         "type": "object",
         "required": ["query"],
@@ -102,38 +104,43 @@ pub(super) fn search_searxng() -> Value {
     let operation = Operation {
         id: "searchSearxng",
         tag: "adapters",
-        summary: "Searches, for programs that know SearXNG",
-        description: "Ten results a page, of the first hundred. What has no counterpart here is listed in \
-            `unresponsive_engines`, with why.",
+        summary: "Search, for clients of SearXNG",
+        description: "Returns pages of ten results, of the first hundred. Parameters that are not supported are listed in \
+            `unresponsive_engines`, with the reason.",
         body: None,
-        answer: ("SearchResponse", Vec::new()),
-        failures: SEARCHING,
+        response: ("SearchResponse", Vec::new()),
+        failures: SEARCH_FAILURES,
     };
-    let mut value = answering(operation.to_value(), &results);
+    let mut value = with_response(operation.to_value(), &results);
     let parameter = |name: &str, description: &str, required: bool, schema: Value| json!({ "name": name, "in": "query", "required": required, "description": description, "schema": schema });
     value["parameters"] = json!([
-        parameter("q", "What is searched for", true, json!({ "type": "string", "minLength": 1 })),
-        parameter("format", "The form of the answer", true, json!({ "const": "json" })),
-        parameter("pageno", "Which page of the results", false, json!({ "type": "integer", "minimum": 1 })),
+        parameter("q", "Search query", true, json!({ "type": "string", "minLength": 1 })),
+        parameter("format", "Format of the response", true, json!({ "const": "json" })),
+        parameter(
+            "pageno",
+            "Number of the page of results, from 1",
+            false,
+            json!({ "type": "integer", "minimum": 1 })
+        ),
         parameter(
             "categories",
-            "`general`, `news` and `images`, between commas",
+            "`general`, `news` and `images`, separated by commas",
             false,
             json!({ "type": "string" })
         ),
         parameter(
             "language",
-            "With a country, such as `de-DE`, the results are for it",
+            "Language of the user. With a country, such as `de-DE`, results for this country are preferred",
             false,
             json!({ "type": "string" })
         ),
         parameter(
             "time_range",
-            "How old results may be",
+            "Maximum age of results",
             false,
             json!({ "enum": ["day", "week", "month", "year"] })
         ),
-        parameter("safesearch", "Whether explicit content is filtered", false, json!({ "enum": [0, 1, 2] })),
+        parameter("safesearch", "Filter of explicit content: 0 is off", false, json!({ "enum": [0, 1, 2] })),
     ]);
     value
 }
@@ -144,7 +151,7 @@ pub(super) fn rerank() -> Operation {
         "documents": ["Oolong is partly oxidised.", { "text": "Green tea wants water of seventy degrees." }],
         "top_n": 1,
     });
-    let answer = json!({
+    let response = json!({
         "model": "websvc-bm25",
         "usage": { "total_tokens": 13 },
         "results": [{
@@ -156,16 +163,16 @@ pub(super) fn rerank() -> Operation {
     Operation {
         id: "rerank",
         tag: "adapters",
-        summary: "Orders texts by how well they answer a query, as Jina's interface",
-        description: "By their words, BM25 and how near to each other these stand. Costs nothing.",
+        summary: "Rank texts by their relevance to a query, in the format of Jina",
+        description: "Ranks by words: BM25, and the distance between the words. Costs no credits.",
         body: Some(("RerankRequest", vec![example("texts", "Two texts", request)])),
-        answer: ("RerankResponse", vec![example("ordered", "The better one", answer)]),
+        response: ("RerankResponse", vec![example("ranked", "The most relevant text", response)]),
         failures: &[KEYED, WITH_BODY, &[Failure::InvalidBody, Failure::Forbidden]],
     }
 }
 
-/// Puts the schema of an answer that has none of its own.
-fn answering(mut operation: Value, schema: &Value) -> Value {
+/// Sets the schema of a response that has no published schema.
+fn with_response(mut operation: Value, schema: &Value) -> Value {
     operation["responses"]["200"] = json!({
         "description": "Success",
         "headers": { "x-request-id": response::request_id() },

@@ -1,15 +1,16 @@
-//! The examples: requests as clients send them, and the answers to them.
+//! Examples of request and response bodies.
 
 use serde_json::{Value, json};
 
 use crate::ErrorCode;
 
-/// An identifier as the service makes them.
+/// Request ID in the form that the service creates.
 pub(super) const REQUEST_ID: &str = "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60";
 
-/// A body with its name in the document.
+/// Example body.
 #[derive(Debug, Clone)]
 pub(super) struct Example {
+    /// Key of the example in the document.
     pub(super) name: String,
     pub(super) summary: &'static str,
     pub(super) value: Value,
@@ -24,7 +25,7 @@ pub(super) fn search_requests() -> Vec<Example> {
         example("plain", "A search", json!({ "query": "brew green tea" })),
         example(
             "scraping",
-            "A search whose results come with their content",
+            "A search that also scrapes the results",
             json!({
                 "query": "brew green tea",
                 "limit": 3,
@@ -37,7 +38,7 @@ pub(super) fn search_requests() -> Vec<Example> {
         ),
         example(
             "filters",
-            "A search for recent pages of some hosts",
+            "A search with filters",
             json!({
                 "query": "\"green tea\" -matcha intitle:brewing",
                 "includeDomains": ["tea.example", "blog.example"],
@@ -83,7 +84,7 @@ pub(super) fn search_responses() -> Vec<Example> {
             "sourceURL": "https://slow.example/teas",
             "url": "https://slow.example/teas",
             "statusCode": 408,
-            "error": "SCRAPE_TIMEOUT: the page was not done within 60000 ms",
+            "error": "SCRAPE_TIMEOUT: the scrape did not finish within its timeout",
             "proxyUsed": "basic",
         },
     });
@@ -95,18 +96,18 @@ pub(super) fn search_responses() -> Vec<Example> {
         ),
         example(
             "scraping",
-            "Results with their content; one page could not be had",
+            "Results with their content; one page could not be scraped",
             json!({
                 "success": true, "data": { "web": [scraped, failed] }, "id": REQUEST_ID, "creditsUsed": 3,
             }),
         ),
         example(
             "warning",
-            "Nothing was found, and a part of the request was left out",
+            "No results; a part of the request was ignored",
             json!({
                 "success": true,
                 "data": { "web": [] },
-                "warning": "sources[1]: alexandria is not available here and was left out",
+                "warning": "sources[1]: alexandria is not available and was ignored",
                 "id": REQUEST_ID,
                 "creditsUsed": 0,
             }),
@@ -127,32 +128,32 @@ pub(super) fn uploads() -> Vec<Example> {
         example("one", "A page", json!({ "documents": [document] })),
         example(
             "text",
-            "A page of which little is known",
+            "A page with only a text",
             json!({ "documents": [{ "url": "https://tea.example/oolong", "body": "Oolong is partly oxidised." }] }),
         ),
     ]
 }
 
 pub(super) fn upload_replies() -> Vec<Example> {
-    vec![example("taken", "The document was taken", json!({ "success": true, "accepted": 1 }))]
+    vec![example("taken", "The document was accepted", json!({ "success": true, "accepted": 1 }))]
 }
 
 pub(super) fn progress() -> Vec<Example> {
     let value = json!({ "id": "docs", "hosts": ["docs.example"], "pages": 120, "failed": 2, "skipped": 7, "waiting": 840 });
-    vec![example("under-way", "A crawl under way", value)]
+    vec![example("under-way", "A running crawl", value)]
 }
 
 pub(super) fn progress_replies() -> Vec<Example> {
-    vec![example("noted", "It was noted", json!({ "success": true }))]
+    vec![example("stored", "The report was stored", json!({ "success": true }))]
 }
 
 pub(super) fn stats() -> Vec<Example> {
     let value = json!({ "success": true, "documents": 1250, "bytes": 8_388_608, "segments": 3 });
-    vec![example("some", "An index in use", value)]
+    vec![example("some", "An index with documents", value)]
 }
 
 pub(super) fn health() -> Vec<Example> {
-    vec![example("ok", "The process answers", json!({ "status": "ok", "version": "0.1.0" }))]
+    vec![example("ok", "The process responds", json!({ "status": "ok", "version": "0.1.0" }))]
 }
 
 pub(super) fn welcome() -> Vec<Example> {
@@ -162,7 +163,7 @@ pub(super) fn welcome() -> Vec<Example> {
         "docs": "/docs",
         "openapi": "/openapi.json",
     });
-    vec![example("welcome", "The service answers", value)]
+    vec![example("welcome", "The service responds", value)]
 }
 
 pub(super) fn ready() -> Vec<Example> {
@@ -178,7 +179,7 @@ pub(super) fn ready() -> Vec<Example> {
                 "reason": "no response within 10000 ms"
             }
         ],
-        "browser": { "state": "degraded", "reason": "the remote browser cannot be used" },
+        "browser": { "state": "degraded", "reason": "the remote browser is not available" },
         "threat": { "state": "ok" },
         "degraded": ["source:searxng", "browser"]
     });
@@ -187,12 +188,12 @@ pub(super) fn ready() -> Vec<Example> {
 
 pub(super) fn not_ready() -> Vec<Example> {
     let sources = json!([{ "name": "index", "state": "ok" }]);
-    let good = json!({ "store": "ok", "index": "ok", "cache": "ok", "artifacts": "ok" });
+    let healthy = json!({ "store": "ok", "index": "ok", "cache": "ok", "artifacts": "ok" });
     let threat = json!({ "state": "off" });
     let browser = json!({ "state": "ok" });
     let stopping = json!({
         "status": "stopping",
-        "checks": good,
+        "checks": healthy,
         "sources": sources,
         "browser": browser,
         "threat": threat,
@@ -207,12 +208,12 @@ pub(super) fn not_ready() -> Vec<Example> {
         "degraded": ["store"],
     });
     vec![
-        example("stopping", "The service finishes what it has begun", stopping),
-        example("broken", "A part does not answer", broken),
+        example("stopping", "The service is shutting down", stopping),
+        example("broken", "A required component is not available", broken),
     ]
 }
 
-/// Returns the body of a failure of this kind.
+/// Returns the example of the body of this failure.
 pub(super) fn failure(code: ErrorCode) -> Example {
     let mut value = json!({ "success": false, "error": error(code) });
     // The specification gives the body of a 408 without a code (section 4.1).
@@ -236,7 +237,7 @@ pub(super) fn failure(code: ErrorCode) -> Example {
     }
     let details = value["details"].as_array();
     if let Some(first) = details.and_then(|details| details.first()) {
-        // As the service does for clients that show nothing but the text.
+        // The service repeats the first violation in the message, for clients that show only the message.
         let [text, path, message] = [&value["error"], &first["path"], &first["message"]]
             .map(|text| text.as_str().unwrap_or_default());
         let more = match details.map_or(0, Vec::len) {
@@ -248,11 +249,11 @@ pub(super) fn failure(code: ErrorCode) -> Example {
     Example { name: code.as_str().to_owned(), summary: code.meaning(), value }
 }
 
-/// Returns a text as the service writes it under this condition.
+/// Returns a message as the service writes it for this condition.
 fn error(code: ErrorCode) -> &'static str {
     match code {
         ErrorCode::BadRequest | ErrorCode::ScrapeActionsNotSupported => "Invalid request body",
-        ErrorCode::ParseUnsupportedOptions => "Options that an uploaded file cannot have",
+        ErrorCode::ParseUnsupportedOptions => "Options that do not apply to uploaded files",
         ErrorCode::UnsupportedFileType => {
             "Unsupported file type: tea.png is not a document, web page or text that can be read (detected type: png)"
         }
@@ -266,36 +267,36 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::Forbidden => "enterprise zdr is not enabled for this team",
         ErrorCode::UnsafeDomainBlocked => "threat protection blocks this URL",
         ErrorCode::ScrapeForbiddenUrl => {
-            "this URL may not be fetched: only public addresses are allowed, unless the operator lists their networks in \
+            "this URL is not allowed: only public addresses are, unless the operator lists their networks in \
              fetch.allow_networks"
         }
         ErrorCode::NotFound => "Not found: GET /v2/nothing",
-        ErrorCode::ScrapeNoCachedData => "no cached data of the asked age is available for this URL",
+        ErrorCode::ScrapeNoCachedData => "no cached page of the requested age is available for this URL",
         ErrorCode::ScrapeLockdownCacheMiss => "lockdown is set and the page is not in the cache",
         ErrorCode::MethodNotAllowed => "Method not allowed, use POST",
         ErrorCode::RequestTimeout => {
             "Request timed out: the search did not finish within its timeout of 60000 ms"
         }
         ErrorCode::MapTimeout => "Request timed out: the map did not finish within its timeout of 60000 ms",
-        ErrorCode::MapFailed => "the site could not be mapped: the host of this URL cannot be reached",
-        ErrorCode::ScrapeTimeout => "the page was not done within 60000 ms",
+        ErrorCode::MapFailed => "the site could not be mapped: the host of this URL is unreachable",
+        ErrorCode::ScrapeTimeout => "the scrape did not finish within its timeout",
         ErrorCode::JobEnded => "Batch scrape is already completed",
         ErrorCode::IdempotencyKeyUsed => "Idempotency key already used",
         ErrorCode::ProfileLocked => {
-            "another request is about to save the profile \"shop\": try again later, or with saveChanges false"
+            "another request is saving the profile \"shop\": try again later, or set saveChanges to false"
         }
         ErrorCode::Gone => "the artifact has expired or was removed",
-        ErrorCode::RangeNotSatisfiable => "the range is outside of the 1000 bytes of the artifact",
+        ErrorCode::RangeNotSatisfiable => "the range is outside the 1000 bytes of the artifact",
         ErrorCode::PayloadTooLarge => "the body is larger than 10485760 bytes",
         ErrorCode::UnsupportedMediaType => "Unsupported media type \"text/plain\", use application/json",
         ErrorCode::RateLimited => "Rate limit exceeded: the server is overloaded, retry after 1s",
         ErrorCode::UnknownError => "An unexpected error occurred: the operation failed",
-        ErrorCode::ScrapeDnsResolutionError => "the host of this URL was not found",
-        ErrorCode::ScrapeSslError => "no secure connection to the host of this URL",
+        ErrorCode::ScrapeDnsResolutionError => "the host name of this URL could not be resolved",
+        ErrorCode::ScrapeSslError => "the TLS connection to the host of this URL failed",
         ErrorCode::ScrapeActionError => "action 2 (click) failed: no element matches #more",
-        ErrorCode::ScrapeMemoryExceeded => "the page was stopped: it used more than 1024 MiB of memory",
-        ErrorCode::ScrapeSiteError => "the host of this URL cannot be reached",
-        ErrorCode::ScrapeUnsupportedFileError => "the URL is a file of a kind that cannot be read",
+        ErrorCode::ScrapeMemoryExceeded => "the page was stopped: it exceeded 1024 MiB of memory",
+        ErrorCode::ScrapeSiteError => "the host of this URL is unreachable",
+        ErrorCode::ScrapeUnsupportedFileError => "the URL is a file of an unsupported type",
         ErrorCode::SearchUnavailable => {
             "no search source could answer: source index: images are not indexed by this version"
         }

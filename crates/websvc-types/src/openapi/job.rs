@@ -1,4 +1,4 @@
-//! The operations on jobs.
+//! Operations on jobs.
 
 use serde_json::{Value, json};
 
@@ -6,6 +6,7 @@ use super::example::{Example, REQUEST_ID, example};
 use super::operation::{KEYED, Operation, WITH_BODY};
 use super::response::Failure;
 
+/// Failures of the operations that start a job.
 const START: &[&[Failure]] = &[
     KEYED,
     WITH_BODY,
@@ -18,8 +19,10 @@ const START: &[&[Failure]] = &[
     ],
 ];
 
+/// Failures of the operations that read a job.
 const READ: &[&[Failure]] = &[KEYED, &[Failure::InvalidParameter, Failure::Forbidden, Failure::NotFound]];
 
+/// Failures of the operations that cancel a job.
 const CANCEL: &[&[Failure]] =
     &[KEYED, &[Failure::InvalidParameter, Failure::Forbidden, Failure::NotFound, Failure::JobConflict]];
 
@@ -48,20 +51,18 @@ pub(super) fn add_crawl(paths: &mut Value) {
     paths[format!("{path}/ongoing")] = json!({ "get": active("ongoingCrawls").to_value() });
 }
 
-/// Adds the operations of version 1: those of version 2 with other names of a few options.
-///
-/// # Panics
-/// Never: the operations of version 2 are JSON in any case.
-pub(super) fn add_first_version(paths: &mut Value) {
-    let first: Vec<(String, Value)> = paths
+/// Adds the job operations of version 1, which are those of version 2 with other paths.
+pub(super) fn add_v1(paths: &mut Value) {
+    let operations_v1: Vec<(String, Value)> = paths
         .as_object()
         .into_iter()
         .flatten()
         .filter_map(|(path, operations)| {
             let rest = path.strip_prefix("/v2/").filter(|rest| is_job(rest))?;
-            // Examples name URLs of the interface.
+            // Examples contain URLs of the operations.
             let text = operations.to_string().replace("/v2/", "/v1/");
-            let mut operations: Value = serde_json::from_str(&text).expect("it is the JSON of above");
+            let mut operations: Value =
+                serde_json::from_str(&text).expect("text written by serde_json is valid JSON");
             for operation in operations.as_object_mut().into_iter().flatten().map(|(_, operation)| operation)
             {
                 append(&mut operation["operationId"], "V1");
@@ -74,7 +75,7 @@ pub(super) fn add_first_version(paths: &mut Value) {
             Some((format!("/v1/{rest}"), operations))
         })
         .collect();
-    for (path, operations) in first {
+    for (path, operations) in operations_v1 {
         paths[path] = operations;
     }
 }
@@ -83,16 +84,16 @@ fn append(text: &mut Value, after: &str) {
     *text = json!(format!("{}{after}", text.as_str().unwrap_or_default()));
 }
 
-/// Returns the links of all answers of an operation.
+/// Returns the links of all responses of an operation.
 fn links(operation: &mut Value) -> impl Iterator<Item = &mut Value> {
-    let answers = operation["responses"].as_object_mut().into_iter().flatten();
-    answers
-        .filter_map(|(_, answer)| answer.get_mut("links")?.as_object_mut())
+    let responses = operation["responses"].as_object_mut().into_iter().flatten();
+    responses
+        .filter_map(|(_, response)| response.get_mut("links")?.as_object_mut())
         .flat_map(|links| links.iter_mut().map(|(_, link)| link))
 }
 
 fn is_job(path: &str) -> bool {
-    // Version 1 reads no prompts.
+    // Version 1 has no prompts.
     path != "crawl/params-preview"
         && ["crawl", "batch/scrape"].iter().any(|kind| path == *kind || path.starts_with(&format!("{kind}/")))
 }
@@ -101,9 +102,9 @@ fn start_crawl() -> Operation {
     Operation {
         id: "startCrawl",
         tag: "jobs",
-        summary: "Begins to get the pages of a site",
-        description: "Answers at once; the pages are found and got afterwards, also when the service is started anew in \
-            between. Each is got once and has the price of a scrape. robots.txt is obeyed.",
+        summary: "Start a crawl: scrape the pages of a site",
+        description: "Responds at once. The pages are found and scraped in the background, also across a restart of the \
+            service. Each page is scraped once and costs what a scrape costs. The crawl obeys robots.txt.",
         body: Some((
             "CrawlRequest",
             vec![example(
@@ -117,11 +118,11 @@ fn start_crawl() -> Operation {
                 }),
             )],
         )),
-        answer: (
+        response: (
             "JobStarted",
             vec![example(
                 "started",
-                "It began",
+                "The job has started",
                 json!({
                     "success": true,
                     "id": REQUEST_ID,
@@ -137,9 +138,9 @@ fn crawl_params() -> Operation {
     Operation {
         id: "previewCrawlParams",
         tag: "jobs",
-        summary: "Returns the options that the prompt of a crawl becomes",
-        description: "Nothing is crawled, and it costs nothing. With a language model it reads the prompt; without one simple \
-            rules do, which `warning` says.",
+        summary: "Preview the options that the prompt of a crawl sets",
+        description: "Crawls nothing and costs no credits. A language model reads the prompt; without one, simple rules do, and \
+            `warning` says so.",
         body: Some((
             "CrawlParamsRequest",
             vec![example(
@@ -148,11 +149,11 @@ fn crawl_params() -> Operation {
                 json!({ "url": "https://tea.test/", "prompt": "only the blog and the docs, up to 50 pages" }),
             )],
         )),
-        answer: (
+        response: (
             "CrawlParamsResponse",
             vec![example(
                 "options",
-                "What they become",
+                "Options for the prompt",
                 json!({
                     "success": true,
                     "data": {
@@ -171,14 +172,14 @@ fn active(id: &'static str) -> Operation {
     Operation {
         id,
         tag: "jobs",
-        summary: "Returns the crawls of the team that run",
-        description: "The oldest first.",
+        summary: "List the running crawls of the team",
+        description: "Lists the crawls, the oldest first.",
         body: None,
-        answer: (
+        response: (
             "ActiveCrawls",
             vec![example(
                 "one",
-                "One runs",
+                "One running crawl",
                 json!({
                     "success": true,
                     "crawls": [{
@@ -199,9 +200,9 @@ fn start_batch() -> Operation {
     Operation {
         id: "startBatch",
         tag: "jobs",
-        summary: "Begins to get the pages of a list",
-        description: "Answers at once; the pages are got afterwards, also when the service is started anew in between. \
-            Each is got once and has the price of a scrape.",
+        summary: "Start a batch: scrape a list of pages",
+        description: "Responds at once. The pages are scraped in the background, also across a restart of the service. Each \
+            page is scraped once and costs what a scrape costs.",
         body: Some((
             "BatchScrapeRequest",
             vec![example(
@@ -210,11 +211,11 @@ fn start_batch() -> Operation {
                 json!({ "urls": ["https://tea.test/green", "https://tea.test/oolong"], "formats": ["markdown"] }),
             )],
         )),
-        answer: (
+        response: (
             "JobStarted",
             vec![example(
                 "started",
-                "It began",
+                "The job has started",
                 json!({
                     "success": true,
                     "id": REQUEST_ID,
@@ -231,13 +232,13 @@ fn status(id: &'static str, path: &str) -> Operation {
     Operation {
         id,
         tag: "jobs",
-        summary: "Returns how a job stands, with its documents",
-        description: "Documents in the order of their completion, at most 100 and 10 MiB of them. `next` is there when \
-            there are further ones by now, and only then: a job that runs is asked again after a while. A WebSocket handshake \
-            (`Upgrade: websocket`; the key in `Authorization` or as the subprotocol) is answered 101, and each document \
-            is told as text frames of JSON: `catchup`, then `document`, at last `status`.",
+        summary: "Get the state of a job and its documents",
+        description: "Returns documents in the order of their completion, at most 100, and at most 10 MiB. `next` is present \
+            only if further documents are available now; poll a running job again after a while. A WebSocket handshake \
+            (`Upgrade: websocket`, with the key in `Authorization` or as the subprotocol) gets 101. The service then sends \
+            text frames of JSON: `catchup`, one `document` per further document, and `status` at the end.",
         body: None,
-        answer: ("JobStatus", statuses(path)),
+        response: ("JobStatus", statuses(path)),
         failures: READ,
     }
 }
@@ -246,12 +247,16 @@ fn cancel(id: &'static str) -> Operation {
     Operation {
         id,
         tag: "jobs",
-        summary: "Cancels a job",
-        description: "What it has is kept; pages that are worked on are not charged.",
+        summary: "Cancel a job",
+        description: "The documents of the job stay available. Pages in flight are not charged.",
         body: None,
-        answer: (
+        response: (
             "JobCancelled",
-            vec![example("cancelled", "It is", json!({ "success": true, "status": "cancelled" }))],
+            vec![example(
+                "cancelled",
+                "The job is cancelled",
+                json!({ "success": true, "status": "cancelled" }),
+            )],
         ),
         failures: CANCEL,
     }
@@ -263,19 +268,19 @@ fn errors(id: &'static str) -> Operation {
         "timestamp": "2026-11-22T12:30:00.000Z",
         "url": "https://gone.test/",
         "code": "SCRAPE_DNS_RESOLUTION_ERROR",
-        "error": "the host gone.test was not found",
+        "error": "the host name gone.test could not be resolved",
     });
     Operation {
         id,
         tag: "jobs",
-        summary: "Returns the pages of a job that could not be had",
-        description: "In the order in which they were met, at most 10000.",
+        summary: "List the failed pages of a job",
+        description: "Lists at most 10000 pages, in the order of their failure.",
         body: None,
-        answer: (
+        response: (
             "JobErrors",
             vec![example(
                 "errors",
-                "One host is gone, one page is forbidden",
+                "One host does not exist, robots.txt forbids one page",
                 json!({ "success": true, "errors": [failure], "robotsBlocked": ["https://tea.test/private"] }),
             )],
         ),
@@ -292,7 +297,7 @@ fn statuses(path: &str) -> Vec<Example> {
     vec![
         example(
             "running",
-            "It runs, and there are further documents",
+            "A running job with further documents",
             json!({
                 "success": true,
                 "status": "scraping",
@@ -307,7 +312,7 @@ fn statuses(path: &str) -> Vec<Example> {
         ),
         example(
             "completed",
-            "All is done",
+            "A completed job",
             json!({
                 "success": true,
                 "status": "completed",
@@ -341,14 +346,14 @@ fn with_id(mut operation: Value) -> Value {
             "name": "id",
             "in": "path",
             "required": true,
-            "description": "Identifier of the job",
+            "description": "ID of the job",
             "schema": { "type": "string", "format": "uuid" },
         })],
     );
     operation
 }
 
-/// Adds what can be done next with the job that was begun.
+/// Adds links to the operations on the started job.
 fn with_links(mut operation: Value, kind: &str) -> Value {
     let link =
         |operation: String| json!({ "operationId": operation, "parameters": { "id": "$response.body#/id" } });
@@ -367,12 +372,12 @@ fn with_range(mut operation: Value) -> Value {
         vec![
             number(
                 "skip",
-                "How many documents to leave out",
+                "Number of documents to skip",
                 json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX, "default": 0 }),
             ),
             number(
                 "limit",
-                "How many documents at most; more than 100 are 100",
+                "Maximum number of documents; more than 100 counts as 100",
                 json!({ "type": "integer", "minimum": 1, "maximum": u64::MAX, "default": 100 }),
             ),
         ],
@@ -387,7 +392,7 @@ fn with_idempotency(mut operation: Value) -> Value {
             "name": "x-idempotency-key",
             "in": "header",
             "required": false,
-            "description": "A word of the caller's: a second request with it is refused as long as the job of the first is kept",
+            "description": "Any text, unique per job. A second request with the same text is rejected while the job of the first is stored",
             "schema": { "type": "string", "maxLength": 256 },
         })],
     );

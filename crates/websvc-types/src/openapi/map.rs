@@ -1,4 +1,4 @@
-//! The map in the document.
+//! Operations of maps.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::example::{Example, REQUEST_ID, example};
 use super::operation::{KEYED, Operation, WITH_BODY};
 use super::response::Failure;
 
-/// How a map may end.
+/// Failures of a map.
 const FAILURES: &[&[Failure]] = &[
     KEYED,
     WITH_BODY,
@@ -23,36 +23,36 @@ pub(super) fn map() -> Operation {
     Operation {
         id: "mapUrls",
         tag: "map",
-        summary: "Lists the URLs of a site",
-        description: "What the site's sitemaps and feeds name, the links of the start page, and what the index knows of the \
-            site. With `search` they are ranked. What could not be read is told in `warning`.",
+        summary: "List the URLs of a site",
+        description: "Returns URLs from the sitemaps and feeds of the site, from the links of the start page, and from the \
+            index. With `search`, they are ranked. Files that cannot be read are named in `warning`.",
         body: Some(("MapRequest", requests())),
-        answer: ("MapResponse", responses()),
+        response: ("MapResponse", responses()),
         failures: FAILURES,
     }
 }
 
-pub(super) fn first_version() -> Operation {
+pub(super) fn map_v1() -> Operation {
     let request = json!({ "url": "https://tea.example", "sitemapOnly": true });
     let response = json!({ "success": true, "links": ["https://tea.example/green"] });
     Operation {
         id: "mapUrlsV1",
         tag: "map",
-        summary: "Lists the URLs of a site, for clients of version 1",
-        description: "As `POST /v2/map`, in the words of version 1: `sitemapOnly` and `ignoreSitemap` in place of \
-            `sitemap`, and links that are plain URLs.",
-        body: Some(("MapRequestV1", vec![example("sitemap", "The URLs of the sitemaps", request)])),
-        answer: ("MapResponseV1", vec![example("links", "URLs", response)]),
+        summary: "List the URLs of a site, for clients of version 1",
+        description: "The same as `POST /v2/map` in the format of version 1: `sitemapOnly` and `ignoreSitemap` instead of \
+            `sitemap`, and plain URLs in `links`.",
+        body: Some(("MapRequestV1", vec![example("sitemap", "URLs of the sitemaps", request)])),
+        response: ("MapResponseV1", vec![example("links", "URLs", response)]),
         failures: FAILURES,
     }
 }
 
 fn requests() -> Vec<Example> {
     vec![
-        example("plain", "The URLs of a site", json!({ "url": "https://tea.example" })),
+        example("plain", "URLs of a site", json!({ "url": "https://tea.example" })),
         example(
             "ranked",
-            "The URLs below a path, the best for some words first",
+            "URLs below a path, ranked by words",
             json!({
                 "url": "https://tea.example/guides",
                 "search": "brew green tea",
@@ -72,7 +72,7 @@ fn responses() -> Vec<Example> {
     vec![
         example(
             "links",
-            "URLs, with titles where they are known",
+            "URLs, with titles if known",
             json!({ "success": true, "links": links, "id": REQUEST_ID, "creditsUsed": 1 }),
         ),
         example(

@@ -1,4 +1,15 @@
-//! The OpenAPI 3.1 document of the service, made of the published schemas and of the table of errors.
+//! The OpenAPI 3.1 document of the service, generated from the published schemas and the table of errors.
+//!
+//! The document is also the file `docs/openapi.json`, which the service returns for `GET /openapi.json`. This module
+//! requires the feature `openapi`.
+//!
+//! # Examples
+//!
+//! ```
+//! let document = websvc_types::openapi::document();
+//! assert_eq!(document["openapi"], "3.1.0");
+//! assert_eq!(document["paths"]["/v2/search"]["post"]["operationId"], "searchAndScrape");
+//! ```
 
 mod adapter;
 mod example;
@@ -22,16 +33,16 @@ use crate::status::{HealthResponse, ReadinessResponse, RootResponse};
 const DESCRIPTION: &str = "\
 Search the web and get the content of the results.
 
-Every failure has a body with `success: false`, an `error` for a person and, but for timeouts, a `code` for a program; \
-a request that breaks rules gets all of them at once in `details`. Beside what each operation lists, a path that does \
-not exist is answered with 404 `NOT_FOUND`, another method with 405 `METHOD_NOT_ALLOWED` and `Allow`, and what is no \
-valid HTTP, by 400, 408 or 431, before it comes to an operation.
+Every failed request has a body with `success: false`, a message for people in `error` and, except for timeouts of the \
+whole request, a code for programs in `code`. A request that breaks rules gets all violations at once in `details`. Besides \
+the responses listed for each operation, an unknown path gets 404 `NOT_FOUND`, an unsupported method gets 405 \
+`METHOD_NOT_ALLOWED` with the header `Allow`, and a message that is not valid HTTP gets 400, 408 or 431.
 
-Doubled and trailing slashes of a path do not count, `HEAD` is answered wherever `GET` is, and every answer to valid \
-HTTP carries `x-request-id`, by which the log can be searched. Unknown fields of a request are ignored and named in `warning`, \
-except where a schema says that there are no others.
+Repeated and trailing slashes of a path are ignored. `HEAD` is supported wherever `GET` is. Every response to valid HTTP has \
+the header `x-request-id`, which identifies the request in the log. Unknown fields of a request are ignored and named in \
+`warning`, except where the schema does not allow them.
 
-Operators can run the service without authentication; then a key is neither needed nor looked at.";
+Operators can run the service without authentication. A key is then neither required nor checked.";
 
 /// Returns the OpenAPI 3.1 document of the service.
 #[must_use]
@@ -45,16 +56,16 @@ pub fn document() -> Value {
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
             "version": "2",
         },
-        "servers": [{ "url": "/", "description": "The service that this document comes from" }],
+        "servers": [{ "url": "/", "description": "The service that serves this document" }],
         "tags": [
-            { "name": "search", "description": "Searching, and scraping of what is found" },
-            { "name": "map", "description": "The URLs of a site" },
-            { "name": "scrape", "description": "Getting one page, and reading uploaded files" },
-            { "name": "jobs", "description": "Pages that are got after the request was answered" },
-            { "name": "index", "description": "The embedded index" },
-            { "name": "usage", "description": "What the caller's own team may use and has used" },
-            { "name": "adapters", "description": "Interfaces of others over these operations" },
-            { "name": "status", "description": "What the service says of itself, to anybody" },
+            { "name": "search", "description": "Search, and scraping of the results" },
+            { "name": "map", "description": "URLs of a site" },
+            { "name": "scrape", "description": "Single pages and uploaded files" },
+            { "name": "jobs", "description": "Crawls and batches, which run in the background" },
+            { "name": "index", "description": "Embedded index" },
+            { "name": "usage", "description": "Usage and limits of the team" },
+            { "name": "adapters", "description": "The same operations in the formats of other services" },
+            { "name": "status", "description": "State of the service" },
         ],
         "security": [{ "bearer": [] }, { "apiKey": [] }],
         "paths": operation::paths(),
@@ -63,7 +74,7 @@ pub fn document() -> Value {
                 "bearer": { "type": "http", "scheme": "bearer", "description": "`Authorization: Bearer KEY`" },
                 "apiKey": {
                     "type": "apiKey", "in": "header", "name": "x-api-key",
-                    "description": "The key alone, where a bearer header cannot be sent",
+                    "description": "The key alone, for clients that cannot send `Authorization`",
                 },
             },
             "headers": response::headers(),
@@ -75,28 +86,28 @@ pub fn document() -> Value {
     document
 }
 
-/// Returns the bytes of the document: those of `docs/openapi.json` and of `GET /openapi.json`.
+/// Returns the document in its published form: the content of `docs/openapi.json` and `GET /openapi.json`.
 #[must_use]
 pub fn text() -> String {
     schema::text(document())
 }
 
-/// Returns the schemas by name, with the definitions of each.
+/// Returns all schemas and their definitions by component name.
 ///
 /// # Panics
-/// When two different schemas have one name, see [`insert_component`].
+/// If two different schemas have the same name, see [`insert_component`].
 fn schemas() -> Map<String, Value> {
     let mut definitions = Map::new();
-    let own: [(&str, Schema); 3] = [
+    let status: [(&str, Schema); 3] = [
         ("health", schema::response::<HealthResponse>()),
         ("readiness", schema::response::<ReadinessResponse>()),
         ("welcome", schema::response::<RootResponse>()),
     ];
-    for (name, schema) in schema::roots().into_iter().chain(own) {
+    for (name, schema) in schema::roots().into_iter().chain(status) {
         let Value::Object(mut schema) = schema.to_value() else { continue };
         schema.remove("$schema");
         let inner = schema.remove("$defs");
-        insert_component(&mut definitions, pascal(name), Value::Object(schema));
+        insert_component(&mut definitions, pascal_case(name), Value::Object(schema));
         if let Some(Value::Object(inner)) = inner {
             inner.into_iter().for_each(|(name, schema)| insert_component(&mut definitions, name, schema));
         }
@@ -104,24 +115,24 @@ fn schemas() -> Map<String, Value> {
     definitions
 }
 
-/// Adds a component, or replaces one with the same fields: the form of a type that is read and the form that is written
-/// may differ in their details.
+/// Adds a component, or replaces one with the same fields: the request schema and the response schema of a type may
+/// differ in details.
 ///
 /// # Panics
-/// When a component with other fields has the name: one of the two types needs `#[schemars(rename)]`.
+/// If a component with the same name has other fields. One of the two types then needs `#[schemars(rename)]`.
 fn insert_component(components: &mut Map<String, Value>, name: String, schema: Value) {
-    if let Some(former) = components.get(&name) {
-        assert_eq!(fields(former), fields(&schema), "two components are named {name}");
+    if let Some(existing) = components.get(&name) {
+        assert_eq!(fields(existing), fields(&schema), "two different components are named {name}");
     }
     components.insert(name, schema);
 }
 
-/// Returns the names of the properties of an object's schema, sorted.
+/// Returns the property names of the schema of an object, sorted.
 fn fields(schema: &Value) -> BTreeSet<&str> {
     schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect()
 }
 
-/// Turns references into a root schema's own definitions into references to the document's components.
+/// Replaces references to the definitions of a root schema by references to the components of the document.
 fn point_to_components(value: &mut Value) {
     match value {
         Value::Object(object) => {
@@ -137,7 +148,8 @@ fn point_to_components(value: &mut Value) {
     }
 }
 
-fn pascal(name: &str) -> String {
+/// Converts a file name such as `map-request` to a component name such as `MapRequest`.
+fn pascal_case(name: &str) -> String {
     let mut out = String::new();
     for part in name.split('-') {
         let mut letters = part.chars();

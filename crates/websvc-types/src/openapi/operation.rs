@@ -1,4 +1,4 @@
-//! The operations: what each is for, what it takes and how it may end.
+//! Operations of the document, and the table of paths.
 
 use serde_json::{Map, Value, json};
 
@@ -6,23 +6,24 @@ use super::example::{self, Example};
 use super::response::{self, Failure};
 use super::{adapter, job, map, page, usage, webhook};
 
-/// How every operation that needs a key may end.
+/// Failures of every operation that requires a key.
 pub(super) const KEYED: &[Failure] = &[Failure::Unauthorized, Failure::RateLimited, Failure::UnknownError];
 
-/// How every operation with a body may end beside that.
+/// Additional failures of every operation with a request body.
 pub(super) const WITH_BODY: &[Failure] =
     &[Failure::Timeout, Failure::PayloadTooLarge, Failure::UnsupportedMediaType];
 
-/// One operation of the document.
+/// Operation of the document.
 pub(super) struct Operation {
     pub(super) id: &'static str,
     pub(super) tag: &'static str,
     pub(super) summary: &'static str,
     pub(super) description: &'static str,
-    /// The schema of the request's body, and examples of it.
+    /// Schema name and examples of the request body.
     pub(super) body: Option<(&'static str, Vec<Example>)>,
-    /// The schema of the answer, and examples of it.
-    pub(super) answer: (&'static str, Vec<Example>),
+    /// Schema name and examples of the successful response.
+    pub(super) response: (&'static str, Vec<Example>),
+    /// Groups of failed responses.
     pub(super) failures: &'static [&'static [Failure]],
 }
 
@@ -31,7 +32,7 @@ pub(super) fn paths() -> Value {
     let mut paths = json!({
         "/v2/search": { "post": search().to_value() },
         "/v2/map": { "post": map::map().to_value() },
-        "/v1/map": { "post": map::first_version().to_value() },
+        "/v1/map": { "post": map::map_v1().to_value() },
         "/v2/scrape": { "post": page::scrape() },
         "/v2/scrape/{id}": { "get": page::scrape_result() },
         "/v2/parse": { "post": page::parse() },
@@ -58,7 +59,7 @@ pub(super) fn paths() -> Value {
     job::add_batch(&mut paths);
     job::add_crawl(&mut paths);
     webhook::add(&mut paths);
-    job::add_first_version(&mut paths);
+    job::add_v1(&mut paths);
     paths
 }
 
@@ -66,13 +67,13 @@ fn search() -> Operation {
     Operation {
         id: "searchAndScrape",
         tag: "search",
-        summary: "Searches, and scrapes the results when formats are asked for",
-        description: "Answers with one list for each of the `sources`. With `scrapeOptions.formats`, each result \
-            carries its page in those formats. A page that could not be had does not fail the search: its result \
-            has `metadata.statusCode` and `metadata.error`, which begins with a code such as `SCRAPE_TIMEOUT`. \
-            What could not be done but may be left out is told in `warning`.",
+        summary: "Search, and scrape the results if formats are requested",
+        description: "Returns one list of results per source. With `scrapeOptions.formats`, each result carries its page \
+            in these formats. A page that cannot be scraped does not fail the search: its result has \
+            `metadata.statusCode` and `metadata.error`, which begins with a code such as `SCRAPE_TIMEOUT`. Problems \
+            that did not fail the request are in `warning`.",
         body: Some(("SearchRequest", example::search_requests())),
-        answer: ("SearchResponse", example::search_responses()),
+        response: ("SearchResponse", example::search_responses()),
         failures: &[
             KEYED,
             WITH_BODY,
@@ -92,11 +93,11 @@ fn add_documents() -> Operation {
     Operation {
         id: "addDocuments",
         tag: "index",
-        summary: "Adds documents to the embedded index",
-        description: "Each document replaces the older one of its URL, and is searchable within two seconds. \
-            The index takes all or none; what a server beside it did not take is told.",
+        summary: "Add documents to the embedded index",
+        description: "A document replaces the indexed document with the same URL, and is searchable within two seconds. \
+            The index accepts all documents or none. If an additional server did not accept some, `warning` says so.",
         body: Some(("IndexUpload", example::uploads())),
-        answer: ("IndexReply", example::upload_replies()),
+        response: ("IndexReply", example::upload_replies()),
         failures: &[KEYED, WITH_BODY, &[Failure::InvalidBody, Failure::Unavailable]],
     }
 }
@@ -105,11 +106,11 @@ fn crawl_progress() -> Operation {
     Operation {
         id: "crawlProgress",
         tag: "index",
-        summary: "Tells how far a crawl is that fills the index from elsewhere",
-        description: "For the dashboard, which shows it. It is kept in memory alone, for ten minutes after the last word of \
-            the crawl; every three seconds is often enough.",
+        summary: "Report the progress of a crawl that another process runs for the index",
+        description: "The dashboard shows it. The service stores it in memory only, for ten minutes after the last report. \
+            One report every three seconds is enough.",
         body: Some(("CrawlProgress", example::progress())),
-        answer: ("ProgressReply", example::progress_replies()),
+        response: ("ProgressReply", example::progress_replies()),
         failures: &[KEYED, WITH_BODY, &[Failure::InvalidBody]],
     }
 }
@@ -118,10 +119,10 @@ fn index_stats() -> Operation {
     Operation {
         id: "indexStats",
         tag: "index",
-        summary: "Returns the figures of the embedded index",
-        description: "What can be found now; documents that were just added are counted within two seconds.",
+        summary: "Get statistics of the embedded index",
+        description: "Counts searchable documents; new documents are counted within two seconds.",
         body: None,
-        answer: ("IndexStats", example::stats()),
+        response: ("IndexStats", example::stats()),
         failures: &[KEYED, &[Failure::Unavailable]],
     }
 }
@@ -130,10 +131,10 @@ fn health() -> Operation {
     Operation {
         id: "health",
         tag: "status",
-        summary: "Tells that the process answers",
-        description: "For supervisors that restart what does not answer.",
+        summary: "Check that the process responds",
+        description: "For supervisors that restart a process that does not respond.",
         body: None,
-        answer: ("Health", example::health()),
+        response: ("Health", example::health()),
         failures: &[],
     }
 }
@@ -142,23 +143,23 @@ fn welcome() -> Operation {
     Operation {
         id: "welcome",
         tag: "status",
-        summary: "Tells what this is",
-        description: "For those who try the address in a browser.",
+        summary: "Get name and version of the service",
+        description: "For people who open the address in a browser.",
         body: None,
-        answer: ("Welcome", example::welcome()),
+        response: ("Welcome", example::welcome()),
         failures: &[],
     }
 }
 
-/// The one operation whose 503 is no failure of the request: its body has the same form as that of the 200.
+/// Returns the operation `GET /ready`. Its 503 has the same body as its 200, unlike all other failures.
 fn ready() -> Value {
     let operation = Operation {
         id: "ready",
         tag: "status",
-        summary: "Tells whether requests can be served",
-        description: "For load balancers: 503 as long as a part does not answer, and while the service stops.",
+        summary: "Check that the service can serve requests",
+        description: "For load balancers: 503 while a required component is not available, and while the service shuts down.",
         body: None,
-        answer: ("Readiness", example::ready()),
+        response: ("Readiness", example::ready()),
         failures: &[],
     };
     let mut value = operation.to_public_value();
@@ -167,14 +168,14 @@ fn ready() -> Value {
     value
 }
 
-/// The one operation whose answer is no JSON.
+/// Returns the operation `GET /metrics`, the only one whose response is not JSON.
 fn metrics() -> Value {
     json!({
         "operationId": "metrics",
         "tags": ["status"],
-        "summary": "Returns the figures of the sources",
-        "description": "Questions by outcome, latencies and states, as Prometheus reads them. A service that others \
-                        than its own machine reach wants a key, except at the address of `server.metrics_listen`.",
+        "summary": "Get the metrics of the service",
+        "description": "Requests by outcome, durations and states, in the text format of Prometheus. A key is required unless \
+                        the service listens on loopback only or the request comes to `server.metrics_listen`.",
         "security": [{}, { "bearer": [] }, { "apiKey": [] }],
         "responses": {
             "200": {
@@ -187,13 +188,13 @@ fn metrics() -> Value {
     })
 }
 
-/// The one operation whose answer has no schema of ours.
+/// Returns the operation `GET /openapi.json`, the only one whose response has no published schema.
 fn openapi() -> Value {
     json!({
         "operationId": "openapi",
         "tags": ["status"],
-        "summary": "Returns this document",
-        "description": "The OpenAPI 3.1 document of the service, the same for everybody.",
+        "summary": "Get this document",
+        "description": "The OpenAPI 3.1 document of the service, the same for every caller.",
         "security": [],
         "responses": { "200": {
             "description": "Success",
@@ -208,11 +209,11 @@ fn openapi() -> Value {
 
 impl Operation {
     pub(super) fn to_value(&self) -> Value {
-        let (schema, examples) = &self.answer;
+        let (schema, examples) = &self.response;
         let mut responses = Map::new();
         let mut success = response::success("Success", schema, examples);
         if self.failures.concat().contains(&Failure::RateLimited) {
-            response::add_rate(&mut success["headers"]);
+            response::add_rate_limit(&mut success["headers"]);
         }
         responses.insert("200".to_owned(), success);
         for failure in self.failures.iter().copied().flatten() {

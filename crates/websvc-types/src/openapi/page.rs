@@ -1,4 +1,4 @@
-//! The operations on one page, and on an uploaded file.
+//! Operations on single pages and uploaded files.
 
 use serde_json::{Value, json};
 
@@ -10,13 +10,13 @@ pub(super) fn scrape() -> Value {
     let operation = Operation {
         id: "scrape",
         tag: "scrape",
-        summary: "Gets one page",
-        description: "Answers with the page in the `formats` that are asked for, markdown by default. A page that \
-            answers 400 and above is a page, too: see `metadata.statusCode` and `metadata.error`. What could not be \
-            done but may be left out is told in `warning`. A host that was not found is answered with status 200, \
-            `success: false` and the code `SCRAPE_DNS_RESOLUTION_ERROR`, as official clients expect it.",
+        summary: "Scrape a page",
+        description: "Returns the page in the requested `formats`, markdown by default. A page with status 400 or above is a \
+            result, too: see `metadata.statusCode` and `metadata.error`. Problems that did not fail the request are in \
+            `warning`. If the host is not found, the response has status 200, `success: false` and the code \
+            `SCRAPE_DNS_RESOLUTION_ERROR`, because official clients expect this.",
         body: Some(("ScrapeRequest", requests())),
-        answer: ("ScrapeResponse", pages()),
+        response: ("ScrapeResponse", pages()),
         failures: &[
             KEYED,
             WITH_BODY,
@@ -38,11 +38,11 @@ pub(super) fn scrape_result() -> Value {
     let operation = Operation {
         id: "scrapeResult",
         tag: "scrape",
-        summary: "Returns the answer to a scrape once more",
-        description: "By the `metadata.scrapeId` of the answer, to the same team, for an hour. Answers under zero or \
-            anonymized data retention and under lockdown are not kept, and neither are very large ones.",
+        summary: "Get the response of a scrape again",
+        description: "Returns the response with this `metadata.scrapeId` to the same team, for an hour. Responses under zero or \
+            anonymized data retention or lockdown are not stored, nor are very large ones.",
         body: None,
-        answer: ("ScrapeResponse", pages()),
+        response: ("ScrapeResponse", pages()),
         failures: &[KEYED, &[Failure::InvalidParameter, Failure::Forbidden, Failure::NotFound]],
     };
     let mut value = operation.to_value();
@@ -50,7 +50,7 @@ pub(super) fn scrape_result() -> Value {
         "name": "id",
         "in": "path",
         "required": true,
-        "description": "The `metadata.scrapeId` of the answer",
+        "description": "The `metadata.scrapeId` of the response",
         "schema": { "type": "string", "format": "uuid" },
         "example": REQUEST_ID,
     }]);
@@ -61,12 +61,12 @@ pub(super) fn parse() -> Value {
     let operation = Operation {
         id: "parse",
         tag: "scrape",
-        summary: "Reads an uploaded file",
-        description: "Takes a file of at most 50 MB: PDF, office files, books, tables, web pages and text. What it is \
-            is told by its first bytes, then by the media type of its part, then by the ending of its name. Answers as \
-            a scrape; nothing goes to the cache or the index.",
+        summary: "Convert an uploaded file",
+        description: "Accepts a file of at most 50 MiB: PDF, office files, books, tables, web pages and text. The type is \
+            detected by the first bytes, then by the media type of the part, then by the file name extension. The response \
+            is that of a scrape. Nothing is stored in the cache or the index.",
         body: None,
-        answer: ("ScrapeResponse", pages()),
+        response: ("ScrapeResponse", pages()),
         failures: &[
             KEYED,
             WITH_BODY,
@@ -90,7 +90,7 @@ pub(super) fn parse() -> Value {
                     "file": {
                         "type": "string",
                         "contentMediaType": "application/octet-stream",
-                        "description": "The file, with its name.",
+                        "description": "File to convert, with its file name.",
                     },
                     "options": { "$ref": "#/components/schemas/ParseOptions" },
                 },
@@ -112,15 +112,15 @@ pub(super) fn parse_formats() -> Operation {
     Operation {
         id: "parseFormats",
         tag: "scrape",
-        summary: "Lists the kinds of files that can be uploaded",
-        description: "Kinds that are known and cannot be read are listed as not available.",
+        summary: "List the file types that can be uploaded",
+        description: "Known types that this installation cannot read are listed as not available.",
         body: None,
-        answer: ("ParseFormats", vec![example("formats", "A kind of file", value)]),
+        response: ("ParseFormats", vec![example("formats", "A file type", value)]),
         failures: &[KEYED],
     }
 }
 
-/// Adds the failure that is answered with status 200.
+/// Adds the failure that has status 200.
 fn or_unknown_host(mut operation: Value) -> Value {
     let schema = &mut operation["responses"]["200"]["content"]["application/json"]["schema"];
     *schema = json!({ "anyOf": [schema.take(), { "$ref": "#/components/schemas/Error" }] });
@@ -132,7 +132,7 @@ fn requests() -> Vec<Example> {
         example("plain", "A page as markdown", json!({ "url": "https://tea.example/green" })),
         example(
             "formats",
-            "A page in several formats, from the cache if it is not older than an hour",
+            "A page in several formats, from the cache if it is at most an hour old",
             json!({
                 "url": "https://tea.example/green",
                 "formats": ["markdown", { "type": "links" }],

@@ -1,11 +1,11 @@
-//! The responses: headers, and the failures that operations share.
+//! Responses: headers, and the failures that operations share.
 
 use serde_json::{Map, Value, json};
 
 use super::example::{self, Example};
 use crate::ErrorCode;
 
-/// A failure that operations refer to.
+/// Failed response that operations refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure {
     InvalidSearch,
@@ -62,7 +62,7 @@ impl Failure {
         Failure::MapFailed,
     ];
 
-    /// Returns the conditions that end so; they have one status.
+    /// Returns the error codes of the response. All have the same status.
     const fn codes(self) -> &'static [ErrorCode] {
         match self {
             Failure::InvalidSearch => &[
@@ -121,7 +121,7 @@ impl Failure {
         self.codes()[0].status()
     }
 
-    /// Returns the header that comes with it, and what it says.
+    /// Returns the name of the additional header of the response.
     const fn header(self) -> Option<&'static str> {
         match self {
             Failure::Unauthorized => Some("WWW-Authenticate"),
@@ -151,8 +151,8 @@ impl Failure {
         }
     }
 
-    /// Tells whether it is said to callers whose requests are counted.
-    const fn is_admitted(self) -> bool {
+    /// Returns whether the response has the headers of the rate limit.
+    const fn has_rate_limit(self) -> bool {
         !matches!(self, Failure::Unauthorized | Failure::NotFound | Failure::MethodNotAllowed)
     }
 
@@ -165,8 +165,8 @@ impl Failure {
         let description: Vec<String> =
             codes.iter().map(|code| format!("`{code}`: {}", code.meaning())).collect();
         let mut headers = json!({ "x-request-id": request_id() });
-        if self.is_admitted() {
-            add_rate(&mut headers);
+        if self.has_rate_limit() {
+            add_rate_limit(&mut headers);
         }
         if let Some(name) = self.header() {
             headers[name] = json!({ "$ref": format!("#/components/headers/{name}") });
@@ -179,7 +179,7 @@ impl Failure {
     }
 }
 
-/// Returns what the code of a body can be. The specification gives the body of a 408 without one (section 4.1).
+/// Returns the schema of `code` in a body. The specification defines the body of a 408 without it (section 4.1).
 fn codes_schema(codes: &[ErrorCode]) -> Value {
     if codes == [ErrorCode::RequestTimeout] {
         return json!({ "properties": { "code": false } });
@@ -192,50 +192,51 @@ fn codes_schema(codes: &[ErrorCode]) -> Value {
     json!({ "properties": { "code": { "enum": names } }, "required": ["code"] })
 }
 
-/// Returns the responses that operations refer to.
+/// Returns the responses that operations refer to, by name.
 pub(super) fn components() -> Map<String, Value> {
     Failure::ALL.iter().map(|failure| (format!("{failure:?}"), failure.to_value())).collect()
 }
 
-/// Returns the headers that responses refer to.
+/// Returns the headers that responses refer to, by name.
 pub(super) fn headers() -> Value {
     let header = |description: &str, schema: Value, example: Value| json!({ "description": description, "required": true, "schema": schema, "example": example });
     let rate = |description: &str, schema: Value, example: Value| {
         let description =
-            format!("{description}; only where the requests per minute of the team or the key are bounded");
+            format!("{description}; only if the team or the key has a limit of requests per minute");
         json!({ "description": description, "required": false, "schema": schema, "example": example })
     };
     let count = json!({ "type": "integer", "minimum": 0 });
     json!({
-        "RateLimit-Limit": rate("The requests of a minute, and the most at once", count.clone(), json!(60)),
-        "RateLimit-Remaining": rate("The requests that would be admitted now", count.clone(), json!(59)),
-        "RateLimit-Reset": rate("After how many seconds all of them would be", count, json!(1)),
-        "RateLimit-Policy": rate("The requests and the seconds that they are for", json!({ "type": "string" }), json!("60;w=60")),
+        "RateLimit-Limit": rate("Requests per minute, and maximum burst", count.clone(), json!(60)),
+        "RateLimit-Remaining": rate("Requests that would be admitted now", count.clone(), json!(59)),
+        "RateLimit-Reset": rate("Seconds until the full limit is available", count, json!(1)),
+        "RateLimit-Policy": rate("Requests and the window in seconds", json!({ "type": "string" }), json!("60;w=60")),
         "x-request-id": header(
-            "Names the request in the log",
+            "Identifies the request in the log",
             json!({ "type": "string" }),
             json!(example::REQUEST_ID),
         ),
         "WWW-Authenticate": header(
-            "How to authenticate",
+            "Authentication scheme",
             json!({ "type": "string", "const": "Bearer" }),
             json!("Bearer"),
         ),
-        "Allow": header("The methods of the path", json!({ "type": "string" }), json!("POST")),
+        "Allow": header("Methods that the path supports", json!({ "type": "string" }), json!("POST")),
         "Retry-After": header(
-            "After how many seconds to try again",
+            "Seconds to wait before the next attempt",
             json!({ "type": "integer", "minimum": 1 }),
             json!(1),
         ),
     })
 }
 
-/// The headers of callers whose requests per minute are bounded.
-const RATE: [&str; 4] = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"];
+/// Headers of the rate limit.
+const RATE_LIMIT: [&str; 4] =
+    ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"];
 
-/// Adds what tells how far a caller has come with its requests per minute.
-pub(super) fn add_rate(headers: &mut Value) {
-    for name in RATE {
+/// Adds the headers of the rate limit.
+pub(super) fn add_rate_limit(headers: &mut Value) {
+    for name in RATE_LIMIT {
         headers[name] = json!({ "$ref": format!("#/components/headers/{name}") });
     }
 }
@@ -244,7 +245,7 @@ pub(super) fn request_id() -> Value {
     json!({ "$ref": "#/components/headers/x-request-id" })
 }
 
-/// Returns a response whose body has this schema.
+/// Returns a successful response with a body of this schema.
 pub(super) fn success(description: &str, schema: &str, examples: &[Example]) -> Value {
     json!({
         "description": description,
@@ -253,7 +254,7 @@ pub(super) fn success(description: &str, schema: &str, examples: &[Example]) -> 
     })
 }
 
-/// Returns a JSON body with this schema.
+/// Returns a JSON body of this schema.
 pub(super) fn content(schema: &str, examples: &[Example]) -> Value {
     let examples: Map<String, Value> = examples
         .iter()
@@ -270,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_conditions_of_a_response_have_one_status() {
+    fn codes_of_a_response_have_one_status() {
         for failure in Failure::ALL {
             assert!(failure.codes().iter().all(|code| code.status() == failure.status()), "{failure:?}");
         }

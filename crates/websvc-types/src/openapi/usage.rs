@@ -1,4 +1,4 @@
-//! The operations that tell a team what it may use and has used.
+//! Operations that return usage and limits of the team.
 
 use serde_json::{Value, json};
 
@@ -6,16 +6,17 @@ use super::example::{Example, example};
 use super::operation::{KEYED, Operation};
 use super::response::Failure;
 
+/// Failures of the operations that return usage by month.
 const HISTORY: &[&[Failure]] = &[KEYED, &[Failure::InvalidParameter]];
 
 pub(super) fn credit_usage() -> Operation {
     Operation {
         id: "creditUsage",
         tag: "usage",
-        summary: "Returns what the team can still spend",
-        description: "What requests in work hold counts as unspent.",
+        summary: "Get the remaining credits of the team",
+        description: "Credits reserved by requests in flight count as remaining.",
         body: None,
-        answer: ("CreditUsage", balances("Credits")),
+        response: ("CreditUsage", balances("Credits")),
         failures: &[KEYED],
     }
 }
@@ -24,10 +25,10 @@ pub(super) fn token_usage() -> Operation {
     Operation {
         id: "tokenUsage",
         tag: "usage",
-        summary: "Returns what the team can still spend, in tokens",
-        description: "For clients that count tokens: one token is one credit here.",
+        summary: "Get the remaining credits of the team, as tokens",
+        description: "For clients that count tokens: one token is one credit.",
         body: None,
-        answer: ("TokenUsage", balances("Tokens")),
+        response: ("TokenUsage", balances("Tokens")),
         failures: &[KEYED],
     }
 }
@@ -36,10 +37,10 @@ pub(super) fn credit_history() -> Operation {
     Operation {
         id: "creditUsageHistory",
         tag: "usage",
-        summary: "Returns what the team has used by month",
-        description: "The months in which something was used, the oldest first.",
+        summary: "Get the usage of the team by month",
+        description: "Months with usage, the oldest first.",
         body: None,
-        answer: ("CreditHistory", periods("creditsUsed")),
+        response: ("CreditHistory", periods("creditsUsed")),
         failures: HISTORY,
     }
 }
@@ -48,10 +49,10 @@ pub(super) fn token_history() -> Operation {
     Operation {
         id: "tokenUsageHistory",
         tag: "usage",
-        summary: "Returns what the team has used by month, in tokens",
-        description: "For clients that count tokens: one token is one credit here.",
+        summary: "Get the usage of the team by month, in tokens",
+        description: "For clients that count tokens: one token is one credit.",
         body: None,
-        answer: ("TokenHistory", periods("tokensUsed")),
+        response: ("TokenHistory", periods("tokensUsed")),
         failures: HISTORY,
     }
 }
@@ -60,15 +61,14 @@ pub(super) fn queue_status() -> Operation {
     Operation {
         id: "queueStatus",
         tag: "usage",
-        summary: "Returns the requests and the pages of jobs of the team that are in work",
-        description: "Requests of this process, asking not among them, and pages of crawls and batches that are worked on or \
-            wait.",
+        summary: "Get the requests and job pages of the team that are in flight or queued",
+        description: "Counts the requests of this process, without this one, and the pages of crawls and batches.",
         body: None,
-        answer: (
+        response: (
             "QueueStatus",
             vec![example(
                 "busy",
-                "Three requests are worked on",
+                "Three requests are in flight",
                 json!({
                     "success": true,
                     "jobsInQueue": 3,
@@ -88,21 +88,21 @@ pub(super) fn concurrency_check() -> Operation {
     Operation {
         id: "concurrencyCheck",
         tag: "usage",
-        summary: "Returns how many requests of the team are in work",
-        description: "Of this process; asking is not counted.",
+        summary: "Get the number of requests of the team in flight",
+        description: "Counts the requests of this process, without this one.",
         body: None,
-        answer: ("ConcurrencyCheck", vec![example("busy", "Three requests are worked on", value)]),
+        response: ("ConcurrencyCheck", vec![example("busy", "Three requests are in flight", value)]),
         failures: &[KEYED],
     }
 }
 
-/// Adds the parameter that tells the keys apart.
+/// Adds the parameter for usage by key.
 pub(super) fn by_key(mut operation: Value) -> Value {
     operation["parameters"] = json!([{
         "name": "byApiKey",
         "in": "query",
         "required": false,
-        "description": "Whether to tell the keys of the team apart",
+        "description": "True returns the usage by API key",
         "schema": { "type": "boolean", "default": false },
     }]);
     operation
@@ -117,7 +117,7 @@ fn balances(unit: &str) -> Vec<Example> {
     };
     vec![
         example("budget", "A team with a budget", balance(940, Some(1000), Some("2026-11-01T09:00:00Z"))),
-        example("unlimited", "A team without one", balance(2_147_483_647, None, None)),
+        example("unlimited", "A team without a budget", balance(2_147_483_647, None, None)),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! The operations on events of jobs that could not be delivered.
+//! Operations on dead letters: events of jobs that could not be delivered.
 
 use serde_json::{Value, json};
 
@@ -25,10 +25,10 @@ fn list() -> Operation {
     Operation {
         id: "webhookDeadLetters",
         tag: "jobs",
-        summary: "Returns the events of jobs that could not be delivered",
-        description: "Of the team, and of the kinds of jobs that the key may begin; in the order in which they happened.",
+        summary: "List the job events that could not be delivered",
+        description: "Lists events of the team, of the types of jobs that the key can start, the oldest first.",
         body: None,
-        answer: (
+        response: (
             "WebhookDeadLetters",
             vec![example(
                 "one",
@@ -42,7 +42,7 @@ fn list() -> Operation {
                         "url": "https://hooks.test/websvc",
                         "attempts": 8,
                         "lastStatus": 503,
-                        "lastError": "it answers with status 503",
+                        "lastError": "the receiver responded with 503",
                         "createdAt": "2026-11-22T12:30:00.000Z",
                         "lastAttemptAt": "2026-11-22T18:12:41.000Z",
                         "expiresAt": "2026-11-25T18:12:41.000Z",
@@ -59,10 +59,10 @@ fn retry() -> Operation {
     Operation {
         id: "retryWebhookDeadLetter",
         tag: "jobs",
-        summary: "Has an event tried anew that could not be delivered",
-        description: "At once, and as often as a new one, under the same identifier.",
+        summary: "Retry the delivery of an event",
+        description: "Tries the event at once, and as often as a new event, with the same ID.",
         body: None,
-        answer: ("WebhookLetterDone", done("It is tried anew")),
+        response: ("WebhookLetterDone", done("The event is retried")),
         failures: CHANGE,
     }
 }
@@ -71,10 +71,10 @@ fn delete() -> Operation {
     Operation {
         id: "deleteWebhookDeadLetter",
         tag: "jobs",
-        summary: "Forgets an event that could not be delivered",
-        description: "Before its time.",
+        summary: "Delete an event that could not be delivered",
+        description: "Deletes the event before it expires.",
         body: None,
-        answer: ("WebhookLetterDone", done("It is forgotten")),
+        response: ("WebhookLetterDone", done("The event is deleted")),
         failures: CHANGE,
     }
 }
@@ -88,7 +88,7 @@ fn with_id(mut operation: Value) -> Value {
         "name": "id",
         "in": "path",
         "required": true,
-        "description": "Identifier of the event",
+        "description": "ID of the event",
         "schema": { "type": "string", "minLength": 1, "maxLength": 64, "pattern": "^[0-9A-Za-z_]+$" },
     });
     add_parameters(&mut operation, vec![id]);
@@ -96,15 +96,15 @@ fn with_id(mut operation: Value) -> Value {
 }
 
 fn with_range(mut operation: Value) -> Value {
-    let number = |name: &str, description: &str, least: u64, default: u64| {
+    let number = |name: &str, description: &str, minimum: u64, default: u64| {
         json!({
             "name": name, "in": "query", "required": false, "description": description,
-            "schema": { "type": "integer", "minimum": least, "maximum": u64::MAX, "default": default },
+            "schema": { "type": "integer", "minimum": minimum, "maximum": u64::MAX, "default": default },
         })
     };
     let range = vec![
-        number("skip", "How many to leave out", 0, 0),
-        number("limit", "How many at most; more than 1000 are 1000", 1, DEAD_LETTERS_DEFAULT),
+        number("skip", "Number of events to skip", 0, 0),
+        number("limit", "Maximum number of events; more than 1000 counts as 1000", 1, DEAD_LETTERS_DEFAULT),
     ];
     add_parameters(&mut operation, range);
     operation

@@ -1,15 +1,15 @@
-//! End user of a request.
+//! User that a request is made for.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::USERNAME_MAX_CHARS;
 
-/// Attribution of a request in the organization's logging events, when that is enabled.
+/// User that a request is made for, recorded in the audit events of the team if the operator enables them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AuditMetadata {
-    /// The user, at most 1024 characters.
+    /// Name of the user, at most 1024 characters.
     #[schemars(length(max = USERNAME_MAX_CHARS))]
     pub username: String,
 }

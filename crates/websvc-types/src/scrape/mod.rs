@@ -1,4 +1,4 @@
-//! How pages are scraped (specification, section 2.2).
+//! Request, options and response of a scrape (specification, section 2.2).
 
 mod audit;
 mod location;

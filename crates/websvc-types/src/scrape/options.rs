@@ -1,4 +1,4 @@
-//! The options of a scrape (specification, section 2.2).
+//! Options of a scrape (specification, section 2.2).
 
 use std::collections::BTreeMap;
 
@@ -16,127 +16,144 @@ use crate::limits::{
 };
 use crate::pattern::{HEADER_NAME, HEADER_VALUE, NOT_BLANK};
 
-/// How each page is scraped.
+/// Options of scraping a page.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::{Action, Format, ScrapeOptions, action, format};
+///
+/// let options = ScrapeOptions {
+///     formats: Some(vec![Format::Markdown(format::Markdown {})]),
+///     max_age: Some(3_600_000), // one hour
+///     actions: Some(vec![Action::Click(action::Click { selector: "#more".to_owned(), all: None })]),
+///     ..ScrapeOptions::default()
+/// };
+/// let json = r##"{"formats": ["markdown"], "maxAge": 3600000, "actions": [{"type": "click", "selector": "#more"}]}"##;
+/// assert_eq!(serde_json::from_str::<ScrapeOptions>(json)?, options);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(transform = add_rules)]
 pub struct ScrapeOptions {
-    /// Formats of each page. Default in a search: none, so no page is scraped; else markdown.
+    /// Formats of the page. Default: markdown; in a search none, so that no page is scraped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub formats: Option<Vec<Format>>,
-    /// Leaves out headers, navigation, footers and the like, by rules and without a model. Default: true.
+    /// True removes headers, navigation, footers and the like, by rules, without a language model. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub only_main_content: Option<bool>,
-    /// Beta. An extra pass of a language model over the markdown that removes what is left of boilerplate. Not
-    /// for requests of zero data retention. Default: false.
+    /// Beta. True removes the remaining boilerplate from the markdown with a language model. Cannot be combined with
+    /// zero data retention, which includes `lockdown`. Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub only_clean_content: Option<bool>,
-    /// Keeps only these: tag names or CSS selectors.
+    /// Keeps only these elements: tag names or CSS selectors, each at most 2000 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(inner(length(max = SELECTOR_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub include_tags: Option<Vec<String>>,
-    /// Leaves these out: tag names or CSS selectors.
+    /// Removes these elements: tag names or CSS selectors, each at most 2000 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(inner(length(max = SELECTOR_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub exclude_tags: Option<Vec<String>>,
-    /// A cached page younger than this, in milliseconds, is returned; an older one is scraped again. Default:
-    /// two days, two years under lockdown.
+    /// Maximum age of a cached page, in milliseconds; an older page is fetched again, and 0 always fetches. Default:
+    /// two days, or two years under `lockdown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = AGE_MAX_MS), extend("default" = MAX_AGE_DEFAULT_MS))]
     pub max_age: Option<u64>,
-    /// Asks only the cache, for a page at least this old in milliseconds; 1 takes any. Nothing found: 404
-    /// SCRAPE_NO_CACHED_DATA.
+    /// Minimum age of a cached page, in milliseconds; 1 accepts any cached page. Uses only the cache: without such a
+    /// page, the response is 404 `SCRAPE_NO_CACHED_DATA`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = AGE_MAX_MS))]
     pub min_age: Option<u64>,
-    /// Headers sent with the request, such as cookies.
+    /// Headers of the request for the page, such as cookies; at most 65536 bytes. A page fetched with headers is not
+    /// cached.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns)]
     pub headers: Option<BTreeMap<String, String>>,
-    /// Waits this long, in milliseconds, before the content is taken, beyond the service's own wait. At
-    /// most 60000, with the waits of all actions. Default: 0.
+    /// Additional time to wait before the content is read, in milliseconds: at most 60000 together with the waits of
+    /// all actions. Default: 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = WAIT_TOTAL_MAX_MS), extend("default" = 0))]
     pub wait_for: Option<u64>,
-    /// Emulates a mobile device. Default: false.
+    /// True emulates a mobile device. Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub mobile: Option<bool>,
-    /// Accepts certificates that cannot be verified. Default: true.
+    /// True accepts TLS certificates that cannot be verified, with a `warning`. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub skip_tls_verification: Option<bool>,
-    /// Time for one page in milliseconds, 1000 to 300000. Default: 60000.
+    /// Time limit of a page, in milliseconds, 1000 to 300000. Default: 60000.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = SCRAPE_TIMEOUT_MIN_MS, max = SCRAPE_TIMEOUT_MAX_MS), extend("default" = SCRAPE_TIMEOUT_DEFAULT_MS))]
     pub timeout: Option<u64>,
-    /// Files that are turned into text. Default: pdf; an empty list returns a PDF as base64.
+    /// Types of files that are converted to text. An empty list returns a PDF as base64. Default: pdf.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parsers: Option<Vec<Parser>>,
-    /// Actions of a browser on the page before its content is read, at most 50.
+    /// Browser actions to run on the page before its content is read, at most 50. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = ACTIONS_MAX))]
     pub actions: Option<Vec<Action>>,
     /// Location that the page is visited from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
-    /// Replaces images embedded as base64 in the markdown by a placeholder; the alternative text stays.
-    /// Default: true.
+    /// True replaces base64 images in the markdown by a placeholder; their alternative text stays. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub remove_base64_images: Option<bool>,
-    /// Blocks advertisements and cookie banners. Default: true.
+    /// True blocks advertisements and cookie banners. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub block_ads: Option<bool>,
-    /// The way to the page. Default: auto.
+    /// Proxy tier that fetches the page. Default: auto.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "auto"))]
     pub proxy: Option<Proxy>,
-    /// Keeps the page in the cache and the index. Requests with headers or actions never do. Default: true.
+    /// True stores the page in the cache and the index. A page fetched with `headers`, `actions` or `profile` is never
+    /// stored. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub store_in_cache: Option<bool>,
-    /// Serves from the cache only and never contacts the target; counts as zero data retention. Nothing found:
-    /// 404 SCRAPE_LOCKDOWN_CACHE_MISS. Default: false.
+    /// True uses only the cache and never contacts the target; counts as zero data retention. Without a cached page,
+    /// the response is 404 `SCRAPE_LOCKDOWN_CACHE_MISS`. Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub lockdown: Option<bool>,
-    /// Removes personal data from the markdown: true for the defaults, or an object. Default: false.
+    /// Removes personal data from the markdown: true for the defaults, or an object with options. Default: false.
     #[serde(rename = "redactPII", skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub redact_pii: Option<RedactPii>,
-    /// Browser storage that outlives the request.
+    /// Persistent browser storage, shared by requests with the same profile name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
-    /// Overrides the organization's threat protection.
+    /// Changes the threat protection of the team for this request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threat_protection: Option<ThreatProtection>,
-    /// End user of the request.
+    /// User that the request is made for, recorded in the audit events of the team.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_metadata: Option<AuditMetadata>,
-    /// Which integration sent the request; any text, only logged.
+    /// Name of the integration. Accepted for compatibility and not used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
-    /// Which client sent the request; any text, only logged.
+    /// Name of the client. Accepted for compatibility and not used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }
 
-/// Adds what attributes cannot say: the options that exclude each other, and the Rust client's place of the options
-/// of the format json.
+/// Adds the rules that attributes cannot express: options that exclude each other, and the field in which the official
+/// Rust client sends the options of the format `json`.
 fn add_rules(schema: &mut Schema) {
-    let on = json!({ "const": true });
+    let enabled = json!({ "const": true });
     schema.insert(
         "not".to_owned(),
         json!({
             "required": ["onlyCleanContent", "lockdown"],
-            "properties": { "onlyCleanContent": on, "lockdown": on },
+            "properties": { "onlyCleanContent": enabled, "lockdown": enabled },
         }),
     );
-    let description = "The options of the format json, where formats has its bare name.";
+    let description = "Options of the format `json`, if `formats` has its bare name.";
     let options = json!([{ "$ref": "#/$defs/Json" }, { "type": "null" }]);
     let property = json!({ "anyOf": options, "deprecated": true, "description": description });
     compat::add_property(schema, JSON_OPTIONS, property);

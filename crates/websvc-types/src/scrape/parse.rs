@@ -1,50 +1,52 @@
-//! The conversion of an uploaded file (clients.md, section 2.12).
+//! Conversion of an uploaded file (clients.md, section 2.12).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ScrapeOptions;
 
-/// How an uploaded file is read. Options that only a page of the web has are refused, see `PARSE_UNSUPPORTED_OPTIONS`.
+/// Options of `POST /v2/parse`, sent with the uploaded file. Options that apply only to web pages are rejected with 400
+/// `PARSE_UNSUPPORTED_OPTIONS`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ParseOptions {
-    /// Keeps nothing of the request; the team must be allowed to. Default: what the team has.
+    /// True stores nothing of the request; 403 if the team is not permitted to use it. Default: the setting of the
+    /// team.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zero_data_retention: Option<bool>,
-    /// Options for the content of the file, as for a page.
+    /// Options of the content, as for a page.
     #[serde(flatten)]
     pub options: ScrapeOptions,
 }
 
-/// The kinds of files that can be uploaded.
+/// Response of `GET /v2/parse/formats`: the file types that can be uploaded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ParseFormats {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// The kinds.
+    /// File types.
     pub data: ParseFormatList,
 }
 
-/// A list of kinds of files.
+/// List of file types.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ParseFormatList {
-    /// The kinds that are known.
+    /// Known file types, also those that are not available.
     pub formats: Vec<ParseFormat>,
 }
 
-/// A kind of file.
+/// File type that can be uploaded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ParseFormat {
-    /// Its name, such as `docx`.
+    /// Name of the type, such as `docx`.
     pub format: String,
-    /// Kind of the file: `document`, `spreadsheet`, `presentation`, `book`, `page` or `text`.
+    /// Kind of the type: `document`, `spreadsheet`, `presentation`, `book`, `page` or `text`.
     pub kind: String,
-    /// The endings of such files, without the dot.
+    /// File name extensions, without the dot.
     pub extensions: Vec<String>,
-    /// The media types that name it.
+    /// Media types.
     pub mime_types: Vec<String>,
-    /// True if this installation can read the type.
+    /// True if this installation can read files of this type.
     pub available: bool,
 }

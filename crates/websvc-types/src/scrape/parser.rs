@@ -1,4 +1,4 @@
-//! How files that are no web pages are read.
+//! Parsers of files that are not web pages.
 
 use schemars::{JsonSchema, Schema};
 use serde::de::value::MapAccessDeserializer;
@@ -9,46 +9,56 @@ use crate::bare_name::{self, BareName, with_names};
 use crate::compat;
 use crate::limits::{MAX_PAGES_MAX, MAX_PAGES_MIN};
 
-/// A parser of files: an object with `type`, or the bare name.
+/// Parser of a file type: an object with `type`, or its bare name.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::{Parser, ParserKind, ParserMode};
+///
+/// let parser: Parser = serde_json::from_str(r#"{"type": "pdf", "mode": "fast", "maxPages": 20}"#)?;
+/// assert_eq!(parser, Parser { mode: Some(ParserMode::Fast), max_pages: Some(20), ..Parser::new(ParserKind::Pdf) });
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self", rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(transform = add_names)]
 pub struct Parser {
-    /// The kind of file.
+    /// File type.
     #[serde(rename = "type")]
     pub kind: ParserKind,
-    /// How the text is got. Default: auto.
+    /// Method of text extraction. Default: auto.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "auto"))]
     pub mode: Option<ParserMode>,
-    /// At most this many pages are read, 1 to 10000.
+    /// Maximum number of pages to read, 1 to 10000. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = MAX_PAGES_MIN, max = MAX_PAGES_MAX))]
     pub max_pages: Option<u32>,
 }
 
-/// The kinds of files with a parser.
+/// File types with a parser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ParserKind {
-    /// PDF; billed 1 credit per page.
+    /// PDF; costs 1 credit per page.
     Pdf,
 }
 
-/// How the text of a file is got.
+/// Methods of text extraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ParserMode {
-    /// The embedded text only.
+    /// Reads only the embedded text.
     Fast,
-    /// The embedded text, and character recognition where there is none.
+    /// Reads the embedded text, and recognizes characters on pages without it.
     Auto,
-    /// Character recognition on every page.
+    /// Recognizes characters on every page.
     Ocr,
 }
 
 impl Parser {
-    /// Returns the parser of this kind with its defaults.
+    /// Creates the parser of this file type with its defaults.
     #[must_use]
     pub fn new(kind: ParserKind) -> Self {
         Self { kind, mode: None, max_pages: None }

@@ -1,28 +1,28 @@
-//! The way to a page.
+//! Proxy tiers.
 
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The way to a page.
+/// Proxy tier that fetches a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = add_alias)]
 pub enum Proxy {
-    /// For sites with no or basic defences; fast.
+    /// Fast; for sites with no or basic bot protection.
     Basic,
-    /// For sites with advanced defences; slower, up to 5 credits.
+    /// Slower; for sites with strong bot protection. Costs up to 5 credits.
     #[serde(alias = "stealth")]
     Enhanced,
-    /// Enhanced when basic fails: 5 credits then, the regular cost else.
+    /// `basic`, and `enhanced` if that fails. Costs 5 credits if `enhanced` was needed, otherwise the regular price.
     Auto,
 }
 
-/// Adds the older name of the enhanced way, which official clients still send.
+/// Adds the older name of `enhanced`, which official clients still send.
 fn add_alias(schema: &mut Schema) {
     if let Some(Value::Array(names)) = schema.get_mut("oneOf") {
         names.push(
-            json!({ "description": "The older name of enhanced.", "type": "string", "const": "stealth" }),
+            json!({ "description": "Older name of `enhanced`.", "type": "string", "const": "stealth" }),
         );
     }
 }

@@ -7,25 +7,36 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Removal of personal data: true for the defaults, an object to configure it.
+/// Removal of personal data from the markdown: a boolean, or an object with options.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::{RedactEntity, RedactOptions, RedactPii};
+///
+/// let redact = RedactPii::On(RedactOptions { entities: Some(vec![RedactEntity::Email]), ..RedactOptions::default() });
+/// assert_eq!(serde_json::to_string(&redact)?, r#"{"entities":["EMAIL"]}"#);
+/// assert_eq!(serde_json::from_str::<RedactPii>("true")?, RedactPii::On(RedactOptions::default()));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum RedactPii {
-    /// It is not.
+    /// Personal data stays.
     #[default]
     Off,
-    /// It is.
+    /// Personal data is removed.
     On(RedactOptions),
 }
 
-/// How personal data is removed.
+/// Options of the removal of personal data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RedactOptions {
-    /// How it is found. Default: accurate.
+    /// Method of detection. Default: accurate.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "accurate"))]
     pub mode: Option<RedactMode>,
-    /// Entities that are removed. Default: all.
+    /// Kinds of personal data to remove; an empty list means all. Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entities: Option<Vec<RedactEntity>>,
     /// Replacement of removed data. Default: tag.
@@ -34,37 +45,37 @@ pub struct RedactOptions {
     pub replace_style: Option<ReplaceStyle>,
 }
 
-/// How personal data is found.
+/// Methods of detecting personal data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RedactMode {
-    /// By a model, for precision.
+    /// Uses a model, for precision.
     Accurate,
-    /// By a model and rules, for recall.
+    /// Uses a model and rules, for recall.
     Aggressive,
-    /// By rules, without a model.
+    /// Uses rules only.
     Fast,
 }
 
-/// A kind of personal data.
+/// Kinds of personal data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum RedactEntity {
     /// Names of people.
     Person,
-    /// Mail addresses.
+    /// Email addresses.
     Email,
     /// Telephone numbers.
     Phone,
-    /// Addresses and places.
+    /// Postal addresses and places.
     Location,
-    /// Cards, accounts, amounts.
+    /// Card and account numbers, amounts of money.
     Financial,
     /// Passwords, keys, tokens.
     Secret,
 }
 
-/// Replacement of personal data.
+/// Replacements of personal data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ReplaceStyle {
@@ -72,7 +83,7 @@ pub enum ReplaceStyle {
     Tag,
     /// As many `*` as there were characters.
     Mask,
-    /// Nothing.
+    /// Nothing: the data is removed.
     Remove,
 }
 

@@ -1,16 +1,29 @@
-//! The answer to a request for one page.
+//! Response of a scrape.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::search::PageContent;
 
-/// A page.
+/// Response of `POST /v2/scrape`, `GET /v2/scrape/{id}` and `POST /v2/parse`.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::ScrapeResponse;
+///
+/// let response: ScrapeResponse = serde_json::from_str(r##"{
+///     "success": true,
+///     "data": { "markdown": "# Green tea", "metadata": { "statusCode": 200 } }
+/// }"##)?;
+/// assert_eq!(response.data.markdown.as_deref(), Some("# Green tea"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScrapeResponse {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// The page in the formats that were asked for; `metadata.scrapeId` is what `GET /v2/scrape/{id}` takes.
+    /// Page in the requested formats. `metadata.scrapeId` is the ID for `GET /v2/scrape/{id}`.
     pub data: PageContent,
     /// Problems that did not fail the request; `data.warning` has the same text.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,17 +1,17 @@
-//! The size of a browser window.
+//! Size of a browser window.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{VIEWPORT_MAX_HEIGHT, VIEWPORT_MAX_WIDTH, VIEWPORT_MIN};
 
-/// The size of a browser window, in pixels.
+/// Size of a browser window, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Viewport {
-    /// Width in pixels.
+    /// Width in pixels, 1 to 7680.
     #[schemars(range(min = VIEWPORT_MIN, max = VIEWPORT_MAX_WIDTH))]
     pub width: u32,
-    /// Height in pixels.
+    /// Height in pixels, 1 to 4320.
     #[schemars(range(min = VIEWPORT_MIN, max = VIEWPORT_MAX_HEIGHT))]
     pub height: u32,
 }

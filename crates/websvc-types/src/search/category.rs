@@ -1,4 +1,4 @@
-//! Kinds of pages.
+//! Page categories of a search.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, IgnoredAny, MapAccess};
@@ -8,13 +8,21 @@ use crate::bare_name::{self, BareName};
 use crate::compat;
 use crate::tagged::{self, Tagged};
 
-/// A kind of page: its bare name, or an object with it as `type`. Written as the name.
+/// Category of a page. Read from its bare name or from an object with `type`, written as the name.
+///
+/// ```
+/// use websvc_types::Category;
+///
+/// let categories: Vec<Category> = serde_json::from_str(r#"["github", {"type": "pdf"}]"#)?;
+/// assert_eq!(categories, [Category::Github, Category::Pdf]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Category {
     /// Pages of GitHub.
     Github,
-    /// Pages of publishers and archives of research.
+    /// Pages of research publishers and archives.
     Research,
     /// PDF files.
     Pdf,
@@ -57,8 +65,8 @@ impl JsonSchema for Category {
         "Category".into()
     }
 
-    /// Written out at each place, because requests and responses spell it differently: in the OpenAPI document both
-    /// would share one name.
+    /// Inlined, because the schemas of requests and responses differ and the OpenAPI document would have one name for
+    /// both.
     fn inline_schema() -> bool {
         true
     }
@@ -69,7 +77,7 @@ impl JsonSchema for Category {
             return names;
         }
         json_schema!({
-            "description": "A kind of page: its bare name, or an object with it as type.",
+            "description": "Category of a page: its bare name, or an object with `type`.",
             "anyOf": [
                 names,
                 { "type": "object", "properties": { "type": names }, "required": ["type"] },

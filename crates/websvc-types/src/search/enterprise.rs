@@ -1,17 +1,17 @@
-//! Retention of what a search leaves behind.
+//! Data retention of a search.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A kind of data retention.
+/// Data retention of a search. Other values than `default` must be enabled for the team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RetentionOption {
-    /// Anonymized zero data retention.
+    /// Zero data retention for content; the request is also recorded without its caller.
     Anon,
-    /// Zero data retention end to end.
+    /// Zero data retention, end to end.
     Zdr,
-    /// The ordinary retention, as some clients write it.
+    /// Ordinary retention, the same as an empty list.
     Default,
 }
 

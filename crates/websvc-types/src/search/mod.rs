@@ -1,4 +1,4 @@
-//! The search operation: request and response (specification, sections 2.1 and 2.6).
+//! Request and response of a search, `POST /v2/search` (specification, sections 2.1 and 2.6).
 
 mod category;
 mod enterprise;

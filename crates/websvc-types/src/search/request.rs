@@ -1,4 +1,4 @@
-//! The request of a search (specification, section 2.1).
+//! Request of a search (specification, section 2.1).
 
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -14,89 +14,129 @@ use crate::limits::{
 use crate::pattern::{NOT_BLANK, TBS};
 use crate::scrape::{ScrapeOptions, ThreatProtection};
 
-/// A search, with the content of the results when `scrapeOptions.formats` asks for it.
+/// Request of `POST /v2/search`. With `scrapeOptions.formats`, each result carries the content of its page.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::{Category, Format, ScrapeOptions, SearchRequest, format};
+///
+/// let request = SearchRequest {
+///     limit: Some(3),
+///     categories: Some(vec![Category::Github]),
+///     scrape_options: Some(ScrapeOptions {
+///         formats: Some(vec![Format::Markdown(format::Markdown {})]),
+///         ..ScrapeOptions::default()
+///     }),
+///     ..SearchRequest::new("asyncio gather")
+/// };
+/// assert_eq!(
+///     serde_json::to_value(&request)?,
+///     serde_json::json!({
+///         "query": "asyncio gather",
+///         "limit": 3,
+///         "categories": ["github"],
+///         "scrapeOptions": { "formats": [{ "type": "markdown" }] },
+///     })
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = add_rules)]
 pub struct SearchRequest {
-    /// Search query, at most 500 characters; may contain query operators such as `site:` and `"phrases"`.
+    /// Search query, 1 to 500 characters. Supports query operators such as `site:` and `"phrases"`.
     #[schemars(length(min = 1, max = QUERY_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub query: String,
-    /// How many results at most, per source, 1 to 100. Default: 10.
+    /// Maximum number of results per source, 1 to 100. Default: 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = LIMIT_MIN, max = LIMIT_MAX), extend("default" = LIMIT_DEFAULT))]
     pub limit: Option<u32>,
-    /// Sources to search; the response has one array for each. Default: web.
+    /// Sources to search; the response has one list for each. Default: web.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = [{"type": "web"}]))]
     pub sources: Option<Vec<Source>>,
-    /// Kinds of pages that are kept. Default: all.
+    /// Returns only pages of any of these categories. Default: all pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = []))]
     pub categories: Option<Vec<Category>>,
-    /// Only results of these hosts: hostnames without protocol and path. Not together with excludeDomains.
+    /// Returns only results of these hosts and their subdomains: at most 1000 hostnames without protocol and path.
+    /// Cannot be combined with `excludeDomains`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = DOMAINS_MAX))]
     pub include_domains: Option<Vec<String>>,
-    /// No results of these hosts: hostnames without protocol and path. Not together with includeDomains.
+    /// Excludes results of these hosts and their subdomains: at most 1000 hostnames without protocol and path. Cannot
+    /// be combined with `includeDomains`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = DOMAINS_MAX))]
     pub exclude_domains: Option<Vec<String>>,
-    /// Time filter: `qdr:d`, `cdr:1,cd_min:MM/DD/YYYY,cd_max:MM/DD/YYYY`, `sbd:1`, combined by commas.
+    /// Time filter: `qdr:d` (last day; also `h`, `w`, `m`, `y`), `cdr:1,cd_min:MM/DD/YYYY,cd_max:MM/DD/YYYY` (range of
+    /// days), `sbd:1` (newest first), combined by commas.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = TBS))]
     pub tbs: Option<String>,
-    /// Place of the searcher: `<city>,<region>,<country>` or a country. Best together with `country`.
+    /// Location of the user: `City,Region,Country` or a country. Best together with `country`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
-    /// Country of the searcher by its ISO code, such as US or DE. Best together with `location`. Default: US.
+    /// Country of the user: an ISO 3166-1 alpha-2 code such as `DE`, in any letter case. Best together with `location`.
+    /// Default: US.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = COUNTRY_DEFAULT), transform = add_pattern)]
     pub country: Option<String>,
-    /// Filters explicit content. Default: no filter.
+    /// True removes explicit content. Default: no filter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safe: Option<bool>,
-    /// Time for the whole request, in milliseconds. Default: 60000.
+    /// Time limit of the whole request, in milliseconds, 1 to 300000; less than 1000 counts as 1000. Default: 60000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = SEARCH_TIMEOUT_MIN_MS, max = SEARCH_TIMEOUT_MAX_MS), extend("default" = SEARCH_TIMEOUT_DEFAULT_MS))]
     pub timeout: Option<u64>,
-    /// Leaves out results whose URL the other operations would refuse. Default: false.
+    /// True removes results whose URL cannot be scraped, that is all but http and https. Default: false.
     #[serde(rename = "ignoreInvalidURLs", default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub ignore_invalid_urls: Option<bool>,
-    /// Describes each result by its passage about the query; false gives the source's own description. Default:
-    /// true.
+    /// True describes each result by the passage of the page that matches the query, false by the description that the
+    /// page gives of itself. Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub highlights: Option<bool>,
-    /// `zdr` for zero data retention end to end, `anon` for the anonymized kind. Must be enabled for the team.
+    /// Data retention: `zdr` for zero data retention end to end, `anon` for the anonymized kind, `default` for neither.
+    /// Must be enabled for the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enterprise: Option<Vec<RetentionOption>>,
-    /// How the results are scraped; with formats, each result carries its content.
+    /// Options of scraping the results. Without `formats`, no page is scraped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrape_options: Option<ScrapeOptions>,
-    /// Overrides the organization's threat protection.
+    /// Changes the threat protection of the team for this request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threat_protection: Option<ThreatProtection>,
-    /// Which client sent the request; any text, only logged.
+    /// Name of the client. Accepted for compatibility and not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// Which integration sent the request; any text, only logged.
+    /// Name of the integration. Accepted for compatibility and not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 
-/// Adds what attributes cannot say: the filters that exclude each other, and the Rust client's spelling.
+impl SearchRequest {
+    /// Creates a request for this query, with all other fields absent.
+    #[must_use]
+    pub fn new(query: impl Into<String>) -> Self {
+        Self { query: query.into(), ..Self::default() }
+    }
+}
+
+/// Adds the rules that attributes cannot express: filters that exclude each other, and a spelling of the official Rust
+/// client.
 fn add_rules(schema: &mut Schema) {
-    let filled = json!({ "type": "array", "minItems": 1 });
+    let non_empty = json!({ "type": "array", "minItems": 1 });
     schema.insert(
         "not".to_owned(),
         json!({
             "required": ["includeDomains", "excludeDomains"],
-            "properties": { "includeDomains": filled, "excludeDomains": filled },
+            "properties": { "includeDomains": non_empty, "excludeDomains": non_empty },
         }),
     );
-    let description = "Another spelling of ignoreInvalidURLs, which wins.";
+    let description = "Another spelling of `ignoreInvalidURLs`, which takes precedence.";
     let property = json!({ "type": ["boolean", "null"], "deprecated": true, "description": description });
     compat::add_property(schema, IGNORE_INVALID_URLS, property);
 }

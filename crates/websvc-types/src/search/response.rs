@@ -1,7 +1,6 @@
-//! The response of a search (specification, section 2.6).
+//! Response of a search (specification, section 2.6).
 //!
-//! A key that was not asked for is left out, never null: clients tell a scraped result from a plain one by the keys
-//! that are present.
+//! A field that was not requested is absent, never null: official clients recognize a scraped result by its fields.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,62 +10,79 @@ use super::Category;
 use crate::action::ActionResults;
 use crate::metadata::Metadata;
 
-/// The answer to a search.
+/// Response of `POST /v2/search`.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::SearchResponse;
+///
+/// let response: SearchResponse = serde_json::from_str(r#"{
+///     "success": true,
+///     "data": { "web": [{ "title": "asyncio", "description": "...", "url": "https://docs.example/asyncio" }] },
+///     "id": "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60",
+///     "creditsUsed": 2
+/// }"#)?;
+/// for result in response.data.web.unwrap_or_default() {
+///     println!("{} {}", result.url, result.title);
+/// }
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchResponse {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// The results, by source.
+    /// Results by source.
     pub data: SearchData,
-    /// Problems that did not fail the search.
+    /// Problems that did not fail the request, such as ignored fields or a source that did not respond.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// Identifier of the search.
+    /// ID of the search.
     pub id: String,
     /// Credits charged for the search.
     pub credits_used: u64,
 }
 
-/// The results, by source: those that were asked for and could be searched are present.
+/// Results of a search by source. A source is present if it was requested and could be searched.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SearchData {
-    /// Web pages, the best first.
+    /// Web pages, the most relevant first.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<WebResult>")]
     pub web: Option<Vec<WebResult>>,
-    /// Images, the best first.
+    /// Images, the most relevant first.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<ImageResult>")]
     pub images: Option<Vec<ImageResult>>,
-    /// News, the best first.
+    /// News articles, the most relevant first.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<NewsResult>")]
     pub news: Option<Vec<NewsResult>>,
 }
 
-/// A web page.
+/// Web page found by a search.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WebResult {
     /// Title of the page.
     #[serde(default)]
     pub title: String,
-    /// The passage about the query, or the page's own description.
+    /// Passage of the page that matches the query, or the description that the page gives of itself.
     #[serde(default)]
     pub description: String,
     /// URL of the page.
     pub url: String,
-    /// The kind of page, when categories were asked for.
+    /// Category of the page, if the request has `categories`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Category")]
     pub category: Option<Category>,
-    /// Scraped content.
+    /// Scraped content, if the request has formats.
     #[serde(flatten)]
     pub content: PageContent,
 }
 
-/// An image.
+/// Image found by a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImageResult {
@@ -76,30 +92,30 @@ pub struct ImageResult {
     /// URL of the image.
     #[serde(default)]
     pub image_url: String,
-    /// Width in pixels, when known.
+    /// Width in pixels, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32")]
     pub image_width: Option<u32>,
-    /// Height in pixels, when known.
+    /// Height in pixels, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32")]
     pub image_height: Option<u32>,
-    /// URL of the page that shows it.
+    /// URL of the page with the image.
     #[serde(default)]
     pub url: String,
-    /// Place in the list, from 1.
+    /// Position in the list, from 1.
     #[serde(default)]
     pub position: u32,
 }
 
-/// A piece of news.
+/// News article found by a search.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewsResult {
     /// Title of the article.
     #[serde(default)]
     pub title: String,
-    /// The passage about the query.
+    /// Passage of the article that matches the query.
     #[serde(default)]
     pub snippet: String,
     /// URL of the article.
@@ -113,32 +129,32 @@ pub struct NewsResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub image_url: Option<String>,
-    /// Place in the list, from 1.
+    /// Position in the list, from 1.
     #[serde(default)]
     pub position: u32,
-    /// Scraped content.
+    /// Scraped content, if the request has formats.
     #[serde(flatten)]
     pub content: PageContent,
 }
 
-/// Scraped content of a page: the requested formats, and metadata.
+/// Scraped page: the requested formats, and metadata. Formats that were not requested are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PageContent {
-    /// The content as markdown.
+    /// Content as markdown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub markdown: Option<String>,
-    /// The content as cleaned HTML.
+    /// Content as cleaned HTML.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
-    /// The page as received.
+    /// Page as received, decoded to UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_html: Option<String>,
-    /// The links of the content.
+    /// Absolute URLs of the links in the content, each once.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>")]
     pub links: Option<Vec<String>>,
-    /// The images of the page.
+    /// Absolute URLs of the images of the page, each once.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>")]
     pub images: Option<Vec<String>>,
@@ -151,28 +167,28 @@ pub struct PageContent {
     /// Signed URL of the video file; expires after one hour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub video: Option<String>,
-    /// The condensed content.
+    /// Summary of the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// The extracted data.
+    /// Data that a language model extracted, for the format `json`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub json: Option<Value>,
-    /// The answer to the question.
+    /// Answer to the question of the format `question`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// The text that the query is about.
+    /// Passages that match the query of the format `highlights`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highlights: Option<String>,
     /// Changes since the last scrape.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change_tracking: Option<Value>,
-    /// Colours, fonts and logos of the site.
+    /// Colors, fonts and logos of the site.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branding: Option<Value>,
-    /// The product that the page offers.
+    /// Product that the page offers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub product: Option<Value>,
-    /// The menu that the page shows.
+    /// Menu of the restaurant or shop that the page shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub menu: Option<Value>,
     /// Results of the actions.
@@ -183,7 +199,7 @@ pub struct PageContent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Metadata")]
     pub metadata: Option<Metadata>,
-    /// Problems that did not fail the request, in responses with a single page.
+    /// Problems that did not fail the request. Present only in responses with a single page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,

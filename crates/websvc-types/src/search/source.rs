@@ -9,7 +9,18 @@ use crate::bare_name::{self, BareName, with_names};
 use crate::compat;
 use crate::pattern::TBS;
 
-/// A source: an object with `type`, or the bare name.
+/// Search source: an object with `type`, or its bare name.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::{Source, SourceKind};
+///
+/// let sources: Vec<Source> = serde_json::from_str(r#"["web", {"type": "news", "tbs": "qdr:d"}]"#)?;
+/// let recent_news = Source { tbs: Some("qdr:d".to_owned()), ..Source::new(SourceKind::News) };
+/// assert_eq!(sources, [Source::new(SourceKind::Web), recent_news]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 #[schemars(transform = add_names)]
@@ -17,11 +28,11 @@ pub struct Source {
     /// Kind of the source.
     #[serde(rename = "type")]
     pub kind: SourceKind,
-    /// Time filter of this source, in place of the request's own.
+    /// Time filter of this source; replaces `tbs` of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = TBS))]
     pub tbs: Option<String>,
-    /// Place of the searcher for this source, in place of the request's own.
+    /// Location of the user for this source; replaces `location` of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
 }
@@ -43,7 +54,7 @@ fn add_names(schema: &mut Schema) {
 }
 
 impl Source {
-    /// Returns the source of this kind without filters of its own.
+    /// Creates a source of this kind without a time filter and location of its own.
     #[must_use]
     pub fn new(kind: SourceKind) -> Self {
         Self { kind, tbs: None, location: None }

@@ -1,4 +1,4 @@
-//! The page `docs/errors.md` says the same as the table of codes.
+//! Tests that `docs/errors.md` agrees with the table of error codes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use websvc_types::{ErrorCode, ViolationCode};
 
-/// Returns the first cells of every table row of the page, the marks of code removed.
+/// Returns the cells of all table rows of the page.
 fn rows() -> Vec<Vec<String>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors.md");
     let page = fs::read_to_string(path).expect("docs/errors.md is part of the repository");
@@ -15,7 +15,7 @@ fn rows() -> Vec<Vec<String>> {
 }
 
 #[test]
-fn every_error_code_has_its_row() {
+fn error_codes_match_the_documentation() {
     let documented: BTreeSet<(String, String, String)> = rows()
         .into_iter()
         .filter(|row| row[0].parse::<u16>().is_ok())
@@ -29,7 +29,7 @@ fn every_error_code_has_its_row() {
 }
 
 #[test]
-fn every_violation_code_has_its_row() {
+fn violation_codes_match_the_documentation() {
     let documented: BTreeSet<String> = rows()
         .into_iter()
         .filter(|row| row.len() == 2)

@@ -1,4 +1,4 @@
-//! Tests of the wire models at the boundary of the crate: JSON in, JSON out, and the published schemas.
+//! Tests of the public types: JSON in, JSON out, and the published schemas.
 
 mod errors;
 mod properties;

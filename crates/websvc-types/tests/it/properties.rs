@@ -1,4 +1,4 @@
-//! Whatever a request holds, it is read back as it was written, and nothing that is read makes the models panic.
+//! Property tests: requests round-trip through JSON, and no input makes deserialization panic.
 
 use proptest::collection::{btree_map, vec};
 use proptest::option::of;
@@ -263,16 +263,16 @@ fn search_request() -> impl Strategy<Value = SearchRequest> {
 
 proptest! {
     #[test]
-    fn a_request_is_read_back_as_it_was_written(request in search_request()) {
+    fn search_request_round_trips(request in search_request()) {
         let text = serde_json::to_string(&request).unwrap();
         prop_assert_eq!(&serde_json::from_str::<SearchRequest>(&text).unwrap(), &request);
-        // By way of a tree too: the validator reads from one.
+        // Also through a `Value`, which the validator reads from.
         let tree: Value = serde_json::from_str(&text).unwrap();
         prop_assert_eq!(&serde_json::from_value::<SearchRequest>(tree).unwrap(), &request);
     }
 
     #[test]
-    fn nothing_makes_reading_panic(value in any_json()) {
+    fn arbitrary_json_does_not_panic(value in any_json()) {
         let read = serde_json::from_value::<SearchRequest>(value);
         if let Ok(request) = read {
             prop_assert!(serde_json::to_string(&request).is_ok());
@@ -280,7 +280,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_in_the_options_makes_reading_panic(options in any_json()) {
+    fn arbitrary_scrape_options_do_not_panic(options in any_json()) {
         let _ = serde_json::from_value::<SearchRequest>(json!({ "query": "q", "scrapeOptions": options }));
     }
 }

@@ -1,9 +1,9 @@
-//! Tests of reading JSON, and of the error messages.
+//! Tests of deserialization and its error messages.
 
 use serde_json::{Value, json};
 use websvc_types::{Action, Format, RedactPii, SearchRequest};
 
-/// Reads a search request with the given fields beside its query.
+/// Deserializes a search request with a query and these fields.
 fn request(fields: &Value) -> Result<SearchRequest, serde_json::Error> {
     let mut body = json!({ "query": "q" });
     let given = fields.as_object().expect("the fields are an object").clone();
@@ -11,7 +11,7 @@ fn request(fields: &Value) -> Result<SearchRequest, serde_json::Error> {
     serde_json::from_str(&body.to_string())
 }
 
-/// Checks that both writings are read as the same request.
+/// Checks that both forms are read as the same request.
 #[track_caller]
 fn check_same(short: &Value, long: &Value) {
     let [short_read, long_read] =
@@ -19,9 +19,9 @@ fn check_same(short: &Value, long: &Value) {
     assert_eq!(short_read, long_read, "{short} and {long}");
 }
 
-/// Checks that the fields are refused, and that the message holds every one of `parts`.
+/// Checks that the fields are rejected, and that the message contains all `parts`.
 #[track_caller]
-fn check_refused(fields: &Value, parts: &[&str]) {
+fn check_rejected(fields: &Value, parts: &[&str]) {
     let message = request(fields).expect_err(&fields.to_string()).to_string();
     for part in parts {
         assert!(message.contains(part), "{fields}: \"{message}\" does not contain \"{part}\"");
@@ -29,7 +29,7 @@ fn check_refused(fields: &Value, parts: &[&str]) {
 }
 
 #[test]
-fn names_and_objects_mean_the_same_and_may_be_mixed() {
+fn bare_names_and_objects_are_read_alike_also_mixed() {
     check_same(
         &json!({ "sources": ["web", { "type": "news" }, "images"] }),
         &json!({ "sources": [{ "type": "web" }, { "type": "news" }, { "type": "images" }] }),
@@ -51,7 +51,7 @@ fn names_and_objects_mean_the_same_and_may_be_mixed() {
 }
 
 #[test]
-fn a_null_is_as_if_not_given() {
+fn null_counts_as_absent() {
     check_same(
         &json!({ "limit": null, "sources": null, "tbs": null, "safe": null, "scrapeOptions": null }),
         &json!({}),
@@ -63,7 +63,7 @@ fn a_null_is_as_if_not_given() {
 }
 
 #[test]
-fn a_boolean_redacts_like_an_object_without_options() {
+fn redact_pii_true_equals_an_empty_object() {
     let redact = |value: Value| {
         request(&json!({ "scrapeOptions": { "redactPII": value } }))
             .unwrap()
@@ -73,14 +73,14 @@ fn a_boolean_redacts_like_an_object_without_options() {
     };
     assert_eq!(redact(json!(false)), Some(RedactPii::Off));
     assert_eq!(redact(json!(true)), redact(json!({})));
-    check_refused(
+    check_rejected(
         &json!({ "scrapeOptions": { "redactPII": "yes" } }),
         &["true, false or an object", "\"yes\""],
     );
 }
 
 #[test]
-fn the_older_name_of_the_enhanced_proxy_is_known() {
+fn proxy_stealth_is_read_as_enhanced() {
     check_same(
         &json!({ "scrapeOptions": { "proxy": "stealth" } }),
         &json!({ "scrapeOptions": { "proxy": "enhanced" } }),
@@ -88,7 +88,7 @@ fn the_older_name_of_the_enhanced_proxy_is_known() {
 }
 
 #[test]
-fn every_action_is_read_by_its_name() {
+fn actions_are_read_and_written_by_their_type() {
     let actions = [
         json!({ "type": "wait", "milliseconds": 1 }),
         json!({ "type": "wait", "selector": "#a" }),
@@ -109,7 +109,7 @@ fn every_action_is_read_by_its_name() {
 }
 
 #[test]
-fn keys_of_newer_clients_are_tolerated_where_the_specification_allows_them() {
+fn unknown_fields_are_ignored_in_open_objects() {
     for fields in [
         json!({ "origin": "python-sdk@4.55.0", "integration": "_e2e-test", "domainTools": true, "lang": "en" }),
         json!({ "scrapeOptions": { "fastMode": false, "useMock": "x", "checkPromptInjection": true } }),
@@ -123,34 +123,37 @@ fn keys_of_newer_clients_are_tolerated_where_the_specification_allows_them() {
 }
 
 #[test]
-fn other_properties_are_refused_where_the_specification_says_so() {
+fn unknown_fields_are_rejected_in_closed_objects() {
     for options in [
         json!({ "parsers": [{ "type": "pdf", "pages": 1 }] }),
         json!({ "actions": [{ "type": "wait", "milliseconds": 1, "pages": 1 }] }),
         json!({ "redactPII": { "pages": 1 } }),
         json!({ "auditMetadata": { "username": "u", "pages": 1 } }),
     ] {
-        check_refused(&json!({ "scrapeOptions": options }), &["unknown field `pages`"]);
+        check_rejected(&json!({ "scrapeOptions": options }), &["unknown field `pages`"]);
     }
 }
 
 #[test]
-fn a_message_names_the_unknown_value_and_the_known_ones() {
-    check_refused(&json!({ "sources": ["webb"] }), &["`webb`", "`web`", "`images`", "`news`"]);
-    check_refused(&json!({ "sources": [{ "type": "webb" }] }), &["`webb`", "`news`"]);
-    check_refused(&json!({ "categories": ["gov"] }), &["`gov`", "`research`"]);
-    check_refused(
+fn unknown_value_error_names_the_value_and_the_allowed_ones() {
+    check_rejected(&json!({ "sources": ["webb"] }), &["`webb`", "`web`", "`images`", "`news`"]);
+    check_rejected(&json!({ "sources": [{ "type": "webb" }] }), &["`webb`", "`news`"]);
+    check_rejected(&json!({ "categories": ["gov"] }), &["`gov`", "`research`"]);
+    check_rejected(
         &json!({ "scrapeOptions": { "formats": ["md"] } }),
         &["`md`", "`markdown`", "`highlights`"],
     );
-    check_refused(&json!({ "scrapeOptions": { "parsers": ["image"] } }), &["`image`", "`pdf`"]);
-    check_refused(&json!({ "scrapeOptions": { "actions": [{ "type": "swipe" }] } }), &["`swipe`", "`click`"]);
-    check_refused(&json!({ "scrapeOptions": { "formats": [7] } }), &["integer `7`", "the name of a format"]);
-    check_refused(&json!({ "enterprise": ["none"] }), &["`none`", "`zdr`"]);
+    check_rejected(&json!({ "scrapeOptions": { "parsers": ["image"] } }), &["`image`", "`pdf`"]);
+    check_rejected(
+        &json!({ "scrapeOptions": { "actions": [{ "type": "swipe" }] } }),
+        &["`swipe`", "`click`"],
+    );
+    check_rejected(&json!({ "scrapeOptions": { "formats": [7] } }), &["integer `7`", "the name of a format"]);
+    check_rejected(&json!({ "enterprise": ["none"] }), &["`none`", "`zdr`"]);
 }
 
 #[test]
-fn required_fields_are_missed_by_name() {
+fn missing_field_error_names_the_field() {
     let error = serde_json::from_str::<SearchRequest>("{}").unwrap_err().to_string();
     assert!(error.contains("missing field `query`"), "{error}");
     for (options, field) in [
@@ -166,6 +169,6 @@ fn required_fields_are_missed_by_name() {
         (json!({ "profile": {} }), "name"),
         (json!({ "auditMetadata": {} }), "username"),
     ] {
-        check_refused(&json!({ "scrapeOptions": options }), &["missing field", &format!("`{field}`")]);
+        check_rejected(&json!({ "scrapeOptions": options }), &["missing field", &format!("`{field}`")]);
     }
 }

@@ -1,4 +1,4 @@
-//! The published schemas say what the specification says: fields, defaults, limits, closed objects.
+//! Tests that the published schemas agree with the specification: fields, defaults, limits, closed objects.
 
 use std::collections::BTreeSet;
 
@@ -10,18 +10,17 @@ fn root(name: &str) -> Value {
     schema.to_value()
 }
 
-/// Follows the reference of a schema, if it is one; keys beside the reference win.
+/// Follows the reference of a schema, if it has one.
 fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let Some(reference) = schema["$ref"].as_str() else { return schema };
-    root.pointer(reference.trim_start_matches('#')).unwrap_or_else(|| panic!("{reference} leads nowhere"))
+    root.pointer(reference.trim_start_matches('#')).unwrap_or_else(|| panic!("{reference} has no target"))
 }
 
 fn keys(object: &Value) -> BTreeSet<&str> {
     object.as_object().map(|object| object.keys().map(String::as_str).collect()).unwrap_or_default()
 }
 
-/// Returns the names of the properties of a definition, or of the root for "", without those that are there for the
-/// sake of some clients.
+/// Returns the property names of a definition, or of the root for "", without deprecated ones.
 fn fields<'a>(root: &'a Value, definition: &str) -> BTreeSet<&'a str> {
     let schema = if definition.is_empty() { root } else { &root["$defs"][definition] };
     let mut fields = keys(&schema["properties"]);
@@ -29,7 +28,7 @@ fn fields<'a>(root: &'a Value, definition: &str) -> BTreeSet<&'a str> {
     fields
 }
 
-/// Finds the alternative of a tagged definition, its reference followed.
+/// Returns the alternative of a definition whose `type` is `name`.
 fn alternative<'a>(root: &'a Value, definition: &str, name: &str) -> &'a Value {
     let schema = &root["$defs"][definition];
     let alternatives = schema["oneOf"].as_array().or_else(|| schema["anyOf"][1]["oneOf"].as_array());
@@ -41,7 +40,7 @@ fn alternative<'a>(root: &'a Value, definition: &str, name: &str) -> &'a Value {
 }
 
 #[test]
-fn requests_have_exactly_the_fields_of_the_specification() {
+fn request_fields_match_the_specification() {
     let request = root("search-request");
     let log_only = ["origin", "integration"];
     for (definition, expected) in [
@@ -70,7 +69,7 @@ fn requests_have_exactly_the_fields_of_the_specification() {
 }
 
 #[test]
-fn formats_and_actions_have_exactly_the_fields_of_the_specification() {
+fn format_and_action_fields_match_the_specification() {
     let request = root("search-request");
     let options = |definition, name| {
         let one = alternative(&request, definition, name);
@@ -106,7 +105,7 @@ fn formats_and_actions_have_exactly_the_fields_of_the_specification() {
 }
 
 #[test]
-fn bare_names_are_the_formats_that_need_no_option() {
+fn bare_names_are_the_formats_without_required_fields() {
     let request = root("search-request");
     let bare = request["$defs"]["Format"]["anyOf"][0]["enum"].as_array().unwrap();
     for name in Format::NAMES {
@@ -119,7 +118,7 @@ fn bare_names_are_the_formats_that_need_no_option() {
 }
 
 #[test]
-fn results_have_the_fields_of_the_specification() {
+fn response_fields_match_the_specification() {
     let response = root("search-response");
     for (definition, expected) in [
         ("", "success data warning id creditsUsed"),
@@ -142,7 +141,7 @@ fn results_have_the_fields_of_the_specification() {
 }
 
 #[test]
-fn defaults_are_those_of_the_specification() {
+fn defaults_match_the_specification() {
     let request = root("search-request");
     for (pointer, expected) in [
         ("/properties/limit", json!(10)),
@@ -177,13 +176,13 @@ fn defaults_are_those_of_the_specification() {
         ("/$defs/RedactOptions/properties/replaceStyle", json!("tag")),
         ("/$defs/Parser/anyOf/1/properties/mode", json!("auto")),
     ] {
-        let field = request.pointer(pointer).unwrap_or_else(|| panic!("{pointer} leads nowhere"));
+        let field = request.pointer(pointer).unwrap_or_else(|| panic!("{pointer} has no target"));
         assert_eq!(field["default"], expected, "{pointer}");
     }
 }
 
 #[test]
-fn limits_are_those_of_the_specification() {
+fn limits_match_the_specification() {
     let request = root("search-request");
     for (pointer, expected) in [
         ("/properties/query", json!({ "minLength": 1, "maxLength": 500 })),
@@ -206,7 +205,7 @@ fn limits_are_those_of_the_specification() {
         ("/$defs/ThreatProtection/properties/whitelist", json!({ "maxItems": 1000 })),
         ("/$defs/ThreatProtection/properties/blockedTlds", json!({ "maxItems": 1000 })),
     ] {
-        let field = request.pointer(pointer).unwrap_or_else(|| panic!("{pointer} leads nowhere"));
+        let field = request.pointer(pointer).unwrap_or_else(|| panic!("{pointer} has no target"));
         for (key, value) in expected.as_object().unwrap() {
             assert_eq!(&field[key], value, "{pointer} {key}");
         }
@@ -214,7 +213,7 @@ fn limits_are_those_of_the_specification() {
 }
 
 #[test]
-fn names_of_values_are_those_of_the_specification() {
+fn enum_values_match_the_specification() {
     let request = root("search-request");
     for (definition, expected) in [
         ("SourceKind", "web images news"),
@@ -239,7 +238,7 @@ fn names_of_values_are_those_of_the_specification() {
 }
 
 #[test]
-fn objects_are_closed_exactly_where_the_specification_says_so() {
+fn closed_objects_match_the_specification() {
     let request = root("search-request");
     let mut closed = BTreeSet::new();
     find_closed(&request, "", &mut closed);
@@ -278,7 +277,7 @@ fn find_closed(value: &Value, path: &str, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn every_field_is_described() {
+fn every_field_has_a_description() {
     for (name, schema) in schema::roots() {
         let schema = schema.to_value();
         check_described(&schema, name);
@@ -288,7 +287,7 @@ fn every_field_is_described() {
 fn check_described(value: &Value, path: &str) {
     match value {
         Value::Object(object) => {
-            // Objects without a type are parts of rules, not fields of a body.
+            // Objects without `type` are parts of rules, not of a body.
             if let (Some(Value::Object(properties)), Some(_)) = (object.get("properties"), object.get("type"))
             {
                 for (field, schema) in properties {
@@ -310,9 +309,9 @@ fn check_described(value: &Value, path: &str) {
     }
 }
 
-/// Requests and responses are generated apart; were a name to stand for two schemas, one would get lost.
+/// Request and response schemas are generated separately. If two had the same name, one would be lost.
 #[test]
-fn the_openapi_document_holds_every_schema_unchanged() {
+fn openapi_document_contains_every_schema_unchanged() {
     let document = openapi::document();
     let components = &document["components"]["schemas"];
     for (name, schema) in schema::roots() {
@@ -327,13 +326,38 @@ fn the_openapi_document_holds_every_schema_unchanged() {
 }
 
 #[test]
-fn every_reference_of_the_openapi_document_leads_somewhere() {
+fn openapi_references_have_targets() {
     let document = openapi::document();
     let text = document.to_string();
     let references: BTreeSet<&str> =
         text.split("\"$ref\":\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     assert!(references.len() > 20, "{references:?}");
     for reference in references {
-        assert!(document.pointer(reference).is_some(), "{reference} leads nowhere");
+        assert!(document.pointer(reference).is_some(), "{reference} has no target");
+    }
+}
+
+#[test]
+fn descriptions_have_no_rust_examples_and_no_line_breaks() {
+    for (name, schema) in schema::roots() {
+        let mut descriptions = Vec::new();
+        collect_descriptions(&schema.to_value(), &mut descriptions);
+        for description in descriptions {
+            let paragraphs = description.replace("\n\n", "");
+            assert!(!paragraphs.contains('\n') && !paragraphs.contains("```"), "{name}: {description}");
+        }
+    }
+}
+
+fn collect_descriptions(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(object) => {
+            if let Some(Value::String(description)) = object.get("description") {
+                found.push(description.clone());
+            }
+            object.values().for_each(|value| collect_descriptions(value, found));
+        }
+        Value::Array(items) => items.iter().for_each(|value| collect_descriptions(value, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }

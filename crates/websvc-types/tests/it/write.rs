@@ -1,4 +1,4 @@
-//! Tests of writing JSON: keys, their order, and no null for content that was not requested.
+//! Tests of serialization: fields, their order, and no null for content that was not requested.
 
 use serde_json::{Value, json};
 use websvc_types::{
@@ -8,11 +8,11 @@ use websvc_types::{
 
 #[track_caller]
 fn check<T: serde::Serialize>(value: &T, expected: &str) {
-    assert_eq!(serde_json::to_string(value).expect("wire models can be written"), expected);
+    assert_eq!(serde_json::to_string(value).expect("the types can be serialized"), expected);
 }
 
 #[test]
-fn a_request_writes_only_what_was_given_and_objects_instead_of_names() {
+fn request_without_optional_fields_has_only_the_given_ones() {
     check(&SearchRequest { query: "q".into(), ..SearchRequest::default() }, r#"{"query":"q"}"#);
     let request = SearchRequest {
         query: "q".into(),
@@ -24,7 +24,7 @@ fn a_request_writes_only_what_was_given_and_objects_instead_of_names() {
 }
 
 #[test]
-fn a_plain_result_has_no_key_of_a_scraped_page() {
+fn plain_result_has_no_field_of_a_scraped_page() {
     let web = WebResult {
         title: "T".into(),
         description: "D".into(),
@@ -35,7 +35,7 @@ fn a_plain_result_has_no_key_of_a_scraped_page() {
 }
 
 #[test]
-fn a_scraped_result_has_its_keys_in_the_order_of_the_specification() {
+fn scraped_result_has_its_fields_in_the_order_of_the_specification() {
     let content = PageContent {
         markdown: Some("# T".into()),
         html: Some("<h1>T</h1>".into()),
@@ -68,14 +68,14 @@ fn a_scraped_result_has_its_keys_in_the_order_of_the_specification() {
 }
 
 #[test]
-fn a_response_has_only_the_sources_that_were_asked_for() {
+fn response_has_only_the_requested_sources() {
     let data = SearchData { images: Some(vec![]), ..SearchData::default() };
     let response = SearchResponse { success: true, data, warning: None, id: "1".into(), credits_used: 0 };
     check(&response, r#"{"success":true,"data":{"images":[]},"id":"1","creditsUsed":0}"#);
 }
 
 #[test]
-fn images_and_news_are_written_as_specified() {
+fn image_and_news_results_match_the_specification() {
     let image = ImageResult {
         title: "T".into(),
         image_url: "i".into(),
@@ -98,7 +98,7 @@ fn images_and_news_are_written_as_specified() {
 }
 
 #[test]
-fn a_client_reads_back_what_the_service_writes() {
+fn search_response_round_trips() {
     let sent = json!({
         "success": true,
         "data": {
@@ -120,7 +120,7 @@ fn a_client_reads_back_what_the_service_writes() {
 }
 
 #[test]
-fn an_error_body_leaves_out_what_it_has_not() {
+fn error_body_without_code_and_details_has_neither() {
     let plain = ErrorBody { error: "E".into(), ..ErrorBody::default() };
     check(&plain, r#"{"success":false,"error":"E"}"#);
     let violation =

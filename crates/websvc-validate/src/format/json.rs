@@ -7,7 +7,7 @@ use crate::path::Path;
 use crate::report::Report;
 use crate::{bounds, json_schema};
 
-/// Checks the options of extracted data.
+/// Checks the options of the format.
 pub(crate) fn check(report: &mut Report, path: &Path<'_>, options: &Json) {
     let Json { schema, prompt } = options;
     if let Some(schema) = schema {

@@ -1,4 +1,4 @@
-//! Formats (specification, section 2.2.1): one file for each that has rules.
+//! Rules of formats (specification, section 2.2.1).
 
 mod change_tracking;
 mod highlights;
@@ -14,7 +14,7 @@ use crate::report::Report;
 pub(crate) use json::check as json;
 pub(crate) use screenshot::check as screenshot;
 
-/// Checks the formats; one that is given twice in the same words counts once.
+/// Checks the formats. A format that is repeated with the same options counts once.
 pub(crate) fn check(report: &mut Report, path: &Path<'_>, formats: Vec<Format>) -> Vec<Format> {
     let mut checked: Vec<Format> = Vec::with_capacity(formats.len().min(Format::NAMES.len()));
     for (index, format) in formats.into_iter().enumerate() {
@@ -23,10 +23,10 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, formats: Vec<Format>) 
             continue;
         }
         check_one(report, &path, &format);
-        if checked.iter().any(|known| known.name() == format.name()) {
-            // A result has one place for each format, so the second one could not be answered.
-            report.violation(&path, ViolationCode::Conflict, |place| {
-                format!("{place}: the format {} is given twice, with different options", format.name())
+        if checked.iter().any(|other| other.name() == format.name()) {
+            // A result has one field for each format.
+            report.violation(&path, ViolationCode::Conflict, |name| {
+                format!("{name}: the format {} is given twice, with different options", format.name())
             });
         } else {
             checked.push(format);

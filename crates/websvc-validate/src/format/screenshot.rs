@@ -1,4 +1,4 @@
-//! The format `screenshot`, and the action of the same name.
+//! The format `screenshot`, which is also an action.
 
 use websvc_types::Viewport;
 use websvc_types::format::Screenshot;
@@ -8,7 +8,7 @@ use crate::bounds;
 use crate::path::Path;
 use crate::report::Report;
 
-/// Checks the options of a picture.
+/// Checks the options of a screenshot.
 pub(crate) fn check(report: &mut Report, path: &Path<'_>, options: &Screenshot) {
     let Screenshot { full_page: _, quality, viewport } = options;
     if let Some(quality) = quality {

@@ -1,60 +1,60 @@
-//! The keywords of JSON Schema, and the forms of their values.
+//! Keywords of JSON Schema, and the forms of their values.
 
 use serde_json::Value;
 
-/// The names of types.
+/// Names of the JSON types.
 pub(super) const TYPES: &[&str] = &["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/// The form of a keyword's value.
+/// Forms of the value of a keyword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Points to a schema.
+    /// Reference to a schema.
     Reference,
-    /// Names the schema or its dialect.
+    /// Identifier of the schema or of its dialect.
     Identity,
-    /// Data of the caller's own, whatever it looks like.
+    /// Arbitrary data.
     Data,
-    /// A schema.
+    /// Schema.
     Schema,
-    /// A list of at least one schema.
+    /// Non-empty list of schemas.
     Schemas,
-    /// A schema, or a list of schemas as drafts before 2020-12 have it.
+    /// Schema, or a list of schemas as in drafts before 2020-12.
     SchemaOrList,
-    /// An object whose keys are the caller's own and whose values are schemas.
-    Named,
-    /// An object whose keys are the caller's own and whose values are schemas or lists of names.
+    /// Object with arbitrary keys, whose values are schemas.
+    SchemasByName,
+    /// Object with arbitrary keys, whose values are schemas or lists of names.
     Dependencies,
-    /// An object whose keys are the caller's own and whose values are lists of names.
+    /// Object with arbitrary keys, whose values are lists of names.
     NamesByName,
-    /// The name of a type, or a list of them.
+    /// Name of a type, or a list of them.
     Types,
-    /// A list of names, each once.
+    /// List of distinct names.
     Names,
-    /// A list of values.
+    /// List of values.
     Values,
-    /// A text.
+    /// String.
     Text,
-    /// True or false.
-    Switch,
-    /// A number.
+    /// Boolean.
+    Bool,
+    /// Number.
     Number,
-    /// A number, or as in draft 4 true or false.
-    NumberOrSwitch,
-    /// A number above 0.
+    /// Number, or a boolean as in draft 4.
+    NumberOrBool,
+    /// Number above 0.
     Divisor,
-    /// A whole number from 0.
+    /// Integer that is not negative.
     Count,
-    /// No keyword of any draft.
+    /// Unknown: not a keyword of any draft.
     Unknown,
 }
 
 impl Form {
-    /// Returns the form that a keyword gives its value.
+    /// Returns the form of the value of a keyword.
     pub(super) fn of(key: &str, value: &Value) -> Self {
         match key {
             "$ref" | "$dynamicRef" | "$recursiveRef" => Form::Reference,
             "$id" | "$schema" => Form::Identity,
-            // The keyword of draft 4 only where it is a text.
+            // `id` is the keyword of draft 4 if its value is a string, otherwise it is unknown.
             "id" if value.is_string() => Form::Identity,
             "const" | "default" | "example" | "examples" | "$vocabulary" => Form::Data,
             "additionalItems"
@@ -70,7 +70,9 @@ impl Form {
             | "unevaluatedProperties" => Form::Schema,
             "allOf" | "anyOf" | "oneOf" | "prefixItems" => Form::Schemas,
             "items" => Form::SchemaOrList,
-            "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties" => Form::Named,
+            "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties" => {
+                Form::SchemasByName
+            }
             "dependencies" => Form::Dependencies,
             "dependentRequired" => Form::NamesByName,
             "type" => Form::Types,
@@ -78,9 +80,9 @@ impl Form {
             "enum" => Form::Values,
             "$anchor" | "$comment" | "$dynamicAnchor" | "contentEncoding" | "contentMediaType"
             | "description" | "format" | "pattern" | "title" => Form::Text,
-            "$recursiveAnchor" | "deprecated" | "readOnly" | "uniqueItems" | "writeOnly" => Form::Switch,
+            "$recursiveAnchor" | "deprecated" | "readOnly" | "uniqueItems" | "writeOnly" => Form::Bool,
             "maximum" | "minimum" => Form::Number,
-            "exclusiveMaximum" | "exclusiveMinimum" => Form::NumberOrSwitch,
+            "exclusiveMaximum" | "exclusiveMinimum" => Form::NumberOrBool,
             "multipleOf" => Form::Divisor,
             "maxContains" | "maxItems" | "maxLength" | "maxProperties" | "minContains" | "minItems"
             | "minLength" | "minProperties" => Form::Count,

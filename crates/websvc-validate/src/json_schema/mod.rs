@@ -1,9 +1,9 @@
-//! JSON Schemas that callers bring: they must be valid, and may refer only to themselves.
+//! Rules of JSON Schemas in requests: they must be valid, refer only to themselves, and be limited in size.
 //!
-//! A schema goes to a validator and to a language model. One that refers to another document would make either fetch
-//! it, around the address guard; one that takes another identity would change what `#` means; one that is no schema
-//! would fail there, after pages were fetched and paid for. All drafts from 4 on are understood: a keyword may have
-//! the form that any of them gives it, and unknown keywords may have any. What it takes to apply one is bounded, too.
+//! A schema goes to a validator and to a language model. A reference to another document could make them fetch it
+//! without the address guard. Another identity would change the meaning of `#`. An invalid schema would fail only after
+//! pages were fetched and charged. All drafts from 4 on are supported: a keyword may have the form of any of them, and
+//! unknown keywords may have any form. The cost of applying the schema is limited, too.
 
 mod keyword;
 mod part;
@@ -14,31 +14,31 @@ use serde_json::{Map, Value};
 use websvc_types::ViolationCode;
 
 use crate::path::Path;
-use crate::report::{Report, quoted, shown_json};
+use crate::report::{Report, displayed_json, quoted};
 use crate::suggestion::suggest;
 use keyword::{Form, TYPES};
 use reference::Document;
 
-/// Deeper schemas are refused: whoever walks them by recursion has a stack.
+/// Maximum nesting of a schema, because programs that walk it by recursion have a limited stack.
 const MAX_DEPTH: usize = 64;
 
 /// Checks a schema.
 pub(crate) fn check(report: &mut Report, path: &Path<'_>, schema: &Map<String, Value>) {
     let mut walk = Walk { report, document: Document::new(schema) };
     walk.keywords(path, schema, 0);
-    if let Err(excess) = size::parts_of(schema) {
-        report.violation(path, ViolationCode::TooLong, |name| format!("{name} {}", excess.rule()));
+    if let Err(limit) = size::parts_of(schema) {
+        report.violation(path, ViolationCode::TooLong, |name| format!("{name} {}", limit.rule()));
     }
 }
 
-/// Returns how many parts a schema has, counted as often as references lead to them; `None` for one that is larger, in this or
-/// another way, than a request may bring.
+/// Returns the number of parts of a schema. A part counts once per reference to it. Returns `None` if the schema
+/// exceeds one of the size limits of requests.
 #[must_use]
 pub fn schema_parts(schema: &Map<String, Value>) -> Option<u64> {
     size::parts_of(schema).ok()
 }
 
-/// A walk along a schema.
+/// Recursive check of a schema.
 struct Walk<'a, 'd> {
     report: &'a mut Report,
     document: Document<'d>,
@@ -63,20 +63,20 @@ impl Walk<'_, '_> {
             Form::Schemas => self.schemas(path, value, depth + 1),
             Form::SchemaOrList if value.is_array() => self.schemas(path, value, depth + 1),
             Form::SchemaOrList => self.schema(path, value, depth + 1),
-            Form::Named => self.named(path, value, depth + 1, Self::schema),
-            Form::Dependencies => self.named(path, value, depth + 1, Self::dependency),
+            Form::SchemasByName => self.by_name(path, value, depth + 1, Self::schema),
+            Form::Dependencies => self.by_name(path, value, depth + 1, Self::dependency),
             Form::NamesByName => {
-                self.named(path, value, depth + 1, |walk, path, names, _| walk.names(path, names));
+                self.by_name(path, value, depth + 1, |walk, path, names, _| walk.names(path, names));
             }
             Form::Types => self.types(path, value),
             Form::Names => self.names(path, value),
             Form::Values => self.expect(path, value, value.is_array(), "an array"),
             Form::Text => self.expect(path, value, value.is_string(), "a string"),
-            Form::Switch => self.expect(path, value, value.is_boolean(), "true or false"),
+            Form::Bool => self.expect(path, value, value.is_boolean(), "true or false"),
             Form::Number => self.expect(path, value, value.is_number(), "a number"),
-            Form::NumberOrSwitch => {
-                let fits = value.is_number() || value.is_boolean();
-                self.expect(path, value, fits, "a number, or true or false");
+            Form::NumberOrBool => {
+                let is_valid = value.is_number() || value.is_boolean();
+                self.expect(path, value, is_valid, "a number, or true or false");
             }
             Form::Divisor => self.divisor(path, value),
             Form::Count => self.count(path, value),
@@ -88,7 +88,7 @@ impl Walk<'_, '_> {
         match value {
             Value::Object(schema) => self.keywords(path, schema, depth),
             Value::Bool(_) => {}
-            other => self.wrong(path, other, "a schema: an object, or true or false"),
+            other => self.wrong_type(path, other, "a schema: an object, or true or false"),
         }
     }
 
@@ -99,7 +99,7 @@ impl Walk<'_, '_> {
                     .violation(path, ViolationCode::TooShort, |name| format!("{name} must not be empty"));
             }
             Value::Array(_) => self.items(path, value, depth),
-            other => self.wrong(path, other, "an array of schemas"),
+            other => self.wrong_type(path, other, "an array of schemas"),
         }
     }
 
@@ -112,15 +112,15 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Checks an object whose keys are the caller's own.
-    fn named(
+    /// Checks the values of an object with arbitrary keys.
+    fn by_name(
         &mut self,
         path: &Path<'_>,
         value: &Value,
         depth: usize,
         check: fn(&mut Self, &Path<'_>, &Value, usize),
     ) {
-        let Value::Object(fields) = value else { return self.wrong(path, value, "an object") };
+        let Value::Object(fields) = value else { return self.wrong_type(path, value, "an object") };
         if self.too_deep(path, depth) {
             return;
         }
@@ -134,13 +134,13 @@ impl Walk<'_, '_> {
     }
 
     fn names(&mut self, path: &Path<'_>, value: &Value) {
-        let Value::Array(names) = value else { return self.wrong(path, value, "an array of strings") };
+        let Value::Array(names) = value else { return self.wrong_type(path, value, "an array of strings") };
         let mut seen = std::collections::HashSet::with_capacity(names.len());
         for (index, name) in names.iter().enumerate() {
             let path = path.index(index);
             match name.as_str() {
-                None => self.wrong(&path, name, "a string"),
-                Some(text) if !seen.insert(text) => self.twice(&path, text),
+                None => self.wrong_type(&path, name, "a string"),
+                Some(text) if !seen.insert(text) => self.duplicate(&path, text),
                 Some(_) => {}
             }
         }
@@ -161,7 +161,7 @@ impl Walk<'_, '_> {
                     }
                 }
             }
-            other => self.wrong(path, other, "the name of a type, or an array of them"),
+            other => self.wrong_type(path, other, "the name of a type, or an array of them"),
         }
     }
 
@@ -170,9 +170,9 @@ impl Walk<'_, '_> {
             return;
         }
         self.report.violation(path, ViolationCode::UnknownValue, |name| {
-            let meant = suggest(text, TYPES.iter().copied());
-            let meant = meant.map_or_else(String::new, |name| format!("; did you mean {name}?"));
-            format!("{name} must be one of {}, not {}{meant}", TYPES.join(", "), quoted(text))
+            let suggestion = suggest(text, TYPES.iter().copied());
+            let suggestion = suggestion.map_or_else(String::new, |name| format!("; did you mean {name}?"));
+            format!("{name} must be one of {}, not {}{suggestion}", TYPES.join(", "), quoted(text))
         });
     }
 
@@ -180,24 +180,24 @@ impl Walk<'_, '_> {
         match value.as_f64() {
             Some(divisor) if divisor > 0.0 => {}
             Some(_) => self.report.violation(path, ViolationCode::TooSmall, |name| {
-                format!("{name} must be a number above 0, not {}", shown_json(value))
+                format!("{name} must be a number above 0, not {}", displayed_json(value))
             }),
-            None => self.wrong(path, value, "a number"),
+            None => self.wrong_type(path, value, "a number"),
         }
     }
 
     fn count(&mut self, path: &Path<'_>, value: &Value) {
         match value.as_f64() {
-            Some(count) if count.fract() != 0.0 => self.wrong(path, value, "an integer"),
+            Some(count) if count.fract() != 0.0 => self.wrong_type(path, value, "an integer"),
             Some(count) if count < 0.0 => self.report.violation(path, ViolationCode::TooSmall, |name| {
-                format!("{name} must be at least 0, not {}", shown_json(value))
+                format!("{name} must be at least 0, not {}", displayed_json(value))
             }),
             Some(_) => {}
-            None => self.wrong(path, value, "an integer"),
+            None => self.wrong_type(path, value, "an integer"),
         }
     }
 
-    /// Searches what no draft knows for references: whoever reads the schema may know it.
+    /// Searches the value of an unknown keyword for references, because another program may know the keyword.
     fn unknown(&mut self, path: &Path<'_>, value: &Value, depth: usize) {
         if (value.is_object() || value.is_array()) && self.too_deep(path, depth + 1) {
             return;
@@ -231,21 +231,21 @@ impl Walk<'_, '_> {
         true
     }
 
-    fn twice(&mut self, path: &Path<'_>, text: &str) {
+    fn duplicate(&mut self, path: &Path<'_>, text: &str) {
         self.report.violation(path, ViolationCode::Conflict, |name| {
             format!("{name}: {} is given twice", quoted(text))
         });
     }
 
-    fn expect(&mut self, path: &Path<'_>, value: &Value, fits: bool, expected: &str) {
-        if !fits {
-            self.wrong(path, value, expected);
+    fn expect(&mut self, path: &Path<'_>, value: &Value, is_valid: bool, expected: &str) {
+        if !is_valid {
+            self.wrong_type(path, value, expected);
         }
     }
 
-    fn wrong(&mut self, path: &Path<'_>, value: &Value, expected: &str) {
+    fn wrong_type(&mut self, path: &Path<'_>, value: &Value, expected: &str) {
         self.report.violation(path, ViolationCode::InvalidType, |name| {
-            format!("{name} must be {expected}, not {}", shown_json(value))
+            format!("{name} must be {expected}, not {}", displayed_json(value))
         });
     }
 }

@@ -1,4 +1,4 @@
-//! The parts of a schema that references point to: how large each is by itself, and where it leads.
+//! Parts of a schema that are targets of references: the size of each, and its references to others.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,50 +8,54 @@ use websvc_types::limits::{SCHEMA_PARTS_MAX, SCHEMA_PATTERNS_MAX, SCHEMA_REFEREN
 use super::reference::Document;
 use super::size::SizeLimit;
 
-/// Deeper parts are reported by the check of the schema.
+/// Maximum nesting of a part; the check of the schema reports deeper ones.
 const MAX_LEVELS: u64 = 128;
 
-/// A part may be within others, and is walked with each: so many steps in all.
-const STEPS: u64 = 10 * SCHEMA_PARTS_MAX;
+/// Maximum number of steps in total. A part that lies within others is walked with each of them.
+const MAX_STEPS: u64 = 10 * SCHEMA_PARTS_MAX;
 
-/// A part of a schema that a reference points to, or the whole.
+/// Part of a schema that is the target of a reference, or the whole schema.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// How many schemas it is, references not followed.
+    /// Number of schemas in the part, references not followed.
     pub(super) parts: u64,
-    /// Those of them that are applied to the value itself.
+    /// Number of schemas that apply to the same value as the part.
     pub(super) parts_of_same_value: u64,
-    /// How deep these are nested.
+    /// Nesting of the schemas.
     pub(super) levels: u64,
+    /// References from this part to others.
     pub(super) references: Vec<Reference>,
 }
 
 impl Part {
-    fn add(&mut self, parts: u64, stand: PartCursor) {
+    fn add(&mut self, parts: u64, cursor: PartCursor) {
         self.parts = self.parts.saturating_add(parts);
-        if stand.is_of_same_value {
+        if cursor.is_of_same_value {
             self.parts_of_same_value = self.parts_of_same_value.saturating_add(parts);
         }
     }
 }
 
-/// Target of a reference.
+/// Reference from one part to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reference {
-    /// The number of the part.
+    /// Index of the target part.
     pub(super) to: usize,
-    /// How often it is applied.
+    /// Number of times that the target is applied.
     pub(super) times: u64,
-    /// To the value itself, or to one in it.
+    /// True if the target applies to the same value as the part, false if it applies to a value within it.
     pub(super) is_of_same_value: bool,
 }
 
-/// Finds the parts that are applied when a schema is: itself, the first, and what references lead to.
+/// Returns the parts of a schema: first the whole schema, then all targets of references.
+///
+/// # Errors
+/// The size limit that the schema exceeds.
 pub(super) fn collect(root: &Map<String, Value>) -> Result<Vec<Part>, SizeLimit> {
     let mut walk = Walk {
         document: Document::new(root),
         found: vec![root],
-        numbers: HashMap::from([(std::ptr::from_ref(root), 0)]),
+        indexes: HashMap::from([(std::ptr::from_ref(root), 0)]),
         patterns: HashSet::new(),
         steps: 0,
     };
@@ -67,17 +71,23 @@ pub(super) fn collect(root: &Map<String, Value>) -> Result<Vec<Part>, SizeLimit>
 /// Position within a part.
 #[derive(Debug, Clone, Copy)]
 struct PartCursor {
+    /// Number of times that the schema at this position is applied.
     times: u64,
+    /// True if the schema applies to the same value as the part.
     is_of_same_value: bool,
+    /// Nesting of the schema within the part.
     level: u64,
 }
 
 struct Walk<'d> {
     document: Document<'d>,
-    /// The parts, those that are still to be walked at the end.
+    /// Schemas of the parts in the order of discovery; the last ones are not walked yet.
     found: Vec<&'d Map<String, Value>>,
-    numbers: HashMap<*const Map<String, Value>, usize>,
+    /// Indexes of the parts in `found`, by the address of their schema.
+    indexes: HashMap<*const Map<String, Value>, usize>,
+    /// Distinct regular expressions.
     patterns: HashSet<&'d str>,
+    /// Number of schemas walked so far.
     steps: u64,
 }
 
@@ -86,30 +96,30 @@ impl<'d> Walk<'d> {
         &mut self,
         part: &mut Part,
         schema: &'d Map<String, Value>,
-        stand: PartCursor,
+        cursor: PartCursor,
     ) -> Result<(), SizeLimit> {
         self.steps += 1;
-        part.add(stand.times, stand);
-        part.levels = part.levels.max(stand.level);
-        if self.steps > STEPS || part.parts > SCHEMA_PARTS_MAX {
+        part.add(cursor.times, cursor);
+        part.levels = part.levels.max(cursor.level);
+        if self.steps > MAX_STEPS || part.parts > SCHEMA_PARTS_MAX {
             return Err(SizeLimit::Parts);
         }
-        if stand.level > MAX_LEVELS {
+        if cursor.level > MAX_LEVELS {
             return Err(SizeLimit::Levels);
         }
-        // To know what is not evaluated, what is applied to the same value is applied again.
-        let is_twice =
+        // `unevaluated...` applies the schemas of the same value a second time.
+        let is_applied_twice =
             schema.contains_key("unevaluatedProperties") || schema.contains_key("unevaluatedItems");
-        let times = if is_twice { stand.times.saturating_mul(2) } else { stand.times };
-        let same = PartCursor { times, level: stand.level + 1, ..stand };
-        let below = PartCursor { is_of_same_value: false, level: stand.level + 1, ..stand };
+        let times = if is_applied_twice { cursor.times.saturating_mul(2) } else { cursor.times };
+        let same = PartCursor { times, level: cursor.level + 1, ..cursor };
+        let below = PartCursor { is_of_same_value: false, level: cursor.level + 1, ..cursor };
         for (key, value) in schema {
             match key.as_str() {
                 "$ref" | "$dynamicRef" | "$recursiveRef" => self.reference(part, value, same)?,
                 "not" | "if" | "then" | "else" | "allOf" | "anyOf" | "oneOf" => {
                     self.any(part, value, same)?;
                 }
-                "dependentSchemas" | "dependencies" => self.named(part, value, same)?,
+                "dependentSchemas" | "dependencies" => self.by_name(part, value, same)?,
                 "items"
                 | "prefixItems"
                 | "additionalItems"
@@ -120,17 +130,17 @@ impl<'d> Walk<'d> {
                 | "propertyNames" => {
                     self.any(part, value, below)?;
                 }
-                "properties" => self.named(part, value, below)?,
+                "properties" => self.by_name(part, value, below)?,
                 "patternProperties" => {
                     let names = value.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
                     names.for_each(|name| _ = self.patterns.insert(name));
-                    self.named(part, value, below)?;
+                    self.by_name(part, value, below)?;
                 }
                 "pattern" => self.patterns.extend(value.as_str()),
-                // Each of them is compared.
+                // Each value is compared, so it counts as a part.
                 "enum" => {
                     let values = value.as_array().map_or(0, |values| values.len() as u64);
-                    part.add(values.saturating_mul(stand.times), stand);
+                    part.add(values.saturating_mul(cursor.times), cursor);
                 }
                 _ => {}
             }
@@ -138,40 +148,41 @@ impl<'d> Walk<'d> {
         if self.patterns.len() > SCHEMA_PATTERNS_MAX { Err(SizeLimit::Patterns) } else { Ok(()) }
     }
 
-    /// Walks a schema, or a list of them.
-    fn any(&mut self, part: &mut Part, value: &'d Value, stand: PartCursor) -> Result<(), SizeLimit> {
+    /// Walks a schema, or a list of schemas.
+    fn any(&mut self, part: &mut Part, value: &'d Value, cursor: PartCursor) -> Result<(), SizeLimit> {
         match value {
-            Value::Object(schema) => self.schema(part, schema, stand),
+            Value::Object(schema) => self.schema(part, schema, cursor),
             Value::Array(schemas) => schemas
                 .iter()
                 .filter_map(Value::as_object)
-                .try_for_each(|schema| self.schema(part, schema, stand)),
+                .try_for_each(|schema| self.schema(part, schema, cursor)),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
         }
     }
 
-    fn named(&mut self, part: &mut Part, value: &'d Value, stand: PartCursor) -> Result<(), SizeLimit> {
+    /// Walks the values of an object.
+    fn by_name(&mut self, part: &mut Part, value: &'d Value, cursor: PartCursor) -> Result<(), SizeLimit> {
         let mut schemas = value.as_object().into_iter().flat_map(Map::values).filter_map(Value::as_object);
-        schemas.try_for_each(|schema| self.schema(part, schema, stand))
+        schemas.try_for_each(|schema| self.schema(part, schema, cursor))
     }
 
-    fn reference(&mut self, part: &mut Part, target: &Value, stand: PartCursor) -> Result<(), SizeLimit> {
+    fn reference(&mut self, part: &mut Part, target: &Value, cursor: PartCursor) -> Result<(), SizeLimit> {
         let Some(target) = target.as_str() else { return Ok(()) };
         for schema in self.document.targets(target) {
-            let to = *self.numbers.entry(std::ptr::from_ref(schema)).or_insert_with(|| {
+            let to = *self.indexes.entry(std::ptr::from_ref(schema)).or_insert_with(|| {
                 self.found.push(schema);
                 self.found.len() - 1
             });
             if self.found.len() > SCHEMA_REFERENCED_MAX {
                 return Err(SizeLimit::Referenced);
             }
-            let PartCursor { times, is_of_same_value, level: _ } = stand;
-            let known = part
+            let PartCursor { times, is_of_same_value, level: _ } = cursor;
+            let existing = part
                 .references
                 .iter_mut()
-                .find(|known| known.to == to && known.is_of_same_value == is_of_same_value);
-            match known {
-                Some(known) => known.times = known.times.saturating_add(times),
+                .find(|other| other.to == to && other.is_of_same_value == is_of_same_value);
+            match existing {
+                Some(existing) => existing.times = existing.times.saturating_add(times),
                 None => part.references.push(Reference { to, times, is_of_same_value }),
             }
         }

@@ -1,14 +1,15 @@
-//! References and identities: they stay inside the schema.
+//! Rules of references and identifiers: they must not lead out of the schema.
 
 use std::collections::HashMap;
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 use websvc_types::ViolationCode;
 
 use crate::path::Path;
-use crate::report::{Report, quoted, shown_json};
+use crate::report::{Report, displayed_json, quoted};
 
-/// The well-known dialects.
+/// URLs of the well-known dialects.
 const DIALECTS: &[&str] = &[
     "http://json-schema.org/schema",
     "https://json-schema.org/schema",
@@ -22,10 +23,10 @@ const DIALECTS: &[&str] = &[
     "https://json-schema.org/draft/2020-12/schema",
 ];
 
-/// The whole schema, which references point into.
+/// Whole schema, which contains the targets of references.
 pub(super) struct Document<'d> {
     root: &'d Map<String, Value>,
-    /// The names that parts of the schema give themselves; collected when the first reference asks for one.
+    /// Schemas by their anchor, collected at the first lookup.
     anchors: Option<HashMap<&'d str, Vec<&'d Map<String, Value>>>>,
 }
 
@@ -34,9 +35,9 @@ impl<'d> Document<'d> {
         Self { root, anchors: None }
     }
 
-    /// Checks a reference: it points into the schema, to something that is there.
+    /// Checks that a reference has a target within the schema.
     pub(super) fn check_reference(&mut self, report: &mut Report, path: &Path<'_>, target: &Value) {
-        let Some(text) = target.as_str() else { return no_text(report, path, target) };
+        let Some(text) = target.as_str() else { return not_a_string(report, path, target) };
         match text.strip_prefix('#') {
             None => outside(report, path, text),
             Some(fragment) if self.has(fragment) => {}
@@ -46,16 +47,16 @@ impl<'d> Document<'d> {
         }
     }
 
-    /// Checks what a schema calls itself or its dialect: nothing that could be fetched.
+    /// Checks that an identifier of a schema or of its dialect is a fragment or a well-known dialect.
     pub(super) fn check_identity(&self, report: &mut Report, path: &Path<'_>, identity: &Value) {
         match identity.as_str() {
-            None => no_text(report, path, identity),
+            None => not_a_string(report, path, identity),
             Some(text) if text.starts_with('#') || is_dialect(text) => {}
             Some(text) => outside(report, path, text),
         }
     }
 
-    /// Returns the objects that a reference points to; several where several have one name.
+    /// Returns the targets of a reference: several if several schemas have the same anchor.
     pub(super) fn targets(&mut self, reference: &str) -> Vec<&'d Map<String, Value>> {
         let fragment = reference.strip_prefix('#').and_then(percent_decoded);
         match fragment.as_deref().map(|fragment| (fragment, fragment.strip_prefix('/'))) {
@@ -66,6 +67,7 @@ impl<'d> Document<'d> {
         }
     }
 
+    /// Returns whether a fragment has a target.
     fn has(&mut self, fragment: &str) -> bool {
         let Some(fragment) = percent_decoded(fragment) else { return false };
         match fragment.strip_prefix('/') {
@@ -75,7 +77,7 @@ impl<'d> Document<'d> {
         }
     }
 
-    /// Returns what is at a pointer without its first slash.
+    /// Returns the value at a JSON Pointer without its first slash.
     fn at(&self, pointer: &str) -> Option<&'d Value> {
         let (first, rest) = pointer.find('/').map_or((pointer, ""), |slash| pointer.split_at(slash));
         let first = first.replace("~1", "/").replace("~0", "~");
@@ -84,50 +86,50 @@ impl<'d> Document<'d> {
 
     fn anchors(&mut self) -> &HashMap<&'d str, Vec<&'d Map<String, Value>>> {
         self.anchors.get_or_insert_with(|| {
-            let mut names = HashMap::new();
-            collect(self.root, &mut names);
-            names
+            let mut anchors = HashMap::new();
+            collect_anchors(self.root, &mut anchors);
+            anchors
         })
     }
 }
 
-/// Collects the names that an object, and all below it, give to parts of the schema.
-fn collect<'d>(fields: &'d Map<String, Value>, names: &mut HashMap<&'d str, Vec<&'d Map<String, Value>>>) {
+/// Collects the anchors of an object and of all values below it.
+fn collect_anchors<'d>(
+    fields: &'d Map<String, Value>,
+    anchors: &mut HashMap<&'d str, Vec<&'d Map<String, Value>>>,
+) {
     for (key, value) in fields {
-        if let Value::String(name) = value {
-            let name = match key.as_str() {
-                "$anchor" | "$dynamicAnchor" => Some(name.as_str()),
-                // As drafts 4 to 7 spell it.
-                "$id" | "id" => name.strip_prefix('#'),
+        if let Value::String(text) = value {
+            let anchor = match key.as_str() {
+                "$anchor" | "$dynamicAnchor" => Some(text.as_str()),
+                // Anchors of drafts 4 to 7.
+                "$id" | "id" => text.strip_prefix('#'),
                 _ => None,
             };
-            if let Some(name) = name {
-                names.entry(name).or_default().push(fields);
+            if let Some(anchor) = anchor {
+                anchors.entry(anchor).or_default().push(fields);
             }
         }
-        collect_below(value, names);
+        collect_anchors_below(value, anchors);
     }
 }
 
-fn collect_below<'d>(value: &'d Value, names: &mut HashMap<&'d str, Vec<&'d Map<String, Value>>>) {
+fn collect_anchors_below<'d>(value: &'d Value, anchors: &mut HashMap<&'d str, Vec<&'d Map<String, Value>>>) {
     match value {
-        Value::Object(fields) => collect(fields, names),
-        Value::Array(items) => items.iter().for_each(|item| collect_below(item, names)),
+        Value::Object(fields) => collect_anchors(fields, anchors),
+        Value::Array(items) => items.iter().for_each(|item| collect_anchors_below(item, anchors)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
-/// Returns the text of a fragment (RFC 3986, section 2.1), or `None` when it is none.
+/// Decodes the percent-encoding of a fragment (RFC 3986, section 2.1). Returns `None` if an escape is incomplete or the
+/// result is not UTF-8.
 fn percent_decoded(fragment: &str) -> Option<String> {
-    let mut parts = fragment.split('%');
-    let mut bytes = parts.next()?.as_bytes().to_vec();
-    for part in parts {
-        let (digits, rest) = part.split_at_checked(2)?;
-        let digits = digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then_some(digits)?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        bytes.extend_from_slice(rest.as_bytes());
-    }
-    String::from_utf8(bytes).ok()
+    let has_valid_escapes = fragment.split('%').skip(1).all(|part| {
+        part.get(..2).is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    });
+    let decoded = percent_decode_str(fragment).decode_utf8().ok()?;
+    has_valid_escapes.then(|| decoded.into_owned())
 }
 
 fn is_dialect(text: &str) -> bool {
@@ -140,8 +142,8 @@ fn outside(report: &mut Report, path: &Path<'_>, text: &str) {
     });
 }
 
-fn no_text(report: &mut Report, path: &Path<'_>, value: &Value) {
+fn not_a_string(report: &mut Report, path: &Path<'_>, value: &Value) {
     report.violation(path, ViolationCode::InvalidType, |name| {
-        format!("{name} must be a string, not {}", shown_json(value))
+        format!("{name} must be a string, not {}", displayed_json(value))
     });
 }

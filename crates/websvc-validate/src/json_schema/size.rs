@@ -1,8 +1,8 @@
-//! How large a schema is when its references are followed: what whoever applies it to a value has to do.
+//! Size of a schema with its references followed: the cost of applying it to a value.
 //!
-//! References that lead to the same part several times multiply, each step again: a few lines are as much work as one likes. What a
-//! reference leads back to (recursion) is applied to smaller and smaller values, once to each list and each object, so that it counts
-//! once; only where it comes back to the same value, or to one that is neither, its own part counts again.
+//! References to the same part multiply at each step, so that a few lines can cost any amount of work. Recursion
+//! applies a part to smaller and smaller values, once per list and object, so it counts once. If it returns to the same
+//! value, or to one that is neither a list nor an object, the cost of the part itself counts again.
 
 use serde_json::{Map, Value};
 use websvc_types::limits::{
@@ -11,33 +11,33 @@ use websvc_types::limits::{
 
 use super::part::{Part, Reference, collect};
 
-/// Size limit that a schema exceeds.
+/// Size limits of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SizeLimit {
-    /// Parts, counted as often as references lead to them.
+    /// Number of parts; a part counts once per reference to it.
     Parts,
-    /// Levels, with references followed.
+    /// Nesting with references followed.
     Levels,
-    /// Parts that are pointed to.
+    /// Number of parts that are targets of references.
     Referenced,
-    /// Different regular expressions.
+    /// Number of distinct regular expressions.
     Patterns,
 }
 
 impl SizeLimit {
-    /// Returns the rule that it breaks.
+    /// Returns the text of the rule, for a message.
     pub(super) fn rule(self) -> String {
         match self {
             Self::Parts => {
                 format!(
-                    "must have at most {SCHEMA_PARTS_MAX} parts, counted as often as references lead to them"
+                    "must have at most {SCHEMA_PARTS_MAX} parts, where a part counts once per reference to it"
                 )
             }
             Self::Levels => {
-                format!("must have at most {SCHEMA_FOLLOWED_LEVELS_MAX} levels with its references followed")
+                format!("must have at most {SCHEMA_FOLLOWED_LEVELS_MAX} levels with references followed")
             }
             Self::Referenced => {
-                format!("must have at most {SCHEMA_REFERENCED_MAX} parts that references point to")
+                format!("must have at most {SCHEMA_REFERENCED_MAX} parts that are targets of references")
             }
             Self::Patterns => {
                 format!("must have at most {SCHEMA_PATTERNS_MAX} different regular expressions")
@@ -46,30 +46,29 @@ impl SizeLimit {
     }
 }
 
-/// Returns how many parts a schema has, counted as often as references lead to them.
+/// Returns the number of parts of a schema. A part counts once per reference to it.
 ///
 /// # Errors
-/// What it has too much of.
+/// The size limit that the schema exceeds.
 pub(super) fn parts_of(root: &Map<String, Value>) -> Result<u64, SizeLimit> {
     let parts = collect(root)?;
-    let reach = RefClosure::of(&parts);
-    let levels = Levels { parts: &parts, reach: &reach, known: vec![None; parts.len()] }.of(0);
+    let closure = RefClosure::new(&parts);
+    let levels = Levels { parts: &parts, closure: &closure, cache: vec![None; parts.len()] }.of(0);
     if levels > SCHEMA_FOLLOWED_LEVELS_MAX {
         return Err(SizeLimit::Levels);
     }
-    let scalar = CostSum::new(&parts, &reach, AppliesTo::Scalar).all()?;
-    let mut weighing = CostSum::new(&parts, &reach, AppliesTo::Any(scalar));
-    weighing.entered(0)
+    let scalar_costs = CostSum::new(&parts, &closure, AppliesTo::Scalar).all()?;
+    CostSum::new(&parts, &closure, AppliesTo::Any(scalar_costs)).cycle_cost(0)
 }
 
-/// Which part leads to which, over any number of references.
+/// Transitive closure of the references between parts.
 struct RefClosure {
-    /// A row of bits for each part.
+    /// One row of bits per part: bit `n` is set if part `n` is reachable.
     rows: Vec<Vec<u64>>,
 }
 
 impl RefClosure {
-    fn of(parts: &[Part]) -> Self {
+    fn new(parts: &[Part]) -> Self {
         let mut rows = vec![vec![0_u64; parts.len().div_ceil(64)]; parts.len()];
         for (row, part) in rows.iter_mut().zip(parts) {
             for reference in &part.references {
@@ -77,160 +76,179 @@ impl RefClosure {
             }
         }
         for middle in 0..rows.len() {
-            let beyond = rows[middle].clone();
+            let reachable = rows[middle].clone();
             for row in rows.iter_mut().filter(|row| row[middle / 64] >> (middle % 64) & 1 == 1) {
-                row.iter_mut().zip(&beyond).for_each(|(bits, more)| *bits |= more);
+                row.iter_mut().zip(&reachable).for_each(|(bits, more)| *bits |= more);
             }
         }
         Self { rows }
     }
 
-    fn leads(&self, from: usize, to: usize) -> bool {
+    /// Returns whether `to` is reachable from `from`.
+    fn reaches(&self, from: usize, to: usize) -> bool {
         self.rows[from][to / 64] >> (to % 64) & 1 == 1
     }
 
-    /// Tells whether two parts lead to each other.
-    fn are_one(&self, one: usize, other: usize) -> bool {
-        one == other || (self.leads(one, other) && self.leads(other, one))
+    /// Returns whether two parts are in the same cycle of references. A part is in its own cycle.
+    fn share_cycle(&self, a: usize, b: usize) -> bool {
+        a == b || (self.reaches(a, b) && self.reaches(b, a))
     }
 
-    /// Returns the parts that lead to a part and back.
-    fn circle(&self, part: usize) -> Vec<usize> {
-        (0..self.rows.len()).filter(|other| self.are_one(part, *other)).collect()
+    /// Returns the parts in the cycle of a part, including itself.
+    fn cycle(&self, part: usize) -> Vec<usize> {
+        (0..self.rows.len()).filter(|other| self.share_cycle(part, *other)).collect()
     }
 }
 
-/// How deep parts are nested, with references followed; those of a circle one in the other.
+/// Nesting of parts with references followed. The parts of a cycle count as nested in each other.
 struct Levels<'p> {
     parts: &'p [Part],
-    reach: &'p RefClosure,
-    known: Vec<Option<u64>>,
+    closure: &'p RefClosure,
+    /// Results by part.
+    cache: Vec<Option<u64>>,
 }
 
 impl Levels<'_> {
     fn of(&mut self, part: usize) -> u64 {
-        if let Some(levels) = self.known[part] {
+        if let Some(levels) = self.cache[part] {
             return levels;
         }
-        let circle = self.reach.circle(part);
-        let (mut own, mut beyond) = (0, 0);
-        for member in &circle {
-            own += self.parts[*member].levels;
+        let cycle = self.closure.cycle(part);
+        let (mut cycle_levels, mut levels_below) = (0, 0);
+        for member in &cycle {
+            cycle_levels += self.parts[*member].levels;
             for reference in &self.parts[*member].references {
-                if !self.reach.are_one(part, reference.to) {
-                    beyond = beyond.max(self.of(reference.to));
+                if !self.closure.share_cycle(part, reference.to) {
+                    levels_below = levels_below.max(self.of(reference.to));
                 }
             }
         }
-        circle.into_iter().for_each(|member| self.known[member] = Some(own + beyond));
-        own + beyond
+        let levels = cycle_levels + levels_below;
+        cycle.into_iter().for_each(|member| self.cache[member] = Some(levels));
+        levels
     }
 }
 
-/// Values that a keyword applies to.
+/// Values for which the cost is computed.
 enum AppliesTo {
-    /// The keyword applies to the value itself, which is neither a list nor an object.
+    /// Values that are neither lists nor objects.
     Scalar,
-    /// All, with what each part is for such a value.
+    /// All values, with the cost of each part for scalars.
     Any(Vec<u64>),
 }
 
-/// The sum of the parts that are applied when one is.
+/// Computation of the cost of a part: the number of parts that are applied with it.
 struct CostSum<'p> {
     parts: &'p [Part],
-    reach: &'p RefClosure,
-    way: AppliesTo,
-    known: Vec<Option<u64>>,
-    /// Cost of entering the cycle of a part.
-    circles: Vec<Option<u64>>,
-    /// References followed so far for the same value.
+    closure: &'p RefClosure,
+    applies_to: AppliesTo,
+    /// Costs by part.
+    cache: Vec<Option<u64>>,
+    /// Costs of entering the cycle of a part.
+    cycle_cache: Vec<Option<u64>>,
+    /// Parts that are applied to the same value, from the first to the current one.
     path: Vec<usize>,
-    /// The place in the path of the first part that was come back to.
-    cut: usize,
+    /// Lowest index in `path` of a part that recursion returned to; `usize::MAX` without recursion.
+    recursion_start: usize,
+    /// Number of parts visited so far.
     steps: u64,
 }
 
 impl<'p> CostSum<'p> {
-    fn new(parts: &'p [Part], reach: &'p RefClosure, way: AppliesTo) -> Self {
-        let (known, circles) = (vec![None; parts.len()], vec![None; parts.len()]);
-        Self { parts, reach, way, known, circles, path: Vec::new(), cut: usize::MAX, steps: 0 }
+    fn new(parts: &'p [Part], closure: &'p RefClosure, applies_to: AppliesTo) -> Self {
+        Self {
+            parts,
+            closure,
+            applies_to,
+            cache: vec![None; parts.len()],
+            cycle_cache: vec![None; parts.len()],
+            path: Vec::new(),
+            recursion_start: usize::MAX,
+            steps: 0,
+        }
     }
 
-    /// Weighs every part.
+    /// Returns the cost of every part.
     fn all(mut self) -> Result<Vec<u64>, SizeLimit> {
-        (0..self.parts.len()).map(|part| self.weight(part)).collect()
+        (0..self.parts.len()).map(|part| self.cost(part)).collect()
     }
 
-    /// Returns what it is to be led into a circle of parts: each of them.
-    fn entered(&mut self, part: usize) -> Result<u64, SizeLimit> {
-        if let Some(known) = self.circles[part] {
-            return Ok(known);
+    /// Returns the cost of entering the cycle of a part: the sum of the costs of its parts.
+    fn cycle_cost(&mut self, part: usize) -> Result<u64, SizeLimit> {
+        if let Some(cost) = self.cycle_cache[part] {
+            return Ok(cost);
         }
         let mut sum = 0;
-        // Another circle is another way; nothing of it leads back to where one is.
-        let (path, cut) = (std::mem::take(&mut self.path), std::mem::replace(&mut self.cut, usize::MAX));
-        for member in self.reach.circle(part) {
-            sum = within(sum + self.weight(member)?)?;
+        // No part of another cycle leads back to the current path, so that cycle starts with an empty path.
+        let path = std::mem::take(&mut self.path);
+        let recursion_start = std::mem::replace(&mut self.recursion_start, usize::MAX);
+        for member in self.closure.cycle(part) {
+            sum = limited(sum + self.cost(member)?)?;
         }
-        (self.path, self.cut) = (path, cut);
-        self.circles[part] = Some(sum);
+        (self.path, self.recursion_start) = (path, recursion_start);
+        self.cycle_cache[part] = Some(sum);
         Ok(sum)
     }
 
     fn step(&self, from: usize, reference: Reference) -> Step {
         let Reference { to, times: _, is_of_same_value } = reference;
-        match &self.way {
-            AppliesTo::Scalar if is_of_same_value => Step::Weight,
-            AppliesTo::Scalar => Step::None,
-            AppliesTo::Any(_) if !self.reach.are_one(from, to) => Step::Enter,
-            AppliesTo::Any(_) if is_of_same_value => Step::Weight,
-            AppliesTo::Any(scalar) => Step::Known(scalar[to]),
+        match &self.applies_to {
+            AppliesTo::Scalar if is_of_same_value => Step::Follow,
+            AppliesTo::Scalar => Step::Skip,
+            AppliesTo::Any(_) if !self.closure.share_cycle(from, to) => Step::EnterCycle,
+            AppliesTo::Any(_) if is_of_same_value => Step::Follow,
+            AppliesTo::Any(scalar_costs) => Step::Fixed(scalar_costs[to]),
         }
     }
 
-    fn weight(&mut self, part: usize) -> Result<u64, SizeLimit> {
-        if let Some(known) = self.known[part] {
-            return Ok(known);
+    fn cost(&mut self, part: usize) -> Result<u64, SizeLimit> {
+        if let Some(cost) = self.cache[part] {
+            return Ok(cost);
         }
-        if let Some(place) = self.path.iter().position(|passed| *passed == part) {
-            self.cut = self.cut.min(place);
+        if let Some(index) = self.path.iter().position(|visited| *visited == part) {
+            self.recursion_start = self.recursion_start.min(index);
             return Ok(1);
         }
-        self.steps = within(self.steps + 1)?;
-        let place = self.path.len();
+        self.steps = limited(self.steps + 1)?;
+        let index = self.path.len();
         self.path.push(part);
         let parts = self.parts;
-        let mut sum = match &self.way {
+        let mut sum = match &self.applies_to {
             AppliesTo::Scalar => parts[part].parts_of_same_value,
             AppliesTo::Any(_) => parts[part].parts,
         };
         for reference in &parts[part].references {
-            let weight = match self.step(part, *reference) {
-                Step::None => 0,
-                Step::Weight => self.weight(reference.to)?,
-                Step::Enter => self.entered(reference.to)?,
-                Step::Known(weight) => weight,
+            let cost = match self.step(part, *reference) {
+                Step::Skip => 0,
+                Step::Follow => self.cost(reference.to)?,
+                Step::EnterCycle => self.cycle_cost(reference.to)?,
+                Step::Fixed(cost) => cost,
             };
-            sum = within(sum.saturating_add(weight.saturating_mul(reference.times)))?;
+            sum = limited(sum.saturating_add(cost.saturating_mul(reference.times)))?;
         }
         self.path.pop();
-        // What was cut off above here depends on the way.
-        if self.cut >= place {
-            self.cut = usize::MAX;
-            self.known[part] = Some(sum);
+        // If recursion returned to a part before this one, the cost depends on the path and is not cached.
+        if self.recursion_start >= index {
+            self.recursion_start = usize::MAX;
+            self.cache[part] = Some(sum);
         }
         Ok(sum)
     }
 }
 
-/// Kind of a reference.
+/// Cost of a reference.
 enum Step {
-    None,
-    Weight,
-    Enter,
-    Known(u64),
+    /// No cost, because the reference does not apply to the value.
+    Skip,
+    /// Cost of the target for the same value.
+    Follow,
+    /// Cost of entering the cycle of the target.
+    EnterCycle,
+    /// Cost of the target for a scalar.
+    Fixed(u64),
 }
 
-fn within(parts: u64) -> Result<u64, SizeLimit> {
+/// Checks the number of parts against its limit.
+fn limited(parts: u64) -> Result<u64, SizeLimit> {
     if parts <= SCHEMA_PARTS_MAX { Ok(parts) } else { Err(SizeLimit::Parts) }
 }

@@ -1,7 +1,7 @@
-//! Keys of official clients that the specification does not have.
+//! Fields and values of official clients that the specification does not have.
 //!
-//! A client that works with the original must work here: such keys are ignored without a word, and such names are
-//! left out with one.
+//! A client of the original service must work here. Such fields are ignored without a warning, such values are ignored
+//! with a warning.
 
 use serde::Deserialize;
 use websvc_types::compat::{self, JSON_OPTIONS};
@@ -12,46 +12,51 @@ use crate::format;
 use crate::path::Path;
 use crate::report::Report;
 
-/// Tolerated keys of one object.
+/// Fields and values that are tolerated in an object.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ClientCompat {
-    /// Keys that are ignored.
-    keys: &'static [&'static str],
-    /// Other spellings of known keys.
-    spellings: &'static [(&'static str, &'static str)],
-    /// For a field with a list: names that are left out of it.
-    names: &'static [(&'static str, &'static [&'static str])],
-    /// Known keys that are ignored with a word.
-    named_keys: &'static [&'static str],
-    /// Allows the options of the format json beside the formats.
-    takes_json_options: bool,
+    /// Fields that are ignored without a warning.
+    ignored_fields: &'static [&'static str],
+    /// Other spellings of known fields: the spelling and the name of the field.
+    aliases: &'static [(&'static str, &'static str)],
+    /// Items of lists that are ignored with a warning: the field and the names of the items.
+    ignored_items: &'static [(&'static str, &'static [&'static str])],
+    /// Fields that are ignored with a warning.
+    unsupported_fields: &'static [&'static str],
+    /// Accepts the options of the format `json` in a field next to `formats`.
+    accepts_json_options: bool,
 }
 
 const SEARCH: ClientCompat = ClientCompat {
-    keys: &["asyncScraping", "domainTools", "filter", "lang", "toolDetail"],
-    spellings: &[(compat::IGNORE_INVALID_URLS, "ignoreInvalidURLs")],
-    names: &[("categories", compat::CATEGORIES), ("sources", compat::SOURCES)],
-    named_keys: &[],
-    takes_json_options: false,
+    ignored_fields: &["asyncScraping", "domainTools", "filter", "lang", "toolDetail"],
+    aliases: &[(compat::IGNORE_INVALID_URLS, "ignoreInvalidURLs")],
+    ignored_items: &[("categories", compat::CATEGORIES), ("sources", compat::SOURCES)],
+    unsupported_fields: &[],
+    accepts_json_options: false,
 };
 
 const SCRAPE: ClientCompat = ClientCompat {
-    keys: &["checkPromptInjection", "domainTools", "fastMode", "toolDetail", "useMock"],
-    spellings: &[],
-    names: &[("formats", compat::FORMATS)],
-    named_keys: &[],
-    takes_json_options: true,
+    ignored_fields: &["checkPromptInjection", "domainTools", "fastMode", "toolDetail", "useMock"],
+    aliases: &[],
+    ignored_items: &[("formats", compat::FORMATS)],
+    unsupported_fields: &[],
+    accepts_json_options: true,
 };
 
-const CRAWL: ClientCompat = ClientCompat { keys: SCRAPE.keys, ..NOTHING };
-const BATCH: ClientCompat = ClientCompat { spellings: SEARCH.spellings, ..SCRAPE };
-const MAP: ClientCompat = ClientCompat { keys: &["useMock"], ..NOTHING };
-const PARSER: ClientCompat = ClientCompat { named_keys: compat::PARSER_OPTIONS, ..NOTHING };
-const NOTHING: ClientCompat =
-    ClientCompat { keys: &[], spellings: &[], names: &[], named_keys: &[], takes_json_options: false };
+const CRAWL: ClientCompat = ClientCompat { ignored_fields: SCRAPE.ignored_fields, ..NOTHING };
+const BATCH: ClientCompat = ClientCompat { aliases: SEARCH.aliases, ..SCRAPE };
+const MAP: ClientCompat = ClientCompat { ignored_fields: &["useMock"], ..NOTHING };
+const PARSER: ClientCompat = ClientCompat { unsupported_fields: compat::PARSER_OPTIONS, ..NOTHING };
+const NOTHING: ClientCompat = ClientCompat {
+    ignored_fields: &[],
+    aliases: &[],
+    ignored_items: &[],
+    unsupported_fields: &[],
+    accepts_json_options: false,
+};
 
 impl ClientCompat {
-    /// Returns what is tolerated in the object with this definition.
+    /// Returns what is tolerated in the object with this schema name.
     pub(super) fn of(definition: &str) -> Self {
         match definition {
             "SearchRequest" => SEARCH,
@@ -64,59 +69,58 @@ impl ClientCompat {
         }
     }
 
-    /// Tells whether a key is ignored without a word. Keys in double underscores are private to the clients.
-    pub(super) fn ignores(&self, key: &str) -> bool {
-        self.keys.contains(&key) || (!self.keys.is_empty() && key.starts_with("__"))
+    /// Returns whether an unknown field is ignored without a warning. Fields with two leading underscores are private
+    /// to the clients.
+    pub(super) fn ignores(&self, name: &str) -> bool {
+        self.ignored_fields.contains(&name) || (!self.ignored_fields.is_empty() && name.starts_with("__"))
     }
 
-    /// Returns whether an item of the list in `field` is left out, and by which name.
+    /// Returns the name of an item of the list in `field`, if the item is ignored.
     pub(super) fn ignored_item_name<'v>(&self, field: &str, item: &'v BodyValue<'_>) -> Option<&'v str> {
-        let (_, names) = self.names.iter().find(|(list, _)| *list == field)?;
+        let (_, names) = self.ignored_items.iter().find(|(list, _)| *list == field)?;
         let name = item.as_text().or_else(|| item.field("type")?.as_text())?;
         names.contains(&name).then_some(name)
     }
 
-    /// Tells whether the items that are left out of a list are named. The hosted service's source is not, where others
-    /// stand beside it: clients ask for it in every search.
-    pub(super) fn names_left_out(&self, field: &str, items: &[BodyValue<'_>]) -> bool {
+    /// Returns whether ignored items of a list get a warning. A source of the hosted service gets none if there are
+    /// other sources, because official clients add it to every search.
+    pub(super) fn warns_about_ignored_items(&self, field: &str, items: &[BodyValue<'_>]) -> bool {
         field != "sources" || items.iter().all(|item| self.ignored_item_name(field, item).is_some())
     }
 
-    /// Rewrites the items of a list that have a newer name.
-    pub(super) fn respell_items(&self, field: &str, items: &mut [BodyValue<'_>]) {
-        if self.takes_json_options && field == "formats" {
-            items.iter_mut().for_each(respell_query);
+    /// Rewrites items of a list that have a newer name.
+    pub(super) fn rename_items(&self, field: &str, items: &mut [BodyValue<'_>]) {
+        if self.accepts_json_options && field == "formats" {
+            items.iter_mut().for_each(query_to_question);
         }
     }
 
-    /// Rewrites what some clients spell their own way, where the known spelling is not given too.
-    pub(super) fn rename_alias(&self, fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Report) {
-        for (other, known) in self.spellings {
-            if let Some(position) = fields.iter().position(|(key, _)| key == other) {
-                let (_, value) = fields.swap_remove(position);
-                if !fields.iter().any(|(key, _)| key == known) {
-                    fields.push(((*known).into(), value));
+    /// Renames fields with another spelling, unless the known spelling is present, and removes unsupported fields.
+    pub(super) fn rewrite_fields(&self, fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Report) {
+        for (alias, name) in self.aliases {
+            if let Some(index) = fields.iter().position(|(key, _)| key == alias) {
+                let (_, value) = fields.swap_remove(index);
+                if !fields.iter().any(|(key, _)| key == name) {
+                    fields.push(((*name).into(), value));
                 }
             }
         }
         fields.retain(|(key, value)| {
-            let is_named = self.named_keys.contains(&key.as_ref());
-            // What is switched off is not missed.
-            if is_named && *value != BodyValue::Bool(false) {
-                report
-                    .warning(&path.key(key), |name| format!("{name} is not available here and was ignored"));
+            let is_unsupported = self.unsupported_fields.contains(&key.as_ref());
+            // An option that is turned off needs no warning.
+            if is_unsupported && *value != BodyValue::Bool(false) {
+                report.warning(&path.key(key), |name| format!("{name} is not available and was ignored"));
             }
-            !is_named
+            !is_unsupported
         });
-        if self.takes_json_options {
-            fold_json_options(fields, path, report);
+        if self.accepts_json_options {
+            merge_json_options(fields, path, report);
         }
     }
 }
 
-/// Makes the format `query` the format `question`, whose older name it is. How its answer is worded is left to the
-/// model.
-fn respell_query(format: &mut BodyValue<'_>) {
+/// Rewrites the format `query` to `question`, of which it is the older name. Its `mode` is ignored.
+fn query_to_question(format: &mut BodyValue<'_>) {
     let BodyValue::Object(fields) = format else { return };
     let is_query =
         |(key, value): &(_, BodyValue<'_>)| key == "type" && value.as_text() == Some(compat::QUERY);
@@ -133,11 +137,11 @@ fn respell_query(format: &mut BodyValue<'_>) {
     }
 }
 
-/// Gives the options of the Rust client's `jsonOptions` to the bare format `json` that it stands beside. Without one
-/// they have no effect, which is said; they are checked all the same.
-fn fold_json_options(fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Report) {
-    let Some(position) = fields.iter().position(|(key, _)| key == JSON_OPTIONS) else { return };
-    let (_, BodyValue::Object(mut options)) = fields.swap_remove(position) else { return };
+/// Moves the options of the official Rust client's `jsonOptions` into the bare format `json`. Without that format, the
+/// options are checked and ignored with a warning.
+fn merge_json_options(fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Report) {
+    let Some(index) = fields.iter().position(|(key, _)| key == JSON_OPTIONS) else { return };
+    let (_, BodyValue::Object(mut options)) = fields.swap_remove(index) else { return };
     let formats = fields.iter_mut().find(|(key, _)| key == "formats");
     if let Some((_, BodyValue::List(formats))) = formats
         && let Some(bare) = formats.iter_mut().find(|format| format.as_text() == Some("json"))
@@ -147,7 +151,7 @@ fn fold_json_options(fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Repo
         return;
     }
     let path = path.key(JSON_OPTIONS);
-    // What has not its shape was reported and taken out before.
+    // Values of the wrong shape were reported and removed before.
     if let Ok(options) = Json::deserialize(BodyValue::Object(options)) {
         format::json(report, &path, &options);
     }

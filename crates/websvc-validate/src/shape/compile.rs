@@ -1,7 +1,9 @@
-//! From a JSON Schema, as schemars writes it, to a shape.
+//! Compilation of a JSON Schema to a shape.
 //!
-//! Only what schemars writes for our types is understood. Anything else stops the program at its first request, and
-//! the tests before that: a part of the schema that is silently not checked would be worse.
+//! The compiler supports the schemas that schemars generates for the request types, and panics on any other, because
+//! silently not checking a part of a schema would be worse. The schemas depend only on the types, so a panic would
+//! occur for every request of a type or for none. Tests compile the schemas of all request types and check their
+//! keywords, so the compiler cannot panic in production.
 
 use std::collections::BTreeMap;
 
@@ -15,34 +17,34 @@ impl Shape {
     /// Compiles a root schema.
     ///
     /// # Panics
-    /// When the schema has what schemars does not write for our types.
-    pub(crate) fn of(schema: &Value) -> Self {
-        let none = Map::new();
-        let definitions = schema.get("$defs").and_then(Value::as_object).unwrap_or(&none);
+    /// If the schema is not of the supported form, see the module documentation.
+    pub(crate) fn compile(schema: &Value) -> Self {
+        let no_definitions = Map::new();
+        let definitions = schema.get("$defs").and_then(Value::as_object).unwrap_or(&no_definitions);
         Compiler { definitions }.shape(schema)
     }
 }
 
-/// Most fields of one object.
+/// Maximum number of fields of an object: `FieldSet` has a bit for each.
 const MAX_FIELDS: usize = u64::BITS as usize;
 
 struct Compiler<'a> {
     definitions: &'a Map<String, Value>,
 }
 
-/// The parts of an object's schema, which `$ref` and `allOf` may spread over several.
+/// Properties of the schema of an object, which `$ref` and `allOf` may distribute over several schemas.
 #[derive(Default)]
 struct Parts<'a> {
     properties: BTreeMap<&'a str, &'a Value>,
     required: Vec<&'a str>,
     closed: bool,
-    foreign: ClientCompat,
+    client_compat: ClientCompat,
 }
 
 impl<'a> Compiler<'a> {
     fn shape(&self, schema: &'a Value) -> Shape {
         let Some(keywords) = schema.as_object() else {
-            assert_eq!(schema, &Value::Bool(true), "only the schema that allows anything is no object");
+            assert_eq!(schema, &Value::Bool(true), "a schema is an object or true");
             return Shape::Any;
         };
         if let Some(alternatives) = alternatives(keywords) {
@@ -53,7 +55,9 @@ impl<'a> Compiler<'a> {
         }
         if let Some((name, target)) = self.target(keywords) {
             let named = |shape| match shape {
-                Shape::Object(object) => Shape::Object(Object { foreign: ClientCompat::of(name), ..object }),
+                Shape::Object(object) => {
+                    Shape::Object(Object { client_compat: ClientCompat::of(name), ..object })
+                }
                 other => other,
             };
             return match self.shape(target) {
@@ -62,10 +66,10 @@ impl<'a> Compiler<'a> {
             };
         }
         if let Some(names) = keywords.get("enum") {
-            return Shape::Name(texts(names));
+            return Shape::Name(strings(names));
         }
         if let Some(name) = keywords.get("const") {
-            return Shape::Name(vec![text(name).to_owned()]);
+            return Shape::Name(vec![string(name).to_owned()]);
         }
         self.typed(schema, keywords)
     }
@@ -94,7 +98,7 @@ impl<'a> Compiler<'a> {
             return Shape::Tagged(tagged.map(|(tag, object)| (tag.to_owned(), object)).collect());
         }
         let mut shapes: Vec<Shape> = Vec::new();
-        // What is deprecated here is what official clients send and `ClientCompat` leaves out.
+        // Deprecated alternatives are values of official clients, which `ClientCompat` ignores.
         for alternative in
             alternatives.iter().filter(|schema| schema["type"] != "null" && !is_deprecated(schema))
         {
@@ -109,7 +113,7 @@ impl<'a> Compiler<'a> {
     fn object(&self, schema: &'a Value) -> Object {
         let mut parts = Parts::default();
         self.collect(schema, &mut parts);
-        let Parts { properties, required, closed, foreign } = parts;
+        let Parts { properties, required, closed, client_compat } = parts;
         let fields = properties.into_iter().map(|(name, schema)| Field {
             name: name.to_owned(),
             shape: self.shape(schema),
@@ -118,12 +122,12 @@ impl<'a> Compiler<'a> {
         });
         let mut fields: Vec<Field> = fields.collect();
         fields.sort_by(|a, b| by_length(&a.name, &b.name));
-        assert!(fields.len() <= MAX_FIELDS, "the walk notes the fields it saw in the bits of a word");
-        Object { fields, closed, foreign }
+        assert!(fields.len() <= MAX_FIELDS, "an object has at most {MAX_FIELDS} fields");
+        Object { fields, closed, client_compat }
     }
 
     fn collect(&self, schema: &'a Value, parts: &mut Parts<'a>) {
-        let Some(keywords) = schema.as_object() else { panic!("{schema} is no schema of an object") };
+        let Some(keywords) = schema.as_object() else { panic!("{schema} is not the schema of an object") };
         if let Some((_, target)) = self.target(keywords) {
             self.collect(target, parts);
         }
@@ -135,11 +139,11 @@ impl<'a> Compiler<'a> {
         }
         parts
             .required
-            .extend(keywords.get("required").and_then(Value::as_array).into_iter().flatten().map(text));
+            .extend(keywords.get("required").and_then(Value::as_array).into_iter().flatten().map(string));
         let closes = |keyword| keywords.get(keyword) == Some(&Value::Bool(false));
         parts.closed |= closes("additionalProperties") || closes("unevaluatedProperties");
         if let Some(title) = keywords.get("title").and_then(Value::as_str) {
-            parts.foreign = ClientCompat::of(title);
+            parts.client_compat = ClientCompat::of(title);
         }
     }
 
@@ -150,7 +154,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Returns the alternatives of a value. Those that only demand one field or another are rules, not shapes.
+/// Returns the alternatives of a value. Alternatives that only require fields are rules, not shapes.
 fn alternatives(keywords: &Map<String, Value>) -> Option<&[Value]> {
     let alternatives = keywords.get("anyOf").or_else(|| keywords.get("oneOf"))?.as_array()?;
     let is_rule = |schema: &Value| {
@@ -163,7 +167,7 @@ fn is_deprecated(schema: &Value) -> bool {
     schema["deprecated"] == Value::Bool(true)
 }
 
-/// Returns the value of `type` by which an alternative is chosen.
+/// Returns the constant value of `type` that selects an alternative.
 fn tag(schema: &Value) -> Option<&str> {
     schema.get("properties")?.get("type")?.get("const")?.as_str()
 }
@@ -175,9 +179,9 @@ fn json_type(keywords: &Map<String, Value>) -> Option<&str> {
     }
 }
 
-/// Returns the numbers that both the schema and the Rust type allow.
+/// Returns the range of integers that both the schema and the Rust type allow.
 fn integer(keywords: &Map<String, Value>) -> Shape {
-    let (least, most) = match keywords.get("format").and_then(Value::as_str) {
+    let (type_min, type_max) = match keywords.get("format").and_then(Value::as_str) {
         Some("uint8") => (0, u8::MAX.into()),
         Some("uint16") => (0, u16::MAX.into()),
         Some("uint32") => (0, u32::MAX.into()),
@@ -190,15 +194,103 @@ fn integer(keywords: &Map<String, Value>) -> Shape {
         bound.as_i64().map(i128::from).or_else(|| bound.as_u64().map(i128::from))
     };
     Shape::Integer {
-        min: bound("minimum").map_or(least, |min| min.max(least)),
-        max: bound("maximum").map_or(most, |max| max.min(most)),
+        min: bound("minimum").map_or(type_min, |min| min.max(type_min)),
+        max: bound("maximum").map_or(type_max, |max| max.min(type_max)),
     }
 }
 
-fn texts(names: &Value) -> Vec<String> {
-    names.as_array().into_iter().flatten().map(|name| text(name).to_owned()).collect()
+fn strings(names: &Value) -> Vec<String> {
+    names.as_array().into_iter().flatten().map(|name| string(name).to_owned()).collect()
 }
 
-fn text(value: &Value) -> &str {
-    value.as_str().expect("schemars names fields and values by strings")
+fn string(value: &Value) -> &str {
+    value.as_str().expect("names of fields and values are strings")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::read::request_schemas;
+
+    /// Keywords that the compiler reads.
+    const READ: &[&str] = &[
+        "$defs",
+        "$ref",
+        "additionalProperties",
+        "allOf",
+        "anyOf",
+        "const",
+        "deprecated",
+        "enum",
+        "format",
+        "items",
+        "maximum",
+        "minimum",
+        "oneOf",
+        "properties",
+        "required",
+        "title",
+        "type",
+        "unevaluatedProperties",
+    ];
+
+    /// Keywords that do not affect the shape: annotations, and rules that the checks of this crate apply.
+    const NOT_READ: &[&str] = &[
+        "$schema",
+        "default",
+        "description",
+        "exclusiveMinimum",
+        "maxItems",
+        "maxLength",
+        "minItems",
+        "minLength",
+        "not",
+        "pattern",
+        "propertyNames",
+    ];
+
+    #[test]
+    fn request_schemas_compile() {
+        for (name, schema) in request_schemas() {
+            assert!(matches!(Shape::compile(&schema), Shape::Object(_)), "{name}");
+        }
+    }
+
+    #[test]
+    fn request_schemas_have_only_known_keywords() {
+        for (name, schema) in request_schemas() {
+            let mut keywords = BTreeSet::new();
+            collect_keywords(&schema, &mut keywords);
+            let is_known = |keyword: &&&str| READ.contains(keyword) || NOT_READ.contains(keyword);
+            let unknown: Vec<&&str> = keywords.iter().filter(|keyword| !is_known(keyword)).collect();
+            assert!(
+                unknown.is_empty(),
+                "{name} has {unknown:?}: teach the compiler, or list them as not read"
+            );
+        }
+    }
+
+    fn collect_keywords<'a>(schema: &'a Value, keywords: &mut BTreeSet<&'a str>) {
+        for (keyword, value) in schema.as_object().into_iter().flatten() {
+            keywords.insert(keyword);
+            match keyword.as_str() {
+                "$defs" | "properties" => {
+                    value.as_object().into_iter().flatten().for_each(|(_, schema)| {
+                        collect_keywords(schema, keywords);
+                    });
+                }
+                "additionalProperties" | "items" => collect_keywords(value, keywords),
+                "allOf" | "anyOf" | "oneOf" => {
+                    value
+                        .as_array()
+                        .into_iter()
+                        .flatten()
+                        .for_each(|schema| collect_keywords(schema, keywords));
+                }
+                _ => {}
+            }
+        }
+    }
 }

@@ -1,9 +1,9 @@
-//! The shape of a body: types, names, required and unknown fields, checked against the published JSON Schema.
+//! Shape of a body: types, names, required and unknown fields, checked against the published JSON Schema.
 //!
-//! serde stops at the first mistake and tells no path. So the schema, which is made from the same types, is compiled
-//! once into a small tree that is walked beside the body: it finds every mistake, and takes out of the body what is
-//! mistaken, so that serde can read the rest and the rules can be checked on it. What the schema says about ranges and
-//! lengths is left to the rules, except where a number would not fit its Rust type.
+//! serde stops at the first error and does not report its path. So the schema, which is generated from the same types,
+//! is compiled once into a small tree. A walk along the body with this tree finds every error and removes the invalid
+//! values, so that serde can read the rest and the rules can check it. Ranges and lengths are left to the rules, except
+//! that a number must fit its Rust type.
 
 mod client_compat;
 mod compile;
@@ -19,56 +19,56 @@ pub(crate) use tree::BodyValue;
 /// Shape of a value in a body.
 #[derive(Debug)]
 pub(crate) enum Shape {
-    /// Anything.
+    /// Any value.
     Any,
-    /// True or false.
+    /// Boolean.
     Bool,
-    /// A text.
+    /// String.
     Text,
-    /// A text out of these.
+    /// One of these strings.
     Name(Vec<String>),
-    /// A whole number between these, which fit its type.
+    /// Integer in a range that fits the Rust type.
     Integer { min: i128, max: i128 },
-    /// A number.
+    /// Number.
     Number,
-    /// A list of items of one shape.
+    /// Array of items of one shape.
     List(Box<Shape>),
-    /// An object with keys of the caller's own.
+    /// Object with arbitrary keys.
     Map(Box<Shape>),
-    /// An object with known fields.
+    /// Object with known fields.
     Object(Object),
-    /// An object whose `type` says which fields it has.
+    /// Object whose `type` selects its fields.
     Tagged(Vec<(String, Object)>),
-    /// One of these, told apart by the JSON type of the value.
+    /// One of these shapes, selected by the JSON type of the value.
     Either(Vec<Shape>),
 }
 
-/// An object with known fields.
+/// Object with known fields.
 #[derive(Debug)]
 pub(crate) struct Object {
-    /// By the length of their names, then by name.
+    /// Fields, ordered by the length of their names, then by name.
     fields: Vec<Field>,
     /// Unknown fields are an error if true; otherwise they are ignored with a warning.
     closed: bool,
-    /// Keys of official clients that are not in the specification.
-    foreign: ClientCompat,
+    /// Fields and values of official clients that the specification does not have.
+    client_compat: ClientCompat,
 }
 
-/// A field of an object.
+/// Field of an object.
 #[derive(Debug)]
 struct Field {
     name: String,
     shape: Shape,
     required: bool,
-    /// Another spelling or place of a known field, which is accepted and not suggested.
+    /// True for another spelling of a known field, which is accepted but not suggested.
     deprecated: bool,
 }
 
 impl Shape {
-    /// Returns a value of this shape that breaks no rule, if there is a simple one.
-    fn stand_in(&self) -> Option<BodyValue<'static>> {
+    /// Returns a valid value of this shape that breaks no rule, if there is a simple one.
+    fn placeholder(&self) -> Option<BodyValue<'static>> {
         match self {
-            Shape::Text => Some(BodyValue::Text("stand-in.test".into())),
+            Shape::Text => Some(BodyValue::Text("placeholder.test".into())),
             Shape::Name(names) => names.first().map(|name| BodyValue::Text(name.clone().into())),
             Shape::Integer { min, max } => u64::try_from(1.clamp(*min, *max)).ok().map(BodyValue::Unsigned),
             Shape::Bool => Some(BodyValue::Bool(false)),
@@ -79,7 +79,7 @@ impl Shape {
     }
 }
 
-/// Prints what the shape expects, as a sentence says it.
+/// Displays the expected value for a message.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -93,8 +93,8 @@ impl fmt::Display for Shape {
             Shape::Map(_) | Shape::Object(_) => f.write_str("an object"),
             Shape::Tagged(_) => f.write_str("an object with a type"),
             Shape::Either(shapes) => {
-                for (position, shape) in shapes.iter().enumerate() {
-                    let separator = if position == 0 { "" } else { " or " };
+                for (index, shape) in shapes.iter().enumerate() {
+                    let separator = if index == 0 { "" } else { " or " };
                     write!(f, "{separator}{shape}")?;
                 }
                 Ok(())

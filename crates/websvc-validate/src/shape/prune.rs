@@ -1,4 +1,4 @@
-//! The walk along a body: every mistake is reported and taken out.
+//! Walk along a body that reports and removes every invalid value.
 
 use std::collections::HashSet;
 
@@ -8,25 +8,27 @@ use super::Shape;
 use super::tree::{BodyValue, Fields, field};
 use crate::bounds;
 use crate::path::Path;
-use crate::report::{Report, quoted, shown};
+use crate::report::{Report, displayed, quoted};
 use crate::suggestion::suggest;
 
-/// Match of a value and its shape, perhaps after parts of the value were removed.
+/// Result of the check of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
+    /// The value, or what remains of it, is valid.
     Keep,
+    /// The value is invalid and is removed.
     Drop,
 }
 
-/// An item of a list that is left out.
-pub(super) struct LeftOut<'v> {
+/// Item of a list that is ignored.
+pub(super) struct IgnoredItem<'v> {
     pub(super) name: &'v str,
-    /// A warning names it.
-    pub(super) is_named: bool,
+    /// True if a warning names the item.
+    pub(super) has_warning: bool,
 }
 
 impl Shape {
-    /// Reports every mistake of a body and takes it out; tells whether something is left to be read.
+    /// Reports and removes every invalid value of a body. Returns whether an object remains to be read.
     pub(crate) fn prune(&self, body: &mut BodyValue<'_>, report: &mut Report) -> bool {
         self.walk(body, &Path::Root, report);
         body.is_object()
@@ -57,8 +59,8 @@ impl Shape {
         }
     }
 
-    /// Tells whether a value has the JSON type of this shape.
-    fn takes(&self, value: &BodyValue<'_>) -> bool {
+    /// Returns whether a value has the JSON type of this shape.
+    fn matches_type(&self, value: &BodyValue<'_>) -> bool {
         match self {
             Shape::Any => true,
             Shape::Bool => matches!(value, BodyValue::Bool(_)),
@@ -66,55 +68,53 @@ impl Shape {
             Shape::Integer { .. } | Shape::Number => value.is_number(),
             Shape::List(_) => matches!(value, BodyValue::List(_)),
             Shape::Map(_) | Shape::Object(_) | Shape::Tagged(_) => value.is_object(),
-            Shape::Either(shapes) => shapes.iter().any(|shape| shape.takes(value)),
+            Shape::Either(shapes) => shapes.iter().any(|shape| shape.matches_type(value)),
         }
     }
 
-    /// Tells whether an object of this shape can have the type `name`.
+    /// Returns whether an object of this shape can have the `type` `name`.
     fn has_tag(&self, name: &str) -> bool {
         matches!(self, Shape::Tagged(objects) if objects.iter().any(|(tag, _)| tag == name))
     }
 }
 
-/// Walks a list; items for which `leave_out` knows a name are taken out.
+/// Checks a list. Items for which `ignored` returns a value are removed.
 pub(super) fn list(
     shape: &Shape,
     values: &mut Vec<BodyValue<'_>>,
     path: &Path<'_>,
     report: &mut Report,
-    leave_out: impl for<'v> Fn(&'v BodyValue<'_>) -> Option<LeftOut<'v>>,
+    ignored: impl for<'v> Fn(&'v BodyValue<'_>) -> Option<IgnoredItem<'v>>,
 ) -> Verdict {
-    let mut taken_out = Vec::new();
+    let mut removed = Vec::new();
     let mut index = 0;
     values.retain_mut(|value| {
         let path = path.index(index);
-        let verdict = match leave_out(value) {
-            Some(LeftOut { name, is_named }) => {
-                if is_named {
-                    report.warning(&path, |place| {
-                        format!("{place}: {name} is not available here and was left out")
-                    });
+        let verdict = match ignored(value) {
+            Some(IgnoredItem { name, has_warning }) => {
+                if has_warning {
+                    report.warning(&path, |item| format!("{item}: {name} is not available and was ignored"));
                 }
                 Verdict::Drop
             }
             None => shape.walk(value, &path, report),
         };
         if verdict == Verdict::Drop {
-            taken_out.push(index);
+            removed.push(index);
         }
         index += 1;
         verdict == Verdict::Keep
     });
-    if !taken_out.is_empty() {
-        report.remove_field(path, taken_out);
+    if !removed.is_empty() {
+        report.record_removed_items(path, removed);
     }
     Verdict::Keep
 }
 
-/// Walks an object with keys of the caller's own.
+/// Checks an object with arbitrary keys.
 fn map(values: &Shape, fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Report) -> Verdict {
     if matches!(values, Shape::Any) {
-        // Somebody else's document: nothing of it is ours to judge.
+        // An arbitrary document, in which duplicate keys and nulls are allowed.
         return Verdict::Keep;
     }
     let mut seen = HashSet::new();
@@ -123,39 +123,39 @@ fn map(values: &Shape, fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Re
             super::object::given_twice(&path.key(key), report);
         }
     }
-    // A null is a value that is not given.
+    // null counts as absent.
     fields.retain_mut(|(key, value)| {
         !value.is_null() && values.walk(value, &path.key(key), report) == Verdict::Keep
     });
     Verdict::Keep
 }
 
-/// Walks a value that may have several JSON types.
+/// Checks a value that may have several JSON types.
 fn either(shapes: &[Shape], value: &mut BodyValue<'_>, path: &Path<'_>, report: &mut Report) -> Verdict {
     if let BodyValue::Text(name) = value
         && !shapes
             .iter()
-            .any(|shape| matches!(shape, Shape::Name(names) if names.iter().any(|one| one == name)))
+            .any(|shape| matches!(shape, Shape::Name(names) if names.iter().any(|other| other == name)))
         && let Some(tagged) = shapes.iter().find(|shape| shape.has_tag(name))
     {
-        // The bare name of an object that needs more than its type: what it needs is reported.
+        // The bare name of an object with further required fields, which are reported as missing.
         let name = BodyValue::Text(std::mem::take(name));
         *value = BodyValue::Object(vec![("type".into(), name)]);
         return tagged.walk(value, path, report);
     }
-    match shapes.iter().find(|shape| shape.takes(value)) {
+    match shapes.iter().find(|shape| shape.matches_type(value)) {
         Some(shape) => shape.walk(value, path, report),
         None => {
             report.violation(path, ViolationCode::InvalidType, |name| {
                 let expected: Vec<String> = shapes.iter().map(ToString::to_string).collect();
-                format!("{name} must be {}, not {}", expected.join(" or "), shown(value))
+                format!("{name} must be {}, not {}", expected.join(" or "), displayed(value))
             });
             Verdict::Drop
         }
     }
 }
 
-/// Walks an object whose `type` says which fields it has.
+/// Checks an object whose `type` selects its fields.
 fn tagged(
     objects: &[(String, super::Object)],
     fields: &mut Fields<'_>,
@@ -163,9 +163,9 @@ fn tagged(
     report: &mut Report,
 ) -> Verdict {
     let names = || objects.iter().map(|(name, _)| name.as_str());
-    // Whoever reads the object wants its type first.
-    if let Some(position) = fields.iter().position(|(key, _)| key == "type") {
-        fields.swap(0, position);
+    // Deserialization is faster if the type comes first.
+    if let Some(index) = fields.iter().position(|(key, _)| key == "type") {
+        fields.swap(0, index);
     }
     match field(fields, "type") {
         None | Some(BodyValue::Null) => {
@@ -173,11 +173,11 @@ fn tagged(
                 format!("{name} is required: one of {}", names().collect::<Vec<_>>().join(", "))
             });
         }
-        Some(BodyValue::Text(given)) => {
-            if let Some((_, object)) = objects.iter().find(|(name, _)| name == given) {
+        Some(BodyValue::Text(tag)) => {
+            if let Some((_, object)) = objects.iter().find(|(name, _)| name == tag) {
                 return object.walk(fields, path, report);
             }
-            unknown_name(names(), given, &path.key("type"), report);
+            unknown_name(names(), tag, &path.key("type"), report);
         }
         Some(other) => wrong_type(&Shape::Text, other, &path.key("type"), report),
     }
@@ -198,20 +198,21 @@ fn unknown_name<'a>(
     path: &Path<'_>,
     report: &mut Report,
 ) {
-    report.violation(path, ViolationCode::UnknownValue, |place| {
+    report.violation(path, ViolationCode::UnknownValue, |value| {
         let known: Vec<&str> = names.clone().collect();
-        let meant = suggest(text, names).map_or_else(String::new, |name| format!("; did you mean {name}?"));
-        format!("{place} must be one of {}, not {}{meant}", known.join(", "), quoted(text))
+        let suggestion =
+            suggest(text, names).map_or_else(String::new, |name| format!("; did you mean {name}?"));
+        format!("{value} must be one of {}, not {}{suggestion}", known.join(", "), quoted(text))
     });
 }
 
 fn wrong_type(expected: &Shape, value: &BodyValue<'_>, path: &Path<'_>, report: &mut Report) {
     report.violation(path, ViolationCode::InvalidType, |name| {
-        format!("{name} must be {expected}, not {}", shown(value))
+        format!("{name} must be {expected}, not {}", displayed(value))
     });
 }
 
-/// Reads a number as a whole one: some clients write 2 as 2.0.
+/// Checks an integer, and converts a float without a fraction, because some clients write 2 as 2.0.
 fn integer(
     number: &mut BodyValue<'_>,
     min: i128,
@@ -219,28 +220,28 @@ fn integer(
     path: &Path<'_>,
     report: &mut Report,
 ) -> Verdict {
-    let whole = match number {
-        BodyValue::Unsigned(whole) => i128::from(*whole),
-        BodyValue::Signed(whole) => i128::from(*whole),
-        // A float beyond every integer type becomes the nearest i128, which is outside of all bounds.
-        #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, as wanted")]
+    let integer = match number {
+        BodyValue::Unsigned(value) => i128::from(*value),
+        BodyValue::Signed(value) => i128::from(*value),
+        // A float beyond every integer type becomes the nearest i128, which is out of range.
+        #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, as intended")]
         BodyValue::Float(float) if float.fract() == 0.0 => *float as i128,
         other => {
             report.violation(path, ViolationCode::InvalidType, |name| {
-                format!("{name} must be an integer, not {}", shown(other))
+                format!("{name} must be an integer, not {}", displayed(other))
             });
             return Verdict::Drop;
         }
     };
-    if whole < min || whole > max {
-        let code = if whole < min { ViolationCode::TooSmall } else { ViolationCode::TooBig };
-        bounds::outside(report, path, code, &min, &max, &shown(number));
+    if integer < min || integer > max {
+        let code = if integer < min { ViolationCode::TooSmall } else { ViolationCode::TooBig };
+        bounds::outside(report, path, code, &min, &max, &displayed(number));
         return Verdict::Drop;
     }
     if matches!(number, BodyValue::Float(_)) {
-        *number = match u64::try_from(whole) {
-            Ok(whole) => BodyValue::Unsigned(whole),
-            Err(_) => BodyValue::Signed(i64::try_from(whole).unwrap_or(i64::MIN)),
+        *number = match u64::try_from(integer) {
+            Ok(value) => BodyValue::Unsigned(value),
+            Err(_) => BodyValue::Signed(i64::try_from(integer).unwrap_or(i64::MIN)),
         };
     }
     Verdict::Keep

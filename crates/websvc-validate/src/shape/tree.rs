@@ -1,7 +1,7 @@
-//! A body as a tree that borrows from its bytes.
+//! Body as a tree that borrows from its bytes.
 //!
-//! `serde_json::Value` would do, but it copies every text and sorts every key, which makes reading a request several
-//! times as slow as decoding it, and it forgets that a field was given twice.
+//! `serde_json::Value` copies every string and sorts the keys, which makes reading a request several times slower, and
+//! it does not preserve duplicate fields.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,25 +10,25 @@ use serde::de::value::{CowStrDeserializer, MapDeserializer, SeqDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// How many fields a fresh object has room for: most have fewer.
-const FIELDS: usize = 8;
+/// Initial capacity of an object. Most objects have fewer fields.
+const INITIAL_FIELDS: usize = 8;
 
-/// A value of a body.
+/// Value in a body.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum BodyValue<'a> {
     Null,
     Bool(bool),
     Unsigned(u64),
-    /// A negative integer.
+    /// Negative integer.
     Signed(i64),
     Float(f64),
     Text(Cow<'a, str>),
     List(Vec<BodyValue<'a>>),
-    /// Fields in the order in which they were given.
+    /// Object, with its fields in the order of the body.
     Object(Fields<'a>),
 }
 
-/// The fields of an object, perhaps some of them twice.
+/// Fields of an object. A field may occur several times.
 pub(crate) type Fields<'a> = Vec<(Cow<'a, str>, BodyValue<'a>)>;
 
 impl<'a> BodyValue<'a> {
@@ -51,14 +51,14 @@ impl<'a> BodyValue<'a> {
         }
     }
 
-    /// Returns the field of an object, the last one where it is given twice.
+    /// Returns a field of an object, the last one if it occurs several times.
     pub(crate) fn field(&self, name: &str) -> Option<&BodyValue<'a>> {
         let BodyValue::Object(fields) = self else { return None };
         field(fields, name)
     }
 }
 
-/// Returns a field, the last one where it is given twice.
+/// Returns a field, the last one if it occurs several times.
 pub(crate) fn field<'f, 'a>(
     fields: &'f [(Cow<'a, str>, BodyValue<'a>)],
     name: &str,
@@ -68,13 +68,13 @@ pub(crate) fn field<'f, 'a>(
 
 impl<'de: 'a, 'a> Deserialize<'de> for BodyValue<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TreeVisitor)
+        deserializer.deserialize_any(BodyValueVisitor)
     }
 }
 
-struct TreeVisitor;
+struct BodyValueVisitor;
 
-impl<'de> Visitor<'de> for TreeVisitor {
+impl<'de> Visitor<'de> for BodyValueVisitor {
     type Value = BodyValue<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,8 +85,8 @@ impl<'de> Visitor<'de> for TreeVisitor {
         Ok(BodyValue::Null)
     }
 
-    fn visit_bool<E>(self, on: bool) -> Result<BodyValue<'de>, E> {
-        Ok(BodyValue::Bool(on))
+    fn visit_bool<E>(self, value: bool) -> Result<BodyValue<'de>, E> {
+        Ok(BodyValue::Bool(value))
     }
 
     fn visit_u64<E>(self, number: u64) -> Result<BodyValue<'de>, E> {
@@ -125,7 +125,7 @@ impl<'de> Visitor<'de> for TreeVisitor {
         let mut fields = Vec::new();
         while let Some(Key(key)) = entries.next_key()? {
             if fields.is_empty() {
-                fields.reserve(FIELDS);
+                fields.reserve(INITIAL_FIELDS);
             }
             fields.push((key, entries.next_value()?));
         }
@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for TreeVisitor {
     }
 }
 
-/// The name of a field; `Cow` by itself never borrows.
+/// Name of a field. `Cow` itself would never borrow when deserialized.
 struct Key<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
@@ -160,7 +160,7 @@ impl<'de> Visitor<'de> for KeyVisitor {
     }
 }
 
-/// Error of reading a tree as a type.
+/// Error of deserializing a type from a tree.
 type ReadError = serde::de::value::Error;
 
 impl<'de> IntoDeserializer<'de, ReadError> for BodyValue<'de> {
@@ -177,7 +177,7 @@ impl<'de> Deserializer<'de> for BodyValue<'de> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match self {
             BodyValue::Null => visitor.visit_unit(),
-            BodyValue::Bool(on) => visitor.visit_bool(on),
+            BodyValue::Bool(value) => visitor.visit_bool(value),
             BodyValue::Unsigned(number) => visitor.visit_u64(number),
             BodyValue::Signed(number) => visitor.visit_i64(number),
             BodyValue::Float(number) => visitor.visit_f64(number),

@@ -1,4 +1,4 @@
-//! Actions.
+//! Tests of browser actions.
 
 use serde_json::{Value, json};
 use websvc_types::ViolationCode::*;
@@ -11,7 +11,7 @@ fn check_action(action: &Value, expected: Expected<'_>) {
 }
 
 #[test]
-fn a_wait_has_exactly_one_of_its_forms() {
+fn wait_requires_exactly_one_of_milliseconds_and_selector() {
     let wait = |rest: Value| {
         let mut action = rest;
         action["type"] = json!("wait");
@@ -26,7 +26,7 @@ fn a_wait_has_exactly_one_of_its_forms() {
 }
 
 #[test]
-fn every_action_wants_its_fields() {
+fn action_fields_are_checked() {
     let table: &[(Value, Expected<'_>)] = &[
         (json!({ "type": "screenshot", "fullPage": true, "quality": 80 }), &[]),
         (json!({ "type": "screenshot", "quality": 0 }), &[("/quality", TooSmall)]),
@@ -59,13 +59,13 @@ fn every_action_wants_its_fields() {
 }
 
 #[test]
-fn there_is_a_most_of_actions() {
+fn actions_above_50_are_rejected() {
     check_option("actions", &json!(vec![json!({ "type": "scrape" }); 50]), &[]);
     check_option("actions", &json!(vec![json!({ "type": "scrape" }); 51]), &[("actions", TooLong)]);
 }
 
 #[test]
-fn all_waiting_together_has_a_longest() {
+fn sum_of_all_waits_above_60_seconds_is_rejected() {
     let wait = |ms: u64| json!({ "type": "wait", "milliseconds": ms });
     let options = |wait_for: u64, waits: &[u64]| {
         let actions: Vec<_> = waits.iter().map(|ms| wait(*ms)).collect();
@@ -82,7 +82,7 @@ fn all_waiting_together_has_a_longest() {
 }
 
 #[test]
-fn a_wait_leaves_half_of_the_timeout_that_is_given() {
+fn wait_for_above_half_of_the_timeout_is_rejected() {
     let options = |wait_for: u64, timeout: u64| json!({ "query": "q", "scrapeOptions": { "waitFor": wait_for, "timeout": timeout } });
     check(&options(15_000, 30_000), &[]);
     check(&options(15_001, 30_000), &[("/scrapeOptions/waitFor", TooBig)]);

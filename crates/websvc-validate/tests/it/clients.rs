@@ -1,4 +1,4 @@
-//! Complete requests of the official clients.
+//! Tests of complete requests of official clients.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn accept(body: &Value) -> Checked<SearchPlan> {
 }
 
 #[test]
-fn the_python_client_is_understood() {
+fn python_client_request_is_accepted_without_warnings() {
     let checked = accept(&json!({
         "query": "q", "limit": 5, "timeout": 300_000,
         "sources": [{ "type": "web" }, { "type": "news" }, { "type": "images" }],
@@ -74,7 +74,7 @@ fn the_python_client_is_understood() {
 }
 
 #[test]
-fn the_javascript_client_is_understood() {
+fn javascript_client_request_is_accepted_without_warnings() {
     let checked = accept(&json!({
         "query": "q", "origin": "js-sdk@4.42.0", "limit": 10, "tbs": "", "location": "",
         "includeDomains": ["a.example"], "excludeDomains": [],
@@ -87,7 +87,7 @@ fn the_javascript_client_is_understood() {
 }
 
 #[test]
-fn the_command_line_and_n8n_are_understood() {
+fn command_line_and_n8n_requests_are_accepted_without_warnings() {
     for body in [
         json!({ "query": "q", "integration": "cli", "ignoreInvalidURLs": false, "origin": "js-sdk@4.24.0",
             "sources": [{ "type": "web" }], "scrapeOptions": { "formats": [{ "type": "markdown" }], "onlyMainContent": true } }),
@@ -99,7 +99,7 @@ fn the_command_line_and_n8n_are_understood() {
 }
 
 #[test]
-fn the_mcp_servers_categories_are_left_out_with_a_warning() {
+fn mcp_server_categories_are_ignored_with_a_warning() {
     let checked = accept(&json!({
         "query": "q", "limit": 5, "filter": "x", "sources": ["web", "alexandria"],
         "categories": ["research", "developer", { "type": "gov" }], "domainTools": true, "toolDetail": "compact",
@@ -108,8 +108,8 @@ fn the_mcp_servers_categories_are_left_out_with_a_warning() {
     assert_eq!(
         checked.warnings,
         [
-            "categories[1]: developer is not available here and was left out",
-            "categories[2]: gov is not available here and was left out",
+            "categories[1]: developer is not available and was ignored",
+            "categories[2]: gov is not available and was ignored",
         ]
     );
     let kinds: Vec<_> = checked.plan.sources().iter().map(SourcePlan::kind).collect();
@@ -117,16 +117,16 @@ fn the_mcp_servers_categories_are_left_out_with_a_warning() {
 }
 
 #[test]
-fn the_mcp_servers_default_source_is_left_out_without_a_warning_unless_it_is_the_only_one() {
+fn mcp_server_source_is_ignored_with_a_warning_only_if_it_is_the_only_one() {
     let warnings = |sources: Value| accept(&json!({ "query": "q", "sources": sources })).warnings;
     assert_eq!(warnings(json!(["web", "alexandria"])), Vec::<String>::new());
     assert_eq!(warnings(json!([{ "type": "alexandria" }, "images"])), Vec::<String>::new());
-    let alone = ["sources[0]: alexandria is not available here and was left out"];
+    let alone = ["sources[0]: alexandria is not available and was ignored"];
     assert_eq!(warnings(json!(["alexandria"])), alone);
 }
 
 #[test]
-fn the_older_name_of_the_format_question_is_understood() {
+fn format_query_is_read_as_question() {
     for query in [
         json!({ "type": "query", "prompt": "why?", "mode": "directQuote" }),
         json!({ "mode": null, "prompt": "why?", "type": "query" }),
@@ -141,18 +141,18 @@ fn the_older_name_of_the_format_question_is_understood() {
 }
 
 #[test]
-fn formats_and_parser_options_of_the_hosted_service_are_left_out_with_a_warning() {
+fn formats_and_parser_options_of_the_hosted_service_are_ignored_with_a_warning() {
     let selectors = json!([{ "selector": "a", "attribute": "href" }]);
     let checked = accept(&json!({ "query": "q", "scrapeOptions": {
         "formats": ["markdown", "attributes", { "type": "attributes", "selectors": selectors }, "rawBase64"],
         "parsers": [{ "type": "pdf", "maxPages": 2, "pages": [1], "pageMarkdown": true, "blocks": false }],
     } }));
     let expected = [
-        "formats[1]: attributes is not available here and was left out",
-        "formats[2]: attributes is not available here and was left out",
-        "formats[3]: rawBase64 is not available here and was left out",
-        "pageMarkdown is not available here and was ignored",
-        "pages is not available here and was ignored",
+        "formats[1]: attributes is not available and was ignored",
+        "formats[2]: attributes is not available and was ignored",
+        "formats[3]: rawBase64 is not available and was ignored",
+        "pageMarkdown is not available and was ignored",
+        "pages is not available and was ignored",
     ];
     assert_eq!(checked.warnings, expected);
     let scrape = checked.plan.scrape().unwrap();
@@ -160,22 +160,22 @@ fn formats_and_parser_options_of_the_hosted_service_are_left_out_with_a_warning(
 }
 
 #[test]
-fn the_country_of_a_visit_may_be_in_any_case_and_have_a_city() {
-    let visit = |location: Value| {
+fn location_country_ignores_case_and_city_alone_has_a_warning() {
+    let read = |location: Value| {
         let checked = accept(
             &json!({ "query": "q", "scrapeOptions": { "formats": ["markdown"], "location": location } }),
         );
         (checked.plan.scrape().unwrap().location().country(), checked.warnings)
     };
-    assert_eq!(visit(json!({ "country": "de", "city": "Berlin" })), ("DE", Vec::new()));
-    assert_eq!(visit(json!({ "country": "uk" })), ("GB", Vec::new()));
-    assert_eq!(visit(json!({ "country": "", "city": " " })), ("US", Vec::new()));
-    let ignored = "city was ignored: a page is visited from a country, give location.country";
-    assert_eq!(visit(json!({ "city": "Berlin" })), ("US", vec![ignored.to_owned()]));
+    assert_eq!(read(json!({ "country": "de", "city": "Berlin" })), ("DE", Vec::new()));
+    assert_eq!(read(json!({ "country": "uk" })), ("GB", Vec::new()));
+    assert_eq!(read(json!({ "country": "", "city": " " })), ("US", Vec::new()));
+    let ignored = "city was ignored: only location.country has an effect";
+    assert_eq!(read(json!({ "city": "Berlin" })), ("US", vec![ignored.to_owned()]));
 }
 
 #[test]
-fn the_rust_clients_spellings_are_understood() {
+fn rust_client_spellings_are_accepted() {
     let checked = accept(&json!({
         "query": "q", "origin": "rust-sdk@2.16.0", "ignoreInvalidUrls": true,
         "scrapeOptions": { "formats": ["markdown", "json"], "jsonOptions": { "prompt": "p" } },
@@ -187,12 +187,12 @@ fn the_rust_clients_spellings_are_understood() {
 }
 
 #[test]
-fn mistakes_in_the_rust_clients_spellings_are_told_where_they_are() {
+fn violations_in_rust_client_spellings_have_the_sent_path() {
     let options = json!({ "formats": ["json"], "jsonOptions": { "prompt": 5 } });
     let body = json!({ "query": "q", "ignoreInvalidUrls": "yes", "scrapeOptions": options });
     let Err(Rejection::Invalid(violations)) = read_search(body.to_string().as_bytes(), &Policy::default())
     else {
-        panic!("it breaks two rules");
+        panic!("the request breaks two rules");
     };
     let found: Vec<_> = violations.iter().map(|v| (v.path.as_str(), v.code)).collect();
     let expected = [("/ignoreInvalidUrls", InvalidType), ("/scrapeOptions/jsonOptions/prompt", InvalidType)];
@@ -200,14 +200,14 @@ fn mistakes_in_the_rust_clients_spellings_are_told_where_they_are() {
 }
 
 #[test]
-fn options_without_the_format_they_are_for_are_checked_and_named() {
+fn json_options_without_the_format_json_are_checked_and_ignored_with_a_warning() {
     let body = |prompt: String| {
         let options = json!({ "formats": ["markdown"], "jsonOptions": { "prompt": prompt } });
         json!({ "query": "q", "scrapeOptions": options })
     };
     let warnings = accept(&body("p".repeat(10_000))).warnings;
     assert_eq!(warnings, ["jsonOptions was ignored: formats does not have the bare name json"]);
-    let refused = read_search(body("p".repeat(10_001)).to_string().as_bytes(), &Policy::default());
-    let Err(Rejection::Invalid(violations)) = refused else { panic!("the prompt is too long") };
+    let result = read_search(body("p".repeat(10_001)).to_string().as_bytes(), &Policy::default());
+    let Err(Rejection::Invalid(violations)) = result else { panic!("the prompt is too long") };
     assert_eq!(violations[0].path, "/scrapeOptions/jsonOptions/prompt");
 }

@@ -1,4 +1,4 @@
-//! Countries of the searcher and of the visit.
+//! Tests of the country of a search and of a location.
 
 use serde_json::json;
 use websvc_types::ViolationCode::UnknownValue;
@@ -6,7 +6,7 @@ use websvc_types::ViolationCode::UnknownValue;
 use crate::support::{check_field, check_option, plan, scrape_plan};
 
 #[test]
-fn the_searchers_country_may_be_in_any_case() {
+fn search_country_ignores_case() {
     for (text, country) in
         [("US", "US"), ("de", "DE"), ("Jp", "JP"), ("UK", "GB"), ("uk", "GB"), ("CA", "CA")]
     {
@@ -16,20 +16,20 @@ fn the_searchers_country_may_be_in_any_case() {
 }
 
 #[test]
-fn a_country_must_exist() {
+fn unassigned_country_codes_are_rejected() {
     for text in ["XX", "ZZ", "USA", "U", "Germany", "D€", "ß"] {
         check_field("country", &json!(text), Some(UnknownValue));
     }
 }
 
 #[test]
-fn an_empty_country_is_not_given() {
+fn empty_country_counts_as_absent() {
     let plan = plan(&json!({ "query": "q", "country": "" }));
     assert_eq!((plan.country(), plan.country_given()), ("US", false));
 }
 
 #[test]
-fn the_country_of_a_visit_is_two_letters_in_any_case() {
+fn location_country_is_checked_in_any_case() {
     for text in ["DE", "de", "De", ""] {
         check_option("location", &json!({ "country": text }), &[]);
     }

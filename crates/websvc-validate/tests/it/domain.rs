@@ -1,4 +1,4 @@
-//! The domain filters.
+//! Tests of domain filters.
 
 use serde_json::{Value, json};
 use websvc_types::ViolationCode::*;
@@ -7,7 +7,7 @@ use websvc_validate::DomainFilter;
 use crate::support::{check, plan, violations};
 
 #[test]
-fn hostnames_are_read_in_their_canonical_form() {
+fn hostnames_are_converted_to_canonical_form() {
     let table: &[(&str, Option<&str>)] = &[
         ("example.com", Some("example.com")),
         (" Docs.Example.COM. ", Some("docs.example.com")),
@@ -45,26 +45,26 @@ fn hostnames_are_read_in_their_canonical_form() {
 }
 
 #[test]
-fn labels_and_hosts_have_their_longest() {
-    let of = |length: usize| "a".repeat(length);
-    let host = |last: usize| [of(63), of(63), of(63), of(last)].join(".");
-    for (text, is_host) in [(of(63), true), (of(64), false), (host(61), true), (host(62), false)] {
+fn too_long_labels_and_hostnames_are_rejected() {
+    let label = |length: usize| "a".repeat(length);
+    let host = |last: usize| [label(63), label(63), label(63), label(last)].join(".");
+    for (text, is_host) in [(label(63), true), (label(64), false), (host(61), true), (host(62), false)] {
         let expected: &[_] = if is_host { &[] } else { &[("/includeDomains/0", InvalidFormat)] };
         check(&json!({ "query": "q", "includeDomains": [text] }), expected);
     }
 }
 
 #[test]
-fn only_one_filter_may_be_given() {
+fn include_and_exclude_domains_conflict() {
     let both = json!({ "query": "q", "includeDomains": ["a.example"], "excludeDomains": ["b.example"] });
     let found = violations(&both);
     assert_eq!((found[0].path.as_str(), found[0].code), ("/excludeDomains", Conflict));
-    assert_eq!(found[0].message, "excludeDomains cannot be given together with includeDomains");
+    assert_eq!(found[0].message, "excludeDomains cannot be combined with includeDomains");
     assert_eq!(found.len(), 1);
 }
 
 #[test]
-fn an_empty_filter_is_not_given() {
+fn empty_domain_list_counts_as_absent() {
     let filter = |include: Value, exclude: Value| {
         plan(&json!({ "query": "q", "includeDomains": include, "excludeDomains": exclude })).domains().clone()
     };
@@ -74,13 +74,13 @@ fn an_empty_filter_is_not_given() {
 }
 
 #[test]
-fn a_host_counts_once() {
+fn duplicate_hosts_are_removed() {
     let plan = plan(&json!({ "query": "q", "includeDomains": ["b.example", "a.example", "B.example"] }));
     assert_eq!(*plan.domains(), DomainFilter::Include(vec!["b.example".to_owned(), "a.example".to_owned()]));
 }
 
 #[test]
-fn a_filter_has_a_longest() {
+fn more_than_1000_domains_are_rejected() {
     let hosts = |count: usize| (0..count).map(|i| format!("h{i}.example")).collect::<Vec<_>>();
     check(&json!({ "query": "q", "includeDomains": hosts(1000) }), &[]);
     check(&json!({ "query": "q", "includeDomains": hosts(1001) }), &[("/includeDomains", TooLong)]);

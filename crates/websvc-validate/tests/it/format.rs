@@ -1,4 +1,4 @@
-//! Formats.
+//! Tests of formats.
 
 use serde_json::{Value, json};
 use websvc_types::Format;
@@ -12,7 +12,7 @@ fn check(format: &Value, expected: Expected<'_>) {
 }
 
 #[test]
-fn every_format_has_its_two_written_forms() {
+fn formats_are_accepted_as_object_and_bare_name() {
     for name in Format::NAMES {
         match *name {
             "question" => check(&json!({ "type": name, "question": "why?" }), &[]),
@@ -26,7 +26,7 @@ fn every_format_has_its_two_written_forms() {
 }
 
 #[test]
-fn options_keep_to_their_bounds() {
+fn format_options_out_of_range_are_rejected() {
     let screenshot = |key: &str, value: Value| json!({ "type": "screenshot", key: value });
     let viewport =
         |width: i64, height: i64| screenshot("viewport", json!({ "width": width, "height": height }));
@@ -62,7 +62,7 @@ fn options_keep_to_their_bounds() {
 }
 
 #[test]
-fn a_format_counts_once() {
+fn duplicate_formats_are_removed_or_conflict() {
     let body = json!({ "query": "q", "scrapeOptions": { "formats": ["html", { "type": "html" }, "links"] } });
     let plan = plan(&body);
     let names: Vec<_> = plan.scrape().unwrap().formats().iter().map(Format::name).collect();

@@ -1,4 +1,4 @@
-//! Headers of the caller's own.
+//! Tests of request headers.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use websvc_types::ViolationCode::*;
 use crate::support::{check_option, scrape_plan, violations};
 
 #[test]
-fn names_and_values_must_be_legal() {
+fn invalid_and_reserved_headers_are_rejected() {
     let table = [
         ("Cookie", "a=b; c=d", None),
         ("X-Tab", "a\tb", None),
@@ -32,7 +32,7 @@ fn names_and_values_must_be_legal() {
 }
 
 #[test]
-fn names_become_lower_case() {
+fn header_names_become_lower_case() {
     let plan = scrape_plan(json!({ "headers": { "User-Agent": "x", "COOKIE": "a=b" } }));
     let expected = BTreeMap::from([("cookie", "a=b"), ("user-agent", "x")]);
     assert_eq!(
@@ -42,19 +42,19 @@ fn names_become_lower_case() {
 }
 
 #[test]
-fn a_header_may_be_given_once() {
+fn header_in_two_cases_is_a_conflict() {
     check_option("headers", &json!({ "Cookie": "a", "cookie": "b" }), &[("headers/cookie", Conflict)]);
 }
 
 #[test]
-fn headers_have_a_largest_size() {
+fn headers_above_64_kib_are_rejected() {
     check_option("headers", &json!({ "x": "v".repeat(65_535) }), &[]);
     check_option("headers", &json!({ "x": "v".repeat(65_536) }), &[("headers", TooLong)]);
 }
 
 #[test]
-fn a_bad_value_is_not_repeated() {
+fn header_message_does_not_contain_the_value() {
     let body = json!({ "query": "q", "scrapeOptions": { "headers": { "cookie": "secret\n" } } });
     let found = violations(&body);
-    assert_eq!(found[0].message, "cookie: the value has characters that a header cannot have");
+    assert_eq!(found[0].message, "cookie: the value contains characters that are not allowed in a header");
 }

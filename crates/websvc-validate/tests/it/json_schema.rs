@@ -1,11 +1,11 @@
-//! JSON Schemas that callers bring.
+//! Tests of JSON Schemas in requests.
 
 use serde_json::{Value, json};
 use websvc_types::ViolationCode::*;
 
 use crate::support::{Expected, check_item, violations};
 
-/// Checks a schema of either format that takes one, by paths below the schema.
+/// Checks a schema in both formats that have one. Expected paths are relative to the schema.
 #[track_caller]
 fn check(schema: &Value, expected: Expected<'_>) {
     for kind in ["json", "changeTracking"] {
@@ -17,7 +17,7 @@ fn check(schema: &Value, expected: Expected<'_>) {
 }
 
 #[test]
-fn references_stay_inside() {
+fn references_to_other_documents_are_rejected() {
     check(&json!({ "$ref": "#/$defs/a", "$defs": { "a": { "type": "string" } } }), &[]);
     check(&json!({ "$ref": "#" }), &[]);
     check(&json!({ "$dynamicRef": "#node", "$defs": { "n": { "$dynamicAnchor": "node" } } }), &[]);
@@ -29,17 +29,17 @@ fn references_stay_inside() {
 }
 
 #[test]
-fn references_are_found_wherever_schemas_are() {
-    let bad = json!({ "$ref": "http://x.example" });
+fn references_are_checked_in_all_subschemas() {
+    let external = json!({ "$ref": "http://x.example" });
     let table = [
-        (json!({ "properties": { "a": bad } }), "/properties/a/$ref"),
-        (json!({ "items": bad }), "/items/$ref"),
-        (json!({ "prefixItems": [{}, bad] }), "/prefixItems/1/$ref"),
-        (json!({ "anyOf": [bad] }), "/anyOf/0/$ref"),
-        (json!({ "not": { "not": bad } }), "/not/not/$ref"),
-        (json!({ "$defs": { "x": bad } }), "/$defs/x/$ref"),
-        (json!({ "definitions": { "x": bad } }), "/definitions/x/$ref"),
-        (json!({ "additionalProperties": bad }), "/additionalProperties/$ref"),
+        (json!({ "properties": { "a": external } }), "/properties/a/$ref"),
+        (json!({ "items": external }), "/items/$ref"),
+        (json!({ "prefixItems": [{}, external] }), "/prefixItems/1/$ref"),
+        (json!({ "anyOf": [external] }), "/anyOf/0/$ref"),
+        (json!({ "not": { "not": external } }), "/not/not/$ref"),
+        (json!({ "$defs": { "x": external } }), "/$defs/x/$ref"),
+        (json!({ "definitions": { "x": external } }), "/definitions/x/$ref"),
+        (json!({ "additionalProperties": external }), "/additionalProperties/$ref"),
     ];
     for (schema, path) in table {
         check(&schema, &[(path, NotSupported)]);
@@ -47,7 +47,7 @@ fn references_are_found_wherever_schemas_are() {
 }
 
 #[test]
-fn names_of_properties_and_data_are_no_keywords() {
+fn property_names_and_data_are_not_checked_as_keywords() {
     check(&json!({ "properties": { "$ref": { "type": "string" }, "id": { "type": "integer" } } }), &[]);
     check(&json!({ "const": { "$ref": "http://x.example" } }), &[]);
     check(&json!({ "enum": [{ "$ref": "http://x.example" }] }), &[]);
@@ -55,7 +55,7 @@ fn names_of_properties_and_data_are_no_keywords() {
 }
 
 #[test]
-fn identities_are_fragments_or_dialects() {
+fn identifiers_other_than_fragments_and_dialects_are_rejected() {
     check(&json!({ "$schema": "http://json-schema.org/draft-07/schema#" }), &[]);
     check(&json!({ "$schema": "https://json-schema.org/draft/2020-12/schema" }), &[]);
     check(&json!({ "$id": "#root" }), &[]);
@@ -65,13 +65,13 @@ fn identities_are_fragments_or_dialects() {
 }
 
 #[test]
-fn a_schema_has_a_deepest() {
+fn schema_deeper_than_64_levels_is_rejected() {
     let nested = |levels: usize| (0..levels).fold(json!({}), |inner, _| json!({ "not": inner }));
     check(&nested(64), &[]);
     check(&nested(65), &[(&"/not".repeat(65), TooLong)]);
 }
 
-/// Returns a schema of so many parts, each made of its number and a reference to the next.
+/// Returns a schema of `length` parts, each with a reference to the next.
 fn chain(length: usize, part: impl Fn(Value) -> Value, last: Value) -> Value {
     let next = |number: usize| json!({ "$ref": format!("#/$defs/a{number}") });
     let parts = (0..length).map(|number| (format!("a{number}"), part(next(number + 1))));
@@ -79,7 +79,7 @@ fn chain(length: usize, part: impl Fn(Value) -> Value, last: Value) -> Value {
     json!({ "$ref": "#/$defs/a0", "$defs": parts })
 }
 
-/// Returns types that each hold each other in this way.
+/// Returns `count` definitions, each of which refers to all of them.
 fn types(count: usize, hold: impl Fn(Vec<Value>) -> Value) -> Value {
     let all = || (0..count).map(|number| json!({ "$ref": format!("#/$defs/t{number}") })).collect();
     let parts: serde_json::Map<_, _> = (0..count).map(|number| (format!("t{number}"), hold(all()))).collect();
@@ -87,7 +87,7 @@ fn types(count: usize, hold: impl Fn(Vec<Value>) -> Value) -> Value {
 }
 
 #[test]
-fn references_that_multiply_are_bounded() {
+fn multiplying_references_are_rejected() {
     let too_large: Expected<'_> = &[("", TooLong)];
     for key in ["allOf", "anyOf", "oneOf", "prefixItems"] {
         let twice = |next: Value| json!({ key: [next, next] });
@@ -98,17 +98,17 @@ fn references_that_multiply_are_bounded() {
     check(&chain(25, two_fields, json!({})), too_large);
     let condition = |next: Value| json!({ "if": next, "then": next, "else": next });
     check(&chain(25, condition, json!({})), too_large);
-    let again = |next: Value| json!({ "allOf": [next], "unevaluatedProperties": false });
-    check(&chain(25, again, json!({})), too_large);
-    // A circle is no way around it: by the last reference all of them lead to the first again.
+    let unevaluated = |next: Value| json!({ "allOf": [next], "unevaluatedProperties": false });
+    check(&chain(25, unevaluated, json!({})), too_large);
+    // A cycle does not avoid the limit: through the last reference, every part leads to the first again.
     let twice = |next: Value| json!({ "allOf": [next, next] });
     check(&chain(25, twice, json!({ "items": { "$ref": "#" } })), too_large);
-    // Each leads to each for the same value: as many ways as there are orders of them.
+    // Every definition leads to every other for the same value: as many paths as there are permutations.
     check(&types(12, |all| json!({ "anyOf": all })), too_large);
 }
 
 #[test]
-fn recursive_types_are_fine() {
+fn recursive_schemas_are_accepted() {
     check(&types(40, |all| json!({ "properties": { "of": { "items": { "anyOf": all } } } })), &[]);
     let tree = json!({
         "type": "object",
@@ -122,7 +122,7 @@ fn recursive_types_are_fine() {
 }
 
 #[test]
-fn chains_patterns_and_what_is_pointed_to_are_bounded() {
+fn long_chains_and_many_patterns_and_parts_are_rejected() {
     let too_large: Expected<'_> = &[("", TooLong)];
     let next = |next: Value| next;
     check(&chain(400, next, json!({})), &[]);
@@ -140,7 +140,7 @@ fn chains_patterns_and_what_is_pointed_to_are_bounded() {
 }
 
 #[test]
-fn the_rule_of_large_schemas_is_named() {
+fn message_of_a_too_large_schema_names_the_limit() {
     let twice = |next: Value| json!({ "allOf": [next, next] });
     let schema = chain(25, twice, json!({}));
     let formats = json!([{ "type": "json", "schema": schema }]);
@@ -148,7 +148,7 @@ fn the_rule_of_large_schemas_is_named() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].path, "/scrapeOptions/formats/0/schema");
     assert!(
-        found[0].message.contains("at most 50000 parts, counted as often as references lead"),
+        found[0].message.contains("at most 50000 parts, where a part counts once per reference"),
         "{found:?}"
     );
 }

@@ -1,6 +1,6 @@
-//! Tests of accepted bodies, their plans, and the messages for the others.
+//! Tests of accepted bodies and their plans, and of the violations of rejected ones.
 
-#![recursion_limit = "256"] // The fullest bodies of the clients are too large for `json!` otherwise.
+#![recursion_limit = "256"] // `json!` needs it for the largest client requests.
 
 mod action;
 mod agreement;
@@ -14,13 +14,13 @@ mod header;
 mod json_schema;
 mod language;
 mod map;
-mod nearest;
 mod page;
 mod policy;
 mod property;
 mod scrape;
 mod search;
 mod shape;
+mod suggestion;
 mod support;
 mod threat;
 mod upload;

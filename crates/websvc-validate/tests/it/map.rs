@@ -1,4 +1,4 @@
-//! Maps: what is accepted, as what it is read, and what is said about the rest.
+//! Tests of maps: plans, violations and warnings.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn check(body: &Value, expected: &[(&str, ViolationCode)]) {
 }
 
 #[test]
-fn a_url_alone_has_the_defaults() {
+fn map_with_url_only_has_the_defaults() {
     let Checked { plan, warnings } = plan(&json!({ "url": " a.test/docs " }));
     assert_eq!(warnings, [""; 0]);
     assert_eq!(plan.url().as_str(), "http://a.test/docs");
@@ -41,12 +41,12 @@ fn a_url_alone_has_the_defaults() {
         (None, SitemapMode::Include, RetentionMode::Normal)
     );
     assert!(plan.subdomains() && plan.by_path() && plan.links() && plan.index());
-    assert!(!plan.other_sites() && !plan.queries() && !plan.includes_url_variants());
+    assert!(!plan.other_sites() && !plan.includes_queries() && !plan.includes_url_variants());
     assert!(plan.page().store_in_cache() && !plan.page().max_age().is_zero());
 }
 
 #[test]
-fn every_field_is_read() {
+fn map_fields_are_read_into_the_plan() {
     let Checked { plan, warnings } = plan(&json!({
         "url": "https://a.test/", "search": " tea ", "sitemap": "only", "includeSubdomains": false,
         "ignoreQueryParameters": false, "limit": 100_000.0, "timeout": 1, "headers": { "X-A": "b" },
@@ -55,17 +55,17 @@ fn every_field_is_read() {
         "auditMetadata": { "username": "u" }, "integration": "i", "origin": "o", "ignoreRobotsTxt": false,
         "robotsUserAgent": "",
     }));
-    assert_eq!(warnings, ["maxDiscoveryDepth counts as 1: a map follows no links, a crawl does"]);
+    assert_eq!(warnings, ["maxDiscoveryDepth counts as 1: a map does not follow links, unlike a crawl"]);
     assert_eq!((plan.search(), plan.limit(), plan.timeout()), (Some("tea"), 100_000, Duration::from_secs(1)));
     assert_eq!((plan.sitemap(), plan.delay()), (SitemapMode::Only, Duration::from_millis(1_500)));
     assert!(!plan.subdomains() && !plan.by_path() && !plan.links() && !plan.index());
-    assert!(plan.other_sites() && plan.queries() && plan.includes_url_variants());
+    assert!(plan.other_sites() && plan.includes_queries() && plan.includes_url_variants());
     assert_eq!((plan.page().location().country(), plan.page().max_age()), ("DE", Duration::ZERO));
     assert_eq!(plan.page().headers()["x-a"], "b");
 }
 
 #[test]
-fn every_broken_rule_is_told_with_its_place() {
+fn map_violations_have_paths_and_codes() {
     check(&json!({}), &[("/url", Missing)]);
     for url in ["", "  "] {
         check(&json!({ "url": url }), &[("/url", TooShort)]);
@@ -100,38 +100,38 @@ fn every_broken_rule_is_told_with_its_place() {
 }
 
 #[test]
-fn unknown_fields_are_named() {
+fn unknown_map_field_is_named_in_a_warning() {
     let Checked { warnings, .. } = plan(&json!({ "url": "a.test", "limits": 1 }));
     assert_eq!(warnings.len(), 1);
     assert!(warnings[0].contains("limits"), "{warnings:?}");
 }
 
 #[test]
-fn what_is_not_allowed_is_forbidden() {
+fn map_options_without_permission_are_forbidden() {
     for (field, value) in [
         ("ignoreRobotsTxt", json!(true)),
         ("robotsUserAgent", json!("bot")),
         ("threatProtection", json!({ "mode": "normal" })),
     ] {
         let body = json!({ "url": "a.test", field: value });
-        let refused = read_map(body.to_string().as_bytes(), &Policy::default());
-        let Err(Rejection::Forbidden { message }) = refused else { panic!("{field}: {refused:?}") };
+        let result = read_map(body.to_string().as_bytes(), &Policy::default());
+        let Err(Rejection::Forbidden { message }) = result else { panic!("{field}: {result:?}") };
         assert!(message.starts_with(field), "{message}");
     }
 }
 
 #[test]
-fn nothing_is_kept_under_zero_retention() {
+fn map_under_zero_retention_is_not_stored() {
     let policy = Policy { zdr: FeaturePolicy::Forced, ..Policy::default() };
-    let plan = read_map(br#"{"url": "a.test"}"#, &policy).expect("the body is right").plan;
+    let plan = read_map(br#"{"url": "a.test"}"#, &policy).expect("the body is valid").plan;
     assert_eq!((plan.retention(), plan.page().store_in_cache()), (RetentionMode::Zero, false));
 }
 
 #[test]
-fn the_first_version_has_words_of_its_own() {
+fn map_v1_sitemap_options_are_converted() {
     let sitemap = |body: Value| {
         let read = read_map_v1(body.to_string().as_bytes(), &Policy::default());
-        read.expect("the body is right").plan.sitemap()
+        read.expect("the body is valid").plan.sitemap()
     };
     assert_eq!(sitemap(json!({ "url": "a.test" })), SitemapMode::Include);
     assert_eq!(sitemap(json!({ "url": "a.test", "ignoreSitemap": true })), SitemapMode::Skip);
@@ -139,7 +139,7 @@ fn the_first_version_has_words_of_its_own() {
         sitemap(json!({ "url": "a.test", "ignoreSitemap": true, "sitemapOnly": true })),
         SitemapMode::Only
     );
-    let refused = read_map_v1(br#"{"url": "", "limit": 0}"#, &Policy::default());
-    let Err(Rejection::Invalid(violations)) = refused else { panic!("{refused:?}") };
+    let result = read_map_v1(br#"{"url": "", "limit": 0}"#, &Policy::default());
+    let Err(Rejection::Invalid(violations)) = result else { panic!("{result:?}") };
     assert_eq!(violations.len(), 2);
 }

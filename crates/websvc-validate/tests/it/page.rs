@@ -1,4 +1,4 @@
-//! Requests for one page and for an uploaded file.
+//! Tests of scrape requests and of options of uploaded files.
 
 use serde_json::{Value, json};
 use websvc_types::rerank::RerankRequest;
@@ -18,7 +18,7 @@ fn paths(rejection: Option<Rejection>) -> Vec<String> {
     }
 }
 
-/// Checks that a request for one page breaks rules at these places; the schema and the typed entry must say the same.
+/// Checks that a scrape request breaks rules at these paths. The schema and the check of the typed request must agree.
 #[track_caller]
 fn check(body: &Value, expected: &[&str]) {
     let policy = Policy::default();
@@ -31,7 +31,7 @@ fn check(body: &Value, expected: &[&str]) {
 }
 
 #[test]
-fn a_page_has_its_url_beside_all_options() {
+fn scrape_request_has_url_and_options_at_the_top_level() {
     check(&json!({ "url": "http://tea.test/" }), &[]);
     check(
         &json!({ "url": "http://tea.test/", "origin": "js-sdk@4.42.0", "integration": "cli", "fastMode": false }),
@@ -57,7 +57,7 @@ fn a_page_has_its_url_beside_all_options() {
 }
 
 #[test]
-fn a_page_is_markdown_unless_it_says_otherwise_and_keeps_its_address_as_it_was_given() {
+fn scrape_defaults_to_markdown_and_keeps_the_url_as_sent() {
     let plan = read_scrape(br#"{"url": "TEA.test"}"#, &Policy::default()).unwrap().plan;
     assert_eq!(
         plan.scrape().formats().iter().map(websvc_types::Format::name).collect::<Vec<_>>(),
@@ -68,7 +68,7 @@ fn a_page_is_markdown_unless_it_says_otherwise_and_keeps_its_address_as_it_was_g
 }
 
 #[test]
-fn zero_retention_is_for_teams_that_have_it() {
+fn zero_data_retention_requires_the_permission() {
     let body = br#"{"url": "http://tea.test/", "zeroDataRetention": true}"#;
     assert!(matches!(read_scrape(body, &Policy::default()), Err(Rejection::Forbidden { .. })));
     let allowed = Policy { zdr: FeaturePolicy::Allowed, ..Policy::default() };
@@ -82,7 +82,7 @@ fn zero_retention_is_for_teams_that_have_it() {
 }
 
 #[test]
-fn a_file_is_never_for_the_cache() {
+fn uploaded_file_is_never_stored_in_the_cache() {
     let plan = read_parse_options(br#"{"storeInCache": true}"#, &Policy::default()).unwrap().plan;
     assert!(!plan.scrape().store_in_cache());
     let schema = schema::request::<ParseOptions>().to_value();
@@ -91,7 +91,7 @@ fn a_file_is_never_for_the_cache() {
 }
 
 #[test]
-fn texts_to_be_ordered_have_bounds() {
+fn rerank_request_is_checked() {
     let schema = schema::request::<RerankRequest>().to_value();
     for (body, expected) in [
         (json!({ "query": "a", "documents": ["b", { "text": "c" }], "top_n": 1, "model": "m" }), &[][..]),
@@ -108,7 +108,7 @@ fn texts_to_be_ordered_have_bounds() {
 }
 
 #[test]
-fn an_object_is_read_as_it_is() {
+fn read_object_accepts_only_objects() {
     assert_eq!(read_object(br#"{"a": 1}"#).unwrap()["a"], 1);
     assert_eq!(paths(read_object(b"[]").err()), [""]);
     assert!(matches!(read_object(b"{"), Err(Rejection::Json { line: 1, .. })));

@@ -5,7 +5,7 @@ use websvc_validate::{
     FeaturePolicy, Policy, Rejection, RetentionMode, ThreatOverride, ThreatPolicy, check_search, read_search,
 };
 
-/// Returns what may be kept, or why the request is forbidden.
+/// Returns the retention of a search, or the message if it is forbidden.
 fn retention(enterprise: &Value, zdr: FeaturePolicy, anon: FeaturePolicy) -> Result<RetentionMode, String> {
     let body = json!({ "query": "q", "enterprise": enterprise });
     let policy = Policy { zdr, anon, ..Policy::default() };
@@ -17,7 +17,7 @@ fn retention(enterprise: &Value, zdr: FeaturePolicy, anon: FeaturePolicy) -> Res
 }
 
 #[test]
-fn retention_is_the_strictest_that_is_asked_for_or_demanded() {
+fn retention_is_the_strictest_of_request_and_policy() {
     use FeaturePolicy::*;
     let table = [
         (json!([]), Off, Off, RetentionMode::Normal),
@@ -38,16 +38,16 @@ fn retention_is_the_strictest_that_is_asked_for_or_demanded() {
 }
 
 #[test]
-fn a_retention_that_is_not_enabled_is_forbidden() {
+fn retention_without_permission_is_forbidden() {
     use FeaturePolicy::*;
-    let refused = |enterprise| retention(&enterprise, Off, Off).unwrap_err();
-    assert_eq!(refused(json!(["zdr"])), "enterprise zdr is not enabled for this team");
-    assert_eq!(refused(json!(["default", "anon"])), "enterprise anon is not enabled for this team");
+    let message = |enterprise| retention(&enterprise, Off, Off).unwrap_err();
+    assert_eq!(message(json!(["zdr"])), "enterprise zdr is not enabled for this team");
+    assert_eq!(message(json!(["default", "anon"])), "enterprise anon is not enabled for this team");
     assert!(retention(&json!(["zdr", "anon"]), Allowed, Off).is_err());
 }
 
 #[test]
-fn threat_protection_needs_its_permission() {
+fn threat_protection_requires_the_permission() {
     use ThreatOverride::{Allowed, Denied};
     use ThreatPolicy::{Enforced, Off, On};
     let table = [
@@ -76,7 +76,7 @@ fn threat_protection_needs_its_permission() {
 }
 
 #[test]
-fn what_is_forbidden_is_told_before_what_is_wrong() {
+fn missing_permission_takes_precedence_over_violations() {
     let body = br#"{"query": "", "limit": 0, "threatProtection": {"mode": "other"}}"#;
     let read = read_search(body, &Policy::default());
     assert!(matches!(read, Err(Rejection::Forbidden { .. })), "{read:?}");

@@ -1,4 +1,4 @@
-//! Properties of arbitrary bodies.
+//! Property tests of arbitrary bodies.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use websvc_types::{Format, SearchRequest};
 use websvc_validate::{Policy, Rejection, check_search, read_scrape_options, read_search};
 
-/// Words of the interface, so that what is generated comes near to requests.
+/// Words of the interface, so that generated bodies resemble requests.
 const WORDS: &[&str] = &[
     "query",
     "limit",
@@ -96,7 +96,7 @@ fn request() -> impl Strategy<Value = SearchRequest> {
             let scrape_options = scrape.map(|(timeout, formats)| {
                 let formats = formats
                     .into_iter()
-                    .map(|name| serde_json::from_value(name.into()).expect("it has a bare name"))
+                    .map(|name| serde_json::from_value(name.into()).expect("the format has a bare name"))
                     .collect();
                 websvc_types::ScrapeOptions { timeout, formats: Some(formats), ..Default::default() }
             });
@@ -114,7 +114,7 @@ fn request() -> impl Strategy<Value = SearchRequest> {
         })
 }
 
-/// The same bodies each time: a failure is one of the change that caused it.
+/// Returns a configuration with a fixed seed, so that a failure comes from the change under test.
 fn config() -> ProptestConfig {
     ProptestConfig {
         cases: 1000,
@@ -128,7 +128,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn any_json_is_answered(value in json()) {
+    fn violations_of_arbitrary_json_have_valid_paths(value in json()) {
         let body = value.to_string();
         for violations in [
             read_search(body.as_bytes(), &Policy::default()).err(),
@@ -138,7 +138,7 @@ proptest! {
                 prop_assert!(!violations.is_empty());
                 for violation in violations {
                     let path = &violation.path;
-                    // Every path leads to what is in the body, or ends with what is missing there.
+                    // A path leads to a value in the body, or its last segment is missing there.
                     let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
                     let exists = value.pointer(path).is_some() || value.pointer(parent).is_some();
                     prop_assert!(exists, "{}: {}", path, violation.message);
@@ -149,12 +149,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_answered(body in prop::collection::vec(any::<u8>(), 0..60)) {
+    fn arbitrary_bytes_never_panic(body in prop::collection::vec(any::<u8>(), 0..60)) {
         let _ = read_search(&body, &Policy::default());
     }
 
     #[test]
-    fn both_entries_agree(request in request()) {
+    fn bytes_and_typed_request_have_equal_results(request in request()) {
         let body = serde_json::to_vec(&request).unwrap();
         prop_assert_eq!(read_search(&body, &Policy::default()), check_search(request, &Policy::default()));
     }

@@ -1,4 +1,4 @@
-//! Scrape options.
+//! Tests of scrape options.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const TWO_DAYS: Duration = Duration::from_secs(2 * 86_400);
 const TWO_YEARS: Duration = Duration::from_secs(2 * 365 * 86_400);
 
 #[test]
-fn everything_left_out_has_its_default() {
+fn scrape_options_have_their_defaults() {
     let checked = check_scrape_options(ScrapeOptions::default(), &Policy::default()).unwrap();
     assert!(checked.warnings.is_empty());
     let plan = checked.plan;
@@ -34,7 +34,7 @@ fn everything_left_out_has_its_default() {
 }
 
 #[test]
-fn values_keep_to_their_bounds() {
+fn scrape_options_out_of_range_are_rejected() {
     let name = |length: usize| json!({ "name": "ü".repeat(length) });
     let user = |length: usize| json!({ "username": "ü".repeat(length) });
     let pages = |pages: i64| json!([{ "type": "pdf", "maxPages": pages }]);
@@ -82,22 +82,22 @@ fn values_keep_to_their_bounds() {
 }
 
 #[test]
-fn an_empty_list_of_parsers_stays_empty() {
+fn empty_list_of_parsers_stays_empty() {
     assert!(scrape_plan(json!({ "parsers": [] })).parsers().is_empty());
 }
 
 #[test]
-fn lockdown_takes_old_pages() {
+fn lockdown_raises_the_default_max_age() {
     let max_age = |options: Value| scrape_plan(options).max_age();
     assert_eq!(max_age(json!({ "lockdown": true })), TWO_YEARS);
     assert_eq!(max_age(json!({ "lockdown": true, "maxAge": 5 })), Duration::from_millis(5));
-    // What the official Python client sends whatever it is asked.
+    // The official Python client always sends this value.
     assert_eq!(max_age(json!({ "lockdown": true, "maxAge": 14_400_000 })), TWO_YEARS);
     assert_eq!(max_age(json!({ "maxAge": 14_400_000 })), Duration::from_secs(4 * 3600));
 }
 
 #[test]
-fn what_is_private_is_not_stored() {
+fn personal_pages_are_not_stored() {
     let table = [
         (json!({}), true),
         (json!({ "storeInCache": true }), true),
@@ -120,7 +120,7 @@ fn what_is_private_is_not_stored() {
 }
 
 #[test]
-fn page_with_credentials_in_its_url_is_private() {
+fn page_with_credentials_in_its_url_is_personal() {
     let plan = |body| {
         let request = serde_json::from_value(body).unwrap();
         websvc_validate::check_scrape(request, &Policy::default()).unwrap().plan
@@ -129,14 +129,14 @@ fn page_with_credentials_in_its_url_is_private() {
     assert_eq!(page.target().url().as_str(), "http://tea.test/a");
     assert_eq!(page.scrape().headers()["authorization"], "Basic dXNlcjpzZWNyZXQ=");
     assert!(!page.scrape().store_in_cache());
-    let own =
+    let with_header =
         plan(json!({ "url": "http://user:secret@tea.test/a", "headers": { "Authorization": "Bearer x" } }));
-    assert_eq!(own.scrape().headers()["authorization"], "Bearer x");
+    assert_eq!(with_header.scrape().headers()["authorization"], "Bearer x");
     assert!(plan(json!({ "url": "http://tea.test/a" })).scrape().store_in_cache());
 }
 
 #[test]
-fn what_is_not_kept_is_not_cleaned_by_a_model() {
+fn clean_content_conflicts_with_lockdown() {
     check_option("onlyCleanContent", &json!(true), &[]);
     let options =
         ScrapeOptions { only_clean_content: Some(true), lockdown: Some(true), ..ScrapeOptions::default() };
@@ -145,7 +145,7 @@ fn what_is_not_kept_is_not_cleaned_by_a_model() {
 }
 
 #[test]
-fn who_leaves_nothing_uses_no_profile() {
+fn profile_conflicts_with_zero_and_anonymous_retention() {
     check_option("profile", &json!({ "name": "p" }), &[]);
     let check = |policy: Policy| {
         let profile = Some(Profile { name: "p".to_owned(), save_changes: Some(false) });
@@ -158,17 +158,17 @@ fn who_leaves_nothing_uses_no_profile() {
 }
 
 #[test]
-fn redaction_is_off_on_or_tuned() {
+fn redact_pii_accepts_booleans_and_options() {
     let redact = |value: Value| scrape_plan(json!({ "redactPII": value })).redact_pii().cloned();
     assert_eq!(redact(json!(false)), None);
     assert!(redact(json!(true)).is_some_and(|options| options.mode.is_none()));
-    let tuned = redact(json!({ "mode": "fast", "entities": ["EMAIL"] })).unwrap();
-    assert_eq!((tuned.mode, tuned.entities), (Some(RedactMode::Fast), Some(vec![RedactEntity::Email])));
+    let options = redact(json!({ "mode": "fast", "entities": ["EMAIL"] })).unwrap();
+    assert_eq!((options.mode, options.entities), (Some(RedactMode::Fast), Some(vec![RedactEntity::Email])));
     assert_eq!(redact(json!({ "entities": [] })).unwrap().entities, None);
 }
 
 #[test]
-fn stealth_is_the_older_name_of_enhanced() {
+fn proxy_stealth_means_enhanced() {
     let plan = scrape_plan(json!({ "proxy": "stealth" }));
     assert!(plan.wants_enhanced_proxy());
     assert!(!scrape_plan(json!({ "proxy": "basic" })).wants_enhanced_proxy());

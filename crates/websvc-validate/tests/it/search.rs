@@ -1,4 +1,4 @@
-//! The fields of a search itself.
+//! Tests of the fields of a search.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use websvc_validate::{DomainFilter, Policy, RetentionMode, SourceKind, SourcePla
 use crate::support::{check, check_field, checked, plan};
 
 #[test]
-fn everything_left_out_has_its_default() {
+fn search_has_its_defaults() {
     let plan = plan(&json!({ "query": "asyncio gather" }));
     assert_eq!(plan.query_text(), "asyncio gather");
     assert_eq!(plan.query().words().collect::<Vec<_>>(), ["asyncio", "gather"]);
@@ -32,7 +32,7 @@ fn everything_left_out_has_its_default() {
 }
 
 #[test]
-fn everything_given_is_kept() {
+fn search_fields_are_read_into_the_plan() {
     let plan = plan(&json!({
         "query": "q", "limit": 3, "categories": ["github", { "type": "pdf" }, "github"], "location": " Berlin ",
         "country": "DE", "safe": true, "timeout": 5000, "ignoreInvalidURLs": true, "highlights": false,
@@ -45,7 +45,7 @@ fn everything_given_is_kept() {
 }
 
 #[test]
-fn query_is_bounded_in_characters_not_bytes() {
+fn query_length_counts_characters_not_bytes() {
     let table: &[(String, Option<ViolationCode>)] = &[
         ("q".to_owned(), None),
         ("q".repeat(500), None),
@@ -63,7 +63,7 @@ fn query_is_bounded_in_characters_not_bytes() {
 }
 
 #[test]
-fn numbers_keep_to_their_bounds() {
+fn numbers_out_of_range_are_rejected() {
     let table: &[(&str, Value, Option<ViolationCode>)] = &[
         ("limit", json!(1), None),
         ("limit", json!(100), None),
@@ -91,13 +91,13 @@ fn numbers_keep_to_their_bounds() {
 }
 
 #[test]
-fn a_tiny_timeout_is_raised() {
+fn timeout_below_one_second_is_raised() {
     assert_eq!(plan(&json!({ "query": "q", "timeout": 1 })).timeout(), Duration::from_secs(1));
     assert_eq!(plan(&json!({ "query": "q", "timeout": 1001 })).timeout(), Duration::from_millis(1001));
 }
 
 #[test]
-fn a_time_filter_is_checked_where_it_stands() {
+fn invalid_time_filter_has_its_path() {
     check_field("tbs", &json!("qdr:d"), None);
     check_field("tbs", &json!(""), None);
     check_field("tbs", &json!("qdr:x"), Some(InvalidFormat));
@@ -107,7 +107,7 @@ fn a_time_filter_is_checked_where_it_stands() {
 }
 
 #[test]
-fn a_source_has_the_filters_of_the_request_unless_it_has_its_own() {
+fn source_inherits_filters_of_the_request() {
     let plan = plan(&json!({
         "query": "q", "tbs": "qdr:d", "location": "Berlin",
         "sources": [{ "type": "web", "tbs": "sbd:1", "location": "" }, { "type": "news", "location": "Rome" }],
@@ -121,7 +121,7 @@ fn a_source_has_the_filters_of_the_request_unless_it_has_its_own() {
 }
 
 #[test]
-fn no_sources_mean_web() {
+fn search_without_sources_uses_web() {
     for sources in [json!([]), json!(null), json!(["alexandria"])] {
         let plan = plan(&json!({ "query": "q", "sources": sources }));
         assert_eq!(plan.sources().iter().map(SourcePlan::kind).collect::<Vec<_>>(), [SourceKind::Web]);
@@ -129,23 +129,24 @@ fn no_sources_mean_web() {
 }
 
 #[test]
-fn a_source_counts_once() {
-    let twice = plan(&json!({ "query": "q", "sources": ["web", "images", { "type": "web" }] }));
-    let kinds: Vec<_> = twice.sources().iter().map(SourcePlan::kind).collect();
+fn duplicate_sources_are_removed_or_conflict() {
+    let plan_with_duplicates =
+        plan(&json!({ "query": "q", "sources": ["web", "images", { "type": "web" }] }));
+    let kinds: Vec<_> = plan_with_duplicates.sources().iter().map(SourcePlan::kind).collect();
     assert_eq!(kinds, [SourceKind::Web, SourceKind::Images]);
     let body = json!({ "query": "q", "sources": ["web", { "type": "web", "tbs": "qdr:d" }] });
     check(&body, &[("/sources/1", Conflict)]);
 }
 
 #[test]
-fn doubts_about_the_query_are_warnings() {
+fn ambiguous_query_has_a_warning() {
     let checked = checked(&json!({ "query": "cats imagesize:big" }));
     assert_eq!(checked.warnings.len(), 1);
     assert!(checked.warnings[0].starts_with("query: "), "{:?}", checked.warnings);
 }
 
 #[test]
-fn results_are_scraped_only_when_formats_are_asked_for() {
+fn search_without_formats_scrapes_nothing() {
     for options in [json!({}), json!({ "formats": [] }), json!({ "onlyMainContent": true }), json!(null)] {
         assert!(plan(&json!({ "query": "q", "scrapeOptions": options })).scrape().is_none());
     }
@@ -154,13 +155,13 @@ fn results_are_scraped_only_when_formats_are_asked_for() {
 }
 
 #[test]
-fn options_without_formats_are_checked_all_the_same() {
+fn scrape_options_without_formats_are_checked() {
     let body = json!({ "query": "q", "scrapeOptions": { "timeout": 999 } });
     check(&body, &[("/scrapeOptions/timeout", TooSmall)]);
 }
 
 #[test]
-fn all_violations_come_in_one_answer_in_the_order_of_their_paths() {
+fn violations_are_complete_and_sorted_by_path() {
     let body = json!({
         "limit": 0,
         "sources": ["web", "wbe", 3, { "type": "news", "tbs": "nope" }],
@@ -199,7 +200,7 @@ fn all_violations_come_in_one_answer_in_the_order_of_their_paths() {
 }
 
 #[test]
-fn indexes_are_those_of_the_body_and_count_as_numbers() {
+fn violation_indexes_refer_to_the_body_as_sent() {
     let mut sources = vec![json!(0); 11];
     sources.push(json!({ "type": "news", "tbs": "nope" }));
     let found = crate::support::violations(&json!({ "query": "q", "sources": sources }));
@@ -207,14 +208,14 @@ fn indexes_are_those_of_the_body_and_count_as_numbers() {
     let mut expected: Vec<_> = (0..11).map(|index| format!("/sources/{index}")).collect();
     expected.push("/sources/11/tbs".to_owned());
     assert_eq!(paths, expected);
-    // The sentence and the path speak of the same place.
+    // The message and the path have the same index.
     let nested = json!({ "query": "q", "sources": [0, "web", { "type": "web", "tbs": "qdr:d" }] });
     let message = &crate::support::violations(&nested)[1].message;
     assert!(message.starts_with("sources[2]: "), "{message}");
 }
 
 #[test]
-fn a_typed_request_is_checked_by_the_same_rules() {
+fn typed_request_is_checked_by_the_same_rules() {
     let request = SearchRequest { query: String::new(), limit: Some(101), ..SearchRequest::default() };
     let rejection = check_search(request, &Policy::default()).unwrap_err();
     assert_eq!(rejection.to_string(), "limit must be between 1 and 100, not 101; query must not be empty");

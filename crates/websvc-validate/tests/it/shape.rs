@@ -1,4 +1,4 @@
-//! Types, names, required and unknown fields, and text that is no JSON.
+//! Tests of types, names, required and unknown fields, and invalid JSON.
 
 use serde_json::json;
 use websvc_types::ViolationCode::*;
@@ -7,7 +7,7 @@ use websvc_validate::{Policy, Rejection, read_scrape_options, read_search};
 use crate::support::{check, check_option, checked, plan, scrape_plan, violations};
 
 #[test]
-fn what_is_no_json_is_told_with_line_and_column() {
+fn invalid_json_is_reported_with_line_and_column() {
     let table = [
         ("", 1, 0),
         ("{", 1, 1),
@@ -32,14 +32,14 @@ fn what_is_no_json_is_told_with_line_and_column() {
 }
 
 #[test]
-fn a_body_must_be_an_object() {
+fn body_that_is_not_an_object_is_rejected() {
     for body in [json!(null), json!(1), json!("q"), json!([]), json!([{ "query": "q" }])] {
         check(&body, &[("", InvalidType)]);
     }
 }
 
 #[test]
-fn a_wrong_type_is_told_by_what_is_expected() {
+fn wrong_type_message_names_the_expected_type() {
     let table = [
         (json!({ "query": 1 }), "/query", "query must be a string, not 1"),
         (json!({ "query": "q", "safe": "yes" }), "/safe", "safe must be true or false, not \"yes\""),
@@ -69,7 +69,7 @@ fn a_wrong_type_is_told_by_what_is_expected() {
 }
 
 #[test]
-fn an_unknown_name_is_told_with_the_nearest() {
+fn unknown_value_message_suggests_a_similar_one() {
     let found = violations(&json!({ "query": "q", "scrapeOptions": { "formats": ["rawhtml"] } }));
     assert!(found[0].message.ends_with("not \"rawhtml\"; did you mean rawHtml?"), "{}", found[0].message);
     check_option("formats", &json!([{ "type": "attribute" }]), &[("formats/0/type", UnknownValue)]);
@@ -80,7 +80,7 @@ fn an_unknown_name_is_told_with_the_nearest() {
 }
 
 #[test]
-fn an_unknown_field_of_a_closed_object_is_an_error_with_the_nearest() {
+fn unknown_field_of_a_closed_object_is_an_error_with_a_suggestion() {
     check_option(
         "parsers",
         &json!([{ "type": "pdf", "maxPage": 3, "maxPages": 3 }]),
@@ -96,12 +96,12 @@ fn an_unknown_field_of_a_closed_object_is_an_error_with_the_nearest() {
     let found = violations(&json!({ "query": "q", "scrapeOptions": { "redactPII": { "mod": "fast" } } }));
     assert_eq!(
         found[0].message,
-        "\"mod\" is no known field; the fields are entities, mode, replaceStyle; did you mean mode?"
+        "\"mod\" is not a known field; the known fields are entities, mode, replaceStyle; did you mean mode?"
     );
 }
 
 #[test]
-fn an_unknown_field_of_an_open_object_is_ignored_with_a_warning() {
+fn unknown_field_of_an_open_object_is_ignored_with_a_warning() {
     let checked = checked(&json!({ "query": "q", "limits": 3, "scrapeOptions": { "format": ["markdown"] } }));
     assert_eq!(
         checked.warnings,
@@ -114,7 +114,7 @@ fn an_unknown_field_of_an_open_object_is_ignored_with_a_warning() {
 }
 
 #[test]
-fn a_null_is_a_field_that_is_not_given() {
+fn null_counts_as_absent() {
     let plan = plan(&json!({
         "query": "q", "limit": null, "includeDomains": null, "threatProtection": null,
         "sources": [{ "type": "web", "tbs": null }],
@@ -127,7 +127,7 @@ fn a_null_is_a_field_that_is_not_given() {
 }
 
 #[test]
-fn nulls_in_a_callers_own_schema_stay() {
+fn nulls_in_a_json_schema_are_kept() {
     let plan = scrape_plan(json!({ "redactPII": true }));
     assert!(plan.redact_pii().is_some());
     let body = json!({ "formats": [{ "type": "json", "schema": { "const": null } }] });
@@ -137,18 +137,18 @@ fn nulls_in_a_callers_own_schema_stay() {
 }
 
 #[test]
-fn a_whole_number_may_be_written_as_a_float() {
+fn integer_written_as_float_is_accepted() {
     assert_eq!(plan(&json!({ "query": "q", "limit": 2.0 })).limit(), 2);
     check(&json!({ "query": "q", "limit": 2.1 }), &[("/limit", InvalidType)]);
 }
 
 #[test]
-fn keys_are_escaped_in_paths() {
+fn keys_are_escaped_in_pointers() {
     check_option("redactPII", &json!({ "a/b~c": 1 }), &[("redactPII/a~1b~0c", UnknownField)]);
 }
 
 #[test]
-fn a_body_full_of_mistakes_gets_an_answer_of_bounded_size() {
+fn numbers_of_violations_and_warnings_are_limited() {
     let found = violations(&json!({ "query": "q", "sources": vec![0; 5000] }));
     assert_eq!(found.len(), 1001);
     assert_eq!(found[1000].message, "4000 further violations are not listed");
@@ -164,16 +164,15 @@ fn a_body_full_of_mistakes_gets_an_answer_of_bounded_size() {
 }
 
 #[test]
-fn options_of_a_single_scrape_have_paths_of_their_own() {
+fn violations_of_scrape_options_have_paths_from_the_body() {
     let rejection =
         read_scrape_options(br#"{"timeout": 1, "formats": ["x"]}"#, &Policy::default()).unwrap_err();
     let Rejection::Invalid(violations) = rejection else { panic!("{rejection:?}") };
     assert_eq!(violations.iter().map(|v| v.path.as_str()).collect::<Vec<_>>(), ["/formats/0", "/timeout"]);
 }
 
-/// Two values for one name: which of them is meant nobody can tell, and parsers disagree.
 #[test]
-fn a_field_that_is_given_twice_is_a_conflict() {
+fn duplicate_field_is_a_conflict() {
     for (body, expected) in [
         (r#"{"query":"a","query":"b"}"#, "/query"),
         (

@@ -1,15 +1,15 @@
-//! One check for all tables.
+//! Shared checks of the tests.
 
 use serde_json::{Value, json};
 use websvc_types::{SearchRequest, Violation, ViolationCode};
 use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, SearchPlan, check_search, read_search};
 
-/// Rules that are broken, with their places.
+/// Expected violations: paths and codes.
 pub(crate) type Expected<'a> = &'a [(&'a str, ViolationCode)];
 
-/// Checks that a search breaks exactly these rules; none means that it is accepted.
+/// Checks that a search has exactly these violations; none means that it is accepted.
 ///
-/// Checks the body as text and, if it can be read as a request, through the typed entry point with equal results.
+/// The body is checked as text and, if it can be read as a request, as a typed request with the same result.
 #[track_caller]
 pub(crate) fn check(body: &Value, expected: Expected<'_>) {
     let found = violations(body);
@@ -17,7 +17,7 @@ pub(crate) fn check(body: &Value, expected: Expected<'_>) {
     assert_eq!(found, expected, "{body}");
 }
 
-/// Checks that `{"query": "q", FIELD: value}` breaks this rule at the field, or none.
+/// Checks that `{"query": "q", FIELD: value}` has this violation at the field, or none.
 #[track_caller]
 pub(crate) fn check_field(field: &str, value: &Value, expected: Option<ViolationCode>) {
     let path = format!("/{field}");
@@ -25,7 +25,7 @@ pub(crate) fn check_field(field: &str, value: &Value, expected: Option<Violation
     check(&json!({ "query": "q", field: value }), &expected);
 }
 
-/// Checks that scrape options with this field break exactly these rules, by paths below `/scrapeOptions/`.
+/// Checks that scrape options with this field have exactly these violations. Paths are relative to `/scrapeOptions/`.
 #[track_caller]
 pub(crate) fn check_option(field: &str, value: &Value, expected: Expected<'_>) {
     let expected: Vec<_> =
@@ -34,7 +34,7 @@ pub(crate) fn check_option(field: &str, value: &Value, expected: Expected<'_>) {
     check(&json!({ "query": "q", "scrapeOptions": { field: value } }), &expected);
 }
 
-/// Checks an item of a list of scrape options, by paths below the item.
+/// Checks an item of a list of scrape options. Paths are relative to the item.
 #[track_caller]
 pub(crate) fn check_item(field: &str, item: &Value, expected: Expected<'_>) {
     let expected: Vec<_> = expected.iter().map(|(path, code)| (format!("{field}/0{path}"), *code)).collect();
@@ -70,14 +70,14 @@ pub(crate) fn plan(body: &Value) -> SearchPlan {
 pub(crate) fn checked(body: &Value) -> Checked<SearchPlan> {
     match read_search(body.to_string().as_bytes(), &Policy::default()) {
         Ok(checked) => checked,
-        Err(error) => panic!("{body} is refused: {error}"),
+        Err(error) => panic!("{body} is rejected: {error}"),
     }
 }
 
-/// Returns how the results of an accepted search are scraped; the options get the format markdown.
+/// Returns the plan for scraping the results of an accepted search, with the format markdown.
 #[track_caller]
 pub(crate) fn scrape_plan(mut options: Value) -> ScrapePlan {
     options["formats"] = json!(["markdown"]);
     let plan = plan(&json!({ "query": "q", "scrapeOptions": options }));
-    plan.scrape().expect("formats are asked for").clone()
+    plan.scrape().expect("the search has formats").clone()
 }

@@ -1,4 +1,4 @@
-//! Threat protection of a request.
+//! Tests of threat protection in a request.
 
 use std::sync::Arc;
 
@@ -30,14 +30,16 @@ fn check(protection: &Value, expected: Expected<'_>) {
         ),
     ] {
         let found = read(&body).err().unwrap_or_default();
-        let found: Vec<_> =
-            found.iter().map(|v| (v.path.strip_prefix(parent).expect("it is inside"), v.code)).collect();
+        let found: Vec<_> = found
+            .iter()
+            .map(|v| (v.path.strip_prefix(parent).expect("the path is within the object"), v.code))
+            .collect();
         assert_eq!(found, expected, "{body}");
     }
 }
 
 #[test]
-fn values_keep_to_their_bounds() {
+fn threat_values_out_of_range_are_rejected() {
     let list = |count: usize| (0..count).map(|i| format!("h{i}.example")).collect::<Vec<_>>();
     check(&json!({ "riskScoreThreshold": 0 }), &[]);
     check(&json!({ "riskScoreThreshold": 100 }), &[]);
@@ -53,7 +55,7 @@ fn values_keep_to_their_bounds() {
 }
 
 #[test]
-fn lists_hold_domains_and_wildcards() {
+fn threat_lists_accept_domains_and_wildcards() {
     for good in ["example.com", "*.example.com", "*.com", "BÜCHER.example"] {
         check(&json!({ "blacklist": [good], "whitelist": [good] }), &[]);
     }
@@ -68,7 +70,7 @@ fn lists_hold_domains_and_wildcards() {
 }
 
 #[test]
-fn top_level_domains_are_single_lower_case_labels() {
+fn blocked_tlds_must_be_single_lower_case_labels() {
     for good in ["zip", "com", "xn--p1ai", "рф"] {
         check(&json!({ "blockedTlds": [good] }), &[]);
     }
@@ -78,7 +80,7 @@ fn top_level_domains_are_single_lower_case_labels() {
 }
 
 #[test]
-fn the_scrapes_own_protection_wins_over_the_searchs() {
+fn threat_protection_of_scrape_options_replaces_that_of_the_search() {
     let body = json!({
         "query": "q",
         "threatProtection": { "mode": "normal", "blacklist": ["B.example"] },
@@ -106,51 +108,52 @@ fn team() -> ThreatProtection {
     }
 }
 
-/// Returns what is in force for the results and for the pages of a search.
-fn in_force(threat: ThreatPolicy, own: &Value, pages: &Value) -> [Option<ThreatRules>; 2] {
+/// Returns the threat rules for the results and for the pages of a search.
+fn threat_rules(threat: ThreatPolicy, search: &Value, pages: &Value) -> [Option<ThreatRules>; 2] {
     let policy = Policy { threat, threat_values: Arc::new(team()), ..Policy::default() };
     let body = json!({
         "query": "q",
-        "threatProtection": own,
+        "threatProtection": search,
         "scrapeOptions": { "formats": ["markdown"], "threatProtection": pages },
     });
-    let plan = read_search(body.to_string().as_bytes(), &policy).expect("the body is right").plan;
-    [plan.protection().cloned(), plan.scrape().expect("there are formats").protection().cloned()]
+    let plan = read_search(body.to_string().as_bytes(), &policy).expect("the body is valid").plan;
+    [plan.protection().cloned(), plan.scrape().expect("the search has formats").protection().cloned()]
 }
 
 #[test]
-fn what_a_request_leaves_out_keeps_the_teams_value() {
+fn absent_threat_values_are_those_of_the_team() {
     let own = json!({ "riskScoreThreshold": 90, "blacklist": [], "failurePolicy": "closed" });
-    let [results, pages] = in_force(ThreatPolicy::On, &own, &json!({ "blockedTlds": ["mov"] }));
+    let [results, pages] = threat_rules(ThreatPolicy::On, &own, &json!({ "blockedTlds": ["mov"] }));
     let (results, pages) = (results.unwrap(), pages.unwrap());
     assert_eq!(results.risk_score_threshold(), 90);
     assert_eq!(results.failure_policy(), Some(ThreatFailurePolicy::Closed));
-    assert!(results.blacklist().is_empty(), "an empty list is a value, too");
+    assert!(results.blacklist().is_empty(), "an empty list replaces that of the team");
     assert_eq!(
         (results.whitelist(), results.blocked_tlds()),
         (&["good.example".to_owned()][..], &["zip".to_owned()][..])
     );
-    // The object of the pages is over the team's values, not over that of the search.
+    // The values of the pages replace those of the team, not those of the search.
     assert_eq!((pages.risk_score_threshold(), pages.blacklist()), (40, &["bad.example".to_owned()][..]));
     assert_eq!(pages.blocked_tlds(), ["mov"]);
 }
 
 #[test]
-fn protection_is_in_force_unless_the_team_or_the_request_has_it_off() {
+fn threat_rules_apply_unless_turned_off() {
     let (nothing, off) = (json!(null), json!({ "mode": "off" }));
-    let forces =
-        |threat, own: &Value, pages: &Value| in_force(threat, own, pages).map(|force| force.is_some());
-    assert_eq!(forces(ThreatPolicy::Off, &nothing, &nothing), [false, false]);
-    assert_eq!(forces(ThreatPolicy::On, &nothing, &nothing), [true, true]);
-    assert_eq!(forces(ThreatPolicy::Enforced, &nothing, &nothing), [true, true]);
-    assert_eq!(forces(ThreatPolicy::Enforced, &json!({ "mode": "normal" }), &json!({})), [true, true]);
-    assert_eq!(forces(ThreatPolicy::On, &off, &nothing), [false, false]);
-    assert_eq!(forces(ThreatPolicy::On, &off, &json!({})), [false, true]);
-    assert_eq!(forces(ThreatPolicy::On, &nothing, &off), [true, false]);
+    let apply = |threat, search: &Value, pages: &Value| {
+        threat_rules(threat, search, pages).map(|rules| rules.is_some())
+    };
+    assert_eq!(apply(ThreatPolicy::Off, &nothing, &nothing), [false, false]);
+    assert_eq!(apply(ThreatPolicy::On, &nothing, &nothing), [true, true]);
+    assert_eq!(apply(ThreatPolicy::Enforced, &nothing, &nothing), [true, true]);
+    assert_eq!(apply(ThreatPolicy::Enforced, &json!({ "mode": "normal" }), &json!({})), [true, true]);
+    assert_eq!(apply(ThreatPolicy::On, &off, &nothing), [false, false]);
+    assert_eq!(apply(ThreatPolicy::On, &off, &json!({})), [false, true]);
+    assert_eq!(apply(ThreatPolicy::On, &nothing, &off), [true, false]);
 }
 
 #[test]
-fn without_any_value_the_threshold_is_75() {
+fn risk_score_threshold_defaults_to_75() {
     let policy = Policy { threat: ThreatPolicy::On, ..Policy::default() };
     let plan = read_search(br#"{"query":"q"}"#, &policy).unwrap().plan;
     let protection = plan.protection().unwrap();
@@ -159,7 +162,7 @@ fn without_any_value_the_threshold_is_75() {
 }
 
 #[test]
-fn zero_retention_and_lockdown_keep_no_verdict() {
+fn threat_rules_have_the_retention_of_the_request() {
     let policy = Policy { threat: ThreatPolicy::On, zdr: FeaturePolicy::Allowed, ..Policy::default() };
     for (body, expected) in [
         (json!({ "query": "q", "enterprise": ["zdr"] }), RetentionMode::Zero),

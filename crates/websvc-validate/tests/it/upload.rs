@@ -1,10 +1,10 @@
-//! Documents for the index.
+//! Tests of uploads to the index and of progress reports.
 
 use serde_json::{Value, json};
 use websvc_types::ViolationCode::{self, *};
 use websvc_validate::{Rejection, read_crawl_progress, read_index_upload};
 
-/// Checks that an upload breaks exactly these rules.
+/// Checks that an upload has exactly these violations.
 #[track_caller]
 fn check(body: &Value, expected: &[(&str, ViolationCode)]) {
     let found = match read_index_upload(body.to_string().as_bytes()) {
@@ -17,7 +17,7 @@ fn check(body: &Value, expected: &[(&str, ViolationCode)]) {
 }
 
 #[test]
-fn every_mistake_of_an_upload_is_told_with_its_place() {
+fn upload_violations_have_paths_and_codes() {
     check(&json!({}), &[("/documents", Missing)]);
     check(&json!({ "documents": [] }), &[]);
     let image = json!({ "url": "http://a.test/i.png", "width": 401.0, "height": null });
@@ -47,7 +47,7 @@ fn every_mistake_of_an_upload_is_told_with_its_place() {
 }
 
 #[test]
-fn files_need_no_host_and_unknown_fields_are_named() {
+fn file_url_without_host_is_accepted_and_unknown_field_has_a_warning() {
     let body = br#"{"documents": [{"url": "file:///srv/notes/a.txt", "titel": "A"}]}"#;
     let checked = read_index_upload(body).unwrap();
     assert_eq!(checked.plan.documents[0].url, "file:///srv/notes/a.txt");
@@ -59,24 +59,25 @@ fn files_need_no_host_and_unknown_fields_are_named() {
 }
 
 #[test]
-fn word_of_a_crawl_has_a_name_and_bounds() {
+fn crawl_progress_fields_are_checked() {
     let read = |body: Value| match read_crawl_progress(body.to_string().as_bytes()) {
         Ok(checked) => Ok(checked.plan),
-        Err(Rejection::Invalid(violations)) => {
-            Err(violations.iter().map(|one| (one.path.clone(), one.code)).collect::<Vec<_>>())
-        }
+        Err(Rejection::Invalid(violations)) => Err(violations
+            .iter()
+            .map(|violation| (violation.path.clone(), violation.code))
+            .collect::<Vec<_>>()),
         Err(other) => panic!("{other:?}"),
     };
     let plan = read(json!({ "id": "docs", "hosts": ["a.test"], "pages": 3, "ended": true })).unwrap();
     assert_eq!((plan.pages, plan.waiting, plan.ended), (3, 0, true));
-    let broken = |body: Value, expected: &[(&str, ViolationCode)]| {
+    let check = |body: Value, expected: &[(&str, ViolationCode)]| {
         let expected: Vec<_> = expected.iter().map(|(path, code)| ((*path).to_owned(), *code)).collect();
         assert_eq!(read(body).unwrap_err(), expected);
     };
-    broken(json!({}), &[("/id", Missing)]);
-    broken(json!({ "id": "" }), &[("/id", TooShort)]);
-    broken(json!({ "id": "x".repeat(65) }), &[("/id", TooLong)]);
-    broken(json!({ "id": "x", "hosts": vec!["a.test"; 17] }), &[("/hosts", TooLong)]);
-    broken(json!({ "id": "x", "hosts": ["a", "h".repeat(256)] }), &[("/hosts/1", TooLong)]);
-    broken(json!({ "id": "x", "pages": -1 }), &[("/pages", TooSmall)]);
+    check(json!({}), &[("/id", Missing)]);
+    check(json!({ "id": "" }), &[("/id", TooShort)]);
+    check(json!({ "id": "x".repeat(65) }), &[("/id", TooLong)]);
+    check(json!({ "id": "x", "hosts": vec!["a.test"; 17] }), &[("/hosts", TooLong)]);
+    check(json!({ "id": "x", "hosts": ["a", "h".repeat(256)] }), &[("/hosts/1", TooLong)]);
+    check(json!({ "id": "x", "pages": -1 }), &[("/pages", TooSmall)]);
 }

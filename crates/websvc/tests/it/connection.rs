@@ -1,4 +1,4 @@
-//! How the service is reached: proxies, certificates, and what happens when it is not there.
+//! Tests of connections: proxies, certificates, and services that are not reachable.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use websvc::ClientError;
 use websvc::transport::FetchError;
 use websvc_testkit::{Authority, TestWeb};
 
-use crate::support::{builder, found};
+use crate::support::{builder, empty_response};
 use websvc_testkit::{ForwardProxy, Rules};
 
 async fn world() -> TestWeb {
-    TestWeb::builder().page("http://service.test/v2/search", found()).start().await
+    TestWeb::builder().page("http://service.test/v2/search", empty_response()).start().await
 }
 
-/// Leads the service's name to the world, which the system's resolver could not.
+/// Returns proxy rules that map the host name of the service to the test web.
 fn rules(world: &TestWeb) -> Rules {
     let (http, https) = (world.http_addr(), world.https_addr());
     Rules::new(move |host| match host {
@@ -25,7 +25,7 @@ fn rules(world: &TestWeb) -> Rules {
 }
 
 #[tokio::test]
-async fn an_http_service_is_asked_through_a_proxy() {
+async fn http_service_is_requested_through_a_proxy() {
     let world = world().await;
     let proxy = ForwardProxy::start(rules(&world)).await;
     let address = format!("http://{}", proxy.addr);
@@ -36,7 +36,7 @@ async fn an_http_service_is_asked_through_a_proxy() {
 }
 
 #[tokio::test]
-async fn an_https_service_is_reached_by_a_tunnel_with_the_password_of_the_proxy() {
+async fn https_service_is_reached_through_a_tunnel_with_proxy_authentication() {
     let world = world().await;
     // RFC 7617, section 2.
     let rules = rules(&world).demand("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
@@ -51,7 +51,7 @@ async fn an_https_service_is_reached_by_a_tunnel_with_the_password_of_the_proxy(
 }
 
 #[tokio::test]
-async fn a_proxy_that_refuses_for_good_is_asked_once_and_one_that_is_out_of_order_again() {
+async fn proxy_407_is_not_retried_and_proxy_failure_is() {
     for (rules, connections) in [(rules(&world().await).demand("Basic none"), 1), (Rules::new(|_| None), 4)] {
         let proxy = ForwardProxy::start(rules).await;
         let address = format!("http://{}", proxy.addr);
@@ -63,8 +63,8 @@ async fn a_proxy_that_refuses_for_good_is_asked_once_and_one_that_is_out_of_orde
 }
 
 #[tokio::test]
-async fn a_certificate_of_ones_own_authority_is_trusted_when_told() {
-    let world = TestWeb::builder().page("https://127.0.0.1/v2/search", found()).start().await;
+async fn private_authority_is_trusted_only_with_its_ca_file() {
+    let world = TestWeb::builder().page("https://127.0.0.1/v2/search", empty_response()).start().await;
     let base = format!("https://{}", world.https_addr());
     builder(&base).ca_file(world.ca_file()).build().unwrap().search("q").send().await.unwrap();
 
@@ -80,7 +80,7 @@ async fn a_certificate_of_ones_own_authority_is_trusted_when_told() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_not_trusted_is_asked_once() {
+async fn untrusted_certificate_is_not_retried() {
     let world = TestWeb::builder().start().await;
     let https = world.https_addr();
     let proxy = ForwardProxy::start(Rules::new(move |_| Some(https))).await;
@@ -88,20 +88,20 @@ async fn a_service_that_is_not_trusted_is_asked_once() {
     let client = builder("https://localhost").proxy(address.parse().unwrap()).build().unwrap();
     let error = client.search("q").send().await.unwrap_err();
     assert!(error.is_connect(), "{error:?}");
-    assert_eq!(proxy.asked().len(), 1, "each attempt would be a tunnel");
+    assert_eq!(proxy.asked().len(), 1, "each attempt would open a tunnel");
 }
 
 #[tokio::test]
-async fn a_service_that_is_not_there_is_told_from_one_that_refuses() {
+async fn unreachable_service_is_a_connect_error() {
     let address = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let client = builder(&format!("http://{address}")).build().unwrap();
     let error = client.search("q").send().await.unwrap_err();
     assert!(error.is_connect() && !error.is_timeout() && error.status().is_none(), "{error:?}");
-    assert_eq!(error.to_string(), format!("the service at http://{address}/ gave no usable answer"));
+    assert_eq!(error.to_string(), format!("the request to http://{address}/ failed"));
 }
 
 #[tokio::test]
-async fn a_handshake_that_does_not_end_is_given_up_and_tried_again() {
+async fn stalled_handshake_times_out_and_is_retried() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("https://{}", listener.local_addr().unwrap());
     let accepting = tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! The client against the real service, embedded.
+//! Tests of the client with the real service, embedded.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use websvc::transport::ShutdownReport;
 use websvc::types::index::{IndexDocument, IndexUploadRequest};
 use websvc::types::{ErrorCode, ScrapeRequest, ViolationCode};
 
-use crate::support::impatient;
+use crate::support::fast_retries;
 
 struct Running {
     client: Client,
@@ -24,7 +24,7 @@ impl Running {
         let service = EmbeddedServer::bind(EmbeddedServerConfig::new(data_dir)).await.unwrap();
         let key = service.create_key("default", "tests").await.unwrap();
         let client =
-            Client::builder(service.url().parse().unwrap()).key(key).retry(impatient()).build().unwrap();
+            Client::builder(service.url().parse().unwrap()).key(key).retry(fast_retries()).build().unwrap();
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(service.run(async {
             let _ = stopped.await;
@@ -49,40 +49,40 @@ fn upload() -> IndexUploadRequest {
 }
 
 #[tokio::test]
-async fn what_was_added_is_found_also_after_a_restart() {
+async fn added_documents_are_found_after_a_restart() {
     let data_dir = tempfile::tempdir().unwrap();
     let first = Running::start(data_dir.path()).await;
     assert_eq!(first.client.health().await.unwrap().status, "ok");
     assert!(first.client.readiness().await.unwrap().is_ready());
     assert_eq!(first.client.add_documents(&upload()).await.unwrap().accepted, 1);
-    // Stopping writes out what was accepted.
+    // The shutdown commits the accepted documents.
     first.stop().await;
 
     let second = Running::start(data_dir.path()).await;
     assert_eq!(second.client.index_stats().await.unwrap().documents, 1);
     let search = second.client.search("awaitables").limit(5).timeout(Duration::from_secs(5));
-    let found = search.send().await.unwrap();
-    let pages = found.data.web.unwrap();
+    let response = search.send().await.unwrap();
+    let pages = response.data.web.unwrap();
     assert_eq!(pages.len(), 1);
     assert_eq!((pages[0].url.as_str(), pages[0].title.as_str()), ("https://docs.example/asyncio", "asyncio"));
-    assert!(found.data.images.is_none());
+    assert!(response.data.images.is_none());
     second.stop().await;
 }
 
 #[tokio::test]
-async fn refusals_of_the_real_service_are_typed() {
+async fn errors_of_the_real_service_are_typed() {
     let data_dir = tempfile::tempdir().unwrap();
     let running = Running::start(data_dir.path()).await;
     let error = running.client.search("").limit(101).send().await.unwrap_err();
     assert_eq!(error.code(), Some(ErrorCode::BadRequest));
-    let broken: Vec<_> = error.details().iter().map(|v| (v.path.as_str(), v.code)).collect();
-    assert_eq!(broken, [("/limit", ViolationCode::TooBig), ("/query", ViolationCode::TooShort)]);
-    assert!(error.refusal().unwrap().request_id.is_some());
+    let violations: Vec<_> = error.details().iter().map(|v| (v.path.as_str(), v.code)).collect();
+    assert_eq!(violations, [("/limit", ViolationCode::TooBig), ("/query", ViolationCode::TooShort)]);
+    assert!(error.api_error().unwrap().request_id.is_some());
     running.stop().await;
 }
 
 #[tokio::test]
-async fn a_key_is_asked_for_unless_the_service_is_open() {
+async fn service_requires_a_key_unless_it_is_open() {
     let data_dir = tempfile::tempdir().unwrap();
     for (authentication, code) in
         [(Authentication::Required, Some(ErrorCode::Unauthorized)), (Authentication::Open, None)]
@@ -102,7 +102,7 @@ async fn a_key_is_asked_for_unless_the_service_is_open() {
 }
 
 #[tokio::test]
-async fn a_data_directory_has_one_service() {
+async fn data_directory_in_use_is_an_error() {
     let data_dir = tempfile::tempdir().unwrap();
     let first = EmbeddedServer::bind(EmbeddedServerConfig::new(data_dir.path())).await.unwrap();
     let error = EmbeddedServer::bind(EmbeddedServerConfig::new(data_dir.path())).await.unwrap_err();
@@ -112,7 +112,7 @@ async fn a_data_directory_has_one_service() {
 }
 
 #[tokio::test]
-async fn a_page_that_cannot_be_had_says_why() {
+async fn failed_scrapes_have_their_error_codes() {
     let data_dir = tempfile::tempdir().unwrap();
     let service = Running::start(data_dir.path()).await;
     for (url, status, code) in [
@@ -120,7 +120,7 @@ async fn a_page_that_cannot_be_had_says_why() {
         ("http://127.0.0.1:9/", 403, ErrorCode::ScrapeForbiddenUrl),
         ("ftp://a.test/", 400, ErrorCode::BadRequest),
     ] {
-        let request = ScrapeRequest { url: url.to_owned(), ..ScrapeRequest::default() };
+        let request = ScrapeRequest::new(url);
         let error = service.client.scrape(&request).await.unwrap_err();
         assert_eq!(
             (error.status().map(|status| status.as_u16()), error.code()),

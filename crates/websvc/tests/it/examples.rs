@@ -1,9 +1,9 @@
-//! The examples run to their end by themselves and show what they promise.
+//! Tests that the examples run and print the expected results.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Runs an example, which `cargo test` has built beside this test.
+/// Runs an example that `cargo test` has built, and checks that its output contains all `expected` parts.
 fn check(name: &str, expected: &[&str]) {
     let mut program: PathBuf = std::env::current_exe().unwrap();
     program.pop();
@@ -11,17 +11,18 @@ fn check(name: &str, expected: &[&str]) {
     program.push("examples");
     program.push(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     let output = Command::new(&program).output();
-    let output = output
-        .unwrap_or_else(|error| panic!("{}: {error}; build it by `cargo test -p websvc`", program.display()));
-    let (said, failed) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{said}{failed}");
+    let output = output.unwrap_or_else(|error| {
+        panic!("{}: {error}; build it with `cargo test -p websvc`", program.display())
+    });
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{stdout}{stderr}");
     for part in expected {
-        assert!(said.contains(part), "{part:?} is not in {said}");
+        assert!(stdout.contains(part), "{part:?} is not in {stdout}");
     }
 }
 
 #[test]
-fn schemas_are_shared() {
+fn share_schemas_runs() {
     check(
         "share_schemas",
         &[
@@ -29,13 +30,13 @@ fn schemas_are_shared() {
             r#"request: {"query":"asyncio gather","limit":5,"scrapeOptions":{"formats":[{"type":"markdown"}]}}"#,
             "plan: 10 results of each of [Web, News] within 60s",
             "limt",
-            "refused at /scrapeOptions/timeout",
+            "invalid /scrapeOptions/timeout",
         ],
     );
 }
 
 #[test]
-fn a_service_uses_the_client() {
+fn client_in_service_runs() {
     check(
         "client_in_service",
         &[
@@ -46,6 +47,6 @@ fn a_service_uses_the_client() {
 }
 
 #[test]
-fn a_server_is_embedded() {
-    check("embed_server", &["found https://docs.example/asyncio asyncio", "stopped, 0 connections cut"]);
+fn embed_server_runs() {
+    check("embed_server", &["found https://docs.example/asyncio asyncio", "stopped, 0 connections aborted"]);
 }

@@ -1,6 +1,6 @@
-//! Tests of the client over loopback: what it sends, when it repeats, and what its errors say.
+//! Tests of the client over loopback: requests, retries and errors.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
+#![expect(clippy::unwrap_used, reason = "test helpers may fail the test")]
 
 mod connection;
 mod embedded;

@@ -1,4 +1,4 @@
-//! Tests of the wire format: exact bodies, headers and paths.
+//! Tests of the requests that the client sends: exact bodies, headers and paths.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use websvc::types::{
 };
 use websvc::{Client, SearchBuilder};
 
-use crate::support::{KEY, base, builder, client, found, json, service};
+use crate::support::{KEY, base, builder, client, empty_response, json, service};
 
-/// Sends a search and compares the body that arrives, byte by byte.
+/// Sends a search and compares the body of the request, byte by byte.
 async fn check(make: impl FnOnce(SearchBuilder) -> SearchBuilder, expected: &str) {
-    let world = service(vec![found()]).await;
+    let world = service(vec![empty_response()]).await;
     make(client(&world).search("asyncio gather")).send().await.unwrap();
     let [seen] = &world.requests()[..] else { panic!("one request") };
     assert_eq!(String::from_utf8_lossy(&seen.body), expected);
 }
 
 #[tokio::test]
-async fn what_is_not_said_is_not_sent() {
+async fn unset_fields_are_not_sent() {
     check(|search| search, r#"{"query":"asyncio gather"}"#).await;
 }
 
@@ -38,6 +38,7 @@ async fn documented_defaults_are_not_sent() {
                 .location("")
                 .country("US")
                 .timeout(Duration::from_secs(60))
+                .highlights(true)
                 .enterprise([])
                 .formats([])
                 .scrape_options(ScrapeOptions::default())
@@ -48,8 +49,8 @@ async fn documented_defaults_are_not_sent() {
 }
 
 #[tokio::test]
-async fn a_default_takes_back_what_was_said_before() {
-    let back = |search: SearchBuilder| {
+async fn setting_the_default_again_removes_the_field() {
+    let reset = |search: SearchBuilder| {
         search
             .limit(5)
             .limit(10)
@@ -58,15 +59,15 @@ async fn a_default_takes_back_what_was_said_before() {
             .timeout(Duration::from_secs(1))
             .timeout(Duration::from_secs(60))
     };
-    check(back, r#"{"query":"asyncio gather"}"#).await;
-    let back = |search: SearchBuilder| {
+    check(reset, r#"{"query":"asyncio gather"}"#).await;
+    let reset = |search: SearchBuilder| {
         search.sources([SourceKind::News]).sources([SourceKind::Web]).markdown().formats([])
     };
-    check(back, r#"{"query":"asyncio gather"}"#).await;
+    check(reset, r#"{"query":"asyncio gather"}"#).await;
 }
 
 #[tokio::test]
-async fn everything_that_is_said_is_sent() {
+async fn set_fields_are_sent() {
     check(
         |search| {
             search
@@ -80,7 +81,7 @@ async fn everything_that_is_said_is_sent() {
                 .safe()
                 .timeout(Duration::from_millis(1500))
                 .ignore_invalid_urls()
-                .highlights()
+                .highlights(false)
                 .enterprise([RetentionOption::Zdr])
                 .markdown()
                 .threat_protection(ThreatProtection::default())
@@ -99,7 +100,7 @@ async fn everything_that_is_said_is_sent() {
 }
 
 #[tokio::test]
-async fn sources_may_have_filters_of_their_own_and_domains_may_be_left_out() {
+async fn source_filters_and_excluded_domains_are_sent() {
     let news = Source { tbs: Some("qdr:d".to_owned()), ..Source::new(SourceKind::News) };
     check(
         |search| search.filtered_sources([news]).exclude_domains(["a.example".to_owned()]),
@@ -112,7 +113,7 @@ async fn sources_may_have_filters_of_their_own_and_domains_may_be_left_out() {
 }
 
 #[tokio::test]
-async fn formats_leave_the_other_options_of_a_scrape_as_they_are() {
+async fn formats_keep_the_other_scrape_options() {
     let options = ScrapeOptions { only_main_content: Some(false), ..ScrapeOptions::default() };
     check(
         |search| search.scrape_options(options).formats([Format::Links(format::Links::default())]),
@@ -122,17 +123,17 @@ async fn formats_leave_the_other_options_of_a_scrape_as_they_are() {
 }
 
 #[tokio::test]
-async fn a_written_request_is_sent_as_it_is() {
-    let world = service(vec![found()]).await;
+async fn executed_request_is_sent_unchanged() {
+    let world = service(vec![empty_response()]).await;
     let request = SearchRequest { query: "q".to_owned(), limit: Some(10), ..SearchRequest::default() };
-    let found = client(&world).execute_search(&request).await.unwrap();
+    let response = client(&world).execute_search(&request).await.unwrap();
     assert_eq!(world.requests()[0].body, r#"{"query":"q","limit":10}"#);
-    assert_eq!(found.id, "1");
+    assert_eq!(response.id, "1");
 }
 
 #[tokio::test]
-async fn requests_say_what_they_are_and_who_sends_them() {
-    let world = service(vec![found()]).await;
+async fn requests_have_content_type_key_and_user_agent() {
+    let world = service(vec![empty_response()]).await;
     client(&world).search("q").send().await.unwrap();
     builder(&base(&world)).user_agent("links/1.0").build().unwrap().search("q").send().await.unwrap();
     let [first, second] = &world.requests()[..] else { panic!("two requests") };
@@ -144,12 +145,11 @@ async fn requests_say_what_they_are_and_who_sends_them() {
 }
 
 #[tokio::test]
-async fn no_key_is_sent_when_there_is_none() {
-    let world = service(vec![found()]).await;
+async fn empty_or_absent_key_is_not_sent() {
+    let world = service(vec![empty_response()]).await;
     let url = base(&world);
     let clients = [
-        Client::new(url.parse().unwrap(), None).unwrap(),
-        Client::new(url.parse().unwrap(), Some(String::new())).unwrap(),
+        Client::new(url.parse().unwrap(), "").unwrap(),
         Client::builder(url.parse().unwrap()).build().unwrap(),
     ];
     for client in clients {
@@ -159,9 +159,11 @@ async fn no_key_is_sent_when_there_is_none() {
 }
 
 #[tokio::test]
-async fn a_path_of_the_base_address_is_kept() {
-    let world =
-        websvc_testkit::TestWeb::builder().page("http://127.0.0.1/a/b/v2/search", found()).start().await;
+async fn path_of_the_base_url_is_kept() {
+    let world = websvc_testkit::TestWeb::builder()
+        .page("http://127.0.0.1/a/b/v2/search", empty_response())
+        .start()
+        .await;
     for path in ["/a/b", "/a/b/"] {
         let client = builder(&format!("{}{path}", base(&world))).build().unwrap();
         client.search("q").send().await.unwrap();
@@ -169,7 +171,7 @@ async fn a_path_of_the_base_address_is_kept() {
 }
 
 #[tokio::test]
-async fn documents_are_uploaded_and_figures_are_read() {
+async fn documents_are_uploaded_and_statistics_are_read() {
     let world = websvc_testkit::TestWeb::builder()
         .page("http://127.0.0.1/v2/index/documents", json(200, r#"{"success": true, "accepted": 1}"#))
         .page(
@@ -184,26 +186,25 @@ async fn documents_are_uploaded_and_figures_are_read() {
         body: "text".to_owned(),
         ..IndexDocument::default()
     };
-    let reply = client.add_documents(&IndexUploadRequest { documents: vec![document] }).await.unwrap();
-    assert_eq!(reply.accepted, 1);
+    let response = client.add_documents(&IndexUploadRequest { documents: vec![document] }).await.unwrap();
+    assert_eq!(response.accepted, 1);
     let stats = client.index_stats().await.unwrap();
     assert_eq!((stats.documents, stats.bytes, stats.segments), (7, 8, 9));
-    let [upload, figures] = &world.requests()[..] else { panic!("two requests") };
+    let [upload, stats] = &world.requests()[..] else { panic!("two requests") };
     assert_eq!(upload.body, r#"{"documents":[{"url":"http://a.test/","body":"text"}]}"#);
-    assert_eq!((figures.method.as_str(), figures.body.len()), ("GET", 0));
+    assert_eq!((stats.method.as_str(), stats.body.len()), ("GET", 0));
 }
 
 #[tokio::test]
-async fn connections_are_kept_and_shared_by_clones() {
-    let world = service(vec![found()]).await;
-    let routes_to = world.http_addr();
-    // Whoever counts connections must be between client and service.
-    let proxy =
-        websvc_testkit::ForwardProxy::start(websvc_testkit::Rules::new(move |_| Some(routes_to))).await;
+async fn connections_are_reused_and_shared_by_clones() {
+    let world = service(vec![empty_response()]).await;
+    let target = world.http_addr();
+    // The proxy counts the connections.
+    let proxy = websvc_testkit::ForwardProxy::start(websvc_testkit::Rules::new(move |_| Some(target))).await;
     let client = builder("http://service.test").proxy(format!("http://{}", proxy.addr).parse().unwrap());
     let client = client.build().unwrap();
     for _ in 0..3 {
-        // The world answers by host, and knows 127.0.0.1 only.
+        // The test web has pages of 127.0.0.1 only.
         let error = client.clone().search("q").send().await.unwrap_err();
         assert_eq!(error.status().unwrap(), 404);
     }

@@ -1,4 +1,4 @@
-//! Shared support of the tests: scripted services, and clients without waits.
+//! Shared test support: services with scripted responses, and clients with short retry delays.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -6,41 +6,42 @@ use std::time::Duration;
 use websvc::{Client, ClientBuilder, RetryPolicy};
 use websvc_testkit::{Page, TestWeb};
 
-pub(crate) const FOUND: &str = r#"{"success": true, "data": {"web": []}, "id": "1", "creditsUsed": 0}"#;
+pub(crate) const EMPTY_RESPONSE: &str =
+    r#"{"success": true, "data": {"web": []}, "id": "1", "creditsUsed": 0}"#;
 
-/// A key that must show up nowhere.
+/// An API key that must not appear in any output.
 pub(crate) const KEY: &str = "fc-0123456789abcdef";
 
 pub(crate) fn json(status: u16, body: &str) -> Page {
     Page::new("application/json", body.to_owned()).status(status)
 }
 
-pub(crate) fn found() -> Page {
-    json(200, FOUND)
+pub(crate) fn empty_response() -> Page {
+    json(200, EMPTY_RESPONSE)
 }
 
-/// An answer of the service that carries an error body.
-pub(crate) fn refusal(status: u16) -> Page {
-    json(status, r#"{"success": false, "error": "refused"}"#)
+/// Returns a response with an error body.
+pub(crate) fn error_response(status: u16) -> Page {
+    json(status, r#"{"success": false, "error": "failed"}"#)
 }
 
-/// Starts a service that gives these answers in turn, and the last one for ever, to `POST /v2/search` and `POST
-/// /v2/index/documents`.
-pub(crate) async fn service(answers: Vec<Page>) -> TestWeb {
-    let given = std::sync::Arc::new(AtomicUsize::new(0));
+/// Starts a service that gives these responses in turn to `POST /v2/search` and `POST /v2/index/documents`, and repeats the
+/// last one.
+pub(crate) async fn service(responses: Vec<Page>) -> TestWeb {
+    let sent = std::sync::Arc::new(AtomicUsize::new(0));
     let mut world = TestWeb::builder();
     for path in ["/v2/search", "/v2/index/documents"] {
-        let (answers, given) = (answers.clone(), std::sync::Arc::clone(&given));
+        let (responses, sent) = (responses.clone(), std::sync::Arc::clone(&sent));
         world = world.page_with(&format!("http://127.0.0.1{path}"), move |_| {
-            let place = given.fetch_add(1, Ordering::SeqCst);
-            answers[place.min(answers.len() - 1)].clone()
+            let index = sent.fetch_add(1, Ordering::SeqCst);
+            responses[index.min(responses.len() - 1)].clone()
         });
     }
     world.start().await
 }
 
-/// Four attempts that follow each other at once.
-pub(crate) fn impatient() -> RetryPolicy {
+/// Returns a policy with four attempts and delays of at most two milliseconds.
+pub(crate) fn fast_retries() -> RetryPolicy {
     RetryPolicy {
         attempts: 4,
         base: Duration::from_millis(1),
@@ -50,7 +51,7 @@ pub(crate) fn impatient() -> RetryPolicy {
 }
 
 pub(crate) fn builder(base: &str) -> ClientBuilder {
-    Client::builder(base.parse().unwrap()).key(KEY).retry(impatient())
+    Client::builder(base.parse().unwrap()).key(KEY).retry(fast_retries())
 }
 
 pub(crate) fn base(world: &TestWeb) -> String {

@@ -178,7 +178,7 @@ fn batch(app: &App, requests: &[BatchScrapeRequest]) -> Result<JobDraft> {
         let Checked { plan, warnings } = read_batch(&body, &Policy::default()).map_err(rejection_error)?;
         app.engine.check_scrape(plan.scrape())?;
         let urls = plan.pages().iter().map(batch_url).collect();
-        lists.push(UrlList { urls, listed: plan.listed() });
+        lists.push(UrlList { urls, listed: plan.url_count() });
         invalid_urls.extend(plan.invalid_urls().into_iter().flatten().cloned());
         stored.get_or_insert_with(|| JobRequest {
             options: plan.options().clone(),

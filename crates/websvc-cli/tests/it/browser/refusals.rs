@@ -92,7 +92,7 @@ async fn too_many_actions_or_too_long_waits_are_rejected() {
     let waits = json!([{"type": "wait", "milliseconds": 40_000}, {"type": "wait", "milliseconds": 15_000}]);
     for (options, code, expected) in [
         (json!({"actions": many}), "too_long", "at most 50 items, not 51"),
-        (json!({"actions": waits, "waitFor": 5001}), "too_big", "at most 60000 ms in all, not 60001"),
+        (json!({"actions": waits, "waitFor": 5001}), "too_big", "at most 60000 ms in total, not 60001"),
     ] {
         let response = service.search(json!({"query": "tea", "scrapeOptions": options})).await;
         assert_eq!(response.status, 400, "{}", response.body);

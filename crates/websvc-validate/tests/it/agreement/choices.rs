@@ -1,8 +1,8 @@
-//! A source of decisions that a property test can shrink.
+//! Source of choices for property tests.
 
-/// Bytes that are used up, decision by decision; when they are gone every decision is the first.
+/// Choices made from bytes, one after the other. When no bytes are left, every choice is the first option.
 ///
-/// proptest shrinks the bytes, and with them what was made of them.
+/// proptest shrinks the bytes, and so the generated value.
 pub(super) struct Choices<'b>(&'b [u8]);
 
 impl<'b> Choices<'b> {
@@ -25,7 +25,7 @@ impl<'b> Choices<'b> {
         number % bound
     }
 
-    /// Returns true once in `times`, on average; never when the bytes are gone.
+    /// Returns true once in `times` on average, and false when no bytes are left.
     pub(super) fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == times - 1
     }

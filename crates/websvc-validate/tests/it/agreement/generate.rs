@@ -1,16 +1,16 @@
-//! Requests out of the published schema: what a new field may hold is tried without a line of test.
+//! Generator of requests from the published schema. It covers new fields without changes.
 
 use serde_json::{Map, Value, json};
 
 use super::choices::Choices;
 
-/// Deeper than this only what is required is made.
-const DEPTH: usize = 7;
+/// Nesting below which only required fields are generated.
+const MAX_DEPTH: usize = 7;
 
-/// Returns a request that keeps to the schema and to every rule that a schema cannot say.
+/// Returns a request that is valid by the schema and by the rules that a schema cannot express.
 pub(super) fn request(root: &Value, choices: &mut Choices<'_>) -> Value {
     let mut request = Generator { root }.value(root, "", choices, 0);
-    keep_the_rules(&mut request);
+    apply_rules(&mut request);
     request
 }
 
@@ -22,13 +22,13 @@ impl Generator<'_> {
     fn value(&self, schema: &Value, name: &str, choices: &mut Choices<'_>, depth: usize) -> Value {
         if let Some(reference) = schema["$ref"].as_str() {
             let target =
-                self.root.pointer(reference.trim_start_matches('#')).expect("references lead somewhere");
+                self.root.pointer(reference.trim_start_matches('#')).expect("references have targets");
             let mut value = self.value(target, name, choices, depth);
-            // A tagged alternative: the tag stands beside the reference.
-            if let (Value::Object(value), Value::Object(beside)) =
+            // A tagged alternative has its tag next to the reference.
+            if let (Value::Object(value), Value::Object(tag)) =
                 (&mut value, self.object(schema, choices, depth))
             {
-                value.extend(beside);
+                value.extend(tag);
             }
             return value;
         }
@@ -38,7 +38,7 @@ impl Generator<'_> {
         if let Some(names) = schema["enum"].as_array() {
             return choices.pick(names).clone();
         }
-        let is_rule = |one: &Value| one.get("required").is_some() && one.get("type").is_none();
+        let is_rule = |schema: &Value| schema.get("required").is_some() && schema.get("type").is_none();
         let alternatives = schema["anyOf"].as_array().or_else(|| schema["oneOf"].as_array());
         match alternatives {
             Some(alternatives) if !alternatives.iter().all(is_rule) => {
@@ -46,9 +46,9 @@ impl Generator<'_> {
             }
             Some(alternatives) => {
                 let mut object = self.object(schema, choices, depth);
-                only_one(&mut object, alternatives, choices);
+                keep_one_alternative(&mut object, alternatives, choices);
                 for required in choices.pick(alternatives)["required"].as_array().into_iter().flatten() {
-                    let required = required.as_str().expect("names are texts");
+                    let required = required.as_str().expect("names are strings");
                     if alternatives
                         .iter()
                         .all(|one| object.get(one["required"][0].as_str().unwrap_or("")).is_none())
@@ -97,7 +97,7 @@ impl Generator<'_> {
         for (name, property) in schema["properties"].as_object().into_iter().flatten() {
             if required(name) {
                 object.insert(name.clone(), self.value(property, name, choices, depth + 1));
-            } else if depth < DEPTH && choices.once_in(how_rare(name)) {
+            } else if depth < MAX_DEPTH && choices.once_in(rarity(name)) {
                 let value = if choices.once_in(6) {
                     Value::Null
                 } else {
@@ -110,8 +110,8 @@ impl Generator<'_> {
     }
 }
 
-/// Returns how rare an optional field is: those that hold many others are not.
-fn how_rare(name: &str) -> usize {
+/// Returns the rarity of an optional field: it is generated once in this number of times.
+fn rarity(name: &str) -> usize {
     match name {
         "scrapeOptions" | "formats" | "actions" => 2,
         "threatProtection" => 6,
@@ -119,8 +119,8 @@ fn how_rare(name: &str) -> usize {
     }
 }
 
-/// Keeps one of the fields that alternatives demand one by one.
-fn only_one(object: &mut Value, alternatives: &[Value], choices: &mut Choices<'_>) {
+/// Keeps one of the fields that the alternatives require, and removes the others.
+fn keep_one_alternative(object: &mut Value, alternatives: &[Value], choices: &mut Choices<'_>) {
     let names: Vec<&str> = alternatives.iter().filter_map(|one| one["required"][0].as_str()).collect();
     let kept = *choices.pick(&names);
     if let Value::Object(object) = object {
@@ -130,14 +130,14 @@ fn only_one(object: &mut Value, alternatives: &[Value], choices: &mut Choices<'_
 
 fn integer(schema: &Value, name: &str, choices: &mut Choices<'_>) -> Value {
     let min = schema["minimum"].as_u64().unwrap_or(0);
-    // All waits of a request have one bound together.
-    let most =
+    // The sum of all waits of a request is limited.
+    let max =
         if matches!(name, "milliseconds" | "waitFor") { Some(9_000) } else { schema["maximum"].as_u64() };
-    let max = most.unwrap_or(u64::MAX);
+    let max = max.unwrap_or(u64::MAX);
     json!(choices.pick(&[min, max, min + (max - min) / 2, max - 1, min + 1]))
 }
 
-/// Returns a text that is legal in the field, or in the list, of this name.
+/// Returns a text that is valid in the field, or in the list, with this name.
 fn text(name: &str, choices: &mut Choices<'_>) -> String {
     let texts: &[&str] = match name {
         "query" => &["a", "asyncio gather", "\"a b\" -c OR site:example.com", "𝄞 é", "larger:axb", "-"],
@@ -155,45 +155,45 @@ fn text(name: &str, choices: &mut Choices<'_>) -> String {
     (*choices.pick(texts)).to_owned()
 }
 
-/// Takes away what breaks the rules that join several places.
-fn keep_the_rules(request: &mut Value) {
-    let filled = |value: &Value| value.as_array().is_some_and(|items| !items.is_empty());
-    if filled(&request["includeDomains"]) && filled(&request["excludeDomains"]) {
+/// Removes values that break rules across fields.
+fn apply_rules(request: &mut Value) {
+    let is_filled = |value: &Value| value.as_array().is_some_and(|items| !items.is_empty());
+    if is_filled(&request["includeDomains"]) && is_filled(&request["excludeDomains"]) {
         request["excludeDomains"] = json!([]);
     }
     if let Some(sources) = request.get_mut("sources") {
-        each_type_once(sources);
+        deduplicate_types(sources);
     }
-    let demands =
-        |what: &str| request["enterprise"].as_array().is_some_and(|items| items.contains(&json!(what)));
-    let (keeps_nothing, is_anonymous) = (demands("zdr"), demands("anon"));
+    let requests_retention =
+        |option: &str| request["enterprise"].as_array().is_some_and(|items| items.contains(&json!(option)));
+    let (is_zero_retention, is_anonymous) = (requests_retention("zdr"), requests_retention("anon"));
     if let Some(Value::Object(options)) = request.get_mut("scrapeOptions") {
         for list in ["formats", "parsers"] {
             if let Some(list) = options.get_mut(list) {
-                each_type_once(list);
+                deduplicate_types(list);
             }
         }
         let number = |name: &str| options.get(name).and_then(Value::as_u64);
         if number("waitFor").unwrap_or(0) > number("timeout").unwrap_or(u64::MAX) / 2 {
             options.remove("waitFor");
         }
-        if keeps_nothing || options.get("lockdown") == Some(&json!(true)) {
+        if is_zero_retention || options.get("lockdown") == Some(&json!(true)) {
             options.remove("onlyCleanContent");
         }
-        if keeps_nothing || is_anonymous {
+        if is_zero_retention || is_anonymous {
             options.remove("profile");
         }
     }
 }
 
-fn each_type_once(list: &mut Value) {
+fn deduplicate_types(list: &mut Value) {
     let Value::Array(items) = list else { return };
     let mut seen: Vec<String> = Vec::new();
     items.retain(|item| {
         let name = item.as_str().or_else(|| item["type"].as_str()).unwrap_or_default();
         let name = if name == "query" { "question" } else { name }.to_owned();
-        let new = !seen.contains(&name);
+        let is_new = !seen.contains(&name);
         seen.push(name);
-        new
+        is_new
     });
 }

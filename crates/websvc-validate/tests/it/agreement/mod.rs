@@ -1,7 +1,7 @@
-//! The published schema and the validator say the same.
+//! Tests that the published schema and the validator agree.
 //!
-//! A schema generator, an editor or a client's own check reads the one, the service does the other: where they differ
-//! somebody is told wrong. Requests are made out of the schema itself, then mistakes are made in them.
+//! Clients, editors and code generators use the schema, the service uses the validator. Requests are generated from the
+//! schema, then mutated, and both must judge them alike.
 
 mod choices;
 mod generate;
@@ -18,34 +18,38 @@ use serde_json::{Value, json};
 use websvc_types::{SearchRequest, Violation, ViolationCode, schema};
 use websvc_validate::{FeaturePolicy, Policy, Rejection, ThreatPolicy, read_search};
 
-/// The rules that the schema does not say, each with the places and the codes of its violations. Only these may be
-/// broken by what the schema allows.
+/// Rules that the schema does not express, each with the paths and codes of its violations. Only these violations may
+/// occur in a request that is valid by the schema.
 const BEYOND_THE_SCHEMA: &[(&str, &[&str], ViolationCode)] = &[
-    ("the items of a time filter go together, and its days exist", TBS, ViolationCode::InvalidFormat),
-    ("hostnames are those of IDNA", HOSTS, ViolationCode::InvalidFormat),
-    ("selectors keep to the grammar of CSS", SELECTORS, ViolationCode::InvalidFormat),
-    ("a schema is a JSON Schema", SCHEMAS, ViolationCode::InvalidFormat),
-    ("a schema is a JSON Schema", SCHEMAS, ViolationCode::InvalidType),
-    ("a schema is a JSON Schema", SCHEMAS, ViolationCode::UnknownValue),
-    ("a schema is a JSON Schema", SCHEMAS, ViolationCode::TooSmall),
-    ("a schema is a JSON Schema", SCHEMAS, ViolationCode::TooShort),
-    ("a schema is a JSON Schema", SCHEMAS, ViolationCode::Conflict),
-    ("a schema is not too deep", SCHEMAS, ViolationCode::TooLong),
+    ("the items of a time filter can be combined, and its days exist", TBS, ViolationCode::InvalidFormat),
+    ("hostnames are valid by IDNA", HOSTS, ViolationCode::InvalidFormat),
+    ("selectors follow the grammar of CSS", SELECTORS, ViolationCode::InvalidFormat),
+    ("a schema is a valid JSON Schema", SCHEMAS, ViolationCode::InvalidFormat),
+    ("a schema is a valid JSON Schema", SCHEMAS, ViolationCode::InvalidType),
+    ("a schema is a valid JSON Schema", SCHEMAS, ViolationCode::UnknownValue),
+    ("a schema is a valid JSON Schema", SCHEMAS, ViolationCode::TooSmall),
+    ("a schema is a valid JSON Schema", SCHEMAS, ViolationCode::TooShort),
+    ("a schema is a valid JSON Schema", SCHEMAS, ViolationCode::Conflict),
+    ("the nesting of a schema is limited", SCHEMAS, ViolationCode::TooLong),
     ("a schema refers only to itself", SCHEMAS, ViolationCode::NotSupported),
-    ("some headers belong to the connection", &["/scrapeOptions/headers/*"], ViolationCode::NotSupported),
-    ("a header is given once, whatever its case", &["/scrapeOptions/headers/*"], ViolationCode::Conflict),
-    ("headers have a length in all", &["/scrapeOptions/headers"], ViolationCode::TooLong),
-    ("a wait leaves half of the time", &["/scrapeOptions/waitFor"], ViolationCode::TooBig),
-    ("all waits have a sum", &["/scrapeOptions/actions"], ViolationCode::TooBig),
-    ("a format is given once", &["/scrapeOptions/formats/*"], ViolationCode::Conflict),
-    ("a parser is given once", &["/scrapeOptions/parsers/*"], ViolationCode::Conflict),
-    ("a source is given once", &["/sources/*"], ViolationCode::Conflict),
-    ("no profile is used where nothing is kept", &["/scrapeOptions/profile"], ViolationCode::Conflict),
-    ("no model cleans what nobody may keep", &["/scrapeOptions/onlyCleanContent"], ViolationCode::Conflict),
+    ("some headers are reserved", &["/scrapeOptions/headers/*"], ViolationCode::NotSupported),
+    ("a header occurs once in any case", &["/scrapeOptions/headers/*"], ViolationCode::Conflict),
+    ("the size of all headers is limited", &["/scrapeOptions/headers"], ViolationCode::TooLong),
+    ("a wait takes at most half of the timeout", &["/scrapeOptions/waitFor"], ViolationCode::TooBig),
+    ("the sum of all waits is limited", &["/scrapeOptions/actions"], ViolationCode::TooBig),
+    ("a format occurs once", &["/scrapeOptions/formats/*"], ViolationCode::Conflict),
+    ("a parser occurs once", &["/scrapeOptions/parsers/*"], ViolationCode::Conflict),
+    ("a source occurs once", &["/sources/*"], ViolationCode::Conflict),
+    ("a profile conflicts with zero data retention", &["/scrapeOptions/profile"], ViolationCode::Conflict),
+    (
+        "clean content conflicts with zero data retention",
+        &["/scrapeOptions/onlyCleanContent"],
+        ViolationCode::Conflict,
+    ),
 ];
 
-/// Parts of a request that are dropped before it becomes a typed one.
-const LEFT_OUT: &[&str] = &[
+/// Parts of a request that are removed or rewritten before it becomes a typed request.
+const REWRITTEN: &[&str] = &[
     "alexandria",
     "attributes",
     "blocks\"",
@@ -82,9 +86,9 @@ const SCHEMAS: &[&str] = &[
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema::request::<SearchRequest>().to_value());
 static VALIDATOR: LazyLock<Validator> =
-    LazyLock::new(|| jsonschema::draft202012::new(&SCHEMA).expect("the published schema is one"));
+    LazyLock::new(|| jsonschema::draft202012::new(&SCHEMA).expect("the published schema is valid"));
 
-/// Returns a policy that allows everything, so that only the rules of the contract reject.
+/// Returns a policy that allows everything, so that only the field rules reject.
 fn policy() -> Policy {
     Policy {
         zdr: FeaturePolicy::Allowed,
@@ -94,7 +98,7 @@ fn policy() -> Policy {
     }
 }
 
-/// Returns the violations of a body; none when it is accepted.
+/// Returns the violations of a body; none if it is accepted.
 fn violations(body: &Value) -> Vec<Violation> {
     match read_search(body.to_string().as_bytes(), &policy()) {
         Ok(_) => Vec::new(),
@@ -104,15 +108,15 @@ fn violations(body: &Value) -> Vec<Violation> {
 }
 
 fn is_beyond_the_schema(violation: &Violation) -> bool {
-    BEYOND_THE_SCHEMA.iter().any(|(_, places, code)| {
-        *code == violation.code && places.iter().any(|place| is_at(place, &violation.path))
+    BEYOND_THE_SCHEMA.iter().any(|(_, patterns, code)| {
+        *code == violation.code && patterns.iter().any(|pattern| matches(pattern, &violation.path))
     })
 }
 
-/// Tells whether a path is that of a place, where `*` is any segment and a last `**` any number of them.
-fn is_at(place: &str, path: &str) -> bool {
+/// Returns whether a path matches a pattern, where `*` is any segment and a last `**` any number of segments.
+fn matches(pattern: &str, path: &str) -> bool {
     let mut path = path.split('/');
-    for segment in place.split('/') {
+    for segment in pattern.split('/') {
         match (segment, path.next()) {
             ("**", Some(_)) => return true,
             ("*", Some(_)) => {}
@@ -123,7 +127,7 @@ fn is_at(place: &str, path: &str) -> bool {
     path.next().is_none()
 }
 
-/// Compares the two judgements of a body.
+/// Checks that schema and validator agree about a body.
 fn compare(body: &Value) -> Result<(), TestCaseError> {
     let violations = violations(body);
     let first =
@@ -132,9 +136,9 @@ fn compare(body: &Value) -> Result<(), TestCaseError> {
         (None, violations) => {
             let unknown: Vec<&Violation> =
                 violations.iter().filter(|violation| !is_beyond_the_schema(violation)).collect();
-            prop_assert!(unknown.is_empty(), "the schema allows {body}, the validator says {unknown:?}");
+            prop_assert!(unknown.is_empty(), "the schema accepts {body}, the validator reports {unknown:?}");
         }
-        (Some(error), []) => prop_assert!(false, "accepted, but the schema says {error}: {body}"),
+        (Some(error), []) => prop_assert!(false, "the validator accepts {body}, the schema reports {error}"),
         (Some(_), _) => {}
     }
     Ok(())
@@ -149,7 +153,7 @@ fn config(cases: u32) -> ProptestConfig {
     }
 }
 
-fn decisions() -> impl Strategy<Value = Vec<u8>> {
+fn choice_bytes() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..800)
 }
 
@@ -157,16 +161,16 @@ proptest! {
     #![proptest_config(config(6_000))]
 
     #[test]
-    fn what_the_schema_allows_is_accepted_and_read_back_as_it_was_written(bytes in decisions()) {
+    fn requests_generated_from_the_schema_are_accepted_and_round_trip(bytes in choice_bytes()) {
         let body = generate::request(&SCHEMA, &mut Choices::new(&bytes));
         prop_assert!(VALIDATOR.is_valid(&body), "{body}");
         let read = match read_search(body.to_string().as_bytes(), &policy()) {
             Ok(read) => read,
-            Err(error) => return Err(TestCaseError::fail(format!("{body} is refused: {error}"))),
+            Err(error) => return Err(TestCaseError::fail(format!("{body} is rejected: {error}"))),
         };
-        // Left out or respelled on the way in, so a typed request never has it.
+        // These parts are removed or rewritten, so that the typed request differs from the body.
         let text = body.to_string();
-        if LEFT_OUT.iter().any(|one| text.contains(one)) {
+        if REWRITTEN.iter().any(|part| text.contains(part)) {
             return Ok(());
         }
         let typed: SearchRequest = serde_json::from_value(body).unwrap();
@@ -180,7 +184,7 @@ proptest! {
     #![proptest_config(config(10_000))]
 
     #[test]
-    fn mistakes_are_seen_by_both(bytes in decisions()) {
+    fn mutated_requests_are_judged_alike_by_schema_and_validator(bytes in choice_bytes()) {
         let mut choices = Choices::new(&bytes);
         let mut body = generate::request(&SCHEMA, &mut choices);
         mutate::mutate(&mut body, &mut choices);
@@ -188,9 +192,9 @@ proptest! {
     }
 
     #[test]
-    fn nothing_makes_reading_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 0..100_usize) {
+    fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 0..100_usize) {
         let _ = read_search(&bytes, &policy());
-        // Near to a request too: one that is cut off, and one with a byte changed.
+        // Also a request that is cut off, and one with a changed byte.
         let mut body = generate::request(&SCHEMA, &mut Choices::new(&bytes)).to_string().into_bytes();
         let position = cut * body.len() / 100;
         let _ = read_search(&body[..position], &policy());
@@ -200,7 +204,7 @@ proptest! {
 }
 
 #[test]
-fn every_pair_of_letters_is_a_country_to_both_or_to_neither() {
+fn schema_and_validator_accept_the_same_country_codes() {
     for first in b'A'..=b'Z' {
         for second in b'A'..=b'Z' {
             let upper = String::from_utf8(vec![first, second]).unwrap();
@@ -217,7 +221,7 @@ fn every_pair_of_letters_is_a_country_to_both_or_to_neither() {
 }
 
 #[test]
-fn every_character_is_blank_to_both_or_to_neither() {
+fn schema_and_validator_agree_on_blank_characters() {
     for character in ('\0'..=char::MAX)
         .filter(|c| c.is_whitespace() || c.is_control() || !c.is_alphanumeric())
         .take(20_000)

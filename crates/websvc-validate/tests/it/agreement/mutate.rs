@@ -1,36 +1,36 @@
-//! Mistakes in requests.
+//! Mutation of requests.
 
 use serde_json::{Map, Value, json};
 
 use super::choices::Choices;
 
-/// Makes one to three mistakes, or what looks like one.
+/// Changes one to three values of a request.
 pub(super) fn mutate(request: &mut Value, choices: &mut Choices<'_>) {
     for _ in 0..=choices.below(3) {
-        let count = places(request);
-        let mut position = choices.below(count);
-        place(request, &mut position, &mut |value| change(value, choices));
+        let count = value_count(request);
+        let mut index = choices.below(count);
+        visit(request, &mut index, &mut |value| change(value, choices));
     }
 }
 
-fn places(value: &Value) -> usize {
+fn value_count(value: &Value) -> usize {
     1 + match value {
-        Value::Object(object) => object.values().map(places).sum(),
-        Value::Array(items) => items.iter().map(places).sum(),
+        Value::Object(object) => object.values().map(value_count).sum(),
+        Value::Array(items) => items.iter().map(value_count).sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
     }
 }
 
-/// Calls `change` with the value at a position, counted in the order of the document.
-fn place(value: &mut Value, position: &mut usize, change: &mut dyn FnMut(&mut Value)) -> bool {
-    if *position == 0 {
+/// Calls `change` with the value at an index, counted in document order.
+fn visit(value: &mut Value, index: &mut usize, change: &mut dyn FnMut(&mut Value)) -> bool {
+    if *index == 0 {
         change(value);
         return true;
     }
-    *position -= 1;
+    *index -= 1;
     match value {
-        Value::Object(object) => object.values_mut().any(|inner| place(inner, position, change)),
-        Value::Array(items) => items.iter_mut().any(|inner| place(inner, position, change)),
+        Value::Object(object) => object.values_mut().any(|inner| visit(inner, index, change)),
+        Value::Array(items) => items.iter_mut().any(|inner| visit(inner, index, change)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
@@ -44,15 +44,15 @@ fn change(value: &mut Value, choices: &mut Choices<'_>) {
             _ => items.clear(),
         },
         Value::Number(number) => {
-            let near = number.as_f64().unwrap_or_default();
+            let number = number.as_f64().unwrap_or_default();
             *value = choices
                 .pick(&[
-                    json!(near + 1.0),
-                    json!(near - 1.0),
-                    json!(near),
-                    json!(near + 0.5),
-                    json!(-near),
-                    json!(near * 2.0),
+                    json!(number + 1.0),
+                    json!(number - 1.0),
+                    json!(number),
+                    json!(number + 0.5),
+                    json!(-number),
+                    json!(number * 2.0),
                 ])
                 .clone();
         }
@@ -85,7 +85,7 @@ fn change_object(object: &mut Map<String, Value>, choices: &mut Choices<'_>) {
     }
 }
 
-/// Names out of the interface, so that what is added comes near to requests.
+/// Field names of the interface, so that mutated requests resemble real ones.
 const NAMES: &[&str] = &[
     "type",
     "limit",
@@ -117,13 +117,13 @@ const NAMES: &[&str] = &[
     "height",
     "quality",
     "fullPage",
-    "unheard-of",
+    "unknown",
     "__private",
     "fastMode",
     "",
 ];
 
-/// Returns a value of any type, mostly at the edge of something.
+/// Returns a value of any type, mostly an edge case.
 fn any(choices: &mut Choices<'_>) -> Value {
     choices
         .pick(&[

@@ -1,4 +1,4 @@
-//! The schemas that callers bring: what is one to any draft of JSON Schema is one to the validator, and nothing else.
+//! Tests that the validator accepts the JSON Schemas that are valid in a draft, and no others.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -71,8 +71,8 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Tells whether a draft takes a schema.
-fn is_one(schema: &Value) -> bool {
+/// Returns whether a schema is valid in any draft.
+fn is_valid_in_a_draft(schema: &Value) -> bool {
     jsonschema::draft202012::meta::is_valid(schema)
         || jsonschema::draft201909::meta::is_valid(schema)
         || jsonschema::draft7::meta::is_valid(schema)
@@ -84,13 +84,13 @@ proptest! {
     #![proptest_config(config(10_000))]
 
     #[test]
-    fn a_schema_of_the_current_draft_is_accepted_and_one_of_no_draft_refused(schema in schema()) {
+    fn json_schema_is_accepted_exactly_if_valid_in_a_draft(schema in schema()) {
         let schema = if schema.is_object() { schema } else { json!({ "not": schema }) };
         let format = json!({ "type": "json", "schema": schema });
         let found = violations(&json!({ "query": "q", "scrapeOptions": { "formats": [format] } }));
         if jsonschema::draft202012::meta::is_valid(&schema) {
-            prop_assert!(found.is_empty(), "{schema} is refused: {found:?}");
+            prop_assert!(found.is_empty(), "{schema} is rejected: {found:?}");
         }
-        prop_assert!(is_one(&schema) || !found.is_empty(), "{schema} is accepted");
+        prop_assert!(is_valid_in_a_draft(&schema) || !found.is_empty(), "{schema} is accepted");
     }
 }

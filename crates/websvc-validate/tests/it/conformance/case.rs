@@ -1,17 +1,17 @@
-//! A body, and what becomes of it.
+//! Case of the conformance table: a body and its expected result.
 
 use std::fmt::Debug;
 
 use websvc_types::{Violation, ViolationCode};
 use websvc_validate::{Checked, Policy, Rejection, SearchPlan, read_search};
 
-/// A body, and what becomes of it.
+/// Body with its expected result.
 pub(crate) struct Case {
-    /// Label of the body on the page; none if another case has the same.
+    /// Label of the body on the page. `None` if another case has the same label.
     pub(crate) label: Option<String>,
-    /// The place that the case is about, as a JSON Pointer.
+    /// JSON Pointer of the value that the case is about.
     pub(crate) pointer: String,
-    /// The body.
+    /// Request body.
     pub(crate) body: String,
     /// Policy of the sender's team.
     pub(crate) policy: Policy,
@@ -21,44 +21,44 @@ pub(crate) struct Case {
 
 /// Expected result for a body.
 pub(crate) enum Expected {
-    /// It is accepted.
+    /// The body is accepted.
     Accepted {
-        /// The words of the only warning; none means that there is no warning.
+        /// Part of the only warning. `None` if there must be no warning.
         warning: Option<&'static str>,
         /// Expected values of the plan.
         reading: Option<Reading>,
     },
-    /// It breaks exactly these rules: pointers and codes, in order.
-    Refused(Vec<(String, ViolationCode)>),
-    /// Its sender may not.
+    /// The body has exactly these violations: pointers and codes, in order.
+    Invalid(Vec<(String, ViolationCode)>),
+    /// The team lacks the permission.
     Forbidden,
-    /// It cannot be read as JSON.
-    Unreadable,
+    /// The body is not JSON.
+    Malformed,
 }
 
-/// Looks into a plan; the error is what is there instead of what is expected.
-type Find = Box<dyn Fn(&SearchPlan) -> Result<(), String>>;
+/// Check of a plan. The error describes the difference.
+type PlanCheck = Box<dyn Fn(&SearchPlan) -> Result<(), String>>;
 
 /// Expected values of a plan.
 pub(crate) struct Reading {
-    /// As the page shows it.
-    pub(crate) shown: String,
-    /// Looks for it.
-    find: Find,
+    /// Text on the page.
+    pub(crate) label: String,
+    /// Check of the plan.
+    check: PlanCheck,
 }
 
 impl Reading {
-    /// Expects that `read` finds `expected` in the plan.
+    /// Expects that `read` returns `expected` for the plan.
     pub(crate) fn new<T: PartialEq + Debug + 'static>(
         read: impl Fn(&SearchPlan) -> T + 'static,
         expected: T,
     ) -> Self {
-        let shown = format!("{expected:?}");
-        let find = move |plan: &SearchPlan| {
+        let label = format!("{expected:?}");
+        let check = move |plan: &SearchPlan| {
             let found = read(plan);
             if found == expected { Ok(()) } else { Err(format!("{found:?} instead of {expected:?}")) }
         };
-        Self { shown, find: Box::new(find) }
+        Self { label, check: Box::new(check) }
     }
 }
 
@@ -71,7 +71,7 @@ impl Case {
     /// Runs the case.
     ///
     /// # Errors
-    /// What is not as expected.
+    /// A description of the difference to the expected result.
     pub(crate) fn run(&self) -> Result<(), String> {
         match (&self.expected, self.outcome()) {
             (Expected::Accepted { warning, reading }, Ok(Checked { plan, warnings })) => {
@@ -80,13 +80,13 @@ impl Case {
                     (Some(words), [warning]) if warning.contains(words) => {}
                     _ => return Err(format!("warns {warnings:?} instead of {warning:?}")),
                 }
-                reading.as_ref().map_or(Ok(()), |reading| (reading.find)(&plan))
+                reading.as_ref().map_or(Ok(()), |reading| (reading.check)(&plan))
             }
-            (Expected::Refused(rules), Err(Rejection::Invalid(found))) if pairs(&found) == *rules => Ok(()),
-            (Expected::Refused(rules), outcome) => Err(format!("{} instead of {rules:?}", told(outcome))),
+            (Expected::Invalid(rules), Err(Rejection::Invalid(found))) if pairs(&found) == *rules => Ok(()),
+            (Expected::Invalid(rules), outcome) => Err(format!("{} instead of {rules:?}", describe(outcome))),
             (Expected::Forbidden, Err(Rejection::Forbidden { .. }))
-            | (Expected::Unreadable, Err(Rejection::Json { .. })) => Ok(()),
-            (_, outcome) => Err(told(outcome)),
+            | (Expected::Malformed, Err(Rejection::Json { .. })) => Ok(()),
+            (_, outcome) => Err(describe(outcome)),
         }
     }
 }
@@ -95,10 +95,10 @@ fn pairs(violations: &[Violation]) -> Vec<(String, ViolationCode)> {
     violations.iter().map(|violation| (violation.path.clone(), violation.code)).collect()
 }
 
-fn told(outcome: Result<Checked<SearchPlan>, Rejection>) -> String {
+fn describe(outcome: Result<Checked<SearchPlan>, Rejection>) -> String {
     match outcome {
-        Ok(_) => "is accepted".to_owned(),
-        Err(Rejection::Invalid(found)) => format!("breaks {:?}", pairs(&found)),
-        Err(other) => format!("is refused: {other}"),
+        Ok(_) => "accepted".to_owned(),
+        Err(Rejection::Invalid(found)) => format!("violations {:?}", pairs(&found)),
+        Err(other) => format!("rejected: {other}"),
     }
 }

@@ -1,4 +1,4 @@
-//! The table is whole: it has a row for every field of the schemas, and the tests it names exist.
+//! Tests that the conformance table has a row for every field, and that the tests it names exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,17 +18,17 @@ fn root(name: &str) -> Value {
     schema.to_value()
 }
 
-/// Returns the fields of an object's schema but those that are there for clients alone.
+/// Returns the fields of the schema of an object, without those for official clients.
 fn fields(schema: &Value) -> Vec<String> {
     let fields = schema["properties"].as_object().expect("the schema of an object").iter();
-    let of_clients = |name: &str, field: &Value| {
+    let is_for_clients = |name: &str, field: &Value| {
         ["origin", "integration"].contains(&name) || field["deprecated"] == Value::Bool(true)
     };
-    fields.filter(|(name, field)| !of_clients(name, field)).map(|(name, _)| name.clone()).collect()
+    fields.filter(|(name, field)| !is_for_clients(name, field)).map(|(name, _)| name.clone()).collect()
 }
 
 #[test]
-fn every_field_of_a_request_has_its_row() {
+fn conformance_table_covers_every_request_field() {
     let request = root("search-request");
     let of = |definition: &str| fields(&request["$defs"][definition]);
     let actions = request["$defs"]["Action"]["oneOf"].as_array().expect("a list of actions");
@@ -49,7 +49,7 @@ fn every_field_of_a_request_has_its_row() {
 }
 
 #[test]
-fn every_row_has_a_name_of_its_own_section() {
+fn conformance_rows_are_unique_and_in_their_section() {
     let mut seen = BTreeSet::new();
     for section in sections::all() {
         for row in section.rows {
@@ -59,13 +59,13 @@ fn every_row_has_a_name_of_its_own_section() {
                 row.name,
                 section.number
             );
-            assert!(seen.insert(row.name), "{} is there twice", row.name);
+            assert!(seen.insert(row.name), "{} occurs twice", row.name);
         }
     }
 }
 
 #[test]
-fn every_named_test_exists() {
+fn conformance_tests_exist() {
     let mut sources: BTreeMap<&str, String> = BTreeMap::new();
     let mut missing = Vec::new();
     for row in sections::all().iter().flat_map(|section| &section.rows) {
@@ -100,18 +100,18 @@ fn collect(folder: &Path, text: &mut String) {
     }
 }
 
-/// Tells whether a source has a test function of this name: the attribute stands above it.
+/// Returns whether a source has a function with this name below a test attribute.
 fn has_test(source: &str, name: &str) -> bool {
-    let mut above = "";
+    let mut previous_line = "";
     for line in source.lines().map(str::trim) {
         let is_function = line
             .trim_start_matches("async ")
             .strip_prefix("fn ")
             .is_some_and(|rest| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with('(')));
-        if is_function && above.contains("test") && above.starts_with("#[") {
+        if is_function && previous_line.contains("test") && previous_line.starts_with("#[") {
             return true;
         }
-        above = line;
+        previous_line = line;
     }
     false
 }

@@ -1,48 +1,50 @@
-//! Values of cases: how a body has them, and how the page shows them.
+//! Values of cases, as JSON and as text on the page.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// Longer texts and lists are shown shortened.
-const SHOWN_CHARS: usize = 48;
-const SHOWN_ITEMS: usize = 12;
+/// Maximum length of a text on the page, in characters.
+const MAX_CHARS: usize = 48;
 
-/// A value of a body.
-pub(crate) struct Written {
-    /// As the body has it.
-    pub(crate) text: String,
-    /// As the page shows it.
-    pub(crate) shown: String,
+/// Maximum number of items of a list on the page.
+const MAX_ITEMS: usize = 12;
+
+/// Value of a case.
+pub(crate) struct CaseValue {
+    /// JSON in the body.
+    pub(crate) json: String,
+    /// Text on the page.
+    pub(crate) label: String,
 }
 
-/// Values of a body.
+/// Conversion to a value of a case.
 pub(crate) trait Json {
-    /// Writes the value down.
-    fn written(self) -> Written;
+    /// Converts the value.
+    fn case_value(self) -> CaseValue;
 }
 
-/// A value as it is written, for what a [`Value`] cannot hold.
+/// Literal JSON, for values that a [`Value`] cannot hold.
 pub(crate) struct Raw(pub(crate) &'static str);
 
 impl Json for Raw {
-    fn written(self) -> Written {
-        let shown = if self.0.is_empty() { "(no body)" } else { self.0 };
-        Written { text: self.0.to_owned(), shown: shown.to_owned() }
+    fn case_value(self) -> CaseValue {
+        let label = if self.0.is_empty() { "(no body)" } else { self.0 };
+        CaseValue { json: self.0.to_owned(), label: label.to_owned() }
     }
 }
 
 impl Json for Value {
-    fn written(self) -> Written {
-        Written { text: self.to_string(), shown: short(&self) }
+    fn case_value(self) -> CaseValue {
+        CaseValue { json: self.to_string(), label: short(&self) }
     }
 }
 
 macro_rules! json_values {
     ($($kind:ty),*) => {
         $(impl Json for $kind {
-            fn written(self) -> Written {
-                Value::from(self).written()
+            fn case_value(self) -> CaseValue {
+                Value::from(self).case_value()
             }
         })*
     };
@@ -50,11 +52,11 @@ macro_rules! json_values {
 
 json_values!(bool, i32, i64, u64, f64, &str, String, Vec<String>, Vec<Value>);
 
-/// A value that is printed as JSON.
+/// Value whose `Debug` output is JSON.
 #[derive(PartialEq)]
-pub(crate) struct Shown(pub(crate) Value);
+pub(crate) struct AsJson(pub(crate) Value);
 
-impl fmt::Debug for Shown {
+impl fmt::Debug for AsJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&short(&self.0))
     }
@@ -63,12 +65,12 @@ impl fmt::Debug for Shown {
 fn short(value: &Value) -> String {
     match value {
         Value::String(text) => short_text(text),
-        Value::Array(items) if items.len() > SHOWN_ITEMS => {
+        Value::Array(items) if items.len() > MAX_ITEMS => {
             format!("[{}, ... {} items]", short(&items[0]), items.len())
         }
         Value::Array(items) => format!("[{}]", items.iter().map(short).collect::<Vec<_>>().join(", ")),
         Value::Object(fields) => {
-            // The order of an object depends on how serde_json was built, the page may not.
+            // The order of fields depends on features of serde_json; that on the page must not.
             let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
             fields.sort_by_key(|(name, _)| (*name != "type", *name));
             let fields = fields.iter().map(|(name, value)| format!("{}: {}", short_text(name), short(value)));
@@ -80,24 +82,24 @@ fn short(value: &Value) -> String {
 
 fn short_text(text: &str) -> String {
     let count = text.chars().count();
-    if count <= SHOWN_CHARS {
+    if count <= MAX_CHARS {
         return quoted(text);
     }
-    let mut letters = text.chars();
-    match letters.next().filter(|first| letters.all(|letter| letter == *first)) {
-        Some(letter) => format!("{count} x {}", quoted(&letter.to_string())),
+    let mut chars = text.chars();
+    match chars.next().filter(|first| chars.all(|c| c == *first)) {
+        Some(repeated) => format!("{count} x {}", quoted(&repeated.to_string())),
         None => {
             format!("{} ({count} characters)", quoted(&(text.chars().take(12).collect::<String>() + "...")))
         }
     }
 }
 
-/// Returns a text as JSON has it; what JSON need not escape but nobody sees is escaped too.
+/// Returns a text as a JSON string in which all control characters are escaped.
 fn quoted(text: &str) -> String {
     let json = Value::from(text).to_string();
-    let seen = |letter: char| match letter.is_control() {
-        true => format!("\\u{:04x}", u32::from(letter)),
-        false => letter.to_string(),
+    let visible = |c: char| match c.is_control() {
+        true => format!("\\u{:04x}", u32::from(c)),
+        false => c.to_string(),
     };
-    json.chars().map(seen).collect()
+    json.chars().map(visible).collect()
 }

@@ -1,7 +1,7 @@
-//! The specification as a table: every row, rule and limit with what proves it, and a page made from it.
+//! Conformance table: every row, rule and limit of the specification with its tests, and the page generated from it.
 //!
-//! Each file of `sections` is a section of the specification. Its rows have the specification's own names, so
-//! that a reader can tick the one off against the other.
+//! Each file of `sections` is a section of the specification. The rows have the names of the specification, so that a
+//! reader can compare them.
 
 mod case;
 mod coverage;
@@ -17,15 +17,15 @@ use std::path::Path;
 
 use row::Section;
 
-/// Runs every case of a section and reports all that fail, by their rows.
+/// Runs all cases of a section and reports the failed ones by row.
 #[track_caller]
 fn check(section: &Section) {
     let mut failures = Vec::new();
     for row in &section.rows {
         for case in &row.cases {
-            if let Err(what) = case.run() {
+            if let Err(difference) = case.run() {
                 let body: String = case.body.chars().take(300).collect();
-                failures.push(format!("{}: {body}: {what}", row.name));
+                failures.push(format!("{}: {body}: {difference}", row.name));
             }
         }
     }
@@ -33,7 +33,7 @@ fn check(section: &Section) {
 }
 
 #[test]
-fn the_page_is_as_the_table_says() {
+fn conformance_page_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page::PAGE);
     let page = page::write(&sections::all());
     if std::env::var_os("UPDATE_FIXTURES").is_some() {
@@ -41,5 +41,9 @@ fn the_page_is_as_the_table_says() {
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
     let first = page.lines().zip(written.lines()).find(|(new, old)| new != old);
-    assert!(page == written, "{} is out of date: UPDATE_FIXTURES=1 writes it anew: {first:?}", page::PAGE);
+    assert!(
+        page == written,
+        "{} is out of date: run with UPDATE_FIXTURES=1 to write it: {first:?}",
+        page::PAGE
+    );
 }

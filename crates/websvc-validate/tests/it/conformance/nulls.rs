@@ -1,4 +1,4 @@
-//! An explicit null is a field that is not given, for every optional field that the schema knows.
+//! Tests that an explicit null counts as absent for every optional field of the schema.
 
 use serde_json::{Map, Value, json};
 use websvc_types::schema;
@@ -10,7 +10,7 @@ fn read(body: &Value) -> Result<Checked<SearchPlan>, Rejection> {
     read_search(body.to_string().as_bytes(), &everything())
 }
 
-/// Returns the optional fields of an object's schema, parts and references followed.
+/// Returns the optional fields of the schema of an object, with its parts and references.
 fn optional(root: &Value, schema: &Value) -> Vec<String> {
     let mut fields = Vec::new();
     let mut parts = vec![schema];
@@ -25,7 +25,7 @@ fn optional(root: &Value, schema: &Value) -> Vec<String> {
     fields
 }
 
-/// Returns the alternatives of a definition with their types: formats and actions.
+/// Returns the alternatives of a definition, formats or actions, with their types.
 fn tagged<'a>(root: &'a Value, definition: &str) -> Vec<(&'a str, &'a Value)> {
     let schema = &root["$defs"][definition];
     let alternatives = schema["oneOf"].as_array().or_else(|| schema["anyOf"][1]["oneOf"].as_array());
@@ -33,8 +33,8 @@ fn tagged<'a>(root: &'a Value, definition: &str) -> Vec<(&'a str, &'a Value)> {
     alternatives.filter_map(|one| Some((one["properties"]["type"]["const"].as_str()?, one))).collect()
 }
 
-/// Returns an object that breaks no rule, by its type: with its required fields, and one form of a wait.
-fn least(kind: &str, list: &str) -> Value {
+/// Returns the minimal valid object of a type.
+fn minimal(kind: &str, list: &str) -> Value {
     match (list, kind) {
         ("formats", "question") => json!({ "type": kind, "question": "why?" }),
         ("formats", "highlights") => json!({ "type": kind, "query": "why" }),
@@ -47,13 +47,13 @@ fn least(kind: &str, list: &str) -> Value {
     }
 }
 
-/// Adds a failure for each optional field that reads otherwise when it is null; `put` makes the body.
+/// Adds a failure for each optional field whose null changes the result. `put` creates the body.
 fn compare(fields: &[String], object: &Value, put: &dyn Fn(Value) -> Value, failures: &mut Vec<String>) {
     let without = read(&put(object.clone()));
     assert!(without.is_ok(), "{object}: {without:?}");
-    let given = object.as_object().cloned().unwrap_or_default();
-    for field in fields.iter().filter(|field| !given.contains_key(*field)) {
-        let mut fields: Map<String, Value> = given.clone();
+    let present = object.as_object().cloned().unwrap_or_default();
+    for field in fields.iter().filter(|field| !present.contains_key(*field)) {
+        let mut fields: Map<String, Value> = present.clone();
         fields.insert(field.clone(), Value::Null);
         let body = put(fields.into());
         let with = read(&body);
@@ -64,7 +64,7 @@ fn compare(fields: &[String], object: &Value, put: &dyn Fn(Value) -> Value, fail
 }
 
 #[test]
-fn a_null_is_as_if_not_given_for_every_optional_field() {
+fn null_counts_as_absent_for_every_optional_field() {
     let (_, root) =
         schema::roots().into_iter().find(|(name, _)| *name == "search-request").expect("the root exists");
     let root = root.to_value();
@@ -90,11 +90,11 @@ fn a_null_is_as_if_not_given_for_every_optional_field() {
     assert!(source_fields.len() == 2 && parser_fields.len() == 6, "{source_fields:?} {parser_fields:?}");
     for (kind, schema) in tagged(&root, "Format") {
         let format = |value: Value| options(json!({ "formats": [value] }));
-        compare(&optional(&root, schema), &least(kind, "formats"), &format, &mut failures);
+        compare(&optional(&root, schema), &minimal(kind, "formats"), &format, &mut failures);
     }
     for (kind, schema) in tagged(&root, "Action") {
         let action = |value: Value| options(json!({ "formats": ["links"], "actions": [value] }));
-        compare(&optional(&root, schema), &least(kind, "actions"), &action, &mut failures);
+        compare(&optional(&root, schema), &minimal(kind, "actions"), &action, &mut failures);
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

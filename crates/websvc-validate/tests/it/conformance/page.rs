@@ -1,4 +1,4 @@
-//! The table as a page of the manual.
+//! Generation of the page `docs/conformance.md` from the table.
 
 use std::fmt::Write;
 
@@ -8,12 +8,12 @@ use super::row::{Row, Section};
 /// Path of the page in the repository.
 pub(crate) const PAGE: &str = "docs/conformance.md";
 
-/// How a row stands.
+/// Status of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Status {
-    Holds,
-    Partly,
-    Later,
+    Tested,
+    Partial,
+    Planned,
 }
 
 /// Writes the page.
@@ -40,43 +40,41 @@ fn head(sections: &[Section]) -> String {
     let cases: usize = rows().map(|row| row.cases.len()).sum();
     format!(
         "# Conformance\n\n\
-         Every row, rule and limit of the specification with what proves it, to be ticked off against the \
-         specification.\n\n\
-         This page is generated from the table in `crates/websvc-validate/tests/it/conformance`, whose cases \
-         are run by the tests; do not edit it. `UPDATE_FIXTURES=1 cargo test -p websvc-validate conformance` \
-         writes it anew, and a test compares it.\n\n\
-         {} rows: {} hold, {} hold in part, {} come later. {cases} cases.\n\n\
-         - *takes* lists values that are accepted, *reads* what a value becomes, *warns* what is accepted with \
-         a word about it in `warning`, *refuses* what is answered with 400 (in parentheses the code in \
-         `details`, with the place below the field where it is not the field itself), *forbids* what is \
-         answered with 403.\n\
+         This page lists every row, rule and limit of the specification with the tests that prove it.\n\n\
+         It is generated from the table in `crates/websvc-validate/tests/it/conformance`. The tests run the cases \
+         of the table. Do not edit this page: `UPDATE_FIXTURES=1 cargo test -p websvc-validate conformance` writes \
+         it, and a test compares it.\n\n\
+         {} rows: {} tested, {} tested in part, {} planned. {cases} cases.\n\n\
+         - *accepts* lists valid values, *reads* the values in the plan, *warns about* values that are accepted \
+         with a `warning`, *rejects* values that get 400 (with the code in `details`, and the path below the field \
+         if it is not the field itself), *forbids* values that get 403.\n\
          - A test is named by its crate and its function.\n\
-         - Under *in part* and *later*, what is missing is named.\n",
+         - A row that is tested in part or planned names what is missing.\n",
         rows().count(),
-        count(Status::Holds),
-        count(Status::Partly),
-        count(Status::Later),
+        count(Status::Tested),
+        count(Status::Partial),
+        count(Status::Planned),
     )
 }
 
 fn status(row: &Row) -> Status {
-    let proven = !row.cases.is_empty() || !row.tests.is_empty();
-    match (proven, row.later.is_empty()) {
-        (true, true) => Status::Holds,
-        (true, false) => Status::Partly,
-        (false, false) => Status::Later,
-        (false, true) => panic!("{} is proven by nothing", row.name),
+    let is_tested = !row.cases.is_empty() || !row.tests.is_empty();
+    match (is_tested, row.planned.is_empty()) {
+        (true, true) => Status::Tested,
+        (true, false) => Status::Partial,
+        (false, false) => Status::Planned,
+        (false, true) => panic!("{} has neither cases nor tests", row.name),
     }
 }
 
 fn status_text(row: &Row) -> String {
     let head = match status(row) {
-        Status::Holds => "holds",
-        Status::Partly => "in part",
-        Status::Later => "later",
+        Status::Tested => "tested",
+        Status::Partial => "in part",
+        Status::Planned => "planned",
     };
-    let later = row.later.iter().map(|what| cell(what));
-    std::iter::once(head.to_owned()).chain(later).collect::<Vec<_>>().join("<br>")
+    let planned = row.planned.iter().map(|part| cell(part));
+    std::iter::once(head.to_owned()).chain(planned).collect::<Vec<_>>().join("<br>")
 }
 
 fn proof(row: &Row) -> String {
@@ -87,26 +85,26 @@ fn proof(row: &Row) -> String {
         }
     };
     let cases = |wanted: fn(&Case) -> Option<String>| row.cases.iter().filter_map(wanted).collect::<Vec<_>>();
-    add("takes", cases(taken));
+    add("accepts", cases(accepted));
     add("reads", cases(read));
-    add("warns of", cases(warned));
-    add("refuses", cases(refused));
+    add("warns about", cases(warned));
+    add("rejects", cases(rejected));
     add("forbids", cases(forbidden));
     add("tests", row.tests.iter().map(|(in_crate, name)| format!("`{in_crate}` `{name}`")).collect());
     lines.join("<br>")
 }
 
-fn taken(case: &Case) -> Option<String> {
+fn accepted(case: &Case) -> Option<String> {
     let Expected::Accepted { warning: None, reading: None } = &case.expected else { return None };
     Some(cell(case.label.as_ref()?))
 }
 
 fn read(case: &Case) -> Option<String> {
-    let Expected::Accepted { reading: Some(Reading { shown, .. }), warning } = &case.expected else {
+    let Expected::Accepted { reading: Some(Reading { label, .. }), warning } = &case.expected else {
         return None;
     };
     let warning = if warning.is_some() { " with a warning" } else { "" };
-    Some(format!("{} as `{}`{warning}", cell(case.label.as_ref()?), cell(shown)))
+    Some(format!("{} as `{}`{warning}", cell(case.label.as_ref()?), cell(label)))
 }
 
 fn warned(case: &Case) -> Option<String> {
@@ -119,14 +117,14 @@ fn forbidden(case: &Case) -> Option<String> {
     Some(cell(case.label.as_ref()?))
 }
 
-fn refused(case: &Case) -> Option<String> {
-    let what = match &case.expected {
-        Expected::Unreadable => "as no JSON".to_owned(),
-        Expected::Refused(rules) => {
+fn rejected(case: &Case) -> Option<String> {
+    let reason = match &case.expected {
+        Expected::Malformed => "not JSON".to_owned(),
+        Expected::Invalid(rules) => {
             let rules: Vec<String> = rules
                 .iter()
                 .map(|(pointer, code)| {
-                    let code = serde_json::to_value(code).expect("a code is a text");
+                    let code = serde_json::to_value(code).expect("a code is a string");
                     let below = pointer.strip_prefix(&case.pointer).unwrap_or(pointer);
                     format!("{} {below}", code.as_str().unwrap_or_default()).trim_end().to_owned()
                 })
@@ -135,10 +133,10 @@ fn refused(case: &Case) -> Option<String> {
         }
         Expected::Accepted { .. } | Expected::Forbidden => return None,
     };
-    Some(format!("{} ({what})", cell(case.label.as_ref()?)))
+    Some(format!("{} ({reason})", cell(case.label.as_ref()?)))
 }
 
-/// Returns a text that stays in its cell.
+/// Escapes a text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

@@ -12,10 +12,10 @@ pub(super) fn rows() -> Vec<Row> {
         wait(),
         screenshot(),
         click(),
-        text("2.2.2 write", "write", "text", "any text, the empty one too")
+        text("2.2.2 write", "write", "text", "any text, even an empty one")
             .at(option("actions", "write", "text"))
             .ok(""),
-        text("2.2.2 press", "press", "key", "a key; a space is one")
+        text("2.2.2 press", "press", "key", "a key name; a space is valid")
             .at(option("actions", "press", "key"))
             .ok(" ")
             .bad("", TooShort),
@@ -23,16 +23,16 @@ pub(super) fn rows() -> Vec<Row> {
         row("2.2.2 scrape", "no fields")
             .at(item("actions"))
             .ok(json!({ "type": "scrape" }))
-            .tested("websvc-cli", DONE),
-        text("2.2.2 executeJavascript", "executeJavascript", "script", "a script that says something")
+            .tested("websvc-cli", ALL_ACTIONS),
+        text("2.2.2 executeJavascript", "executeJavascript", "script", "a script that is not blank")
             .at(option("actions", "executeJavascript", "script"))
             .bad(" ", TooShort),
         pdf(),
     ]
 }
 
-/// The test that runs every action through the interface; each has its own in websvc-browser.
-const DONE: &str = "every_action_type_has_its_effect";
+/// Test that runs every action over HTTP. websvc-browser has a test for each.
+const ALL_ACTIONS: &str = "every_action_type_has_its_effect";
 
 fn first(plan: &SearchPlan) -> Action {
     page(plan).actions()[0].clone()
@@ -59,7 +59,7 @@ fn wait() -> Row {
     let ms = |milliseconds: u64| typed("wait", "milliseconds", milliseconds);
     let row = row(
         "2.2.2 wait",
-        "exactly one of milliseconds (whole, from 1, at most 60000 of our own) and selector \
+        "exactly one of milliseconds (an integer from 1 to 60000; the maximum is not specified) and selector \
          (CSS); no other property",
     )
     .at(item("actions"))
@@ -79,12 +79,12 @@ fn wait() -> Row {
     .bad(60_001, TooBig)
     .bad(1.5, InvalidType)
     .bad("1", InvalidType);
-    selectors(row, "wait").tested("websvc-cli", DONE)
+    selectors(row, "wait").tested("websvc-cli", ALL_ACTIONS)
 }
 
 fn screenshot() -> Row {
     let size = json!({ "width": 800, "height": 600 });
-    row("2.2.2 screenshot", "fullPage, quality and viewport as the format screenshot has them")
+    row("2.2.2 screenshot", "fullPage, quality and viewport as in the format screenshot")
         .at(item("actions"))
         .ok(json!({ "type": "screenshot" }))
         .ok(json!({ "type": "screenshot", "fullPage": true, "quality": 100, "viewport": size }))
@@ -93,7 +93,7 @@ fn screenshot() -> Row {
         .bad_in(typed("screenshot", "quality", 101), &[("/quality", TooBig)])
         .bad_in(typed("screenshot", "viewport", json!({ "width": 1 })), &[("/viewport/height", Missing)])
         .bad_in(typed("screenshot", "fullPage", "yes"), &[("/fullPage", InvalidType)])
-        .tested("websvc-cli", DONE)
+        .tested("websvc-cli", ALL_ACTIONS)
 }
 
 fn click() -> Row {
@@ -110,8 +110,8 @@ fn click() -> Row {
             &[("/all", InvalidType), ("/selector", Missing)],
         );
     selectors(row, "click")
-        .tested("websvc-types", "defaults_are_those_of_the_specification")
-        .tested("websvc-cli", DONE)
+        .tested("websvc-types", "defaults_match_the_specification")
+        .tested("websvc-cli", ALL_ACTIONS)
 }
 
 /// Returns the row of an action with one required text.
@@ -123,7 +123,7 @@ fn text(name: &'static str, kind: &str, field: &str, rule: &'static str) -> Row 
         .bad_in(json!({ "type": kind }), &[(&below, Missing)])
         .bad_in(typed(kind, field, Value::Null), &[(&below, Missing)])
         .bad_in(typed(kind, field, 1), &[(&below, InvalidType)])
-        .tested("websvc-cli", DONE)
+        .tested("websvc-cli", ALL_ACTIONS)
 }
 
 fn scroll() -> Row {
@@ -138,8 +138,8 @@ fn scroll() -> Row {
         .bad_in(typed("scroll", "direction", "left"), &[("/direction", UnknownValue)])
         .bad_in(typed("scroll", "direction", 1), &[("/direction", InvalidType)]);
     selectors(row, "scroll")
-        .tested("websvc-types", "defaults_are_those_of_the_specification")
-        .tested("websvc-cli", DONE)
+        .tested("websvc-types", "defaults_match_the_specification")
+        .tested("websvc-cli", ALL_ACTIONS)
 }
 
 fn pdf() -> Row {
@@ -166,6 +166,6 @@ fn pdf() -> Row {
     .bad_in(typed("pdf", "scale", 0), &[("/scale", TooSmall)])
     .bad_in(typed("pdf", "scale", -0.5), &[("/scale", TooSmall)])
     .bad_in(typed("pdf", "scale", "1"), &[("/scale", InvalidType)])
-    .tested("websvc-types", "defaults_are_those_of_the_specification")
-    .tested("websvc-cli", DONE)
+    .tested("websvc-types", "defaults_match_the_specification")
+    .tested("websvc-cli", ALL_ACTIONS)
 }

@@ -8,8 +8,8 @@ use websvc_validate::SearchPlan;
 use crate::conformance::row::{Row, item, option, page, row, typed};
 
 pub(super) fn rows() -> Vec<Row> {
-    let unread = "products and menus are not read yet; a warning says so";
-    let media = "an extractor of media; until then a warning says that none is installed";
+    let not_extracted = "products and menus are not extracted yet; a warning says so";
+    let media = "an extractor of media; until then, a warning says that none is installed";
     vec![
         bare("2.2.1 markdown", "markdown").tested("websvc-cli", "results_have_the_requested_formats"),
         bare("2.2.1 summary", "summary").tested("websvc-cli", "summary_answer_and_highlights_are_generated"),
@@ -20,14 +20,15 @@ pub(super) fn rows() -> Vec<Row> {
         screenshot(),
         json_format().tested("websvc-cli", "json_format_extracts_data_by_its_schema"),
         change_tracking(),
-        bare("2.2.1 branding", "branding").later("the design of pages is not read yet; a warning says so"),
-        bare("2.2.1 product", "product").later(unread),
-        bare("2.2.1 menu", "menu").later(unread),
-        bare("2.2.1 audio", "audio").later(media),
-        bare("2.2.1 video", "video").later(media),
-        asking("2.2.1 question", "question", "question")
+        bare("2.2.1 branding", "branding")
+            .planned("the design of pages is not extracted yet; a warning says so"),
+        bare("2.2.1 product", "product").planned(not_extracted),
+        bare("2.2.1 menu", "menu").planned(not_extracted),
+        bare("2.2.1 audio", "audio").planned(media),
+        bare("2.2.1 video", "video").planned(media),
+        with_text("2.2.1 question", "question", "question")
             .tested("websvc-cli", "summary_answer_and_highlights_are_generated"),
-        asking("2.2.1 highlights", "highlights", "query")
+        with_text("2.2.1 highlights", "highlights", "query")
             .tested("websvc-cli", "missing_model_selects_highlights_by_words_and_omits_other_formats"),
         schemas(),
     ]
@@ -40,11 +41,11 @@ fn formats(plan: &SearchPlan) -> Vec<Format> {
 /// Returns the row of a format without options.
 fn bare(name: &'static str, format: &str) -> Row {
     let names = |plan: &SearchPlan| formats(plan).iter().map(Format::name).collect::<Vec<_>>();
-    let known = Format::NAMES.iter().find(|known| **known == format).expect("the format exists");
-    row(name, "by its name, or by an object with it as type; no options")
+    let static_name = Format::NAMES.iter().find(|name| **name == format).expect("the format exists");
+    row(name, "its name, or an object with `type`; no options")
         .at(item("formats"))
-        .reads(format, names, vec![*known])
-        .reads(json!({ "type": format }), names, vec![*known])
+        .reads(format, names, vec![*static_name])
+        .reads(json!({ "type": format }), names, vec![*static_name])
         .warns(typed(format, "newer", 1), "formats[0]: the unknown field \"newer\" was ignored")
 }
 
@@ -52,8 +53,8 @@ fn screenshot() -> Row {
     let size = |width: i64, height: i64| json!({ "width": width, "height": height });
     row(
         "2.2.1 screenshot",
-        "fullPage default false, quality from 1 to 100, viewport with width and height in pixels, \
-         both required and positive, at most 7680 x 4320 (our own)",
+        "fullPage, default false; quality from 1 to 100; viewport with width and height in pixels, \
+         both required and positive, at most 7680 x 4320 (not specified)",
     )
     .at(item("formats"))
     .ok("screenshot")
@@ -83,7 +84,7 @@ fn screenshot() -> Row {
     .bad_in(json!({}), &[("/height", Missing), ("/width", Missing)])
     .bad_in(json!({ "width": "800", "height": 600.5 }), &[("/height", InvalidType), ("/width", InvalidType)])
     .bad(json!([800, 600]), InvalidType)
-    .tested("websvc-types", "defaults_are_those_of_the_specification")
+    .tested("websvc-types", "defaults_match_the_specification")
     .tested("websvc-cli", "unavailable_options_are_named_in_the_warning")
     .tested("websvc-cli", "screenshot_is_served_at_its_url")
 }
@@ -105,19 +106,19 @@ fn json_format() -> Row {
     let full = || json!({ "type": "json", "prompt": "p", "schema": { "type": "object", "title": "T" } });
     let row = row(
         "2.2.1 json",
-        "schema, an object that is a JSON Schema; prompt, at most 10000 characters (our own)",
+        "schema, an object that is a JSON Schema; prompt, at most 10000 characters (not specified)",
     )
     .at(item("formats"))
     .ok("json")
     .ok(json!({ "type": "json", "schema": null, "prompt": null }))
     .becomes(full(), formats, json!([full()]));
-    prompt_cases(row, "json").tested("websvc-validate", "the_rust_clients_spellings_are_understood")
+    prompt_cases(row, "json").tested("websvc-validate", "rust_client_spellings_are_accepted")
 }
 
 fn change_tracking() -> Row {
     let row = row(
         "2.2.1 changeTracking",
-        "modes of git-diff and json, schema, prompt as in json, tag a text or null",
+        "modes: git-diff and json; schema and prompt as in json; tag: a text or null",
     )
     .at(item("formats"))
     .ok("changeTracking")
@@ -131,13 +132,13 @@ fn change_tracking() -> Row {
     .ok("branch")
     .bad(1, InvalidType);
     prompt_cases(row, "changeTracking")
-        .later("a history of pages; until then a warning says that there is none")
+        .planned("a history of pages; until then, a warning says that there is none")
 }
 
 /// Returns the row of a format with a required text.
-fn asking(name: &'static str, kind: &str, field: &str) -> Row {
+fn with_text(name: &'static str, kind: &str, field: &str) -> Row {
     let below = format!("/{field}");
-    row(name, "its text is required: 1 (our own) to 10000 characters")
+    row(name, "its text is required: 1 (not specified) to 10000 characters")
         .at(item("formats"))
         .bad_in(kind, &[(&below, Missing)])
         .bad_in(json!({ "type": kind }), &[(&below, Missing)])
@@ -155,9 +156,9 @@ fn schemas() -> Row {
     let not = |levels: usize| (0..levels).fold(json!({}), |inner, _| json!({ "not": inner }));
     row(
         "2.2.1 schema",
-        "a valid JSON Schema, of any draft from 4 on; references and identities stay inside the \
-         document; at most 64 levels; references followed, at most 50000 parts and 512 levels; at most 1000 parts that \
-         references point to, and 100 regular expressions (our own)",
+        "a valid JSON Schema of any draft from 4 on; references and identifiers stay within the \
+         document; at most 64 levels; with references followed, at most 50000 parts and 512 levels; at most 1000 parts \
+         that are targets of references, and 100 regular expressions (not specified)",
     )
     .at(option("formats", "json", "schema"))
     .ok(json!({ "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object" }))
@@ -214,7 +215,7 @@ fn schemas() -> Row {
     .bad_in(not(65), &[(&"/not".repeat(65), TooLong)])
     .at(option("formats", "changeTracking", "schema"))
     .bad_in(json!({ "$ref": "x", "type": 1 }), &[("/$ref", NotSupported), ("/type", InvalidType)])
-    .tested("websvc-validate", "references_are_found_wherever_schemas_are")
-    .tested("websvc-validate", "names_of_properties_and_data_are_no_keywords")
-    .tested("websvc-validate", "references_that_multiply_are_bounded")
+    .tested("websvc-validate", "references_are_checked_in_all_subschemas")
+    .tested("websvc-validate", "property_names_and_data_are_not_checked_as_keywords")
+    .tested("websvc-validate", "multiplying_references_are_rejected")
 }

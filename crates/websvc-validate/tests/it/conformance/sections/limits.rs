@@ -7,13 +7,13 @@ use websvc_validate::SearchPlan;
 
 use crate::conformance::row::{Row, everything, inside, option, page, row, scrape, search, threat};
 
-/// Every character of these texts has four bytes: characters are counted, not bytes.
+/// A character of four bytes, because lengths count characters, not bytes.
 const CLEF: &str = "\u{1d11e}";
 
 pub(super) fn rows() -> Vec<Row> {
     let mut rows = vec![
-        text("8 query length", "500 characters at most", search("query"), 500),
-        row("8 limit", "1 to 100, default 10, for each source")
+        text("8 query length", "at most 500 characters", search("query"), 500),
+        row("8 limit", "1 to 100, default 10, per source")
             .at(search("limit"))
             .default(SearchPlan::limit, 10)
             .bad(0, TooSmall)
@@ -42,19 +42,19 @@ pub(super) fn rows() -> Vec<Row> {
             .ok("p"),
         text(
             "8 auditMetadata.username length",
-            "1024 characters at most",
+            "at most 1024 characters",
             inside("auditMetadata", "username"),
             1024,
         ),
         text(
             "8 question length",
-            "10000 characters at most",
+            "at most 10000 characters",
             option("formats", "question", "question"),
             10_000,
         ),
         text(
             "8 highlights query length",
-            "10000 characters at most",
+            "at most 10000 characters",
             option("formats", "highlights", "query"),
             10_000,
         ),
@@ -70,23 +70,23 @@ pub(super) fn rows() -> Vec<Row> {
             .bad(101, TooBig),
         row("8 screenshot URL lifetime", "24 hours")
             .tested("websvc-artifacts", "what_expired_is_gone_before_and_after_it_is_swept"),
-        row("8 audio and video signed URL lifetime", "1 hour").later("media are extracted"),
+        row("8 audio and video signed URL lifetime", "1 hour").planned("extraction of media"),
     ];
     rows.extend(prices());
     rows
 }
 
-fn text(name: &'static str, rule: &'static str, place: crate::conformance::row::Place, most: usize) -> Row {
+fn text(name: &'static str, rule: &'static str, place: crate::conformance::row::Place, max: usize) -> Row {
     row(name, rule)
         .at(place)
-        .ok("x".repeat(most))
-        .bad("x".repeat(most + 1), TooLong)
-        .ok(CLEF.repeat(most))
-        .bad(CLEF.repeat(most + 1), TooLong)
+        .ok("x".repeat(max))
+        .bad("x".repeat(max + 1), TooLong)
+        .ok(CLEF.repeat(max))
+        .bad(CLEF.repeat(max + 1), TooLong)
 }
 
 fn list(name: &'static str, field: &str) -> Row {
-    row(name, "1000 items at most")
+    row(name, "at most 1000 items")
         .by(everything())
         .at(threat(field))
         .ok(vec!["example".to_owned(); 1000])
@@ -107,7 +107,7 @@ fn prices() -> Vec<Row> {
     vec![
         row(
             "8 price of a search",
-            "2 per 10 results, rounded up, none when there are none; 1 per scraped page (our own)",
+            "2 per 10 results, rounded up, 0 without results; 1 per scraped page (not specified)",
         )
         .tested("websvc-cli", "results_have_the_requested_formats")
         .tested("websvc-cli", "search_without_results_has_an_empty_list_per_source"),
@@ -119,7 +119,7 @@ fn prices() -> Vec<Row> {
             .tested("websvc-cli", "requests_without_retention_are_charged_and_not_recorded"),
         row("8 price of proxy enhanced", "up to 5 per request")
             .tested("websvc-engine", "what_came_through_an_enhanced_proxy_has_its_own_price"),
-        row("8 price of proxy auto", "5 when the enhanced retry succeeds, else the regular price")
+        row("8 price of proxy auto", "5 if the enhanced retry succeeds, otherwise the regular price")
             .tested("websvc-engine", "what_came_through_an_enhanced_proxy_has_its_own_price")
             .tested("websvc-cli", "enhanced_retry_is_reported_and_charged"),
         row("8 price of PDF parsing", "1 per page")
@@ -130,10 +130,10 @@ fn prices() -> Vec<Row> {
             .tested("websvc-cli", "min_age_and_lockdown_use_only_the_cache")
             .tested("websvc-engine", "pages_are_charged_when_they_were_got_and_misses_of_lockdown_too")
             .tested("websvc-engine", "a_search_whose_pages_are_all_missing_costs_the_misses_of_lockdown"),
-        row("8 price of threat protection", "2 more per scanned URL")
+        row("8 price of threat protection", "2 additional credits per scanned URL")
             .tested("websvc-engine", "every_scanned_url_is_charged_even_when_nothing_is_left_of_the_results")
             .tested("websvc-cli", "blocked_results_are_removed_and_scans_charged"),
-        row("8 429", "when the limits of the plan are exceeded")
+        row("8 429", "if the limits of the plan are exceeded")
             .tested("websvc-server", "request_above_the_total_concurrency_is_rejected_until_another_one_ends")
             .tested("websvc-server", "concurrent_requests_are_limited_by_team_and_by_key")
             .tested("websvc-cli", "team_over_its_concurrency_is_rejected"),

@@ -1,4 +1,4 @@
-//! The sections of the specification, a file each.
+//! Sections of the specification, one file each.
 
 mod actions;
 mod endpoint;
@@ -41,17 +41,17 @@ macro_rules! sections {
 }
 
 sections! {
-    section_2_1_holds: "2.1", "Search request body", request::rows;
-    section_2_2_holds: "2.2", "scrapeOptions object", scrape_options::rows, scrape_objects::rows;
-    section_2_2_1_holds: "2.2.1", "Format objects", formats::rows;
-    section_2_2_2_holds: "2.2.2", "Action objects", actions::rows;
-    section_2_2_3_holds: "2.2.3", "redactPII object", redact::rows;
-    section_2_3_holds: "2.3", "threatProtection object", threat::rows;
-    section_2_4_holds: "2.4", "tbs values", tbs::rows;
-    section_2_5_holds: "2.5", "Query operators", operators::rows;
-    section_2_6_holds: "2.6", "Search response body", response::rows;
-    section_4_1_holds: "4.1", "Search endpoint", endpoint::rows;
-    section_5_holds: "5", "Authentication", errors::authentication;
-    section_7_holds: "7", "Errors", errors::errors;
-    section_8_holds: "8", "Limits", limits::rows;
+    section_2_1_is_implemented: "2.1", "Search request body", request::rows;
+    section_2_2_is_implemented: "2.2", "scrapeOptions object", scrape_options::rows, scrape_objects::rows;
+    section_2_2_1_is_implemented: "2.2.1", "Format objects", formats::rows;
+    section_2_2_2_is_implemented: "2.2.2", "Action objects", actions::rows;
+    section_2_2_3_is_implemented: "2.2.3", "redactPII object", redact::rows;
+    section_2_3_is_implemented: "2.3", "threatProtection object", threat::rows;
+    section_2_4_is_implemented: "2.4", "tbs values", tbs::rows;
+    section_2_5_is_implemented: "2.5", "Query operators", operators::rows;
+    section_2_6_is_implemented: "2.6", "Search response body", response::rows;
+    section_4_1_is_implemented: "4.1", "Search endpoint", endpoint::rows;
+    section_5_is_implemented: "5", "Authentication", errors::authentication;
+    section_7_is_implemented: "7", "Errors", errors::errors;
+    section_8_is_implemented: "8", "Limits", limits::rows;
 }

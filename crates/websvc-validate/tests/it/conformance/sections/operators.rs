@@ -5,9 +5,9 @@ use websvc_validate::SearchPlan;
 use crate::conformance::row::{Row, row, search};
 
 pub(super) fn rows() -> Vec<Row> {
-    let found = "operators_filter_pages";
+    let filter_test = "operators_filter_pages";
     vec![
-        reading("2.5 \"text\"", "these words in this order, not fuzzy")
+        reading("2.5 \"text\"", "exactly these words in this order")
             .printed("\"context manager\"", "\"context manager\"")
             .printed("a \"b  c\" d", "a \"b c\" d")
             .printed("5\" disk", "5 disk")
@@ -19,37 +19,37 @@ pub(super) fn rows() -> Vec<Row> {
             .printed("a -site:example.com -filetype:pdf", "a -site:example.com -filetype:pdf")
             .printed("well-known a - b", "well-known a b")
             .tested("websvc-index", "negation_and_alternatives_can_be_combined"),
-        reading("2.5 OR and ( )", "alternatives and groups (our own)")
+        reading("2.5 OR and ( )", "alternatives and groups (not specified)")
             .printed("(a OR b) c", "a OR b c")
             .printed("(a b) OR c", "(a b) OR c")
-            .tested("websvc-query", "or_binds_closer_than_standing_side_by_side"),
-        reading("2.5 site:", "only results of the host and its subdomains, below the path when one is given")
+            .tested("websvc-query", "or_binds_tighter_than_conjunction"),
+        reading("2.5 site:", "only results of the host and its subdomains, below the path if there is one")
             .printed("site:Docs.Python.org", "site:docs.python.org")
             .printed("site:example.com/docs/ x", "site:example.com/docs x")
             .printed("site:https://example.com", "site:example.com")
             .plain("site:a..b", "site:a..b")
-            .tested("websvc-index", found),
+            .tested("websvc-index", filter_test),
         reading("2.5 filetype:", "only results of the file extension; can be negated")
             .printed("filetype:PDF", "filetype:pdf")
             .printed("-filetype:.doc", "-filetype:doc")
             .plain("filetype:p/df", "filetype:p/df")
-            .tested("websvc-index", found),
+            .tested("websvc-index", filter_test),
         reading("2.5 inurl:", "the URL contains the word")
             .printed("inurl:login x", "inurl:login x")
             .plain("inurl:", "inurl")
-            .tested("websvc-index", found),
-        reading("2.5 allinurl:", "the URL contains all the words that follow")
+            .tested("websvc-index", filter_test),
+        reading("2.5 allinurl:", "the URL contains all following words")
             .printed("allinurl:docs api", "allinurl:docs api")
             .plain("allinurl:", "allinurl")
-            .tested("websvc-index", found),
+            .tested("websvc-index", filter_test),
         reading("2.5 intitle:", "the title contains the word")
             .printed("intitle:\"release notes\" x", "intitle:\"release notes\" x")
             .plain("intitle: -x", "intitle -x")
-            .tested("websvc-index", found),
-        reading("2.5 allintitle:", "the title contains all the words that follow")
+            .tested("websvc-index", filter_test),
+        reading("2.5 allintitle:", "the title contains all following words")
             .printed("allintitle: python release", "allintitle:python release")
             .plain("allintitle:", "allintitle")
-            .tested("websvc-index", found),
+            .tested("websvc-index", filter_test),
         reading("2.5 related:", "results related to the domain")
             .printed("related:Example.com", "related:example.com")
             .plain("related:a..b", "related:a..b")
@@ -57,12 +57,12 @@ pub(super) fn rows() -> Vec<Row> {
             .tested("websvc-index", "related_combines_with_words_negation_and_images"),
         image_size(),
         image_larger(),
-        reading("2.5 bad arguments", "never an error: plain words, and a warning that names the operator")
+        reading("2.5 bad arguments", "never an error, but plain words and a warning that names the operator")
             .plain("cats site:", "cats site")
             .plain("cats -site:\"two words\"", "cats -\"two words\"")
-            .tested("websvc-query", "a_bad_argument_becomes_plain_words_and_a_warning")
-            .tested("websvc-query", "a_warning_names_operator_and_argument")
-            .tested("websvc-query", "every_text_has_a_tree_that_is_printed_in_one_form")
+            .tested("websvc-query", "invalid_argument_becomes_plain_words_and_a_warning")
+            .tested("websvc-query", "warning_names_operator_and_argument")
+            .tested("websvc-query", "every_text_has_a_tree_with_one_printed_form")
             .tested("websvc-query", "deep_and_long_texts_take_linear_time"),
     ]
 }
@@ -93,12 +93,12 @@ fn print(plan: &SearchPlan) -> String {
 }
 
 impl Row {
-    /// The query is read as the tree that is printed so.
+    /// Adds a case: the query is read as the tree with this printed form.
     fn printed(self, query: &str, tree: &'static str) -> Self {
         self.reads(query, print, tree.to_owned())
     }
 
-    /// The query is read with a warning, as the same plain words.
+    /// Adds a case: the query is read as these plain words, with a warning.
     fn plain(self, query: &str, words: &'static str) -> Self {
         self.reads_with_warning(query, "plain word", print, words.to_owned())
     }

@@ -25,10 +25,10 @@ fn mode() -> Row {
         .ok(json!(null))
         .bad("slow", UnknownValue)
         .bad(1, InvalidType)
-        .tested("websvc-types", "defaults_are_those_of_the_specification")
+        .tested("websvc-types", "defaults_match_the_specification")
         .tested("websvc-redact", "aggressive_finds_more_and_is_less_precise")
         .tested("websvc-cli", "redact_pii_removes_personal_data_from_the_markdown")
-        .later("a model for accurate and aggressive; until then a warning says that the rules were used")
+        .planned("a model for accurate and aggressive; until then, a warning says that rules were used")
 }
 
 fn entities() -> Row {
@@ -36,7 +36,7 @@ fn entities() -> Row {
     let all = json!(["PERSON", "EMAIL", "PHONE", "LOCATION", "FINANCIAL", "SECRET"]);
     row(
         "2.2.3 entities",
-        "list of PERSON, EMAIL, PHONE, LOCATION, FINANCIAL and SECRET; default all, as is an empty list",
+        "list of PERSON, EMAIL, PHONE, LOCATION, FINANCIAL and SECRET; default all; an empty list means all",
     )
     .at(inside("redactPII", "entities"))
     .reads(all, entities, Some(vec![Person, Email, Phone, Location, Financial, Secret]))
@@ -57,12 +57,12 @@ fn replace_style() -> Row {
         .ok(json!(null))
         .bad("hide", UnknownValue)
         .bad(true, InvalidType)
-        .tested("websvc-types", "defaults_are_those_of_the_specification")
+        .tested("websvc-types", "defaults_match_the_specification")
         .tested("websvc-redact", "styles_are_a_tag_as_many_stars_or_nothing")
 }
 
 fn other_properties() -> Row {
-    row("2.2.3 other properties", "refused, with the nearest known name")
+    row("2.2.3 other properties", "rejected, with a suggestion of a known name")
         .at(scrape("redactPII"))
         .bad_in(json!({ "mod": "fast" }), &[("/mod", UnknownField)])
         .bad_in(json!({ "type": null, "mode": "fast" }), &[("/type", UnknownField)])

@@ -1,4 +1,4 @@
-//! Section 2.1: the request of a search.
+//! Section 2.1: request of a search.
 
 use std::time::Duration;
 
@@ -36,8 +36,7 @@ pub(super) fn rows() -> Vec<Row> {
 fn query() -> Row {
     row(
         "2.1 query",
-        "required text, at most 500 characters; characters are Unicode scalar values; with the \
-         operators of 2.5",
+        "required text, at most 500 characters (Unicode scalar values), with the operators of 2.5",
     )
     .at(body())
     .bad_in(json!({}), &[("/query", Missing)])
@@ -57,7 +56,7 @@ fn query() -> Row {
 }
 
 fn limit() -> Row {
-    row("2.1 limit", "whole number from 1 to 100, for each source by itself; default 10")
+    row("2.1 limit", "integer from 1 to 100, per source; default 10")
         .at(search("limit"))
         .default(SearchPlan::limit, 10)
         .ok(1)
@@ -71,8 +70,8 @@ fn limit() -> Row {
         .bad(101, TooBig)
         .bad(Raw("18446744073709551616"), TooBig)
         .bad(1e300, TooBig)
-        .unreadable(Raw("1e400"))
-        .unreadable(Raw("NaN"))
+        .malformed(Raw("1e400"))
+        .malformed(Raw("NaN"))
         .bad(1.5, InvalidType)
         .bad("10", InvalidType)
         .bad(true, InvalidType)
@@ -83,7 +82,7 @@ fn kinds(plan: &SearchPlan) -> Vec<SourceKind> {
     plan.sources().iter().map(websvc_validate::SourcePlan::kind).collect()
 }
 
-/// Returns whether the last source has a time filter, and its place.
+/// Returns whether the last source has a time filter, and its location.
 fn last_source(plan: &SearchPlan) -> (bool, Option<String>) {
     let source = plan.sources().last().expect("there is a source");
     (source.tbs().is_some(), source.location().map(str::to_owned))
@@ -92,8 +91,8 @@ fn last_source(plan: &SearchPlan) -> (bool, Option<String>) {
 fn sources() -> Row {
     row(
         "2.1 sources",
-        "objects with type web, images or news, or the bare names, mixed; default web; tbs and \
-         location of its own",
+        "objects with type web, images or news, or the bare names, also mixed; default web; each with \
+         its own tbs and location",
     )
     .at(search("sources"))
     .default(kinds, vec![Web])
@@ -109,7 +108,7 @@ fn sources() -> Row {
     .reads(json!([{ "type": "news", "tbs": "", "location": "" }]), last_source, (false, None))
     .warns(json!([{ "type": "web", "tb": "qdr:d" }]), "did you mean tbs?")
     .ok(json!(["web", "alexandria"]))
-    .warns(json!(["alexandria"]), "sources[0]: alexandria is not available here")
+    .warns(json!(["alexandria"]), "sources[0]: alexandria is not available")
     .bad_in(json!(["wbe"]), &[("/0", UnknownValue)])
     .bad_in(json!(["Web"]), &[("/0", UnknownValue)])
     .bad_in(json!(["web", { "type": "video" }]), &[("/1/type", UnknownValue)])
@@ -124,7 +123,7 @@ fn sources() -> Row {
     )
     .bad_in(json!(["web", { "type": "web", "tbs": "qdr:d" }]), &[("/1", Conflict)])
     .bad("web", InvalidType)
-    .tested("websvc-types", "a_response_has_only_the_sources_that_were_asked_for")
+    .tested("websvc-types", "response_has_only_the_requested_sources")
     .tested("websvc-cli", "search_without_results_has_an_empty_list_per_source")
     .tested("websvc-cli", "every_source_has_its_own_result_shape")
     .tested("websvc-cli", "image_sizes_and_source_time_filter_results")
@@ -132,21 +131,24 @@ fn sources() -> Row {
 
 fn categories() -> Row {
     let read = |plan: &SearchPlan| plan.categories().to_vec();
-    row("2.1 categories", "objects with type github, research or pdf, or the bare names, mixed; default none")
-        .at(search("categories"))
-        .default(read, Vec::<Category>::new())
-        .reads(json!(["github", { "type": "research" }, "pdf"]), read, vec![Github, Research, Pdf])
-        .reads(json!(["pdf", { "type": "pdf" }]), read, vec![Pdf])
-        .warns(json!([{ "type": "pdf", "mode": 1 }]), "mode")
-        .warns(json!(["developer"]), "developer is not available here")
-        .warns(json!([{ "type": "gov" }]), "gov is not available here")
-        .bad_in(json!(["githib"]), &[("/0", UnknownValue)])
-        .bad_in(json!([{}]), &[("/0/type", Missing)])
-        .bad_in(json!([{ "type": "papers" }]), &[("/0/type", UnknownValue)])
-        .bad_in(json!([1]), &[("/0", InvalidType)])
-        .bad("github", InvalidType)
-        .tested("websvc-engine", "categories_are_alternatives")
-        .tested("websvc-engine", "no_category_restricts_nothing")
+    row(
+        "2.1 categories",
+        "objects with type github, research or pdf, or the bare names, also mixed; default none",
+    )
+    .at(search("categories"))
+    .default(read, Vec::<Category>::new())
+    .reads(json!(["github", { "type": "research" }, "pdf"]), read, vec![Github, Research, Pdf])
+    .reads(json!(["pdf", { "type": "pdf" }]), read, vec![Pdf])
+    .warns(json!([{ "type": "pdf", "mode": 1 }]), "mode")
+    .warns(json!(["developer"]), "developer is not available")
+    .warns(json!([{ "type": "gov" }]), "gov is not available")
+    .bad_in(json!(["githib"]), &[("/0", UnknownValue)])
+    .bad_in(json!([{}]), &[("/0/type", Missing)])
+    .bad_in(json!([{ "type": "papers" }]), &[("/0/type", UnknownValue)])
+    .bad_in(json!([1]), &[("/0", InvalidType)])
+    .bad("github", InvalidType)
+    .tested("websvc-engine", "categories_are_alternatives")
+    .tested("websvc-engine", "no_category_restricts_nothing")
 }
 
 fn domains(plan: &SearchPlan) -> DomainFilter {
@@ -160,7 +162,7 @@ fn include(host: &str) -> DomainFilter {
 fn include_domains() -> Row {
     row(
         "2.1 includeDomains",
-        "hostnames (IDNA) without protocol, port and path; at most 1000 (our own); not together \
+        "hostnames (IDNA) without protocol, port and path; at most 1000 (not specified); cannot be combined \
          with excludeDomains",
     )
     .at(search("includeDomains"))
@@ -207,7 +209,7 @@ fn include_domains() -> Row {
 
 fn exclude_domains() -> Row {
     let excluded = DomainFilter::Exclude(vec!["b.example".to_owned()]);
-    row("2.1 excludeDomains", "as includeDomains; not together with it, an empty list counting as not given")
+    row("2.1 excludeDomains", "as includeDomains; cannot be combined with it; an empty list counts as absent")
         .at(search("excludeDomains"))
         .default(domains, DomainFilter::Any)
         .reads(json!(["B.example"]), domains, excluded.clone())
@@ -224,12 +226,12 @@ fn exclude_domains() -> Row {
 }
 
 fn tbs() -> Row {
-    let given = |plan: &SearchPlan| plan.sources()[0].tbs().is_some();
-    row("2.1 tbs", "time filter, see 2.4; an empty text counts as not given")
+    let has_tbs = |plan: &SearchPlan| plan.sources()[0].tbs().is_some();
+    row("2.1 tbs", "time filter, see 2.4; an empty text counts as absent")
         .at(search("tbs"))
-        .default(given, false)
-        .reads("", given, false)
-        .reads("qdr:d", given, true)
+        .default(has_tbs, false)
+        .reads("", has_tbs, false)
+        .reads("qdr:d", has_tbs, true)
         .bad("qdr:x", InvalidFormat)
         .bad(1, InvalidType)
 }
@@ -238,7 +240,7 @@ fn location() -> Row {
     let read = |plan: &SearchPlan| plan.location().map(str::to_owned);
     row(
         "2.1 location",
-        "text, `<city>,<region>,<country name>` or a country name; an empty one counts as not given",
+        "text, `<city>,<region>,<country name>` or a country name; an empty text counts as absent",
     )
     .at(search("location"))
     .default(read, None)
@@ -256,37 +258,34 @@ fn location() -> Row {
 
 fn country() -> Row {
     let read = |plan: &SearchPlan| plan.country().to_owned();
-    let given = |code: &str| code.to_owned();
-    row(
-        "2.1 country",
-        "ISO 3166-1 alpha-2 code in any case, and UK, which the specification names; default US",
-    )
-    .at(search("country"))
-    .default(read, given("US"))
-    .reads("", read, given("US"))
-    .reads("US", read, given("US"))
-    .reads("DE", read, given("DE"))
-    .reads("FR", read, given("FR"))
-    .reads("JP", read, given("JP"))
-    .reads("UK", read, given("GB"))
-    .reads("CA", read, given("CA"))
-    .reads("de", read, given("DE"))
-    .reads("AX", read, given("AX"))
-    .reads("ZW", read, given("ZW"))
-    .bad("XX", UnknownValue)
-    .bad("ZZ", UnknownValue)
-    .bad("AN", UnknownValue)
-    .bad("EU", UnknownValue)
-    .bad("USA", UnknownValue)
-    .bad("U", UnknownValue)
-    .bad("Germany", UnknownValue)
-    .bad(49, InvalidType)
-    .tested("websvc-index", "pages_of_the_searchers_country_rank_first_among_equals")
-    .tested("websvc-cli", "location_ranks_local_pages_first")
+    let code = |code: &str| code.to_owned();
+    row("2.1 country", "ISO 3166-1 alpha-2 code in any case, or UK, which the specification uses; default US")
+        .at(search("country"))
+        .default(read, code("US"))
+        .reads("", read, code("US"))
+        .reads("US", read, code("US"))
+        .reads("DE", read, code("DE"))
+        .reads("FR", read, code("FR"))
+        .reads("JP", read, code("JP"))
+        .reads("UK", read, code("GB"))
+        .reads("CA", read, code("CA"))
+        .reads("de", read, code("DE"))
+        .reads("AX", read, code("AX"))
+        .reads("ZW", read, code("ZW"))
+        .bad("XX", UnknownValue)
+        .bad("ZZ", UnknownValue)
+        .bad("AN", UnknownValue)
+        .bad("EU", UnknownValue)
+        .bad("USA", UnknownValue)
+        .bad("U", UnknownValue)
+        .bad("Germany", UnknownValue)
+        .bad(49, InvalidType)
+        .tested("websvc-index", "pages_of_the_searchers_country_rank_first_among_equals")
+        .tested("websvc-cli", "location_ranks_local_pages_first")
 }
 
 fn safe() -> Row {
-    row("2.1 safe", "true or false; no filter when left out")
+    row("2.1 safe", "true or false; no filter if absent")
         .at(search("safe"))
         .default(SearchPlan::safe, false)
         .reads(true, SearchPlan::safe, true)
@@ -302,7 +301,7 @@ fn timeout() -> Row {
     let seconds = |plan: &SearchPlan| plan.timeout();
     row(
         "2.1 timeout",
-        "whole milliseconds for the search; default 60000; 1 to 300000 and at least 1000 in effect (our own)",
+        "integer, milliseconds for the search; default 60000; 1 to 300000; less than 1000 counts as 1000 (not specified)",
     )
     .at(search("timeout"))
     .default(seconds, Duration::from_secs(60))
@@ -321,7 +320,7 @@ fn timeout() -> Row {
 fn ignore_invalid_urls() -> Row {
     row(
         "2.1 ignoreInvalidURLs",
-        "true or false, default false; also spelled ignoreInvalidUrls, as the Rust client does",
+        "true or false, default false; also spelled ignoreInvalidUrls, as in the Rust client",
     )
     .at(search("ignoreInvalidURLs"))
     .default(SearchPlan::ignore_invalid_urls, false)
@@ -335,7 +334,7 @@ fn ignore_invalid_urls() -> Row {
 fn highlights() -> Row {
     row(
         "2.1 highlights",
-        "true or false, default true: descriptions show the passage about the query, else the page's own",
+        "true or false, default true: descriptions are passages that match the query, otherwise those of the page",
     )
     .at(search("highlights"))
     .default(SearchPlan::highlights, true)
@@ -348,8 +347,8 @@ fn highlights() -> Row {
 fn enterprise() -> Row {
     row(
         "2.1 enterprise",
-        "list of anon and zdr, which the team must have enabled; default, as JavaScript clients \
-         send it, is neither",
+        "list of anon and zdr, which must be enabled for the team; `default`, which JavaScript clients \
+         send, means neither",
     )
     .at(search("enterprise"))
     .forbidden(json!(["zdr"]))
@@ -364,7 +363,7 @@ fn enterprise() -> Row {
     .bad_in(json!(["zdr", "none"]), &[("/1", UnknownValue)])
     .bad_in(json!([{ "type": "zdr" }]), &[("/0", InvalidType)])
     .bad("zdr", InvalidType)
-    .tested("websvc-validate", "retention_is_the_strictest_that_is_asked_for_or_demanded")
+    .tested("websvc-validate", "retention_is_the_strictest_of_request_and_policy")
     .tested("websvc-cli", "options_that_may_not_be_ignored_are_rejected")
     .tested("websvc-cli", "zero_retention_request_leaves_no_data")
     .tested("websvc-cli", "anonymous_request_data_names_no_team_or_key")
@@ -372,7 +371,7 @@ fn enterprise() -> Row {
 
 fn scrape_options() -> Row {
     let scraped = |plan: &SearchPlan| plan.scrape().is_some();
-    row("2.1 scrapeOptions", "object, see 2.2; default {}, which scrapes nothing")
+    row("2.1 scrapeOptions", "object, see 2.2; default {}, which scrapes no page")
         .at(search("scrapeOptions"))
         .default(scraped, false)
         .reads(json!({}), scraped, false)
@@ -393,15 +392,15 @@ fn threat_protection() -> Row {
         .bad(true, InvalidType)
         .at(threat("mod"))
         .warns("off", "did you mean mode?")
-        .tested("websvc-validate", "what_a_request_leaves_out_keeps_the_teams_value")
+        .tested("websvc-validate", "absent_threat_values_are_those_of_the_team")
         .tested("websvc-cli", "blocked_results_are_removed_and_scans_charged")
 }
 
 fn client_keys() -> Row {
     row(
         "2.1 other keys",
-        "ignored and named in warning with the nearest known name; those of official clients are \
-         ignored without a word",
+        "ignored, and named in warning with a suggestion of a known name; those of official clients are \
+         ignored without a warning",
     )
     .at(search("origin"))
     .ok("python-sdk@4.55.0")
@@ -423,10 +422,10 @@ fn client_keys() -> Row {
     .warns(3, "\"limits\" was ignored; did you mean limit?")
     .at(search("qwertyuiop"))
     .warns(json!({ "deep": [] }), "\"qwertyuiop\" was ignored")
-    .tested("websvc-validate", "the_python_client_is_understood")
-    .tested("websvc-validate", "the_javascript_client_is_understood")
-    .tested("websvc-validate", "the_command_line_and_n8n_are_understood")
-    .tested("websvc-validate", "the_mcp_servers_categories_are_left_out_with_a_warning")
-    .tested("websvc-validate", "the_rust_clients_spellings_are_understood")
+    .tested("websvc-validate", "python_client_request_is_accepted_without_warnings")
+    .tested("websvc-validate", "javascript_client_request_is_accepted_without_warnings")
+    .tested("websvc-validate", "command_line_and_n8n_requests_are_accepted_without_warnings")
+    .tested("websvc-validate", "mcp_server_categories_are_ignored_with_a_warning")
+    .tested("websvc-validate", "rust_client_spellings_are_accepted")
     .tested("websvc-cli", "unknown_key_is_named_in_the_warning")
 }

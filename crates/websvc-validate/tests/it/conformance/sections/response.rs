@@ -10,84 +10,84 @@ pub(super) fn rows() -> Vec<Row> {
     rows
 }
 
-const FIELDS: (&str, &str) = ("websvc-types", "results_have_the_fields_of_the_specification");
+const FIELDS: (&str, &str) = ("websvc-types", "response_fields_match_the_specification");
 const FORMATS: (&str, &str) = ("websvc-cli", "results_have_the_requested_formats");
 const ORDER: (&str, &str) =
-    ("websvc-types", "a_scraped_result_has_its_keys_in_the_order_of_the_specification");
+    ("websvc-types", "scraped_result_has_its_fields_in_the_order_of_the_specification");
 
-/// Returns a row that tests elsewhere prove.
-fn proven(name: &'static str, rule: &'static str, tests: &[(&'static str, &'static str)]) -> Row {
+/// Returns a row that other tests cover.
+fn tested(name: &'static str, rule: &'static str, tests: &[(&'static str, &'static str)]) -> Row {
     tests.iter().fold(row(name, rule), |row, (in_crate, test)| row.tested(in_crate, test))
 }
 
 fn envelope() -> Vec<Row> {
-    let sources = ("websvc-types", "a_response_has_only_the_sources_that_were_asked_for");
+    let sources = ("websvc-types", "response_has_only_the_requested_sources");
     vec![
-        proven("2.6 success", "true", &[FIELDS, sources]),
-        proven(
+        tested("2.6 success", "true", &[FIELDS, sources]),
+        tested(
             "2.6 data",
-            "an array for each source that was asked for, and no other key",
+            "an array for each requested source, and no other key",
             &[FIELDS, sources, ("websvc-cli", "search_without_results_has_an_empty_list_per_source")],
         ),
-        proven(
+        tested(
             "2.6 warning",
-            "text when something went wrong without failing, else left out",
+            "text about problems that did not fail the search, otherwise absent",
             &[
                 FIELDS,
                 ("websvc-cli", "unknown_key_is_named_in_the_warning"),
                 ("websvc-cli", "unavailable_options_are_named_in_the_warning"),
             ],
         ),
-        proven("2.6 id", "identifier of the search", &[FIELDS]),
-        proven(
+        tested("2.6 id", "identifier of the search", &[FIELDS]),
+        tested(
             "2.6 creditsUsed",
-            "whole number",
+            "integer",
             &[FIELDS, ("websvc-cli", "missing_formats_fetch_no_page_and_add_no_fields")],
         ),
     ]
 }
 
 fn web_results() -> Vec<Row> {
-    let plain = ("websvc-types", "a_plain_result_has_no_key_of_a_scraped_page");
+    let plain = ("websvc-types", "plain_result_has_no_field_of_a_scraped_page");
     vec![
-        proven("2.6 web title, description, url", "texts, always there", &[FIELDS, plain]),
-        proven(
+        tested("2.6 web title, description, url", "texts, always present", &[FIELDS, plain]),
+        tested(
             "2.6 web category",
-            "github, research or pdf, when categories were asked for",
+            "github, research or pdf, if categories were requested",
             &[FIELDS, ORDER, ("websvc-engine", "a_result_is_labelled_by_what_was_asked_for")],
         ),
-        proven("2.6 web markdown", "when asked for, left out else", &[FIELDS, ORDER, FORMATS]),
-        proven("2.6 web html", "when asked for, left out else", &[FIELDS, ORDER, FORMATS]),
-        proven("2.6 web rawHtml", "when asked for, left out else", &[FIELDS, ORDER, FORMATS]),
-        proven("2.6 web links", "texts, when asked for", &[FIELDS, ORDER, FORMATS]),
-        proven(
+        tested("2.6 web markdown", "if requested, otherwise absent", &[FIELDS, ORDER, FORMATS]),
+        tested("2.6 web html", "if requested, otherwise absent", &[FIELDS, ORDER, FORMATS]),
+        tested("2.6 web rawHtml", "if requested, otherwise absent", &[FIELDS, ORDER, FORMATS]),
+        tested("2.6 web links", "texts, if requested", &[FIELDS, ORDER, FORMATS]),
+        tested(
             "2.6 web screenshot",
             "URL",
             &[FIELDS, ORDER, ("websvc-cli", "screenshot_is_served_at_its_url")],
         ),
-        proven("2.6 web audio", "signed URL", &[FIELDS, ORDER]).later("media are extracted"),
-        proven("2.6 web video", "signed URL", &[FIELDS, ORDER]).later("media are extracted"),
-        proven(
+        tested("2.6 web audio", "signed URL", &[FIELDS, ORDER]).planned("extraction of media"),
+        tested("2.6 web video", "signed URL", &[FIELDS, ORDER]).planned("extraction of media"),
+        tested(
             "2.6 web metadata",
-            "object, of every result that was to be scraped",
+            "object, of every result that was scraped or failed",
             &[FORMATS, ("websvc-cli", "failed_page_stays_in_the_results_with_its_error")],
         ),
     ]
 }
 
 fn images_and_news() -> Vec<Row> {
-    let written = ("websvc-types", "images_and_news_are_written_as_specified");
-    let answered = ("websvc-cli", "every_source_has_its_own_result_shape");
+    let serialized = ("websvc-types", "image_and_news_results_match_the_specification");
+    let over_http = ("websvc-cli", "every_source_has_its_own_result_shape");
     vec![
-        proven(
+        tested(
             "2.6 images",
             "title, imageUrl, imageWidth, imageHeight, url, position",
-            &[FIELDS, written, answered],
+            &[FIELDS, serialized, over_http],
         ),
-        proven(
+        tested(
             "2.6 news",
-            "title, snippet, url, date, imageUrl, position, and the content as web results",
-            &[FIELDS, written, answered],
+            "title, snippet, url, date, imageUrl, position, and content as in web results",
+            &[FIELDS, serialized, over_http],
         ),
     ]
 }
@@ -96,17 +96,17 @@ fn metadata() -> Vec<Row> {
     let failed = ("websvc-cli", "private_addresses_are_rejected");
     let pages = ("websvc-cli", "pdf_has_markdown_and_page_counts");
     vec![
-        proven("2.6 metadata title", "text", &[FIELDS, FORMATS]),
-        proven("2.6 metadata description", "text", &[FIELDS, FORMATS]),
-        proven("2.6 metadata sourceURL", "the URL that was asked for", &[FIELDS, FORMATS]),
-        proven(
+        tested("2.6 metadata title", "text", &[FIELDS, FORMATS]),
+        tested("2.6 metadata description", "text", &[FIELDS, FORMATS]),
+        tested("2.6 metadata sourceURL", "the requested URL", &[FIELDS, FORMATS]),
+        tested(
             "2.6 metadata url",
             "the URL after all redirects",
             &[FIELDS, ("websvc-transport", "the_chain_is_followed_and_reported")],
         ),
-        proven("2.6 metadata statusCode", "whole number", &[FIELDS, FORMATS, failed]),
-        proven("2.6 metadata numPages", "PDF: pages read", &[FIELDS, pages]),
-        proven("2.6 metadata totalPages", "PDF: pages there are, when known", &[FIELDS, pages]),
-        proven("2.6 metadata error", "text, of a page that could not be had", &[FIELDS, failed]),
+        tested("2.6 metadata statusCode", "integer", &[FIELDS, FORMATS, failed]),
+        tested("2.6 metadata numPages", "PDF: number of pages read", &[FIELDS, pages]),
+        tested("2.6 metadata totalPages", "PDF: number of pages, if known", &[FIELDS, pages]),
+        tested("2.6 metadata error", "text, of a page that could not be scraped", &[FIELDS, failed]),
     ]
 }

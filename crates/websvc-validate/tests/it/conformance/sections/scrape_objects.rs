@@ -1,4 +1,4 @@
-//! Section 2.2: scrape options, those that are objects.
+//! Section 2.2: scrape options that are objects.
 
 use std::collections::BTreeMap;
 
@@ -15,20 +15,20 @@ pub(super) fn rows() -> Vec<Row> {
 
 fn headers() -> Row {
     let read = |plan: &SearchPlan| page(plan).headers().clone();
-    let one = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
+    let single = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
     row(
         "2.2 headers",
-        "names and values legal in HTTP; not those of the connection and of cloud metadata \
-         services; at most 65536 bytes (our own)",
+        "names and values valid in HTTP; not those of the connection and of cloud metadata \
+         services; at most 65536 bytes (not specified)",
     )
     .at(scrape("headers"))
     .default(read, BTreeMap::new())
     .reads(json!({}), read, BTreeMap::new())
-    .reads(json!({ "User-Agent": "x y" }), read, one("user-agent", "x y"))
-    .reads(json!({ "Cookie": "a=b; c=d" }), read, one("cookie", "a=b; c=d"))
-    .reads(json!({ "x-tab": "a\tb" }), read, one("x-tab", "a\tb"))
-    .reads(json!({ "x-empty": "" }), read, one("x-empty", ""))
-    .reads(json!({ "x": "na\u{ef}ve" }), read, one("x", "na\u{ef}ve"))
+    .reads(json!({ "User-Agent": "x y" }), read, single("user-agent", "x y"))
+    .reads(json!({ "Cookie": "a=b; c=d" }), read, single("cookie", "a=b; c=d"))
+    .reads(json!({ "x-tab": "a\tb" }), read, single("x-tab", "a\tb"))
+    .reads(json!({ "x-empty": "" }), read, single("x-empty", ""))
+    .reads(json!({ "x": "na\u{ef}ve" }), read, single("x", "na\u{ef}ve"))
     .reads(json!({ "Cookie": null }), read, BTreeMap::new())
     .ok(json!({ "x": "v".repeat(65_535) }))
     .bad(json!({ "x": "v".repeat(65_536) }), TooLong)
@@ -51,7 +51,7 @@ fn headers() -> Row {
     .bad_in(json!({ "x": 1, "y": ["z"] }), &[("/x", InvalidType), ("/y", InvalidType)])
     .bad(json!(["x: y"]), InvalidType)
     .bad("x: y", InvalidType)
-    .tested("websvc-validate", "a_bad_value_is_not_repeated")
+    .tested("websvc-validate", "header_message_does_not_contain_the_value")
     .tested("websvc-transport", "framing_and_metadata_headers_may_not_be_given")
 }
 
@@ -61,7 +61,7 @@ fn actions() -> Row {
     let waits = |ms: [u64; 2]| json!(ms.map(|ms| json!({ "type": "wait", "milliseconds": ms })));
     row(
         "2.2 actions",
-        "actions of 2.2.2, each with its type; at most 50, and 60000 ms of waiting in all (our own)",
+        "actions of 2.2.2, each with its type; at most 50, with waits of at most 60000 ms in total (not specified)",
     )
     .at(scrape("actions"))
     .default(read, 0)
@@ -88,7 +88,7 @@ fn location() -> Row {
     row(
         "2.2 location",
         "country: two letters in any case, ISO 3166-1 alpha-2, default US; languages: BCP 47 tags, \
-         at most 20 (our own), by default those of the country; city: no effect beside a country",
+         at most 20 (not specified), default those of the country; city: without effect",
     )
     .at(scrape("location"))
     .default(country, "US".to_owned())
@@ -152,14 +152,14 @@ fn redact_pii() -> Row {
 
 fn profile() -> Row {
     let read = |plan: &SearchPlan| page(plan).profile().cloned();
-    let loaded = || json!({ "name": "p", "saveChanges": false });
+    let read_only = || json!({ "name": "p", "saveChanges": false });
 
     row("2.2 profile", "name of 1 to 128 characters, required; saveChanges default true")
         .at(scrape("profile"))
         .default(read, None)
         .becomes(json!({ "name": "p" }), read, json!({ "name": "p" }))
         .becomes(json!({ "name": "p", "saveChanges": null }), read, json!({ "name": "p" }))
-        .becomes(loaded(), read, loaded())
+        .becomes(read_only(), read, read_only())
         .warns(json!({ "name": "p", "save": false }), "profile: the unknown field \"save\" was ignored")
         .bad_in(json!({}), &[("/name", Missing)])
         .bad_in(
@@ -173,14 +173,14 @@ fn profile() -> Row {
         .ok("\u{1d11e}".repeat(128))
         .bad("\u{1d11e}".repeat(129), TooLong)
         .bad("", TooShort)
-        .tested("websvc-types", "defaults_are_those_of_the_specification")
-        .tested("websvc-validate", "who_leaves_nothing_uses_no_profile")
+        .tested("websvc-types", "defaults_match_the_specification")
+        .tested("websvc-validate", "profile_conflicts_with_zero_and_anonymous_retention")
         .tested("websvc-cli", "profile_is_visible_to_its_team_and_name_only")
         .tested("websvc-cli", "profile_has_one_writer_and_many_readers")
 }
 
 fn threat_protection() -> Row {
-    row("2.2 threatProtection", "object, see 2.3; wins over that of the search for the pages")
+    row("2.2 threatProtection", "object, see 2.3; replaces that of the search for the pages")
         .at(scrape("threatProtection"))
         .forbidden(json!({}))
         .by(everything())
@@ -191,7 +191,7 @@ fn threat_protection() -> Row {
             json!({ "mode": "on", "riskScoreThreshold": 101 }),
             &[("/mode", UnknownValue), ("/riskScoreThreshold", TooBig)],
         )
-        .tested("websvc-validate", "the_scrapes_own_protection_wins_over_the_searchs")
+        .tested("websvc-validate", "threat_protection_of_scrape_options_replaces_that_of_the_search")
         .tested("websvc-cli", "scrape_rules_override_search_rules_and_apply_to_cached_pages")
         .tested("websvc-cli", "page_redirecting_to_a_blocked_url_fails_and_is_not_stored")
 }

@@ -1,4 +1,4 @@
-//! Section 2.2: scrape options, their values.
+//! Section 2.2: scrape options that are not objects.
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ pub(super) fn rows() -> Vec<Row> {
             .tested("websvc-extract", "an_article_loses_navigation_sidebar_and_footer")
             .tested("websvc-extract", "the_full_page_keeps_everything_visible"),
         only_clean_content(),
-        tags("2.2 includeTags", "includeTags", "what is kept: tag names and CSS selectors of at most 2000 characters (our own), without states", |plan| page(plan).include_tags().to_vec())
+        tags("2.2 includeTags", "includeTags", "elements to keep: tag names and CSS selectors of at most 2000 characters (not specified), without states", |plan| page(plan).include_tags().to_vec())
             .tested("websvc-extract", "include_tags_take_selectors_and_tag_names_and_write_nothing_twice"),
-        tags("2.2 excludeTags", "excludeTags", "what is left out: tag names and CSS selectors of at most 2000 characters (our own), without states", |plan| page(plan).exclude_tags().to_vec())
+        tags("2.2 excludeTags", "excludeTags", "elements to remove: tag names and CSS selectors of at most 2000 characters (not specified), without states", |plan| page(plan).exclude_tags().to_vec())
             .tested("websvc-extract", "exclude_tags_win_over_include_tags"),
         max_age(),
         min_age(),
@@ -54,7 +54,7 @@ pub(super) fn rows() -> Vec<Row> {
     ]
 }
 
-/// Returns the row of a field that is true or false.
+/// Returns the row of a boolean field.
 fn flag(
     name: &'static str,
     field: &str,
@@ -78,7 +78,7 @@ fn formats() -> Row {
     };
     row(
         "2.2 formats",
-        "names of formats or objects of 2.2.1, mixed; default markdown for a scrape, none for a \
+        "names of formats or objects of 2.2.1, also mixed; default markdown for a scrape, none for a \
          search (4.1 rule 2)",
     )
     .at(search("scrapeOptions"))
@@ -88,8 +88,8 @@ fn formats() -> Row {
     .reads(json!(["markdown", { "type": "html" }, "links"]), names, vec!["markdown", "html", "links"])
     .reads(json!(["html", { "type": "html" }]), names, vec!["html"])
     .bad_in(json!(["rawhtml"]), &[("/0", UnknownValue)])
-    .warns(json!(["attributes"]), "formats[0]: attributes is not available here")
-    .warns(json!([{ "type": "rawBase64" }]), "formats[0]: rawBase64 is not available here")
+    .warns(json!(["attributes"]), "formats[0]: attributes is not available")
+    .warns(json!([{ "type": "rawBase64" }]), "formats[0]: rawBase64 is not available")
     .bad_in(json!([{ "type": "extract" }]), &[("/0/type", UnknownValue)])
     .bad_in(
         json!([{}, { "type": 1 }, 7, null]),
@@ -97,7 +97,7 @@ fn formats() -> Row {
     )
     .bad_in(json!(["screenshot", { "type": "screenshot", "fullPage": true }]), &[("/1", Conflict)])
     .bad("markdown", InvalidType)
-    .tested("websvc-validate", "everything_left_out_has_its_default")
+    .tested("websvc-validate", "scrape_options_have_their_defaults")
     .tested("websvc-cli", "results_have_the_requested_formats")
 }
 
@@ -105,7 +105,7 @@ fn only_clean_content() -> Row {
     let read = |plan: &SearchPlan| page(plan).only_clean_content();
     row(
         "2.2 onlyCleanContent",
-        "default false; together with onlyMainContent; not on requests of zero data retention",
+        "default false; can be combined with onlyMainContent, not with zero data retention",
     )
     .at(scrape("onlyCleanContent"))
     .default(read, false)
@@ -140,7 +140,7 @@ fn tags(name: &'static str, field: &str, rule: &'static str, read: fn(&SearchPla
 
 fn max_age() -> Row {
     let read = |plan: &SearchPlan| page(plan).max_age();
-    row("2.2 maxAge", "whole milliseconds; default 172800000 (two days); at most 2^53 - 1 (our own)")
+    row("2.2 maxAge", "integer, milliseconds; default 172800000 (two days); at most 2^53 - 1 (not specified)")
         .at(scrape("maxAge"))
         .default(read, Duration::from_millis(172_800_000))
         .reads(0, read, Duration::ZERO)
@@ -160,7 +160,7 @@ fn min_age() -> Row {
     let read = |plan: &SearchPlan| page(plan).min_age();
     row(
         "2.2 minAge",
-        "whole milliseconds; with it only the cache is asked, 1 takes any cached page, none is \
+        "integer, milliseconds; uses only the cache; 1 accepts any cached page; no page is \
          SCRAPE_NO_CACHED_DATA",
     )
     .at(scrape("minAge"))
@@ -179,7 +179,7 @@ fn wait_for() -> Row {
     let read = |plan: &SearchPlan| page(plan).wait_for();
     row(
         "2.2 waitFor",
-        "whole milliseconds; default 0; at most 60000 (our own), and half of a timeout that is given",
+        "integer, milliseconds; default 0; at most 60000 (not specified), and at most half of an explicit timeout",
     )
     .at(scrape("waitFor"))
     .default(read, Duration::ZERO)
@@ -188,14 +188,14 @@ fn wait_for() -> Row {
     .bad(60_001, TooBig)
     .bad(-1, TooSmall)
     .bad("1s", InvalidType)
-    .tested("websvc-validate", "a_wait_leaves_half_of_the_timeout_that_is_given")
+    .tested("websvc-validate", "wait_for_above_half_of_the_timeout_is_rejected")
     .tested("websvc-cli", "rendered_page_reaches_no_address_that_the_guard_refuses")
     .tested("websvc-cli", "missing_browser_is_reported_in_warnings_and_errors")
 }
 
 fn timeout() -> Row {
     let read = |plan: &SearchPlan| page(plan).timeout();
-    row("2.2 timeout", "whole milliseconds from 1000 to 300000; default 60000")
+    row("2.2 timeout", "integer, milliseconds, from 1000 to 300000; default 60000")
         .at(scrape("timeout"))
         .default(read, Duration::from_secs(60))
         .reads(1000, read, Duration::from_secs(1))
@@ -215,7 +215,7 @@ fn parsers() -> Row {
     let pdf = || json!([{ "type": "pdf" }]);
     row(
         "2.2 parsers",
-        "pdf as name or object with mode fast, auto or ocr and maxPages from 1 to 10000 and no \
+        "pdf as a name or an object with mode fast, auto or ocr, maxPages from 1 to 10000, and no \
          other property; default [pdf]",
     )
     .at(scrape("parsers"))
@@ -229,7 +229,7 @@ fn parsers() -> Row {
     .becomes(modes("ocr"), read, modes("ocr"))
     .becomes(json!([typed("pdf", "maxPages", 3.0)]), read, json!([typed("pdf", "maxPages", 3)]))
     .bad_in(json!([typed("pdf", "mode", "slow")]), &[("/0/mode", UnknownValue)])
-    .warns(json!([typed("pdf", "pages", 1)]), "pages is not available here and was ignored")
+    .warns(json!([typed("pdf", "pages", 1)]), "pages is not available and was ignored")
     .bad_in(json!([typed("pdf", "page", 1)]), &[("/0/page", UnknownField)])
     .bad_in(json!([{ "mode": "fast" }]), &[("/0/type", Missing)])
     .bad_in(json!(["image"]), &[("/0", UnknownValue)])
@@ -253,7 +253,7 @@ fn parsers() -> Row {
 
 fn proxy() -> Row {
     let read = |plan: &SearchPlan| page(plan).proxy();
-    row("2.2 proxy", "basic, enhanced or auto; default auto; stealth is the clients' older name of enhanced")
+    row("2.2 proxy", "basic, enhanced or auto; default auto; stealth is an older name of enhanced")
         .at(scrape("proxy"))
         .default(read, Proxy::Auto)
         .reads("basic", read, Proxy::Basic)
@@ -271,7 +271,7 @@ fn store_in_cache() -> Row {
     let read = |plan: &SearchPlan| page(plan).store_in_cache();
     row(
         "2.2 storeInCache",
-        "default true; headers, actions, profile, lockdown, zero and anonymized data retention force it to false",
+        "default true; false with headers, actions, profile, lockdown, zero or anonymized data retention",
     )
     .at(scrape("storeInCache"))
     .default(read, true)
@@ -287,7 +287,7 @@ fn store_in_cache() -> Row {
     )
     .reads(json!({ "formats": ["links"], "storeInCache": true, "profile": { "name": "p" } }), read, false)
     .reads(json!({ "formats": ["links"], "storeInCache": true, "lockdown": true }), read, false)
-    .tested("websvc-validate", "what_is_private_is_not_stored")
+    .tested("websvc-validate", "personal_pages_are_not_stored")
     .tested("websvc-cli", "scrape_command_prints_the_page_and_indexes_it")
 }
 
@@ -296,8 +296,8 @@ fn lockdown() -> Row {
     let read = |plan: &SearchPlan| (page(plan).lockdown(), page(plan).max_age());
     row(
         "2.2 lockdown",
-        "default false; only the cache is asked, a miss is SCRAPE_LOCKDOWN_CACHE_MISS; maxAge is \
-         two years when left out",
+        "default false; uses only the cache; a miss is SCRAPE_LOCKDOWN_CACHE_MISS; maxAge defaults \
+         to two years",
     )
     .at(scrape("lockdown"))
     .default(|plan| page(plan).lockdown(), false)
@@ -309,7 +309,7 @@ fn lockdown() -> Row {
         read,
         (true, Duration::from_millis(5)),
     )
-    // What the official Python client always sends is nobody's wish.
+    // The official Python client always sends this value, so it counts as absent.
     .reads(json!({ "formats": ["links"], "lockdown": true, "maxAge": 14_400_000 }), read, (true, years))
     .tested("websvc-scrape", "lockdown_never_fetches")
     .tested("websvc-cli", "min_age_and_lockdown_use_only_the_cache")
@@ -319,7 +319,7 @@ fn lockdown() -> Row {
 fn other_keys() -> Row {
     row(
         "2.2 other keys",
-        "ignored and named in warning; those of official clients are ignored without a word",
+        "ignored, and named in warning; those of official clients are ignored without a warning",
     )
     .at(scrape("fastMode"))
     .ok(false)

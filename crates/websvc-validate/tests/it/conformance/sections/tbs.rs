@@ -9,7 +9,7 @@ pub(super) fn rows() -> Vec<Row> {
     vec![qdr(), cdr(), sbd(), combined()]
 }
 
-/// Returns the range and the order of the first source, as the parser prints them.
+/// Returns range and order of the first source as text.
 fn read(plan: &SearchPlan) -> String {
     plan.sources()[0].tbs().map_or_else(String::new, |tbs| {
         let range = tbs.range.map_or_else(|| "any time".to_owned(), |range| format!("{range:?}"));
@@ -28,7 +28,7 @@ fn between(min: &str, max: &str, sort: &str) -> String {
 fn qdr() -> Row {
     row(
         "2.4 qdr",
-        "`qdr:h`, `d`, `w`, `m` or `y`, with a count from 1 to 9999 (our own): the last hours, \
+        "`qdr:h`, `d`, `w`, `m` or `y`, with a count from 1 to 9999 (not specified): the last hours, \
          days, weeks, months, years",
     )
     .at(search("tbs"))
@@ -46,15 +46,15 @@ fn qdr() -> Row {
     .bad("qdr:D", InvalidFormat)
     .bad("qdr:", InvalidFormat)
     .bad("qdr", InvalidFormat)
-    .tested("websvc-query", "a_range_resolves_to_seconds")
+    .tested("websvc-query", "range_resolves_to_unix_seconds")
     .tested("websvc-index", "time_ranges_filter_and_date_order_sorts")
 }
 
 fn cdr() -> Row {
     row(
         "2.4 cdr",
-        "`cdr:1,cd_min:MM/DD/YYYY,cd_max:MM/DD/YYYY`: both days included, either may be missing, \
-         the first not after the last",
+        "`cdr:1,cd_min:MM/DD/YYYY,cd_max:MM/DD/YYYY`: both days included, either may be absent, \
+         the first must not be after the last",
     )
     .at(search("tbs"))
     .reads(
@@ -85,7 +85,7 @@ fn cdr() -> Row {
 }
 
 fn sbd() -> Row {
-    row("2.4 sbd", "`sbd:1`: by date, the newest first")
+    row("2.4 sbd", "`sbd:1`: by date, newest first")
         .at(search("tbs"))
         .reads("sbd:1", read, "any time, Date".to_owned())
         .bad("sbd:2", InvalidFormat)
@@ -95,7 +95,7 @@ fn sbd() -> Row {
 
 fn combined() -> Row {
     let week_by_date = "Last { unit: Week, count: 1 }, Date";
-    row("2.4 combined", "by commas in any order, each once, one range; an empty text counts as not given")
+    row("2.4 combined", "with commas in any order, each item once, one range; an empty text counts as absent")
         .at(search("tbs"))
         .reads("", read, String::new())
         .reads("  ", read, String::new())

@@ -33,7 +33,7 @@ fn enforced() -> Policy {
 }
 
 fn mode() -> Row {
-    rule("2.3 mode", "off or normal; not off where protection is enforced for the team", threat("mode"))
+    rule("2.3 mode", "off or normal; not off if protection is enforced for the team", threat("mode"))
         .reads("off", |plan| read(plan).mode, Some(ThreatMode::Off))
         .reads("normal", |plan| read(plan).mode, Some(ThreatMode::Normal))
         .reads(json!(null), |plan| read(plan).mode, None)
@@ -42,13 +42,13 @@ fn mode() -> Row {
         .by(enforced())
         .ok("normal")
         .forbidden("off")
-        .tested("websvc-validate", "protection_is_in_force_unless_the_team_or_the_request_has_it_off")
+        .tested("websvc-validate", "threat_rules_apply_unless_turned_off")
         .tested("websvc-cli", "threat_protection_request_without_permission_is_forbidden")
 }
 
 fn risk_score_threshold() -> Row {
     let place = threat("riskScoreThreshold");
-    rule("2.3 riskScoreThreshold", "whole number from 0 to 100", place)
+    rule("2.3 riskScoreThreshold", "integer from 0 to 100", place)
         .ok(0)
         .ok(100)
         .ok(json!(null))
@@ -62,17 +62,17 @@ fn risk_score_threshold() -> Row {
 }
 
 fn domains(name: &'static str, field: &str, read: fn(&SearchPlan) -> Option<Vec<String>>) -> Row {
-    let one = |domain: &str| Some(vec![domain.to_owned()]);
+    let single = |domain: &str| Some(vec![domain.to_owned()]);
     rule(
         name,
-        "at most 1000 domains, plain or as `*.<domain>`, without protocol, path and port",
+        "at most 1000 domains or wildcards `*.<domain>`, without protocol, path and port",
         threat(field),
     )
     .reads(json!(null), read, None)
     .reads(json!([]), read, Some(vec![]))
-    .reads(json!(["Example.COM"]), read, one("example.com"))
-    .reads(json!(["*.Example.com"]), read, one("*.example.com"))
-    .reads(json!(["*.b\u{fc}cher.example"]), read, one("*.xn--bcher-kva.example"))
+    .reads(json!(["Example.COM"]), read, single("example.com"))
+    .reads(json!(["*.Example.com"]), read, single("*.example.com"))
+    .reads(json!(["*.b\u{fc}cher.example"]), read, single("*.xn--bcher-kva.example"))
     .ok(vec!["a.example".to_owned(); 1000])
     .bad(vec!["a.example".to_owned(); 1001], TooLong)
     .bad_in(json!(["a.example", "https://a.example"]), &[("/1", InvalidFormat)])
@@ -131,7 +131,7 @@ fn failure_policy() -> Row {
 fn permission() -> Row {
     row(
         "2.3 permission",
-        "403 unless enabled for the team, and for any request that has the object where overrides \
+        "403 unless enabled for the team, and for every request with the object if overrides \
          are disabled",
     )
     .at(search("threatProtection"))
@@ -143,6 +143,6 @@ fn permission() -> Row {
     .forbidden(json!({ "mode": "normal" }))
     .by(enforced())
     .ok(json!({}))
-    .tested("websvc-validate", "threat_protection_needs_its_permission")
-    .tested("websvc-validate", "what_is_forbidden_is_told_before_what_is_wrong")
+    .tested("websvc-validate", "threat_protection_requires_the_permission")
+    .tested("websvc-validate", "missing_permission_takes_precedence_over_violations")
 }

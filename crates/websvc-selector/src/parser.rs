@@ -3,29 +3,29 @@
 use cssparser::{ParseError, Parser};
 use selectors::parser::SelectorParseErrorKind;
 
-use crate::css::{Css, State, Text};
+use crate::css::{Css, CssString, PseudoClass};
 use crate::selector::Dialect;
 
-/// The hooks of the `selectors` crate.
-pub(crate) struct Reader {
+/// Rules of a dialect for the parser of the `selectors` crate.
+pub(crate) struct DialectParser {
     dialect: Dialect,
 }
 
-impl Reader {
-    /// Returns the hooks of a dialect.
-    pub(crate) fn parser_for(dialect: Dialect) -> Self {
+impl DialectParser {
+    pub(crate) fn new(dialect: Dialect) -> Self {
         Self { dialect }
     }
 
-    fn state(&self, name: &str) -> Result<State, ParseError<SelectorParseErrorKind>> {
+    /// Returns a pseudo-class if the dialect supports them.
+    fn pseudo_class(&self, name: &str) -> Result<PseudoClass, ParseError<SelectorParseErrorKind>> {
         match self.dialect {
             Dialect::Page => Err(ParseError::custom(SelectorParseErrorKind::UnsupportedPseudoClassOrElement)),
-            Dialect::Browser => Ok(State(Text::from(name))),
+            Dialect::Browser => Ok(PseudoClass(CssString::from(name))),
         }
     }
 }
 
-impl<'i> selectors::parser::Parser<'i> for Reader {
+impl<'i> selectors::parser::Parser<'i> for DialectParser {
     type Impl = Css;
     type Error = SelectorParseErrorKind;
 
@@ -41,13 +41,16 @@ impl<'i> selectors::parser::Parser<'i> for Reader {
         self.dialect == Dialect::Browser
     }
 
-    /// A mistake inside of `:is()` is a mistake of the caller too.
+    /// An invalid selector within `:is()` is an error.
     fn allow_forgiving_selectors(&self) -> bool {
         false
     }
 
-    fn parse_non_ts_pseudo_class(&self, name: &str) -> Result<State, ParseError<SelectorParseErrorKind>> {
-        self.state(name)
+    fn parse_non_ts_pseudo_class(
+        &self,
+        name: &str,
+    ) -> Result<PseudoClass, ParseError<SelectorParseErrorKind>> {
+        self.pseudo_class(name)
     }
 
     fn parse_non_ts_functional_pseudo_class(
@@ -55,8 +58,8 @@ impl<'i> selectors::parser::Parser<'i> for Reader {
         name: &str,
         arguments: &mut Parser<'i>,
         _after_part: bool,
-    ) -> Result<State, ParseError<SelectorParseErrorKind>> {
+    ) -> Result<PseudoClass, ParseError<SelectorParseErrorKind>> {
         arguments.expect_no_error_token()?;
-        self.state(name)
+        self.pseudo_class(name)
     }
 }

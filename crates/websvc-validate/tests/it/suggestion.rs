@@ -1,9 +1,9 @@
-//! Misspelt names.
+//! Tests of suggestions for misspelled names.
 
 use websvc_validate::suggest;
 
 #[test]
-fn a_near_name_is_found() {
+fn similar_name_is_suggested() {
     let known = ["limit", "timeout", "scrapeOptions", "ignoreInvalidURLs", "tbs"];
     let table = [
         ("limits", Some("limit")),
@@ -22,6 +22,6 @@ fn a_near_name_is_found() {
 }
 
 #[test]
-fn a_text_of_any_length_is_answered() {
+fn very_long_text_has_no_suggestion() {
     assert_eq!(suggest(&"limit".repeat(1_000_000), ["limit"]), None);
 }
