@@ -34,6 +34,15 @@ impl ProxyRoute {
     }
 }
 
+/// The proxy tiers that a page is fetched through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ProxyTiers {
+    /// The tier that is tried first.
+    pub(crate) first: ProxyTier,
+    /// The tier that is tried if the host rejects the first one.
+    pub(crate) fallback: Option<ProxyTier>,
+}
+
 /// Fetches pages within a concurrency limit.
 #[derive(Debug)]
 pub(crate) struct Fetcher {
@@ -89,27 +98,28 @@ impl Fetcher {
         deadline: Instant,
         refresh_policy: RefreshPolicy,
     ) -> Result<RawPage, ScrapeError> {
-        let (first, second) = self.tiers(route);
-        let retried = second.map(|tier| (tier, request.clone()));
+        let ProxyTiers { first, fallback } = self.tiers(route);
+        let retry = fallback.map(|tier| (tier, request.clone()));
         let fetched = self.fetch_via_tier(request, first, route.country, deadline, refresh_policy).await;
-        let Some((second, request)) = retried.filter(|_| is_rejected(&fetched.as_ref())) else {
+        let Some((tier, request)) = retry.filter(|_| is_rejected(&fetched.as_ref())) else {
             return fetched;
         };
-        match self.fetch_via_tier(request, second, route.country, deadline, refresh_policy).await {
-            // The page of the basic tier, if there is one, is better than an error.
+        match self.fetch_via_tier(request, tier, route.country, deadline, refresh_policy).await {
+            // The page of the first tier, if there is one, is better than an error.
             Err(error) => fetched.map_err(|_| error),
             Ok(page) => Ok(page),
         }
     }
 
-    /// Returns the tier that is tried first, and the one that is tried if the host rejects the first.
-    pub(crate) fn tiers(&self, route: ProxyRoute) -> (ProxyTier, Option<ProxyTier>) {
-        let enhanced = self.proxies.config().has_enhanced();
-        match route.choice {
-            ProxyChoice::Enhanced if enhanced => (ProxyTier::Enhanced, None),
-            ProxyChoice::Auto if enhanced => (ProxyTier::Basic, Some(ProxyTier::Enhanced)),
+    /// Returns the tiers that `route` allows; without enhanced proxies, only the basic one.
+    pub(crate) fn tiers(&self, route: ProxyRoute) -> ProxyTiers {
+        let has_enhanced = self.proxies.config().has_enhanced();
+        let (first, fallback) = match route.choice {
+            ProxyChoice::Enhanced if has_enhanced => (ProxyTier::Enhanced, None),
+            ProxyChoice::Auto if has_enhanced => (ProxyTier::Basic, Some(ProxyTier::Enhanced)),
             ProxyChoice::Basic | ProxyChoice::Auto | ProxyChoice::Enhanced => (ProxyTier::Basic, None),
-        }
+        };
+        ProxyTiers { first, fallback }
     }
 
     /// Returns the best proxy of a tier for a host; `None` if the tier has none, so that the connection is direct.

@@ -283,7 +283,7 @@ impl Scraper {
         let fetched = match self.scope {
             PageScope::Off => fetching.await?,
             PageScope::Shared | PageScope::Team(_) => {
-                self.inner.flights.join(self.flight_key(slot.key), fetching).await?
+                self.inner.flights.join(self.flight_key(slot.key, plan), fetching).await?
             }
         };
         let (page, outcome) = match fetched {

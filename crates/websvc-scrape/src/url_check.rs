@@ -7,10 +7,12 @@ use url::Url;
 use websvc_stage::Stage;
 use websvc_store::PageKey;
 use websvc_threat::UrlChecker;
-use websvc_transport::{FetchError, UrlPolicy};
-use websvc_validate::ThreatRules;
+use websvc_transport::{FetchError, TlsPolicy, UrlPolicy};
+use websvc_validate::{ScrapePlan, ThreatRules};
 
 use crate::error::ScrapeError;
+use crate::fetcher::{ProxyRoute, ProxyTiers};
+use crate::request::tls_policy;
 use crate::scraper::Scraper;
 
 /// A rule of the caller for redirect targets.
@@ -26,6 +28,10 @@ pub(crate) struct RedirectRule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FlightKey {
     page: PageKey,
+    /// An unverified page is only for requests that skip TLS verification.
+    tls: TlsPolicy,
+    /// A page through an enhanced proxy costs more.
+    tiers: ProxyTiers,
     protection: Option<Arc<ThreatRules>>,
     redirect_rule: Option<&'static str>,
     is_background: bool,
@@ -53,9 +59,11 @@ impl Scraper {
     }
 
     /// Returns the key by which fetches of this request and of others are coalesced.
-    pub(crate) fn flight_key(&self, page: &PageKey) -> FlightKey {
+    pub(crate) fn flight_key(&self, page: &PageKey, plan: &ScrapePlan) -> FlightKey {
         FlightKey {
             page: page.clone(),
+            tls: tls_policy(plan),
+            tiers: self.inner.fetcher.tiers(ProxyRoute::of(plan)),
             protection: self.url_checker.as_ref().map(|checker| Arc::clone(checker.protection())),
             redirect_rule: self.redirect_rule.as_ref().map(|rule| rule.name),
             is_background: self.background.is_some(),

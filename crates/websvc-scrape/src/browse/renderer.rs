@@ -16,7 +16,7 @@ use super::render_mode::{RenderMode, wants_screenshot};
 use super::render_request::render_request;
 use super::to_raw_page::{RawRenderedPage, to_raw_page};
 use crate::error::ScrapeError;
-use crate::fetcher::{Fetcher, ProxyRoute, is_rejected, remaining};
+use crate::fetcher::{Fetcher, ProxyRoute, ProxyTiers, is_rejected, remaining};
 use crate::file_download::fetch_download;
 use crate::profile::OpenProfile;
 use crate::proxies::ProxyTier;
@@ -149,14 +149,14 @@ impl PageRenderer {
         deadline: Instant,
     ) -> Result<RawRenderedPage, ScrapeError> {
         let route = ProxyRoute::of(plan);
-        let (first, second) = context.fetcher.tiers(route);
-        let rendered = self.render_via_proxy(url, plan, session, (context, first), deadline).await;
+        let ProxyTiers { first, fallback } = context.fetcher.tiers(route);
+        let rendered = self.render_via_proxy(url, plan, session, context, first, deadline).await;
         let was_rejected = match &rendered {
             Ok(RawRenderedPage { page, .. }) => is_rejected(&Ok(page)),
             Err(error) => is_rejected(&Err(error)),
         };
-        let Some(second) = second.filter(|_| was_rejected) else { return rendered };
-        match self.render_via_proxy(url, plan, session, (context, second), deadline).await {
+        let Some(tier) = fallback.filter(|_| was_rejected) else { return rendered };
+        match self.render_via_proxy(url, plan, session, context, tier, deadline).await {
             // The page of the first attempt, if there is one, is better than an error.
             Err(error) => rendered.map_err(|_| error),
             Ok(rendered) => Ok(rendered),
@@ -187,7 +187,8 @@ impl PageRenderer {
         url: &Url,
         plan: &ScrapePlan,
         session: Option<&Session>,
-        (context, tier): (&FetchContext<'_>, ProxyTier),
+        context: &FetchContext<'_>,
+        tier: ProxyTier,
         deadline: Instant,
     ) -> Result<RawRenderedPage, ScrapeError> {
         let browser =

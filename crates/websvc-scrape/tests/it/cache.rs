@@ -169,6 +169,22 @@ async fn what_somebody_between_may_have_written_is_not_stored() {
 }
 
 #[tokio::test]
+async fn concurrent_requests_with_different_tls_policies_do_not_share_a_fetch() {
+    let slow = Page::html("<p>Three minutes.</p>").delay(Duration::from_millis(200));
+    let world = TestWeb::builder().page("https://a.test/", slow).start().await;
+    // This client does not trust the authority of the test web.
+    let client = Client::new(ClientConfig::new(world.guard())).unwrap();
+    let bench = Bench::asking(world, client);
+    let get = |skip| bench.get("https://a.test/", json!({ "skipTlsVerification": skip }));
+    for is_skipping_first in [true, false] {
+        let (first, second) = tokio::join!(get(is_skipping_first), get(!is_skipping_first));
+        let (skipping, verifying) = if is_skipping_first { (first, second) } else { (second, first) };
+        assert_eq!(skipping.unwrap().markdown.as_deref(), Some("Three minutes.\n"));
+        assert_eq!(verifying.unwrap_err().code(), ErrorCode::ScrapeSslError);
+    }
+}
+
+#[tokio::test]
 async fn failures_are_not_stored() {
     let world = TestWeb::builder().page(URL, Page::html("<p>gone</p>").status(410)).start().await;
     let bench = Bench::new(world);

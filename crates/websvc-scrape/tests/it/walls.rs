@@ -85,6 +85,23 @@ async fn auto_stays_with_the_basic_way_when_it_works_and_when_nothing_is_better(
 }
 
 #[tokio::test]
+async fn concurrent_requests_for_different_proxy_tiers_do_not_share_a_fetch() {
+    let slow = || Page::text("no").status(403).delay(std::time::Duration::from_millis(200));
+    let (bench, _basic, _enhanced, _far) = two_ways(slow(), article()).await;
+    let get = |proxy| bench.get(URL, json!({ "proxy": proxy, "storeInCache": false }));
+    for is_auto_first in [true, false] {
+        let (auto, basic) = if is_auto_first {
+            tokio::join!(get("auto"), get("basic"))
+        } else {
+            let (basic, auto) = tokio::join!(get("basic"), get("auto"));
+            (auto, basic)
+        };
+        let tiers = (auto.unwrap().metadata.proxy_used, basic.unwrap().metadata.proxy_used);
+        assert_eq!(tiers, (Some(ProxyUsed::Stealth), Some(ProxyUsed::Basic)));
+    }
+}
+
+#[tokio::test]
 async fn basic_never_goes_the_enhanced_way_and_enhanced_goes_no_other() {
     let (bench, basic, enhanced, _far) = two_ways(wall(), article()).await;
     let error = bench.get(URL, json!({ "proxy": "basic" })).await.unwrap_err();
