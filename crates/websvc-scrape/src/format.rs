@@ -56,7 +56,7 @@ pub(crate) fn format_page(
     let document = parse(&raw, converted.as_ref())?;
     let metadata = document.metadata();
     let out_links = plan.leads().then(|| Box::new(out_links(&raw, &document, &metadata)));
-    let is_unrendered_shell = !raw.is_rendered() && is_shell(&raw);
+    let is_unrendered_shell = !raw.is_rendered && is_shell(&raw);
     raw.body = Bytes::new();
     if let Some(converted) = &mut converted {
         converted.html = String::new();

@@ -2,16 +2,12 @@
 //!
 //! [`ScrapePlan::store_in_cache`] covers the options of a request; this module covers the URLs and the fetch.
 
-use http::{HeaderName, HeaderValue};
 use url::Url;
 use websvc_transport::{FetchResponse, has_credentials, without_credentials};
 use websvc_types::index::{IndexDocument, IndexNews};
 use websvc_validate::ScrapePlan;
 
 use crate::raw::RawPage;
-
-/// The header that marks a page whose request had cookies that redirects had set, also in the cache.
-pub(crate) const SET_COOKIES: HeaderName = HeaderName::from_static("x-websvc-set-cookies");
 
 /// Returns whether the response to a request is personal: the request has credentials, headers, actions or a profile of
 /// its caller.
@@ -48,23 +44,18 @@ impl RawPage {
     pub(crate) fn with_privacy(mut self, replaced: Privacy) -> Self {
         let Privacy { sent_credentials, depends_on_cookies } = replaced;
         self.sent_credentials |= sent_credentials;
-        if depends_on_cookies {
-            self.headers.insert(SET_COOKIES, HeaderValue::from_static("1"));
-        }
+        self.depends_on_cookies |= depends_on_cookies;
         self
     }
 
     /// Returns the signs from the fetch that the page is personal.
     pub(crate) fn privacy(&self) -> Privacy {
-        Privacy {
-            sent_credentials: self.sent_credentials,
-            depends_on_cookies: self.headers.contains_key(SET_COOKIES),
-        }
+        Privacy { sent_credentials: self.sent_credentials, depends_on_cookies: self.depends_on_cookies }
     }
 
     /// Returns whether the page may be found by all users under its final URL.
     pub(crate) fn is_public(&self) -> bool {
-        !self.is_personal() && !self.headers.contains_key(SET_COOKIES)
+        !self.is_personal() && !self.depends_on_cookies
     }
 }
 

@@ -86,7 +86,7 @@ impl PageRenderer {
     /// Returns whether a fetched page is a shell page that should be rendered. Only the page itself is evidence, not the
     /// other pages of its host.
     pub(crate) fn needs_rendering(&self, page: &RawPage) -> bool {
-        !page.is_rendered() && self.browser().is_some() && is_shell(page)
+        !page.is_rendered && self.browser().is_some() && is_shell(page)
     }
 
     /// Renders a page, and updates the profile with its changes. A file that is not markup is fetched directly, with the

@@ -11,7 +11,7 @@ use websvc_transport::{has_credentials, without_credentials};
 use websvc_types::ProxyUsed;
 
 use super::RenderArtifacts;
-use crate::raw::{CacheState, RENDERED_HEADER, RawPage};
+use crate::raw::{CacheState, RawPage};
 
 /// Headers that describe the bytes that the host sent, which differ from the rendered page. With a validator, the cache would
 /// revalidate the shell page and take the rendered content for unchanged too.
@@ -70,10 +70,12 @@ pub(crate) fn to_raw_page(
         headers: rendered_headers(headers),
         body: html.into(),
         truncated: false,
+        is_rendered: true,
         warnings,
         proxy_used,
         unverified,
         sent_credentials: has_credentials(source_url) || has_credentials(&url),
+        depends_on_cookies: false,
         cache_state: CacheState::Miss,
         elapsed: Duration::ZERO,
         artifacts: (!artifacts.is_empty()).then(|| Box::new(artifacts)),
@@ -100,7 +102,6 @@ fn rendered_headers(mut headers: HeaderMap) -> HeaderMap {
         headers.remove(name);
     }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    headers.insert(RENDERED_HEADER, HeaderValue::from_static("1"));
     headers
 }
 
