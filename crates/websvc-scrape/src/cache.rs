@@ -38,10 +38,35 @@ const TRUNCATED_WARNING: &str =
 pub(crate) enum StoreOutcome {
     /// The plan of the request that fetched the page does not store it.
     NotRequested,
-    /// The page could not be stored.
-    Failed,
-    /// The page was stored at this time, in milliseconds since the Unix epoch.
+    /// The page must not be stored, or could not be stored.
+    NotStored,
+    /// The cache has the page, fetched at this time, in milliseconds since the Unix epoch.
     StoredAt(u64),
+}
+
+impl StoreOutcome {
+    /// Returns the time of the fetch, if the cache has the page.
+    pub(crate) fn stored_at_ms(self) -> Option<u64> {
+        match self {
+            Self::StoredAt(fetched_at_ms) => Some(fetched_at_ms),
+            Self::NotRequested | Self::NotStored => None,
+        }
+    }
+}
+
+/// A page from the network, and whether the cache has it.
+#[derive(Debug, Clone)]
+pub(crate) struct FetchedPage {
+    pub(crate) page: RawPage,
+    pub(crate) store_outcome: StoreOutcome,
+}
+
+/// The copy of a page in the cache.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StoredCopy {
+    pub(crate) key: PageKey,
+    /// The time of the fetch, in milliseconds since the Unix epoch.
+    pub(crate) fetched_at_ms: u64,
 }
 
 /// Returns the cache key of a page, which has everything in the plan that changes the response of its host. A personal
@@ -213,7 +238,8 @@ mod tests {
         let plan = check_scrape_options(ScrapeOptions::default(), &Policy::default()).unwrap().plan;
         let deadline = Instant::now() + Duration::from_secs(20);
         let url: Url = URL.parse().unwrap();
-        let page = scraper.fetch_uncached(&url, None, &plan, RenderMode::IfShell, deadline).await.unwrap().0;
+        let page =
+            scraper.fetch_uncached(&url, None, &plan, RenderMode::IfShell, deadline).await.unwrap().page;
         assert!(page.headers.contains_key("x-websvc-drawn"), "the host sent it");
         for page in [to_raw_page(&url, store(&page)).unwrap(), page] {
             assert!(!page.is_rendered && page.is_public());

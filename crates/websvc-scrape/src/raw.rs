@@ -149,16 +149,26 @@ impl RawPage {
     }
 }
 
-/// Returns the current page, and whether the host responded 304 Not Modified; then it is `cached`, the copy whose validators
-/// the request had.
-pub(crate) fn merge_not_modified(url: &Url, cached: Option<RawPage>, fetched: RawPage) -> (RawPage, bool) {
-    let not_modified = fetched.status == StatusCode::NOT_MODIFIED && fetched.url == *url;
-    match cached {
-        Some(cached) if not_modified => {
-            let (cache_state, proxy_used) = (CacheState::Miss, fetched.proxy_used);
-            let privacy = fetched.privacy();
-            (RawPage { cache_state, proxy_used, ..cached }.with_privacy(privacy), true)
-        }
-        Some(_) | None => (fetched, not_modified),
+/// The current page after a fetch that may have been conditional.
+pub(crate) struct RevalidatedPage {
+    pub(crate) page: RawPage,
+    /// True if the host responded 304 Not Modified.
+    pub(crate) not_modified: bool,
+}
+
+impl RevalidatedPage {
+    /// Returns the fetched page, or `cached`, the copy whose validators the request had, if the host responded 304 Not
+    /// Modified.
+    pub(crate) fn new(url: &Url, cached: Option<RawPage>, fetched: RawPage) -> Self {
+        let not_modified = fetched.status == StatusCode::NOT_MODIFIED && fetched.url == *url;
+        let page = match cached {
+            Some(cached) if not_modified => {
+                let (cache_state, proxy_used) = (CacheState::Miss, fetched.proxy_used);
+                let privacy = fetched.privacy();
+                RawPage { cache_state, proxy_used, ..cached }.with_privacy(privacy)
+            }
+            Some(_) | None => fetched,
+        };
+        Self { page, not_modified }
     }
 }
