@@ -5,9 +5,10 @@
 //! There is one entry per page, the output of the last request; a newer copy of the page replaces it.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use websvc_store::PageKey;
@@ -61,13 +62,13 @@ pub(crate) struct CachedOutput {
 impl CachedOutput {
     /// Returns whether the page cache still has this copy; `lookup` returns the time at which its copy was fetched.
     pub(crate) fn is_current(&self, lookup: impl FnOnce() -> Option<u64>) -> bool {
-        let compared_at = *self.compared_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let compared_at = *self.compared_at.lock();
         if compared_at.elapsed() < COMPARE_INTERVAL {
             return true;
         }
         let is_current = lookup() == Some(self.fetched_at_ms);
         if is_current {
-            *self.compared_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            *self.compared_at.lock() = Instant::now();
         }
         is_current
     }
@@ -204,7 +205,7 @@ mod tests {
         cache.insert(copy(&key, 7), output_key(true), &page("main"));
         let entry = cache.find(&key, &output_key(true)).unwrap();
         assert!(entry.is_current(|| unreachable!("it was inserted a moment ago")));
-        *entry.compared_at.lock().unwrap() = Instant::now().checked_sub(2 * COMPARE_INTERVAL).unwrap();
+        *entry.compared_at.lock() = Instant::now().checked_sub(2 * COMPARE_INTERVAL).unwrap();
         assert!(!entry.is_current(|| None));
         assert!(!entry.is_current(|| Some(9)));
         assert!(entry.is_current(|| Some(7)));
