@@ -198,7 +198,7 @@ async fn a_bomb_ends_in_an_error_of_its_result_and_the_service_lives_on() {
     let hit = scraped(&service, json!({"formats": ["markdown"], "timeout": 30_000}), BOMB).await;
     assert!(started.elapsed() < Duration::from_secs(31), "{:?}", started.elapsed());
     let error = hit["metadata"]["error"].as_str().unwrap_or_default();
-    assert!(error.contains("exceeds what a worker may use"), "{hit}");
+    assert!(error.contains("exceeds the limits of a document worker"), "{hit}");
     let hit = scraped(&service, json!({"formats": ["markdown"]}), LOCKED).await;
     assert!(hit["metadata"]["error"].as_str().unwrap_or_default().contains("needs a password"), "{hit}");
     let hit = scraped(&service, json!({"formats": ["markdown"]}), PDF).await;
@@ -215,7 +215,7 @@ async fn a_file_that_cannot_be_read_says_what_it_is_and_what_to_do() {
             "SCRAPE_UNSUPPORTED_FILE_ERROR: a Word file of before 2007 (.doc) is not read: save it as .docx",
         ),
         // The reader takes it to be impossible that a sheet has no part.
-        (LOST, "SCRAPE_UNSUPPORTED_FILE_ERROR: the xlsb file is damaged: its reader does not understand it"),
+        (LOST, "SCRAPE_UNSUPPORTED_FILE_ERROR: the xlsb file is damaged: the reader failed on its content"),
         (HALF, "SCRAPE_UNSUPPORTED_FILE_ERROR: the docx file is damaged: "),
         (NOTHING, "SCRAPE_UNSUPPORTED_FILE_ERROR: the pdf file is damaged: it is empty"),
     ] {
