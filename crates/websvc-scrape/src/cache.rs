@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::header::{CONTENT_TYPE, ETAG, LAST_MODIFIED};
 use http::{HeaderMap, HeaderName, StatusCode};
 use jiff::Timestamp;
-use url::Url;
+use url::{Position, Url};
 use websvc_store::{CacheLimits, CachedPage, PageKey, PutOutcome, Store, StoreError};
 use websvc_transport::has_credentials;
 use websvc_types::ProxyUsed;
@@ -29,9 +29,9 @@ const RENDERED_MARK: &str = "x-websvc-drawn";
 /// The name of the stored header that stands for [`RawPage::depends_on_cookies`].
 const COOKIES_MARK: &str = "x-websvc-set-cookies";
 
-/// The warning of a truncated cached page.
+/// The warning for a truncated cached page.
 const TRUNCATED_WARNING: &str =
-    "the body broke off when the page was fetched; only its beginning is in the cache";
+    "the body was truncated when the page was fetched; only its beginning is in the cache";
 
 /// The outcome of storing a fetched page in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,10 +105,9 @@ pub(crate) fn plain_key(url: &Url) -> Option<PageKey> {
     (!has_credentials(url)).then(|| PageKey::new(without_fragment(url), ""))
 }
 
-pub(crate) fn without_fragment(url: &Url) -> String {
-    let mut url = url.clone();
-    url.set_fragment(None);
-    url.into()
+/// Returns a URL without its fragment, which no host receives.
+pub(crate) fn without_fragment(url: &Url) -> &str {
+    &url[..Position::AfterQuery]
 }
 
 /// Stores a page with a successful status, fetched at `now_ms`. Returns the time of the fetch if the cache has the page
@@ -142,8 +141,8 @@ pub(crate) fn put(
     })
 }
 
-/// Returns the headers of a cache entry. The entry has no fields for the marks of websvc, so they are headers of its own;
-/// those of the host with these names are not stored.
+/// Returns the headers of a cache entry. The entry has no fields for the marks of websvc, so they are headers of its
+/// own; those of the host with these names are not stored.
 fn stored_headers(page: &RawPage) -> Vec<(String, String)> {
     let names = STORED_HEADERS;
     let headers = names.iter().flat_map(|name| {

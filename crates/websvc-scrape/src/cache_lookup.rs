@@ -214,7 +214,7 @@ impl Scraper {
         let storing = self.run_cpu_task(move |store| {
             let stored = inner.cache_writer.store(now_ms, || cache::put(store, &limits, key, &page, now_ms));
             if stored.is_err() {
-                page.warnings.push("the page could not be kept in the cache".to_owned());
+                page.warnings.push("the page could not be cached".to_owned());
             }
             let fetched_at_ms = stored.unwrap_or_default();
             let store_outcome = fetched_at_ms.map_or(StoreOutcome::NotStored, StoreOutcome::StoredAt);

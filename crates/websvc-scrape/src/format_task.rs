@@ -22,8 +22,8 @@ use crate::scraper::Scraper;
 const LARGE_PAGE_BYTES: usize = 1024 * 1024;
 
 impl Scraper {
-    /// Writes a page in the formats of the plan. Stores the result in the output cache if the page cache has a `copy` of
-    /// the page and the plan allows storing.
+    /// Writes a page in the formats of the plan. Stores the result in the output cache if the page cache has a `copy`
+    /// of the page and the plan allows storing.
     pub(crate) async fn format(
         &self,
         page: RawPage,

@@ -46,8 +46,8 @@ pub struct RawPage {
     /// The proxy tier that the page was fetched through; always basic for a cached page.
     pub proxy_used: ProxyUsed,
     /// True if a machine in the middle may have written the page, see
-    /// [`FetchResponse::unverified`](websvc_transport::FetchResponse::unverified). Such a page is only for callers that skip TLS
-    /// verification, and is not stored.
+    /// [`FetchResponse::unverified`](websvc_transport::FetchResponse::unverified). Such a page is only for callers that
+    /// skip TLS verification, and is not stored.
     pub unverified: bool,
     /// True if credentials of a URL were sent to fetch it: the page is personal and not stored.
     pub sent_credentials: bool,

@@ -193,9 +193,9 @@ impl Scraper {
             RenderMode::RenderUncached if freshness.is_cache_only() => {
                 let mut page =
                     self.scrape_cached(url, plan, freshness, RenderMode::IfShell, deadline).await?;
-                let missing =
-                    wants_screenshot(plan).then_some("there is no screenshot: the cache holds no pictures");
-                page.warnings.extend(missing.map(str::to_owned));
+                if wants_screenshot(plan) {
+                    page.warnings.push("no screenshot: cached pages have none".to_owned());
+                }
                 Ok(page)
             }
             RenderMode::RenderUncached if plan.profile().is_some() => {
@@ -445,10 +445,10 @@ impl Scraper {
     /// Runs CPU work, or a write to the store, on the blocking pool.
     pub(crate) async fn run_cpu_task<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
+        task: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
     ) -> Result<T, ScrapeError> {
         let background_permit = self.acquire(BackgroundPool::Parsing).await?;
-        self.run_blocking(&self.inner.cpu_permits, background_permit, work).await
+        self.run_blocking(&self.inner.cpu_permits, background_permit, task).await
     }
 
     /// Reads from the store on the blocking pool, without waiting for CPU work.
@@ -459,23 +459,24 @@ impl Scraper {
         self.run_blocking(&self.inner.read_permits, None, read).await
     }
 
+    /// Runs a task on the blocking pool with a permit of `permits`.
     async fn run_blocking<T: Send + 'static>(
         &self,
-        pool: &Arc<Semaphore>,
+        permits: &Arc<Semaphore>,
         background_permit: Option<OwnedSemaphorePermit>,
-        work: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
+        task: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
     ) -> Result<T, ScrapeError> {
-        let permit = Arc::clone(pool).acquire_owned().await;
+        let permit = Arc::clone(permits).acquire_owned().await;
         let permit = permit.map_err(|_closed| ScrapeError::Stopping)?;
         let inner = Arc::clone(&self.inner);
-        let working = tokio::task::spawn_blocking(in_current_span(move || {
+        let running = tokio::task::spawn_blocking(in_current_span(move || {
             let _permits = (background_permit, permit);
-            work(&inner.store)
+            task(&inner.store)
         }));
-        match working.await {
-            Ok(done) => done,
-            Err(stopped) if stopped.is_panic() => std::panic::resume_unwind(stopped.into_panic()),
-            Err(_stopped) => Err(ScrapeError::Stopping),
+        match running.await {
+            Ok(result) => result,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_cancelled) => Err(ScrapeError::Stopping),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Checks of URLs before they are fetched or served from the cache: threat protection, and redirect rules of the caller.
+//! Checks of URLs before they are fetched or served from the cache: threat protection, and redirect rules of the
+//! caller.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -51,8 +52,8 @@ impl Scraper {
         Self { url_checker: Some(url_checker), ..self.clone() }
     }
 
-    /// Returns a scraper for one request that applies a rule to redirect targets. Rules with the same name have to decide
-    /// alike, because concurrent requests for one page share a fetch then.
+    /// Returns a scraper for one request that applies a rule to redirect targets. Rules with the same name have to
+    /// decide alike, because concurrent requests for one page share a fetch then.
     #[must_use]
     pub fn with_redirect_rule(&self, name: &'static str, rule: UrlPolicy) -> Self {
         Self { redirect_rule: Some(RedirectRule { name, rule }), ..self.clone() }
@@ -78,8 +79,8 @@ impl Scraper {
         checked.map_err(|blocked| ScrapeError::Unsafe { reason: blocked.to_string() })
     }
 
-    /// Checks the final URL of a cached or shared page: the rules may have changed since, and the request that fetched it
-    /// may have had none.
+    /// Checks the final URL of a cached or shared page: the rules may have changed since, and the request that fetched
+    /// it may have had none.
     pub(crate) async fn check_final_url(&self, source_url: &Url, final_url: &Url) -> Result<(), ScrapeError> {
         self.check_url(final_url).await?;
         match &self.redirect_rule {

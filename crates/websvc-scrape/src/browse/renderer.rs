@@ -83,14 +83,14 @@ impl PageRenderer {
         if mode == RenderMode::IfShell || self.browser().is_some() { mode } else { RenderMode::IfShell }
     }
 
-    /// Returns whether a fetched page is a shell page that should be rendered. Only the page itself is evidence, not the
-    /// other pages of its host.
+    /// Returns whether a fetched page is a shell page that should be rendered. Only the page itself is evidence, not
+    /// the other pages of its host.
     pub(crate) fn needs_rendering(&self, page: &RawPage) -> bool {
         !page.is_rendered && self.browser().is_some() && is_shell(page)
     }
 
-    /// Renders a page, and updates the profile with its changes. A file that is not markup is fetched directly, with the
-    /// cookies of the profile, and returned with the artifacts of the browser.
+    /// Renders a page, and updates the profile with its changes. A file that is not markup is fetched directly, with
+    /// the cookies of the profile, and returned with the artifacts of the browser.
     ///
     /// # Errors
     /// As [`PageRenderer::render`] and [`Fetcher::page`].
@@ -131,7 +131,7 @@ impl PageRenderer {
         let fetching = context.fetcher.page(request, ProxyRoute::of(plan), deadline);
         let mut served = context.stages.run(Stage::Fetch, fetching).await?;
         if artifacts.is_none() && wants_screenshot(plan) {
-            served.warnings.push("there is no screenshot: the URL is a file, not a page".to_owned());
+            served.warnings.push("no screenshot: the URL is a file, not a page".to_owned());
         }
         Ok(RawPage { artifacts, ..served })
     }
@@ -211,7 +211,7 @@ impl PageRenderer {
         };
         let converted = to_raw_page(url, rendered, proxy_used);
         match converted.page.challenge_vendor() {
-            Some(by) => Err(ScrapeError::Blocked { by, status: converted.page.status }),
+            Some(vendor) => Err(ScrapeError::Blocked { vendor, status: converted.page.status }),
             None => Ok(converted),
         }
     }
@@ -219,6 +219,6 @@ impl PageRenderer {
 
 /// Returns a page as served, with the warning that it could not be rendered.
 fn with_render_warning(mut page: RawPage, error: &ScrapeError) -> RawPage {
-    page.warnings.push(format!("the page could not be drawn: {error}"));
+    page.warnings.push(format!("browser rendering failed: {error}"));
     page
 }

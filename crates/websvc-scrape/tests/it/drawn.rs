@@ -146,8 +146,7 @@ async fn a_file_that_cannot_be_read_is_named_and_the_page_stays() {
     let Some(bench) = bench(office(HOME)).await else { return };
     let page = bench.get("http://a.test/", clicking("#zip")).await.unwrap();
     assert!(page.markdown.unwrap().contains("Words of the page."));
-    let warning =
-        "an action led to the file \"data.zip\", which was refused: it is no document that can be read";
+    let warning = "an action started a download of \"data.zip\", which was blocked: it is not a document that can be read";
     assert_eq!(page.warnings, [warning]);
 }
 
@@ -157,7 +156,7 @@ async fn a_file_that_the_page_begins_to_save_is_named() {
     let Some(bench) = bench(office(home)).await else { return };
     let page = bench.get("http://a.test/", json!({"formats": ["markdown"], "waitFor": 1})).await.unwrap();
     assert!(page.markdown.unwrap().contains("Words of the page."));
-    assert_eq!(page.warnings, ["the page started a download of \"data.zip\", which was refused"]);
+    assert_eq!(page.warnings, ["the page started a download of \"data.zip\", which was blocked"]);
 }
 
 #[tokio::test]

@@ -46,7 +46,7 @@ async fn fill(bench: &Bench) -> usize {
         let page = bench.get(&format!("http://a.test/{number}"), json!({})).await.unwrap();
         assert!(page.markdown.is_some_and(|text| text.len() > 1_000), "page {number} is served");
         if !page.warnings.is_empty() {
-            assert_eq!(page.warnings, ["the page could not be kept in the cache"]);
+            assert_eq!(page.warnings, ["the page could not be cached"]);
             return number;
         }
     }
@@ -65,7 +65,7 @@ async fn a_full_disk_costs_no_page_and_is_told() {
     let known = bench.get("http://a.test/0", json!({})).await.unwrap();
     assert!(matches!(known.cache_state, CacheState::Hit(_)));
     let next = bench.get(&format!("http://a.test/{}", first + 1), json!({})).await.unwrap();
-    assert_eq!(next.warnings, ["the page could not be kept in the cache"]);
+    assert_eq!(next.warnings, ["the page could not be cached"]);
     assert_eq!(bench.scraper.cache_metrics().skipped, 1);
     bench.store.verify().unwrap();
 }

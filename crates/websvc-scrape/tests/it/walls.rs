@@ -23,7 +23,7 @@ async fn a_wall_is_an_error_that_names_it_and_is_not_stored() {
     let bench = Bench::new(TestWeb::builder().page(URL, wall()).start().await);
     for _ in 0..2 {
         let error = bench.get(URL, json!({})).await.unwrap_err();
-        let text = "the site answered 403 Forbidden with a challenge or block page of Cloudflare instead of the page";
+        let text = "the site responded 403 Forbidden with a challenge or block page of Cloudflare instead of the page";
         assert_eq!((error.to_string().as_str(), error.code()), (text, ErrorCode::ScrapeSiteError));
     }
     assert_eq!(bench.world.requests().len(), 2);

@@ -21,7 +21,7 @@ async fn a_page_in_the_browser_reaches_nothing_that_the_guard_refuses() {
     let stage = Stage::start(world, chromium, &["http://spy.test/"]).await;
     let (page, warning) = stage.scrape("spy.test", json!({"formats": ["markdown"], "waitFor": 300})).await;
     assert!(page["markdown"].as_str().unwrap_or_default().contains("refused"), "{page}");
-    assert!(warning.as_str().unwrap_or_default().contains("refused a connection to 127.0.0.1"), "{warning}");
+    assert!(warning.as_str().unwrap_or_default().contains("connection of the page to 127.0.0.1 was blocked"), "{warning}");
     assert_eq!(canary.connections(), 0);
 }
 
@@ -78,7 +78,7 @@ async fn without_a_browser_nothing_is_silently_left_out() {
     ] {
         let answer = service.search(request(options)).await;
         let warning = answer.body["warning"].as_str().unwrap();
-        assert!(warning.contains(named) && !warning.contains("there is no screenshot"), "{warning}");
+        assert!(warning.contains(named) && !warning.contains("no screenshot:"), "{warning}");
     }
 }
 
