@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_the_request_apply() {
+    fn style_mode_and_entities_of_the_request_apply() {
         let page = redacted(json!({ "replaceStyle": "mask", "entities": ["PERSON"] }));
         assert_eq!(page.markdown.unwrap(), "Mail `x@a.test` or [jane@a.test](mailto:jane@a.test).");
         assert_eq!(page.metadata.title.unwrap(), "******** | Tea");
