@@ -1,12 +1,12 @@
-//! Properties of the redaction of any text.
+//! Properties that hold for the redaction of every text.
 
 use websvc_redact::{Kinds, Options, RedactMode, ReplacementStyle, Syntax, redact};
 
-/// The most bytes that may be looked at per byte of a text.
-const MOST_WORK: u64 = 1_200;
+/// The maximum number of bytes that the rules examine per byte of a text.
+const MAX_WORK_PER_BYTE: u64 = 1_200;
 
-/// Checks that findings are in order and on the borders of characters, that redacting again finds nothing, and that the
-/// work is linear. The first byte chooses how to redact.
+/// Checks that findings are sorted and on character boundaries, that a second redaction finds nothing, and that the work
+/// is linear. The first byte selects the options.
 pub(crate) fn check(data: &[u8]) {
     let Some((choice, text)) = data.split_first() else { return };
     let text = String::from_utf8_lossy(text);
@@ -22,10 +22,10 @@ pub(crate) fn check(data: &[u8]) {
         assert!(text.get(finding.range.clone()).is_some(), "{finding:?} cuts a character");
         at = finding.range.end;
     }
-    assert!(redaction.work <= (text.len() as u64 + 100) * MOST_WORK, "{} of {}", redaction.work, text.len());
+    assert!(redaction.work <= (text.len() as u64 + 100) * MAX_WORK_PER_BYTE, "{} of {}", redaction.work, text.len());
     if redaction.findings.is_empty() {
-        assert_eq!(redaction.text, text, "nothing was found and the text is another");
+        assert_eq!(redaction.text, text, "the text changed without a finding");
     }
     let again = redact(&redaction.text, syntax, &options);
-    assert_eq!(again.text, redaction.text, "something was left in {text:?}");
+    assert_eq!(again.text, redaction.text, "a second redaction changed {text:?}");
 }
