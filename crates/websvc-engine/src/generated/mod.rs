@@ -66,7 +66,7 @@ pub(crate) async fn write(
         markdown = clean::clean(&mut desk, markdown).await;
     }
     let written = formats(&mut desk, plan, page, &markdown).await;
-    page.written = written;
+    page.generated = written;
     page.warnings.append(&mut desk.warnings);
     page.markdown = has_markdown.then_some(markdown);
 }

@@ -93,7 +93,7 @@ pub fn page_content(page: Page) -> PageContent {
         raw_html,
         links,
         images,
-        written: GeneratedContent { summary, json, answer, highlights, by_model: _charged_for },
+        generated: GeneratedContent { summary, json, answer, highlights, by_model: _charged_for },
         metadata,
         warnings: _said_in_the_answer,
         cache_state: _said_in_the_metadata,
