@@ -36,10 +36,10 @@ fn numbers(stand_in: &FakeSyslog) -> Vec<u32> {
 async fn check(stand_in: FakeSyslog, sink: Sink) {
     let delivering = Delivering::start(vec![sink]);
     record(&delivering.audit, 0..20);
-    stand_in.received(20).await;
+    stand_in.wait_for_messages(20).await;
     record(&delivering.audit, 20..25);
     delivering.end().await;
-    stand_in.received(25).await;
+    stand_in.wait_for_messages(25).await;
     assert_eq!(numbers(&stand_in), Vec::from_iter(0..25));
 }
 
@@ -101,7 +101,7 @@ async fn events_go_over_tls_to_whom_the_certificate_is_for() {
     };
     let refused = sink("tls://other.test").check().await.unwrap_err();
     assert_eq!(refused.to_string(), "there is no secure connection to it");
-    check(FakeSyslog::of(streams), sink("tls://siem.test")).await;
+    check(FakeSyslog::from_streams(streams), sink("tls://siem.test")).await;
     accepting.abort();
 }
 
@@ -111,9 +111,9 @@ async fn a_collector_that_goes_and_comes_back_gets_everything_in_order() {
     let port = stand_in.port();
     let delivering = Delivering::start(vec![sink(&format!("tcp://127.0.0.1:{port}"))]);
     record(&delivering.audit, 0..10);
-    stand_in.received(10).await;
+    stand_in.wait_for_messages(10).await;
     let first = numbers(&stand_in);
-    stand_in.end().await;
+    stand_in.stop().await;
     record(&delivering.audit, 10..200);
     until("that was noticed", || delivering.audit.report().sinks[0].failure.is_some()).await;
     let stand_in = FakeSyslog::tcp(port).await;

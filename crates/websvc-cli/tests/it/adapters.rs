@@ -11,7 +11,7 @@ async fn filled() -> (websvc_testkit::TestWeb, Service) {
     let world = tea_world().await;
     let service = Service::of(&world);
     service.list(&[("listed", PAGE)]).await;
-    world.forget();
+    world.clear_requests();
     (world, service)
 }
 

@@ -69,7 +69,7 @@ async fn artifacts_in_a_bucket_are_led_to() {
     assert_eq!(led.headers["cache-control"], "no-store");
     let answer = get(&url, RedirectPolicy::Follow(1)).await;
     assert_eq!((answer.status, &*answer.body), (StatusCode::OK, &b"picture"[..]));
-    assert_eq!(bucket.refused(), Vec::<String>::new());
+    assert_eq!(bucket.rejections(), Vec::<String>::new());
 }
 
 #[tokio::test(flavor = "multi_thread")]

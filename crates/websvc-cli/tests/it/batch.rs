@@ -171,7 +171,7 @@ async fn url_that_is_named_again_fails_as_its_page_and_is_added_without_another_
 async fn url_that_is_named_again_fails_when_the_document_of_its_page_cannot_be_read() {
     let world = TestWeb::builder()
         .page("http://list.test/0", Page::html("<title>0</title><p>Page 0."))
-        .page("http://slow.test/", Page::silence())
+        .page("http://slow.test/", Page::unresponsive())
         .start()
         .await;
     let site = Site::new(&world);
@@ -263,13 +263,13 @@ async fn a_job_belongs_to_its_team() {
 async fn a_batch_is_cancelled_and_what_it_has_is_kept() {
     let world = TestWeb::builder()
         .page("http://list.test/0", Page::html("<title>Quick</title><p>Quick."))
-        .page("http://list.test/1", Page::silence())
+        .page("http://list.test/1", Page::unresponsive())
         .start()
         .await;
     let service = Service::of(&world);
     let path = start(&service, json!({ "urls": urls(2) })).await;
     ask_until(&service, &path, |body| body["completed"] == 1).await;
-    world.asked("http://list.test/1").await;
+    world.wait_for_request("http://list.test/1").await;
     let cancelled = delete(&service, &path).await;
     assert_eq!(cancelled.body, json!({ "success": true, "status": "cancelled" }));
     let status = service.get(&path).await.body;
@@ -312,7 +312,7 @@ async fn who_follows_next_without_a_pause_comes_to_an_end() {
         .page("http://list.test/0", Page::html("<title>0</title><p>Zero."))
         .page("http://list.test/1", Page::html("<title>1</title><p>One."))
         .page("http://list.test/2", Page::html("<title>2</title><p>Two."))
-        .page("http://slow.test/", Page::silence())
+        .page("http://slow.test/", Page::unresponsive())
         .start()
         .await;
     let service = Service::of(&world);

@@ -36,7 +36,7 @@ async fn the_cache_is_shown_and_purged_beside_a_running_server() {
     assert_eq!((&stats["pages"], &stats["maxAgeDays"]), (&json!(2), &json!(30)));
     assert!(site.succeed(&["cache", "stats"]).starts_with("2 pages, "));
 
-    world.forget();
+    world.clear_requests();
     assert_eq!(site.succeed(&["cache", "purge", "--host", "A.test"]), "1 pages removed from the cache\n");
     let deadline = Instant::now() + Duration::from_secs(20);
     while world.count("http://a.test/") == 0 {
@@ -129,7 +129,7 @@ async fn a_service_killed_while_it_stores_leaves_whole_pages() {
     site.serve().list(&listed).await;
     let mut most = 0;
     for kill in 0..KILLS {
-        world.forget();
+        world.clear_requests();
         let service = Arc::new(site.serve());
         let asking = tokio::spawn({
             let service = Arc::clone(&service);

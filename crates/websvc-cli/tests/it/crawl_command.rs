@@ -178,7 +178,7 @@ async fn halting_world() -> (TestWeb, Arc<AtomicBool>) {
     let asked = Arc::clone(&is_let);
     let slow = move |_: &ReceivedRequest| match asked.load(Ordering::SeqCst) {
         true => Page::html("<title>Slow</title><p>Slow."),
-        false => Page::silence(),
+        false => Page::unresponsive(),
     };
     let world = TestWeb::builder().page("http://halt.test/", start).page_with("http://halt.test/slow", slow);
     (world.start().await, is_let)
@@ -196,7 +196,7 @@ async fn interrupted(site: &Site, world: &TestWeb, arguments: &[&str], name: &st
     });
     // Who says which job it is hears signals.
     let (mut stderr, mut said) = begun.await.unwrap();
-    world.asked("http://halt.test/slow").await;
+    world.wait_for_request("http://halt.test/slow").await;
     signal(&process, name);
     let ended = tokio::task::spawn_blocking(move || {
         let status = wait(&mut process);
@@ -230,7 +230,7 @@ async fn a_crawl_that_is_interrupted_or_killed_goes_on() {
         // Another crawl does not go on with it.
         let other = run(&site, &["crawl", "halt.test", "--depth", "0", "--json"]).await;
         assert!(other.status.success(), "{}", said(&other).1);
-        world.forget();
+        world.clear_requests();
         is_let.store(true, Ordering::SeqCst);
         let output = run(&site, &["crawl", "--resume", &id, "--output", out]).await;
         assert!(output.status.success(), "{name}: {}", said(&output).1);
@@ -255,7 +255,7 @@ async fn an_interrupted_crawl_of_a_server_is_cancelled_and_one_that_is_watched_g
     assert!(!status.success() && stderr.contains("is cancelled"), "{stderr}");
     let status = service.get(&format!("/v2/crawl/{}", id_in(&stderr))).await.body;
     assert_eq!(status["status"], "cancelled", "{status}");
-    world.forget();
+    world.clear_requests();
     let begun = service.post("/v2/crawl", r#"{"url": "http://halt.test/"}"#).await.body;
     let id = begun["id"].as_str().unwrap();
     let watch = [&["crawl", "--resume", id], at.as_slice()].concat();
@@ -270,7 +270,7 @@ async fn an_interrupted_crawl_of_a_server_is_cancelled_and_one_that_is_watched_g
 async fn lines_come_as_pages_do() {
     let world = TestWeb::builder()
         .page("http://halt.test/", Page::html("<title>Start</title><p>Start. <a href=/never>Never</a>"))
-        .page("http://halt.test/never", Page::silence())
+        .page("http://halt.test/never", Page::unresponsive())
         .start()
         .await;
     let site = Site::new(&world);

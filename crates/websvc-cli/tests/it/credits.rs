@@ -234,7 +234,7 @@ async fn a_search_that_ends_while_it_is_checked_pays_for_the_scans_that_were_don
     const SCANNER: &str = "http://scanner.test/scan";
     let world = TestWeb::builder()
         .page_with(SCANNER, |seen| match String::from_utf8_lossy(&seen.body).contains("slow") {
-            true => Page::silence(),
+            true => Page::unresponsive(),
             false => Page::new("application/json", json!({ "score": 1 }).to_string()),
         })
         .start()

@@ -257,7 +257,7 @@ async fn proxies_are_connected_to_and_asked_for_nothing() {
     let said = some.command(&["doctor"]).output().unwrap();
     assert!(!String::from_utf8_lossy(&said.stdout).contains("secret-password"));
     of(&[gone]).check("proxy.enhanced", "problem", "0 of 1");
-    assert!(proxy.asked().is_empty());
+    assert!(proxy.requests().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

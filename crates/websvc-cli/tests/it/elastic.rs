@@ -31,7 +31,7 @@ fn serve(site: &Site, providers: &str) -> Service {
 }
 
 fn server() -> FakeElasticsearch {
-    FakeElasticsearch::new("pages").open_to("ApiKey secret")
+    FakeElasticsearch::new("pages").require_authorization("ApiKey secret")
 }
 
 /// Writes pages to import, and returns where.
@@ -120,7 +120,7 @@ async fn pages_that_it_does_not_take_are_told() {
     let world = es.serve(TestWeb::builder(), "http://es.test").start().await;
     let site = Site::new(&world);
     let file = tea_pages(&site);
-    es.refuse("black");
+    es.reject_urls_with("black");
     let output = command(&site, &["index", "import", &file], r#"["es"]"#).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{errors}");
@@ -181,8 +181,8 @@ async fn one_source_that_fails_is_a_warning_and_all_empty_is_an_empty_answer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_sources_alone_are_a_timeout() {
     let world = TestWeb::builder()
-        .page(SEARCH, Page::silence())
-        .page("http://es.test/pages/_search", Page::silence())
+        .page(SEARCH, Page::unresponsive())
+        .page("http://es.test/pages/_search", Page::unresponsive())
         .start()
         .await;
     let site = Site::new(&world);

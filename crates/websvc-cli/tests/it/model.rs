@@ -97,7 +97,7 @@ async fn data_is_extracted_by_its_schema() {
     assert_eq!(body["data"]["json"], json!({ "tea": "sencha", "euros": 12 }));
     assert_eq!((body.get("warning"), body["data"].get("markdown")), (None, None), "{body}");
     assert_eq!(body["data"]["metadata"]["creditsUsed"], 1 + 4);
-    let words = FakeModel::words(&stage.asked(CHAT)[0]);
+    let words = FakeModel::prompt_text(&stage.asked(CHAT)[0]);
     for part in ["the price", "<web-content>", "Sencha is a green tea", "is an instruction to you"] {
         assert!(words.contains(part), "{words}");
     }
@@ -112,9 +112,9 @@ async fn data_that_breaks_its_schema_is_corrected_once_or_left_out() {
     let stage = Stage::new([wrong(), right]).await;
     let body = stage.scrape(json_format()).await;
     assert_eq!(body["data"]["json"]["euros"], 12, "{body}");
-    let again = FakeModel::words(&stage.asked(CHAT)[1]);
+    let again = FakeModel::prompt_text(&stage.asked(CHAT)[1]);
     assert!(again.contains("/euros"), "{again}");
-    stage.model.then([wrong(), wrong()]);
+    stage.model.push_responses([wrong(), wrong()]);
     let body = stage.scrape(json_format()).await;
     assert_eq!(body["data"]["json"], Value::Null);
     assert!(body["data"].as_object().unwrap().contains_key("json"));
@@ -131,7 +131,7 @@ async fn a_model_that_gives_nothing_is_a_warning_and_the_page_is_there() {
         (FakeModel::text("I would rather not."), "no JSON"),
         (FakeModel::text(r#"{"all":[{"tea":"sencha","euros":12},{"tea":"roo"#), "no end"),
         (cut_off(r#"{"tea":"sencha","euros":12}"#), "cut off"),
-        (Page::silence(), "did not answer"),
+        (Page::unresponsive(), "did not answer"),
         (endless, "too large"),
     ] {
         let stage = Stage::with([page], &[("WEBSVC__LLM__TIMEOUT_MS", "1500")]).await;
@@ -169,7 +169,7 @@ async fn what_a_page_says_never_stands_among_the_instructions() {
     let stage = Stage::new([wrong(), wrong()]).await;
     stage.scrape(json_format()).await;
     let again = &stage.asked(CHAT)[1];
-    let words = FakeModel::words(again);
+    let words = FakeModel::prompt_text(again);
     let (instructions, _) = words.split_once("<web-content>\n").unwrap();
     assert!(!instructions.contains("PWNED"), "{instructions}");
     assert!(words.contains("/properties/euros/type"), "{words}");
@@ -229,7 +229,7 @@ async fn what_is_written_is_written_of_clean_content() {
     assert_eq!((&body["data"]["summary"], body["data"].get("markdown")), (&json!("Tea."), None), "{body}");
     assert_eq!(body.get("warning"), None, "{body}");
     let asked = stage.asked(CHAT);
-    let words = FakeModel::words(&asked[1]);
+    let words = FakeModel::prompt_text(&asked[1]);
     assert!(asked.len() == 2 && words.contains("Rooibos") && !words.contains("PWNED"), "{words}");
     let body = stage.scrape(json!({ "formats": ["html"], "onlyCleanContent": true })).await;
     assert!(body["warning"].as_str().unwrap().contains("onlyCleanContent: no format"), "{body}");

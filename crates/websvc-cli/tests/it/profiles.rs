@@ -111,7 +111,7 @@ async fn a_profile_is_there_for_its_team_and_name_alone() {
     assert_eq!(stage.found(&reading("other")).await, UNKNOWN);
     assert_eq!(stage.found(&json!({"waitFor": 1})).await, UNKNOWN);
     // A page of a profile is in no cache and no index.
-    stage.world.forget();
+    stage.world.clear_requests();
     assert_eq!(stage.found(&reading("guest")).await, KNOWN);
     assert_eq!(stage.world.count("http://shop.test/"), 1);
     for words in ["cookiecanary", "localcanary", "basecanary"] {

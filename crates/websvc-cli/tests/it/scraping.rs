@@ -53,7 +53,7 @@ async fn results_carry_the_formats_that_were_asked_for() {
 async fn without_formats_no_page_is_fetched_and_no_key_is_there() {
     let world = tea_world().await;
     let service = indexed(&world).await;
-    world.forget();
+    world.clear_requests();
     let answer = service.search(json!({"query": "green", "scrapeOptions": {}})).await;
     let hit = result(&answer.body, "http://tea.test/green.html");
     let keys: Vec<&String> = hit.as_object().unwrap().keys().collect();
@@ -68,7 +68,7 @@ async fn a_second_search_is_served_from_the_cache() {
     let service = indexed(&world).await;
     let request = json!({"query": "green", "scrapeOptions": {"formats": ["markdown"]}});
     service.search(request.clone()).await;
-    world.forget();
+    world.clear_requests();
     let answer = service.search(request).await;
     let hit = result(&answer.body, "http://tea.test/green.html");
     assert_eq!(hit["metadata"]["cacheState"], json!("hit"), "{hit}");
@@ -134,7 +134,7 @@ async fn late_pages_do_not_hold_the_answer_up() {
 async fn min_age_and_lockdown_ask_only_the_cache() {
     let world = tea_world().await;
     let service = indexed(&world).await;
-    world.forget();
+    world.clear_requests();
     let search = |options: Value| json!({"query": "green", "scrapeOptions": options});
     let answer = service.search(search(json!({"formats": ["markdown"], "minAge": 1}))).await;
     assert_eq!((answer.status.as_u16(), &answer.body["code"]), (404, &json!("SCRAPE_NO_CACHED_DATA")));

@@ -20,7 +20,7 @@ fn instance() -> FakeSearxng {
 }
 
 async fn world_of(instance: FakeSearxng) -> TestWeb {
-    TestWeb::builder().page_with(SEARCH, move |seen| instance.answer(seen)).start().await
+    TestWeb::builder().page_with(SEARCH, move |seen| instance.respond(seen)).start().await
 }
 
 /// Starts a service with `[search] providers` and the stand-in as `[search.searxng]`.
@@ -40,7 +40,7 @@ fn urls(body: &Value) -> Vec<&str> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn index_and_searxng_are_one_list() {
-    let world = world_of(instance().silent_engine("google", "timeout")).await;
+    let world = world_of(instance().unresponsive_engine("google", "timeout")).await;
     let site = Site::new(&world);
     let service = serve(&site, r#"["index", "searxng"]"#);
     let documents = json!({"documents": [
@@ -79,7 +79,7 @@ async fn a_source_that_fails_is_named_and_alone_it_is_an_error() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_state_of_every_source_is_told() {
-    let world = world_of(FakeSearxng::new().limited("60")).await;
+    let world = world_of(FakeSearxng::new().rate_limited("60")).await;
     let site = Site::new(&world);
     let service = serve(&site, r#"["index", "searxng"]"#);
     let answer = service.get("/ready").await;
@@ -107,7 +107,7 @@ async fn nothing_found_is_an_empty_list() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_source_does_not_hold_the_answer_and_alone_it_times_out() {
-    let world = TestWeb::builder().page(SEARCH, Page::silence()).start().await;
+    let world = TestWeb::builder().page(SEARCH, Page::unresponsive()).start().await;
     let site = Site::new(&world);
     let service = serve(&site, r#"["index", "searxng"]"#);
     let answer = service.search(json!({"query": "tea", "timeout": 1000})).await;
@@ -124,7 +124,7 @@ async fn a_slow_source_does_not_hold_the_answer_and_alone_it_times_out() {
 async fn a_source_on_loopback_is_reached_and_its_neighbours_are_not() {
     let instance = FakeSearxng::new().results("general", vec![result("http://127.0.0.1:1/", "Tea")]);
     let world = TestWeb::builder()
-        .page_with("http://127.0.0.1/search", move |seen| instance.answer(seen))
+        .page_with("http://127.0.0.1/search", move |seen| instance.respond(seen))
         .start()
         .await;
     let site = Site::new(&world);

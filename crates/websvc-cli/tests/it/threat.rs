@@ -43,7 +43,7 @@ impl StandIn {
                 Page::new("application/json", json!({ "score": score }).to_string())
             }
             Mood::Failing => Page::text("down").status(500),
-            Mood::Hanging => Page::silence(),
+            Mood::Hanging => Page::unresponsive(),
             Mood::Babbling => Page::html("<p>a page of somebody else"),
         })
     }
@@ -58,7 +58,7 @@ fn asked(seen: &ReceivedRequest) -> String {
 fn scans(world: &TestWeb) -> Vec<String> {
     let mut urls: Vec<_> = world.requests().iter().filter(|seen| seen.url == SCANNER).map(asked).collect();
     urls.sort();
-    world.forget();
+    world.clear_requests();
     urls
 }
 
@@ -268,7 +268,7 @@ async fn a_page_that_leads_to_a_blocked_url_has_the_error_and_is_not_kept() {
         assert_eq!(stage.world.count(blocked), 0, "nothing is sent to {blocked}");
     }
     // The scan of the redirect's target is charged, too: two URLs, one result, no page.
-    stage.world.forget();
+    stage.world.clear_requests();
     let body = json!({ "query": "kukicha", "scrapeOptions": { "formats": ["markdown"] } });
     assert_eq!(stage.search(&key, body).await.body["creditsUsed"], 2 + 2 * 2);
     // Nothing is in the cache for those who would be allowed.
@@ -335,7 +335,7 @@ async fn a_scanner_that_is_down_is_left_alone_and_metrics_tell() {
     let stage = Stage::new(&settings).await;
     let key = stage.protected();
     stage.scanner.becomes(Mood::Failing);
-    stage.world.forget();
+    stage.world.clear_requests();
     for _ in 0..3 {
         assert!(urls(&stage.search(&key, json!({ "query": "oolong" })).await).is_empty());
     }
@@ -398,7 +398,7 @@ async fn a_request_of_zero_retention_leaves_no_verdict_and_no_trace() {
         |url: &str| json!({ "url": url, "title": "A result", "content": "of a search", "engine": "x" });
     let engine = FakeSearxng::new().results("general", vec![result(&fine), result(&risky)]);
     let (scanner, logs) = (StandIn::new(), tempfile::tempdir().unwrap());
-    let world = scanner.serve(web()).page_with("http://searx.test/search", move |seen| engine.answer(seen));
+    let world = scanner.serve(web()).page_with("http://searx.test/search", move |seen| engine.respond(seen));
     let world = world.start().await;
     let site = Site::new(&world);
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);

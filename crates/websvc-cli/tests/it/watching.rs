@@ -17,7 +17,7 @@ pub(crate) const BATCH: &str = "/v2/batch/scrape";
 
 /// A site of so many pages, and one that never comes.
 async fn site_of(pages: usize, answer_time: Duration, text: &str) -> TestWeb {
-    let mut world = TestWeb::builder().page("http://slow.test/", Page::silence());
+    let mut world = TestWeb::builder().page("http://slow.test/", Page::unresponsive());
     for number in 0..pages {
         let page = Page::html(format!("<title>{number}</title><p>Page {number}. {text}</p>"));
         world = world.page(&format!("http://list.test/{number}"), page.delay(answer_time));

@@ -391,7 +391,8 @@ async fn a_redirect_leads_nowhere() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_waits_for_a_receiver_that_hangs() {
-    let builder = TestWeb::builder().page("http://hang.test/in", Page::silence()).page(HOOK, Page::text(""));
+    let builder =
+        TestWeb::builder().page("http://hang.test/in", Page::unresponsive()).page(HOOK, Page::text(""));
     let builder = (0..12).fold(builder, |world, number| {
         world.page(
             &format!("http://list.test/{number}"),
@@ -401,7 +402,7 @@ async fn nobody_waits_for_a_receiver_that_hangs() {
     let world = builder.start().await;
     let service = Service::of(&world);
     let slow = start_at(&service, BATCH, json!({ "urls": urls(12), "webhook": "http://hang.test/in" })).await;
-    world.asked("http://hang.test/in").await;
+    world.wait_for_request("http://hang.test/in").await;
     let quick = start_at(&service, BATCH, json!({ "urls": urls(6), "webhook": HOOK })).await;
     until("the other receiver has its events", || received(&world).len() >= 8).await;
     assert_eq!(ended(&service, &slow).await["status"], "completed", "a job waits for no receiver");
@@ -412,8 +413,9 @@ async fn nobody_waits_for_a_receiver_that_hangs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_queue_of_a_team_has_the_pages_of_its_jobs() {
     let builder = TestWeb::builder();
-    let builder = (0..5)
-        .fold(builder, |world, number| world.page(&format!("http://list.test/{number}"), Page::silence()));
+    let builder = (0..5).fold(builder, |world, number| {
+        world.page(&format!("http://list.test/{number}"), Page::unresponsive())
+    });
     let world = builder.start().await;
     let site = Site::new(&world);
     let mut service = site.serve();

@@ -206,7 +206,7 @@ async fn an_unchanged_page_is_not_sent_again() {
     assert_eq!((again.report.pages, again.report.unchanged), (3, 2));
     assert_eq!(again.documents, first.documents);
     // Asking counted as fetching: what goes on from here takes all of it from the cache.
-    site.world.forget();
+    site.world.clear_requests();
     let third = site.crawl(|options| options.max_age = Duration::from_secs(3_600)).await;
     assert_eq!(third.report.pages, 3);
     assert_eq!(site.paths(), ["/robots.txt", "/sitemap.xml"]);
@@ -224,7 +224,7 @@ async fn a_crawl_that_goes_on_slowly_takes_from_the_cache_what_the_first_one_fet
     let site = Site::start(world).await;
     let begun = std::time::Instant::now();
     site.crawl(|options| options.seeds = vec!["http://a.test/last".parse().unwrap()]).await;
-    site.world.forget();
+    site.world.clear_requests();
     let crawled = site.crawl(|options| options.max_age = begun.elapsed()).await;
     assert_eq!(crawled.report.pages, 3);
     assert_eq!(site.world.count("http://a.test/last"), 0, "though it is older now than when the crawl began");

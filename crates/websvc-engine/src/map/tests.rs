@@ -186,7 +186,7 @@ async fn a_hundred_thousand_urls_are_listed_and_no_more_is_fetched_than_wanted()
     let all = json!({ "url": "a.test", "sitemap": "only", "limit": 100_000, "timeout": 300_000 });
     let paths = site.paths(all).await;
     assert_eq!((paths.len(), paths[0].as_str(), paths[99_999].as_str()), (100_000, "/p/0/0", "/p/9/999"));
-    site.world.forget();
+    site.world.clear_requests();
     let some = site.paths(json!({ "url": "a.test", "sitemap": "only", "timeout": 300_000 })).await;
     assert_eq!((some.len(), some[4_999].as_str()), (5_000, "/p/0/4999"));
     // Those that were on the way while the first was read.
@@ -325,8 +325,8 @@ async fn headers_are_for_the_host_they_were_given_for() {
 async fn when_time_is_over_what_was_found_is_the_answer() {
     let world = robots("Sitemap: http://a.test/slow.xml")
         .page("http://a.test/", Page::html("<a href=/x>x</a>"))
-        .page("http://a.test/slow.xml", Page::silence())
-        .page("http://silent.test/robots.txt", Page::silence());
+        .page("http://a.test/slow.xml", Page::unresponsive())
+        .page("http://silent.test/robots.txt", Page::unresponsive());
     let site = Site::start(world).await;
     let mapped = site.map(json!({ "url": "http://a.test/", "timeout": 2_000 })).await;
     assert!(
@@ -373,7 +373,7 @@ async fn threat_protection_takes_urls_out() {
     assert_eq!(mapped.warnings[0], "threat protection removed 1 URL");
     assert_eq!(paths(mapped), ["/", "/fine"]);
     let blocked = json!({ "url": "http://bad.a.test/", "threatProtection": protection });
-    site.world.forget();
+    site.world.clear_requests();
     let outcome = site.outcome(blocked, &policy).await;
     let Err(EngineError::Page(error)) = outcome.result else { panic!("it is blocked") };
     assert_eq!(error.code(), ErrorCode::UnsafeDomainBlocked);

@@ -125,7 +125,7 @@ async fn every_source_keeps_it() {
     let instance = FakeSearxng::new().results("general", results());
     let world = TestWeb::builder().page_with(&format!("{HOST}/search"), move |seen| {
         // It finds nothing of what it does not know.
-        if seen.url.contains("zzz") { FakeSearxng::new().answer(seen) } else { instance.answer(seen) }
+        if seen.url.contains("zzz") { FakeSearxng::new().respond(seen) } else { instance.respond(seen) }
     });
     let world = world.page_with(&format!("{HOST}/api"), |seen| api(&seen.url));
     let world = FakeElasticsearch::new("pages").serve(world, HOST).start().await;

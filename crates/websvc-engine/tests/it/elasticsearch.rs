@@ -100,7 +100,7 @@ async fn filled(server: FakeElasticsearch, base: &str) -> TestWeb {
     let world = server.serve(TestWeb::builder(), base).start().await;
     let written = writer(&world, base).write(pages()).await;
     assert_eq!(written, BulkReport { written: 6, ..BulkReport::default() });
-    world.forget();
+    world.clear_requests();
     world
 }
 
@@ -237,12 +237,12 @@ async fn further_pages_are_asked_for_until_there_are_enough() {
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let many = (0..250).map(|at| page(&format!("http://a.test/{at}"), "Tea", "Tea.", "2024-05-01T00:00:00Z"));
     writer(&world, ELASTIC).write(many.collect()).await;
-    world.forget();
+    world.clear_requests();
     let mut question = Question::new(SourceKind::Web, "tea");
     question.limit = 150;
     let (hits, _) = question.hits(&source(&world, ELASTIC)).await;
     assert_eq!((hits.len(), world.requests().len()), (150, 2));
-    world.forget();
+    world.clear_requests();
     question.limit = 1000;
     let (hits, _) = question.hits(&source(&world, ELASTIC)).await;
     assert_eq!((hits.len(), world.requests().len()), (250, 3), "until the server has no more");
@@ -259,7 +259,7 @@ async fn an_answer_of_some_shards_is_told_and_none_is_no_answer() {
     let reason = Question::new(SourceKind::Web, "nothing").reason(&source).await;
     assert_eq!(reason, "it found nothing, and 2 of its 5 shards failed");
     server.fail_shards(0);
-    server.run_out_of_time();
+    server.time_out_searches();
     let (_, warnings) = Question::new(SourceKind::Web, "tea").hits(&source).await;
     let expected = "source es: results may be missing: it ran out of time before it had looked everywhere";
     assert_eq!(warnings, [expected]);
@@ -267,7 +267,7 @@ async fn an_answer_of_some_shards_is_told_and_none_is_no_answer() {
 
 #[tokio::test]
 async fn failures_are_told_apart_without_secrets() {
-    let server = FakeElasticsearch::new("pages").open_to("Basic someone-else");
+    let server = FakeElasticsearch::new("pages").require_authorization("Basic someone-else");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let tea = Question::new(SourceKind::Web, "tea");
     let reason = tea.reason(&source(&world, ELASTIC)).await;
@@ -276,7 +276,7 @@ async fn failures_are_told_apart_without_secrets() {
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!((written.lost, written.first_failure.as_deref()), (6, Some(expected)));
 
-    let server = FakeElasticsearch::new("pages").open_to("Basic cmVhZGVyOmxlYWY=");
+    let server = FakeElasticsearch::new("pages").require_authorization("Basic cmVhZGVyOmxlYWY=");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let source_ = source(&world, ELASTIC);
     let reason = tea.reason(&source_).await;
@@ -300,7 +300,7 @@ async fn failures_are_told_apart_without_secrets() {
 
 #[tokio::test]
 async fn a_silent_server_is_given_up_after_its_time() {
-    let world = TestWeb::builder().page("http://es.test/pages/_search", Page::silence()).start().await;
+    let world = TestWeb::builder().page("http://es.test/pages/_search", Page::unresponsive()).start().await;
     let endpoint = EndpointConfig { timeout: Duration::from_millis(50), ..EndpointConfig::default() };
     let source = Elasticsearch::new(config(ELASTIC, endpoint), client(&world));
     let answer = Question::new(SourceKind::Web, "tea").ask(&source).await;
@@ -328,8 +328,8 @@ async fn a_page_is_there_once_however_often_it_is_written() {
 async fn documents_without_room_are_sent_again_and_refused_ones_counted() {
     let server = FakeElasticsearch::new("pages");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
-    server.be_busy_for(8);
-    server.refuse("coffee");
+    server.reject_next_documents(8);
+    server.reject_urls_with("coffee");
     server.fail_next("_bulk", Page::text("down").status(503));
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!((written.written, written.refused, written.lost), (5, 1, 0));
@@ -342,20 +342,20 @@ async fn documents_without_room_are_sent_again_and_refused_ones_counted() {
 async fn what_stays_without_room_is_told_as_lost() {
     let server = FakeElasticsearch::new("pages");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
-    server.be_busy_for(1_000);
+    server.reject_next_documents(1_000);
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!((written.written, written.refused, written.lost), (0, 0, 6));
-    assert_eq!(server.bulks(), 7, "once and six times more");
+    assert_eq!(server.bulk_requests(), 7, "once and six times more");
 }
 
 #[tokio::test]
 async fn a_batch_that_is_too_large_is_halved() {
     let server = FakeElasticsearch::new("pages");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
-    server.take_at_most(1_500);
+    server.limit_bulk_body(1_500);
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!((written.written, written.lost), (6, 0));
-    assert!(server.bulks() > 3);
+    assert!(server.bulk_requests() > 3);
 }
 
 #[tokio::test]
@@ -373,7 +373,7 @@ async fn an_index_of_another_mapping_is_not_written_to() {
 
 #[tokio::test]
 async fn a_mirror_that_is_silent_loses_pages_aloud_at_the_end() {
-    let world = TestWeb::builder().page("http://es.test/pages/_mapping", Page::silence()).start().await;
+    let world = TestWeb::builder().page("http://es.test/pages/_mapping", Page::unresponsive()).start().await;
     let mirror = Mirror::new(writer(&world, ELASTIC));
     let page = IndexDocument { url: "http://a.test/".to_owned(), ..IndexDocument::default() };
     mirror.enqueue(&[page.clone(), page]);

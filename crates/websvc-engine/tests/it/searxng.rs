@@ -28,7 +28,7 @@ fn instance() -> FakeSearxng {
 }
 
 async fn serve(instance: FakeSearxng) -> TestWeb {
-    TestWeb::builder().page_with(SEARCH, move |seen| instance.answer(seen)).start().await
+    TestWeb::builder().page_with(SEARCH, move |seen| instance.respond(seen)).start().await
 }
 
 fn source_with(world: &TestWeb, endpoint: EndpointConfig) -> Searxng {
@@ -139,7 +139,7 @@ async fn pages_are_asked_for_until_enough_hits_pass_the_filters() {
     let (hits, warnings) = question.hits(&source(&world)).await;
     assert_eq!((hits.len(), warnings.len(), world.requests().len()), (12, 0, 3));
     assert!(hits.iter().all(|hit| hit.url.starts_with("https://even.test/")));
-    world.forget();
+    world.clear_requests();
     question.limit = 100;
     let (hits, _) = question.hits(&source(&world)).await;
     assert_eq!((hits.len(), world.requests().len()), (50, 10), "an engine has no more than ten pages");
@@ -163,7 +163,9 @@ async fn what_the_time_range_cannot_say_is_enforced_and_undated_results_are_name
 
 #[tokio::test]
 async fn engines_that_do_not_answer_are_named() {
-    let world = serve(instance().silent_engine("google", "timeout").silent_engine("brave", "CAPTCHA")).await;
+    let world =
+        serve(instance().unresponsive_engine("google", "timeout").unresponsive_engine("brave", "CAPTCHA"))
+            .await;
     let (hits, warnings) = Question::new(SourceKind::Web, "tea").hits(&source(&world)).await;
     assert_eq!(hits.len(), 3);
     assert_eq!(warnings, ["engines did not answer: google (timeout), brave (CAPTCHA)"]);
@@ -175,7 +177,7 @@ async fn nothing_found_is_an_answer_only_when_all_engines_answered() {
     let (hits, warnings) = Question::new(SourceKind::Web, "tea").hits(&source(&world)).await;
     assert_eq!((hits, warnings), (Vec::new(), Vec::new()));
     assert_eq!(asked(&world)[0].1, "tea");
-    let world = serve(FakeSearxng::new().silent_engine("google", "timeout")).await;
+    let world = serve(FakeSearxng::new().unresponsive_engine("google", "timeout")).await;
     let reason = Question::new(SourceKind::Web, "tea").reason(&source(&world)).await;
     assert_eq!(reason, "it has no results, and engines did not answer: google (timeout)");
 }
@@ -189,7 +191,7 @@ async fn an_instance_without_json_says_what_to_change() {
 
 #[tokio::test]
 async fn a_limiter_is_left_alone_for_as_long_as_it_says() {
-    let world = serve(FakeSearxng::new().limited("120")).await;
+    let world = serve(FakeSearxng::new().rate_limited("120")).await;
     let source = source(&world);
     let question = Question::new(SourceKind::Web, "tea");
     let reason = question.reason(&source).await;
@@ -220,7 +222,7 @@ async fn answers_that_are_none_are_told_apart() {
 
 #[tokio::test]
 async fn a_silent_instance_is_given_up_after_its_time() {
-    let world = TestWeb::builder().page(SEARCH, Page::silence()).start().await;
+    let world = TestWeb::builder().page(SEARCH, Page::unresponsive()).start().await;
     let endpoint = EndpointConfig { timeout: Duration::from_millis(50), ..EndpointConfig::default() };
     let reason = Question::new(SourceKind::Web, "tea").reason(&source_with(&world, endpoint)).await;
     assert_eq!(reason, "it did not answer within 50 ms");
@@ -233,7 +235,7 @@ async fn pages_that_came_before_a_failure_are_kept() {
     let world = TestWeb::builder()
         .page_with(SEARCH, move |seen| match seen.url.contains("pageno=2") {
             true => Page::text("the question again").status(500),
-            false => instance.answer(seen),
+            false => instance.respond(seen),
         })
         .start()
         .await;
@@ -243,7 +245,7 @@ async fn pages_that_came_before_a_failure_are_kept() {
     assert_eq!(hits.len(), 10);
     assert_eq!(warnings, ["the results end after page 1: it answered with status 500"]);
     question.patience = Duration::ZERO;
-    world.forget();
+    world.clear_requests();
     let (hits, warnings) = question.hits(&source(&world)).await;
     assert_eq!((hits.len(), warnings.len(), world.requests().len()), (10, 0, 1), "no time for another page");
 }
@@ -265,7 +267,7 @@ async fn failures_in_a_row_pause_it_and_a_probe_brings_it_back() {
     let world = TestWeb::builder()
         .page_with(SEARCH, move |seen| match answers.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
             0 | 1 => Page::text("down").status(503),
-            _ => instance.answer(seen),
+            _ => instance.respond(seen),
         })
         .start()
         .await;

@@ -68,7 +68,7 @@ async fn auto_uses_the_enhanced_tier_if_the_basic_one_is_rejected() {
         let page = fixture.scrape(URL, json!({ "proxy": "auto" })).await.unwrap();
         assert!(page.markdown.unwrap().contains("Three minutes."));
         assert_eq!(page.metadata.proxy_used, Some(ProxyUsed::Stealth));
-        assert_eq!((basic.asked().len(), enhanced.asked().len()), (1, 1));
+        assert_eq!((basic.requests().len(), enhanced.requests().len()), (1, 1));
         let cached = fixture.scrape(URL, json!({ "proxy": "auto" })).await.unwrap();
         assert_eq!(cached.metadata.proxy_used, Some(ProxyUsed::Basic), "a cached page used no proxy");
     }
@@ -78,7 +78,7 @@ async fn auto_uses_the_enhanced_tier_if_the_basic_one_is_rejected() {
 async fn auto_keeps_the_basic_response_if_it_works_or_both_are_rejected() {
     let (fixture, _basic, enhanced, _second) = with_both_tiers(article(), challenge()).await;
     let page = fixture.scrape(URL, json!({})).await.unwrap();
-    assert_eq!((page.metadata.proxy_used, enhanced.asked().len()), (Some(ProxyUsed::Basic), 0));
+    assert_eq!((page.metadata.proxy_used, enhanced.requests().len()), (Some(ProxyUsed::Basic), 0));
 
     let (fixture, _basic, _enhanced, _second) =
         with_both_tiers(Page::html("<p>busy</p>").status(503), challenge()).await;
@@ -108,8 +108,8 @@ async fn basic_and_enhanced_use_only_their_own_tier() {
     let (fixture, basic, enhanced, _second) = with_both_tiers(challenge(), article()).await;
     let error = fixture.scrape(URL, json!({ "proxy": "basic" })).await.unwrap_err();
     assert!(matches!(error, ScrapeError::Blocked { .. }), "{error}");
-    assert!(enhanced.asked().is_empty());
+    assert!(enhanced.requests().is_empty());
     let page = fixture.scrape(URL, json!({ "proxy": "enhanced" })).await.unwrap();
     assert_eq!(page.metadata.proxy_used, Some(ProxyUsed::Stealth));
-    assert_eq!(basic.asked().len(), 1, "only the first request uses the basic proxy");
+    assert_eq!(basic.requests().len(), 1, "only the first request uses the basic proxy");
 }

@@ -32,12 +32,12 @@ async fn hosts_are_spread_over_the_pool_and_keep_their_proxy() {
     for number in 0..20 {
         fixture.scrape(&format!("http://{number}.test/"), json!({ "maxAge": 0 })).await.unwrap();
     }
-    let before = (first.asked().len(), second.asked().len());
+    let before = (first.requests().len(), second.requests().len());
     assert!(before.0 > 0 && before.1 > 0 && before.0 + before.1 == 20, "{before:?}");
     for number in 0..20 {
         fixture.scrape(&format!("http://{number}.test/"), json!({ "maxAge": 0 })).await.unwrap();
     }
-    assert_eq!((first.asked().len(), second.asked().len()), before, "the connections are reused");
+    assert_eq!((first.requests().len(), second.requests().len()), before, "the connections are reused");
 }
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn unreachable_proxy_is_skipped() {
     for number in 0..20 {
         fixture.scrape(&format!("http://{number}.test/"), json!({})).await.unwrap();
     }
-    assert_eq!(working.asked().len(), 20);
+    assert_eq!(working.requests().len(), 20);
 }
 
 #[tokio::test]
@@ -79,7 +79,7 @@ async fn country_has_its_own_proxies_and_cached_copies() {
         fixture.scrape("http://1.test/", options).await.unwrap();
     }
     assert_eq!(
-        (default.asked().len(), germany.asked().len()),
+        (default.requests().len(), germany.requests().len()),
         (1, 1),
         "the page for France comes from the cache of the default proxy"
     );

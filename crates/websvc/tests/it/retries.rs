@@ -53,7 +53,7 @@ async fn a_policy_of_one_attempt_repeats_nothing() {
     let world = service(vec![refusal(503), found()]).await;
     for retry in [RetryPolicy::none(), RetryPolicy { attempts: 0, ..impatient() }] {
         let client = builder(&base(&world)).retry(retry).build().unwrap();
-        world.forget();
+        world.clear_requests();
         // The first client gets the 503, the second one the 200.
         let _ = client.search("q").send().await;
         assert_eq!(world.requests().len(), 1);
@@ -152,7 +152,7 @@ async fn the_time_bounds_all_attempts_together() {
 
 #[tokio::test]
 async fn a_service_that_is_silent_is_asked_once() {
-    let world = service(vec![Page::silence()]).await;
+    let world = service(vec![Page::unresponsive()]).await;
     let client = builder(&base(&world)).timeout(Duration::from_millis(300)).build().unwrap();
     let error = client.search("q").send().await.unwrap_err();
     assert!(error.is_timeout() && !error.is_connect(), "{error:?}");

@@ -72,7 +72,7 @@ async fn every_sink_gets_every_event() {
         .with_file();
     let service = watched.serve();
     let asked = ask(&service, 5).await;
-    let messages = syslog.received(5).await;
+    let messages = syslog.wait_for_messages(5).await;
     let told = watched.until_told(5).await;
     until("the hook has all", || hooked(&hook).len() == 5).await;
     let by_syslog: Vec<Value> = messages
@@ -112,7 +112,7 @@ async fn a_killed_process_loses_no_event_of_what_was_answered() {
     }
     let answered = std::mem::take(&mut *answered.lock().unwrap());
     is_up.store(true, Ordering::SeqCst);
-    hook.forget();
+    hook.clear_requests();
     let service = watched.serve();
     // What was under way at a kill may have left an event, too, or none.
     until("the hook has all", || answered.is_subset(&HashSet::from_iter(hooked(&hook)))).await;

@@ -50,7 +50,7 @@ async fn a_telephone_and_banners_are_as_asked_for() {
         assert_eq!(*returned, expected, "{options} {page} {warning}");
         let is_blocked = expected[2] == "quiet";
         assert_eq!(stage.world.count(advert), usize::from(!is_blocked));
-        stage.world.forget();
+        stage.world.clear_requests();
     }
 }
 
@@ -81,7 +81,7 @@ async fn languages_time_zone_formats_and_coordinates_are_those_of_the_place() {
             json!(["pt-BR", ["pt-BR", "pt"], "America/Sao_Paulo", "1.234,5", -16, -48]),
         ),
     ] {
-        stage.world.forget();
+        stage.world.clear_requests();
         let actions = json!([{"type": "executeJavascript", "script": ASK}]);
         let options = json!({"formats": ["markdown"], "skipTlsVerification": true, "location": location, "actions": actions});
         let (page, _) = stage.scrape("place.test", options).await;
@@ -103,7 +103,7 @@ async fn a_telephone_is_touched_and_says_that_it_is_one() {
     for (mobile, expected) in
         [(false, json!([1280, 800, 1, false, false, false])), (true, json!([390, 844, 3, true, true, true]))]
     {
-        stage.world.forget();
+        stage.world.clear_requests();
         let options = json!({"formats": ["markdown"], "mobile": mobile, "actions": actions});
         let (page, _) = stage.scrape("screens.test", options).await;
         let returns = &page["actions"]["javascriptReturns"];

@@ -45,7 +45,7 @@ async fn applications_of_the_usual_frameworks_are_read_as_they_are_drawn() {
         assert!(page["markdown"].as_str().unwrap().contains("Well seen"), "{page}");
     }
     // What was drawn once is in the cache, and nothing is asked of the host again.
-    stage.world.forget();
+    stage.world.clear_requests();
     let (page, _) = stage.scrape("react.test", json!({"formats": ["markdown"]})).await;
     assert_eq!(page["metadata"]["cacheState"], json!("hit"));
     assert!(stage.world.requests().is_empty());

@@ -21,7 +21,10 @@ async fn a_page_in_the_browser_reaches_nothing_that_the_guard_refuses() {
     let stage = Stage::start(world, chromium, &["http://spy.test/"]).await;
     let (page, warning) = stage.scrape("spy.test", json!({"formats": ["markdown"], "waitFor": 300})).await;
     assert!(page["markdown"].as_str().unwrap_or_default().contains("refused"), "{page}");
-    assert!(warning.as_str().unwrap_or_default().contains("connection of the page to 127.0.0.1 was blocked"), "{warning}");
+    assert!(
+        warning.as_str().unwrap_or_default().contains("connection of the page to 127.0.0.1 was blocked"),
+        "{warning}"
+    );
     assert_eq!(canary.connections(), 0);
 }
 

@@ -23,7 +23,7 @@ fn star(pages: usize, answer: Duration) -> TestWebBuilder {
 
 /// Returns the shortest time from one request to the next.
 fn shortest_gap(seen: &[ReceivedRequest]) -> Duration {
-    seen.windows(2).map(|pair| pair[1].at.duration_since(pair[0].at)).min().unwrap()
+    seen.windows(2).map(|pair| pair[1].received_at.duration_since(pair[0].received_at)).min().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -36,7 +36,7 @@ async fn the_crawl_delay_of_robots_txt_is_kept_whatever_else_is_set() {
     assert_eq!(documents.len(), 6);
     let seen = pages_of(&world, "site.test");
     assert!(shortest_gap(&seen) >= Duration::from_millis(400), "{:?}", shortest_gap(&seen));
-    assert!(seen.iter().all(|seen| seen.at_once == 1));
+    assert!(seen.iter().all(|seen| seen.in_flight == 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -63,7 +63,7 @@ async fn two_crawls_of_one_host_have_one_pace_and_wait_as_long_as_it_took() {
     }
     let seen = pages_of(&world, "site.test");
     assert_eq!(seen.len(), 14);
-    assert!(seen.iter().all(|seen| seen.at_once == 1), "never two at one time");
+    assert!(seen.iter().all(|seen| seen.in_flight == 1), "never two at one time");
     // From one to the next: the time of the answer, and as long a pause.
     assert!(shortest_gap(&seen) >= 2 * answer, "{:?}", shortest_gap(&seen));
 }
@@ -93,7 +93,7 @@ async fn a_host_that_wants_to_be_left_alone_is() {
     assert_eq!(documents.len(), 3);
     let seen = pages_of(&world, "site.test");
     let place = seen.iter().position(|seen| seen.url.ends_with("/busy")).unwrap();
-    let gap = seen[place + 1].at.duration_since(seen[place].at);
+    let gap = seen[place + 1].received_at.duration_since(seen[place].received_at);
     // All of the host, not only the page. Without the header it would be two seconds.
     assert!(gap >= Duration::from_secs(4), "{gap:?}");
 }

@@ -180,7 +180,7 @@ fn record(world: &TestWeb, pages: usize) {
     let again: usize = asked.values().map(|times| times - 1).sum();
     assert!(again <= KILLS * AT_ONCE, "{again} requests were repeated, after {KILLS} kills");
     assert!(asked.values().all(|times| *times <= 1 + KILLS));
-    let most = world.requests().iter().map(|seen| seen.at_once).max().unwrap();
+    let most = world.requests().iter().map(|seen| seen.in_flight).max().unwrap();
     // What was under way at a kill may still be on its way when the next process begins.
     assert!(most <= 2 * PER_HOST, "{most} requests at one time");
     in_order(&seen.iter().map(|seen| seen.url.as_str()).collect::<Vec<_>>(), pages);

@@ -74,7 +74,7 @@ impl Stage {
         let query = mark.named("query");
         hashed.push(&query);
         let mark = Mark::of(&mark.named("")).and_hash_of(&hashed);
-        let mirror = FakeElasticsearch::new("pages").open_to("ApiKey secret");
+        let mirror = FakeElasticsearch::new("pages").require_authorization("ApiKey secret");
         let world = web.start(&mark, &mirror).await;
         let site = Site::new(&world);
         let (scratch, logs) = (TempDir::new().unwrap(), TempDir::new().unwrap().keep());

@@ -67,7 +67,7 @@ impl Web {
             let refusal = json!({ "error": format!("cannot be searched: {}", seen.url) }).to_string();
             match seen.url.contains(&failing) {
                 true => Page::new("application/json", refusal).status(500),
-                false => engine.answer(seen),
+                false => engine.respond(seen),
             }
         });
         let moved_to = format!("http://{}/{}", mark.host("landing"), mark.named("landing"));

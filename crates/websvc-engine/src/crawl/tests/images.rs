@@ -56,7 +56,7 @@ async fn sizes_are_learned_once_and_known_to_the_next_crawl() {
         assert_eq!((seen.header("range"), seen.header("accept-encoding")), (Some(RANGE), Some("identity")));
     }
 
-    site.world.forget();
+    site.world.clear_requests();
     let again = site.crawl(|_| {}).await;
     assert_eq!(sizes(&again, "/next"), expected);
     assert_eq!(again.report.image_sizes, 0);
