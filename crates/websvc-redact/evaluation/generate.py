@@ -1,13 +1,13 @@
-"""Makes texts with personal data for `cargo run --release -p websvc-redact --example evaluate`.
+"""Generates texts with personal data for `cargo run --release -p websvc-redact --example evaluate`.
 
-Names, addresses, numbers come from PyPI `faker` (pinned below), so that nobody who wrote a rule chose them; the
-sentences are of two lists. The rules may be improved by looking at what goes wrong in the first (`development`); of the
-second (`held-out`: other sentences, other countries, another seed) only the figures are looked at.
+Names, addresses and numbers come from PyPI `faker` (pinned below), so that the authors of the rules did not choose them.
+There are two lists of sentences. The rules may be improved by the mistakes in the first one (`development`). Of the
+second one (`held-out`: other sentences, other countries, another seed), only the results may be read.
 
     python -m venv VENV && VENV/bin/pip install faker==FAKER
     VENV/bin/python crates/websvc-redact/evaluation/generate.py held-out 40 > FILE
 
-Each line of the output is a JSON object: `locale`, `text`, and `gold`, a list of kind, first byte, byte behind the last.
+Each line of the output is a JSON object: `locale`, `text`, and `gold`, a list of kind, first byte, and the byte after the last.
 """
 
 import json
@@ -19,7 +19,7 @@ import faker
 FAKER = "40.54.0"
 
 # {P} a person, {E} mail, {T} telephone, {A} an address, {C} a city, {I} an IBAN, {K} a card, {W} a password.
-# What is in <> is no personal data of these kinds: <company>, <job>, <text>.
+# Slots in <> are not personal data of these kinds: <company>, <job>, <text>.
 SENTENCES = {
     "development": {
         "en": [
@@ -133,7 +133,7 @@ SENTENCES = {
     },
 }
 
-# What writes which sentences; languages without sentences of their own are met in English texts.
+# The language of the sentences by locale; English for languages without sentences.
 LOCALES = {
     "development": {
         "en_US": "en", "en_AU": "en", "de_DE": "de", "de_CH": "de", "fr_FR": "fr", "es_ES": "es", "it_IT": "it",
@@ -154,9 +154,9 @@ KINDS = {
 
 def value(fake, slot):
     if slot == "P":
-        # First and last name alone: titles and suffixes are no part of what has to be found.
+        # First and last name only: titles and suffixes need not be found.
         return f"{fake.first_name()} {fake.last_name()}"
-    made = {
+    generators = {
         "E": fake.email,
         "T": fake.phone_number,
         "A": lambda: fake.address().replace("\n", ", "),
@@ -168,7 +168,7 @@ def value(fake, slot):
         "job": fake.job,
         "text": lambda: fake.text(max_nb_chars=160).replace("\n", " "),
     }
-    return made[slot]()
+    return generators[slot]()
 
 
 def fill(fake, sentence):
@@ -182,18 +182,18 @@ def fill(fake, sentence):
         text += rest[:at]
         close = rest.index("}" if rest[at] == "{" else ">", at)
         slot = rest[at + 1 : close]
-        made = value(fake, slot)
+        generated = value(fake, slot)
         if rest[at] == "{":
             start = len(text.encode())
-            gold.append([KINDS[slot], start, start + len(made.encode())])
-        text += made
+            gold.append([KINDS[slot], start, start + len(generated.encode())])
+        text += generated
         rest = rest[close + 1 :]
     return text, gold
 
 
 def main():
     if faker.VERSION != FAKER:
-        sys.exit(f"faker {faker.VERSION} is installed; the figures were made with {FAKER}")
+        sys.exit(f"faker {faker.VERSION} is installed; the published results are those of {FAKER}")
     which, rounds = sys.argv[1], int(sys.argv[2])
     seed = {"development": 1, "held-out": 2}[which]
     for locale, language in LOCALES[which].items():

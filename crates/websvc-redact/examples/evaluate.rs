@@ -1,8 +1,8 @@
-//! Tells how much is found, and how much of it is right, on texts of `evaluation/generate.py`:
+//! Measures precision and recall on texts of `evaluation/generate.py`:
 //! `cargo run --release -p websvc-redact --example evaluate -- FILE [aggressive] [wrong] [by-locale]`.
 //!
-//! A finding is right when it covers a piece of personal data whole and is of its kind, or lies within one (an address
-//! may be found in pieces); it is wrong when it meets none of its kind. With `wrong` each mistake is printed.
+//! A piece of personal data is found if findings cover it completely and at least one of them has its kind. A finding
+//! is correct if it overlaps a piece of its kind. With `wrong`, each mistake is printed.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -12,28 +12,28 @@ use std::ops::Range;
 use serde::Deserialize;
 use websvc_redact::{Finding, Kind, Options, RedactMode, Syntax, redact};
 
-/// A text, and what is in it.
+/// A text with its personal data.
 #[derive(Deserialize)]
 struct Text {
     locale: String,
     text: String,
-    /// Kind, first byte, byte behind the last.
+    /// Kind, first byte, and the byte after the last.
     gold: Vec<(String, usize, usize)>,
 }
 
-/// Correct and wrong findings of one kind.
+/// Counts for one kind: pieces that were found or missed, and findings that are correct or wrong.
 #[derive(Debug, Clone, Copy, Default)]
 struct Score {
     hits: u32,
     misses: u32,
-    right: u32,
+    correct: u32,
     wrong: u32,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
-    let file = arguments.first().ok_or("give the file that evaluation/generate.py made")?;
+    let file = arguments.first().ok_or("expected the file that evaluation/generate.py wrote")?;
     let mode = if has("aggressive") { RedactMode::Aggressive } else { RedactMode::Fast };
     let options = Options { mode, ..Options::default() };
     let mut scores: BTreeMap<(String, Kind), Score> = BTreeMap::new();
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     for ((locale, kind), score) in scores {
         let share = |part: u32, rest: u32| f64::from(part) / f64::from((part + rest).max(1));
-        let (precision, recall) = (share(score.right, score.wrong), share(score.hits, score.misses));
+        let (precision, recall) = (share(score.correct, score.wrong), share(score.hits, score.misses));
         let name = kind.name();
         writeln!(out, "{locale:5} {name:9} precision {precision:.3} recall {recall:.3} {score:?}")?;
     }
@@ -71,28 +71,28 @@ fn judge(text: &Text, findings: &[Finding], kind: Kind) -> (Score, Vec<String>) 
     let found: Vec<Range<usize>> =
         findings.iter().filter(|finding| finding.kind == kind).map(|finding| finding.range.clone()).collect();
     let (mut score, mut mistakes) = (Score::default(), Vec::new());
-    for place in &gold {
-        if is_covered(&text.text, place, findings) && found.iter().any(|found| meets(found, place)) {
+    for piece in &gold {
+        if is_covered(&text.text, piece, findings) && found.iter().any(|found| overlaps(found, piece)) {
             score.hits += 1;
         } else {
             score.misses += 1;
             mistakes.push(format!(
                 "missed {}: {:?} in {:?}",
                 kind.name(),
-                &text.text[place.clone()],
+                &text.text[piece.clone()],
                 text.text
             ));
         }
     }
-    for place in found {
-        if gold.iter().any(|gold| meets(gold, &place)) {
-            score.right += 1;
+    for range in found {
+        if gold.iter().any(|gold| overlaps(gold, &range)) {
+            score.correct += 1;
         } else {
             score.wrong += 1;
             mistakes.push(format!(
                 "wrong {}: {:?} in {:?}",
                 kind.name(),
-                &text.text[place.clone()],
+                &text.text[range.clone()],
                 text.text
             ));
         }
@@ -100,20 +100,20 @@ fn judge(text: &Text, findings: &[Finding], kind: Kind) -> (Score, Vec<String>) 
     (score, mistakes)
 }
 
-/// Tells whether nothing but marks and space of a piece of personal data is left.
-fn is_covered(text: &str, place: &Range<usize>, findings: &[Finding]) -> bool {
-    let hidden = |at: usize| findings.iter().any(|finding| finding.range.contains(&at));
-    text[place.clone()].char_indices().all(|(at, c)| !c.is_alphanumeric() || hidden(place.start + at))
+/// Returns whether findings cover all letters and digits of a piece of personal data.
+fn is_covered(text: &str, piece: &Range<usize>, findings: &[Finding]) -> bool {
+    let is_redacted = |at: usize| findings.iter().any(|finding| finding.range.contains(&at));
+    text[piece.clone()].char_indices().all(|(at, c)| !c.is_alphanumeric() || is_redacted(piece.start + at))
 }
 
-fn meets(one: &Range<usize>, other: &Range<usize>) -> bool {
+fn overlaps(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
 fn add(sum: &mut Score, score: Score) {
-    let Score { hits, misses, right, wrong } = score;
+    let Score { hits, misses, correct, wrong } = score;
     sum.hits += hits;
     sum.misses += misses;
-    sum.right += right;
+    sum.correct += correct;
     sum.wrong += wrong;
 }

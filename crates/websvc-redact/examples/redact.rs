@@ -1,4 +1,5 @@
-//! Redacts what comes in and tells how fast: `cargo run --release -p websvc-redact --example redact [aggressive] < text`.
+//! Redacts standard input and prints the speed:
+//! `cargo run --release -p websvc-redact --example redact [aggressive] < text`.
 
 use std::io::{Read, Write, stderr, stdin, stdout};
 use std::time::Instant;
@@ -11,7 +12,7 @@ fn main() -> std::io::Result<()> {
     let options = Options { mode, ..Options::default() };
     let mut text = String::new();
     stdin().read_to_string(&mut text)?;
-    // The first text pays for the table of the gazetteer.
+    // Builds the table of the gazetteer before the measurement.
     redact("Berlin", Syntax::Markdown, &options);
     let started = Instant::now();
     let redaction = redact(&text, Syntax::Markdown, &options);
@@ -20,7 +21,7 @@ fn main() -> std::io::Result<()> {
     let megabytes = text.len() as f64 / 1e6;
     writeln!(
         stderr(),
-        "{megabytes:.2} MB, {} findings, {:.1} MB/s, {:.2} bytes looked at per byte",
+        "{megabytes:.2} MB, {} findings, {:.1} MB/s, {:.2} bytes examined per byte",
         redaction.findings.len(),
         megabytes / seconds,
         redaction.work as f64 / text.len().max(1) as f64,

@@ -1,4 +1,4 @@
-//! Addresses of streets: by the words that streets are called with in many languages, and the number of a house.
+//! Street addresses: found by words in the names of streets, in many languages, and by house numbers.
 
 use crate::kind::Kind;
 use crate::lexicon::WordSense;
@@ -7,26 +7,27 @@ use crate::postcode;
 use crate::scan::{Scan, TextPart};
 use crate::word::{self, Gap, Word};
 
-/// Endings of the last word of a street whose number follows.
-const ENDINGS: &[&str] = &[
+/// Suffixes of the last word of a street, before its number.
+const SUFFIXES: &[&str] = &[
     "straße", "strasse", "platz", "weg", "allee", "gasse", "damm", "ufer", "chaussee", "straat", "laan",
     "plein", "gracht", "kade", "dreef", "singel", "gatan", "vägen", "gränd", "torget", "gade", "vej",
     "veien", "vegen", "katu", "kuja", "str",
 ];
+/// Directions in the names of English streets.
 const DIRECTIONS: &[&str] = &["N", "S", "E", "W", "NE", "NW", "SE", "SW"];
 
-/// Looks for an address that begins with the number of a house.
+/// Finds an address that starts with a house number.
 pub(crate) fn number_first(scan: &mut Scan<'_>, part: TextPart, at: usize) {
     if !scan.wants(Kind::Location) {
         return;
     }
-    let before = scan.text[part.start..at].chars().next_back();
-    if before
+    let preceding = scan.text[part.start..at].chars().next_back();
+    if preceding
         .is_some_and(|c| !(c.is_whitespace() || matches!(c, '(' | '*' | '|' | ':' | ',' | '_' | '"' | '>')))
     {
         return;
     }
-    let Some(end) = house(scan, part, at) else { return };
+    let Some(end) = house_number_end(scan, part, at) else { return };
     let comma = word::skip(scan, part, end, Gap::Comma);
     let Some(first) =
         word::next(scan, part, end, Gap::Space).or_else(|| word::next(scan, part, end, Gap::Comma))
@@ -43,22 +44,22 @@ pub(crate) fn number_first(scan: &mut Scan<'_>, part: TextPart, at: usize) {
     } else {
         first
     };
-    let end = if first.meaning.is(WordSense::FRENCH_STREET) {
-        french(scan, part, &first)
+    let end = if first.senses.is(WordSense::FRENCH_STREET) {
+        french_street_end(scan, part, &first)
     } else if comma.is_none() {
-        english(scan, part, &first)
+        english_street_end(scan, part, &first)
     } else {
         None
     };
     if let Some(end) = end {
-        let end = tail(scan, part, end, 5);
-        scan.find(Kind::Location, at..end);
+        let end = address_end(scan, part, end, 5);
+        scan.record(Kind::Location, at..end);
         scan.resume = scan.resume.max(end);
     }
 }
 
-/// Returns the end of the number of a house: `12`, `12b`, `12-14`, `12/3`.
-fn house(scan: &Scan<'_>, part: TextPart, at: usize) -> Option<usize> {
+/// Returns the end of a house number: `12`, `12b`, `12-14`, `12/3`.
+fn house_number_end(scan: &Scan<'_>, part: TextPart, at: usize) -> Option<usize> {
     let bytes = &scan.bytes()[at..part.end];
     let digits = |from: usize| {
         bytes[from.min(bytes.len())..].iter().take(6).take_while(|b| b.is_ascii_digit()).count()
@@ -68,52 +69,54 @@ fn house(scan: &Scan<'_>, part: TextPart, at: usize) -> Option<usize> {
     if bytes.get(end).is_some_and(|b| matches!(b, b'-' | b'/')) && digits(end + 1) > 0 {
         end += 1 + digits(end + 1);
     }
-    let letter = bytes.get(end).is_some_and(u8::is_ascii_alphabetic);
-    let alone = !bytes.get(end + 1).is_some_and(u8::is_ascii_alphanumeric);
-    if letter && alone {
+    let has_letter = bytes.get(end).is_some_and(u8::is_ascii_alphabetic);
+    let is_single = !bytes.get(end + 1).is_some_and(u8::is_ascii_alphanumeric);
+    if has_letter && is_single {
         end += 1;
     }
-    let goes_on = bytes.get(end).is_some_and(u8::is_ascii_alphanumeric)
+    let continues = bytes.get(end).is_some_and(u8::is_ascii_alphanumeric)
         || bytes.get(end).is_some_and(|b| matches!(b, b'.' | b',')) && digits(end + 1) > 0
         || bytes.get(end) == Some(&b'%');
-    ((1..=5).contains(&first) && !goes_on).then_some(at + end)
+    ((1..=5).contains(&first) && !continues).then_some(at + end)
 }
 
-fn french(scan: &mut Scan<'_>, part: TextPart, kind: &Word<'_>) -> Option<usize> {
+/// Returns the end of a French street that starts with its kind: `rue de la Paix`.
+fn french_street_end(scan: &mut Scan<'_>, part: TextPart, kind: &Word<'_>) -> Option<usize> {
     let mut end = kind.end;
-    let mut named = None;
+    let mut name_end = None;
     for _ in 0..6 {
         let Some(next) = word::next(scan, part, end, Gap::Dot) else { break };
-        if next.capital || next.text.contains(['\'', '’']) {
-            named = Some(next.end);
-        } else if !next.meaning.is(WordSense::SMALL) {
+        if next.is_capitalized || next.text.contains(['\'', '’']) {
+            name_end = Some(next.end);
+        } else if !next.senses.is(WordSense::SMALL) {
             break;
         }
         end = next.end;
     }
-    named
+    name_end
 }
 
-fn english(scan: &mut Scan<'_>, part: TextPart, first: &Word<'_>) -> Option<usize> {
+/// Returns the end of an English street that ends with its kind: `Baker Street`.
+fn english_street_end(scan: &mut Scan<'_>, part: TextPart, first: &Word<'_>) -> Option<usize> {
     let mut word = *first;
     for count in 0..5 {
-        let direction = DIRECTIONS.contains(&word.text);
-        let named = count > 0;
-        if named && word.meaning.is(WordSense::STREET) {
-            return Some(direction_behind(scan, part, abbreviated(scan, part, &word)));
+        let is_direction = DIRECTIONS.contains(&word.text);
+        let has_name = count > 0;
+        if has_name && word.senses.is(WordSense::STREET) {
+            return Some(direction_end(scan, part, abbreviation_end(scan, part, &word)));
         }
-        if named && word.meaning.is(WordSense::WEAK_STREET) {
-            let end = direction_behind(scan, part, abbreviated(scan, part, &word));
+        if has_name && word.senses.is(WordSense::WEAK_STREET) {
+            let end = direction_end(scan, part, abbreviation_end(scan, part, &word));
             let rest = &scan.text[end..part.end];
-            let stops = rest.is_empty()
+            let is_end = rest.is_empty()
                 || rest.starts_with([',', '\n', '|', ';', ')', '*', '<'])
                 || rest.starts_with(". ")
                 || rest.starts_with(" |")
                 || word::next(scan, part, end, Gap::Space)
-                    .is_some_and(|next| next.meaning.is(WordSense::UNIT));
-            return stops.then_some(end);
+                    .is_some_and(|next| next.senses.is(WordSense::UNIT));
+            return is_end.then_some(end);
         }
-        if !word.capital && !direction {
+        if !word.is_capitalized && !is_direction {
             return None;
         }
         word = word::next(scan, part, word.end, Gap::Dot)?;
@@ -121,56 +124,58 @@ fn english(scan: &mut Scan<'_>, part: TextPart, first: &Word<'_>) -> Option<usiz
     None
 }
 
-/// Takes the full stop of an abbreviation with it.
-fn abbreviated(scan: &Scan<'_>, part: TextPart, word: &Word<'_>) -> usize {
-    let dot = word.text.len() <= 4 && scan.bytes()[word.end..part.end].first() == Some(&b'.');
-    let ends = scan.bytes()[word.end..part.end].get(1).is_none_or(|b| matches!(b, b'\n'));
-    if dot && !ends { word.end + 1 } else { word.end }
+/// Returns the end of a word with the full stop of an abbreviation.
+fn abbreviation_end(scan: &Scan<'_>, part: TextPart, word: &Word<'_>) -> usize {
+    let has_stop = word.text.len() <= 4 && scan.bytes()[word.end..part.end].first() == Some(&b'.');
+    let ends_line = scan.bytes()[word.end..part.end].get(1).is_none_or(|b| matches!(b, b'\n'));
+    if has_stop && !ends_line { word.end + 1 } else { word.end }
 }
 
-fn direction_behind(scan: &mut Scan<'_>, part: TextPart, end: usize) -> usize {
+/// Returns the end of a direction after `end`; `end` if there is none.
+fn direction_end(scan: &mut Scan<'_>, part: TextPart, end: usize) -> usize {
     match word::next(scan, part, end, Gap::Space) {
         Some(next) if DIRECTIONS.contains(&next.text) => next.end,
         Some(_) | None => end,
     }
 }
 
-/// Looks for an address whose street begins or ends with this word, the number being behind it.
+/// Finds an address whose street starts or ends with this word and is followed by the number.
 pub(crate) fn word(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
     if !scan.wants(Kind::Location) {
         return;
     }
     let found = if word.text.len() == 1 {
-        if word.text == "P" { post_box(scan, part, word).map(|end| (word.start, end)) } else { None }
-    } else if is_head(word) {
-        let sure = word.meaning.is(WordSense::STREET_HEAD);
-        let end = headed(scan, part, word).filter(|end| sure || !counts(scan, part, *end));
-        end.map(|end| (word.start, end))
-    } else if may_be_numbered(scan, part, word) && is_ending(word) {
-        numbered(scan, part, word.end).map(|end| (names_before(scan, part, word), end))
-    } else if word.capital {
-        post_box(scan, part, word).map(|end| (word.start, end))
+        if word.text == "P" { post_box_end(scan, part, word).map(|end| (word.start, end)) } else { None }
+    } else if is_street_head(word) {
+        let is_certain = word.senses.is(WordSense::STREET_HEAD);
+        let end = headed_street_end(scan, part, word);
+        end.filter(|end| is_certain || !is_quantity(scan, part, *end)).map(|end| (word.start, end))
+    } else if may_be_numbered(scan, part, word) && ends_street(word) {
+        street_number_end(scan, part, word.end).map(|end| (street_name_start(scan, part, word), end))
+    } else if word.is_capitalized {
+        post_box_end(scan, part, word).map(|end| (word.start, end))
     } else {
         None
     };
     if let Some((start, end)) = found {
-        let end = tail(scan, part, end, 5);
-        scan.find(Kind::Location, start..end);
+        let end = address_end(scan, part, end, 5);
+        scan.record(Kind::Location, start..end);
         scan.resume = scan.resume.max(end);
     }
 }
 
-/// Returns whether the number is a quantity of what follows it: `Via Slack 20 messages`.
-fn counts(scan: &Scan<'_>, part: TextPart, end: usize) -> bool {
+/// Returns whether the number is a quantity of the next word: `Via Slack 20 messages`.
+fn is_quantity(scan: &Scan<'_>, part: TextPart, end: usize) -> bool {
     matches!(scan.bytes()[end..part.end], [b' ', b'a'..=b'z', ..])
 }
 
-fn is_head(word: &Word<'_>) -> bool {
-    word.meaning.is(WordSense::STREET_HEAD)
-        || (word.capital && word.meaning.is(WordSense::CAPITAL_STREET_HEAD))
+/// Returns whether a street may start with this word.
+fn is_street_head(word: &Word<'_>) -> bool {
+    word.senses.is(WordSense::STREET_HEAD)
+        || (word.is_capitalized && word.senses.is(WordSense::CAPITAL_STREET_HEAD))
 }
 
-/// Returns whether a number may follow: a cheap test before the others.
+/// Returns whether a number may follow; a cheap check before the others.
 fn may_be_numbered(scan: &Scan<'_>, part: TextPart, word: &Word<'_>) -> bool {
     match scan.bytes()[word.end..part.end] {
         [b' ', next, ..] | [b',' | b'.', b' ', next, ..] | [b'.', next, ..] => {
@@ -180,26 +185,27 @@ fn may_be_numbered(scan: &Scan<'_>, part: TextPart, word: &Word<'_>) -> bool {
     }
 }
 
-fn is_ending(word: &Word<'_>) -> bool {
-    if !word.capital {
+/// Returns whether a street may end with this word.
+fn ends_street(word: &Word<'_>) -> bool {
+    if !word.is_capitalized {
         return matches!(word.text, "utca" | "utja");
     }
-    word.meaning.is(WordSense::STREET_LAST)
+    word.senses.is(WordSense::STREET_LAST)
         || (word.text.len() >= 6
-            && ENDINGS.iter().any(|end| word.text.ends_with(end) && word.text.len() >= end.len() + 2))
+            && SUFFIXES.iter().any(|end| word.text.ends_with(end) && word.text.len() >= end.len() + 2))
 }
 
-/// Reads the name of a street behind its head, and the number.
-fn headed(scan: &mut Scan<'_>, part: TextPart, head: &Word<'_>) -> Option<usize> {
+/// Returns the end of a street that starts with `head`: its name and its number.
+fn headed_street_end(scan: &mut Scan<'_>, part: TextPart, head: &Word<'_>) -> Option<usize> {
     let mut end = head.end;
     for count in 0..6 {
         if count > 0
-            && let Some(end) = numbered(scan, part, end)
+            && let Some(end) = street_number_end(scan, part, end)
         {
             return Some(end);
         }
         let next = word::next(scan, part, end, Gap::Dot)?;
-        if !next.capital && !next.meaning.is(WordSense::SMALL) {
+        if !next.is_capitalized && !next.senses.is(WordSense::SMALL) {
             return None;
         }
         end = next.end;
@@ -207,8 +213,8 @@ fn headed(scan: &mut Scan<'_>, part: TextPart, head: &Word<'_>) -> Option<usize>
     None
 }
 
-/// Returns the end of the number that follows a street: ` 12`, `, 12b`, `, n.º 5`, `, д. 3`.
-fn numbered(scan: &mut Scan<'_>, part: TextPart, end: usize) -> Option<usize> {
+/// Returns the end of the number after a street: ` 12`, `, 12b`, `, n.º 5`, `, д. 3`.
+fn street_number_end(scan: &mut Scan<'_>, part: TextPart, end: usize) -> Option<usize> {
     const SIGNS: &[&str] = &[
         "n.º ", "nº ", "n° ", "no. ", "No. ", "Nr. ", "nr ", "nr. ", "д. ", "буд. ", "№ ", "№", "n. ", "č. ",
     ];
@@ -216,21 +222,22 @@ fn numbered(scan: &mut Scan<'_>, part: TextPart, end: usize) -> Option<usize> {
     let rest = &scan.text[at..part.end];
     let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign)).map_or(0, |sign| sign.len());
     scan.work += 8;
-    let number = house(scan, part, at + sign)?;
+    let number = house_number_end(scan, part, at + sign)?;
     let digits = scan.bytes()[at + sign..number].iter().filter(|b| b.is_ascii_digit()).count();
-    // Four digits are a year as often as a house.
+    // A number of four digits is often a year.
     (number > at + sign && digits <= 3 || sign > 0).then_some(number)
 }
 
-/// Returns the beginning of the words of a name that ends with this one: `Alte Schönhauser Straße`.
-fn names_before(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> usize {
-    let alone = word.meaning.is(WordSense::STREET_LAST);
+/// Returns the start of the name of a street that ends with this word: `Alte Schönhauser Straße`.
+fn street_name_start(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> usize {
+    let is_kind = word.senses.is(WordSense::STREET_LAST);
     let mut start = word.start;
     for _ in 0..2 {
         let Some(before) = word::before(scan, part, start) else { break };
-        let name = before.chars().next().is_some_and(char::is_uppercase) && before.chars().count() > 1;
-        let article = ["Die", "Der", "Das", "In", "Am", "Im", "An", "Adresse", "Anschrift"].contains(&before);
-        if !alone || !name || article {
+        let is_name = before.chars().next().is_some_and(char::is_uppercase) && before.chars().count() > 1;
+        let is_other =
+            ["Die", "Der", "Das", "In", "Am", "Im", "An", "Adresse", "Anschrift"].contains(&before);
+        if !is_kind || !is_name || is_other {
             break;
         }
         start -= before.len() + 1;
@@ -239,7 +246,8 @@ fn names_before(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> usize {
     start
 }
 
-fn post_box(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> Option<usize> {
+/// Returns the end of a post box that starts with this word: `P.O. Box 123`.
+fn post_box_end(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> Option<usize> {
     const BOXES: &[&str] = &[
         "P.O. Box ",
         "PO Box ",
@@ -263,20 +271,21 @@ fn post_box(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> Option<usiz
     (digits > 0).then_some(word.start + length + digits)
 }
 
-/// Returns the end of what follows a street and is of the address: a flat, a postal code, a city, a state, a country.
-fn tail(scan: &mut Scan<'_>, part: TextPart, end: usize, depth: u8) -> usize {
+/// Returns the end of the address whose street ends at `end`: of a unit, postal code, city, state or country.
+fn address_end(scan: &mut Scan<'_>, part: TextPart, end: usize, depth: u8) -> usize {
     if depth == 0 {
         return end;
     }
     let at = word::skip(scan, part, end, Gap::Comma).or_else(|| word::skip(scan, part, end, Gap::Space));
     let Some(at) = at else { return end };
-    match item(scan, part, at, depth) {
-        Some(next) => tail(scan, part, next, depth - 1),
+    match address_item_end(scan, part, at, depth) {
+        Some(next) => address_end(scan, part, next, depth - 1),
         None => end,
     }
 }
 
-fn item(scan: &mut Scan<'_>, part: TextPart, at: usize, depth: u8) -> Option<usize> {
+/// Returns the end of one item of an address, such as the postal code.
+fn address_item_end(scan: &mut Scan<'_>, part: TextPart, at: usize, depth: u8) -> Option<usize> {
     let bytes = scan.bytes();
     let first = *bytes[at..part.end].first()?;
     if first == b'#' {
@@ -284,54 +293,55 @@ fn item(scan: &mut Scan<'_>, part: TextPart, at: usize, depth: u8) -> Option<usi
         return (digits > 0).then_some(at + 1 + digits);
     }
     if first.is_ascii_digit() {
-        return code_and_city(scan, part, at);
+        return code_and_city_end(scan, part, at);
     }
     let c = scan.text[at..part.end].chars().next()?;
     if !c.is_alphabetic() {
         return None;
     }
     let word = word::word(scan, part, at);
-    if word.meaning.is(WordSense::UNIT) {
+    if word.senses.is(WordSense::UNIT) {
         let unit = word::skip(scan, part, word.end, Gap::Dot)?;
         let length = bytes[unit..part.end]
             .iter()
             .take(8)
             .take_while(|b| b.is_ascii_alphanumeric() || **b == b'#')
             .count();
-        let numbered = bytes[unit..unit + length].iter().any(u8::is_ascii_digit) || length == 1;
-        return numbered.then_some(unit + length);
+        let has_number = bytes[unit..unit + length].iter().any(u8::is_ascii_digit) || length == 1;
+        return has_number.then_some(unit + length);
     }
-    if word.upper && STATES.contains(&word.text) {
-        return Some(postcode::behind_state(scan, part, word.end).unwrap_or(word.end));
+    if word.is_uppercase && STATES.contains(&word.text) {
+        return Some(postcode::code_after_state(scan, part, word.end).unwrap_or(word.end));
     }
     if let Some(end) = postcode::code(scan, part, &word) {
         return Some(end);
     }
-    if !word.capital {
+    if !word.is_capitalized {
         return None;
     }
-    if let Some((end, _)) = place::phrase(scan, part, &word) {
-        return Some(end);
+    if let Some(name) = place::place_name(scan, part, &word) {
+        return Some(name.end);
     }
-    city(scan, part, &word, depth)
+    unknown_city_end(scan, part, &word, depth)
 }
 
-/// A city that is not known counts before what only an address has.
-fn city(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>, depth: u8) -> Option<usize> {
+/// Returns the end of a city that is not in the gazetteer; it counts only before another item of an address.
+fn unknown_city_end(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>, depth: u8) -> Option<usize> {
     let mut end = word.end;
     for _ in 0..3 {
-        let reached = tail(scan, part, end, depth.saturating_sub(2).min(1));
-        if reached > end && !scan.text[end..reached].bytes().all(|b| b.is_ascii_alphabetic() || b == b' ') {
+        let item_end = address_end(scan, part, end, depth.saturating_sub(2).min(1));
+        if item_end > end && !scan.text[end..item_end].bytes().all(|b| b.is_ascii_alphabetic() || b == b' ') {
             return Some(end);
         }
-        let next = word::next(scan, part, end, Gap::Space).filter(|next| next.capital)?;
+        let next = word::next(scan, part, end, Gap::Space).filter(|next| next.is_capitalized)?;
         end = next.end;
     }
     None
 }
 
-/// `10115 Berlin`, `1012 AB Amsterdam`, `00-001 Warszawa`, `114 55 Stockholm`, `94105`
-fn code_and_city(scan: &mut Scan<'_>, part: TextPart, at: usize) -> Option<usize> {
+/// Returns the end of a postal code, and of the city after it: `10115 Berlin`, `1012 AB Amsterdam`, `00-001 Warszawa`,
+/// `114 55 Stockholm`, `94105`.
+fn code_and_city_end(scan: &mut Scan<'_>, part: TextPart, at: usize) -> Option<usize> {
     let bytes = &scan.bytes()[at..part.end];
     let mut length = bytes.iter().take(10).take_while(|b| b.is_ascii_digit() || matches!(b, b'-')).count();
     let digits = bytes[..length].iter().filter(|b| b.is_ascii_digit()).count();
@@ -352,8 +362,9 @@ fn code_and_city(scan: &mut Scan<'_>, part: TextPart, at: usize) -> Option<usize
     }
     for _ in 0..3 {
         let Some(next) = word::next(scan, part, end, Gap::Space) else { break };
-        let joins = matches!(next.text, "am" | "an" | "de" | "der" | "la" | "le" | "sur" | "im" | "den");
-        if !next.capital && !joins {
+        let is_particle =
+            matches!(next.text, "am" | "an" | "de" | "der" | "la" | "le" | "sur" | "im" | "den");
+        if !next.is_capitalized && !is_particle {
             break;
         }
         end = next.end;

@@ -22,7 +22,7 @@ const HONORIFICS: &[&str] = &[
     "교수",
 ];
 /// Words before an honorific that are not names.
-const NO_NAMES: &[&str] = &[
+const NOT_NAMES: &[&str] = &[
     "客",
     "皆",
     "奥",
@@ -39,37 +39,39 @@ const NO_NAMES: &[&str] = &[
     "大学",
     "弁護士",
 ];
-/// A longer name has no honorific behind it.
-const LONGEST_NAME: usize = 4;
-/// Runs are looked at in pieces of so many characters.
-const LONGEST_RUN: usize = 256;
+/// The maximum number of characters of a name before an honorific.
+const MAX_NAME_CHARS: usize = 4;
+/// The maximum number of characters of a run that are examined at once.
+const MAX_RUN_CHARS: usize = 256;
 
 /// Returns whether the character belongs to a script without spaces, or to Hangul.
 pub(crate) fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}')
 }
 
-fn is_name(c: char) -> bool {
+/// Returns whether a name may contain the character.
+fn is_name_char(c: char) -> bool {
     matches!(c, '\u{3005}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{30a1}'..='\u{30fa}' | 'ー')
 }
 
-/// Looks at a run of such characters; returns where it ends.
+/// Finds names and addresses in a run of such characters. Returns the end of the run.
 pub(crate) fn run(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
     let text = &scan.text[at..part.end];
-    let length: usize = text.chars().take(LONGEST_RUN).take_while(|c| is_cjk(*c)).map(char::len_utf8).sum();
+    let length: usize = text.chars().take(MAX_RUN_CHARS).take_while(|c| is_cjk(*c)).map(char::len_utf8).sum();
     let run = &text[..length];
     scan.work += length as u64;
     if scan.wants(Kind::Person) {
-        names(scan, at, run);
+        find_names(scan, at, run);
     }
     if scan.wants(Kind::Location) {
-        address(scan, part, at, run);
+        find_address(scan, part, at, run);
     }
     at + length
 }
 
-fn names(scan: &mut Scan<'_>, at: usize, run: &str) {
-    for (place, c) in run.char_indices() {
+/// Finds names before honorifics.
+fn find_names(scan: &mut Scan<'_>, at: usize, run: &str) {
+    for (position, c) in run.char_indices() {
         if !matches!(
             c,
             '様' | 'さ'
@@ -89,46 +91,47 @@ fn names(scan: &mut Scan<'_>, at: usize, run: &str) {
         ) {
             continue;
         }
-        if place == 0 || !HONORIFICS.iter().any(|honorific| run[place..].starts_with(honorific)) {
+        if position == 0 || !HONORIFICS.iter().any(|honorific| run[position..].starts_with(honorific)) {
             continue;
         }
-        let head = &run[..place];
-        let chars = head.chars().rev().take(LONGEST_NAME + 1).take_while(|c| is_name(*c));
+        let head = &run[..position];
+        let chars = head.chars().rev().take(MAX_NAME_CHARS + 1).take_while(|c| is_name_char(*c));
         let (count, length) = chars.fold((0, 0), |(count, length), c| (count + 1, length + c.len_utf8()));
         let name = &head[head.len() - length..];
-        let latin = (1..=LONGEST_NAME).contains(&count) && !NO_NAMES.iter().any(|no| name.ends_with(no));
-        if latin && (count >= 2 || c == '先' || c == '女') {
-            scan.find(Kind::Person, at + place - length..at + place);
+        let is_name =
+            (1..=MAX_NAME_CHARS).contains(&count) && !NOT_NAMES.iter().any(|word| name.ends_with(word));
+        if is_name && (count >= 2 || c == '先' || c == '女') {
+            scan.record(Kind::Person, at + position - length..at + position);
         }
     }
 }
 
-/// An address from its prefecture, province or city to the number of the house.
-fn address(scan: &mut Scan<'_>, part: TextPart, at: usize, run: &str) {
+/// Finds an address, from its prefecture, province or city to the house number.
+fn find_address(scan: &mut Scan<'_>, part: TextPart, at: usize, run: &str) {
     let mut region = None;
-    let mut district = false;
-    for (place, c) in run.char_indices() {
-        if region.is_none() && place >= 6 && matches!(c, '都' | '道' | '府' | '県' | '省' | '市') {
-            region = Some(place);
+    let mut has_district = false;
+    for (position, c) in run.char_indices() {
+        if region.is_none() && position >= 6 && matches!(c, '都' | '道' | '府' | '県' | '省' | '市') {
+            region = Some(position);
         } else if region.is_some() && matches!(c, '市' | '区' | '町' | '村' | '县' | '路' | '街' | '郡')
         {
-            district = true;
+            has_district = true;
         }
     }
-    let (Some(region), true) = (region, district) else { return };
+    let (Some(region), true) = (region, has_district) else { return };
     let tail = &scan.text[at + run.len()..part.end];
     let number = tail.bytes().take(16).take_while(|b| b.is_ascii_digit() || *b == b'-').count();
     let ends_numbered = run.ends_with(['号', '番', '目']) || run.contains("丁目");
     if number == 0 && !ends_numbered {
         return;
     }
-    let after = ["号", "番地", "番", "室"]
+    let unit_length = ["号", "番地", "番", "室"]
         .iter()
         .find(|unit| tail[number..].starts_with(**unit))
         .map_or(0, |unit| unit.len());
     let start = run[..region].rfind(['は', 'が', 'に', 'の', 'を', 'で', '在', '于', '住', '址', '所']);
-    let start = start.map_or(0, |place| place + 'は'.len_utf8());
-    let end = at + run.len() + number + after;
-    scan.find(Kind::Location, at + start..end);
+    let start = start.map_or(0, |position| position + 'は'.len_utf8());
+    let end = at + run.len() + number + unit_length;
+    scan.record(Kind::Location, at + start..end);
     scan.resume = scan.resume.max(end);
 }

@@ -1,22 +1,22 @@
-//! Words before a position on the same line, which give numbers their meaning.
+//! Words before a position on the same line, which show the meaning of a number.
 
 use crate::scan::Scan;
 
-/// How far back a word may stand.
-const REACH: usize = 48;
+/// The maximum distance of a word, in bytes.
+const MAX_DISTANCE: usize = 48;
 
-/// Tells whether one of `words`, given in lower case, stands in the line shortly before `at`.
+/// Returns whether one of `words` (in lower case) occurs on the same line shortly before `at`.
 pub(crate) fn word_before(scan: &mut Scan<'_>, at: usize, words: &[&str]) -> bool {
     let bytes = scan.bytes();
-    let from = at.saturating_sub(REACH);
-    let mut low = [0_u8; REACH];
+    let from = at.saturating_sub(MAX_DISTANCE);
+    let mut lower = [0_u8; MAX_DISTANCE];
     let near = &bytes[from..at];
     let near = near.iter().rposition(|&b| b == b'\n').map_or(near, |line| &near[line + 1..]);
-    let low = &mut low[..near.len()];
-    low.copy_from_slice(near);
-    low.make_ascii_lowercase();
+    let lower = &mut lower[..near.len()];
+    lower.copy_from_slice(near);
+    lower.make_ascii_lowercase();
     scan.work += near.len() as u64;
-    words.iter().any(|word| has_word(low, word.as_bytes()))
+    words.iter().any(|word| has_word(lower, word.as_bytes()))
 }
 
 /// Returns whether the text contains the word at a word boundary.

@@ -1,5 +1,5 @@
-//! Cards by issuer and Luhn's check (ISO/IEC 7812), accounts by the check of the IBAN (ISO 13616) and of routing
-//! numbers, and account, tax and social security numbers by the words before them.
+//! Financial numbers: cards by issuer and the Luhn check (ISO/IEC 7812), accounts by the checks of IBANs (ISO 13616)
+//! and routing numbers, and account, tax and social security numbers by the words before them.
 
 use crate::context::word_before;
 use crate::kind::Kind;
@@ -7,7 +7,7 @@ use crate::number::{DigitRun, Separator};
 use crate::scan::{Scan, TextPart};
 use crate::word::Word;
 
-/// The countries with an IBAN, and how long theirs is.
+/// The countries with an IBAN, and its length.
 const IBAN: &[(&[u8; 2], u8)] = &[
     (b"AD", 24),
     (b"AE", 23),
@@ -101,10 +101,11 @@ const IBAN: &[(&[u8; 2], u8)] = &[
 ];
 
 /// Words before a card number of any issuer.
-const CARD: &[&str] =
+const CARD_WORDS: &[&str] =
     &["card", "credit card", "karte", "kreditkarte", "carte", "tarjeta", "carta", "kaart", "cartão", "kort"];
 
-const ACCOUNT: &[&str] = &[
+/// Words before an account number.
+const ACCOUNT_WORDS: &[&str] = &[
     "account number",
     "account no",
     "account no.",
@@ -127,13 +128,16 @@ const ACCOUNT: &[&str] = &[
     "账号",
     "bank account",
 ];
-const ROUTING: &[&str] =
+/// Words before a routing number.
+const ROUTING_WORDS: &[&str] =
     &["routing", "aba", "rtn", "transit", "blz", "bankleitzahl", "sort code", "sort-code", "bsb"];
-const BIC: &[&str] = &["bic", "swift"];
-const SOCIAL: &[&str] =
+/// Words before a BIC.
+const BIC_WORDS: &[&str] = &["bic", "swift"];
+/// Words before a social security or tax number.
+const SOCIAL_WORDS: &[&str] =
     &["ssn", "social security", "tin", "itin", "tax id", "steuer-id", "steuernummer", "sin", "nino"];
 
-/// Looks for a card number: all of a run.
+/// Finds a card number at the start of a run.
 pub(crate) fn card(scan: &mut Scan<'_>, run: &DigitRun) {
     let groups = &run.groups;
     let gap = groups.get(1).map_or(Separator::None, |group| group.gap);
@@ -142,17 +146,18 @@ pub(crate) fn card(scan: &mut Scan<'_>, run: &DigitRun) {
         let groups = &groups[..=last];
         let digits: Vec<u8> = digits(scan, groups);
         let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
-        let fits = match lengths.as_slice() {
+        let has_format = match lengths.as_slice() {
             [12..=19] => true,
             [4, 6, 4 | 5] => true,
             [4, 4, 4, rest @ ..] => rest.iter().sum::<usize>() <= 7 && rest.iter().all(|length| *length <= 4),
             _ => false,
         };
-        let even = groups[1..].iter().all(|group| group.gap == gap)
+        let is_uniform = groups[1..].iter().all(|group| group.gap == gap)
             && matches!(gap, Separator::None | Separator::Space | Separator::Hyphen | Separator::Dot);
-        let is_card = |scan: &mut Scan<'_>| is_issued(&digits) || word_before(scan, groups[0].start, CARD);
-        if fits && even && luhn(&digits) && is_card(scan) {
-            scan.find(Kind::Financial, groups[0].start..groups[groups.len() - 1].end);
+        let is_card =
+            |scan: &mut Scan<'_>| is_issued(&digits) || word_before(scan, groups[0].start, CARD_WORDS);
+        if has_format && is_uniform && luhn(&digits) && is_card(scan) {
+            scan.record(Kind::Financial, groups[0].start..groups[groups.len() - 1].end);
             return;
         }
     }
@@ -168,18 +173,18 @@ fn digits(scan: &mut Scan<'_>, groups: &[crate::number::DigitGroup]) -> Vec<u8> 
 /// Returns whether a network issues numbers with this prefix and length.
 fn is_issued(digits: &[u8]) -> bool {
     let Some(first) = digits.get(..4) else { return false };
-    let first = first.iter().fold(0_u16, |number, digit| number * 10 + u16::from(digit - b'0'));
+    let prefix = first.iter().fold(0_u16, |number, digit| number * 10 + u16::from(digit - b'0'));
     match digits.len() {
-        13 => first / 1000 == 4,
-        14 => matches!(first / 100, 36 | 38 | 39) || matches!(first / 10, 300..=305),
-        15 => matches!(first / 100, 34 | 37),
+        13 => prefix / 1000 == 4,
+        14 => matches!(prefix / 100, 36 | 38 | 39) || matches!(prefix / 10, 300..=305),
+        15 => matches!(prefix / 100, 34 | 37),
         16 => {
-            matches!(first, 2221..=2720 | 3528..=3589 | 2200..=2204 | 4000..=4999 | 5100..=5599 | 6011)
-                || matches!(first / 10, 644..=649)
-                || matches!(first / 100, 50 | 56..=58 | 60 | 62 | 63 | 65 | 67 | 81)
+            matches!(prefix, 2221..=2720 | 3528..=3589 | 2200..=2204 | 4000..=4999 | 5100..=5599 | 6011)
+                || matches!(prefix / 10, 644..=649)
+                || matches!(prefix / 100, 50 | 56..=58 | 60 | 62 | 63 | 65 | 67 | 81)
         }
         17..=19 => {
-            matches!(first / 100, 50 | 56..=58 | 62 | 63 | 67) || (digits.len() == 19 && first / 1000 == 4)
+            matches!(prefix / 100, 50 | 56..=58 | 62 | 63 | 67) || (digits.len() == 19 && prefix / 1000 == 4)
         }
         _ => false,
     }
@@ -199,19 +204,20 @@ fn luhn(digits: &[u8]) -> bool {
     sum.is_multiple_of(10) && digits.iter().any(|digit| digit != &digits[0])
 }
 
-/// Looks for account and routing numbers that a word announces.
+/// Finds an account or routing number after a word for it.
 pub(crate) fn account(scan: &mut Scan<'_>, run: &DigitRun) {
     let groups = &run.groups;
     let (start, end) = (groups[0].start, groups[groups.len() - 1].end);
     let digits = digits(scan, groups);
-    let codes = (is_routing(&digits) && groups.len() == 1) || is_sort_code(run) || digits.len() == 8;
-    if codes && word_before(scan, start, ROUTING) {
-        scan.find(Kind::Financial, start..end);
+    let may_be_routing = (is_routing(&digits) && groups.len() == 1) || is_sort_code(run) || digits.len() == 8;
+    if may_be_routing && word_before(scan, start, ROUTING_WORDS) {
+        scan.record(Kind::Financial, start..end);
         return;
     }
-    let whole = groups[1..].iter().all(|group| matches!(group.gap, Separator::Space | Separator::Hyphen));
-    if whole && (6..=18).contains(&digits.len()) && word_before(scan, start, ACCOUNT) {
-        scan.find(Kind::Financial, start..end);
+    let is_grouped =
+        groups[1..].iter().all(|group| matches!(group.gap, Separator::Space | Separator::Hyphen));
+    if is_grouped && (6..=18).contains(&digits.len()) && word_before(scan, start, ACCOUNT_WORDS) {
+        scan.record(Kind::Financial, start..end);
     }
 }
 
@@ -219,12 +225,12 @@ pub(crate) fn account(scan: &mut Scan<'_>, run: &DigitRun) {
 fn is_routing(digits: &[u8]) -> bool {
     let weights = [3_u32, 7, 1].iter().cycle();
     let sum: u32 = digits.iter().zip(weights).map(|(digit, weight)| u32::from(digit - b'0') * weight).sum();
-    let district = digits.len() == 9
+    let has_valid_prefix = digits.len() == 9
         && matches!(
             (digits[0], digits[1]),
             (b'0', _) | (b'1', b'0'..=b'2') | (b'2', b'1'..=b'9') | (b'3', b'0'..=b'2')
         );
-    district && sum > 0 && sum.is_multiple_of(10)
+    has_valid_prefix && sum > 0 && sum.is_multiple_of(10)
 }
 
 fn is_sort_code(run: &DigitRun) -> bool {
@@ -232,25 +238,25 @@ fn is_sort_code(run: &DigitRun) -> bool {
     matches!(lengths.as_slice(), [2, 2, 2] | [3, 3] | [6])
 }
 
-/// Looks for numbers of the American social security and of taxes.
+/// Finds an American social security number, or a tax number after a word for it.
 pub(crate) fn social(scan: &mut Scan<'_>, run: &DigitRun) {
     let groups = &run.groups;
     let (start, end) = (groups[0].start, groups[groups.len() - 1].end);
     let digits = digits(scan, groups);
     let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
-    let hyphens = groups[1..].iter().all(|group| group.gap == Separator::Hyphen);
-    let valid = digits.len() == 9
+    let has_hyphens = groups[1..].iter().all(|group| group.gap == Separator::Hyphen);
+    let is_valid = digits.len() == 9
         && !matches!(&digits[..3], b"000" | b"666")
         && digits[0] != b'9'
         && &digits[3..5] != b"00"
         && &digits[5..] != b"0000";
-    let is_social = lengths == [3, 2, 4] && hyphens && valid;
-    if is_social || ((9..=12).contains(&digits.len()) && word_before(scan, start, SOCIAL)) {
-        scan.find(Kind::Financial, start..end);
+    let is_social = lengths == [3, 2, 4] && has_hyphens && is_valid;
+    if is_social || ((9..=12).contains(&digits.len()) && word_before(scan, start, SOCIAL_WORDS)) {
+        scan.record(Kind::Financial, start..end);
     }
 }
 
-/// Looks for an IBAN that begins with a word of two capital letters: `DE89 3704 0044 0532 0130 00`.
+/// Finds an IBAN that starts with a word of two capital letters: `DE89 3704 0044 0532 0130 00`.
 pub(crate) fn iban(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
     let bytes = scan.bytes();
     let head = &bytes[word.start..part.end];
@@ -259,49 +265,50 @@ pub(crate) fn iban(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
         return;
     }
     let Ok(row) = IBAN.binary_search_by_key(&country, |(country, _)| country) else { return };
-    let wanted = usize::from(IBAN[row].1);
-    let mut found: Vec<u8> = Vec::with_capacity(wanted);
+    let length = usize::from(IBAN[row].1);
+    let mut iban: Vec<u8> = Vec::with_capacity(length);
     let mut end = 0;
-    let mut gap = false;
+    let mut is_gap = false;
     for (at, b) in head.iter().enumerate() {
         match b {
             b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
-                gap = false;
-                found.push(b.to_ascii_uppercase());
+                is_gap = false;
+                iban.push(b.to_ascii_uppercase());
             }
-            b' ' | b'-' if !gap => gap = true,
+            b' ' | b'-' if !is_gap => is_gap = true,
             _ => break,
         }
-        if found.len() == wanted {
+        if iban.len() == length {
             end = at + 1;
             break;
         }
     }
-    scan.work += found.len() as u64;
-    let goes_on = head.get(end).is_some_and(u8::is_ascii_alphanumeric);
-    if found.len() == wanted && !goes_on && mod_97(&found) == 1 {
-        scan.find(Kind::Financial, word.start..word.start + end);
+    scan.work += iban.len() as u64;
+    let continues = head.get(end).is_some_and(u8::is_ascii_alphanumeric);
+    if iban.len() == length && !continues && mod_97(&iban) == 1 {
+        scan.record(Kind::Financial, word.start..word.start + end);
         scan.resume = scan.resume.max(word.start + end);
     }
 }
 
+/// Returns the remainder of the check of an IBAN; 1 if it is valid.
 fn mod_97(iban: &[u8]) -> u32 {
-    iban[4..].iter().chain(&iban[..4]).fold(0, |rest, b| match b {
-        b'0'..=b'9' => (rest * 10 + u32::from(b - b'0')) % 97,
-        _ => (rest * 100 + u32::from(b - b'A') + 10) % 97,
+    iban[4..].iter().chain(&iban[..4]).fold(0, |remainder, b| match b {
+        b'0'..=b'9' => (remainder * 10 + u32::from(b - b'0')) % 97,
+        _ => (remainder * 100 + u32::from(b - b'A') + 10) % 97,
     })
 }
 
-/// Looks for the code of a bank behind its name: `BIC: DEUTDEFF500`.
+/// Finds the code of a bank (BIC) after a word for it: `BIC: DEUTDEFF500`.
 pub(crate) fn bic(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
-    if !word.upper || word.text.len() < 6 {
+    if !word.is_uppercase || word.text.len() < 6 {
         return;
     }
     let bytes = &scan.bytes()[word.start..part.end];
     let length = bytes.iter().take(12).take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit()).count();
-    let ends = !bytes.get(length).is_some_and(u8::is_ascii_alphanumeric);
-    if matches!(length, 8 | 11) && ends && word_before(scan, word.start, BIC) {
-        scan.find(Kind::Financial, word.start..word.start + length);
+    let is_whole = !bytes.get(length).is_some_and(u8::is_ascii_alphanumeric);
+    if matches!(length, 8 | 11) && is_whole && word_before(scan, word.start, BIC_WORDS) {
+        scan.record(Kind::Financial, word.start..word.start + length);
         scan.resume = scan.resume.max(word.start + length);
     }
 }
@@ -311,12 +318,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_countries_are_sorted() {
+    fn iban_countries_are_sorted() {
         assert!(IBAN.is_sorted_by(|a, b| a.0 < b.0));
     }
 
     #[test]
-    fn a_wrong_digit_is_noticed() {
+    fn wrong_digit_fails_the_check() {
         assert!(luhn(b"4111111111111111") && !luhn(b"4111111111111112") && !luhn(b"0000000000000000"));
         assert!(is_routing(b"021000021") && !is_routing(b"021000022"));
         assert_eq!(mod_97(b"GB82WEST12345698765432"), 1);

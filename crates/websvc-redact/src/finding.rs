@@ -4,42 +4,43 @@ use std::ops::Range;
 
 use crate::kind::Kind;
 
-/// A piece of personal data.
+/// A piece of personal data in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Kind of the finding.
+    /// The kind of personal data.
     pub kind: Kind,
-    /// Range in bytes of the given text; on character boundaries.
+    /// The range in bytes of the given text, on character boundaries.
     pub range: Range<usize>,
 }
 
-/// Sorts findings by place and keeps one of those that overlap: the kind with the most certain rules, then the longer,
-/// then the first.
+/// Sorts findings by position and removes overlaps: the kind with the more certain rules wins, then the longer finding,
+/// then the first one.
 pub(crate) fn resolve(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.sort_by_key(|finding| {
         let Range { start, end } = finding.range;
         (start, std::cmp::Reverse(end), finding.kind)
     });
-    let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
+    let mut resolved: Vec<Finding> = Vec::with_capacity(findings.len());
     for finding in findings {
-        // What is kept does not overlap itself, so that only its end can reach into the new one.
+        // The resolved findings do not overlap, so only the last ones can reach into this one.
         let mut wins = true;
-        while let Some(last) = kept.last().filter(|last| last.range.end > finding.range.start) {
+        while let Some(last) = resolved.last().filter(|last| last.range.end > finding.range.start) {
             if rank(last) <= rank(&finding) {
                 wins = false;
                 break;
             }
-            kept.pop();
+            resolved.pop();
         }
         if wins {
-            kept.push(finding);
+            resolved.push(finding);
         }
     }
-    kept
+    resolved
 }
 
+/// Returns the rank of a finding among those that overlap; the lowest wins.
 fn rank(finding: &Finding) -> (Kind, std::cmp::Reverse<usize>, Kind) {
-    // Neither of names and places is the more certain: `Jack London`, `12 Abraham Lincoln Street`.
+    // Names and places are equally certain: `Jack London`, `12 Abraham Lincoln Street`.
     let certainty = finding.kind.min(Kind::Location);
     (certainty, std::cmp::Reverse(finding.range.len()), finding.kind)
 }

@@ -3,11 +3,11 @@
 /// A kind of personal data (specification, section 2.2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Passwords, keys, tokens.
+    /// Passwords, keys and tokens.
     Secret,
     /// Mail addresses.
     Email,
-    /// Numbers of cards and accounts, and of taxes and social security.
+    /// Card, account, tax and social security numbers.
     Financial,
     /// Telephone numbers.
     Phone,
@@ -18,7 +18,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All kinds; the first ones win where findings overlap, because their rules are the most certain.
+    /// All kinds. Where findings overlap, the first kind wins, because its rules are more certain.
     pub const ALL: [Self; 6] =
         [Self::Secret, Self::Email, Self::Financial, Self::Phone, Self::Location, Self::Person];
 
@@ -34,7 +34,7 @@ impl Kind {
         }
     }
 
-    /// Returns what takes the place of a finding, such as `<EMAIL>`.
+    /// Returns the replacement of a finding, such as `<EMAIL>`.
     pub const fn tag(self) -> &'static str {
         match self {
             Self::Secret => "<SECRET>",
@@ -57,13 +57,13 @@ impl Kinds {
     /// No kind.
     pub const NONE: Self = Self(0);
 
-    /// Returns this set with one kind more.
+    /// Returns this set with one more kind.
     #[must_use]
     pub const fn with(self, kind: Kind) -> Self {
         Self(self.0 | 1 << kind as u8)
     }
 
-    /// Tells whether the set has a kind.
+    /// Returns whether the set contains a kind.
     pub const fn has(self, kind: Kind) -> bool {
         self.0 & 1 << kind as u8 != 0
     }

@@ -1,7 +1,8 @@
-//! The embedded gazetteer: given names, family names, places and the words around them, compiled by the project from general knowledge.
+//! The embedded gazetteer: given names, family names, places and words that occur near them, compiled by the project
+//! from general knowledge.
 //!
-//! The lists are text; a table over them is made when the first text is redacted, so that a service that never redacts
-//! does not pay for it.
+//! The lists are text. A table over them is built when the first text is redacted, so that it costs nothing in a
+//! service that never redacts.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -14,50 +15,50 @@ pub(crate) struct WordSense(u32);
 impl WordSense {
     /// A given name.
     pub(crate) const GIVEN: Self = Self(1 << 0);
-    /// A given name that is as often something else.
+    /// A given name that often is another word.
     pub(crate) const GIVEN_DOUBTFUL: Self = Self(1 << 1);
     /// A family name.
     pub(crate) const FAMILY: Self = Self(1 << 2);
     /// A country, region or city.
     pub(crate) const PLACE: Self = Self(1 << 3);
-    /// A place whose name is as often something else.
+    /// A place whose name often is another word.
     pub(crate) const PLACE_DOUBTFUL: Self = Self(1 << 4);
     /// The first word of a place of several words.
-    pub(crate) const BEGINS_PLACE: Self = Self(1 << 5);
-    /// A title that nothing but a name follows.
+    pub(crate) const PLACE_START: Self = Self(1 << 5);
+    /// A title, which only a name follows.
     pub(crate) const TITLE: Self = Self(1 << 6);
-    /// A title that is a word of its own: a known name has to follow.
+    /// A title that also is another word: a known name has to follow.
     pub(crate) const WEAK_TITLE: Self = Self(1 << 7);
-    /// Label before a name, with a colon.
+    /// A label with a colon before a name.
     pub(crate) const LABEL: Self = Self(1 << 8);
-    /// Word that no name contains: words of sentences, companies, places, times.
+    /// A word that no name contains: words of sentences, companies, places, times.
     pub(crate) const NEVER: Self = Self(1 << 9);
-    /// A family name that is a word: behind a doubtful given name it proves nothing.
+    /// A family name that also is another word: it does not confirm a doubtful given name.
     pub(crate) const COMMON: Self = Self(1 << 10);
-    /// Particle that joins the parts of a name.
+    /// A particle that joins the parts of a name.
     pub(crate) const PARTICLE: Self = Self(1 << 11);
-    /// Ending of English streets.
+    /// The last word of English streets.
     pub(crate) const STREET: Self = Self(1 << 12);
-    /// Ending of English streets that is as often something else.
+    /// The last word of English streets that often is another word.
     pub(crate) const WEAK_STREET: Self = Self(1 << 13);
-    /// Beginning of French streets.
+    /// The first word of French streets.
     pub(crate) const FRENCH_STREET: Self = Self(1 << 14);
-    /// Beginning of streets whose number is last.
+    /// The first word of streets before name and number.
     pub(crate) const STREET_HEAD: Self = Self(1 << 15);
-    /// The same, but only as a capital word.
+    /// The same, but only if capitalized.
     pub(crate) const CAPITAL_STREET_HEAD: Self = Self(1 << 16);
-    /// A word of its own that ends a street, the number being behind it.
+    /// The last word of streets before the number.
     pub(crate) const STREET_LAST: Self = Self(1 << 17);
-    /// Small word in the name of a street.
+    /// A small word in the name of a street.
     pub(crate) const SMALL: Self = Self(1 << 18);
-    /// A part of a house.
+    /// A part of a building, such as `Apt`.
     pub(crate) const UNIT: Self = Self(1 << 19);
-    /// Word before a place.
+    /// A word before a place.
     pub(crate) const BEFORE_PLACE: Self = Self(1 << 20);
-    /// Word that turns the name of a person into the name of something else: `Johns Hopkins University`.
+    /// A word after a person's name that makes it the name of something else: `Johns Hopkins University`.
     pub(crate) const THING: Self = Self(1 << 21);
 
-    /// The kinds of `data/words.txt`.
+    /// The kinds of words in `data/words.txt`.
     const KINDS: [(&str, Self); 16] = [
         ("title", Self::TITLE),
         ("weak-title", Self::WEAK_TITLE),
@@ -77,8 +78,9 @@ impl WordSense {
         ("thing", Self::THING),
     ];
 
-    pub(crate) fn is(self, meaning: Self) -> bool {
-        self.0 & meaning.0 != 0
+    /// Returns whether these senses include one of `senses`.
+    pub(crate) fn is(self, senses: Self) -> bool {
+        self.0 & senses.0 != 0
     }
 }
 
@@ -86,12 +88,13 @@ type Table = HashMap<&'static [u8], WordSense, BuildHasherDefault<GazetteerHashe
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table::with_capacity_and_hasher(4096, BuildHasherDefault::default());
-    let mut add = |entry: &'static str, sure: WordSense, doubtful: WordSense| {
-        let (entry, meaning) = match entry.strip_prefix('*') {
+    // An asterisk marks a doubtful entry.
+    let mut add = |entry: &'static str, certain: WordSense, doubtful: WordSense| {
+        let (entry, senses) = match entry.strip_prefix('*') {
             Some(entry) => (entry, doubtful),
-            None => (entry, sure),
+            None => (entry, certain),
         };
-        table.entry(entry.as_bytes()).or_default().0 |= meaning.0;
+        table.entry(entry.as_bytes()).or_default().0 |= senses.0;
         entry
     };
     for name in include_str!("../data/given.txt").split_whitespace() {
@@ -103,68 +106,68 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     for place in include_str!("../data/places.txt").split([',', '\n']).filter(|place| !place.is_empty()) {
         let place = add(place, WordSense::PLACE, WordSense::PLACE_DOUBTFUL);
         if let Some((first, _)) = place.split_once([' ', '.']) {
-            add(first, WordSense::BEGINS_PLACE, WordSense::BEGINS_PLACE);
+            add(first, WordSense::PLACE_START, WordSense::PLACE_START);
         }
     }
     for line in include_str!("../data/words.txt").lines() {
         let Some((kind, words)) = line.split_once(": ") else { continue };
-        let Some((_, meaning)) = WordSense::KINDS.iter().find(|(name, _)| *name == kind) else { continue };
+        let Some((_, senses)) = WordSense::KINDS.iter().find(|(name, _)| *name == kind) else { continue };
         for word in words.split(' ') {
-            add(word, *meaning, *meaning);
+            add(word, *senses, *senses);
         }
     }
-    // What is doubtful anywhere is doubtful.
-    for meaning in table.values_mut() {
-        if meaning.is(WordSense::GIVEN_DOUBTFUL) {
-            meaning.0 &= !WordSense::GIVEN.0;
+    // An entry that is doubtful in one list is doubtful in all.
+    for senses in table.values_mut() {
+        if senses.is(WordSense::GIVEN_DOUBTFUL) {
+            senses.0 &= !WordSense::GIVEN.0;
         }
-        if meaning.is(WordSense::PLACE_DOUBTFUL) {
-            meaning.0 &= !WordSense::PLACE.0;
+        if senses.is(WordSense::PLACE_DOUBTFUL) {
+            senses.0 &= !WordSense::PLACE.0;
         }
     }
     table
 });
 
-/// By the first two letters: which lengths there are, one bit for each, the last one for all beyond.
+/// The lengths of the entries by their first two letters: one bit per length, the last one for all longer entries.
 static LENGTHS: LazyLock<Box<[u64; 1024]>> = LazyLock::new(|| {
     let mut lengths = Box::new([0; 1024]);
     for entry in TABLE.keys() {
-        lengths[pair(entry)] |= 1 << entry.len().min(63);
+        lengths[pair_index(entry)] |= 1 << entry.len().min(63);
     }
     lengths
 });
 
-/// Returns a number for the first two bytes of a word that is the same for capital letters.
-fn pair(word: &[u8]) -> usize {
+/// Returns the index of the first two letters of a word in [`LENGTHS`], whatever their case.
+fn pair_index(word: &[u8]) -> usize {
     let byte = |at: usize| usize::from(word.get(at).copied().unwrap_or_default() & 31);
     byte(0) << 5 | byte(1)
 }
 
-/// Returns what a word or phrase may be, whatever its case.
-pub(crate) fn meaning(words: &str) -> WordSense {
-    const LONGEST: usize = 48;
-    let mut low = [0_u8; LONGEST];
-    let found = if words.is_ascii() {
-        if LENGTHS[pair(words.as_bytes())] & 1 << words.len().min(63) == 0 {
+/// Returns the senses of a word or phrase, whatever its case.
+pub(crate) fn senses(words: &str) -> WordSense {
+    const MAX_BYTES: usize = 48;
+    let mut lower = [0_u8; MAX_BYTES];
+    let senses = if words.is_ascii() {
+        if LENGTHS[pair_index(words.as_bytes())] & 1 << words.len().min(63) == 0 {
             return WordSense::default();
         }
-        let Some(low) = low.get_mut(..words.len()) else { return WordSense::default() };
-        low.copy_from_slice(words.as_bytes());
-        low.make_ascii_lowercase();
-        TABLE.get(&*low)
+        let Some(lower) = lower.get_mut(..words.len()) else { return WordSense::default() };
+        lower.copy_from_slice(words.as_bytes());
+        lower.make_ascii_lowercase();
+        TABLE.get(&*lower)
     } else {
         TABLE.get(words.to_lowercase().as_bytes())
     };
-    found.copied().unwrap_or_default()
+    senses.copied().unwrap_or_default()
 }
 
-/// Multiplies eight bytes at a time: the keys are short and ours.
+/// A fast hasher that multiplies eight bytes at a time. It resists no attacks, which short constant keys do not need.
 #[derive(Debug, Default)]
 struct GazetteerHasher(u64);
 
 impl GazetteerHasher {
     fn add(&mut self, word: u64) {
-        // An odd number without a pattern; the high half of a product depends on all that went into it.
+        // An odd constant without a pattern. The high half of the product depends on all bits of the input.
         let product = u128::from(self.0 ^ word) * 0x9e37_79b9_7f4a_7c15_u128;
         self.0 = (product >> 64) as u64 ^ product as u64;
     }
@@ -182,7 +185,7 @@ impl Hasher for GazetteerHasher {
     }
 
     fn write_usize(&mut self, _length: usize) {
-        // The length of the key is in its last word.
+        // The last word contains the length of the key.
     }
 
     fn finish(&self) -> u64 {
@@ -195,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lists_are_in_lower_case() {
+    fn entries_are_in_lower_case() {
         for entry in TABLE.keys().map(|entry| str::from_utf8(entry).unwrap()) {
             assert_eq!(entry, entry.to_lowercase(), "{entry}");
             assert_eq!(entry, entry.trim(), "{entry:?}");
@@ -213,9 +216,9 @@ mod tests {
 
     #[test]
     fn words_are_found_in_any_case() {
-        assert!(meaning("BERLIN").is(WordSense::PLACE) && meaning("Zürich").is(WordSense::PLACE));
-        assert!(meaning("new york").is(WordSense::PLACE) && meaning("New").is(WordSense::BEGINS_PLACE));
-        assert!(meaning("Will").is(WordSense::GIVEN_DOUBTFUL) && !meaning("will").is(WordSense::GIVEN));
-        assert_eq!(meaning("xyzzy"), WordSense::default());
+        assert!(senses("BERLIN").is(WordSense::PLACE) && senses("Zürich").is(WordSense::PLACE));
+        assert!(senses("new york").is(WordSense::PLACE) && senses("New").is(WordSense::PLACE_START));
+        assert!(senses("Will").is(WordSense::GIVEN_DOUBTFUL) && !senses("will").is(WordSense::GIVEN));
+        assert_eq!(senses("xyzzy"), WordSense::default());
     }
 }

@@ -1,9 +1,9 @@
-//! Text in, text without personal data out.
+//! Redaction of personal data in texts.
 //!
-//! [`redact`] finds mail addresses, telephone numbers, bank and card numbers, secrets, addresses and places, and names
-//! of people, by rules and an embedded gazetteer, without a model. It knows the structure of markdown: code, URLs and
-//! the marks of emphasis, tables and links stay. One pass over the text finds everything; no rule looks further than a
-//! fixed number of bytes around its trigger, so that the work is linear in the text, whatever the text is.
+//! [`redact`] finds mail addresses, telephone numbers, bank and card numbers, secrets, addresses, places and names of
+//! people by rules and an embedded gazetteer, without a model. It preserves the structure of markdown: code, URLs, and
+//! the marks of emphasis, tables and links. Every rule examines a fixed number of bytes around its trigger, so that the
+//! work is linear in the length of any text.
 
 mod address;
 mod cjk;

@@ -2,13 +2,13 @@
 
 use crate::scan::{Scan, TextPart};
 
-/// So much evidence makes a name of words that are in no list.
+/// The evidence that makes words a name that are in no list.
 pub(crate) const ENOUGH: u8 = 3;
 
-/// How far is looked, in bytes.
-const REACH: usize = 96;
+/// The maximum distance of the context, in bytes.
+const MAX_DISTANCE: usize = 96;
 
-/// Greetings at the beginning of a letter.
+/// Greetings at the start of a letter.
 const GREETINGS: &[&str] = &[
     "dear",
     "hi",
@@ -59,14 +59,14 @@ const GREETINGS: &[&str] = &[
     "merhaba",
 ];
 
-/// Words before the author or maker of something.
+/// Words before the author of a work.
 const BYLINES: &[&str] = &[
     "by", "von", "par", "por", "di", "door", "av", "af", "text", "texte", "texto", "testo", "tekst", "photo",
     "foto", "words", "author", "autor", "auteur", "autore",
 ];
 
-/// Words often found before a name, and before other things.
-const BEFORE: &[&str] = &[
+/// Words that often precede a name, but also other words.
+const WEAK_WORDS_BEFORE: &[&str] = &[
     "by",
     "said",
     "says",
@@ -93,7 +93,7 @@ const BEFORE: &[&str] = &[
     "named",
 ];
 
-/// Verbs after the name of a person.
+/// Verbs that often follow the name of a person.
 const VERBS: &[&str] = &[
     "says",
     "said",
@@ -130,11 +130,12 @@ const VERBS: &[&str] = &[
     "pracuje",
 ];
 
-/// The verbs of these that say where somebody lives.
-const DWELLS: &[&str] = &["lebt", "wohnt", "habite", "vive", "abita", "woont", "mora", "bor", "mieszka"];
+/// The verbs among these for living somewhere, which are strong evidence.
+const DWELLING_VERBS: &[&str] =
+    &["lebt", "wohnt", "habite", "vive", "abita", "woont", "mora", "bor", "mieszka"];
 
-/// Labels that only a name follows, with a colon.
-const SURE_LABELS: &[&str] = &[
+/// Labels with a colon that only a name follows.
+const CERTAIN_LABELS: &[&str] = &[
     "author",
     "authors",
     "autor",
@@ -195,7 +196,7 @@ const CLOSINGS: &[&str] = &[
 ];
 
 /// Words after a greeting or `by` that are not a person.
-const NOBODY: &[&str] = &[
+const NOT_PERSONS: &[&str] = &[
     "sir",
     "madam",
     "customer",
@@ -241,53 +242,57 @@ const NOBODY: &[&str] = &[
     "client",
 ];
 
-/// Tells whether a word announces names or is nobody's: none begins with it.
-pub(crate) fn is_no_beginning(word: &str) -> bool {
-    let low = word.to_lowercase();
-    [GREETINGS, BYLINES, BEFORE, CLOSINGS, NOBODY].iter().any(|words| words.contains(&low.as_str()))
+/// Returns whether no name starts with a word, because it introduces names or is not a person.
+pub(crate) fn cannot_start_name(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    let lists = [GREETINGS, BYLINES, WEAK_WORDS_BEFORE, CLOSINGS, NOT_PERSONS];
+    lists.iter().any(|words| words.contains(&lower.as_str()))
 }
 
-/// Tells whether nothing but a name is written behind a label.
-pub(crate) fn is_sure_label(label: &str) -> bool {
-    SURE_LABELS.contains(&label.to_lowercase().as_str())
+/// Returns whether only a name follows a label.
+pub(crate) fn is_certain_label(label: &str) -> bool {
+    CERTAIN_LABELS.contains(&label.to_lowercase().as_str())
 }
 
-/// Returns how much speaks for a name around a place: nothing, or up to [`ENOUGH`].
+/// Returns the evidence in the context of a range that it is a name, from 0 to [`ENOUGH`].
 pub(crate) fn evidence(scan: &mut Scan<'_>, part: TextPart, start: usize, end: usize) -> u8 {
-    let behind = RightContext::read(scan, part, end);
-    let before = LeftContext::read(scan, part, start);
-    scan.work += 2 * REACH as u64;
-    if behind.is_mail || behind.dwells {
+    let right = RightContext::read(scan, part, end);
+    let left = LeftContext::read(scan, part, start);
+    scan.work += 2 * MAX_DISTANCE as u64;
+    if right.is_mail || right.is_dwelling_verb {
         return ENOUGH;
     }
-    let low = before.word.to_lowercase();
-    let low = low.as_str();
-    if GREETINGS.contains(&low) && (behind.ends_line || behind.ends_clause) {
+    let word = left.word.to_lowercase();
+    let word = word.as_str();
+    if GREETINGS.contains(&word) && (right.ends_line || right.ends_clause) {
         return ENOUGH;
     }
-    if before.word_begins_line && BYLINES.contains(&low) && (behind.ends_line || behind.ends_cell) {
+    if left.word_starts_line && BYLINES.contains(&word) && (right.ends_line || right.ends_cell) {
         return ENOUGH;
     }
     let mut evidence = 0;
-    if before.begins && (behind.ends_line || behind.ends_cell) {
-        if before.is_line && behind.ends_line && is_signature(scan, part, start) {
+    if left.starts_line_or_cell && (right.ends_line || right.ends_cell) {
+        if left.starts_line && right.ends_line && is_signature(scan, part, start) {
             return ENOUGH;
         }
         evidence += 1;
     }
-    evidence += u8::from(BEFORE.contains(&low) || GREETINGS.contains(&low) || BYLINES.contains(&low));
-    evidence += 2 * u8::from(behind.is_verb);
+    let introduces = [WEAK_WORDS_BEFORE, GREETINGS, BYLINES].iter().any(|words| words.contains(&word));
+    evidence += u8::from(introduces);
+    evidence += 2 * u8::from(right.is_verb);
     evidence.min(ENOUGH)
 }
 
-/// Text before a position on its line.
+/// The text before a position on its line.
 struct LeftContext<'a> {
-    /// Nothing but marks of markdown.
-    begins: bool,
-    /// Nothing but marks of markdown, and no table.
-    is_line: bool,
+    /// True if only marks of markdown precede the position on its line or in its table cell.
+    starts_line_or_cell: bool,
+    /// True if only marks of markdown precede the position on its line.
+    starts_line: bool,
+    /// The word before the position; may be empty.
     word: &'a str,
-    word_begins_line: bool,
+    /// True if only marks of markdown precede that word on its line.
+    word_starts_line: bool,
 }
 
 impl<'a> LeftContext<'a> {
@@ -297,22 +302,23 @@ impl<'a> LeftContext<'a> {
             matches!(c, ' ' | '*' | '_' | '"' | '“' | '„' | '«' | '(' | ':' | '#' | '>' | '-' | '+')
         };
         let bare = head.trim_end_matches(is_mark);
-        let count = bare.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')'));
-        let is_line = count.trim_end_matches(is_mark).is_empty();
-        let begins = !head.ends_with(':') && !head.ends_with(": ") && (is_line || bare.ends_with('|'));
+        let unnumbered = bare.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')'));
+        let has_only_marks = unnumbered.trim_end_matches(is_mark).is_empty();
+        let follows_label = head.ends_with(':') || head.ends_with(": ");
+        let starts_line_or_cell = !follows_label && (has_only_marks || bare.ends_with('|'));
         let rest = bare.trim_end_matches(char::is_alphabetic);
         Self {
-            begins,
-            is_line: is_line && begins,
+            starts_line_or_cell,
+            starts_line: has_only_marks && starts_line_or_cell,
             word: &bare[rest.len()..],
-            word_begins_line: rest.trim_end_matches(is_mark).is_empty(),
+            word_starts_line: rest.trim_end_matches(is_mark).is_empty(),
         }
     }
 }
 
-/// Returns the line before a place, no longer than is looked.
+/// Returns the part of the line before a position, at most [`MAX_DISTANCE`] bytes.
 fn line_before<'a>(scan: &Scan<'a>, part: TextPart, start: usize) -> &'a str {
-    let mut from = start.saturating_sub(REACH).max(part.start);
+    let mut from = start.saturating_sub(MAX_DISTANCE).max(part.start);
     while !scan.text.is_char_boundary(from) {
         from += 1;
     }
@@ -320,27 +326,32 @@ fn line_before<'a>(scan: &Scan<'a>, part: TextPart, start: usize) -> &'a str {
     head.rfind('\n').map_or(head, |at| &head[at + 1..])
 }
 
-/// Text after a position.
+/// The text after a position.
 #[derive(Debug, Default)]
 struct RightContext {
+    /// True if the line ends.
     ends_line: bool,
+    /// True if the table cell ends.
     ends_cell: bool,
-    /// A comma, a colon or an exclamation mark.
+    /// True if a comma, a colon or an exclamation mark follows.
     ends_clause: bool,
+    /// True if a mail address follows.
     is_mail: bool,
+    /// True if a verb that often follows names follows.
     is_verb: bool,
-    dwells: bool,
+    /// True if a verb for living somewhere follows.
+    is_dwelling_verb: bool,
 }
 
 impl RightContext {
     fn read(scan: &Scan<'_>, part: TextPart, end: usize) -> Self {
-        let mut last = part.end.min(end + REACH);
+        let mut last = part.end.min(end + MAX_DISTANCE);
         while !scan.text.is_char_boundary(last) {
             last -= 1;
         }
         let rest = scan.text[end..last].trim_start_matches(['*', '_', '"', '”', '»']);
         let bare = rest.trim_start_matches(' ');
-        // A part ends before code and links: nothing is known of what follows.
+        // A part also ends before code and links, which do not end the line.
         let is_end = bare.is_empty() && (last == scan.text.len() || scan.text[last..].starts_with('\n'));
         let verb = bare.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
         Self {
@@ -349,12 +360,12 @@ impl RightContext {
             ends_clause: rest.starts_with([',', ':', '!']),
             is_mail: is_mail(rest),
             is_verb: rest.starts_with(' ') && VERBS.contains(&verb),
-            dwells: rest.starts_with(' ') && DWELLS.contains(&verb),
+            is_dwelling_verb: rest.starts_with(' ') && DWELLING_VERBS.contains(&verb),
         }
     }
 }
 
-/// Tells whether a mail address follows: `Jane Doe <jane@a.test>`, `Jane Doe | jane@a.test`.
+/// Returns whether a text starts with a mail address after a name: `Jane Doe <jane@a.test>`, `Jane Doe | jane@a.test`.
 fn is_mail(rest: &str) -> bool {
     let marks =
         rest.bytes().take_while(|b| matches!(b, b' ' | b'(' | b'<' | b',' | b'|' | b'-' | b':')).count();
@@ -365,9 +376,9 @@ fn is_mail(rest: &str) -> bool {
     marks > 0 && !name.is_empty() && host.contains('.')
 }
 
-/// Tells whether the last line above with a text closes a letter.
+/// Returns whether the last line with text before a position closes a letter.
 fn is_signature(scan: &Scan<'_>, part: TextPart, start: usize) -> bool {
-    let mut from = start.saturating_sub(REACH).max(part.start);
+    let mut from = start.saturating_sub(MAX_DISTANCE).max(part.start);
     while !scan.text.is_char_boundary(from) {
         from += 1;
     }

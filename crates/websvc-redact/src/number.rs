@@ -1,13 +1,14 @@
-//! Runs of digits with what people put between them, handed to the rules for cards, accounts and telephones.
+//! Runs of digits with separators, which the rules for cards, accounts and telephone numbers examine.
 
 use crate::financial;
 use crate::kind::Kind;
 use crate::phone;
 use crate::scan::{Scan, TextPart};
 
-/// No number that means something has more groups or digits.
-const MOST_GROUPS: usize = 12;
-const MOST_DIGITS: usize = 24;
+/// The maximum number of groups of a run.
+const MAX_GROUPS: usize = 12;
+/// The maximum number of digits of a run.
+const MAX_DIGITS: usize = 24;
 
 /// A run of digits in groups.
 #[derive(Debug, Clone)]
@@ -15,20 +16,20 @@ pub(crate) struct DigitRun {
     pub(crate) groups: Vec<DigitGroup>,
 }
 
-/// Digits without anything between, and what stands before them.
+/// Consecutive digits, and the separator before them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DigitGroup {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Separator between the previous group and this one.
+    /// The separator between the previous group and this one.
     pub(crate) gap: Separator,
-    /// Brackets open before the group.
+    /// True if a bracket opens before the group.
     pub(crate) open: bool,
-    /// Brackets close behind the group.
+    /// True if a bracket closes after the group.
     pub(crate) close: bool,
 }
 
-/// Separator between two groups.
+/// A separator between two groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Separator {
     None,
@@ -44,44 +45,44 @@ impl DigitGroup {
     }
 }
 
-/// Reads the run that begins at `at` and looks for numbers in it; returns where it ends.
+/// Reads the run that starts at `at` and finds the numbers in it. Returns the position at which the scan resumes.
 pub(crate) fn run(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
     let bytes = scan.bytes();
     let first = bytes[at..part.end].iter().take_while(|b| b.is_ascii_digit()).count();
-    if part_of_name(scan, part, at) || first > MOST_DIGITS {
-        return end_of_name(scan, part, at + first);
+    if is_part_of_identifier(scan, part, at) || first > MAX_DIGITS {
+        return identifier_end(scan, part, at + first);
     }
     let run = read(scan, part, at);
     let end = run.groups.last().map_or(at, |group| group.end);
     let digits: usize = run.groups.iter().map(|group| group.len()).sum();
     if digits >= 7 {
-        look(scan, part, &run);
+        find_numbers(scan, part, &run);
     } else if digits == 6 {
         financial::account(scan, &run);
     }
-    // A decimal number, a date or a version goes on; no number begins inside it.
+    // Without a finding, the next group may be the start of a number.
     if scan.resume > at { end } else { at + first }
 }
 
-fn look(scan: &mut Scan<'_>, part: TextPart, run: &DigitRun) {
-    let found = scan.found.len();
+fn find_numbers(scan: &mut Scan<'_>, part: TextPart, run: &DigitRun) {
+    let count_before = scan.findings.len();
     if scan.wants(Kind::Financial) {
         financial::card(scan, run);
         financial::account(scan, run);
         financial::social(scan, run);
     }
-    let is_new = scan.found.len() > found;
-    if !is_new && scan.wants(Kind::Phone) {
-        phone::look(scan, part, run);
+    let is_financial = scan.findings.len() > count_before;
+    if !is_financial && scan.wants(Kind::Phone) {
+        phone::find(scan, part, run);
     }
-    if scan.found.len() > found {
-        let end = scan.found[found..].iter().map(|finding| finding.range.end).max();
+    if scan.findings.len() > count_before {
+        let end = scan.findings[count_before..].iter().map(|finding| finding.range.end).max();
         scan.resume = scan.resume.max(end.unwrap_or(0));
     }
 }
 
-/// Returns whether the digits are part of something with letters: `v1`, `a-1`, `#12`, `1.2.3`, `$5`.
-fn part_of_name(scan: &Scan<'_>, part: TextPart, at: usize) -> bool {
+/// Returns whether the digits are part of an identifier, a version or an amount: `v1`, `a-1`, `#12`, `1.2.3`, `$5`.
+fn is_part_of_identifier(scan: &Scan<'_>, part: TextPart, at: usize) -> bool {
     let head = &scan.text[part.start..at];
     let mut before = head.chars().rev();
     match before.next() {
@@ -93,13 +94,14 @@ fn part_of_name(scan: &Scan<'_>, part: TextPart, at: usize) -> bool {
     }
 }
 
-fn end_of_name(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
+fn identifier_end(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
     let rest = &scan.bytes()[at..part.end];
     let length = rest.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
     scan.work += length as u64;
     at + length
 }
 
+/// Reads the groups of a run.
 fn read(scan: &mut Scan<'_>, part: TextPart, at: usize) -> DigitRun {
     let bytes = scan.bytes();
     let mut groups: Vec<DigitGroup> = Vec::with_capacity(8);
@@ -111,47 +113,54 @@ fn read(scan: &mut Scan<'_>, part: TextPart, at: usize) -> DigitRun {
     loop {
         let length = bytes[start..part.end].iter().take_while(|b| b.is_ascii_digit()).count();
         digits += length;
-        if length == 0 || groups.len() == MOST_GROUPS || digits > MOST_DIGITS {
+        if length == 0 || groups.len() == MAX_GROUPS || digits > MAX_DIGITS {
             break;
         }
         let end = start + length;
         let close = bytes[end..part.end].first() == Some(&b')');
         groups.push(DigitGroup { start, end, gap, open, close });
-        let Some((next, separator, opens)) = separator(scan, part, end) else { break };
-        (start, gap, open) = (next, separator, opens);
+        let Some(next) = next_group(scan, part, end) else { break };
+        NextGroup { start, gap, open } = next;
     }
     scan.work += (groups.last().map_or(at, |group| group.end) - at) as u64;
     DigitRun { groups }
 }
 
-/// Reads what stands behind a group: returns where digits go on, by which separator, and whether in brackets.
-fn separator(scan: &Scan<'_>, part: TextPart, end: usize) -> Option<(usize, Separator, bool)> {
+/// The start of the next group, and the separator and bracket before it.
+struct NextGroup {
+    start: usize,
+    gap: Separator,
+    open: bool,
+}
+
+/// Reads the separator after a group; `None` if the run ends.
+fn next_group(scan: &Scan<'_>, part: TextPart, end: usize) -> Option<NextGroup> {
     let rest = &scan.text[end..part.end];
-    let mut found = Separator::None;
-    let (mut spaces, mut marks, mut opens) = (0, 0, false);
+    let mut gap = Separator::None;
+    let (mut spaces, mut marks, mut open) = (0, 0, false);
     for (at, c) in rest.char_indices().take(6) {
         match c {
-            '0'..='9' => return (at > 0).then_some((end + at, found, opens)),
+            '0'..='9' => return (at > 0).then_some(NextGroup { start: end + at, gap, open }),
             ' ' | '\u{a0}' | '\u{202f}' if spaces < 2 => {
                 spaces += 1;
-                if found == Separator::None {
-                    found = Separator::Space;
+                if gap == Separator::None {
+                    gap = Separator::Space;
                 }
             }
             '-' | '\u{2010}' | '\u{2011}' | '\u{2012}' | '\u{2013}' if marks == 0 => {
                 marks += 1;
-                found = Separator::Hyphen;
+                gap = Separator::Hyphen;
             }
             '.' if marks == 0 && at == 0 => {
                 marks += 1;
-                found = Separator::Dot;
+                gap = Separator::Dot;
             }
             '/' if marks == 0 => {
                 marks += 1;
-                found = Separator::Slash;
+                gap = Separator::Slash;
             }
-            ')' if !opens => {}
-            '(' if !opens => opens = true,
+            ')' if !open => {}
+            '(' if !open => open = true,
             '\\' => {}
             _ => return None,
         }

@@ -2,14 +2,14 @@
 
 use crate::kind::Kinds;
 
-/// How a text is redacted.
+/// The options of a redaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// How hard to look.
+    /// The rules to apply.
     pub mode: RedactMode,
-    /// Kinds to find.
+    /// The kinds to find.
     pub kinds: Kinds,
-    /// Replacement of a finding.
+    /// The replacement of a finding.
     pub style: ReplacementStyle,
 }
 
@@ -19,34 +19,34 @@ impl Default for Options {
     }
 }
 
-/// How hard to look.
+/// The set of rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RedactMode {
-    /// By rules that are right nearly always.
+    /// Rules with few false positives.
     #[default]
     Fast,
-    /// By rules, too, that are right more often than not: more is found, and more is found that is none.
+    /// Also rules that are right more often than not: they find more, with more false positives.
     Aggressive,
 }
 
-/// Replacement of a finding.
+/// The replacement of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReplacementStyle {
     /// The name of its kind, such as `<EMAIL>`.
     #[default]
     Tag,
-    /// As many `*` as it had characters; line breaks stay.
+    /// One `*` per character; line breaks stay.
     Mask,
     /// Nothing.
     Remove,
 }
 
-/// How a text is to be read.
+/// The syntax of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Syntax {
-    /// As it is; URLs stay.
+    /// Plain text; URLs are not redacted.
     Plain,
-    /// As markdown: code and the targets of links stay.
+    /// Markdown; code and the targets of links are not redacted, except for secrets.
     #[default]
     Markdown,
 }

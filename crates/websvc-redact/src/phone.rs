@@ -1,4 +1,5 @@
-//! Telephone numbers: international by the plan of their country, national by their form or by a word before them.
+//! Telephone numbers: international ones by the numbering plan of their country, national ones by their format or by a
+//! word before them.
 
 use crate::context::word_before;
 use crate::kind::Kind;
@@ -70,8 +71,8 @@ const WORDS: &[&str] = &[
     "✆",
 ];
 
-/// Words that mark the number as something else.
-const OTHER: &[&str] = &[
+/// Words before other numbers.
+const OTHER_WORDS: &[&str] = &[
     "isbn",
     "issn",
     "order",
@@ -103,27 +104,28 @@ const OTHER: &[&str] = &[
     "batch",
 ];
 
-/// The most digits of an international number (ITU-T E.164).
-const MOST: usize = 15;
+/// The maximum number of digits of an international number (ITU-T E.164).
+const MAX_DIGITS: usize = 15;
 
-/// Looks for a telephone number at the beginning of a run: the longest that ends at its end or at a space. What
-/// begins behind a space is a run of its own.
-pub(crate) fn look(scan: &mut Scan<'_>, part: TextPart, run: &DigitRun) {
+/// Finds a telephone number at the start of a run: the longest one that ends at the end of the run or at a space. The
+/// digits after a space are examined as a run of their own.
+pub(crate) fn find(scan: &mut Scan<'_>, part: TextPart, run: &DigitRun) {
     let groups = &run.groups;
     for last in (1..=groups.len()).rev() {
-        let ends = last == groups.len() || groups[last].gap == Separator::Space;
-        if ends && is_phone(scan, part, &groups[..last]) {
-            take(scan, part, &groups[..last]);
+        let may_end = last == groups.len() || groups[last].gap == Separator::Space;
+        if may_end && is_phone(scan, part, &groups[..last]) {
+            record(scan, part, &groups[..last]);
             return;
         }
     }
 }
 
-fn take(scan: &mut Scan<'_>, part: TextPart, groups: &[DigitGroup]) {
+/// Records a telephone number with its plus sign, brackets and extension.
+fn record(scan: &mut Scan<'_>, part: TextPart, groups: &[DigitGroup]) {
     let bytes = scan.bytes();
     let (mut start, mut end) = (groups[0].start, groups[groups.len() - 1].end);
     while start > part.start && matches!(bytes[start - 1], b'+' | b'(') {
-        // Only the brackets of the number itself are of it.
+        // A bracket belongs to the number only if it closes inside the number.
         if bytes[start - 1] == b'(' && !groups.iter().any(|group| group.close) {
             break;
         }
@@ -132,12 +134,12 @@ fn take(scan: &mut Scan<'_>, part: TextPart, groups: &[DigitGroup]) {
     if groups[groups.len() - 1].close && bytes[start] == b'(' && groups.len() == 1 {
         end += 1;
     }
-    let end = extension(scan, part, end).unwrap_or(end);
-    scan.find(Kind::Phone, start..end);
+    let end = extension_end(scan, part, end).unwrap_or(end);
+    scan.record(Kind::Phone, start..end);
 }
 
-/// Returns the end of an extension behind a number: `x123`, ` x123`, ` ext. 123`.
-fn extension(scan: &Scan<'_>, part: TextPart, end: usize) -> Option<usize> {
+/// Returns the end of an extension after a number: `x123`, ` x123`, ` ext. 123`.
+fn extension_end(scan: &Scan<'_>, part: TextPart, end: usize) -> Option<usize> {
     let rest = &scan.bytes()[end..part.end];
     let space = usize::from(rest.first() == Some(&b' '));
     let word = ["ext. ", "ext.", "ext ", "ext", "x"]
@@ -145,21 +147,22 @@ fn extension(scan: &Scan<'_>, part: TextPart, end: usize) -> Option<usize> {
         .find(|word| rest[space..].starts_with(word.as_bytes()))?;
     let from = space + word.len();
     let digits = rest[from..].iter().take(7).take_while(|b| b.is_ascii_digit()).count();
-    let goes_on = rest.get(from + digits).is_some_and(u8::is_ascii_alphanumeric);
-    ((1..=6).contains(&digits) && !goes_on).then_some(end + from + digits)
+    let continues = rest.get(from + digits).is_some_and(u8::is_ascii_alphanumeric);
+    ((1..=6).contains(&digits) && !continues).then_some(end + from + digits)
 }
 
+/// Returns whether the groups are a telephone number.
 fn is_phone(scan: &mut Scan<'_>, part: TextPart, groups: &[DigitGroup]) -> bool {
     let digits: Vec<u8> =
         groups.iter().flat_map(|group| &scan.bytes()[group.start..group.end]).copied().collect();
     scan.work += digits.len() as u64;
-    if !(7..=MOST + 2).contains(&digits.len()) || !ends_well(scan, part, groups) {
+    if !(7..=MAX_DIGITS + 2).contains(&digits.len()) || !has_valid_end(scan, part, groups) {
         return false;
     }
     let start = groups[0].start;
-    let plus = start > part.start && scan.bytes()[start - 1] == b'+';
-    if plus {
-        return digits.len() <= MOST + 1 && is_international(&digits);
+    let has_plus = start > part.start && scan.bytes()[start - 1] == b'+';
+    if has_plus {
+        return digits.len() <= MAX_DIGITS + 1 && is_international(&digits);
     }
     if is_date(groups, &digits) {
         return false;
@@ -171,17 +174,18 @@ fn is_phone(scan: &mut Scan<'_>, part: TextPart, groups: &[DigitGroup]) -> bool 
     if digits.len() > 13 {
         return false;
     }
-    if is_distinct(groups, &digits) {
-        return !word_before(scan, start, OTHER);
+    if has_distinct_format(groups, &digits) {
+        return !word_before(scan, start, OTHER_WORDS);
     }
-    let likely = scan.is_aggressive() && is_likely(groups, &digits);
-    (likely && !word_before(scan, start, OTHER)) || (is_plausible(groups) && word_before(scan, start, WORDS))
+    let is_likely = scan.is_aggressive() && has_likely_format(groups, &digits);
+    (is_likely && !word_before(scan, start, OTHER_WORDS))
+        || (has_plausible_format(groups) && word_before(scan, start, WORDS))
 }
 
-/// Returns whether no letter, digit, decimal or unit follows that would make the number something else.
-fn ends_well(scan: &Scan<'_>, part: TextPart, groups: &[DigitGroup]) -> bool {
+/// Returns whether no letter, digit, decimal or unit follows, which would make it another number.
+fn has_valid_end(scan: &Scan<'_>, part: TextPart, groups: &[DigitGroup]) -> bool {
     let end = groups[groups.len() - 1].end;
-    if extension(scan, part, end).is_some() {
+    if extension_end(scan, part, end).is_some() {
         return true;
     }
     let mut next = scan.text[end..part.end].chars();
@@ -195,29 +199,32 @@ fn ends_well(scan: &Scan<'_>, part: TextPart, groups: &[DigitGroup]) -> bool {
 
 /// Returns whether the groups look like a date: `2024-05-17`, `17.05.2024`, `2019-2024`.
 fn is_date(groups: &[DigitGroup], digits: &[u8]) -> bool {
-    let year = |at: usize| {
+    let is_year = |at: usize| {
         groups.get(at).is_some_and(|group| {
             let from: usize = groups[..at].iter().map(|group| group.len()).sum();
             group.len() == 4 && (digits[from..].starts_with(b"19") || digits[from..].starts_with(b"20"))
         })
     };
-    let small = |at: usize| groups.get(at).is_some_and(|group| group.len() <= 2);
+    let is_day_or_month = |at: usize| groups.get(at).is_some_and(|group| group.len() <= 2);
     match groups.len() {
-        2 => year(0) && (year(1) || small(1)),
-        3 => (year(0) && small(1) && small(2)) || (small(0) && small(1) && year(2)),
-        4.. => year(0) && small(1) && small(2),
-        _ => groups[0].len() == 8 && year_like(digits),
+        2 => is_year(0) && (is_year(1) || is_day_or_month(1)),
+        3 => {
+            (is_year(0) && is_day_or_month(1) && is_day_or_month(2))
+                || (is_day_or_month(0) && is_day_or_month(1) && is_year(2))
+        }
+        4.. => is_year(0) && is_day_or_month(1) && is_day_or_month(2),
+        _ => groups[0].len() == 8 && starts_with_year(digits),
     }
 }
 
-fn year_like(digits: &[u8]) -> bool {
+fn starts_with_year(digits: &[u8]) -> bool {
     digits.starts_with(b"19") || digits.starts_with(b"20")
 }
 
-/// Returns whether the format is that of a national number and of little else.
-fn is_distinct(groups: &[DigitGroup], digits: &[u8]) -> bool {
+/// Returns whether the format is distinctive for national telephone numbers.
+fn has_distinct_format(groups: &[DigitGroup], digits: &[u8]) -> bool {
     let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
-    let gaps = |wanted: Separator| groups[1..].iter().all(|group| group.gap == wanted);
+    let gaps = |gap: Separator| groups[1..].iter().all(|group| group.gap == gap);
     let one_gap =
         groups.len() > 1 && (gaps(Separator::Hyphen) || gaps(Separator::Dot) || gaps(Separator::Space));
     let bracketed = groups[0].open && groups[0].close;
@@ -227,7 +234,7 @@ fn is_distinct(groups: &[DigitGroup], digits: &[u8]) -> bool {
         // North America.
         [3, 3, 4] if is_nanp(digits) => bracketed || one_gap,
         [1, 3, 3, 4] if digits[0] == b'1' && is_nanp(&digits[1..]) => one_gap || groups[1].open,
-        // France, Belgium and Morocco; the first pair names the zone.
+        // France, Belgium and Morocco; the first pair is the zone.
         [2, 2, 2, 2, 2] => trunk && one_gap,
         // Area code in brackets.
         [2..=5, rest @ ..] if bracketed && !rest.is_empty() => {
@@ -238,7 +245,7 @@ fn is_distinct(groups: &[DigitGroup], digits: &[u8]) -> bool {
         }
         // Mobile numbers of China.
         [3, 4, 4] if digits[0] == b'1' => one_gap && digits[1] >= b'3',
-        // Great Britain, Australia, Japan, Korea, Germany: a trunk zero and ten or eleven digits in all.
+        // Great Britain, Australia, Japan, Korea, Germany: a trunk zero, and nine to eleven digits in total.
         [2..=5, 2..=4, 3 | 4] => {
             trunk && one_gap && (9..=11).contains(&digits.len()) && !(gaps(Separator::Dot))
         }
@@ -251,23 +258,21 @@ fn is_distinct(groups: &[DigitGroup], digits: &[u8]) -> bool {
     }
 }
 
-/// Returns whether the groups may be a national number after a word for telephone: no decimals, and no group of
-/// one digit except the first.
-fn is_plausible(groups: &[DigitGroup]) -> bool {
-    let gaps = &groups[1..];
-    gaps.iter().all(|group| group.len() >= 2 || group.gap != Separator::Dot)
+/// Returns whether the groups may be a national number after a word for it: no full stop precedes a group of one digit.
+fn has_plausible_format(groups: &[DigitGroup]) -> bool {
+    groups[1..].iter().all(|group| group.len() >= 2 || group.gap != Separator::Dot)
 }
 
 /// Returns whether the groups may be a national number without such a word.
-fn is_likely(groups: &[DigitGroup], digits: &[u8]) -> bool {
-    let single = groups.len() == 1;
+fn has_likely_format(groups: &[DigitGroup], digits: &[u8]) -> bool {
+    let is_single = groups.len() == 1;
     let trunk = digits[0] == b'0' && digits[1] != b'0';
-    let grouped = groups[1..].iter().all(|group| (2..=4).contains(&group.len()));
+    let is_grouped = groups[1..].iter().all(|group| (2..=4).contains(&group.len()));
     match digits.len() {
-        8..=12 if trunk => single || grouped,
-        10 if single => is_nanp(digits),
-        9 if !single => grouped && digits[0] >= b'6',
-        10 => grouped && digits[0] >= b'6',
+        8..=12 if trunk => is_single || is_grouped,
+        10 if is_single => is_nanp(digits),
+        9 if !is_single => is_grouped && digits[0] >= b'6',
+        10 => is_grouped && digits[0] >= b'6',
         _ => false,
     }
 }

@@ -1,14 +1,14 @@
-//! Countries, regions and cities by the gazetteer.
+//! Places: countries, regions and cities of the gazetteer.
 
 use crate::kind::Kind;
-use crate::lexicon::{WordSense, meaning};
+use crate::lexicon::{WordSense, senses};
 use crate::scan::{Scan, TextPart};
 use crate::word::{self, Gap, Word};
 
 /// Words after a place that make it the name of something else.
-const AFTER: &[&str] = &["Hilton", "Agreement", "Sans", "Serif"];
+const THING_WORDS: &[&str] = &["Hilton", "Agreement", "Sans", "Serif"];
 
-/// Codes of states and provinces that are written behind a city.
+/// The codes of states and provinces after a city.
 pub(crate) const STATES: &[&str] = &[
     "AB", "AK", "AL", "AR", "AZ", "BC", "CA", "CO", "CT", "DC", "DE", "FL", "GA", "HI", "IA", "ID", "IL",
     "IN", "KS", "KY", "LA", "MA", "MB", "MD", "ME", "MI", "MN", "MO", "MS", "MT", "NB", "NC", "ND", "NE",
@@ -16,78 +16,85 @@ pub(crate) const STATES: &[&str] = &[
     "QLD", "RI", "SC", "SD", "SK", "TAS", "TN", "TX", "UT", "VA", "VIC", "VT", "WA", "WI", "WV", "WY", "YT",
 ];
 
-/// Looks for a place that begins with a word.
+/// The name of a place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlaceName {
+    pub(crate) end: usize,
+    /// True if the name has no other meaning.
+    is_certain: bool,
+}
+
+/// Finds a place that starts with a word.
 pub(crate) fn word(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
-    let Some((end, sure)) = phrase(scan, part, word) else { return };
-    if is_person(scan, part, word, end) {
+    let Some(PlaceName { end, is_certain }) = place_name(scan, part, word) else { return };
+    if is_other_name(scan, part, word, end) {
         return;
     }
-    let tail = tail(scan, part, end);
+    let region_end = region_end(scan, part, end);
     let before = word::before(scan, part, word.start);
-    let announced = || before.is_some_and(|before| meaning(before).is(WordSense::BEFORE_PLACE));
-    if sure || tail > end || announced() || scan.is_aggressive() {
-        scan.find(Kind::Location, word.start..tail);
-        scan.resume = scan.resume.max(tail);
+    let has_word_before = || before.is_some_and(|before| senses(before).is(WordSense::BEFORE_PLACE));
+    if is_certain || region_end > end || has_word_before() || scan.is_aggressive() {
+        scan.record(Kind::Location, word.start..region_end);
+        scan.resume = scan.resume.max(region_end);
     }
 }
 
-/// Returns the end of the longest name of a place that begins with a word, and whether it is always one.
-pub(crate) fn phrase(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> Option<(usize, bool)> {
-    let first = word.meaning;
-    let mut best = None;
+/// Returns the longest name of a place that starts with a word.
+pub(crate) fn place_name(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> Option<PlaceName> {
+    let first = word.senses;
+    let certain = |end: usize| PlaceName { end, is_certain: true };
+    let mut longest = None;
     if first.is(WordSense::PLACE) || first.is(WordSense::PLACE_DOUBTFUL) {
-        best = Some((word.end, first.is(WordSense::PLACE)));
+        longest = Some(PlaceName { end: word.end, is_certain: first.is(WordSense::PLACE) });
     } else if let Some((head, _)) = word.text.split_once(['-', '’', '\'']) {
         // `London-based`, `Berlin's`
         let head_end = word.start + head.len();
-        if head.len() > 3 && meaning(head).is(WordSense::PLACE) {
-            best = Some((head_end, true));
+        if head.len() > 3 && senses(head).is(WordSense::PLACE) {
+            longest = Some(certain(head_end));
         }
     }
-    if first.is(WordSense::BEGINS_PLACE) {
+    if first.is(WordSense::PLACE_START) {
         let mut end = word.end;
         for _ in 0..4 {
             let Some(next) = word::next(scan, part, end, Gap::Dot) else { break };
             end = next.end;
-            let phrase = meaning(&scan.text[word.start..end]);
+            let phrase = senses(&scan.text[word.start..end]);
             if phrase.is(WordSense::PLACE) {
-                best = Some((end, true));
+                longest = Some(certain(end));
             } else if let Some((head, _)) = next.text.split_once('-')
-                && meaning(&scan.text[word.start..next.start + head.len()]).is(WordSense::PLACE)
+                && senses(&scan.text[word.start..next.start + head.len()]).is(WordSense::PLACE)
             {
                 // `New York-style`
-                return Some((next.start + head.len(), true));
+                return Some(certain(next.start + head.len()));
             }
         }
     }
-    best
+    longest
 }
 
-/// Returns whether the place is a given name: `Paris Jackson`.
-fn is_person(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>, end: usize) -> bool {
+/// Returns whether the place is a part of another name: `Paris Jackson`, `Paris Hilton`.
+fn is_other_name(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>, end: usize) -> bool {
     let Some(next) = word::next(scan, part, end, Gap::Space) else { return false };
-    if AFTER.contains(&next.text) {
+    if THING_WORDS.contains(&next.text) {
         return true;
     }
-    let given = word.meaning;
-    let family = next.meaning;
-    next.capital
-        && given.is(WordSense::GIVEN_DOUBTFUL)
-        && family.is(WordSense::FAMILY)
-        && !family.is(WordSense::PLACE)
+    next.is_capitalized
+        && word.senses.is(WordSense::GIVEN_DOUBTFUL)
+        && next.senses.is(WordSense::FAMILY)
+        && !next.senses.is(WordSense::PLACE)
 }
 
-/// Returns the end of what follows a place and is of it: `, CA 94105`, `, France`.
-pub(crate) fn tail(scan: &mut Scan<'_>, part: TextPart, end: usize) -> usize {
+/// Returns the end of the states and countries after a place: `, CA 94105`, `, France`.
+pub(crate) fn region_end(scan: &mut Scan<'_>, part: TextPart, end: usize) -> usize {
     let mut end = end;
     for _ in 0..3 {
         let Some(next) = word::next(scan, part, end, Gap::Comma) else { break };
-        if next.upper && STATES.contains(&next.text) {
-            end = crate::postcode::behind_state(scan, part, next.end).unwrap_or(next.end);
+        if next.is_uppercase && STATES.contains(&next.text) {
+            end = crate::postcode::code_after_state(scan, part, next.end).unwrap_or(next.end);
             continue;
         }
-        let Some((phrase, _)) = phrase(scan, part, &next).filter(|_| next.capital) else { break };
-        end = phrase;
+        let Some(name) = place_name(scan, part, &next).filter(|_| next.is_capitalized) else { break };
+        end = name.end;
     }
     end
 }

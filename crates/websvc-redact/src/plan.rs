@@ -1,10 +1,10 @@
-//! The national numbering plans: which country codes there are (ITU-T E.164) and how long their numbers are.
+//! The national numbering plans: country codes (ITU-T E.164) and the lengths of their numbers.
 
-/// A country code and the least and greatest number of digits behind it.
+/// A country code, and the minimum and maximum number of digits after it.
 type Row = (u16, u8, u8);
 
-/// Sorted by code. The lengths are those of the national significant number, as the plans notified to the ITU give
-/// them, from the shortest subscriber number to the longest mobile one.
+/// The plans, sorted by code. The lengths are those of the national significant number in the plans notified to the
+/// ITU, from the shortest subscriber number to the longest mobile number.
 const PLANS: &[Row] = &[
     (1, 10, 10),
     (7, 10, 10),
@@ -220,22 +220,23 @@ const PLANS: &[Row] = &[
     (998, 9, 9),
 ];
 
-/// Tells whether digits, from the country code on, are a number of some plan. A trunk zero behind the code, as in
-/// `+44 (0)20`, may be there.
+/// Returns whether digits, starting with a country code, are a number of its plan. A trunk zero after the code is
+/// allowed, as in `+44 (0)20`.
 pub(crate) fn is_international(digits: &[u8]) -> bool {
     (1..=3).any(|length| {
         let Some((code, rest)) = digits.split_at_checked(length) else { return false };
         let code = code.iter().fold(0_u16, |code, digit| code * 10 + u16::from(digit - b'0'));
         let Ok(row) = PLANS.binary_search_by_key(&code, |row| row.0) else { return false };
-        let (_, least, most) = PLANS[row];
+        let (_, min, max) = PLANS[row];
         let trunk = if rest.first() == Some(&b'0') { 1 } else { 0 };
-        let fits = |length: usize| (usize::from(least)..=usize::from(most)).contains(&length);
-        let nanp = code != 1 || is_nanp(rest);
-        nanp && (fits(rest.len()) || fits(rest.len() - trunk))
+        let fits = |length: usize| (usize::from(min)..=usize::from(max)).contains(&length);
+        let is_valid = code != 1 || is_nanp(rest);
+        is_valid && (fits(rest.len()) || fits(rest.len() - trunk))
     })
 }
 
-/// Tells whether ten digits are a number of the North American plan: neither area nor exchange begins with 0 or 1.
+/// Returns whether digits are a number of the North American plan: ten digits, where neither area nor exchange starts
+/// with 0 or 1.
 pub(crate) fn is_nanp(digits: &[u8]) -> bool {
     let starts = |at: usize| digits.get(at).is_some_and(|digit| (b'2'..=b'9').contains(digit));
     digits.len() == 10 && starts(0) && starts(3) && digits[1..3] != *b"11"
@@ -246,12 +247,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_codes_are_sorted_and_none_begins_another() {
+    fn country_codes_are_sorted_and_prefix_free() {
         assert!(PLANS.is_sorted_by(|a, b| a.0 < b.0));
-        for (code, least, most) in PLANS {
-            assert!(least <= most, "{code}");
-            let begins = |other: u16| other / 10 == *code || other / 100 == *code;
-            assert!(!PLANS.iter().any(|(other, ..)| other != code && begins(*other)), "{code}");
+        for (code, min, max) in PLANS {
+            assert!(min <= max, "{code}");
+            let is_prefix_of = |other: u16| other / 10 == *code || other / 100 == *code;
+            assert!(!PLANS.iter().any(|(other, ..)| other != code && is_prefix_of(*other)), "{code}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Postal codes by the forms of their countries, and coordinates.
+//! Postal codes, by the formats of their countries, and coordinates.
 
 use crate::kind::Kind;
 use crate::place::{self, STATES};
@@ -16,38 +16,38 @@ const AREAS: &[&str] = &[
     "TF", "TN", "TQ", "TR", "TS", "TW", "UB", "W", "WA", "WC", "WD", "WF", "WN", "WR", "WS", "WV", "YO",
     "ZE",
 ];
-/// The signs of countries before a postal code: `D-10115 Berlin`.
-const SIGNS: &[&str] = &[
+/// The country codes before a postal code: `D-10115 Berlin`.
+const COUNTRY_CODES: &[&str] = &[
     "A", "B", "CH", "CZ", "D", "DK", "E", "F", "FI", "FIN", "I", "L", "LT", "LV", "NL", "PL", "S", "SE",
     "SI", "SK",
 ];
 
-/// Looks for codes that begin with letters: British, Canadian, American behind a state, and those with a sign.
+/// Finds codes that start with letters: British, Canadian, American after a state, and those after a country code.
 pub(crate) fn letters(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
-    let follows = scan.bytes()[word.end..part.end].first_chunk::<2>();
-    let coded = follows.is_some_and(|next| next.iter().any(u8::is_ascii_digit) || *next == *b" K");
+    let next_bytes = scan.bytes()[word.end..part.end].first_chunk::<2>();
+    let may_be_code = next_bytes.is_some_and(|next| next.iter().any(u8::is_ascii_digit) || *next == *b" K");
     if word.text.len() > 3
-        || !(coded || follows.is_some_and(|next| next[0] == b' '))
+        || !(may_be_code || next_bytes.is_some_and(|next| next[0] == b' '))
         || !scan.wants(Kind::Location)
     {
         return;
     }
-    let code = code(scan, part, word).or_else(|| signed(scan, part, word));
+    let code = code(scan, part, word).or_else(|| code_after_country(scan, part, word));
     if let Some(end) = code {
-        let end = place::tail(scan, part, end);
-        scan.find(Kind::Location, word.start..end);
+        let end = place::region_end(scan, part, end);
+        scan.record(Kind::Location, word.start..end);
         scan.resume = scan.resume.max(end);
-    } else if word.upper
+    } else if word.is_uppercase
         && STATES.contains(&word.text)
-        && let Some(end) = behind_state(scan, part, word.end)
+        && let Some(end) = code_after_state(scan, part, word.end)
     {
-        let start = city_before(scan, part, word.start);
-        scan.find(Kind::Location, start..end);
+        let start = city_start(scan, part, word.start);
+        scan.record(Kind::Location, start..end);
         scan.resume = scan.resume.max(end);
     }
 }
 
-/// Returns the end of a British or Canadian code that begins with a word.
+/// Returns the end of a British or Canadian code that starts with a word.
 pub(crate) fn code(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> Option<usize> {
     let bytes = &scan.bytes()[word.start..part.end];
     scan.work += 10;
@@ -55,69 +55,69 @@ pub(crate) fn code(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> Opti
     Some(word.start + british.or_else(|| canadian(bytes))?)
 }
 
-/// `SW1A 1AA`: area, district, and behind a space the sector and the unit.
+/// Returns the length of a British code: area and district, a space, sector and unit: `SW1A 1AA`.
 fn british(bytes: &[u8], area: usize) -> Option<usize> {
     let district = bytes[area..].iter().take(3).take_while(|b| b.is_ascii_digit()).count();
     let letter = bytes.get(area + district).is_some_and(u8::is_ascii_uppercase);
     let space = area + district + usize::from(letter);
     let inward = bytes.get(space + 1..space + 4)?;
-    let unit = |b: u8| b.is_ascii_uppercase() && !b"CIKMOV".contains(&b);
+    let is_unit = |b: u8| b.is_ascii_uppercase() && !b"CIKMOV".contains(&b);
     let fits = (1..=2).contains(&district)
         && bytes[space] == b' '
         && inward[0].is_ascii_digit()
-        && unit(inward[1])
-        && unit(inward[2])
+        && is_unit(inward[1])
+        && is_unit(inward[2])
         && !bytes.get(space + 4).is_some_and(u8::is_ascii_alphanumeric);
     fits.then_some(space + 4)
 }
 
-/// `K1A 0B1`
+/// Returns the length of a Canadian code: `K1A 0B1`.
 fn canadian(bytes: &[u8]) -> Option<usize> {
     let code = bytes.get(..7)?;
-    let letter = |b: u8| b.is_ascii_uppercase() && !b"DFIOQU".contains(&b);
-    let fits = letter(code[0])
+    let is_letter = |b: u8| b.is_ascii_uppercase() && !b"DFIOQU".contains(&b);
+    let fits = is_letter(code[0])
         && !matches!(code[0], b'W' | b'Z')
         && code[1].is_ascii_digit()
-        && letter(code[2])
+        && is_letter(code[2])
         && code[3] == b' '
         && code[4].is_ascii_digit()
-        && letter(code[5])
+        && is_letter(code[5])
         && code[6].is_ascii_digit()
         && !bytes.get(7).is_some_and(u8::is_ascii_alphanumeric);
     fits.then_some(7)
 }
 
-/// `D-10115 Berlin`
-fn signed(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> Option<usize> {
-    if !SIGNS.contains(&word.text) {
+/// Returns the end of a code after a country code, and of its city: `D-10115 Berlin`.
+fn code_after_country(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> Option<usize> {
+    if !COUNTRY_CODES.contains(&word.text) {
         return None;
     }
     let rest = scan.bytes()[word.end..part.end].strip_prefix(b"-")?;
     let digits = rest.iter().take(6).take_while(|b| b.is_ascii_digit()).count();
     let city = word::next(scan, part, word.end + 1 + digits, Gap::Space)?;
-    let fits = (3..=5).contains(&digits) && city.capital && !city.upper;
+    let fits = (3..=5).contains(&digits) && city.is_capitalized && !city.is_uppercase;
     fits.then_some(city.end)
 }
 
-/// Returns the end of a code behind the sign of a state: ` 94105`, ` 94105-1234`, ` K1A 0B1`.
-pub(crate) fn behind_state(scan: &mut Scan<'_>, part: TextPart, end: usize) -> Option<usize> {
+/// Returns the end of a code after a state: ` 94105`, ` 94105-1234`, ` K1A 0B1`.
+pub(crate) fn code_after_state(scan: &mut Scan<'_>, part: TextPart, end: usize) -> Option<usize> {
     let rest = scan.bytes()[end..part.end].strip_prefix(b" ")?;
     scan.work += 10;
     if let Some(length) = canadian(rest) {
         return Some(end + 1 + length);
     }
     let digits = rest.iter().take(6).take_while(|b| b.is_ascii_digit()).count();
-    let more = match rest.get(digits..) {
-        Some([b'-', more @ ..]) => more.iter().take(5).take_while(|b| b.is_ascii_digit()).count(),
+    let extra_digits = match rest.get(digits..) {
+        Some([b'-', extra @ ..]) => extra.iter().take(5).take_while(|b| b.is_ascii_digit()).count(),
         Some(_) | None => 0,
     };
-    let length = if more == 4 { digits + 5 } else { digits };
-    let goes_on = rest.get(length).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'-');
-    (matches!(digits, 4 | 5) && !goes_on).then_some(end + 1 + length)
+    let length = if extra_digits == 4 { digits + 5 } else { digits };
+    let continues = rest.get(length).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'-');
+    (matches!(digits, 4 | 5) && !continues).then_some(end + 1 + length)
 }
 
-/// Returns the beginning of a city before the sign of a state: `San Jose, `.
-fn city_before(scan: &mut Scan<'_>, part: TextPart, start: usize) -> usize {
+/// Returns the start of a city before a state: `San Jose, `.
+fn city_start(scan: &mut Scan<'_>, part: TextPart, start: usize) -> usize {
     let head = &scan.text[part.start..start];
     let Some(city) = head.strip_suffix(", ").or_else(|| head.strip_suffix(' ')) else { return start };
     let mut from = city.len();
@@ -129,8 +129,8 @@ fn city_before(scan: &mut Scan<'_>, part: TextPart, start: usize) -> usize {
             .take_while(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '.'))
             .map(char::len_utf8)
             .sum();
-        let capital = city[from - letters..].chars().next().is_some_and(char::is_uppercase);
-        if letters < 2 || !capital {
+        let is_capitalized = city[from - letters..].chars().next().is_some_and(char::is_uppercase);
+        if letters < 2 || !is_capitalized {
             break;
         }
         from -= letters;
@@ -144,9 +144,9 @@ fn city_before(scan: &mut Scan<'_>, part: TextPart, start: usize) -> usize {
     if from == city.len() { start } else { part.start + from + lead }
 }
 
-/// Looks for a code of digits before a city that is known, and for coordinates.
+/// Finds a code of digits before a known city, and coordinates.
 pub(crate) fn number(scan: &mut Scan<'_>, part: TextPart, at: usize) {
-    if !scan.wants(Kind::Location) || !begins(scan, part, at) {
+    if !scan.wants(Kind::Location) || !may_start(scan, part, at) {
         return;
     }
     let bytes = &scan.bytes()[at..part.end];
@@ -156,7 +156,7 @@ pub(crate) fn number(scan: &mut Scan<'_>, part: TextPart, at: usize) {
         && let Some(length) = coordinates(bytes)
     {
         let start = if at > part.start && scan.bytes()[at - 1] == b'-' { at - 1 } else { at };
-        scan.find(Kind::Location, start..at + length);
+        scan.record(Kind::Location, start..at + length);
         scan.resume = scan.resume.max(at + length);
         return;
     }
@@ -169,20 +169,19 @@ pub(crate) fn number(scan: &mut Scan<'_>, part: TextPart, at: usize) {
         (4..=6, _) => digits,
         _ => return,
     };
-    let year = digits == 4 && code == 4 && matches!(&bytes[..2], b"19" | b"20");
-    let Some(city) = word::next(scan, part, at + code, Gap::Space).filter(|city| city.capital && !year)
-    else {
-        return;
-    };
-    let Some((end, _)) = place::phrase(scan, part, &city) else { return };
-    let end = place::tail(scan, part, end);
-    scan.find(Kind::Location, at..end);
+    let is_year = digits == 4 && code == 4 && matches!(&bytes[..2], b"19" | b"20");
+    let city = word::next(scan, part, at + code, Gap::Space);
+    let Some(city) = city.filter(|city| city.is_capitalized && !is_year) else { return };
+    let Some(name) = place::place_name(scan, part, &city) else { return };
+    let end = place::region_end(scan, part, name.end);
+    scan.record(Kind::Location, at..end);
     scan.resume = scan.resume.max(end);
 }
 
-fn begins(scan: &Scan<'_>, part: TextPart, at: usize) -> bool {
-    let before = scan.text[part.start..at].chars().next_back();
-    before.is_none_or(|c| {
+/// Returns whether a code or a number may start at a position, by the character before it.
+fn may_start(scan: &Scan<'_>, part: TextPart, at: usize) -> bool {
+    let preceding = scan.text[part.start..at].chars().next_back();
+    preceding.is_none_or(|c| {
         c.is_whitespace() || matches!(c, '(' | '[' | '*' | '|' | ',' | ':' | '>' | '"' | '-' | '_')
     })
 }
@@ -191,37 +190,50 @@ fn digit_count(bytes: &[u8]) -> usize {
     bytes.iter().take(8).take_while(|b| b.is_ascii_digit()).count()
 }
 
-/// `52.5200, 13.4050` and `52°31′12″N 13°24′18″E`.
+/// Returns the length of coordinates: `52.5200, 13.4050`, `52°31′12″N 13°24′18″E`.
 fn coordinates(bytes: &[u8]) -> Option<usize> {
     if let Some(latitude) = sexagesimal(bytes) {
         let gap = bytes[latitude..].iter().take(2).take_while(|b| matches!(b, b' ' | b',')).count();
         let longitude = sexagesimal(&bytes[latitude + gap..]);
         return Some(longitude.map_or(latitude, |length| latitude + gap + length));
     }
-    let (latitude, whole, first) = decimal(bytes)?;
-    let rest = bytes.get(first..)?.strip_prefix(b",")?;
+    let latitude = decimal(bytes)?;
+    let rest = bytes.get(latitude.length..)?.strip_prefix(b",")?;
     let rest = rest.strip_prefix(b" ").unwrap_or(rest);
     let rest = rest.strip_prefix(b"-").unwrap_or(rest);
-    let (longitude, wide, second) = decimal(rest)?;
-    let end = bytes.len() - rest.len() + second;
-    // Two small numbers are numbers.
-    (latitude <= 90 && longitude <= 180 && whole + wide >= 3).then_some(end)
+    let longitude = decimal(rest)?;
+    let end = bytes.len() - rest.len() + longitude.length;
+    let is_valid = latitude.whole <= 90 && longitude.whole <= 180;
+    // Two numbers below ten are rarely coordinates.
+    (is_valid && latitude.whole_digits + longitude.whole_digits >= 3).then_some(end)
 }
 
-/// Reads a number with at least four decimals: its whole part, the digits of that, and its length.
-fn decimal(bytes: &[u8]) -> Option<(u32, usize, usize)> {
-    let whole = digit_count(bytes);
-    let decimals = digit_count(bytes.get(whole..)?.strip_prefix(b".")?);
-    let value = bytes[..whole].iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
-    let end = whole + 1 + decimals;
-    let goes_on = bytes.get(end).is_some_and(u8::is_ascii_alphanumeric)
-        || bytes.get(end) == Some(&b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit);
-    ((1..=3).contains(&whole) && decimals >= 4 && !goes_on).then_some((value, whole, end))
+/// A decimal number.
+struct Decimal {
+    /// The part before the decimal point.
+    whole: u32,
+    /// The number of its digits.
+    whole_digits: usize,
+    /// The length of the number, in bytes.
+    length: usize,
 }
 
+/// Reads a number with at least four decimals.
+fn decimal(bytes: &[u8]) -> Option<Decimal> {
+    let whole_digits = digit_count(bytes);
+    let decimals = digit_count(bytes.get(whole_digits..)?.strip_prefix(b".")?);
+    let whole = bytes[..whole_digits].iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+    let length = whole_digits + 1 + decimals;
+    let continues = bytes.get(length).is_some_and(u8::is_ascii_alphanumeric)
+        || bytes.get(length) == Some(&b'.') && bytes.get(length + 1).is_some_and(u8::is_ascii_digit);
+    let is_coordinate = (1..=3).contains(&whole_digits) && decimals >= 4 && !continues;
+    is_coordinate.then_some(Decimal { whole, whole_digits, length })
+}
+
+/// Returns the length of a coordinate in degrees, minutes and seconds.
 fn sexagesimal(bytes: &[u8]) -> Option<usize> {
     let text = str::from_utf8(&bytes[..bytes.len().min(40)]).unwrap_or_else(|error| {
-        str::from_utf8(&bytes[..error.valid_up_to()]).expect("it is valid up to there")
+        str::from_utf8(&bytes[..error.valid_up_to()]).expect("the text is valid up to this position")
     });
     let (mut seen_degrees, mut last) = (false, 0);
     for (at, c) in text.char_indices().take(24) {
@@ -238,7 +250,7 @@ fn sexagesimal(bytes: &[u8]) -> Option<usize> {
     (last > 0).then_some(last)
 }
 
-/// Reads a Japanese code and the address behind it: `〒100-0001 東京都千代田区千代田1-1`.
+/// Finds a Japanese code and the address after it: `〒100-0001 東京都千代田区千代田1-1`.
 pub(crate) fn japan(scan: &mut Scan<'_>, part: TextPart, at: usize) {
     let rest = &scan.text[at + '〒'.len_utf8()..part.end];
     let space = rest.len() - rest.trim_start_matches([' ', '　']).len();
@@ -249,15 +261,15 @@ pub(crate) fn japan(scan: &mut Scan<'_>, part: TextPart, at: usize) {
     let mut end = space + code;
     let address = rest[end..].trim_start_matches([' ', '　']);
     let lead = rest[end..].len() - address.len();
-    let part_of = |c: &char| {
+    let is_address_char = |c: &char| {
         crate::cjk::is_cjk(*c) || c.is_ascii_digit() || matches!(c, '-' | '−' | '－' | '０'..='９')
     };
-    let length: usize = address.chars().take(64).take_while(part_of).map(char::len_utf8).sum();
+    let length: usize = address.chars().take(64).take_while(is_address_char).map(char::len_utf8).sum();
     if length > 0 {
         end += lead + length;
     }
     scan.work += end as u64;
     let end = at + '〒'.len_utf8() + end;
-    scan.find(Kind::Location, at..end);
+    scan.record(Kind::Location, at..end);
     scan.resume = scan.resume.max(end);
 }

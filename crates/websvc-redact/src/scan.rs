@@ -1,4 +1,4 @@
-//! The one pass over a text: each byte that may begin something is handed to the rule that knows it.
+//! The scan of a text: passes each position at which personal data may start to the rules for it.
 
 use std::ops::Range;
 
@@ -9,20 +9,20 @@ use crate::options::{Options, RedactMode};
 use crate::zone::{Zone, ZoneClass};
 use crate::{address, cjk, email, number, person, place, postcode, secret, word};
 
-/// The text under the pass, and what was found in it.
+/// The state of a scan.
 pub(crate) struct Scan<'a> {
     pub(crate) text: &'a str,
     pub(crate) options: &'a Options,
-    pub(crate) found: Vec<Finding>,
-    /// How many bytes the rules looked at, for the proof that this is linear.
+    pub(crate) findings: Vec<Finding>,
+    /// The number of bytes that the rules examined, so that tests can check that it is linear.
     pub(crate) work: u64,
-    /// A token of a secret was looked at up to here.
+    /// The end of the last token that was examined for secrets.
     pub(crate) token_end: usize,
-    /// End of the last secret or address, where the scan resumes.
+    /// The end of the last finding that other rules must not examine, where the scan resumes.
     pub(crate) resume: usize,
 }
 
-/// A part of a text of one class: no finding leaves it.
+/// A part of a text of one class, which contains findings completely.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextPart {
     pub(crate) start: usize,
@@ -32,7 +32,7 @@ pub(crate) struct TextPart {
 
 impl<'a> Scan<'a> {
     pub(crate) fn new(text: &'a str, options: &'a Options) -> Self {
-        Self { text, options, found: Vec::new(), work: 0, token_end: 0, resume: 0 }
+        Self { text, options, findings: Vec::new(), work: 0, token_end: 0, resume: 0 }
     }
 
     pub(crate) fn bytes(&self) -> &'a [u8] {
@@ -47,15 +47,15 @@ impl<'a> Scan<'a> {
         self.options.kinds.has(kind)
     }
 
-    /// Notes a finding of a kind that is wanted.
-    pub(crate) fn find(&mut self, kind: Kind, range: Range<usize>) {
+    /// Records a finding if its kind is requested.
+    pub(crate) fn record(&mut self, kind: Kind, range: Range<usize>) {
         debug_assert!(self.text.is_char_boundary(range.start) && self.text.is_char_boundary(range.end));
         if self.wants(kind) && !range.is_empty() {
-            self.found.push(Finding { kind, range });
+            self.findings.push(Finding { kind, range });
         }
     }
 
-    /// Goes through a part of the text, whole lines of it. The zones are those that reach into it.
+    /// Scans whole lines of the text. `zones` are those that overlap the lines.
     pub(crate) fn run(&mut self, zones: &[Zone], lines: Range<usize>) {
         let mut start = lines.start;
         for zone in zones {
@@ -83,11 +83,13 @@ impl<'a> Scan<'a> {
                     self.emails(part);
                 }
             }
-            ZoneClass::Mail if self.has(part, |b| b == b'@') => self.find(Kind::Email, part.start..part.end),
-            ZoneClass::Tel if self.has(part, |b| b.is_ascii_digit()) => {
-                self.find(Kind::Phone, part.start..part.end);
+            ZoneClass::Mail if self.has(part, |b| b == b'@') => {
+                self.record(Kind::Email, part.start..part.end)
             }
-            // It has been replaced.
+            ZoneClass::Tel if self.has(part, |b| b.is_ascii_digit()) => {
+                self.record(Kind::Phone, part.start..part.end);
+            }
+            // The address or number was replaced by an earlier pass.
             ZoneClass::Mail | ZoneClass::Tel => {}
         }
     }
@@ -96,6 +98,7 @@ impl<'a> Scan<'a> {
         self.bytes()[part.start..part.end].iter().any(|b| is(*b))
     }
 
+    /// Finds mail addresses only.
     fn emails(&mut self, part: TextPart) {
         let ats = self.bytes()[part.start..part.end].iter().enumerate();
         let ats: Vec<usize> = ats.filter(|(_, b)| **b == b'@').map(|(at, _)| part.start + at).collect();
@@ -104,6 +107,7 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// Finds secrets only.
     fn secrets(&mut self, part: TextPart) {
         let bytes = self.bytes();
         let mut at = part.start;
@@ -129,17 +133,18 @@ impl<'a> Scan<'a> {
         at + self.bytes()[at..part.end].iter().take_while(|b| b.is_ascii_alphanumeric()).count()
     }
 
+    /// Applies all rules to prose.
     fn text_part(&mut self, start: usize, end: usize) {
         let part = TextPart { start, end, class: ZoneClass::Text };
         let bytes = self.bytes();
         let mut at = start;
         while at < end {
             at = match bytes[at] {
-                // By far the most frequent, and nothing begins with it.
+                // A space is by far the most frequent byte, and nothing starts with it.
                 b' ' => at + 1,
-                b'a'..=b'z' | b'A'..=b'Z' => self.letters(part, at),
-                b'0'..=b'9' => self.digits(part, at),
-                0x80.. => self.wide(part, at),
+                b'a'..=b'z' | b'A'..=b'Z' => self.ascii_letter(part, at),
+                b'0'..=b'9' => self.digit(part, at),
+                0x80.. => self.non_ascii(part, at),
                 b'@' => {
                     email::at_sign(self, part, at);
                     at + 1
@@ -155,18 +160,19 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Reads a word that begins with an ASCII letter; returns where to go on.
-    fn letters(&mut self, part: TextPart, at: usize) -> usize {
+    /// Examines the word at an ASCII letter. Returns the position at which the scan resumes.
+    fn ascii_letter(&mut self, part: TextPart, at: usize) -> usize {
         let token = secret::token(self, part, at);
         if token > at {
             return token;
         }
         let word = word::word(self, part, at);
-        self.words(part, &word);
+        self.word(part, &word);
         word.end.max(at + 1)
     }
 
-    fn digits(&mut self, part: TextPart, at: usize) -> usize {
+    /// Examines the number at a digit. Returns the position at which the scan resumes.
+    fn digit(&mut self, part: TextPart, at: usize) -> usize {
         let token = secret::token(self, part, at);
         if token > at {
             return token;
@@ -176,8 +182,8 @@ impl<'a> Scan<'a> {
         number::run(self, part, at).max(at + 1)
     }
 
-    /// Reads a word that begins with a letter beyond ASCII.
-    fn wide(&mut self, part: TextPart, at: usize) -> usize {
+    /// Examines the word at a character other than ASCII. Returns the position at which the scan resumes.
+    fn non_ascii(&mut self, part: TextPart, at: usize) -> usize {
         let Some(c) = self.text[at..part.end].chars().next() else { return part.end };
         if !c.is_alphabetic() {
             if c == '〒' {
@@ -189,15 +195,16 @@ impl<'a> Scan<'a> {
             return cjk::run(self, part, at);
         }
         let word = word::word(self, part, at);
-        self.words(part, &word);
+        self.word(part, &word);
         word.end.max(at + c.len_utf8())
     }
 
-    fn words(&mut self, part: TextPart, word: &word::Word<'_>) {
+    /// Applies the rules for words.
+    fn word(&mut self, part: TextPart, word: &word::Word<'_>) {
         address::word(self, part, word);
-        if !word.capital {
-            // `estimado señor Telmo Vera`: short titles in small letters are other words as often.
-            if word.meaning.is(WordSense::TITLE) && word.text.len() >= 4 && self.wants(Kind::Person) {
+        if !word.is_capitalized {
+            // `estimado señor Telmo Vera`: short titles in lower case often are other words.
+            if word.senses.is(WordSense::TITLE) && word.text.len() >= 4 && self.wants(Kind::Person) {
                 person::title(self, part, word);
             }
             return;

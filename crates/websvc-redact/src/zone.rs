@@ -1,15 +1,15 @@
-//! The parts of a text that are not prose: code, and what links point to.
+//! The zones of a text that are not prose: code, URLs, and the targets of links.
 
 use std::ops::Range;
 
 use crate::options::Syntax;
 
-/// Class of a part of a text.
+/// The class of a part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ZoneClass {
     /// Prose: every rule applies.
     Text,
-    /// Code, in a block or in a line.
+    /// Code, in a block or a span.
     Code,
     /// A URL.
     Url,
@@ -26,21 +26,21 @@ pub(crate) struct Zone {
     pub(crate) range: Range<usize>,
 }
 
-/// The bytes that may begin what is not prose.
-const BEGINS: [bool; 256] = {
-    let mut begins = [false; 256];
+/// The bytes at which a zone may start or be recognized.
+const TRIGGERS: [bool; 256] = {
+    let mut triggers = [false; 256];
     let (marks, mut at) = (b"\\`]<:wW", 0);
     while at < marks.len() {
-        begins[marks[at] as usize] = true;
+        triggers[marks[at] as usize] = true;
         at += 1;
     }
-    begins
+    triggers
 };
 
-/// As far as the end of a link or an automatic link is looked for.
-const LONGEST_URL: usize = 4096;
+/// The maximum length of a URL, in bytes.
+const MAX_URL_BYTES: usize = 4096;
 
-/// Returns the parts that are not prose, sorted and apart.
+/// Returns the zones that are not prose, sorted and without overlaps.
 pub(crate) fn zones(text: &str, syntax: Syntax) -> Vec<Zone> {
     let mut reader = Reader { bytes: text.as_bytes(), zones: Vec::new(), unclosed: [0; 32] };
     match syntax {
@@ -53,7 +53,7 @@ pub(crate) fn zones(text: &str, syntax: Syntax) -> Vec<Zone> {
 struct Reader<'a> {
     bytes: &'a [u8],
     zones: Vec<Zone>,
-    /// By the number of backticks: up to where none closes a code span, so that nobody looks again.
+    /// By number of backticks: the position up to which no code span is closed, so that it is searched only once.
     unclosed: [usize; 32],
 }
 
@@ -64,20 +64,20 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads fenced blocks as code and all between them as paragraphs.
+    /// Reads fenced blocks as code, and the text between them as paragraphs.
     fn blocks(&mut self) {
-        let (mut at, mut prose) = (0, 0);
+        let (mut at, mut prose_start) = (0, 0);
         while at < self.bytes.len() {
             let end = self.line_end(at);
             let Some((mark, length)) = fence(&self.bytes[at..end]) else {
                 if self.bytes[at..end].iter().all(u8::is_ascii_whitespace) {
-                    self.inline(prose, at);
-                    prose = end;
+                    self.inline(prose_start, at);
+                    prose_start = end;
                 }
                 at = end;
                 continue;
             };
-            self.inline(prose, at);
+            self.inline(prose_start, at);
             let body = end;
             let mut close = end;
             at = end;
@@ -90,9 +90,9 @@ impl Reader<'_> {
                 close = at;
             }
             self.push(ZoneClass::Code, body..close);
-            prose = at;
+            prose_start = at;
         }
-        self.inline(prose, self.bytes.len());
+        self.inline(prose_start, self.bytes.len());
     }
 
     fn line_end(&self, at: usize) -> usize {
@@ -103,8 +103,8 @@ impl Reader<'_> {
     fn inline(&mut self, start: usize, end: usize) {
         let mut at = start;
         loop {
-            // Most bytes begin nothing: one look into a table each.
-            at += self.bytes[at.min(end)..end].iter().take_while(|b| !BEGINS[usize::from(**b)]).count();
+            // Most bytes are no triggers, which costs one lookup in a table each.
+            at += self.bytes[at.min(end)..end].iter().take_while(|b| !TRIGGERS[usize::from(**b)]).count();
             if at >= end {
                 break;
             }
@@ -112,8 +112,8 @@ impl Reader<'_> {
                 b'\\' => at + 2,
                 b'`' => self.code_span(at, end),
                 b']' if self.bytes.get(at + 1) == Some(&b'(') => self.target(at + 2, end),
-                b'<' => self.automatic(at + 1, end),
-                b':' => self.bare(start, at, end),
+                b'<' => self.autolink(at + 1, end),
+                b':' => self.bare_url(start, at, end),
                 b'w' | b'W' => self.www(start, at, end),
                 _ => at + 1,
             };
@@ -124,7 +124,7 @@ impl Reader<'_> {
         let mut at = start;
         while at < end {
             at = match self.bytes[at] {
-                b':' => self.bare(start, at, end),
+                b':' => self.bare_url(start, at, end),
                 b'w' | b'W' => self.www(start, at, end),
                 _ => at + 1,
             };
@@ -137,19 +137,19 @@ impl Reader<'_> {
         let Some(unclosed) = self.unclosed.get(ticks).copied().filter(|&unclosed| unclosed < end) else {
             return body;
         };
-        debug_assert!(unclosed <= end, "what is known ends where a paragraph ends");
+        debug_assert!(unclosed <= end, "the search ended at the end of a paragraph");
         let mut next = body;
         while next < end {
             if self.bytes[next] != b'`' {
                 next += 1;
                 continue;
             }
-            let found = self.ticks(next, end);
-            if found == ticks {
+            let closing = self.ticks(next, end);
+            if closing == ticks {
                 self.push(ZoneClass::Code, body..next);
                 return next + ticks;
             }
-            next += found;
+            next += closing;
         }
         self.unclosed[ticks] = end;
         body
@@ -159,11 +159,11 @@ impl Reader<'_> {
         self.bytes[at..end].iter().take_while(|&&b| b == b'`').count()
     }
 
-    /// Reads the target of a link from behind its bracket.
+    /// Reads the target of a link after its bracket.
     fn target(&mut self, at: usize, end: usize) -> usize {
         let mut depth = 0_u32;
         let mut close = at;
-        let last = end.min(at + LONGEST_URL);
+        let last = end.min(at + MAX_URL_BYTES);
         while close < last {
             match self.bytes[close] {
                 b'(' => depth += 1,
@@ -180,15 +180,15 @@ impl Reader<'_> {
         close
     }
 
-    /// Reads `<https://...>` from behind its bracket. Addresses of mail are prose: they are found there.
-    fn automatic(&mut self, at: usize, end: usize) -> usize {
-        let last = end.min(at + LONGEST_URL);
-        let inside = |b: &u8| !matches!(b, b'<' | b'>' | b' ' | b'\t' | b'\n');
+    /// Reads `<https://...>` after its bracket. A mail address in brackets is prose, where the rule for mail finds it.
+    fn autolink(&mut self, at: usize, end: usize) -> usize {
+        let last = end.min(at + MAX_URL_BYTES);
+        let is_inside = |b: &u8| !matches!(b, b'<' | b'>' | b' ' | b'\t' | b'\n');
         let scheme = self.bytes[at..last.min(at + 32)].iter().take_while(|b| is_scheme(**b)).count();
         if scheme < 2 || self.bytes.get(at + scheme) != Some(&b':') {
             return at;
         }
-        let length = self.bytes[at..last].iter().take_while(|b| inside(b)).count();
+        let length = self.bytes[at..last].iter().take_while(|b| is_inside(b)).count();
         if self.bytes.get(at + length) != Some(&b'>') {
             return at;
         }
@@ -196,8 +196,8 @@ impl Reader<'_> {
         at + length
     }
 
-    /// Reads a URL that stands in prose, from its colon.
-    fn bare(&mut self, start: usize, colon: usize, end: usize) -> usize {
+    /// Reads a URL in prose from its colon.
+    fn bare_url(&mut self, start: usize, colon: usize, end: usize) -> usize {
         if !self.bytes[colon..end].starts_with(b"://") {
             return colon + 1;
         }
@@ -207,19 +207,23 @@ impl Reader<'_> {
         if scheme < 2 {
             return colon + 3;
         }
-        self.stretch(colon - scheme, colon + 3, end)
+        self.url_in_prose(colon - scheme, colon + 3, end)
     }
 
+    /// Reads a URL in prose that starts with `www.`.
     fn www(&mut self, start: usize, at: usize, end: usize) -> usize {
-        let inside = at > start && (self.bytes[at - 1].is_ascii_alphanumeric() || self.bytes[at - 1] == b'@');
-        let is_www = self.bytes[at..end].get(..4).is_some_and(|begin| begin.eq_ignore_ascii_case(b"www."));
-        if inside || !is_www { at + 1 } else { self.stretch(at, at + 4, end) }
+        let is_in_word =
+            at > start && (self.bytes[at - 1].is_ascii_alphanumeric() || self.bytes[at - 1] == b'@');
+        let is_www = self.bytes[at..end].get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"www."));
+        if is_in_word || !is_www { at + 1 } else { self.url_in_prose(at, at + 4, end) }
     }
 
-    fn stretch(&mut self, start: usize, at: usize, end: usize) -> usize {
-        let last = end.min(at + LONGEST_URL);
-        let part = |b: &u8| b.is_ascii_alphanumeric() || *b >= 0x80 || b"-._~:/?#@!$&'()+,;=%[]".contains(b);
-        let mut close = at + self.bytes[at..last].iter().take_while(|b| part(b)).count();
+    /// Reads a URL in prose up to its end, without the marks of the sentence.
+    fn url_in_prose(&mut self, start: usize, at: usize, end: usize) -> usize {
+        let last = end.min(at + MAX_URL_BYTES);
+        let is_part =
+            |b: &u8| b.is_ascii_alphanumeric() || *b >= 0x80 || b"-._~:/?#@!$&'()+,;=%[]".contains(b);
+        let mut close = at + self.bytes[at..last].iter().take_while(|b| is_part(b)).count();
         while close > at && b".,;:!?')]_".contains(&self.bytes[close - 1]) {
             close -= 1;
         }
@@ -230,7 +234,7 @@ impl Reader<'_> {
         close.max(start + 1)
     }
 
-    /// Notes the target of a link by what its scheme says.
+    /// Records the target of a link by its scheme.
     fn url(&mut self, range: Range<usize>) {
         let url = &self.bytes[range.clone()];
         for (scheme, class) in [
@@ -239,7 +243,7 @@ impl Reader<'_> {
             ("sms:", ZoneClass::Tel),
             ("callto:", ZoneClass::Tel),
         ] {
-            if url.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme.as_bytes())) {
+            if url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes())) {
                 let body = &url[scheme.len()..];
                 let length = body.iter().position(|&b| matches!(b, b'?' | b'&')).unwrap_or(body.len());
                 let start = range.start + scheme.len();
@@ -257,22 +261,23 @@ fn is_scheme(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.')
 }
 
-/// Returns the mark and the length of a fence that a line opens, behind the marks of quotes and lists.
+/// Returns the mark and the length of a fence that a line opens, after the marks of quotes and lists.
 fn fence(line: &[u8]) -> Option<(u8, usize)> {
-    let line = unmarked(line);
+    let line = without_block_marks(line);
     let mark = *line.first().filter(|mark| matches!(mark, b'`' | b'~'))?;
     let length = line.iter().take_while(|&&b| b == mark).count();
     let info = &line[length..];
     (length >= 3 && !(mark == b'`' && info.contains(&b'`'))).then_some((mark, length))
 }
 
+/// Returns whether a line closes a fence.
 fn closes(line: &[u8], mark: u8, length: usize) -> bool {
-    let line = unmarked(line);
+    let line = without_block_marks(line);
     let marks = line.iter().take_while(|&&b| b == mark).count();
     marks >= length && line[marks..].iter().all(u8::is_ascii_whitespace)
 }
 
-fn unmarked(line: &[u8]) -> &[u8] {
+fn without_block_marks(line: &[u8]) -> &[u8] {
     let marks = line.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'>')).count();
     let line = &line[marks..];
     match line {

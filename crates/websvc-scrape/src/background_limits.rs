@@ -50,8 +50,8 @@ impl BackgroundPermits {
         Self { parsing: pool(parsing), documents: pool(documents), rendering: pool(rendering) }
     }
 
-    /// Waits for a background permit. It is acquired before the permit of the pool itself, so that background tasks beyond
-    /// the limit do not queue there.
+    /// Waits for a background permit. It is acquired before the permit of the pool itself, so that background tasks
+    /// beyond the limit do not queue there.
     ///
     /// # Errors
     /// [`ScrapeError::Stopping`] if the service is stopping.

@@ -8,14 +8,14 @@ use websvc_stage::Stage;
 use websvc_store::{CacheLimits, PageKey, PageScope, Store};
 use websvc_validate::ScrapePlan;
 
-use crate::cache;
+use crate::cache::{self, FetchedPage, StoreOutcome, StoredCopy};
 use crate::cache_writer::{CacheMetrics, LookupOutcome};
 use crate::error::ScrapeError;
 use crate::format;
 use crate::freshness::{Decision, Freshness};
 use crate::output_cache::OutputKey;
 use crate::page::Page;
-use crate::raw::{RawPage, merge_not_modified};
+use crate::raw::{RawPage, RevalidatedPage};
 use crate::scraper::Scraper;
 
 /// The result of a lookup in both caches.
@@ -28,8 +28,8 @@ pub(crate) enum CacheLookup {
 
 /// The state of the page cache for a page.
 pub(crate) enum CacheStatus {
-    /// A page that may be served, its cache key, and the time of its fetch in milliseconds since the Unix epoch.
-    Fresh(Box<RawPage>, (PageKey, u64)),
+    /// A page that may be served, and the copy in the cache that it was read from.
+    Fresh(Box<RawPage>, StoredCopy),
     /// No page that may be served. There may be an older copy, which can be revalidated.
     Stale,
     /// No copy at all.
@@ -41,7 +41,7 @@ pub(crate) enum CacheStatus {
 pub(crate) struct CacheSlot<'a> {
     pub(crate) key: &'a PageKey,
     /// True if a lookup a moment ago found no entry.
-    pub(crate) is_empty: bool,
+    pub(crate) known_absent: bool,
 }
 
 impl Scraper {
@@ -184,13 +184,13 @@ impl Scraper {
         url: &Url,
         cached: Option<RawPage>,
         fetched: RawPage,
-    ) -> (RawPage, bool) {
+    ) -> RevalidatedPage {
         let has_copy = cached.is_some();
-        let (page, not_modified) = merge_not_modified(url, cached, fetched);
-        if has_copy && not_modified {
+        let merged = RevalidatedPage::new(url, cached, fetched);
+        if has_copy && merged.not_modified {
             self.inner.cache_writer.record_revalidation();
         }
-        (page, not_modified)
+        merged
     }
 
     async fn read_cached_response(
@@ -205,12 +205,12 @@ impl Scraper {
         Ok(match (freshness.decide(fetched_at_ms.map(|at| self.age(at)))?, cached) {
             (_, None) => CacheStatus::Miss,
             (Decision::Serve, Some(cached)) => {
-                let page = cache::to_raw_page(url, cached).zip(fetched_at_ms);
+                let copy = StoredCopy { key, fetched_at_ms: cached.fetched_at_ms };
+                let page = cache::to_raw_page(url, cached);
                 // A shell page may have been stored when no browser was available.
-                page.filter(|(page, _)| {
-                    freshness.is_cache_only() || !self.inner.renderer.needs_rendering(page)
-                })
-                .map_or(CacheStatus::Stale, |(page, at)| CacheStatus::Fresh(Box::new(page), (key, at)))
+                let page = page
+                    .filter(|page| freshness.is_cache_only() || !self.inner.renderer.needs_rendering(page));
+                page.map_or(CacheStatus::Stale, |page| CacheStatus::Fresh(Box::new(page), copy))
             }
             (Decision::Fetch, Some(_)) => CacheStatus::Stale,
         })
@@ -220,25 +220,22 @@ impl Scraper {
         Duration::from_millis(self.inner.config.clock.now_ms().saturating_sub(fetched_at_ms))
     }
 
-    /// Stores a page in the cache, and returns the time of its fetch if the cache has it now. A page that cannot be
-    /// stored is still returned, with a warning.
-    pub(crate) async fn put(
-        &self,
-        mut page: RawPage,
-        key: PageKey,
-    ) -> Result<(RawPage, Option<u64>), ScrapeError> {
+    /// Stores a page in the cache. A page that could not be stored is still returned, with a warning.
+    pub(crate) async fn put(&self, mut page: RawPage, key: PageKey) -> Result<FetchedPage, ScrapeError> {
         let is_off = self.scope == PageScope::Off;
         if is_off || page.unverified || page.is_personal() || page.challenge_vendor().is_some() {
-            return Ok((page, None));
+            return Ok(FetchedPage { page, store_outcome: StoreOutcome::NotStored });
         }
         let (limits, now_ms) = (self.inner.config.cache, self.clock().now_ms());
         let inner = Arc::clone(&self.inner);
         let storing = self.run_cpu_task(move |store| {
             let stored = inner.cache_writer.store(now_ms, || cache::put(store, &limits, key, &page, now_ms));
             if stored.is_err() {
-                page.warnings.push("the page could not be kept in the cache".to_owned());
+                page.warnings.push("the page could not be cached".to_owned());
             }
-            Ok((page, stored.unwrap_or_default()))
+            let fetched_at_ms = stored.unwrap_or_default();
+            let store_outcome = fetched_at_ms.map_or(StoreOutcome::NotStored, StoreOutcome::StoredAt);
+            Ok(FetchedPage { page, store_outcome })
         });
         self.stages().run(Stage::Store, storing).await
     }

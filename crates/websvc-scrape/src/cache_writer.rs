@@ -1,12 +1,12 @@
-//! Writes to the page cache, and its metrics. When the disk is full, pages are still served but nothing is written for a
-//! while, so that the remaining space is left to the rest of the service.
+//! Writes to the page cache, and its metrics. When the disk is full, pages are still served but nothing is written for
+//! a while, so that the remaining space is left to the rest of the service.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use websvc_store::StoreError;
 
 /// The time without writes after the disk was full, in milliseconds.
-const DISK_FULL_PAUSE_MS: u64 = 60_000;
+const DISK_FULL_BACKOFF_MS: u64 = 60_000;
 
 /// The metrics of the page cache since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,13 +49,14 @@ pub(crate) enum LookupOutcome {
     Stale,
 }
 
-/// An error that says that a page was not stored.
+/// The error of a page that was not stored; the reason was logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CacheWriteError;
 
 /// Stores pages unless the disk is full, and counts stores and lookups.
 #[derive(Debug, Default)]
 pub(crate) struct CacheWriter {
+    /// The end of the time without writes; 0 if the disk was never full.
     paused_until_ms: AtomicU64,
     stored: AtomicU64,
     failed: AtomicU64,
@@ -69,8 +70,8 @@ pub(crate) struct CacheWriter {
 }
 
 impl CacheWriter {
-    /// Stores a page by `put`, unless the disk was full a moment ago. Returns the time of the fetch if the cache has the
-    /// page now.
+    /// Stores a page by `put`, unless the disk was full a moment ago. Returns the time of the fetch if the cache has
+    /// the page now.
     pub(crate) fn store(
         &self,
         now_ms: u64,
@@ -88,12 +89,12 @@ impl CacheWriter {
             Err(error) => error,
         };
         self.failed.fetch_add(1, Relaxed);
-        let error_value = &error as &dyn std::error::Error;
+        let source = &error as &dyn std::error::Error;
         if matches!(error, StoreError::Full { .. }) {
-            self.paused_until_ms.store(now_ms + DISK_FULL_PAUSE_MS, Relaxed);
-            tracing::error!(error = error_value, "disk is full: pages are served but not cached");
+            self.paused_until_ms.store(now_ms + DISK_FULL_BACKOFF_MS, Relaxed);
+            tracing::error!(error = source, "disk is full: pages are served but not cached");
         } else {
-            tracing::error!(error = error_value, "page could not be cached");
+            tracing::error!(error = source, "page could not be cached");
         }
         Err(CacheWriteError)
     }

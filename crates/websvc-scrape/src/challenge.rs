@@ -1,8 +1,8 @@
 //! Detection of challenges: block pages of bot protection, captchas, and browser checks served instead of a page.
 //!
-//! A challenge is an error and never returned as content, because a caller could not tell the text of a captcha from the
-//! text of the page. Markers of a vendor also occur in real pages (a contact form has a captcha, every page behind some
-//! vendors loads their script), so a marker counts only in a response with next to no text, or in a header that
+//! A challenge is an error and never returned as content, because a caller could not tell the text of a captcha from
+//! the text of the page. Markers of a vendor also occur in real pages (a contact form has a captcha, every page behind
+//! some vendors loads their script), so a marker counts only in a response with next to no text, or in a header that
 //! explicitly declares a challenge.
 
 use http::{HeaderMap, StatusCode};
@@ -11,6 +11,9 @@ use crate::visible::visible_words;
 
 /// The maximum number of words of a challenge; a real page usually has more.
 const MAX_CHALLENGE_WORDS: usize = 150;
+
+/// The maximum number of words of a challenge that only a phrase reveals.
+const MAX_PHRASE_ONLY_WORDS: usize = 40;
 
 /// The maximum size of a body that is scanned, in bytes; challenges are small.
 const MAX_SCAN_BYTES: usize = 256 * 1024;
@@ -24,7 +27,7 @@ const HEADERS: &[(&str, &str, &str)] = &[
     ("x-sucuri-block", "", "Sucuri"),
 ];
 
-/// The markers in the source of a challenge (in lower case), with the vendor.
+/// The markers in the source of a challenge (in lower case), and the vendor.
 const MARKERS: &[(&str, &str)] = &[
     ("/cdn-cgi/challenge-platform/", "Cloudflare"),
     ("challenges.cloudflare.com/turnstile", "Cloudflare"),
@@ -103,8 +106,8 @@ pub(crate) fn detect_challenge(
     if !is_html || body.len() > MAX_SCAN_BYTES {
         return None;
     }
-    // The words are counted first, because that returns early for nearly every page; the search for markers scans the whole
-    // body many times.
+    // The words are counted first, because that returns early for nearly every page; the search for markers scans the
+    // whole body many times.
     let words = visible_words(body, MAX_CHALLENGE_WORDS + 1);
     if words > MAX_CHALLENGE_WORDS {
         return None;
@@ -112,16 +115,16 @@ pub(crate) fn detect_challenge(
     let source = lower(body);
     let vendor = MARKERS.iter().find(|(marker, _)| source.contains(marker)).map(|&(_, vendor)| vendor);
     let has_phrase = PHRASES.iter().any(|phrase| source.contains(phrase));
-    // Without an error status a marker alone is not enough, as a short thank-you page may have a captcha in its form. It
-    // takes both a marker and a phrase, or a phrase in a page with next to no other words.
+    // Without an error status a marker alone is not enough, as a short thank-you page may have a captcha in its form.
+    // Then a challenge has both a marker and a phrase, or a phrase and next to no other words.
     let (is_challenge, max_words) = if is_challenge_status(status) {
         (vendor.is_some() || has_phrase, MAX_CHALLENGE_WORDS)
     } else if vendor.is_some() && has_phrase {
         (true, MAX_CHALLENGE_WORDS)
     } else {
-        (has_phrase, 40)
+        (has_phrase, MAX_PHRASE_ONLY_WORDS)
     };
-    (is_challenge && words <= max_words).then(|| vendor.unwrap_or("an unknown defence"))
+    (is_challenge && words <= max_words).then(|| vendor.unwrap_or("an unknown vendor"))
 }
 
 /// Returns whether challenges are served with this status.
@@ -167,9 +170,9 @@ mod tests {
         check(
             429,
             "<p>Our systems have detected unusual traffic from your computer network.</p>",
-            Some("an unknown defence"),
+            Some("an unknown vendor"),
         );
-        check(200, "<title>Making sure you're not a bot!</title><p>Loading</p>", Some("an unknown defence"));
+        check(200, "<title>Making sure you're not a bot!</title><p>Loading</p>", Some("an unknown vendor"));
     }
 
     #[test]
@@ -204,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn other_than_html_is_not_a_challenge() {
+    fn response_other_than_html_is_not_a_challenge() {
         let text = b"{\"title\": \"Just a moment...\"}";
         assert_eq!(detect_challenge(StatusCode::OK, &HeaderMap::new(), false, text), None);
     }

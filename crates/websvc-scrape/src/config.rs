@@ -28,8 +28,8 @@ pub struct ScrapeConfig {
     pub clock: Clock,
     /// The configuration of the document workers; with `None` documents are not read.
     pub documents: Option<DocumentWorkers>,
-    /// The browser that renders pages whose content scripts create; with `None` no page is rendered. It must use the same
-    /// guarded client as the scraper.
+    /// The browser that renders pages whose content scripts create; with `None` no page is rendered. It must use the
+    /// same guarded client as the scraper.
     pub browser: Option<Browser>,
     /// The lists of advertising that the browser blocks.
     pub blocklist: Arc<Blocklist>,

@@ -6,7 +6,8 @@ use jiff::fmt::rfc2822;
 use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::TimeZone;
 
-/// Formats with a zone that ISO 8601 does not allow: without a colon, as in `2024-05-01T10:00:00+0200`, or after a space.
+/// Formats with a zone that ISO 8601 does not allow: without a colon, as in `2024-05-01T10:00:00+0200`, or after a
+/// space.
 const NON_ISO_ZONE_FORMATS: [&str; 5] = [
     "%Y-%m-%dT%H:%M:%S%.f%z",
     "%Y-%m-%d %H:%M:%S%.f %z",
@@ -28,11 +29,11 @@ pub fn read(text: &str) -> Option<Timestamp> {
         return None;
     }
     let zoned = || text.parse::<Timestamp>().ok();
-    let other = || NON_ISO_ZONE_FORMATS.iter().find_map(|form| parse(form, text)?.to_timestamp().ok());
-    let local = || utc(text.parse::<DateTime>().ok()?);
-    let spelled = || rfc2822::DateTimeParser::new().parse_timestamp(text).ok();
+    let non_iso = || NON_ISO_ZONE_FORMATS.iter().find_map(|format| parse(format, text)?.to_timestamp().ok());
+    let without_zone = || utc(text.parse::<DateTime>().ok()?);
+    let rfc2822 = || rfc2822::DateTimeParser::new().parse_timestamp(text).ok();
     let month = || parse_month(text);
-    zoned().or_else(other).or_else(local).or_else(spelled).or_else(month)
+    zoned().or_else(non_iso).or_else(without_zone).or_else(rfc2822).or_else(month)
 }
 
 /// Returns the first moment of a day.
@@ -40,8 +41,8 @@ pub fn at_midnight(day: Date) -> Option<Timestamp> {
     utc(day.at(0, 0, 0, 0))
 }
 
-fn parse(form: &str, text: &str) -> Option<BrokenDownTime> {
-    BrokenDownTime::parse(form, text).ok()
+fn parse(format: &str, text: &str) -> Option<BrokenDownTime> {
+    BrokenDownTime::parse(format, text).ok()
 }
 
 fn utc(time: DateTime) -> Option<Timestamp> {
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_none() {
+    fn text_that_is_not_a_date_is_none() {
         let long = format!("2024-05-01{}", " ".repeat(10) + &"x".repeat(MAX_BYTES));
         for text in
             ["", " ", "yesterday", "2024-13-01", "2024-02-30", "05/01/2024", "24-05-01", "99999", "ä", &long]

@@ -16,11 +16,11 @@ use crate::documents::ReadError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScrapeError {
-    /// The page was not finished before its deadline.
-    #[error("the page was not done within its time")]
+    /// The scrape did not finish before its deadline.
+    #[error("the scrape did not finish within its timeout")]
     Timeout,
     /// `minAge` is set and the cache has no page of that age.
-    #[error("no cached data of the asked age is available for this URL")]
+    #[error("no cached page of the requested age is available for this URL")]
     NoCachedData,
     /// Lockdown is set and the cache has no page that is fresh enough.
     #[error("lockdown is set and the page is not in the cache")]
@@ -48,10 +48,10 @@ pub enum ScrapeError {
         reason: String,
     },
     /// The host served a challenge instead of the page: a captcha, a browser check, a block page.
-    #[error("the site answered {status} with a challenge or block page of {by} instead of the page")]
+    #[error("the site responded {status} with a challenge or block page of {vendor} instead of the page")]
     Blocked {
         /// The vendor of the challenge.
-        by: &'static str,
+        vendor: &'static str,
         /// The status of the response.
         status: http::StatusCode,
     },
@@ -71,15 +71,13 @@ pub enum ScrapeError {
     #[error("{0}")]
     Browser(#[source] BrowserError),
     /// Another request has the lease to save the profile.
-    #[error(
-        "another request is about to save the profile {name:?}: try again later, or with saveChanges false"
-    )]
+    #[error("another request is saving the profile {name:?}: try again later, or set saveChanges to false")]
     ProfileLocked {
         /// The name of the profile.
         name: String,
     },
     /// The team has the maximum number of profiles.
-    #[error("the team has {max} profiles, the most there may be; delete one that is no longer needed")]
+    #[error("the team has {max} profiles, which is the maximum: delete one that is no longer needed")]
     TooManyProfiles {
         /// The maximum number of profiles.
         max: u64,
@@ -109,8 +107,8 @@ impl ScrapeError {
         self.code() == ErrorCode::UnsafeDomainBlocked
     }
 
-    /// Returns whether every request to the host would fail in this way: it is forbidden, its name does not resolve, or its
-    /// certificate cannot be verified.
+    /// Returns whether every request to the host would fail in this way: it is forbidden, its name does not resolve, or
+    /// its certificate cannot be verified.
     #[must_use]
     pub fn is_for_every_request(&self) -> bool {
         if let ScrapeError::Shared(error) = self {
@@ -152,8 +150,8 @@ impl ScrapeError {
         )
     }
 
-    /// Returns whether the host did not respond within its timeout. A deadline that had passed before the fetch does not
-    /// count.
+    /// Returns whether the host did not respond within its timeout. A deadline that had passed before the fetch does
+    /// not count.
     #[must_use]
     pub fn is_host_timeout(&self) -> bool {
         match self {

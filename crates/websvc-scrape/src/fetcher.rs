@@ -34,6 +34,15 @@ impl ProxyRoute {
     }
 }
 
+/// The proxy tiers that a page is fetched through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ProxyTiers {
+    /// The tier that is tried first.
+    pub(crate) first: ProxyTier,
+    /// The tier that is tried if the host rejects the first one.
+    pub(crate) fallback: Option<ProxyTier>,
+}
+
 /// Fetches pages within a concurrency limit.
 #[derive(Debug)]
 pub(crate) struct Fetcher {
@@ -55,8 +64,8 @@ impl Fetcher {
         self.proxies.config()
     }
 
-    /// Fetches a page by the proxy tiers that `route` allows, and follows its refreshes. With `auto` the enhanced tier is
-    /// tried if the host rejected the basic one.
+    /// Fetches a page by the proxy tiers that `route` allows, and follows its refreshes. With `auto` the enhanced tier
+    /// is tried if the host rejected the basic one.
     ///
     /// # Errors
     /// [`ScrapeError::Blocked`] if the host served a challenge instead of the page; else the errors of the client.
@@ -89,27 +98,28 @@ impl Fetcher {
         deadline: Instant,
         refresh_policy: RefreshPolicy,
     ) -> Result<RawPage, ScrapeError> {
-        let (first, second) = self.tiers(route);
-        let retried = second.map(|tier| (tier, request.clone()));
+        let ProxyTiers { first, fallback } = self.tiers(route);
+        let retry = fallback.map(|tier| (tier, request.clone()));
         let fetched = self.fetch_via_tier(request, first, route.country, deadline, refresh_policy).await;
-        let Some((second, request)) = retried.filter(|_| is_rejected(&fetched.as_ref())) else {
+        let Some((tier, request)) = retry.filter(|_| is_rejected(&fetched.as_ref())) else {
             return fetched;
         };
-        match self.fetch_via_tier(request, second, route.country, deadline, refresh_policy).await {
-            // The page of the basic tier, if there is one, is better than an error.
+        match self.fetch_via_tier(request, tier, route.country, deadline, refresh_policy).await {
+            // The page of the first tier, if there is one, is better than an error.
             Err(error) => fetched.map_err(|_| error),
             Ok(page) => Ok(page),
         }
     }
 
-    /// Returns the tier that is tried first, and the one that is tried if the host rejects the first.
-    pub(crate) fn tiers(&self, route: ProxyRoute) -> (ProxyTier, Option<ProxyTier>) {
-        let enhanced = self.proxies.config().has_enhanced();
-        match route.choice {
-            ProxyChoice::Enhanced if enhanced => (ProxyTier::Enhanced, None),
-            ProxyChoice::Auto if enhanced => (ProxyTier::Basic, Some(ProxyTier::Enhanced)),
+    /// Returns the tiers that `route` allows; without enhanced proxies, only the basic one.
+    pub(crate) fn tiers(&self, route: ProxyRoute) -> ProxyTiers {
+        let has_enhanced = self.proxies.config().has_enhanced();
+        let (first, fallback) = match route.choice {
+            ProxyChoice::Enhanced if has_enhanced => (ProxyTier::Enhanced, None),
+            ProxyChoice::Auto if has_enhanced => (ProxyTier::Basic, Some(ProxyTier::Enhanced)),
             ProxyChoice::Basic | ProxyChoice::Auto | ProxyChoice::Enhanced => (ProxyTier::Basic, None),
-        }
+        };
+        ProxyTiers { first, fallback }
     }
 
     /// Returns the best proxy of a tier for a host; `None` if the tier has none, so that the connection is direct.
@@ -147,8 +157,8 @@ impl Fetcher {
         })
     }
 
-    /// Fetches through the first proxy of the tier that works, or directly if the tier has none. The fetch itself is boxed,
-    /// because it is awaited in several places and the future of each would contain it.
+    /// Fetches through the first proxy of the tier that works, or directly if the tier has none. The fetch itself is
+    /// boxed, because it is awaited in several places and the future of each would contain it.
     async fn fetch_via_proxies(
         &self,
         request: FetchRequest,
@@ -159,19 +169,19 @@ impl Fetcher {
     ) -> Result<RawPage, ScrapeError> {
         let host = request.url.host_str().unwrap_or_default().to_owned();
         let proxies = self.proxies.ranked(tier, country, &host);
-        let mut last = None;
+        let mut last_failure = None;
         for proxy in proxies.into_iter().take(MAX_PROXIES) {
             let request = FetchRequest { proxy: Some(proxy.clone()), ..request.clone() };
             let fetched = Box::pin(self.follow(request, deadline, refresh_policy)).await;
             if is_proxy_failure(&fetched) && Instant::now() < deadline {
                 self.proxies.record_failure(&proxy);
-                last = Some(fetched);
+                last_failure = Some(fetched);
                 continue;
             }
             self.record_proxy_result(&proxy, &host, &fetched);
             return fetched;
         }
-        match last {
+        match last_failure {
             Some(fetched) => fetched,
             None => Box::pin(self.follow(request, deadline, refresh_policy)).await,
         }
@@ -195,14 +205,14 @@ impl Fetcher {
         let mut request = request;
         let mut sent_credentials = false;
         for _ in 0..=MAX_REFRESHES {
-            let (mut page, cookies) = self.send(request.clone(), deadline).await?;
+            let SentPage { mut page, cookies } = self.send(request.clone(), deadline).await?;
             sent_credentials |= page.sent_credentials;
             page.sent_credentials = sent_credentials;
             if refresh_policy == RefreshPolicy::Ignore {
                 return Ok(page);
             }
-            if let Some(by) = page.challenge_vendor() {
-                return Err(ScrapeError::Blocked { by, status: page.status });
+            if let Some(vendor) = page.challenge_vendor() {
+                return Err(ScrapeError::Blocked { vendor, status: page.status });
             }
             match refresh::target(&page) {
                 Some(next) => {
@@ -218,11 +228,8 @@ impl Fetcher {
         Err(ScrapeError::Fetch(FetchError::TooManyRedirects { limit: MAX_REFRESHES }))
     }
 
-    async fn send(
-        &self,
-        mut request: FetchRequest,
-        deadline: Instant,
-    ) -> Result<(RawPage, CookieJar), ScrapeError> {
+    /// Sends one request, with its redirects, within the concurrency limit.
+    async fn send(&self, mut request: FetchRequest, deadline: Instant) -> Result<SentPage, ScrapeError> {
         let acquired = tokio::time::timeout_at(deadline.into(), self.permits.acquire()).await;
         let _permit = match acquired {
             Ok(Ok(permit)) => permit,
@@ -233,8 +240,14 @@ impl Fetcher {
         let source_url = request.url.clone();
         let mut fetched = self.client.fetch(request).await.map_err(ScrapeError::Fetch)?;
         let cookies = std::mem::take(&mut fetched.cookies);
-        Ok((RawPage::fetched(source_url, fetched), cookies))
+        Ok(SentPage { page: RawPage::fetched(source_url, fetched), cookies })
     }
+}
+
+/// The response to one request, and the cookies that it and its redirects have set.
+struct SentPage {
+    page: RawPage,
+    cookies: CookieJar,
 }
 
 /// The treatment of refreshes and challenges in a response.
@@ -246,8 +259,8 @@ enum RefreshPolicy {
     Ignore,
 }
 
-/// Returns the request for the target of a refresh. The caller's headers are only sent to the origin that they were given
-/// for, and conditional headers only to the page that they were made for.
+/// Returns the request for the target of a refresh. The caller's headers are only sent to the origin that they were
+/// given for, and conditional headers only to the page that they were made for.
 pub(crate) fn refresh_request(
     request: FetchRequest,
     from: &Url,
@@ -259,9 +272,10 @@ pub(crate) fn refresh_request(
         headers.remove(IF_NONE_MATCH);
         headers.remove(IF_MODIFIED_SINCE);
     } else {
-        let ours = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT];
-        let ours = ours.into_iter().filter_map(|name| headers.remove(&name).map(|value| (name, value)));
-        headers = ours.collect::<HeaderMap>();
+        let own_headers = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT];
+        let own_headers = own_headers.into_iter();
+        let own_headers = own_headers.filter_map(|name| headers.remove(&name).map(|value| (name, value)));
+        headers = own_headers.collect::<HeaderMap>();
     }
     FetchRequest { url: next, headers, cookies, ..request }
 }

@@ -1,4 +1,5 @@
-//! Downloads that an action started in the browser: the file is fetched with the cookies of the page and returned instead.
+//! Downloads that an action started in the browser: the file is fetched with the cookies of the page and returned
+//! instead.
 
 use std::time::Instant;
 
@@ -42,13 +43,15 @@ pub(crate) async fn fetch_download(
             warnings.extend(served.warnings);
             return Ok(RawPage { source_url, warnings, artifacts, ..served });
         }
-        Ok(_) => "it is no document that can be read".to_owned(),
+        Ok(_) => "it is not a document that can be read".to_owned(),
         Err(error) if error.is_unsafe() => return Err(error),
         Err(error) => error.to_string(),
     };
     let RawPage { mut warnings, .. } = page;
-    warnings
-        .push(format!("an action led to the file {:?}, which was refused: {reason}", shortened(&file.name)));
+    warnings.push(format!(
+        "an action started a download of {:?}, which was blocked: {reason}",
+        shortened(&file.name)
+    ));
     Ok(RawPage { warnings, ..page })
 }
 

@@ -1,5 +1,5 @@
-//! Publishing of the files of a request, screenshots and PDFs: stored for a day under unguessable URLs, or embedded in the
-//! response if nothing may be stored.
+//! Publishing of the files of a request, screenshots and PDFs: stored for a day under unguessable URLs, or embedded in
+//! the response if nothing may be stored.
 
 use std::time::Duration;
 
@@ -26,8 +26,8 @@ struct ArtifactTarget {
 }
 
 impl FilePublisher {
-    /// Creates a publisher that stores files for a team under URLs that begin with `base_url`. If the team's request must
-    /// not leave any data, it is the same as [`FilePublisher::inline`].
+    /// Creates a publisher that stores files for a team under URLs that begin with `base_url`. If the team's request
+    /// must not leave any data, it is the same as [`FilePublisher::inline`].
     #[must_use]
     pub fn storing(artifacts: TeamArtifacts, base_url: String) -> Self {
         match artifacts.retention() {
@@ -80,7 +80,7 @@ impl FilePublisher {
                     error = &error as &dyn std::error::Error,
                     "file of a page could not be stored"
                 );
-                page.warnings.push(format!("a {} file could not be kept: {error}", kind.extension()));
+                page.warnings.push(format!("a {} file could not be stored: {error}", kind.extension()));
                 None
             }
         }

@@ -1,10 +1,13 @@
-//! The formats of a plan from a page as received: the body is parsed once, and each format is written from that document.
+//! The formats of a plan from a page as received: the body is parsed once, and each format is written from that
+//! document.
 //!
 //! Everything here is CPU work and runs on the blocking pool.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -19,7 +22,7 @@ use websvc_transport::without_credentials;
 use websvc_types::{CacheState as WireCacheState, Format, Metadata, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
-use crate::documents::{ConvertedDocument, as_base64, document_kind};
+use crate::documents::{ConvertedDocument, document_kind};
 use crate::error::ScrapeError;
 use crate::index_copy::index_copy;
 use crate::out_links::out_links;
@@ -29,7 +32,8 @@ use crate::redaction;
 use crate::shell::is_shell;
 
 /// The warning for a shell page that was not rendered: a caller must not take missing content for an empty page.
-const SHELL_WARNING: &str = "the page makes its content with scripts, which takes a browser: what is served is only the frame around it";
+const SHELL_WARNING: &str =
+    "the page needs JavaScript and was not rendered by a browser: the served HTML has almost no text";
 
 /// Writes the formats of `plan`. Takes the page by value, so that its bytes are freed after parsing: large pages would
 /// be in memory twice.
@@ -56,7 +60,7 @@ pub(crate) fn format_page(
     let document = parse(&raw, converted.as_ref())?;
     let metadata = document.metadata();
     let out_links = plan.needs_out_links().then(|| Box::new(out_links(&raw, &document, &metadata)));
-    let is_unrendered_shell = !raw.is_rendered() && is_shell(&raw);
+    let is_unrendered_shell = !raw.is_rendered && is_shell(&raw);
     raw.body = Bytes::new();
     if let Some(converted) = &mut converted {
         converted.html = String::new();
@@ -87,9 +91,9 @@ pub(crate) fn format_page(
         };
     }
     page.metadata = wire_metadata(raw, metadata);
-    if let Some((read, total)) = converted.and_then(|converted| converted.pages) {
-        page.metadata.num_pages = Some(read);
-        page.metadata.total_pages = Some(total);
+    if let Some(pages) = converted.and_then(|converted| converted.pages.as_ref()) {
+        page.metadata.num_pages = Some(pages.read);
+        page.metadata.total_pages = Some(pages.total);
     }
     if wants(plan, "rawHtml") {
         page.raw_html = Some(document.into_raw_html());
@@ -112,16 +116,16 @@ fn page_without_formats(raw: &RawPage) -> Page {
 }
 
 fn wants(plan: &ScrapePlan, format: &str) -> bool {
-    plan.formats().iter().any(|wanted| wanted.name() == format)
+    plan.formats().iter().any(|requested| requested.name() == format)
 }
 
 /// Returns a file that must not be parsed as base64 of its bytes (specification, section 2.2, `parsers`).
 fn as_raw_file(raw: &RawPage, plan: &ScrapePlan) -> Page {
-    let wanted = |name| wants(plan, name).then(|| as_base64(&raw.body));
+    let encoded = |name| wants(plan, name).then(|| STANDARD.encode(&raw.body));
     let mut page = Page {
-        markdown: wanted("markdown"),
-        html: wanted("html"),
-        raw_html: wanted("rawHtml"),
+        markdown: encoded("markdown"),
+        html: encoded("html"),
+        raw_html: encoded("rawHtml"),
         warnings: raw.warnings.clone(),
         ..page_without_formats(raw)
     };
@@ -221,7 +225,7 @@ fn wire_metadata(raw: &RawPage, page: PageMetadata) -> Metadata {
         published_time,
         modified_time,
         author,
-        canonical: _same_as_url_or_not_ours,
+        canonical: _,
         content_type,
         article: _,
         country: _,
@@ -229,8 +233,8 @@ fn wire_metadata(raw: &RawPage, page: PageMetadata) -> Metadata {
         meta,
     } = page;
     // A page may give its meta tags any name, but must not overwrite our own keys.
-    let foreign = meta.into_iter().filter(|(name, _)| !Metadata::KEYS.contains(&name.as_str()));
-    let mut other: BTreeMap<String, Value> = foreign.map(|(name, value)| (name, json(value))).collect();
+    let meta = meta.into_iter().filter(|(name, _)| !Metadata::KEYS.contains(&name.as_str()));
+    let mut other: BTreeMap<String, Value> = meta.map(|(name, value)| (name, json(value))).collect();
     for (name, value) in [
         ("keywords", keywords),
         ("robots", robots),

@@ -6,10 +6,10 @@ use std::time::Instant;
 use tokio::sync::OwnedSemaphorePermit;
 use websvc_documents::DocumentKind;
 use websvc_stage::Stage;
-use websvc_store::PageKey;
 use websvc_validate::ScrapePlan;
 
 use crate::background_limits::BackgroundPool;
+use crate::cache::StoredCopy;
 use crate::documents::{ConvertedDocument, ReadOptions, document_kind, options_of};
 use crate::error::ScrapeError;
 use crate::format;
@@ -22,17 +22,17 @@ use crate::scraper::Scraper;
 const LARGE_PAGE_BYTES: usize = 1024 * 1024;
 
 impl Scraper {
-    /// Writes a page in the formats of the plan. Stores the result in the output cache if the page is in the page cache
-    /// (`stored`: its key and the time of its fetch) and the plan allows storing.
+    /// Writes a page in the formats of the plan. Stores the result in the output cache if the page cache has a `copy`
+    /// of the page and the plan allows storing.
     pub(crate) async fn format(
         &self,
         page: RawPage,
-        stored: Option<(PageKey, u64)>,
+        copy: Option<StoredCopy>,
         plan: ScrapePlan,
         deadline: Instant,
     ) -> Result<Page, ScrapeError> {
         let output_key = OutputKey::of(&plan);
-        let stored = stored.filter(|_| plan.store_in_cache());
+        let copy = copy.filter(|_| plan.store_in_cache());
         let converted = self.convert_document(&page, options_of(&plan), deadline).await?;
         let permit = self.acquire_large_page_permit(&page, converted.as_ref()).await?;
         let formatting = self.run_cpu_task(move |_| {
@@ -40,8 +40,8 @@ impl Scraper {
             format::format_page(page, converted, &plan)
         });
         let page = self.stages().run(Stage::Extract, formatting).await?;
-        if let Some((key, fetched_at_ms)) = stored.filter(|_| page.artifacts.is_none()) {
-            self.inner.output_cache.insert(key, output_key, fetched_at_ms, &page);
+        if let Some(copy) = copy.filter(|_| page.artifacts.is_none()) {
+            self.inner.output_cache.insert(copy, output_key, &page);
         }
         Ok(page)
     }

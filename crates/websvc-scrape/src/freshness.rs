@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_max_age_of_zero_always_fetches() {
+    fn max_age_zero_always_fetches() {
         let freshness = Freshness { max_age: Duration::ZERO, min_age: None, lockdown: false };
         assert!(!freshness.uses_cache());
         check(freshness, Some(Duration::from_millis(1)), &Outcome::Fetch);

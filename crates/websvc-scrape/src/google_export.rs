@@ -1,5 +1,5 @@
-//! Documents of Google Docs, Sheets, Slides and Drive: fetched as the files that Google exports, because their web pages are
-//! applications without content in the HTML.
+//! Documents of Google Docs, Sheets, Slides and Drive: fetched as the files that Google exports, because their web
+//! pages are applications without content in the HTML.
 
 use http::StatusCode;
 use url::Url;
@@ -11,10 +11,10 @@ const SIGN_IN_HOST: &str = "accounts.google.com";
 
 /// The warning for such a document.
 const NOT_SHARED_WARNING: &str =
-    "Google asks for a sign-in: the document is not shared with everyone who has the link";
+    "Google requires a sign-in: the document is not shared with everyone who has the link";
 
-/// The path segments after the document ID in the URLs that users share; others, such as `export` and `pub`, are files and
-/// pages themselves.
+/// The path segments after the document ID in the URLs that users share; others, such as `export` and `pub`, are files
+/// and pages themselves.
 const VIEW_SEGMENTS: [&str; 8] =
     ["", "copy", "edit", "htmlview", "mobilebasic", "present", "preview", "view"];
 
@@ -30,7 +30,7 @@ pub(crate) fn export_url(url: &Url) -> Option<Url> {
             if !VIEW_SEGMENTS.contains(&view) {
                 return None;
             }
-            let (tail, query) = match application {
+            let (export_path, query) = match application {
                 "document" => ("export", "format=docx".to_owned()),
                 "presentation" => ("export/pptx", String::new()),
                 "spreadsheets" => match sheet(url) {
@@ -39,7 +39,7 @@ pub(crate) fn export_url(url: &Url) -> Option<Url> {
                 },
                 _ => return None,
             };
-            export.set_path(&format!("/{application}/d/{id}/{tail}"));
+            export.set_path(&format!("/{application}/d/{id}/{export_path}"));
             export.set_query((!query.is_empty()).then_some(&query));
         }
         ("drive.google.com", "file") => {
@@ -60,13 +60,13 @@ pub(crate) fn export_url(url: &Url) -> Option<Url> {
 
 /// Parses `d/ID/VIEW`, optionally after the number of an account: `u/0`.
 fn parse_document_path<'u>(next: &mut impl FnMut() -> &'u str) -> Option<(&'u str, &'u str)> {
-    let mut mark = next();
-    if mark == "u" {
+    let mut prefix = next();
+    if prefix == "u" {
         next();
-        mark = next();
+        prefix = next();
     }
     let id = next();
-    (mark == "d" && is_document_id(id)).then(|| (id, next()))
+    (prefix == "d" && is_document_id(id)).then(|| (id, next()))
 }
 
 /// Returns whether a text is a document ID; the segment `e` belongs to the URL of a published page.

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
-use http::header::RETRY_AFTER;
 use url::Url;
 use websvc_extract::image_size;
 use websvc_store::{CacheLimits, CachedPage, PageKey, Store};
@@ -60,11 +59,9 @@ impl Scraper {
             return Ok(ImageProbe { status: StatusCode::OK, retry_after: None, size, from_cache: true });
         }
         let page = self.fetch_plain(request::for_image(url, remaining(deadline)?), deadline).await?;
-        let retry_after =
-            page.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
         let mut probe = ImageProbe {
             status: page.status,
-            retry_after: retry_after.map(Duration::from_secs),
+            retry_after: page.retry_after(),
             size: None,
             from_cache: false,
         };
@@ -95,7 +92,8 @@ pub(crate) fn fill_known_sizes(store: &Store, page: &mut IndexDocument, now_ms: 
     }
 }
 
-/// Returns the stored size of an image, or `Some(None)` for an image without one; `None` on a miss or an unreadable entry.
+/// Returns the stored size of an image, or `Some(None)` for an image without one; `None` on a miss or an unreadable
+/// entry.
 fn load_size(store: &Store, key: &PageKey, now_ms: u64) -> Option<Option<(u32, u32)>> {
     let entry = store.page(key).ok().flatten()?;
     if now_ms.saturating_sub(entry.fetched_at_ms) > MAX_AGE.as_millis() as u64 {

@@ -4,6 +4,7 @@ use url::Url;
 use websvc_extract::{Anchor, Article, Content, Document, ImageDetail, PageMetadata};
 use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 
+use crate::cache::without_fragment;
 use crate::personal::remove_credentials;
 use crate::raw::RawPage;
 use crate::robots::RobotsRules;
@@ -33,8 +34,8 @@ pub(crate) fn index_copy(
     Some(Box::new(copy))
 }
 
-/// Returns the document for the index of a page under `url`: its main content and its metadata. The title is empty if the
-/// page has none.
+/// Returns the document for the index of a page under `url`: its main content and its metadata. The title is empty if
+/// the page has none.
 pub fn index_document(
     url: String,
     document: &Document,
@@ -101,12 +102,12 @@ fn link(anchor: Anchor) -> Option<IndexLink> {
 
 /// Returns the canonical URL if it is on the same host, else the URL: a page must not speak for another site.
 pub fn known_url(url: &Url, canonical: Option<Url>) -> String {
-    let mut url = match canonical {
-        Some(canonical) if canonical.host() == url.host() && canonical.port() == url.port() => canonical,
-        Some(_) | None => url.clone(),
-    };
-    url.set_fragment(None);
-    url.into()
+    match canonical {
+        Some(canonical) if canonical.host() == url.host() && canonical.port() == url.port() => {
+            without_fragment(&canonical).to_owned()
+        }
+        Some(_) | None => without_fragment(url).to_owned(),
+    }
 }
 
 #[cfg(test)]

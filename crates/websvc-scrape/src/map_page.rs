@@ -76,7 +76,7 @@ impl Scraper {
         // Links do not depend on the location or the wait time of the plan: only a shell page needs the browser.
         let mode = RenderMode::IfShell;
         let key = self.page_key(url, plan, mode);
-        let is_empty = match self.lookup_response(url, key.as_ref(), Freshness::of(plan)).await? {
+        let known_absent = match self.lookup_response(url, key.as_ref(), Freshness::of(plan)).await? {
             CacheStatus::Fresh(page, _) => {
                 self.check_final_url(url, &page.url).await?;
                 return Ok(*page);
@@ -86,10 +86,10 @@ impl Scraper {
         };
         match &key {
             Some(key) => {
-                let slot = CacheSlot { key, is_empty };
-                Ok(self.fetch_coalesced(url, slot, plan, mode, deadline).await?.0)
+                let slot = CacheSlot { key, known_absent };
+                Ok(self.fetch_coalesced(url, slot, plan, mode, deadline).await?.page)
             }
-            None => Ok(self.fetch_uncached(url, None, plan, mode, deadline).await?.0),
+            None => Ok(self.fetch_uncached(url, None, plan, mode, deadline).await?.page),
         }
     }
 }

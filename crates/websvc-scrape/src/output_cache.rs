@@ -5,15 +5,17 @@
 //! There is one entry per page, the output of the last request; a newer copy of the page replaces it.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use websvc_store::PageKey;
 use websvc_types::{Format, Parser, RedactOptions};
 use websvc_validate::ScrapePlan;
 
+use crate::cache::StoredCopy;
 use crate::page::Page;
 
 /// The typical size of an entry, for the initial capacity of the table.
@@ -60,13 +62,13 @@ pub(crate) struct CachedOutput {
 impl CachedOutput {
     /// Returns whether the page cache still has this copy; `lookup` returns the time at which its copy was fetched.
     pub(crate) fn is_current(&self, lookup: impl FnOnce() -> Option<u64>) -> bool {
-        let compared_at = *self.compared_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let compared_at = *self.compared_at.lock();
         if compared_at.elapsed() < COMPARE_INTERVAL {
             return true;
         }
         let is_current = lookup() == Some(self.fetched_at_ms);
         if is_current {
-            *self.compared_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            *self.compared_at.lock() = Instant::now();
         }
         is_current
     }
@@ -103,8 +105,9 @@ impl OutputCache {
         self.cache.get(key).filter(|entry| entry.output_key == *output_key)
     }
 
-    /// Inserts a page that was formatted from the copy in the page cache, unless it is too large.
-    pub(crate) fn insert(&self, key: PageKey, output_key: OutputKey, fetched_at_ms: u64, page: &Page) {
+    /// Inserts a page that was formatted from a copy in the page cache, unless it is too large.
+    pub(crate) fn insert(&self, copy: StoredCopy, output_key: OutputKey, page: &Page) {
+        let StoredCopy { key, fetched_at_ms } = copy;
         debug_assert!(page.artifacts.is_none(), "files of the browser are never cached");
         if weight(&key, page) > self.max_page_bytes {
             // The output of an older copy must not outlive that copy.
@@ -154,6 +157,10 @@ mod tests {
         OutputKey::of(&check_scrape_options(options, &Policy::default()).unwrap().plan)
     }
 
+    fn copy(key: &PageKey, fetched_at_ms: u64) -> StoredCopy {
+        StoredCopy { key: key.clone(), fetched_at_ms }
+    }
+
     fn page(markdown: &str) -> Page {
         Page { markdown: Some(markdown.to_owned()), ..Page::default() }
     }
@@ -162,7 +169,7 @@ mod tests {
     fn output_is_found_by_its_own_key_only() {
         let cache = OutputCache::new(1_000_000);
         let key = PageKey::new("http://a.test/", "");
-        cache.insert(key.clone(), output_key(true), 7, &page("main"));
+        cache.insert(copy(&key, 7), output_key(true), &page("main"));
         assert_eq!(cache.find(&key, &output_key(true)).unwrap().page.markdown.as_deref(), Some("main"));
         assert!(cache.find(&key, &output_key(false)).is_none());
     }
@@ -171,12 +178,12 @@ mod tests {
     fn unredacted_output_is_not_served_to_redacting_request() {
         let cache = OutputCache::new(1_000_000);
         let key = PageKey::new("http://a.test/", "");
-        cache.insert(key.clone(), output_key(true), 7, &page("jane@a.test"));
+        cache.insert(copy(&key, 7), output_key(true), &page("jane@a.test"));
         let redact_pii = Some(RedactPii::On(RedactOptions::default()));
         let options = ScrapeOptions { redact_pii, ..ScrapeOptions::default() };
         let redacting = OutputKey::of(&check_scrape_options(options, &Policy::default()).unwrap().plan);
         assert!(cache.find(&key, &redacting).is_none());
-        cache.insert(key.clone(), redacting.clone(), 7, &page("<EMAIL>"));
+        cache.insert(copy(&key, 7), redacting.clone(), &page("<EMAIL>"));
         assert!(cache.find(&key, &output_key(true)).is_none());
         assert_eq!(cache.find(&key, &redacting).unwrap().page.markdown.as_deref(), Some("<EMAIL>"));
     }
@@ -185,8 +192,8 @@ mod tests {
     fn newer_copy_replaces_older_copy() {
         let cache = OutputCache::new(1_000_000);
         let key = PageKey::new("http://a.test/", "");
-        cache.insert(key.clone(), output_key(true), 7, &page("old"));
-        cache.insert(key.clone(), output_key(false), 9, &page("new"));
+        cache.insert(copy(&key, 7), output_key(true), &page("old"));
+        cache.insert(copy(&key, 9), output_key(false), &page("new"));
         assert!(cache.find(&key, &output_key(true)).is_none());
         assert_eq!(cache.find(&key, &output_key(false)).unwrap().fetched_at_ms, 9);
     }
@@ -195,10 +202,10 @@ mod tests {
     fn purged_copy_is_not_current() {
         let cache = OutputCache::new(1_000_000);
         let key = PageKey::new("http://a.test/", "");
-        cache.insert(key.clone(), output_key(true), 7, &page("main"));
+        cache.insert(copy(&key, 7), output_key(true), &page("main"));
         let entry = cache.find(&key, &output_key(true)).unwrap();
         assert!(entry.is_current(|| unreachable!("it was inserted a moment ago")));
-        *entry.compared_at.lock().unwrap() = Instant::now().checked_sub(2 * COMPARE_INTERVAL).unwrap();
+        *entry.compared_at.lock() = Instant::now().checked_sub(2 * COMPARE_INTERVAL).unwrap();
         assert!(!entry.is_current(|| None));
         assert!(!entry.is_current(|| Some(9)));
         assert!(entry.is_current(|| Some(7)));
@@ -210,7 +217,7 @@ mod tests {
         let cache = OutputCache::new(100_000);
         for number in 0..100 {
             let key = PageKey::new(format!("http://a.test/{number}"), "");
-            cache.insert(key, output_key(true), 7, &page(&"x".repeat(10_000)));
+            cache.insert(copy(&key, 7), output_key(true), &page(&"x".repeat(10_000)));
         }
         assert!(cache.cache.weight() <= 100_000);
     }

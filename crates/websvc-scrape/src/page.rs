@@ -27,7 +27,7 @@ pub struct Page {
     /// True if personal data was removed from the markdown and the metadata.
     pub is_redacted: bool,
     /// Formats generated from the content by a language model or by the words of a query.
-    pub written: GeneratedContent,
+    pub generated: GeneratedContent,
     /// Metadata that the page declares, and details of the fetch.
     pub metadata: Metadata,
     /// Warnings for the caller.

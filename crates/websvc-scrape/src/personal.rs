@@ -2,16 +2,12 @@
 //!
 //! [`ScrapePlan::store_in_cache`] covers the options of a request; this module covers the URLs and the fetch.
 
-use http::{HeaderName, HeaderValue};
-use url::Url;
+use url::{Position, Url};
 use websvc_transport::{FetchResponse, has_credentials, without_credentials};
 use websvc_types::index::{IndexDocument, IndexNews};
 use websvc_validate::ScrapePlan;
 
 use crate::raw::RawPage;
-
-/// The header that marks a page whose request had cookies that redirects had set, also in the cache.
-pub(crate) const SET_COOKIES: HeaderName = HeaderName::from_static("x-websvc-set-cookies");
 
 /// Returns whether the response to a request is personal: the request has credentials, headers, actions or a profile of
 /// its caller.
@@ -26,8 +22,9 @@ pub(crate) fn is_personal(url: &Url, plan: &ScrapePlan) -> bool {
 /// cookies that redirects had set: a sign-in link redirects in this way to the pages of its owner. A redirect that
 /// changes only the scheme or the host identifies no user.
 pub(crate) fn depends_on_cookies(source_url: &Url, fetched: &FetchResponse) -> bool {
-    let resource = |url: &Url| (url.path().to_owned(), url.query().map(str::to_owned));
-    fetched.sent_set_cookies && resource(source_url) != resource(&fetched.url)
+    let is_same_resource = source_url[Position::BeforePath..Position::AfterQuery]
+        == fetched.url[Position::BeforePath..Position::AfterQuery];
+    fetched.sent_set_cookies && !is_same_resource
 }
 
 /// The signs from a fetch that a page is personal.
@@ -43,28 +40,23 @@ impl RawPage {
         self.sent_credentials || has_credentials(&self.source_url) || has_credentials(&self.url)
     }
 
-    /// Returns the page, made at least as personal as the page that it replaces: the browser does not report what it sent
-    /// on redirects.
+    /// Returns the page, made at least as personal as the page that it replaces: the browser does not report what it
+    /// sent on redirects.
     pub(crate) fn with_privacy(mut self, replaced: Privacy) -> Self {
         let Privacy { sent_credentials, depends_on_cookies } = replaced;
         self.sent_credentials |= sent_credentials;
-        if depends_on_cookies {
-            self.headers.insert(SET_COOKIES, HeaderValue::from_static("1"));
-        }
+        self.depends_on_cookies |= depends_on_cookies;
         self
     }
 
     /// Returns the signs from the fetch that the page is personal.
     pub(crate) fn privacy(&self) -> Privacy {
-        Privacy {
-            sent_credentials: self.sent_credentials,
-            depends_on_cookies: self.headers.contains_key(SET_COOKIES),
-        }
+        Privacy { sent_credentials: self.sent_credentials, depends_on_cookies: self.depends_on_cookies }
     }
 
     /// Returns whether the page may be found by all users under its final URL.
     pub(crate) fn is_public(&self) -> bool {
-        !self.is_personal() && !self.headers.contains_key(SET_COOKIES)
+        !self.is_personal() && !self.depends_on_cookies
     }
 }
 
@@ -74,7 +66,8 @@ pub fn remove_credentials(document: &mut IndexDocument) {
     let links = document.links.iter_mut().map(|link| &mut link.url);
     let news_image = document.news.iter_mut().filter_map(|IndexNews { image_url }| image_url.as_mut());
     for address in images.chain(links).chain(news_image).chain([&mut document.url]) {
-        // Few URLs have the `@` that ends credentials, and parsing all of them would cost more than indexing some pages.
+        // Few URLs have the `@` that ends credentials, and parsing all of them would cost more than indexing some
+        // pages.
         if address.contains('@')
             && let Ok(url) = Url::parse(address)
             && has_credentials(&url)

@@ -35,8 +35,8 @@ impl Scraper {
         Ok(FileResponse { url: page.url, status: page.status, body: page.body })
     }
 
-    /// Fetches the first `max_bytes` of a file that is not a page, or all of a shorter one. A compressed file fails if it
-    /// decompresses to more than eight times as much, as a decompression bomb does.
+    /// Fetches the first `max_bytes` of a file that is not a page, or all of a shorter one. A compressed file fails if
+    /// it decompresses to more than eight times as much, as a decompression bomb does.
     ///
     /// # Errors
     /// [`ScrapeError`]
@@ -52,9 +52,9 @@ impl Scraper {
         Ok(take_prefix(page, max_bytes))
     }
 
-    /// Fetches a file that lists pages by the options of `plan`: with its headers and proxies, and never from the cache.
-    /// A file larger than `max_bytes` is cut as by [`Scraper::file_prefix`]. Its redirects are checked; the URL itself is
-    /// not.
+    /// Fetches a file that lists pages by the options of `plan`: with its headers and proxies, and never from the
+    /// cache. A file larger than `max_bytes` is cut as by [`Scraper::file_prefix`]. Its redirects are checked; the URL
+    /// itself is not.
     ///
     /// # Errors
     /// [`ScrapeError`]

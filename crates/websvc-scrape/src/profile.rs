@@ -1,9 +1,11 @@
-//! The browser profile of a request: loaded before its pages are rendered, passed from page to page, saved after the last.
+//! The browser profile of a request: loaded before its pages are rendered, passed from page to page, saved after the
+//! last.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::task::JoinHandle;
 use url::Url;
 use websvc_browser::{Changes, Cookie, Session, State};
@@ -100,12 +102,12 @@ impl OpenProfile {
         self.save_lock.is_some()
     }
 
-    /// Saves the changes of the pages and releases the lease. Returns a warning if saving failed, which does not affect the
-    /// pages.
+    /// Saves the changes of the pages and releases the lease. Returns a warning if saving failed, which does not affect
+    /// the pages.
     pub async fn close(self) -> Option<String> {
         let Self { session, save_lock } = self;
         let mut save_lock = save_lock?;
-        let SessionState { state, is_changed } = session.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let SessionState { state, is_changed } = session.into_inner();
         let closing = tokio::task::spawn_blocking(move || save_lock.finish(is_changed.then_some(&*state)));
         closing.await.unwrap_or_else(|_| Some("the profile could not be saved".to_owned()))
     }
@@ -127,7 +129,7 @@ impl OpenProfile {
     }
 
     fn current_session(&self) -> MutexGuard<'_, SessionState> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+        self.session.lock()
     }
 }
 
@@ -138,8 +140,8 @@ impl fmt::Debug for OpenProfile {
 }
 
 impl SaveLock {
-    /// Saves a state, if there is one, and releases the lease, so that a client that has the response can take it at once.
-    /// Returns a warning if the state was not saved. Blocks the thread.
+    /// Saves a state, if there is one, and releases the lease, so that a client that has the response can take it at
+    /// once. Returns a warning if the state was not saved. Blocks the thread.
     fn finish(&mut self, state: Option<&State>) -> Option<String> {
         self.renewal.abort();
         let lease = self.lease.take()?;
@@ -152,14 +154,14 @@ impl SaveLock {
         match self.store.save_profile(lease, &state.to_bytes(), self.clock.now_ms()) {
             Ok(SaveProfileOutcome::Saved) => None,
             Ok(SaveProfileOutcome::LeaseLost) => {
-                Some("the profile was deleted meanwhile, and nothing was saved".to_owned())
+                Some("the profile was deleted in the meantime, and nothing was saved".to_owned())
             }
             Ok(SaveProfileOutcome::TooLarge { bytes }) => Some(format!(
-                "the profile would be {bytes} bytes, more than {PROFILE_MAX_BYTES}, and stays as it was"
+                "the profile was not saved: it would have {bytes} bytes, more than {PROFILE_MAX_BYTES}"
             )),
             Err(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "profile could not be saved");
-                Some("the profile could not be saved and stays as it was".to_owned())
+                Some("the profile could not be saved".to_owned())
             }
         }
     }
@@ -216,10 +218,10 @@ mod tests {
 
     #[tokio::test]
     async fn changes_are_saved_on_close_unless_profile_was_deleted() {
-        let world = TestWeb::builder().start().await;
+        let web = TestWeb::builder().start().await;
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(directory.path()).unwrap();
-        let scraper = Scraper::new(world.client(), store.clone(), ScrapeConfig::default());
+        let scraper = Scraper::new(web.client(), store.clone(), ScrapeConfig::default());
         let profile = Profile { name: "shop".to_owned(), save_changes: None };
         let open = || async { scraper.open_profile("default", &profile).await.unwrap() };
         let is_saved = || store.profile("default", "shop").unwrap().is_some();
@@ -231,11 +233,11 @@ mod tests {
         assert!(is_saved());
 
         // After close returns, the lease is free at once.
-        let late = open().await;
-        late.set_state(State::default());
+        let deleted = open().await;
+        deleted.set_state(State::default());
         assert!(store.delete_profile("default", "shop").unwrap());
-        let warning = late.close().await.unwrap();
-        assert!(warning.contains("deleted meanwhile"), "{warning}");
+        let warning = deleted.close().await.unwrap();
+        assert!(warning.contains("deleted in the meantime"), "{warning}");
         assert!(!is_saved());
     }
 }

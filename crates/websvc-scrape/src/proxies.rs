@@ -1,14 +1,14 @@
 //! The choice of a proxy for a host from the configured pools.
 //!
-//! A host always gets the same proxy, because sites tie cookies and rate limits to an IP address, and different hosts get
-//! different ones: the proxies are ranked for each host by a hash of both. A proxy that failed, or that a host rejected,
-//! is ranked last for a while, and the next in the ranking of the host is used.
+//! A host always gets the same proxy, because sites tie cookies and rate limits to an IP address, and different hosts
+//! get different ones: the proxies are ranked for each host by a hash of both. A proxy that failed, or that a host
+//! rejected, is ranked last for a while, and the next in the ranking of the host is used.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use websvc_transport::Proxy;
 
 /// The configured proxies; without any, pages are fetched directly.
@@ -64,10 +64,18 @@ pub(crate) struct Proxies {
 
 #[derive(Debug, Default)]
 struct Health {
-    /// The number of failures in a row and the end of the backoff, per proxy.
-    failures: HashMap<Proxy, (u32, Instant)>,
+    /// The failures since the last success, per proxy.
+    failures: HashMap<Proxy, Failures>,
     /// The end of the backoff after a rejection, per proxy and host.
     rejections: HashMap<(Proxy, String), Instant>,
+}
+
+/// The failures of a proxy since its last success.
+#[derive(Debug)]
+struct Failures {
+    count: u32,
+    /// The end of the backoff.
+    until: Instant,
 }
 
 impl Proxies {
@@ -92,7 +100,7 @@ impl Proxies {
             return pool.clone();
         }
         let now = Instant::now();
-        let health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
+        let health = self.health.lock();
         let mut ranked: Vec<_> = pool
             .iter()
             .map(|proxy| (health.is_in_backoff(proxy, host, now), affinity(proxy, host), proxy))
@@ -103,22 +111,22 @@ impl Proxies {
 
     /// Records that a proxy worked.
     pub(crate) fn record_success(&self, proxy: &Proxy) {
-        self.health.lock().unwrap_or_else(PoisonError::into_inner).failures.remove(proxy);
+        self.health.lock().failures.remove(proxy);
     }
 
     /// Records that a proxy failed.
     pub(crate) fn record_failure(&self, proxy: &Proxy) {
         let now = Instant::now();
-        let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
-        let (count, until) = health.failures.entry(proxy.clone()).or_insert((0, now));
-        *until = now + INITIAL_BACKOFF.saturating_mul(1 << (*count).min(10)).min(MAX_BACKOFF);
-        *count = count.saturating_add(1);
+        let mut health = self.health.lock();
+        let failures = health.failures.entry(proxy.clone()).or_insert(Failures { count: 0, until: now });
+        failures.until = now + INITIAL_BACKOFF.saturating_mul(1 << failures.count.min(10)).min(MAX_BACKOFF);
+        failures.count = failures.count.saturating_add(1);
     }
 
     /// Records that a host rejected a fetch through a proxy.
     pub(crate) fn record_rejection(&self, proxy: &Proxy, host: &str) {
         let now = Instant::now();
-        let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut health = self.health.lock();
         if health.rejections.len() >= MAX_REJECTIONS {
             health.rejections.retain(|_, until| *until > now);
         }
@@ -130,7 +138,7 @@ impl Proxies {
 
 impl Health {
     fn is_in_backoff(&self, proxy: &Proxy, host: &str, now: Instant) -> bool {
-        let has_failed = self.failures.get(proxy).is_some_and(|&(_, until)| until > now);
+        let has_failed = self.failures.get(proxy).is_some_and(|failures| failures.until > now);
         // The map is usually empty; the check avoids the allocation of the key.
         let was_rejected = !self.rejections.is_empty()
             && self.rejections.get(&(proxy.clone(), host.to_owned())).is_some_and(|&until| until > now);
@@ -182,10 +190,10 @@ mod tests {
         proxies.record_success(&order[0]);
         assert_eq!(proxies.ranked(ProxyTier::Basic, "US", "x.test"), order);
 
-        let elsewhere = proxies.ranked(ProxyTier::Basic, "US", "y.test");
+        let order_of_other_host = proxies.ranked(ProxyTier::Basic, "US", "y.test");
         proxies.record_rejection(&order[0], "x.test");
         assert_eq!(proxies.ranked(ProxyTier::Basic, "US", "x.test")[2], order[0]);
-        assert_eq!(proxies.ranked(ProxyTier::Basic, "US", "y.test"), elsewhere);
+        assert_eq!(proxies.ranked(ProxyTier::Basic, "US", "y.test"), order_of_other_host);
     }
 
     #[test]

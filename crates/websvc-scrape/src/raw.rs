@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderMap, StatusCode};
 use jiff::Timestamp;
 use url::Url;
 use websvc_transport::FetchResponse;
@@ -12,10 +12,7 @@ use websvc_types::ProxyUsed;
 
 use crate::browse::RenderArtifacts;
 use crate::challenge;
-use crate::personal::{SET_COOKIES, depends_on_cookies};
-
-/// The header that marks a rendered page, also in the cache.
-pub(crate) const RENDERED_HEADER: HeaderName = HeaderName::from_static("x-websvc-drawn");
+use crate::personal::depends_on_cookies;
 
 /// The source of a page: cache or network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,16 +39,21 @@ pub struct RawPage {
     pub body: Bytes,
     /// True if the body ended before its announced length.
     pub truncated: bool,
+    /// True if the browser rendered the page.
+    pub is_rendered: bool,
     /// Warnings about the fetch for the caller.
     pub warnings: Vec<String>,
     /// The proxy tier that the page was fetched through; always basic for a cached page.
     pub proxy_used: ProxyUsed,
     /// True if a machine in the middle may have written the page, see
-    /// [`FetchResponse::unverified`](websvc_transport::FetchResponse::unverified). Such a page is only for callers that skip TLS
-    /// verification, and is not stored.
+    /// [`FetchResponse::unverified`](websvc_transport::FetchResponse::unverified). Such a page is only for callers that
+    /// skip TLS verification, and is not stored.
     pub unverified: bool,
     /// True if credentials of a URL were sent to fetch it: the page is personal and not stored.
     pub sent_credentials: bool,
+    /// True if the page may depend on cookies that redirects had set, so that other users get another page at its final
+    /// URL. It is stored under its source URL only, and not in the index.
+    pub depends_on_cookies: bool,
     /// The source of the page.
     pub cache_state: CacheState,
     /// Time that the fetch or rendering took; zero if the page came from the cache.
@@ -96,11 +98,6 @@ impl RawPage {
         }
     }
 
-    /// Returns whether the page was rendered by a browser.
-    pub(crate) fn is_rendered(&self) -> bool {
-        self.headers.contains_key(RENDERED_HEADER)
-    }
-
     /// Returns the vendor of the challenge that was served instead of the page, if it is one.
     pub(crate) fn challenge_vendor(&self) -> Option<&'static str> {
         challenge::detect_challenge(self.status, &self.headers, self.is_html(), &self.body)
@@ -116,10 +113,12 @@ impl RawPage {
             headers: HeaderMap::new(),
             body: Bytes::new(),
             truncated: false,
+            is_rendered: false,
             warnings: Vec::new(),
             proxy_used: ProxyUsed::Basic,
             unverified: false,
             sent_credentials: false,
+            depends_on_cookies: false,
             cache_state: CacheState::Miss,
             elapsed: Duration::ZERO,
             artifacts: None,
@@ -128,13 +127,7 @@ impl RawPage {
     }
 
     pub(crate) fn fetched(source_url: Url, fetched: FetchResponse) -> Self {
-        // Hosts must not set our own marks.
-        let mut fetched = fetched;
-        fetched.headers.remove(RENDERED_HEADER);
-        fetched.headers.remove(SET_COOKIES);
-        if depends_on_cookies(&source_url, &fetched) {
-            fetched.headers.insert(SET_COOKIES, HeaderValue::from_static("1"));
-        }
+        let depends_on_cookies = depends_on_cookies(&source_url, &fetched);
         Self {
             source_url,
             url: fetched.url,
@@ -142,10 +135,12 @@ impl RawPage {
             headers: fetched.headers,
             body: fetched.body,
             truncated: fetched.truncated,
+            is_rendered: false,
             warnings: fetched.warnings,
             proxy_used: ProxyUsed::Basic,
             unverified: fetched.unverified,
             sent_credentials: fetched.sent_credentials,
+            depends_on_cookies,
             cache_state: CacheState::Miss,
             elapsed: Duration::ZERO,
             artifacts: None,
@@ -154,16 +149,26 @@ impl RawPage {
     }
 }
 
-/// Returns the current page, and whether the host responded 304 Not Modified; then it is `cached`, the copy whose validators
-/// the request had.
-pub(crate) fn merge_not_modified(url: &Url, cached: Option<RawPage>, fetched: RawPage) -> (RawPage, bool) {
-    let not_modified = fetched.status == StatusCode::NOT_MODIFIED && fetched.url == *url;
-    match cached {
-        Some(cached) if not_modified => {
-            let (cache_state, proxy_used) = (CacheState::Miss, fetched.proxy_used);
-            let privacy = fetched.privacy();
-            (RawPage { cache_state, proxy_used, ..cached }.with_privacy(privacy), true)
-        }
-        Some(_) | None => (fetched, not_modified),
+/// The current page after a fetch that may have been conditional.
+pub(crate) struct RevalidatedPage {
+    pub(crate) page: RawPage,
+    /// True if the host responded 304 Not Modified.
+    pub(crate) not_modified: bool,
+}
+
+impl RevalidatedPage {
+    /// Returns the fetched page, or `cached`, the copy whose validators the request had, if the host responded 304 Not
+    /// Modified.
+    pub(crate) fn new(url: &Url, cached: Option<RawPage>, fetched: RawPage) -> Self {
+        let not_modified = fetched.status == StatusCode::NOT_MODIFIED && fetched.url == *url;
+        let page = match cached {
+            Some(cached) if not_modified => {
+                let (cache_state, proxy_used) = (CacheState::Miss, fetched.proxy_used);
+                let privacy = fetched.privacy();
+                RawPage { cache_state, proxy_used, ..cached }.with_privacy(privacy)
+            }
+            Some(_) | None => fetched,
+        };
+        Self { page, not_modified }
     }
 }

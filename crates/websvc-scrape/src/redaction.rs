@@ -1,7 +1,7 @@
 //! Removal of personal data from a formatted page (specification, section 2.2.3).
 //!
-//! The specification requires this for the markdown. The texts of the metadata repeat the markdown, so they are redacted
-//! too. HTML, links and images are not; a warning of the page says so.
+//! The specification requires this for the markdown. The texts of the metadata repeat the markdown, so they are
+//! redacted too. HTML, links and images are not; a warning of the page says so.
 
 use serde_json::Value;
 use websvc_redact::{Kind, Kinds, Options, RedactMode, ReplacementStyle, Syntax, redact};
@@ -25,7 +25,8 @@ const AUTHORS: &[&str] = &[
 ];
 
 /// The warning for a file that is not parsed: it cannot be redacted, and the caller must not take it for redacted.
-const UNREAD_WARNING: &str = "redactPII covers what is read of a page: with these parsers the PDF is given as it is, and is not redacted";
+const UNREAD_WARNING: &str =
+    "redactPII covers parsed text only: with these parsers the PDF is returned as a file and is not redacted";
 
 /// Adds the warning that nothing was removed from a file that is returned as it is.
 pub(crate) fn warn_not_redacted(page: &mut Page) {
@@ -55,7 +56,8 @@ pub(crate) fn redact_page(page: &mut Page, options: &RedactOptions) {
         ("links", page.links.is_some()),
         ("images", page.images.is_some()),
     ];
-    let unredacted: Vec<&str> = unredacted.into_iter().filter(|(_, is)| *is).map(|(name, _)| name).collect();
+    let unredacted: Vec<&str> =
+        unredacted.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name).collect();
     if !unredacted.is_empty() {
         let names = unredacted.join(", ");
         page.warnings.push(format!("redactPII covers the markdown and the metadata; not redacted: {names}"));
@@ -149,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn markdown_and_the_texts_of_the_metadata_are_redacted() {
+    fn markdown_and_texts_of_metadata_are_redacted() {
         let page = redacted(json!({}));
         assert_eq!(page.markdown.unwrap(), "Mail `x@a.test` or [<EMAIL>](mailto:<EMAIL>).");
         assert_eq!(page.metadata.title.unwrap(), "<PERSON> | Tea");

@@ -3,6 +3,7 @@
 use http::header::REFRESH;
 use url::Url;
 
+use crate::cache::without_fragment;
 use crate::raw::RawPage;
 use crate::visible::{SourceToken, attribute, is_named, scan_tags};
 
@@ -21,12 +22,12 @@ pub(crate) fn target(page: &RawPage) -> Option<Url> {
         page.headers.get(REFRESH).and_then(|value| String::from_utf8(value.as_bytes().to_vec()).ok());
     let text = by_header.or_else(|| if page.is_html() { find_in_head(&page.body) } else { None })?;
     let next = page.url.join(&parse_refresh(&text)?).ok()?;
-    let is_elsewhere = without_fragment(&next) != without_fragment(&page.url);
-    (is_elsewhere && matches!(next.scheme(), "http" | "https")).then_some(next)
+    let is_other_page = without_fragment(&next) != without_fragment(&page.url);
+    (is_other_page && matches!(next.scheme(), "http" | "https")).then_some(next)
 }
 
-/// Returns the content of the first refresh meta tag in the head. One inside `noscript` is for browsers without scripts,
-/// and its target is often a page that only says so.
+/// Returns the content of the first refresh meta tag in the head. One inside `noscript` is for browsers without
+/// scripts, and its target is often a page that only says so.
 fn find_in_head(body: &[u8]) -> Option<String> {
     for token in scan_tags(&body[..body.len().min(MAX_SCAN_BYTES)]) {
         let SourceToken::Tag(tag) = token else { continue };
@@ -66,12 +67,6 @@ fn parse_refresh(text: &str) -> Option<String> {
         _ => url,
     };
     (!url.is_empty()).then(|| url.to_owned())
-}
-
-fn without_fragment(url: &Url) -> Url {
-    let mut url = url.clone();
-    url.set_fragment(None);
-    url
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ pub fn tls_policy(plan: &ScrapePlan) -> TlsPolicy {
 pub(crate) fn add_cookies(request: &mut FetchRequest, cookies: &[Cookie]) {
     let header = request.headers.get(COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let is_set = |name: &str| {
-        header.split(';').any(|pair| pair.split_once('=').is_some_and(|(known, _)| known.trim() == name))
+        header.split(';').any(|pair| pair.split_once('=').is_some_and(|(given, _)| given.trim() == name))
     };
     let added = cookies.iter().filter(|cookie| !is_set(&cookie.name));
     let added = added.map(|Cookie { name, value }| format!("{name}={value}"));
@@ -133,13 +133,13 @@ pub(crate) fn add_conditional_headers(request: &mut FetchRequest, cached: &RawPa
     is_conditional
 }
 
-/// Returns the `Accept-Language` header for the languages of the plan, the first one preferred; without any, for those of a
-/// browser in its country.
+/// Returns the `Accept-Language` header for the languages of the plan, the first one preferred; without any, for those
+/// of a browser in its country.
 pub(crate) fn accept_language(plan: &ScrapePlan) -> HeaderValue {
     let location = plan.location();
-    let own = CountryProfile::of(location.country()).and_then(CountryProfile::languages);
-    let own = own.unwrap_or_else(|| DEFAULT_LANGUAGES.map(str::to_owned));
-    let languages = if location.languages().is_empty() { &own[..] } else { location.languages() };
+    let of_country = CountryProfile::of(location.country()).and_then(CountryProfile::languages);
+    let of_country = of_country.unwrap_or_else(|| DEFAULT_LANGUAGES.map(str::to_owned));
+    let languages = if location.languages().is_empty() { &of_country[..] } else { location.languages() };
     // A language tag consists of letters, digits and hyphens.
     HeaderValue::from_str(&weighted(languages))
         .unwrap_or_else(|_| HeaderValue::from_static(DEFAULT_ACCEPT_LANGUAGE))
@@ -192,14 +192,14 @@ mod tests {
             request.headers.extend(given.map(|given| (COOKIE, HeaderValue::from_static(given))));
             let cookies: Vec<_> = names
                 .iter()
-                .map(|name| Cookie { name: (*name).to_owned(), value: "own".to_owned() })
+                .map(|name| Cookie { name: (*name).to_owned(), value: "profile".to_owned() })
                 .collect();
             add_cookies(&mut request, &cookies);
             assert_eq!(request.headers.get(COOKIE).map(|value| value.to_str().unwrap()), expected);
         };
         check(None, &[], None);
-        check(None, &["a", "b"], Some("a=own; b=own"));
-        check(Some("b=caller"), &["a", "b"], Some("b=caller; a=own"));
+        check(None, &["a", "b"], Some("a=profile; b=profile"));
+        check(Some("b=caller"), &["a", "b"], Some("b=caller; a=profile"));
     }
 
     /// Compares the lists of forbidden headers of the validator and of the client, which must not depend on each other.
@@ -236,8 +236,12 @@ mod tests {
         ] {
             let headers = BTreeMap::from([(name.to_owned(), "x".to_owned())]);
             let options = ScrapeOptions { headers: Some(headers), ..ScrapeOptions::default() };
-            let refused = check_scrape_options(options, &Policy::default()).is_err();
-            assert_eq!(refused, is_forbidden_header(&name.to_ascii_lowercase().parse().unwrap()), "{name}");
+            let is_rejected = check_scrape_options(options, &Policy::default()).is_err();
+            assert_eq!(
+                is_rejected,
+                is_forbidden_header(&name.to_ascii_lowercase().parse().unwrap()),
+                "{name}"
+            );
         }
     }
 }

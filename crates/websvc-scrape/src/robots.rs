@@ -59,19 +59,19 @@ impl RobotsRules {
         let mut rest = value;
         while !rest.is_empty() {
             let end = rest.find(',').unwrap_or(rest.len());
-            let piece = &rest[..end];
-            let name = piece.split_once(':').map(|(name, _)| name.trim());
+            let directive = &rest[..end];
+            let name = directive.split_once(':').map(|(name, _)| name.trim());
             if let Some(name) = name.filter(|name| !is(name, &DIRECTIVES_WITH_VALUE)) {
                 is_for_us = name.eq_ignore_ascii_case(ROBOTS_NAME);
-                rest = &rest[piece.find(':').map_or(end, |at| at + 1)..];
+                rest = &rest[directive.find(':').map_or(end, |at| at + 1)..];
                 continue;
             }
-            // A date has a comma after the day of the week, so it may continue in the next piece.
-            let is_dated = name.is_some_and(|name| is(name, &[UNAVAILABLE_AFTER]));
-            if is_for_us && is_dated {
+            // A date has a comma after the day of the week, so it may continue after the next comma.
+            let has_date = name.is_some_and(|name| is(name, &[UNAVAILABLE_AFTER]));
+            if is_for_us && has_date {
                 self.apply(rest, now);
             } else if is_for_us {
-                self.apply(piece, now);
+                self.apply(directive, now);
             }
             rest = rest.get(end + 1..).unwrap_or_default();
         }
@@ -79,16 +79,16 @@ impl RobotsRules {
 
     /// Applies directives for websvc, separated by commas.
     fn apply(&mut self, directives: &str, now: Timestamp) {
-        let pieces: Vec<&str> = directives.split(',').map(str::trim).collect();
-        for (at, piece) in pieces.iter().enumerate() {
-            match piece.to_ascii_lowercase().as_str() {
+        let directives: Vec<&str> = directives.split(',').map(str::trim).collect();
+        for (at, directive) in directives.iter().enumerate() {
+            match directive.to_ascii_lowercase().as_str() {
                 "noindex" => self.index = false,
                 "nofollow" => self.follow = false,
                 "none" => *self = Self { index: false, follow: false },
                 _ => {
                     let dated =
-                        piece.split_once(':').filter(|(name, _)| is(name.trim(), &[UNAVAILABLE_AFTER]));
-                    let until = dated.and_then(|(_, date)| parse_date(date, pieces.get(at + 1).copied()));
+                        directive.split_once(':').filter(|(name, _)| is(name.trim(), &[UNAVAILABLE_AFTER]));
+                    let until = dated.and_then(|(_, date)| parse_date(date, directives.get(at + 1).copied()));
                     self.index &= until.is_none_or(|until| now < until);
                 }
             }
@@ -97,7 +97,7 @@ impl RobotsRules {
 }
 
 fn is(name: &str, names: &[&str]) -> bool {
-    names.iter().any(|known| name.eq_ignore_ascii_case(known))
+    names.iter().any(|other| name.eq_ignore_ascii_case(other))
 }
 
 /// Parses the date of `unavailable_after`, which may continue after a comma; an unreadable date is ignored.

@@ -15,7 +15,7 @@ use websvc_validate::ScrapePlan;
 
 use crate::background_limits::{BackgroundPermits, BackgroundPool};
 use crate::browse::{FetchContext, PageRenderer, RenderMode, wants_screenshot};
-use crate::cache::{self, StoreOutcome};
+use crate::cache::{self, FetchedPage, StoreOutcome, StoredCopy};
 use crate::cache_lookup::{CacheLookup, CacheSlot, CacheStatus};
 use crate::cache_writer::CacheWriter;
 use crate::clock::Clock;
@@ -31,7 +31,7 @@ use crate::output_cache::OutputCache;
 use crate::page::Page;
 use crate::profile::OpenProfile;
 use crate::proxies::ProxyConfig;
-use crate::raw::RawPage;
+use crate::raw::{RawPage, RevalidatedPage};
 use crate::request::{self, ROBOTS_NAME};
 use crate::single_flight::SingleFlight;
 use crate::url_check::{FlightKey, RedirectRule};
@@ -71,8 +71,8 @@ pub(crate) struct ScraperInner {
     pub(crate) cache_writer: CacheWriter,
 }
 
-/// Result of a coalesced fetch, shared by all callers: the page and the outcome of storing it, or a shared error.
-type SharedFetchResult = Result<(RawPage, StoreOutcome), Arc<ScrapeError>>;
+/// The result of a coalesced fetch, shared by all callers.
+type SharedFetchResult = Result<FetchedPage, Arc<ScrapeError>>;
 
 impl Scraper {
     /// Creates a scraper.
@@ -193,9 +193,9 @@ impl Scraper {
             RenderMode::RenderUncached if freshness.is_cache_only() => {
                 let mut page =
                     self.scrape_cached(url, plan, freshness, RenderMode::IfShell, deadline).await?;
-                let missing =
-                    wants_screenshot(plan).then_some("there is no screenshot: the cache holds no pictures");
-                page.warnings.extend(missing.map(str::to_owned));
+                if wants_screenshot(plan) {
+                    page.warnings.push("no screenshot: cached pages have none".to_owned());
+                }
                 Ok(page)
             }
             RenderMode::RenderUncached if plan.profile().is_some() => {
@@ -219,7 +219,7 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<Page, ScrapeError> {
         let key = self.page_key(url, plan, mode);
-        let mut is_empty = false;
+        let mut known_absent = false;
         if mode != RenderMode::RenderUncached {
             match self.lookup(url, key.as_ref(), plan, freshness).await? {
                 CacheLookup::Output(page) => {
@@ -229,25 +229,27 @@ impl Scraper {
                     }
                     return Ok(*page);
                 }
-                CacheLookup::Response(CacheStatus::Fresh(page, stored)) => {
+                CacheLookup::Response(CacheStatus::Fresh(page, copy)) => {
                     self.check_final_url(url, &page.url).await?;
-                    return self.format(*page, Some(stored), plan.clone(), deadline).await;
+                    return self.format(*page, Some(copy), plan.clone(), deadline).await;
                 }
                 CacheLookup::Response(CacheStatus::Stale) => {}
-                CacheLookup::Response(CacheStatus::Miss) => is_empty = true,
+                CacheLookup::Response(CacheStatus::Miss) => known_absent = true,
             }
         }
         let Some(key) = key else {
-            let page = self.fetch_uncached(url, None, plan, mode, deadline).await?.0;
+            let page = self.fetch_uncached(url, None, plan, mode, deadline).await?.page;
             return self.format(page, None, plan.clone(), deadline).await;
         };
-        let slot = CacheSlot { key: &key, is_empty };
+        let slot = CacheSlot { key: &key, known_absent };
         if mode == RenderMode::RenderUncached {
-            let (page, _) = self.fetch_uncached(url, Some(slot), plan, mode, deadline).await?;
+            let page = self.fetch_uncached(url, Some(slot), plan, mode, deadline).await?.page;
             return self.format(page, None, plan.clone(), deadline).await;
         }
-        let (page, stored_at) = self.fetch_coalesced(url, slot, plan, mode, deadline).await?;
-        self.format(page, Some(key).zip(stored_at), plan.clone(), deadline).await
+        let FetchedPage { page, store_outcome } =
+            self.fetch_coalesced(url, slot, plan, mode, deadline).await?;
+        let copy = store_outcome.stored_at_ms().map(|fetched_at_ms| StoredCopy { key, fetched_at_ms });
+        self.format(page, copy, plan.clone(), deadline).await
     }
 
     /// Returns the cache key of a page. Sheets of one Google document differ only in the fragment, which a key does not
@@ -258,8 +260,7 @@ impl Scraper {
         Some(key.owned_by(self.scope.owner()))
     }
 
-    /// Fetches a page once for all concurrent callers with the same policy, and stores it if the plan says so. Returns
-    /// with it the time of the fetch, if the cache has the page now.
+    /// Fetches a page once for all concurrent callers with the same policy, and stores it if the plan says so.
     pub(crate) async fn fetch_coalesced(
         &self,
         url: &Url,
@@ -267,7 +268,7 @@ impl Scraper {
         plan: &ScrapePlan,
         mode: RenderMode,
         deadline: Instant,
-    ) -> Result<(RawPage, Option<u64>), ScrapeError> {
+    ) -> Result<FetchedPage, ScrapeError> {
         // Boxed, because the future of every waiting caller contains it.
         let fetching = Box::pin(async {
             match self.fetch_uncached(url, Some(slot), plan, mode, deadline).await {
@@ -283,24 +284,20 @@ impl Scraper {
         let fetched = match self.scope {
             PageScope::Off => fetching.await?,
             PageScope::Shared | PageScope::Team(_) => {
-                self.inner.flights.join(self.flight_key(slot.key), fetching).await?
+                self.inner.flights.join(self.flight_key(slot.key, plan), fetching).await?
             }
         };
-        let (page, outcome) = match fetched {
+        let FetchedPage { page, store_outcome } = match fetched {
             Ok(fetched) => fetched,
             Err(error) => return Err(Arc::try_unwrap(error).unwrap_or_else(ScrapeError::Shared)),
         };
         // The caller that fetched the page has checked each redirect; for the waiting callers only the final URL is
         // checked and counted, as for a cached page.
         self.check_final_url(url, &page.url).await?;
-        let stored_at = match outcome {
-            StoreOutcome::NotRequested if plan.store_in_cache() => {
-                return self.put(page, slot.key.clone()).await;
-            }
-            StoreOutcome::NotRequested | StoreOutcome::Failed => None,
-            StoreOutcome::StoredAt(at) => Some(at),
-        };
-        Ok((RawPage { source_url: url.clone(), ..page }, stored_at))
+        if store_outcome == StoreOutcome::NotRequested && plan.store_in_cache() {
+            return self.put(page, slot.key.clone()).await;
+        }
+        Ok(FetchedPage { page: RawPage { source_url: url.clone(), ..page }, store_outcome })
     }
 
     /// Fetches or renders a page that is not served from the cache, and stores it in its slot if the plan says so.
@@ -311,7 +308,7 @@ impl Scraper {
         plan: &ScrapePlan,
         mode: RenderMode,
         deadline: Instant,
-    ) -> Result<(RawPage, StoreOutcome), ScrapeError> {
+    ) -> Result<FetchedPage, ScrapeError> {
         let started = Instant::now();
         let mut page = match mode {
             // Rendering adds nothing to an exported file.
@@ -326,11 +323,8 @@ impl Scraper {
         };
         page.elapsed = started.elapsed();
         match slot.filter(|_| plan.store_in_cache()) {
-            Some(slot) => {
-                let (page, stored_at) = self.put(page, slot.key.clone()).await?;
-                Ok((page, stored_at.map_or(StoreOutcome::Failed, StoreOutcome::StoredAt)))
-            }
-            None => Ok((page, StoreOutcome::NotRequested)),
+            Some(slot) => self.put(page, slot.key.clone()).await,
+            None => Ok(FetchedPage { page, store_outcome: StoreOutcome::NotRequested }),
         }
     }
 
@@ -364,7 +358,7 @@ impl Scraper {
         let export = export_url(url);
         let mut request = self.fetch_context().request(export.as_ref().unwrap_or(url), plan, deadline)?;
         // With `maxAge` 0 the cached copy is not revalidated either.
-        let cached = match slot.filter(|slot| !slot.is_empty && !plan.max_age().is_zero()) {
+        let cached = match slot.filter(|slot| !slot.known_absent && !plan.max_age().is_zero()) {
             Some(slot) => self.stored_response(url, slot.key).await?,
             None => None,
         };
@@ -373,7 +367,7 @@ impl Scraper {
         let fetched = self.stages().run(Stage::Fetch, fetching).await?;
         Ok(match export {
             Some(_) => exported(url, fetched),
-            None => self.merge_response(url, cached, fetched).0,
+            None => self.merge_response(url, cached, fetched).page,
         })
     }
 
@@ -400,8 +394,9 @@ impl Scraper {
         Box::pin(async move {
             let key = cache::plain_key(url).map(|key| key.owned_by(self.scope.owner()));
             let freshness = Freshness { max_age, min_age: None, lockdown: false };
-            let (page, not_modified) = match self.lookup_response(url, key.as_ref(), freshness).await? {
-                CacheStatus::Fresh(page, _) => (*page, false),
+            let found = self.lookup_response(url, key.as_ref(), freshness).await?;
+            let RevalidatedPage { page, not_modified } = match found {
+                CacheStatus::Fresh(page, _) => RevalidatedPage { page: *page, not_modified: false },
                 CacheStatus::Stale | CacheStatus::Miss => self.revalidate(url, key, deadline).await?,
             };
             let converted = self.convert_document(&page, Some(ReadOptions::default()), deadline).await?;
@@ -420,14 +415,13 @@ impl Scraper {
         })
     }
 
-    /// Fetches or revalidates a page, and stores it with the time of this fetch in both cases. Returns whether the host
-    /// responded 304 Not Modified.
+    /// Fetches or revalidates a page, and stores it with the time of this fetch in both cases.
     async fn revalidate(
         &self,
         url: &Url,
         key: Option<PageKey>,
         deadline: Instant,
-    ) -> Result<(RawPage, bool), ScrapeError> {
+    ) -> Result<RevalidatedPage, ScrapeError> {
         let cached = match &key {
             Some(key) => self.stored_response(url, key).await?,
             None => None,
@@ -436,11 +430,12 @@ impl Scraper {
         let cached = cached.filter(|cached| request::add_conditional_headers(&mut request, cached));
         let fetching = self.inner.fetcher.fetch_plain_file(request, deadline);
         let fetched = self.stages().run(Stage::Fetch, fetching).await?;
-        let (page, not_modified) = self.merge_response(url, cached, fetched);
-        Ok(match key {
-            Some(key) => (self.put(page, key).await?.0, not_modified),
-            None => (page, not_modified),
-        })
+        let RevalidatedPage { page, not_modified } = self.merge_response(url, cached, fetched);
+        let page = match key {
+            Some(key) => self.put(page, key).await?.page,
+            None => page,
+        };
+        Ok(RevalidatedPage { page, not_modified })
     }
 
     pub(crate) fn clock(&self) -> &Clock {
@@ -450,10 +445,10 @@ impl Scraper {
     /// Runs CPU work, or a write to the store, on the blocking pool.
     pub(crate) async fn run_cpu_task<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
+        task: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
     ) -> Result<T, ScrapeError> {
         let background_permit = self.acquire(BackgroundPool::Parsing).await?;
-        self.run_blocking(&self.inner.cpu_permits, background_permit, work).await
+        self.run_blocking(&self.inner.cpu_permits, background_permit, task).await
     }
 
     /// Reads from the store on the blocking pool, without waiting for CPU work.
@@ -464,23 +459,24 @@ impl Scraper {
         self.run_blocking(&self.inner.read_permits, None, read).await
     }
 
+    /// Runs a task on the blocking pool with a permit of `permits`.
     async fn run_blocking<T: Send + 'static>(
         &self,
-        pool: &Arc<Semaphore>,
+        permits: &Arc<Semaphore>,
         background_permit: Option<OwnedSemaphorePermit>,
-        work: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
+        task: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
     ) -> Result<T, ScrapeError> {
-        let permit = Arc::clone(pool).acquire_owned().await;
+        let permit = Arc::clone(permits).acquire_owned().await;
         let permit = permit.map_err(|_closed| ScrapeError::Stopping)?;
         let inner = Arc::clone(&self.inner);
-        let working = tokio::task::spawn_blocking(in_current_span(move || {
+        let running = tokio::task::spawn_blocking(in_current_span(move || {
             let _permits = (background_permit, permit);
-            work(&inner.store)
+            task(&inner.store)
         }));
-        match working.await {
-            Ok(done) => done,
-            Err(stopped) if stopped.is_panic() => std::panic::resume_unwind(stopped.into_panic()),
-            Err(_stopped) => Err(ScrapeError::Stopping),
+        match running.await {
+            Ok(result) => result,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_cancelled) => Err(ScrapeError::Stopping),
         }
     }
 }

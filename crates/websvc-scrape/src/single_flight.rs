@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
 /// The calls in flight, by key.
@@ -23,13 +24,9 @@ impl<K: Clone + Eq + Hash, V: Clone> SingleFlight<K, V> {
     /// whose deadline may have been shorter than that of the others. An error that every caller would get has to be a
     /// value.
     pub(crate) async fn join<E>(&self, key: K, work: impl Future<Output = Result<V, E>>) -> Result<V, E> {
-        let cell = Arc::clone(self.lock().entry(key.clone()).or_default());
+        let cell = Arc::clone(self.in_flight.lock().entry(key.clone()).or_default());
         let guard = FlightGuard { flights: self, key, cell };
         guard.cell.get_or_try_init(|| work).await.cloned()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<K, Arc<OnceCell<V>>>> {
-        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -43,7 +40,7 @@ struct FlightGuard<'a, K: Clone + Eq + Hash, V: Clone> {
 impl<K: Clone + Eq + Hash, V: Clone> Drop for FlightGuard<'_, K, V> {
     /// Removes the entry once the work is done, so that later callers look into the cache; else the last caller does.
     fn drop(&mut self) {
-        let mut in_flight = self.flights.lock();
+        let mut in_flight = self.flights.in_flight.lock();
         let Some(cell) = in_flight.get(&self.key) else { return };
         let is_last = Arc::strong_count(&self.cell) == 2;
         if Arc::ptr_eq(cell, &self.cell) && (self.cell.initialized() || is_last) {
@@ -76,18 +73,18 @@ mod tests {
         assert_eq!((a, b), (Ok(0), Ok(0)));
         go.notify_one();
         assert_eq!(call().await, Ok(1));
-        assert!(flights.lock().is_empty());
+        assert!(flights.in_flight.lock().is_empty());
     }
 
     #[tokio::test]
-    async fn next_caller_works_when_first_is_dropped_or_fails() {
+    async fn next_caller_runs_its_work_if_first_is_dropped_or_fails() {
         let flights = SingleFlight::<&str, &str>::new();
         let mut dropped = Box::pin(flights.join("key", pending::<Result<_, &str>>()));
         assert!(poll_once(&mut dropped).await.is_none());
         let (second, ()) = tokio::join!(flights.join("key", async { Err("mine") }), async { drop(dropped) });
         assert_eq!(second, Err("mine"));
         assert_eq!(flights.join("key", async { Ok::<_, &str>("done") }).await, Ok("done"));
-        assert!(flights.lock().is_empty());
+        assert!(flights.in_flight.lock().is_empty());
     }
 
     /// Polls a future once.

@@ -22,16 +22,21 @@ use crate::scraper::Scraper;
 const NAME_MAX_CHARS: usize = 255;
 
 /// The text formats that can be read without a document worker.
-const TEXT_FORMATS: [Text; 5] = [
-    Text { name: "html", kind: "page", extensions: &["html", "htm"], media_type: "text/html" },
-    Text { name: "xhtml", kind: "page", extensions: &["xhtml", "xht"], media_type: "application/xhtml+xml" },
-    Text { name: "txt", kind: "text", extensions: &["txt", "text"], media_type: "text/plain" },
-    Text { name: "md", kind: "text", extensions: &["md", "markdown"], media_type: "text/markdown" },
-    Text { name: "json", kind: "text", extensions: &["json"], media_type: "application/json" },
+const TEXT_FORMATS: [TextFormat; 5] = [
+    TextFormat { name: "html", kind: "page", extensions: &["html", "htm"], media_type: "text/html" },
+    TextFormat {
+        name: "xhtml",
+        kind: "page",
+        extensions: &["xhtml", "xht"],
+        media_type: "application/xhtml+xml",
+    },
+    TextFormat { name: "txt", kind: "text", extensions: &["txt", "text"], media_type: "text/plain" },
+    TextFormat { name: "md", kind: "text", extensions: &["md", "markdown"], media_type: "text/markdown" },
+    TextFormat { name: "json", kind: "text", extensions: &["json"], media_type: "application/json" },
 ];
 
 /// A text format, with the extensions and the media type of its files.
-struct Text {
+struct TextFormat {
     name: &'static str,
     kind: &'static str,
     extensions: &'static [&'static str],
@@ -74,7 +79,7 @@ impl FileUpload {
     }
 
     /// Returns the media type that the file is read as; `None` if it is of no readable kind.
-    fn read_as(&self) -> Option<String> {
+    fn readable_media_type(&self) -> Option<String> {
         let declared = self.media_type.as_deref().unwrap_or_default();
         let essence = declared.split(';').next().unwrap_or_default().trim();
         let name = self.file_name();
@@ -101,12 +106,12 @@ impl FileUpload {
 #[derive(Clone, Copy)]
 enum Kind {
     Document(DocumentKind),
-    Text(&'static Text),
+    Text(&'static TextFormat),
 }
 
 impl Kind {
     fn from_extension(extension: &str) -> Option<Self> {
-        let is_equal = |known: &&str| known.eq_ignore_ascii_case(extension);
+        let is_equal = |other: &&str| other.eq_ignore_ascii_case(extension);
         let kind = DocumentKind::ALL.into_iter().find(|kind| extensions(*kind).iter().any(&is_equal));
         let text = || TEXT_FORMATS.iter().find(|text| text.extensions.iter().any(&is_equal));
         kind.map(Self::Document).or_else(|| text().map(Self::Text))
@@ -134,6 +139,7 @@ fn extensions(kind: DocumentKind) -> Vec<&'static str> {
     extensions
 }
 
+/// Returns the group of a kind of document in the list of supported formats.
 fn group(kind: DocumentKind) -> &'static str {
     match kind {
         DocumentKind::Pdf
@@ -165,7 +171,7 @@ impl Scraper {
     ) -> BoxFuture<'a, Result<Page, ScrapeError>> {
         Box::pin(async move {
             let name = file.file_name();
-            let media_type = file.read_as().ok_or_else(|| file.unsupported())?;
+            let media_type = file.readable_media_type().ok_or_else(|| file.unsupported())?;
             let mut headers = HeaderMap::new();
             headers.extend(HeaderValue::from_str(&media_type).ok().map(|value| (CONTENT_TYPE, value)));
             let url = placeholder_url(&name);
@@ -176,18 +182,20 @@ impl Scraper {
                 headers,
                 body: file.bytes,
                 truncated: false,
+                is_rendered: false,
                 warnings: Vec::new(),
                 proxy_used: ProxyUsed::Basic,
                 unverified: false,
                 sent_credentials: false,
+                depends_on_cookies: false,
                 cache_state: CacheState::Miss,
                 elapsed: Duration::ZERO,
                 artifacts: None,
                 is_shell: OnceLock::new(),
             };
-            let reading = self.format(raw, None, plan.clone(), deadline);
-            let read = tokio::time::timeout_at(deadline.into(), reading).await;
-            let mut page = read.unwrap_or(Err(ScrapeError::Timeout))?;
+            let formatting = self.format(raw, None, plan.clone(), deadline);
+            let formatted = tokio::time::timeout_at(deadline.into(), formatting).await;
+            let mut page = formatted.unwrap_or(Err(ScrapeError::Timeout))?;
             page.metadata.source_url = Some(name);
             Ok(page)
         })
@@ -289,7 +297,11 @@ mod tests {
             ("a.exe", None, b"MZ", None),
             ("a", None, b"", None),
         ] {
-            assert_eq!(file(name, declared, bytes).read_as().as_deref(), expected, "{name} {declared:?}");
+            assert_eq!(
+                file(name, declared, bytes).readable_media_type().as_deref(),
+                expected,
+                "{name} {declared:?}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Checks of URLs before they are fetched or served from the cache: threat protection, and redirect rules of the caller.
+//! Checks of URLs before they are fetched or served from the cache: threat protection, and redirect rules of the
+//! caller.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -7,10 +8,12 @@ use url::Url;
 use websvc_stage::Stage;
 use websvc_store::PageKey;
 use websvc_threat::UrlChecker;
-use websvc_transport::{FetchError, UrlPolicy};
-use websvc_validate::ThreatRules;
+use websvc_transport::{FetchError, TlsPolicy, UrlPolicy};
+use websvc_validate::{ScrapePlan, ThreatRules};
 
 use crate::error::ScrapeError;
+use crate::fetcher::{ProxyRoute, ProxyTiers};
+use crate::request::tls_policy;
 use crate::scraper::Scraper;
 
 /// A rule of the caller for redirect targets.
@@ -26,6 +29,10 @@ pub(crate) struct RedirectRule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FlightKey {
     page: PageKey,
+    /// An unverified page is only for requests that skip TLS verification.
+    tls: TlsPolicy,
+    /// A page through an enhanced proxy costs more.
+    tiers: ProxyTiers,
     protection: Option<Arc<ThreatRules>>,
     redirect_rule: Option<&'static str>,
     is_background: bool,
@@ -45,17 +52,19 @@ impl Scraper {
         Self { url_checker: Some(url_checker), ..self.clone() }
     }
 
-    /// Returns a scraper for one request that applies a rule to redirect targets. Rules with the same name have to decide
-    /// alike, because concurrent requests for one page share a fetch then.
+    /// Returns a scraper for one request that applies a rule to redirect targets. Rules with the same name have to
+    /// decide alike, because concurrent requests for one page share a fetch then.
     #[must_use]
     pub fn with_redirect_rule(&self, name: &'static str, rule: UrlPolicy) -> Self {
         Self { redirect_rule: Some(RedirectRule { name, rule }), ..self.clone() }
     }
 
     /// Returns the key by which fetches of this request and of others are coalesced.
-    pub(crate) fn flight_key(&self, page: &PageKey) -> FlightKey {
+    pub(crate) fn flight_key(&self, page: &PageKey, plan: &ScrapePlan) -> FlightKey {
         FlightKey {
             page: page.clone(),
+            tls: tls_policy(plan),
+            tiers: self.inner.fetcher.tiers(ProxyRoute::of(plan)),
             protection: self.url_checker.as_ref().map(|checker| Arc::clone(checker.protection())),
             redirect_rule: self.redirect_rule.as_ref().map(|rule| rule.name),
             is_background: self.background.is_some(),
@@ -70,8 +79,8 @@ impl Scraper {
         checked.map_err(|blocked| ScrapeError::Unsafe { reason: blocked.to_string() })
     }
 
-    /// Checks the final URL of a cached or shared page: the rules may have changed since, and the request that fetched it
-    /// may have had none.
+    /// Checks the final URL of a cached or shared page: the rules may have changed since, and the request that fetched
+    /// it may have had none.
     pub(crate) async fn check_final_url(&self, source_url: &Url, final_url: &Url) -> Result<(), ScrapeError> {
         self.check_url(final_url).await?;
         match &self.redirect_rule {

@@ -11,7 +11,8 @@ pub(crate) enum SourceToken<'a> {
     Invisible(&'a [u8]),
 }
 
-/// Elements whose content is not visible text. `noscript` is one of them, because its text is for browsers without scripts.
+/// Elements whose content is not visible text. `noscript` is one of them, because its text is for browsers without
+/// scripts.
 const INVISIBLE: &[&str] = &["script", "style", "noscript", "template", "svg", "title", "textarea"];
 
 /// Returns the tokens of the source without comments. Takes linear time for any source.
@@ -76,8 +77,8 @@ pub(crate) fn is_named(tag: &[u8], name: &str) -> bool {
 }
 
 /// Returns the value of an attribute of a tag, as written.
-pub(crate) fn attribute<'a>(tag: &'a [u8], wanted: &str) -> Option<&'a [u8]> {
-    attributes(tag).find(|(name, _)| name.eq_ignore_ascii_case(wanted.as_bytes())).map(|(_, value)| value)
+pub(crate) fn attribute<'a>(tag: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    attributes(tag).find(|(other, _)| other.eq_ignore_ascii_case(name.as_bytes())).map(|(_, value)| value)
 }
 
 /// Returns the names and values of the attributes of a tag, as written.
@@ -108,20 +109,21 @@ fn split_value(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len()))
 }
 
-/// Returns the end of the tag at the start of `source`: the first `>` outside of quotes within 64 KiB, else the first `>`.
+/// Returns the end of the tag at the start of `source`: the first `>` outside of quotes within 64 KiB, else the first
+/// `>`.
 fn tag_end(source: &[u8]) -> usize {
     let mut quote = None;
-    let mut plain = None;
+    let mut first_end = None;
     for (at, &byte) in source.iter().enumerate().take(64 * 1024) {
         match (quote, byte) {
             (None, b'>') => return at,
-            (Some(_), b'>') => plain = plain.or(Some(at)),
+            (Some(_), b'>') => first_end = first_end.or(Some(at)),
             (None, b'"' | b'\'') if at > 0 && source[at - 1] == b'=' => quote = Some(byte),
             (Some(open), _) if open == byte => quote = None,
             _ => {}
         }
     }
-    plain.unwrap_or(source.len())
+    first_end.unwrap_or(source.len())
 }
 
 /// Returns the text after the end tag of the element whose content `source` starts with.
@@ -142,10 +144,10 @@ fn without_end_tag(content: &[u8]) -> &[u8] {
     &content[..end]
 }
 
-/// Returns the text after the first occurrence of `mark`; nothing if there is none.
-fn after<'a>(source: &'a [u8], mark: &[u8]) -> &'a [u8] {
-    match memchr::memmem::find(source, mark) {
-        Some(at) => &source[at + mark.len()..],
+/// Returns the text after the first occurrence of `delimiter`; nothing if there is none.
+fn after<'a>(source: &'a [u8], delimiter: &[u8]) -> &'a [u8] {
+    match memchr::memmem::find(source, delimiter) {
+        Some(at) => &source[at + delimiter.len()..],
         None => &[],
     }
 }

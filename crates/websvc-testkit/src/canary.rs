@@ -1,4 +1,4 @@
-//! A listener that counts who connects: for proving that nobody did.
+//! A listener that counts connections, for tests that there are none.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// A loopback address that counts connections and answers each with a page.
+/// A loopback address that counts connections and responds to each with a page.
 #[derive(Debug)]
 pub struct Canary {
     addr: SocketAddr,
@@ -17,19 +17,19 @@ pub struct Canary {
 }
 
 impl Canary {
-    /// Listens on 127.0.0.1.
+    /// Starts listening on 127.0.0.1.
     ///
     /// # Panics
-    /// When the system has no free port.
+    /// If the system has no free port.
     pub async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free loopback port");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
         let addr = listener.local_addr().expect("a bound listener has an address");
         let connections = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&connections);
         let task = tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 count.fetch_add(1, Ordering::SeqCst);
-                // Whoever gets here has already failed the test.
+                // The test fails by the count, so the result of this write does not matter.
                 let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nsecret").await;
             }
         });
@@ -42,7 +42,7 @@ impl Canary {
         self.addr
     }
 
-    /// Returns how many connections have arrived.
+    /// Returns the number of connections.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)

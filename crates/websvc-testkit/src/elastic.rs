@@ -1,19 +1,20 @@
-//! A stand-in for Elasticsearch, OpenSearch and Quickwit: their `_search` and `_bulk` over documents it holds.
+//! A fake of Elasticsearch, OpenSearch and Quickwit: `_search` and `_bulk` over documents in memory.
 //!
-//! It checks what it is sent as they do, and fails as they do when a test says so.
+//! It validates requests as these servers do, and fails as they do if a test requests it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use http::Method;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::elastic_query::{Refusal, Types, score, tokens, words};
+use crate::elastic_query::{FieldTypes, QueryError, query_words, score, tokens};
 use crate::page::Page;
 use crate::test_web::{ReceivedRequest, TestWebBuilder};
 
-/// Keys that Quickwit accepts in the body of a search; it rejects all others.
+/// The keys that Quickwit accepts in the body of a search; it rejects others.
 const QUICKWIT_BODY: [&str; 12] = [
     "from",
     "size",
@@ -29,27 +30,33 @@ const QUICKWIT_BODY: [&str; 12] = [
     "version",
 ];
 
-/// Keys that Elasticsearch accepts in the body of a search, as far as callers of this stand-in use them.
+/// The keys that this fake of Elasticsearch accepts in the body of a search.
 const ELASTIC_BODY: [&str; 8] =
     ["from", "size", "query", "sort", "track_total_hits", "_source", "highlight", "timeout"];
 
 #[derive(Debug, Default)]
 struct State {
-    types: Option<Types>,
+    /// The types of the fields; `None` if the index does not exist.
+    types: Option<FieldTypes>,
+    /// The documents by identifier.
     documents: BTreeMap<String, Value>,
+    /// The value of `Authorization` without which requests get 401.
     authorization: Option<String>,
     is_quickwit: bool,
     failed_shards: u64,
     is_timed_out: bool,
-    /// Answers to the next requests of `_search` and of `_bulk`, whatever is asked.
+    /// The responses to the next requests of an operation (`_search`, `_bulk`, `_mapping`).
     faults: Vec<(&'static str, Page)>,
+    /// The number of documents that are still rejected as by a busy server.
     busy_items: usize,
-    refused: Option<String>,
-    max_bytes: Option<usize>,
-    bulks: usize,
+    /// A part of the URLs of documents that are rejected.
+    rejected_part: Option<String>,
+    /// The maximum size of the body of a bulk request.
+    max_body_bytes: Option<usize>,
+    bulk_requests: usize,
 }
 
-/// A server with one index. Cheap to clone; the clones share what it holds.
+/// A fake server with one index. Cheap to clone; clones share their state.
 #[derive(Debug, Clone)]
 pub struct FakeElasticsearch {
     index: &'static str,
@@ -57,160 +64,158 @@ pub struct FakeElasticsearch {
 }
 
 impl FakeElasticsearch {
-    /// Returns a server without the index of this name.
+    /// Creates a server, on which the index of this name does not exist yet.
     #[must_use]
     pub fn new(index: &'static str) -> Self {
         Self { index, state: Arc::default() }
     }
 
-    /// Makes it behave as Quickwit: no highlights, no identities of documents, stricter bodies.
+    /// Behaves as Quickwit: without highlights and document identifiers, with stricter validation of bodies.
     #[must_use]
     pub fn quickwit(self) -> Self {
         self.state().is_quickwit = true;
         self
     }
 
-    /// Answers whoever has not this `Authorization` with 401.
+    /// Responds 401 to requests without this value of `Authorization`.
     #[must_use]
-    pub fn open_to(self, authorization: &str) -> Self {
+    pub fn require_authorization(self, authorization: &str) -> Self {
         self.state().authorization = Some(authorization.to_owned());
         self
     }
 
-    /// Serves it at a URL such as `http://es.test`.
+    /// Serves the server at a URL such as `http://es.test`.
     #[must_use]
-    pub fn serve(&self, mut world: TestWebBuilder, base: &str) -> TestWebBuilder {
+    pub fn serve(&self, mut web: TestWebBuilder, base: &str) -> TestWebBuilder {
         let index = self.index;
-        let own = format!("{base}/{index}");
-        let beside = base.trim_end_matches("/_elastic");
+        let index_url = format!("{base}/{index}");
+        let quickwit_base = base.trim_end_matches("/_elastic");
         for url in [
-            own.clone(),
-            format!("{own}/_search"),
-            format!("{own}/_bulk"),
-            format!("{own}/_mapping"),
-            format!("{beside}/indexes"),
-            format!("{beside}/indexes/{index}"),
+            index_url.clone(),
+            format!("{index_url}/_search"),
+            format!("{index_url}/_bulk"),
+            format!("{index_url}/_mapping"),
+            format!("{quickwit_base}/indexes"),
+            format!("{quickwit_base}/indexes/{index}"),
         ] {
             let server = self.clone();
-            world = world.page_with(&url, move |seen| server.answer(seen));
+            web = web.page_with(&url, move |request| server.respond(request));
         }
-        world
+        web
     }
 
-    /// Lets so many shards fail in every search from now on.
+    /// Reports this number of failed shards in every search from now on.
     pub fn fail_shards(&self, count: u64) {
         self.state().failed_shards = count;
     }
 
-    /// Lets every search from now on run out of time.
-    pub fn run_out_of_time(&self) {
+    /// Reports a timeout in every search from now on.
+    pub fn time_out_searches(&self) {
         self.state().is_timed_out = true;
     }
 
-    /// Answers the next request of `_search` or `_bulk` with this page.
+    /// Responds to the next request of an operation (`_search`, `_bulk`, `_mapping`) with this page.
     pub fn fail_next(&self, operation: &'static str, page: Page) {
         self.state().faults.push((operation, page));
     }
 
-    /// Has no room for the next so many documents.
-    pub fn be_busy_for(&self, items: usize) {
-        self.state().busy_items = items;
+    /// Rejects the next `count` documents with 429, as a busy server does.
+    pub fn reject_next_documents(&self, count: usize) {
+        self.state().busy_items = count;
     }
 
-    /// Refuses documents whose URL contains this.
-    pub fn refuse(&self, part: &str) {
-        self.state().refused = Some(part.to_owned());
+    /// Rejects documents whose URL contains `part` with 400.
+    pub fn reject_urls_with(&self, part: &str) {
+        self.state().rejected_part = Some(part.to_owned());
     }
 
-    /// Takes no body that is longer.
-    pub fn take_at_most(&self, bytes: usize) {
-        self.state().max_bytes = Some(bytes);
+    /// Rejects larger bodies of bulk requests with 413.
+    pub fn limit_bulk_body(&self, bytes: usize) {
+        self.state().max_body_bytes = Some(bytes);
     }
 
-    /// Returns the documents it holds.
+    /// Returns the stored documents.
     #[must_use]
     pub fn documents(&self) -> Vec<Value> {
         self.state().documents.values().cloned().collect()
     }
 
-    /// Returns how many requests of `_bulk` it took.
+    /// Returns the number of bulk requests.
     #[must_use]
-    pub fn bulks(&self) -> usize {
-        self.state().bulks
+    pub fn bulk_requests(&self) -> usize {
+        self.state().bulk_requests
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
-    /// Answers a request as the server would.
-    #[must_use]
-    pub fn answer(&self, seen: &ReceivedRequest) -> Page {
+    fn respond(&self, request: &ReceivedRequest) -> Page {
         let mut state = self.state();
-        if let Some(wanted) = &state.authorization
-            && seen.header("authorization") != Some(wanted)
+        if let Some(authorization) = &state.authorization
+            && request.header("authorization") != Some(authorization)
         {
             let reason = "missing authentication credentials for REST request";
             return error(401, "security_exception", reason).header("www-authenticate", "Basic");
         }
-        let url = Url::parse(&seen.url).expect("the URL of a request");
+        let url = Url::parse(&request.url).expect("requests have valid URLs");
         let operation = url.path_segments().and_then(|mut path| path.next_back()).unwrap_or_default();
-        if let Some(at) = state.faults.iter().position(|(of, _)| *of == operation) {
+        if let Some(at) = state.faults.iter().position(|(name, _)| *name == operation) {
             return state.faults.remove(at).1;
         }
-        match (&seen.method, operation) {
-            (&Method::POST, "_search") => self.search(&state, seen, &url),
-            (&Method::POST, "_bulk") => state.bulk(seen, self.index),
+        match (&request.method, operation) {
+            (&Method::POST, "_search") => self.search(&state, request, &url),
+            (&Method::POST, "_bulk") => state.bulk(request, self.index),
             (&Method::GET, "_mapping") => match &state.types {
                 Some(types) => {
                     let properties: BTreeMap<_, _> =
                         types.iter().map(|(name, kind)| (name, json!({ "type": kind }))).collect();
-                    fine(&json!({self.index: {"mappings": {"properties": properties}}}))
+                    ok(&json!({self.index: {"mappings": {"properties": properties}}}))
                 }
-                None => missing(self.index),
+                None => index_not_found(self.index),
             },
             (&Method::GET, _) => match state.types {
-                Some(_) => fine(&json!({"index_config": {"index_id": self.index}})),
-                None => missing(self.index),
+                Some(_) => ok(&json!({"index_config": {"index_id": self.index}})),
+                None => index_not_found(self.index),
             },
-            (&Method::PUT | &Method::POST, _) => state.make(seen),
-            _ => error(405, "method_not_allowed", "this is not how it is asked"),
+            (&Method::PUT | &Method::POST, _) => state.create_index(request),
+            _ => error(405, "method_not_allowed", "Incorrect HTTP method for uri"),
         }
     }
 
-    fn search(&self, state: &State, seen: &ReceivedRequest, url: &Url) -> Page {
-        let Some(types) = &state.types else { return missing(self.index) };
-        if !is_json(seen) {
+    fn search(&self, state: &State, request: &ReceivedRequest, url: &Url) -> Page {
+        let Some(types) = &state.types else { return index_not_found(self.index) };
+        if !is_json(request) {
             return error(406, "media_type_header_exception", "Content-Type is not supported");
         }
-        match state.found(seen, url, types) {
-            Ok(answer) => fine(&answer),
+        match state.search(request, url, types) {
+            Ok(response) => ok(&response),
             Err((kind, reason)) => error(400, kind, &reason),
         }
     }
 }
 
 impl State {
-    fn found(&self, seen: &ReceivedRequest, url: &Url, types: &Types) -> Result<Value, Refusal> {
-        let bad = |reason: String| ("illegal_argument_exception", reason);
+    fn search(&self, request: &ReceivedRequest, url: &Url, types: &FieldTypes) -> Result<Value, QueryError> {
+        let invalid = |reason: String| ("illegal_argument_exception", reason);
         for (name, value) in url.query_pairs() {
             let is_known = name == "timeout" && value.ends_with("ms");
-            is_known.then_some(()).ok_or_else(|| bad(format!("unrecognized parameter: [{name}]")))?;
+            is_known.then_some(()).ok_or_else(|| invalid(format!("unrecognized parameter: [{name}]")))?;
         }
-        let body: Value = serde_json::from_slice(&seen.body)
+        let body: Value = serde_json::from_slice(&request.body)
             .map_err(|error| ("x_content_parse_exception", error.to_string()))?;
-        let known: &[&str] = if self.is_quickwit { &QUICKWIT_BODY } else { &ELASTIC_BODY };
+        let allowed: &[&str] = if self.is_quickwit { &QUICKWIT_BODY } else { &ELASTIC_BODY };
         let keys = body.as_object().into_iter().flat_map(|body| body.keys());
-        if let Some(key) = keys.into_iter().find(|key| !known.contains(&key.as_str())) {
+        if let Some(key) = keys.into_iter().find(|key| !allowed.contains(&key.as_str())) {
             return Err(("parsing_exception", format!("unknown key [{key}]")));
         }
         let number = |name: &str, default| body.get(name).and_then(Value::as_u64).unwrap_or(default) as usize;
         let (from, size) = (number("from", 0), number("size", 10));
         if from + size > 10_000 {
-            return Err(bad("Result window is too large".to_owned()));
+            return Err(invalid("Result window is too large".to_owned()));
         }
         let query = body.get("query").cloned().unwrap_or_else(|| json!({"match_all": {}}));
-        // A mistake is refused even by an empty index.
+        // An invalid query is an error even if the index is empty.
         score(&query, &json!({}), types)?;
         let mut hits = Vec::new();
         for (id, document) in &self.documents {
@@ -224,30 +229,30 @@ impl State {
             let dates = if by_date { date(b.2).cmp(&date(a.2)) } else { std::cmp::Ordering::Equal };
             dates.then(b.0.total_cmp(&a.0))
         });
-        let shown = hits.iter().skip(from).take(size).map(|hit| self.shown(hit, &body, &query));
-        let shown: Vec<Value> = shown.collect();
+        let page = hits.iter().skip(from).take(size).map(|hit| self.to_hit(hit, &body, &query));
+        let page: Vec<Value> = page.collect();
         Ok(json!({
             "took": 1,
             "timed_out": self.is_timed_out,
             "_shards": {"total": 5, "successful": 5 - self.failed_shards, "skipped": 0,
                 "failed": self.failed_shards},
-            "hits": {"max_score": null, "hits": shown},
+            "hits": {"max_score": null, "hits": page},
         }))
     }
 
-    fn shown(&self, (score, id, document): &(f64, &String, &Value), body: &Value, query: &Value) -> Value {
+    fn to_hit(&self, (score, id, document): &(f64, &String, &Value), body: &Value, query: &Value) -> Value {
         let mut source = (*document).clone();
-        let wanted = body.get("_source").and_then(Value::as_array).filter(|_| !self.is_quickwit);
-        if let (Some(wanted), Some(source)) = (wanted, source.as_object_mut()) {
-            source.retain(|name, _| wanted.iter().any(|wanted| wanted == name));
+        let fields = body.get("_source").and_then(Value::as_array).filter(|_| !self.is_quickwit);
+        if let (Some(fields), Some(source)) = (fields, source.as_object_mut()) {
+            source.retain(|name, _| fields.iter().any(|field| field == name));
         }
         let mut hit = json!({"_index": "pages", "_id": id, "_score": score, "_source": source});
         if !self.is_quickwit && body.get("highlight").is_some() {
-            let wanted = words(query, "body");
+            let words = query_words(query, "body");
             let text = document["body"].as_str().unwrap_or_default();
             let sentence = text
                 .split_inclusive(['.', '\n'])
-                .find(|sentence| tokens(sentence).iter().any(|token| wanted.contains(token)));
+                .find(|sentence| tokens(sentence).iter().any(|token| words.contains(token)));
             if let Some(sentence) = sentence {
                 hit["highlight"] = json!({"body": [sentence.trim()]});
             }
@@ -255,15 +260,15 @@ impl State {
         hit
     }
 
-    fn bulk(&mut self, seen: &ReceivedRequest, index: &str) -> Page {
-        self.bulks += 1;
-        if seen.header("content-type") != Some("application/x-ndjson") {
+    fn bulk(&mut self, request: &ReceivedRequest, index: &str) -> Page {
+        self.bulk_requests += 1;
+        if request.header("content-type") != Some("application/x-ndjson") {
             return error(406, "media_type_header_exception", "Content-Type is not supported");
         }
-        if self.max_bytes.is_some_and(|most| seen.body.len() > most) {
+        if self.max_body_bytes.is_some_and(|max| request.body.len() > max) {
             return Page::text("Request Entity Too Large").status(413);
         }
-        let text = String::from_utf8_lossy(&seen.body).into_owned();
+        let text = String::from_utf8_lossy(&request.body).into_owned();
         if !text.ends_with('\n') {
             let reason = "The bulk request must be terminated by a newline [\\n]";
             return error(400, "illegal_argument_exception", reason);
@@ -278,7 +283,7 @@ impl State {
             else {
                 return error(400, "x_content_parse_exception", "a line is not JSON");
             };
-            match self.take(&action, document) {
+            match self.store(&action, document) {
                 Some(item) => items.push(item),
                 None => {
                     return error(400, "illegal_argument_exception", &format!("Malformed action {action}"));
@@ -287,15 +292,15 @@ impl State {
         }
         let has_errors = items.iter().any(|item| item.pointer("/index/error").is_some());
         if self.is_quickwit {
-            return fine(&json!({"took": 1, "errors": has_errors, "items": []}));
+            return ok(&json!({"took": 1, "errors": has_errors, "items": []}));
         }
-        // An index that is missing is made with a mapping of the server's own.
-        self.types.get_or_insert_with(|| Types::from([(index.to_owned(), "text".to_owned())]));
-        fine(&json!({"took": 1, "errors": has_errors, "items": items}))
+        // The server creates a missing index with a mapping of its own.
+        self.types.get_or_insert_with(|| FieldTypes::from([(index.to_owned(), "text".to_owned())]));
+        ok(&json!({"took": 1, "errors": has_errors, "items": items}))
     }
 
-    /// Takes a document; `None` for an action that the server does not know.
-    fn take(&mut self, action: &Value, document: Value) -> Option<Value> {
+    /// Stores a document and returns its item of the response; `None` for an unknown action.
+    fn store(&mut self, action: &Value, document: Value) -> Option<Value> {
         let (name, meta) = action.as_object()?.iter().next()?;
         let is_known = if self.is_quickwit { name == "create" } else { name == "index" || name == "create" };
         is_known.then_some(())?;
@@ -313,24 +318,24 @@ impl State {
             );
         }
         let url = document["url"].as_str().unwrap_or_default();
-        if self.refused.as_deref().is_some_and(|part| url.contains(part)) {
+        if self.rejected_part.as_deref().is_some_and(|part| url.contains(part)) {
             return failed(400, "document_parsing_exception", "failed to parse field [date]");
         }
         let status = if self.documents.insert(id.clone(), document).is_some() { 200 } else { 201 };
         Some(json!({"index": {"_id": id, "status": status}}))
     }
 
-    fn make(&mut self, seen: &ReceivedRequest) -> Page {
-        if !is_json(seen) {
+    fn create_index(&mut self, request: &ReceivedRequest) -> Page {
+        if !is_json(request) {
             return error(406, "media_type_header_exception", "Content-Type is not supported");
         }
         if self.types.is_some() {
             return error(400, "resource_already_exists_exception", "index already exists");
         }
-        let Ok(body) = serde_json::from_slice::<Value>(&seen.body) else {
+        let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
             return error(400, "x_content_parse_exception", "not JSON");
         };
-        let mut types = Types::new();
+        let mut types = FieldTypes::new();
         for (name, field) in
             body.pointer("/mappings/properties").and_then(Value::as_object).into_iter().flatten()
         {
@@ -349,19 +354,19 @@ impl State {
             types.insert(field["name"].as_str().unwrap_or_default().to_owned(), kind.to_owned());
         }
         self.types = Some(types);
-        fine(&json!({"acknowledged": true}))
+        ok(&json!({"acknowledged": true}))
     }
 }
 
-fn is_json(seen: &ReceivedRequest) -> bool {
-    seen.header("content-type") == Some("application/json")
+fn is_json(request: &ReceivedRequest) -> bool {
+    request.header("content-type") == Some("application/json")
 }
 
-fn fine(body: &Value) -> Page {
+fn ok(body: &Value) -> Page {
     Page::new("application/json", body.to_string())
 }
 
-fn missing(index: &str) -> Page {
+fn index_not_found(index: &str) -> Page {
     error(404, "index_not_found_exception", &format!("no such index [{index}]"))
 }
 

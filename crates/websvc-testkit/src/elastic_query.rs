@@ -1,122 +1,129 @@
-//! The query language of Elasticsearch as far as the stand-in speaks it: checked as strictly, evaluated over documents.
+//! A subset of the query language of Elasticsearch: validated as strictly as by the server, evaluated over documents.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// A refusal: its type and reason, as the error of the server has them.
-pub(crate) type Refusal = (&'static str, String);
+/// The type and the reason of an error, as in the response of the server.
+pub(crate) type QueryError = (&'static str, String);
 
-/// The documents' fields: their types by name (`text`, `keyword`, `date`).
-pub(crate) type Types = BTreeMap<String, String>;
+/// The types of the fields by name: `text`, `keyword`, `date`.
+pub(crate) type FieldTypes = BTreeMap<String, String>;
 
-fn refuse<T>(reason: String) -> Result<T, Refusal> {
+/// Returns the error of an invalid query.
+fn reject<T>(reason: String) -> Result<T, QueryError> {
     Err(("parsing_exception", reason))
 }
 
-/// Returns the score of a document, or `None` when it does not match.
+/// Returns the score of a document; `None` if it does not match.
 ///
 /// # Errors
-/// A query that the server would refuse.
-pub(crate) fn score(query: &Value, document: &Value, types: &Types) -> Result<Option<f64>, Refusal> {
+/// If the query is invalid.
+pub(crate) fn score(query: &Value, document: &Value, types: &FieldTypes) -> Result<Option<f64>, QueryError> {
     let (name, body) = only(query, "query")?;
-    let Value::Object(body) = body else { return refuse(format!("[{name}] query malformed")) };
+    let Value::Object(body) = body else { return reject(format!("[{name}] query malformed")) };
     match name {
         "match_all" => {
-            known(name, body, &["boost"])?;
+            check_keys(name, body, &["boost"])?;
             Ok(Some(number(body, "boost", 1.0)))
         }
         "bool" => boolean(body, document, types),
         "match" => {
             let (field, options) = only_field(name, body, &["query", "operator", "zero_terms_query"])?;
-            let wanted = tokens(text_of(name, &options, "query")?);
-            let have = field_tokens(document, types, field)?;
-            let count = |word: &String| have.iter().filter(|token| *token == word).count();
-            let found: Vec<usize> = wanted.iter().map(count).filter(|count| *count > 0).collect();
-            let needed = match options.get("operator").and_then(Value::as_str) {
-                Some("AND" | "and") => wanted.len(),
+            let words = tokens(text_of(name, &options, "query")?);
+            let tokens = field_tokens(document, types, field)?;
+            let count = |word: &String| tokens.iter().filter(|token| *token == word).count();
+            let counts: Vec<usize> = words.iter().map(count).filter(|count| *count > 0).collect();
+            let min_words = match options.get("operator").and_then(Value::as_str) {
+                Some("AND" | "and") => words.len(),
                 _ => 1,
             };
-            let matches = !wanted.is_empty() && found.len() >= needed;
-            // Shorter fields count more, as in BM25.
-            let length = 1.0 + have.len() as f64 / 50.0;
-            Ok(matches.then(|| found.iter().map(|count| *count as f64 / length).sum()))
+            let matches = !words.is_empty() && counts.len() >= min_words;
+            // Words in shorter fields have higher scores, as in BM25.
+            let length = 1.0 + tokens.len() as f64 / 50.0;
+            Ok(matches.then(|| counts.iter().map(|count| *count as f64 / length).sum()))
         }
         "match_phrase" => {
             let (field, options) =
                 only_field(name, body, &["query", "slop", "zero_terms_query", "analyzer"])?;
-            let wanted = tokens(text_of(name, &options, "query")?);
-            let have = field_tokens(document, types, field)?;
-            let found = !wanted.is_empty() && have.windows(wanted.len()).any(|window| window == wanted);
-            Ok(found.then_some(1.0))
+            let words = tokens(text_of(name, &options, "query")?);
+            let tokens = field_tokens(document, types, field)?;
+            let matches = !words.is_empty() && tokens.windows(words.len()).any(|window| window == words);
+            Ok(matches.then_some(1.0))
         }
         "term" => {
             let (field, options) = only_field(name, body, &["value", "boost", "case_insensitive"])?;
             let value = text_of(name, &options, "value")?;
-            Ok(values(document, field).any(|have| have == value).then_some(1.0))
+            Ok(values(document, field).any(|stored| stored == value).then_some(1.0))
         }
         "terms" => {
-            let (field, wanted) = only(&Value::Object(body.clone()), name).map(own)?;
-            let Value::Array(wanted) = wanted else {
-                return refuse(format!("[terms] query requires an array for [{field}]"));
+            let (field, terms) = only(&Value::Object(body.clone()), name).map(to_owned)?;
+            let Value::Array(terms) = terms else {
+                return reject(format!("[terms] query requires an array for [{field}]"));
             };
-            Ok(values(document, &field).any(|have| wanted.iter().any(|value| value == have)).then_some(1.0))
+            let matches = values(document, &field).any(|value| terms.iter().any(|term| term == value));
+            Ok(matches.then_some(1.0))
         }
         "range" => range(body, document),
         "exists" => {
-            known(name, body, &["field", "boost"])?;
+            check_keys(name, body, &["field", "boost"])?;
             let field = text_of(name, body, "field")?;
             Ok(values(document, field).next().map(|_| 1.0))
         }
-        _ => refuse(format!("unknown query [{name}]")),
+        _ => reject(format!("unknown query [{name}]")),
     }
 }
 
-fn own((name, value): (&str, &Value)) -> (String, Value) {
+fn to_owned((name, value): (&str, &Value)) -> (String, Value) {
     (name.to_owned(), value.clone())
 }
 
-fn boolean(body: &Map<String, Value>, document: &Value, types: &Types) -> Result<Option<f64>, Refusal> {
-    known("bool", body, &["must", "filter", "should", "must_not", "minimum_should_match", "boost"])?;
+fn boolean(
+    body: &Map<String, Value>,
+    document: &Value,
+    types: &FieldTypes,
+) -> Result<Option<f64>, QueryError> {
+    check_keys("bool", body, &["must", "filter", "should", "must_not", "minimum_should_match", "boost"])?;
     let mut scores = BTreeMap::new();
     for part in ["must", "filter", "should", "must_not"] {
         let queries = match body.get(part) {
             Some(Value::Array(queries)) => queries.clone(),
             Some(query @ Value::Object(_)) => vec![query.clone()],
             None => Vec::new(),
-            Some(_) => return refuse(format!("[bool] malformed query, unexpected value in [{part}]")),
+            Some(_) => return reject(format!("[bool] malformed query, unexpected value in [{part}]")),
         };
-        // All are evaluated, because a mistake anywhere is refused whatever matches.
-        let found: Result<Vec<_>, _> = queries.iter().map(|query| score(query, document, types)).collect();
-        scores.insert(part, found?);
+        // All queries are evaluated, because an invalid one is an error whether or not the others match.
+        let part_scores: Result<Vec<_>, _> =
+            queries.iter().map(|query| score(query, document, types)).collect();
+        scores.insert(part, part_scores?);
     }
     let required = scores["must"].len() + scores["filter"].len();
-    let least = body.get("minimum_should_match").and_then(Value::as_u64);
-    let least = least.unwrap_or(u64::from(required == 0 && !scores["should"].is_empty()));
+    let min_should = body.get("minimum_should_match").and_then(Value::as_u64);
+    let min_should = min_should.unwrap_or(u64::from(required == 0 && !scores["should"].is_empty()));
     let should: Vec<f64> = scores["should"].iter().flatten().copied().collect();
     let matches = scores["must"].iter().chain(&scores["filter"]).all(Option::is_some)
         && scores["must_not"].iter().all(Option::is_none)
-        && should.len() as u64 >= least;
+        && should.len() as u64 >= min_should;
     let sum: f64 = scores["must"].iter().flatten().chain(&should).sum();
     Ok(matches.then(|| sum * number(body, "boost", 1.0)))
 }
 
-fn range(body: &Map<String, Value>, document: &Value) -> Result<Option<f64>, Refusal> {
+fn range(body: &Map<String, Value>, document: &Value) -> Result<Option<f64>, QueryError> {
     let (field, options) = only_field("range", body, &["gt", "gte", "lt", "lte", "boost", "format"])?;
     let bound = |name: &str| options.get(name).and_then(Value::as_str);
-    // Moments in one notation are in the order of their texts.
-    let inside = |have: &str| {
-        bound("gte").is_none_or(|least| have >= least)
-            && bound("gt").is_none_or(|least| have > least)
-            && bound("lte").is_none_or(|most| have <= most)
-            && bound("lt").is_none_or(|most| have < most)
+    // Timestamps in one format are compared as texts.
+    let is_in_range = |value: &str| {
+        bound("gte").is_none_or(|min| value >= min)
+            && bound("gt").is_none_or(|min| value > min)
+            && bound("lte").is_none_or(|max| value <= max)
+            && bound("lt").is_none_or(|max| value < max)
     };
-    Ok(values(document, field).any(inside).then_some(1.0))
+    Ok(values(document, field).any(is_in_range).then_some(1.0))
 }
 
-/// Returns the words that a query looks for in a field with `match` and `match_phrase`, for highlighting.
-pub(crate) fn words(query: &Value, field: &str) -> Vec<String> {
-    let mut found = Vec::new();
+/// Returns the words that `match` and `match_phrase` of a query search in a field, for highlighting.
+pub(crate) fn query_words(query: &Value, field: &str) -> Vec<String> {
+    let mut words = Vec::new();
     match query {
         Value::Object(object) => {
             for (name, inner) in object {
@@ -125,27 +132,27 @@ pub(crate) fn words(query: &Value, field: &str) -> Vec<String> {
                 }
                 if matches!(name.as_str(), "match" | "match_phrase") {
                     let text = inner.pointer(&format!("/{field}/query")).and_then(Value::as_str);
-                    found.extend(text.map(tokens).unwrap_or_default());
+                    words.extend(text.map(tokens).unwrap_or_default());
                 } else {
-                    found.extend(words(inner, field));
+                    words.extend(query_words(inner, field));
                 }
             }
         }
-        Value::Array(list) => found.extend(list.iter().flat_map(|inner| words(inner, field))),
+        Value::Array(list) => words.extend(list.iter().flat_map(|inner| query_words(inner, field))),
         _ => {}
     }
-    found
+    words
 }
 
-/// Returns the words of a text as a simple analyzer has them.
+/// Returns the tokens of a text, as those of a simple analyzer.
 pub(crate) fn tokens(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
 }
 
-fn field_tokens(document: &Value, types: &Types, field: &str) -> Result<Vec<String>, Refusal> {
+fn field_tokens(document: &Value, types: &FieldTypes, field: &str) -> Result<Vec<String>, QueryError> {
     match types.get(field).map(String::as_str) {
-        // A field that is not mapped matches nothing, as on the real servers.
+        // An unmapped field matches nothing, as on the real servers.
         None => Ok(Vec::new()),
         Some("text") => Ok(values(document, field).flat_map(tokens).collect()),
         Some(_) => Ok(values(document, field).map(str::to_owned).collect()),
@@ -161,38 +168,41 @@ fn values<'a>(document: &'a Value, field: &str) -> impl Iterator<Item = &'a str>
     list.into_iter().filter_map(Value::as_str)
 }
 
-fn only<'a>(value: &'a Value, what: &str) -> Result<(&'a str, &'a Value), Refusal> {
+/// Returns the only name and value of an object.
+fn only<'a>(value: &'a Value, what: &str) -> Result<(&'a str, &'a Value), QueryError> {
     match value.as_object().map(|object| (object.len(), object.iter().next())) {
         Some((1, Some((name, inner)))) => Ok((name, inner)),
-        _ => refuse(format!("[{what}] malformed, expected one name")),
+        _ => reject(format!("[{what}] malformed, expected one name")),
     }
 }
 
+/// Returns the only field of a query, and its options.
 fn only_field<'a>(
     query: &str,
     body: &'a Map<String, Value>,
     options: &[&str],
-) -> Result<(&'a str, Map<String, Value>), Refusal> {
+) -> Result<(&'a str, Map<String, Value>), QueryError> {
     match (body.len(), body.iter().next()) {
         (1, Some((field, Value::Object(inner)))) => {
-            known(query, inner, options)?;
+            check_keys(query, inner, options)?;
             Ok((field, inner.clone()))
         }
-        _ => refuse(format!("[{query}] query malformed, expected one field")),
+        _ => reject(format!("[{query}] query malformed, expected one field")),
     }
 }
 
-fn known(query: &str, body: &Map<String, Value>, options: &[&str]) -> Result<(), Refusal> {
+/// Checks that a part of a query has only these keys.
+fn check_keys(query: &str, body: &Map<String, Value>, options: &[&str]) -> Result<(), QueryError> {
     match body.keys().find(|name| !options.contains(&name.as_str())) {
-        Some(name) => refuse(format!("[{query}] query does not support [{name}]")),
+        Some(name) => reject(format!("[{query}] query does not support [{name}]")),
         None => Ok(()),
     }
 }
 
-fn text_of<'a>(query: &str, body: &'a Map<String, Value>, name: &str) -> Result<&'a str, Refusal> {
+fn text_of<'a>(query: &str, body: &'a Map<String, Value>, name: &str) -> Result<&'a str, QueryError> {
     match body.get(name).and_then(Value::as_str) {
         Some(text) => Ok(text),
-        None => refuse(format!("[{query}] requires a text in [{name}]")),
+        None => reject(format!("[{query}] requires a text in [{name}]")),
     }
 }
 

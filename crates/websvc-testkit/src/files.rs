@@ -1,4 +1,4 @@
-//! A directory of files as a website.
+//! Serving a directory of files as a website.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -6,7 +6,7 @@ use percent_encoding::percent_decode_str;
 
 use crate::page::Page;
 
-/// Types by extension; what is not listed is `application/octet-stream`.
+/// The media types by extension; files with other extensions are `application/octet-stream`.
 const TYPES: &[(&str, &str)] = &[
     ("css", "text/css; charset=utf-8"),
     ("gif", "image/gif"),
@@ -26,7 +26,7 @@ const TYPES: &[(&str, &str)] = &[
     ("xml", "application/xml"),
 ];
 
-/// Answers for a path of a URL from the files below `root`; never from outside it, links followed.
+/// Returns the file for the path of a URL below `root`. A symbolic link to a file outside of `root` is not followed.
 pub(crate) async fn serve(root: &Path, url_path: &str) -> Page {
     let Some(file) = locate(root, url_path) else { return not_found() };
     if file.is_dir() {
@@ -40,14 +40,15 @@ pub(crate) async fn serve(root: &Path, url_path: &str) -> Page {
 
 async fn read(file: &Path) -> Page {
     let extension = file.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
-    let known = TYPES.iter().find(|(name, _)| *name == extension).map(|(_, content_type)| *content_type);
+    let content_type =
+        TYPES.iter().find(|(name, _)| *name == extension).map(|(_, content_type)| *content_type);
     match tokio::fs::read(file).await {
-        Ok(bytes) => Page::new(known.unwrap_or("application/octet-stream"), bytes),
+        Ok(bytes) => Page::new(content_type.unwrap_or("application/octet-stream"), bytes),
         Err(_) => not_found(),
     }
 }
 
-/// Finds what a path stands for, if it exists below `root`.
+/// Returns the file or directory of a path, if it exists below `root`.
 fn locate(root: &Path, url_path: &str) -> Option<PathBuf> {
     let decoded = percent_decode_str(url_path).decode_utf8().ok()?;
     let relative = Path::new(decoded.trim_start_matches('/'));

@@ -1,8 +1,8 @@
-//! A loopback web of many hosts for the tests of websvc.
+//! Helpers for the tests of websvc: a loopback web of many hosts, and fakes of external services.
 //!
-//! A [`TestWeb`] is one listener for `http` and one for `https` that answer for any number of hosts by their `Host`
-//! header. Give [`TestWeb::connect_to`] to the client under test, and its URLs lead here. What was asked for is kept
-//! in [`TestWeb::requests`]. A [`Canary`] is an address that nobody may connect to.
+//! A [`TestWeb`] has one listener for `http` and one for `https`, which respond for any number of hosts by the `Host`
+//! header. With [`TestWeb::connect_to`], the client under test connects to them for all URLs. [`TestWeb::requests`]
+//! returns the received requests. A [`Canary`] is an address to which no connection may be made.
 
 mod authority;
 mod canary;

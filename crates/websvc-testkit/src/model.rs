@@ -1,8 +1,9 @@
-//! A stand-in for an OpenAI-compatible endpoint: it answers by a script, or by a function of what it is asked.
+//! A fake of an OpenAI-compatible endpoint: responds by a script, or by a function of the request body.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::page::Page;
@@ -10,56 +11,56 @@ use crate::test_web::{ReceivedRequest, TestWebBuilder};
 
 type Responder = dyn Fn(&Value) -> Page + Send + Sync;
 
-/// An endpoint. What it is asked is in the requests of the world that serves it.
+/// A fake endpoint. The requests to it are those of the test web that serves it.
 #[derive(Clone)]
 pub struct FakeModel {
-    turns: Arc<Mutex<VecDeque<Page>>>,
-    say: Arc<Responder>,
+    /// The next responses, before those of the responder.
+    queue: Arc<Mutex<VecDeque<Page>>>,
+    responder: Arc<Responder>,
 }
 
 impl FakeModel {
-    /// Returns an endpoint that gives these answers, one after the other, and then fails.
+    /// Creates an endpoint that returns these responses in order, and then errors.
     #[must_use]
-    pub fn scripted(turns: impl IntoIterator<Item = Page>) -> Self {
-        let this = Self::answering(|_| Page::text("the script is over").status(500));
-        this.then(turns);
+    pub fn scripted(responses: impl IntoIterator<Item = Page>) -> Self {
+        let this = Self::with_responder(|_| Page::text("the script has no more responses").status(500));
+        this.push_responses(responses);
         this
     }
 
-    /// Returns an endpoint that answers each body by a function.
+    /// Creates an endpoint whose responses a function of the request body returns.
     #[must_use]
-    pub fn answering(say: impl Fn(&Value) -> Page + Send + Sync + 'static) -> Self {
-        Self { turns: Arc::default(), say: Arc::new(say) }
+    pub fn with_responder(responder: impl Fn(&Value) -> Page + Send + Sync + 'static) -> Self {
+        Self { queue: Arc::default(), responder: Arc::new(responder) }
     }
 
-    /// Adds answers, which come before those of the function.
-    pub fn then(&self, turns: impl IntoIterator<Item = Page>) {
-        self.turns.lock().unwrap_or_else(PoisonError::into_inner).extend(turns);
+    /// Adds responses, which come before those of the responder.
+    pub fn push_responses(&self, responses: impl IntoIterator<Item = Page>) {
+        self.queue.lock().extend(responses);
     }
 
-    /// Puts the endpoint at an address such as `http://model.test/v1`. The list of its models has `tiny`.
+    /// Serves the endpoint at a URL such as `http://model.test/v1`. Its list of models contains `tiny`.
     #[must_use]
-    pub fn serve(&self, world: TestWebBuilder, base: &str) -> TestWebBuilder {
+    pub fn serve(&self, web: TestWebBuilder, base: &str) -> TestWebBuilder {
         let (chat, rerank) = (self.clone(), self.clone());
         let models = json!({ "object": "list", "data": [{ "id": "tiny", "object": "model" }] });
-        world
-            .page_with(&format!("{base}/chat/completions"), move |seen| chat.answer(seen))
-            .page_with(&format!("{base}/rerank"), move |seen| rerank.answer(seen))
+        web.page_with(&format!("{base}/chat/completions"), move |request| chat.respond(request))
+            .page_with(&format!("{base}/rerank"), move |request| rerank.respond(request))
             .page(&format!("{base}/models"), Page::new("application/json", models.to_string()))
     }
 
-    fn answer(&self, seen: &ReceivedRequest) -> Page {
-        let turn = self.turns.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        let Ok(body) = serde_json::from_slice(&seen.body) else {
+    fn respond(&self, request: &ReceivedRequest) -> Page {
+        let queued = self.queue.lock().pop_front();
+        let Ok(body) = serde_json::from_slice(&request.body) else {
             return Page::text("not JSON").status(400);
         };
-        turn.unwrap_or_else(|| (self.say)(&body))
+        queued.unwrap_or_else(|| (self.responder)(&body))
     }
 
-    /// Returns the answer with a text.
+    /// Returns a response with this text.
     #[must_use]
     pub fn text(text: &str) -> Page {
-        let answer = json!({
+        let response = json!({
             "id": "chatcmpl-1",
             "object": "chat.completion",
             "choices": [{
@@ -69,25 +70,25 @@ impl FakeModel {
             }],
             "usage": { "prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18 },
         });
-        Page::new("application/json", answer.to_string())
+        Page::new("application/json", response.to_string())
     }
 
-    /// Returns the answer with JSON as its text.
+    /// Returns a response with this JSON as its text.
     #[must_use]
     pub fn json(value: &Value) -> Page {
         Self::text(&value.to_string())
     }
 
-    /// Returns the refusal of a request with this message.
+    /// Returns the error of a bad request (400) with this message.
     #[must_use]
-    pub fn refusal(message: &str) -> Page {
+    pub fn bad_request(message: &str) -> Page {
         let error = json!({ "error": { "message": message, "type": "invalid_request_error" } });
         Page::new("application/json", error.to_string()).status(400)
     }
 
-    /// Returns the words of a question: what it is to do, and what it is asked.
+    /// Returns the contents of all messages of a request.
     #[must_use]
-    pub fn words(body: &Value) -> String {
+    pub fn prompt_text(body: &Value) -> String {
         let messages = body["messages"].as_array().into_iter().flatten();
         let contents: Vec<&str> = messages.filter_map(|message| message["content"].as_str()).collect();
         contents.join("\n\n")

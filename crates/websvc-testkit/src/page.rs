@@ -1,4 +1,4 @@
-//! Responses of a URL of the loopback web, honest or hostile.
+//! Pages of the loopback web: well-behaved and hostile responses.
 
 use std::io::Write;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, H
 use http::{HeaderMap, Response, StatusCode};
 use websvc_transport::Body;
 
-/// A content coding to send a page in.
+/// A content coding of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coding {
     /// `gzip`
     Gzip,
-    /// `deflate` as the standard has it, with zlib's header.
+    /// `deflate` as in the standard, with the zlib header.
     Deflate,
-    /// `deflate` as some servers have it, without a header.
+    /// `deflate` as some servers send it, without a header.
     RawDeflate,
     /// `br`
     Brotli,
@@ -25,7 +25,7 @@ pub enum Coding {
     Zstd,
 }
 
-/// An answer of the loopback web.
+/// A response of the loopback web.
 #[derive(Debug, Clone)]
 pub struct Page {
     status: StatusCode,
@@ -37,45 +37,46 @@ pub struct Page {
 
 #[derive(Debug, Clone, Copy)]
 enum Delivery {
+    /// The whole body at once.
     Whole,
-    /// Pieces of this size with this pause before each.
+    /// Chunks of this size, with this interval before each.
     Slow(usize, Duration),
-    /// The body over and over.
+    /// The body, repeated without end.
     Endless,
-    /// The length of the body is announced, and only so many bytes of it are sent.
+    /// Only this number of bytes, with the length of the whole body announced.
     Truncated(usize),
-    /// So many bytes are announced, and the body is sent over and over.
+    /// The body, repeated without end, with this length announced.
     Announced(u64),
-    /// Not even a head.
+    /// No response.
     Never,
 }
 
 impl Page {
-    /// Returns a page of any type.
+    /// Creates a page of a media type.
     ///
     /// # Panics
-    /// When the type cannot be a header.
+    /// If the type is not a valid header value.
     #[must_use]
     pub fn new(content_type: &str, body: impl Into<Bytes>) -> Self {
         let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_str(content_type).expect("a media type"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_str(content_type).expect("the media type is valid"));
         let body = body.into();
         Self { status: StatusCode::OK, headers, body, delay: Duration::ZERO, delivery: Delivery::Whole }
     }
 
-    /// Returns an HTML page in UTF-8.
+    /// Creates an HTML page in UTF-8.
     #[must_use]
     pub fn html(text: impl Into<String>) -> Self {
         Self::new("text/html; charset=utf-8", text.into())
     }
 
-    /// Returns a plain text in UTF-8, for example a `robots.txt`.
+    /// Creates a plain text in UTF-8, for example a `robots.txt`.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::new("text/plain; charset=utf-8", text.into())
     }
 
-    /// Returns an XML sitemap of the URLs.
+    /// Creates an XML sitemap of these URLs.
     #[must_use]
     pub fn sitemap(urls: &[&str]) -> Self {
         let locations: String = urls.iter().map(|url| format!("<url><loc>{url}</loc></url>")).collect();
@@ -83,52 +84,52 @@ impl Page {
         Self::new("application/xml", format!("{opening}{locations}</urlset>"))
     }
 
-    /// Returns a redirect with a status such as 302.
+    /// Creates a redirect with a status such as 302.
     ///
     /// # Panics
-    /// When the location cannot be a header.
+    /// If the location is not a valid header value.
     #[must_use]
     pub fn redirect(status: u16, location: &str) -> Self {
         Self::text("moved").status(status).header("location", location)
     }
 
-    /// Returns a page that repeats `piece` until the client has had enough.
+    /// Creates a page that repeats `chunk` until the client closes the connection.
     #[must_use]
-    pub fn endless(content_type: &str, piece: impl Into<Bytes>) -> Self {
-        Self { delivery: Delivery::Endless, ..Self::new(content_type, piece) }
+    pub fn endless(content_type: &str, chunk: impl Into<Bytes>) -> Self {
+        Self { delivery: Delivery::Endless, ..Self::new(content_type, chunk) }
     }
 
-    /// Announces so many bytes, and sends the body over and over until the client has had enough.
+    /// Announces this length, and repeats the body until the client closes the connection.
     #[must_use]
-    pub fn announcing(mut self, bytes: u64) -> Self {
+    pub fn announced_length(mut self, bytes: u64) -> Self {
         self.delivery = Delivery::Announced(bytes);
         self
     }
 
-    /// Returns a page that never answers.
+    /// Creates a page that never responds.
     #[must_use]
-    pub fn silence() -> Self {
+    pub fn unresponsive() -> Self {
         Self { delivery: Delivery::Never, ..Self::text("") }
     }
 
     /// Sets the status.
     ///
     /// # Panics
-    /// When there is no such status.
+    /// If the status is invalid.
     #[must_use]
     pub fn status(mut self, status: u16) -> Self {
-        self.status = StatusCode::from_u16(status).expect("a status");
+        self.status = StatusCode::from_u16(status).expect("the status is valid");
         self
     }
 
-    /// Adds a header; the page's type is replaced.
+    /// Adds a header; replaces the media type and the location.
     ///
     /// # Panics
-    /// When it cannot be one.
+    /// If the name or value is invalid.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
-        let name = HeaderName::try_from(name).expect("a header name");
-        let value = HeaderValue::from_str(value).expect("a header value");
+        let name = HeaderName::try_from(name).expect("the header name is valid");
+        let value = HeaderValue::from_str(value).expect("the header value is valid");
         if name == CONTENT_TYPE || name == LOCATION {
             self.headers.insert(name, value);
         } else {
@@ -137,7 +138,7 @@ impl Page {
         self
     }
 
-    /// Compresses the body and says so.
+    /// Compresses the body and sets `Content-Encoding`.
     #[must_use]
     pub fn encoded(mut self, coding: Coding) -> Self {
         self.body = coding.encode(&self.body).into();
@@ -145,34 +146,34 @@ impl Page {
         self
     }
 
-    /// Waits before answering.
+    /// Waits before responding.
     #[must_use]
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// Sends the body in pieces of `size` bytes with a pause before each.
+    /// Sends the body in chunks of `size` bytes, with an interval before each.
     #[must_use]
-    pub fn slow(mut self, size: usize, pause: Duration) -> Self {
-        self.delivery = Delivery::Slow(size, pause);
+    pub fn slow(mut self, size: usize, interval: Duration) -> Self {
+        self.delivery = Delivery::Slow(size, interval);
         self
     }
 
-    /// Announces the whole body and cuts the connection after `size` bytes of it.
+    /// Announces the whole body and closes the connection after `size` bytes.
     #[must_use]
     pub fn truncated_at(mut self, size: usize) -> Self {
         self.delivery = Delivery::Truncated(size);
         self
     }
 
-    /// Turns the page into a response, with its delay.
+    /// Returns the response, after the delay.
     pub(crate) async fn respond(self) -> Response<Body> {
         tokio::time::sleep(self.delay).await;
         let Self { status, mut headers, body, delay: _, delivery } = self;
         let body = match delivery {
             Delivery::Whole => Body::from(body),
-            Delivery::Slow(size, pause) => send_slowly(body, size, pause),
+            Delivery::Slow(size, interval) => send_slowly(body, size, interval),
             Delivery::Endless => send_endlessly(body),
             Delivery::Truncated(size) => {
                 headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
@@ -191,13 +192,13 @@ impl Page {
     }
 }
 
-fn send_slowly(mut body: Bytes, size: usize, pause: Duration) -> Body {
+fn send_slowly(mut body: Bytes, size: usize, interval: Duration) -> Body {
     let (sender, streamed) = Body::channel(1);
     tokio::spawn(async move {
         while !body.is_empty() {
-            tokio::time::sleep(pause).await;
-            let piece = body.split_to(size.clamp(1, body.len()));
-            if sender.send(piece).await.is_err() {
+            tokio::time::sleep(interval).await;
+            let chunk = body.split_to(size.clamp(1, body.len()));
+            if sender.send(chunk).await.is_err() {
                 return;
             }
         }
@@ -205,9 +206,9 @@ fn send_slowly(mut body: Bytes, size: usize, pause: Duration) -> Body {
     streamed
 }
 
-fn send_endlessly(piece: Bytes) -> Body {
+fn send_endlessly(chunk: Bytes) -> Body {
     let (sender, streamed) = Body::channel(4);
-    tokio::spawn(async move { while sender.send(piece.clone()).await.is_ok() {} });
+    tokio::spawn(async move { while sender.send(chunk.clone()).await.is_ok() {} });
     streamed
 }
 
@@ -234,29 +235,29 @@ impl Coding {
     /// Compresses bytes.
     ///
     /// # Panics
-    /// Never: writing to memory does not fail.
+    /// Never, because writing to memory does not fail.
     #[must_use]
     pub fn encode(self, bytes: &[u8]) -> Vec<u8> {
-        const MEMORY: &str = "writing to memory does not fail";
+        const REASON: &str = "writing to memory does not fail";
         match self {
             Self::Gzip => {
                 let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-                encoder.write_all(bytes).and_then(|()| encoder.finish()).expect(MEMORY)
+                encoder.write_all(bytes).and_then(|()| encoder.finish()).expect(REASON)
             }
             Self::Deflate => {
                 let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-                encoder.write_all(bytes).and_then(|()| encoder.finish()).expect(MEMORY)
+                encoder.write_all(bytes).and_then(|()| encoder.finish()).expect(REASON)
             }
             Self::RawDeflate => {
                 let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
-                encoder.write_all(bytes).and_then(|()| encoder.finish()).expect(MEMORY)
+                encoder.write_all(bytes).and_then(|()| encoder.finish()).expect(REASON)
             }
             Self::Brotli => {
                 let mut encoder = brotli::CompressorWriter::new(Vec::new(), 4096, 5, 22);
-                encoder.write_all(bytes).expect(MEMORY);
+                encoder.write_all(bytes).expect(REASON);
                 encoder.into_inner()
             }
-            Self::Zstd => zstd::encode_all(bytes, 3).expect(MEMORY),
+            Self::Zstd => zstd::encode_all(bytes, 3).expect(REASON),
         }
     }
 }

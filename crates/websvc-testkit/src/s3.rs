@@ -1,34 +1,35 @@
-//! A stand-in for an S3-compatible service: one bucket, whose requests have to be signed, and are checked for it.
+//! A fake of an S3-compatible service: one bucket, with verification of signed requests.
 //!
-//! Signatures are computed here from what arrived, by the description of Signature Version 4, and compared with those
-//! that were sent; the test below holds that against the example which AWS publishes.
+//! It computes the signature of each request (AWS Signature Version 4) and compares it with the one in the request. The
+//! test below checks this with the example that AWS publishes.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, ETAG, HOST};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
+use parking_lot::Mutex;
 use ring::{digest, hmac};
 use tokio::task::JoinHandle;
 use websvc_transport::{Body, BodyTimeout, Server, ServerBody, ServerConfig};
 
-/// The largest object it takes.
-const MAX_OBJECT: usize = 64 * 1024 * 1024;
-/// How far the clock of a signed request may be off, in seconds.
-const SKEW_S: i64 = 15 * 60;
+/// The maximum size of an object, in bytes.
+const MAX_OBJECT_BYTES: usize = 64 * 1024 * 1024;
+/// The maximum clock skew of a signed request, in seconds.
+const MAX_SKEW_S: i64 = 15 * 60;
 
 /// An object of the bucket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct S3Object {
-    /// Its content.
+    /// The content.
     pub content: Bytes,
-    /// Headers that it was stored with, such as `content-type`.
+    /// The headers that it was stored with, such as `content-type`.
     pub headers: BTreeMap<String, String>,
 }
 
-/// Credentials of the stand-in.
+/// The credentials that the service accepts.
 #[derive(Debug, Clone)]
 struct Account {
     access_key_id: &'static str,
@@ -39,13 +40,14 @@ struct Account {
 #[derive(Debug, Default)]
 struct State {
     objects: BTreeMap<String, S3Object>,
-    refused: Vec<String>,
+    /// The reasons of rejected requests.
+    rejections: Vec<String>,
     is_full: bool,
-    /// How many further requests are answered with 503.
+    /// The number of further requests that get 503.
     busy: usize,
 }
 
-/// A running service with one bucket; it ends when dropped.
+/// A running service with one bucket, which is stopped when dropped.
 #[derive(Debug)]
 pub struct FakeS3 {
     address: SocketAddr,
@@ -56,19 +58,19 @@ pub struct FakeS3 {
 impl FakeS3 {
     /// The name of the bucket.
     pub const BUCKET: &'static str = "artifacts";
-    /// Whose requests are taken.
+    /// The identifier of the accepted access key.
     pub const ACCESS_KEY_ID: &'static str = "AKIDEXAMPLE";
-    /// Secret that signs requests.
+    /// The secret of the access key.
     pub const SECRET: &'static str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
-    /// The region they are signed for.
+    /// The region of the service.
     pub const REGION: &'static str = "eu-test-1";
 
     /// Starts a service on loopback.
     ///
     /// # Panics
-    /// When no port can be bound.
+    /// If the system has no free port.
     pub async fn start() -> Self {
-        let server = Server::bind(ServerConfig::new("127.0.0.1:0")).await.expect("a free port");
+        let server = Server::bind(ServerConfig::new("127.0.0.1:0")).await.expect("there is a free port");
         let address = server.local_addr();
         let state = Arc::new(Mutex::new(State::default()));
         let account =
@@ -77,9 +79,9 @@ impl FakeS3 {
         let task = tokio::spawn(async move {
             let handler = move |request| {
                 let (account, state) = (account.clone(), Arc::clone(&shared));
-                async move { answer(request, &account, &state).await }
+                async move { respond(request, &account, &state).await }
             };
-            // It ends by being aborted.
+            // The task is aborted when the service is dropped.
             let _ = server.run(handler, std::future::pending()).await;
         });
         Self { address, state, task }
@@ -94,23 +96,23 @@ impl FakeS3 {
     /// Returns the objects by name.
     #[must_use]
     pub fn objects(&self) -> BTreeMap<String, S3Object> {
-        lock(&self.state).objects.clone()
+        self.state.lock().objects.clone()
     }
 
-    /// Returns why requests were refused, in order.
+    /// Returns the reasons of rejected requests, in order.
     #[must_use]
-    pub fn refused(&self) -> Vec<String> {
-        lock(&self.state).refused.clone()
+    pub fn rejections(&self) -> Vec<String> {
+        self.state.lock().rejections.clone()
     }
 
-    /// Refuses every further object for want of room.
-    pub fn fill(&self) {
-        lock(&self.state).is_full = true;
+    /// Rejects all further objects, as a service without free storage does.
+    pub fn set_full(&self) {
+        self.state.lock().is_full = true;
     }
 
-    /// Answers so many further requests with 503.
-    pub fn be_busy(&self, requests: usize) {
-        lock(&self.state).busy = requests;
+    /// Responds 503 to the next `count` requests.
+    pub fn fail_next_requests(&self, count: usize) {
+        self.state.lock().busy = count;
     }
 }
 
@@ -120,33 +122,29 @@ impl Drop for FakeS3 {
     }
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-async fn answer(request: Request<ServerBody>, account: &Account, state: &Mutex<State>) -> Response<Body> {
+async fn respond(request: Request<ServerBody>, account: &Account, state: &Mutex<State>) -> Response<Body> {
     let (parts, body) = request.into_parts();
-    let Ok(body) = body.read(MAX_OBJECT, BodyTimeout::default()).await else {
+    let Ok(body) = body.read(MAX_OBJECT_BYTES, BodyTimeout::default()).await else {
         return failure(StatusCode::BAD_REQUEST, "IncompleteBody");
     };
-    let asked = Asked {
+    let request = S3Request {
         method: parts.method.as_str(),
         path: parts.uri.path(),
         query: parts.uri.query().unwrap_or_default(),
         headers: &parts.headers,
         body: &body,
     };
-    let mut state = lock(state);
-    if let Err(reason) = asked.check(account, now_s()) {
-        state.refused.push(reason);
+    let mut state = state.lock();
+    if let Err(reason) = request.verify(account, now_s()) {
+        state.rejections.push(reason);
         return failure(StatusCode::FORBIDDEN, "SignatureDoesNotMatch");
     }
-    if let Some(left) = state.busy.checked_sub(1) {
-        state.busy = left;
+    if let Some(remaining) = state.busy.checked_sub(1) {
+        state.busy = remaining;
         return failure(StatusCode::SERVICE_UNAVAILABLE, "SlowDown");
     }
     let prefix = format!("/{}/", FakeS3::BUCKET);
-    let Some(name) = asked.path.strip_prefix(&prefix).filter(|name| !name.is_empty()) else {
+    let Some(name) = request.path.strip_prefix(&prefix).filter(|name| !name.is_empty()) else {
         return failure(StatusCode::NOT_FOUND, "NoSuchBucket");
     };
     state.perform(&parts.method, name, &parts.headers, body.clone())
@@ -157,9 +155,9 @@ impl State {
         match *method {
             Method::PUT if self.is_full => failure(StatusCode::INSUFFICIENT_STORAGE, "XMinioStorageFull"),
             Method::PUT => {
-                let kept = ["content-type", "content-disposition", "cache-control"];
+                let stored_headers = ["content-type", "content-disposition", "cache-control"];
                 let value = |name: &str| headers.get(name)?.to_str().ok().map(str::to_owned);
-                let headers = kept
+                let headers = stored_headers
                     .iter()
                     .filter_map(|name| value(name).map(|value| ((*name).to_owned(), value)))
                     .collect();
@@ -198,8 +196,8 @@ fn failure(status: StatusCode, code: &str) -> Response<Body> {
     response
 }
 
-/// A request as it arrived.
-struct Asked<'a> {
+/// A received request.
+struct S3Request<'a> {
     method: &'a str,
     path: &'a str,
     query: &'a str,
@@ -207,7 +205,7 @@ struct Asked<'a> {
     body: &'a [u8],
 }
 
-/// Signature of a request.
+/// The signature of a request, and the signed values.
 struct Signed {
     credential: String,
     date: String,
@@ -216,33 +214,34 @@ struct Signed {
     payload: String,
     /// The query without the signature itself.
     query: String,
-    life_s: i64,
+    /// The time for which the signature is valid, in seconds.
+    ttl_s: i64,
 }
 
-impl Asked<'_> {
-    /// Checks the signature, its time, and that it is over this body.
-    fn check(&self, account: &Account, now_s: i64) -> Result<(), String> {
+impl S3Request<'_> {
+    /// Verifies the signature, its time, and that it covers this body.
+    fn verify(&self, account: &Account, now_s: i64) -> Result<(), String> {
         let signed =
-            if self.query.contains("X-Amz-Signature=") { self.in_query() } else { self.in_headers() };
-        let signed = signed.ok_or_else(|| "there is no signature".to_owned())?;
+            if self.query.contains("X-Amz-Signature=") { self.signed_query() } else { self.signed_headers() };
+        let signed = signed.ok_or_else(|| "the request is not signed".to_owned())?;
         let day = signed.date.get(..8).unwrap_or_default();
         let scope = format!("{day}/{}/s3/aws4_request", account.region);
         if signed.credential != format!("{}/{scope}", account.access_key_id) {
             return Err(format!("the credential {:?} is unknown", signed.credential));
         }
-        let made_s = seconds(&signed.date).ok_or_else(|| format!("{:?} is no time", signed.date))?;
-        if now_s < made_s - SKEW_S || now_s > made_s + signed.life_s {
+        let signed_at_s = seconds(&signed.date).ok_or_else(|| format!("{:?} is not a time", signed.date))?;
+        if now_s < signed_at_s - MAX_SKEW_S || now_s > signed_at_s + signed.ttl_s {
             return Err(format!("the signature of {} is not valid now", signed.date));
         }
         if signed.payload != "UNSIGNED-PAYLOAD" && signed.payload != sha256(self.body) {
-            return Err("the body is not the one that was signed".to_owned());
+            return Err("the signature is of another body".to_owned());
         }
         let to_sign = format!(
             "AWS4-HMAC-SHA256\n{}\n{scope}\n{}",
             signed.date,
-            sha256(self.canonical(&signed)?.as_bytes())
+            sha256(self.canonical_request(&signed)?.as_bytes())
         );
-        let expected = hex(sign(&key(account, day), &to_sign).as_ref());
+        let expected = hex(sign(&signing_key(account, day), &to_sign).as_ref());
         if expected == signed.signature {
             Ok(())
         } else {
@@ -250,7 +249,7 @@ impl Asked<'_> {
         }
     }
 
-    fn canonical(&self, signed: &Signed) -> Result<String, String> {
+    fn canonical_request(&self, signed: &Signed) -> Result<String, String> {
         let mut pairs: Vec<String> = signed
             .query
             .split('&')
@@ -271,13 +270,14 @@ impl Asked<'_> {
         Ok(format!("{method}\n{path}\n{query}\n{headers}\n{}\n{}", signed.headers, signed.payload))
     }
 
-    fn in_headers(&self) -> Option<Signed> {
+    /// Returns the signature in the headers.
+    fn signed_headers(&self) -> Option<Signed> {
         let header = |name: &str| self.headers.get(name)?.to_str().ok();
         let fields = header("authorization")?.strip_prefix("AWS4-HMAC-SHA256 ")?;
         let field = |name: &str| {
-            let found =
+            let value =
                 fields.split(',').find_map(|field| field.trim().strip_prefix(name)?.strip_prefix('='));
-            found.map(str::to_owned)
+            value.map(str::to_owned)
         };
         Some(Signed {
             credential: field("Credential")?,
@@ -286,29 +286,31 @@ impl Asked<'_> {
             signature: field("Signature")?,
             payload: header("x-amz-content-sha256")?.to_owned(),
             query: self.query.to_owned(),
-            life_s: SKEW_S,
+            ttl_s: MAX_SKEW_S,
         })
     }
 
-    fn in_query(&self) -> Option<Signed> {
+    /// Returns the signature in the query.
+    fn signed_query(&self) -> Option<Signed> {
         let value = |name: &str| {
             let raw = self.query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))?;
             percent_encoding::percent_decode_str(raw).decode_utf8().ok().map(std::borrow::Cow::into_owned)
         };
-        let without = self.query.split('&').filter(|pair| !pair.starts_with("X-Amz-Signature="));
+        let other_pairs = self.query.split('&').filter(|pair| !pair.starts_with("X-Amz-Signature="));
         Some(Signed {
             credential: value("X-Amz-Credential")?,
             date: value("X-Amz-Date")?,
             headers: value("X-Amz-SignedHeaders")?,
             signature: value("X-Amz-Signature")?,
             payload: "UNSIGNED-PAYLOAD".to_owned(),
-            query: without.collect::<Vec<_>>().join("&"),
-            life_s: value("X-Amz-Expires")?.parse().ok()?,
+            query: other_pairs.collect::<Vec<_>>().join("&"),
+            ttl_s: value("X-Amz-Expires")?.parse().ok()?,
         })
     }
 }
 
-fn key(account: &Account, day: &str) -> hmac::Tag {
+/// Derives the key for the signatures of a day.
+fn signing_key(account: &Account, day: &str) -> hmac::Tag {
     let first = hmac::Key::new(hmac::HMAC_SHA256, format!("AWS4{}", account.secret).as_bytes());
     let mut tag = hmac::sign(&first, day.as_bytes());
     for part in [account.region, "s3", "aws4_request"] {
@@ -343,12 +345,12 @@ fn now_s() -> i64 {
 mod tests {
     use super::*;
 
-    /// The example of a signed URL in the documentation of Amazon S3.
+    /// The query of the example of a signed URL in the documentation of Amazon S3.
     const QUERY: &str = "X-Amz-Algorithm=AWS4-HMAC-SHA256\
         &X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request\
         &X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host\
         &X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404";
-    const MADE_S: i64 = 1_369_353_600;
+    const SIGNED_AT_S: i64 = 1_369_353_600;
 
     fn check(query: &str, path: &str, now_s: i64) -> Result<(), String> {
         let headers = HeaderMap::from_iter([(HOST, "examplebucket.s3.amazonaws.com".parse().unwrap())]);
@@ -357,16 +359,16 @@ mod tests {
             secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
             region: "us-east-1",
         };
-        Asked { method: "GET", path, query, headers: &headers, body: b"" }.check(&account, now_s)
+        S3Request { method: "GET", path, query, headers: &headers, body: b"" }.verify(&account, now_s)
     }
 
     #[test]
-    fn the_published_example_is_accepted_and_nothing_beside_it() {
-        assert_eq!(check(QUERY, "/test.txt", MADE_S), Ok(()));
-        assert_eq!(check(QUERY, "/test.txt", MADE_S + 86_400), Ok(()));
-        check(QUERY, "/test.txt", MADE_S + 86_401).unwrap_err();
-        check(QUERY, "/other.txt", MADE_S).unwrap_err();
-        check(&QUERY.replace("Expires=86400", "Expires=86401"), "/test.txt", MADE_S).unwrap_err();
-        check("", "/test.txt", MADE_S).unwrap_err();
+    fn only_the_published_example_is_accepted() {
+        assert_eq!(check(QUERY, "/test.txt", SIGNED_AT_S), Ok(()));
+        assert_eq!(check(QUERY, "/test.txt", SIGNED_AT_S + 86_400), Ok(()));
+        check(QUERY, "/test.txt", SIGNED_AT_S + 86_401).unwrap_err();
+        check(QUERY, "/other.txt", SIGNED_AT_S).unwrap_err();
+        check(&QUERY.replace("Expires=86400", "Expires=86401"), "/test.txt", SIGNED_AT_S).unwrap_err();
+        check("", "/test.txt", SIGNED_AT_S).unwrap_err();
     }
 }

@@ -1,4 +1,4 @@
-//! A bucket in a directory behind s3s-fs, an implementation of the protocol and its signatures that is not ours.
+//! A bucket in a directory, served by s3s-fs, an independent implementation of the protocol and its signatures.
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -16,10 +16,10 @@ use websvc_transport::{Body, BodyTimeout, Server, ServerBody, ServerConfig};
 
 use crate::FakeS3;
 
-/// The largest object it takes.
-const MAX_OBJECT: usize = 64 * 1024 * 1024;
+/// The maximum size of an object, in bytes.
+const MAX_OBJECT_BYTES: usize = 64 * 1024 * 1024;
 
-/// A running service with one bucket, whose name and keys are those of [`FakeS3`]; it ends when dropped.
+/// A running service with one bucket, with the name and keys of [`FakeS3`]. It is stopped when dropped.
 #[derive(Debug)]
 pub struct S3Fs {
     address: SocketAddr,
@@ -31,22 +31,22 @@ impl S3Fs {
     /// Starts a service on loopback.
     ///
     /// # Panics
-    /// When no port can be bound, or no directory can be made.
+    /// If the system has no free port, or no directory can be created.
     pub async fn start() -> Self {
-        let root = tempfile::tempdir().expect("a directory");
-        std::fs::create_dir(root.path().join(FakeS3::BUCKET)).expect("a fresh directory takes another");
-        let files = s3s_fs::FileSystem::new(root.path()).expect("the directory is there");
+        let root = tempfile::tempdir().expect("a temporary directory can be created");
+        std::fs::create_dir(root.path().join(FakeS3::BUCKET)).expect("the directory is writable");
+        let files = s3s_fs::FileSystem::new(root.path()).expect("the directory exists");
         let mut service = S3ServiceBuilder::new(files);
         service.set_auth(SimpleAuth::from_single(FakeS3::ACCESS_KEY_ID, FakeS3::SECRET));
         let service = service.build();
-        let server = Server::bind(ServerConfig::new("127.0.0.1:0")).await.expect("a free port");
+        let server = Server::bind(ServerConfig::new("127.0.0.1:0")).await.expect("there is a free port");
         let address = server.local_addr();
         let task = tokio::spawn(async move {
             let handler = move |request| {
                 let service = service.clone();
-                async move { answer(&service, request).await }
+                async move { respond(&service, request).await }
             };
-            // It ends by being aborted.
+            // The task is aborted when the service is dropped.
             let _ = server.run(handler, std::future::pending()).await;
         });
         Self { address, root, task }
@@ -58,10 +58,10 @@ impl S3Fs {
         format!("http://{}", self.address)
     }
 
-    /// Returns the names and contents of the objects, in their order.
+    /// Returns the names and contents of the objects, sorted by name.
     ///
     /// # Panics
-    /// When the directory cannot be read.
+    /// If the directory cannot be read.
     #[must_use]
     pub fn objects(&self) -> Vec<(String, Vec<u8>)> {
         let bucket = self.root.path().join(FakeS3::BUCKET);
@@ -72,8 +72,8 @@ impl S3Fs {
                 if path.is_dir() {
                     directories.push(path);
                 } else {
-                    let name = path.strip_prefix(&bucket).expect("it is below the bucket");
-                    let content = std::fs::read(&path).expect("it was just listed");
+                    let name = path.strip_prefix(&bucket).expect("the path is below the bucket");
+                    let content = std::fs::read(&path).expect("the file exists");
                     objects.push((name.to_string_lossy().into_owned(), content));
                 }
             }
@@ -90,19 +90,19 @@ impl Drop for S3Fs {
 }
 
 fn entries(directory: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(directory).expect("it is there");
-    entries.map(|entry| entry.expect("it can be read").path()).collect()
+    let entries = std::fs::read_dir(directory).expect("the directory exists");
+    entries.map(|entry| entry.expect("the entry can be read").path()).collect()
 }
 
-async fn answer(service: &S3Service, request: Request<ServerBody>) -> Response<Body> {
+async fn respond(service: &S3Service, request: Request<ServerBody>) -> Response<Body> {
     let (parts, body) = request.into_parts();
-    let Ok(body) = body.read(MAX_OBJECT, BodyTimeout::default()).await else {
+    let Ok(body) = body.read(MAX_OBJECT_BYTES, BodyTimeout::default()).await else {
         return failure(StatusCode::BAD_REQUEST);
     };
-    let Ok(answer) = service.call(Request::from_parts(parts, s3s::Body::from(body))).await else {
+    let Ok(response) = service.call(Request::from_parts(parts, s3s::Body::from(body))).await else {
         return failure(StatusCode::INTERNAL_SERVER_ERROR);
     };
-    let (parts, mut body) = answer.into_parts();
+    let (parts, mut body) = response.into_parts();
     let mut content = BytesMut::new();
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let Ok(frame) = frame else { return failure(StatusCode::INTERNAL_SERVER_ERROR) };

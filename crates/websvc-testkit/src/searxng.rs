@@ -1,4 +1,4 @@
-//! A stand-in for an instance of SearXNG: the behaviour of its JSON API that callers have to live with.
+//! A fake of a SearXNG instance, with the behavior of its JSON API.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,27 @@ use url::Url;
 use crate::page::Page;
 use crate::test_web::ReceivedRequest;
 
-/// The results of one page of one engine, and so of this stand-in.
+/// The number of results per page.
 const PER_PAGE: usize = 10;
 
-/// An instance with the results it has, by category. Serve [`answer`](Self::answer) at its `/search`.
+/// A fake instance. A test serves [`respond`](Self::respond) at its `/search`.
 #[derive(Debug, Clone)]
 pub struct FakeSearxng {
+    /// The results by category.
     results: BTreeMap<&'static str, Vec<Value>>,
-    silent: Vec<Value>,
+    /// The names of unresponsive engines, and the reasons.
+    unresponsive: Vec<Value>,
     is_json_enabled: bool,
+    /// The value of `Retry-After`, if all requests are rejected.
     retry_after: Option<&'static str>,
 }
 
 impl FakeSearxng {
-    /// Returns an instance without results that speaks JSON.
+    /// Creates an instance without results, with the JSON format enabled.
     #[must_use]
-    #[expect(clippy::new_without_default, reason = "an empty instance is a choice of the test")]
+    #[expect(clippy::new_without_default, reason = "a test chooses an empty instance explicitly")]
     pub fn new() -> Self {
-        Self { results: BTreeMap::new(), silent: Vec::new(), is_json_enabled: true, retry_after: None }
+        Self { results: BTreeMap::new(), unresponsive: Vec::new(), is_json_enabled: true, retry_after: None }
     }
 
     /// Adds the results of a category: `general`, `images` or `news`.
@@ -35,80 +38,80 @@ impl FakeSearxng {
         self
     }
 
-    /// Adds an engine that does not answer, with the reason.
+    /// Adds an engine that does not respond, with the reason.
     #[must_use]
-    pub fn silent_engine(mut self, name: &str, reason: &str) -> Self {
-        self.silent.push(json!([name, reason]));
+    pub fn unresponsive_engine(mut self, name: &str, reason: &str) -> Self {
+        self.unresponsive.push(json!([name, reason]));
         self
     }
 
-    /// Leaves `json` out of `search.formats`, as the settings do by default.
+    /// Disables the JSON format, as the default settings do.
     #[must_use]
     pub fn without_json(mut self) -> Self {
         self.is_json_enabled = false;
         self
     }
 
-    /// Lets the limiter refuse every request, with this `Retry-After`; the empty one is not sent.
+    /// Rejects all requests as a rate limiter does, with this `Retry-After`; an empty value is not sent.
     #[must_use]
-    pub fn limited(mut self, retry_after: &'static str) -> Self {
+    pub fn rate_limited(mut self, retry_after: &'static str) -> Self {
         self.retry_after = Some(retry_after);
         self
     }
 
-    /// Answers a request as the instance would.
+    /// Responds to a request as the instance would.
     #[must_use]
-    pub fn answer(&self, seen: &ReceivedRequest) -> Page {
+    pub fn respond(&self, request: &ReceivedRequest) -> Page {
         if let Some(retry_after) = self.retry_after {
             let page = Page::html("<title>Too Many Requests</title>").status(429);
             return if retry_after.is_empty() { page } else { page.header("retry-after", retry_after) };
         }
-        let asked = Asked::read(&seen.url);
-        match asked.get("format") {
-            "json" if self.is_json_enabled => self.json(&asked),
+        let parameters = Parameters::of(&request.url);
+        match parameters.get("format") {
+            "json" if self.is_json_enabled => self.json(&parameters),
             "json" => Page::html("<title>403 Forbidden</title>").status(403),
-            // Whatever else is asked for, the page of results for people comes.
+            // All other values return the HTML page of results.
             _ => Page::html("<title>SearXNG</title>"),
         }
     }
 
-    fn json(&self, asked: &Asked) -> Page {
-        let refuse =
+    fn json(&self, parameters: &Parameters) -> Page {
+        let reject =
             |error: &str| Page::new("application/json", json!({ "error": error }).to_string()).status(400);
-        if asked.get("q").trim().is_empty() {
-            return refuse("No query");
+        if parameters.get("q").trim().is_empty() {
+            return reject("No query");
         }
-        if !["", "day", "week", "month", "year"].contains(&asked.get("time_range")) {
-            return refuse("Invalid value \"time_range\"");
+        if !["", "day", "week", "month", "year"].contains(&parameters.get("time_range")) {
+            return reject("Invalid value \"time_range\"");
         }
-        if !["", "0", "1", "2"].contains(&asked.get("safesearch")) {
-            return refuse("Invalid value \"safesearch\"");
+        if !["", "0", "1", "2"].contains(&parameters.get("safesearch")) {
+            return reject("Invalid value \"safesearch\"");
         }
-        let Ok(page @ 1..) = asked.get("pageno").parse::<usize>() else {
-            return refuse("Invalid value \"pageno\"");
+        let Ok(page @ 1..) = parameters.get("pageno").parse::<usize>() else {
+            return reject("Invalid value \"pageno\"");
         };
-        let all = self.results.get(asked.get("categories")).map(Vec::as_slice).unwrap_or_default();
+        let all = self.results.get(parameters.get("categories")).map(Vec::as_slice).unwrap_or_default();
         let results: Vec<&Value> = all.iter().skip((page - 1) * PER_PAGE).take(PER_PAGE).collect();
         let body = json!({
-            "query": asked.get("q"),
+            "query": parameters.get("q"),
             "number_of_results": 0,
             "results": results,
             "answers": [],
             "corrections": [],
             "infoboxes": [],
             "suggestions": [],
-            "unresponsive_engines": self.silent,
+            "unresponsive_engines": self.unresponsive,
         });
         Page::new("application/json", body.to_string())
     }
 }
 
 /// The parameters of a request.
-struct Asked(BTreeMap<String, String>);
+struct Parameters(BTreeMap<String, String>);
 
-impl Asked {
-    fn read(url: &str) -> Self {
-        let url = Url::parse(url).expect("the URL of a request");
+impl Parameters {
+    fn of(url: &str) -> Self {
+        let url = Url::parse(url).expect("requests have valid URLs");
         Self(url.query_pairs().into_owned().collect())
     }
 

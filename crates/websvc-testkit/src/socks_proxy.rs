@@ -1,61 +1,66 @@
 //! A SOCKS5 proxy for tests (RFC 1928), with or without a password (RFC 1929).
 
-#![expect(clippy::unwrap_used, reason = "a proxy of tests fails the test, too")]
+#![expect(clippy::unwrap_used, reason = "a test helper may panic, which fails the test")]
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
 use crate::Routes;
 
-/// A proxy on a loopback address; it ends when dropped.
+/// A proxy on a loopback address, which is stopped when dropped.
 pub struct SocksProxy {
+    /// The address of the proxy.
     pub addr: SocketAddr,
-    asked: Arc<Mutex<Vec<String>>>,
+    targets: Arc<Mutex<Vec<String>>>,
     task: JoinHandle<()>,
 }
 
 #[derive(Clone)]
 struct Rules {
     routes: Routes,
-    /// The user and password without which it makes no tunnel.
+    /// The required user and password.
     login: Option<(&'static str, &'static str)>,
-    asked: Arc<Mutex<Vec<String>>>,
+    targets: Arc<Mutex<Vec<String>>>,
 }
 
-/// The methods of authentication, and the answers to a request.
+// The methods of authentication (RFC 1928, section 3).
 const NO_AUTHENTICATION: u8 = 0;
 const PASSWORD: u8 = 2;
-const NONE_FITS: u8 = 0xff;
+const NO_ACCEPTABLE_METHOD: u8 = 0xff;
+
+// The replies to a request (RFC 1928, section 6).
 const SUCCEEDED: u8 = 0;
 const HOST_UNREACHABLE: u8 = 4;
 
 impl SocksProxy {
+    /// Starts a proxy, optionally with a required user and password.
     pub async fn start(
         login: Option<(&'static str, &'static str)>,
         routes: impl Fn(&str) -> Option<SocketAddr> + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
-        let rules = Rules { routes: Arc::new(routes), login, asked: Arc::default() };
-        let asked = Arc::clone(&rules.asked);
+        let rules = Rules { routes: Arc::new(routes), login, targets: Arc::default() };
+        let targets = Arc::clone(&rules.targets);
         let task = tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let rules = rules.clone();
-                // How a tunnel ends is nobody's business.
+                // The end of a tunnel is not an error.
                 tokio::spawn(async move { rules.serve(client).await.ok() });
             }
         });
-        Self { addr, asked, task }
+        Self { addr, targets, task }
     }
 
-    /// Returns the `host:port` of each tunnel that was asked for.
-    pub fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+    /// Returns the `host:port` of each requested tunnel.
+    pub fn requests(&self) -> Vec<String> {
+        self.targets.lock().clone()
     }
 }
 
@@ -67,7 +72,7 @@ impl Drop for SocksProxy {
 
 impl Rules {
     async fn serve(&self, mut client: TcpStream) -> io::Result<()> {
-        if !self.admit(&mut client).await? {
+        if !self.authenticate(&mut client).await? {
             return Ok(());
         }
         let mut head = [0; 4];
@@ -80,7 +85,7 @@ impl Rules {
             other => panic!("address type {other}"),
         };
         let target = format!("{host}:{}", client.read_u16().await?);
-        self.asked.lock().unwrap().push(target.clone());
+        self.targets.lock().push(target.clone());
         let server = match (self.routes)(&target) {
             Some(addr) => TcpStream::connect(addr).await.ok(),
             None => None,
@@ -93,27 +98,28 @@ impl Rules {
         Ok(())
     }
 
-    /// Agrees on a method of authentication, and asks for the password when there is one.
-    async fn admit(&self, client: &mut TcpStream) -> io::Result<bool> {
+    /// Selects a method of authentication, and checks the password if one is required. Returns whether the client may
+    /// continue.
+    async fn authenticate(&self, client: &mut TcpStream) -> io::Result<bool> {
         assert_eq!(client.read_u8().await?, 5);
         let mut methods = vec![0; usize::from(client.read_u8().await?)];
         client.read_exact(&mut methods).await?;
-        let wanted = if self.login.is_some() { PASSWORD } else { NO_AUTHENTICATION };
-        if !methods.contains(&wanted) {
-            client.write_all(&[5, NONE_FITS]).await?;
+        let method = if self.login.is_some() { PASSWORD } else { NO_AUTHENTICATION };
+        if !methods.contains(&method) {
+            client.write_all(&[5, NO_ACCEPTABLE_METHOD]).await?;
             return Ok(false);
         }
-        client.write_all(&[5, wanted]).await?;
+        client.write_all(&[5, method]).await?;
         let Some((user, password)) = self.login else { return Ok(true) };
         assert_eq!(client.read_u8().await?, 1);
         let given = (text(client).await?, text(client).await?);
-        let is_right = given == (user.to_owned(), password.to_owned());
-        client.write_all(&[1, u8::from(!is_right)]).await?;
-        Ok(is_right)
+        let is_accepted = given == (user.to_owned(), password.to_owned());
+        client.write_all(&[1, u8::from(!is_accepted)]).await?;
+        Ok(is_accepted)
     }
 }
 
-/// Reads a text that stands behind its length.
+/// Reads a text with its length before it.
 async fn text(client: &mut TcpStream) -> io::Result<String> {
     let mut bytes = vec![0; usize::from(client.read_u8().await?)];
     client.read_exact(&mut bytes).await?;

@@ -1,19 +1,20 @@
-//! A stand-in for a collector of syslog.
+//! A fake of a syslog collector.
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::net::{TcpListener, UdpSocket, UnixDatagram};
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::wait_for::until;
 
-/// The largest message that is taken.
+/// The maximum size of a message.
 const MESSAGE_MAX_BYTES: usize = 65_536;
 
-/// Collects messages; it ends when dropped.
+/// A collector of messages, which is stopped when dropped.
 #[derive(Debug)]
 pub struct FakeSyslog {
     messages: Messages,
@@ -24,72 +25,72 @@ pub struct FakeSyslog {
 type Messages = Arc<Mutex<Vec<String>>>;
 
 impl FakeSyslog {
-    /// Listens for connections, whose messages have their length before them; port 0 picks a free one.
+    /// Collects messages with a length prefix from TCP connections; port 0 selects a free port.
     ///
     /// # Panics
-    /// When the port is taken.
+    /// If the port is not free.
     pub async fn tcp(port: u16) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", port)).await.expect("a free port");
+        let listener = TcpListener::bind(("127.0.0.1", port)).await.expect("the port is free");
         let address = listener.local_addr().ok();
         let messages = Messages::default();
-        let kept = Arc::clone(&messages);
+        let collected = Arc::clone(&messages);
         let task = tokio::spawn(async move {
             let mut connections = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                let kept = Arc::clone(&kept);
-                connections.spawn(async move { collect(stream, &kept).await });
+                let collected = Arc::clone(&collected);
+                connections.spawn(async move { collect(stream, &collected).await });
             }
         });
         Self { messages, address, task }
     }
 
-    /// Takes datagrams on a free port.
+    /// Collects datagrams on a free UDP port.
     ///
     /// # Panics
-    /// When there is none.
+    /// If the system has no free port.
     pub async fn udp() -> Self {
-        let socket = UdpSocket::bind("127.0.0.1:0").await.expect("a free port");
+        let socket = UdpSocket::bind("127.0.0.1:0").await.expect("the port is free");
         let address = socket.local_addr().ok();
         let messages = Messages::default();
-        let kept = Arc::clone(&messages);
+        let collected = Arc::clone(&messages);
         let task = tokio::spawn(async move {
             let mut buffer = vec![0; MESSAGE_MAX_BYTES];
             while let Ok(length) = socket.recv(&mut buffer).await {
-                keep(&kept, &buffer[..length]);
+                store(&collected, &buffer[..length]);
             }
         });
         Self { messages, address, task }
     }
 
-    /// Takes datagrams at a socket of the file system.
+    /// Collects datagrams at a Unix socket.
     ///
     /// # Panics
-    /// When there is something at the path, or it is too long.
+    /// If the path exists or is too long.
     #[must_use]
     pub fn unix(path: &Path) -> Self {
-        let socket = UnixDatagram::bind(path).expect("a free path");
+        let socket = UnixDatagram::bind(path).expect("the path is free");
         let messages = Messages::default();
-        let kept = Arc::clone(&messages);
+        let collected = Arc::clone(&messages);
         let task = tokio::spawn(async move {
             let mut buffer = vec![0; MESSAGE_MAX_BYTES];
             while let Ok(length) = socket.recv(&mut buffer).await {
-                keep(&kept, &buffer[..length]);
+                store(&collected, &buffer[..length]);
             }
         });
         Self { messages, address: None, task }
     }
 
-    /// Takes what connections bring that somebody else accepts, such as those over TLS.
+    /// Collects messages from connections that the test accepts, such as TLS connections.
     #[must_use]
-    pub fn of<S>(mut streams: tokio::sync::mpsc::Receiver<S>) -> Self
+    pub fn from_streams<S>(mut streams: tokio::sync::mpsc::Receiver<S>) -> Self
     where
         S: AsyncRead + Send + Unpin + 'static,
     {
         let messages = Messages::default();
-        let kept = Arc::clone(&messages);
+        let collected = Arc::clone(&messages);
         let task = tokio::spawn(async move {
             while let Some(stream) = streams.recv().await {
-                collect(stream, &kept).await;
+                collect(stream, &collected).await;
             }
         });
         Self { messages, address: None, task }
@@ -98,31 +99,31 @@ impl FakeSyslog {
     /// Returns the port.
     ///
     /// # Panics
-    /// When it has none.
+    /// If the collector has no port.
     #[must_use]
     pub fn port(&self) -> u16 {
-        self.address.expect("a stand-in with a port").port()
+        self.address.expect("the collector has a port").port()
     }
 
-    /// Returns the messages so far, in order of arrival.
+    /// Returns the received messages, in order of arrival.
     #[must_use]
     pub fn messages(&self) -> Vec<String> {
-        self.messages.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.messages.lock().clone()
     }
 
-    /// Waits until so many messages are here, and returns them.
+    /// Waits until `count` messages were received, and returns them.
     ///
     /// # Panics
-    /// When they do not come within a minute.
-    pub async fn received(&self, count: usize) -> Vec<String> {
-        until(&format!("{count} messages of syslog came"), || self.messages().len() >= count).await;
+    /// If they are not received within a minute.
+    pub async fn wait_for_messages(&self, count: usize) -> Vec<String> {
+        until(&format!("{count} syslog messages were received"), || self.messages().len() >= count).await;
         self.messages()
     }
 
-    /// Ends listening and all connections, and returns when the port is free again.
-    pub async fn end(mut self) {
+    /// Stops the collector and closes its connections. Returns once the port is free.
+    pub async fn stop(mut self) {
         self.task.abort();
-        // It ended by being aborted.
+        // The error is that the task was aborted.
         let _ = (&mut self.task).await;
     }
 }
@@ -133,8 +134,8 @@ impl Drop for FakeSyslog {
     }
 }
 
-/// Reads messages with their length before them (RFC 6587, section 3.4.1) until the stream ends or has something else.
-async fn collect(stream: impl AsyncRead + Unpin, kept: &Messages) {
+/// Reads messages with a length prefix (RFC 6587, section 3.4.1) until the stream ends or is invalid.
+async fn collect(stream: impl AsyncRead + Unpin, messages: &Messages) {
     let mut reader = BufReader::new(stream);
     loop {
         let mut length = Vec::new();
@@ -147,11 +148,11 @@ async fn collect(stream: impl AsyncRead + Unpin, kept: &Messages) {
         if reader.read_exact(&mut message).await.is_err() {
             return;
         }
-        keep(kept, &message);
+        store(messages, &message);
     }
 }
 
-fn keep(kept: &Messages, message: &[u8]) {
+fn store(messages: &Messages, message: &[u8]) {
     let text = String::from_utf8_lossy(message).into_owned();
-    kept.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    messages.lock().push(text);
 }

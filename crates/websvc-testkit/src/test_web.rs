@@ -1,15 +1,16 @@
-//! The loopback web itself.
+//! The loopback web.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::HOST;
 use http::{HeaderMap, Method, Request, Response};
+use parking_lot::Mutex;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use url::Url;
@@ -22,24 +23,24 @@ use crate::files;
 use crate::page::Page;
 use crate::wait_for::until;
 
-/// The largest request body a world takes.
-const MAX_BODY: usize = 64 * 1024 * 1024;
+/// The maximum size of a request body, in bytes.
+const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
-/// One request that arrived.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct ReceivedRequest {
-    /// GET and so on.
+    /// The method.
     pub method: Method,
-    /// The whole URL as the client meant it.
+    /// The absolute URL that the client requested.
     pub url: String,
-    /// All headers.
+    /// The headers.
     pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
-    /// When it arrived.
-    pub at: Instant,
-    /// How many requests of this host were under way then, itself among them: those that were not answered yet.
-    pub at_once: usize,
+    /// The time of arrival.
+    pub received_at: Instant,
+    /// The number of requests to this host that were in flight on arrival, including this one.
+    pub in_flight: usize,
 }
 
 impl ReceivedRequest {
@@ -50,70 +51,72 @@ impl ReceivedRequest {
     }
 }
 
-type Answer = Arc<dyn Fn(&ReceivedRequest) -> Page + Send + Sync>;
+/// A function that returns the page for a request.
+type Handler = Arc<dyn Fn(&ReceivedRequest) -> Page + Send + Sync>;
 
-/// Collects what the hosts of a world answer.
+/// A builder of a [`TestWeb`], with the pages of its hosts.
 #[derive(Default)]
 pub struct TestWebBuilder {
-    /// By host and path with query, without the scheme.
-    pages: HashMap<String, Answer>,
+    /// The handlers by URL without scheme.
+    pages: HashMap<String, Handler>,
     directories: HashMap<String, PathBuf>,
     hosts: HashSet<String>,
 }
 
-/// A running loopback web; it ends when dropped.
+/// A running loopback web, which is stopped when dropped.
 pub struct TestWeb {
     http: SocketAddr,
     https: SocketAddr,
     authority: Authority,
     certificates: TempDir,
-    seen: Arc<Mutex<Vec<ReceivedRequest>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
     tasks: Vec<JoinHandle<()>>,
 }
 
 impl TestWeb {
-    /// Starts collecting pages.
+    /// Returns a builder without pages.
     #[must_use]
     pub fn builder() -> TestWebBuilder {
         TestWebBuilder::default()
     }
 
-    /// Returns the address that answers for every host over http.
+    /// Returns the address that serves all hosts over http.
     #[must_use]
     pub fn http_addr(&self) -> SocketAddr {
         self.http
     }
 
-    /// Returns the address that answers over https.
+    /// Returns the address that serves all hosts over https.
     #[must_use]
     pub fn https_addr(&self) -> SocketAddr {
         self.https
     }
 
-    /// Returns the rules that lead every host name to this world, as for the configuration's `connect_to`.
+    /// Returns rules for the configuration key `connect_to` that connect all host names to this web.
     #[must_use]
     pub fn connect_to(&self) -> Vec<(String, String)> {
         vec![("*:80".to_owned(), self.http.to_string()), ("*:443".to_owned(), self.https.to_string())]
     }
 
-    /// Returns a guard for public addresses with these rules.
+    /// Returns a guard for public addresses with the rules of [`TestWeb::connect_to`].
     ///
     /// # Panics
-    /// Never: the rules are well formed.
+    /// Never, because the rules are valid.
     #[must_use]
     pub fn guard(&self) -> AddressGuard {
         self.connect_to().iter().fold(AddressGuard::public(), |guard, (from, to)| {
-            guard.connect_to(from, to).expect("well formed rules")
+            guard.connect_to(from, to).expect("the rules are valid")
         })
     }
 
-    /// Returns a client that reaches this world over http, for crates that may not make one themselves.
+    /// Returns a client that connects to this web, for crates that must not create one themselves. It does not trust
+    /// the authority of the web.
     ///
     /// # Panics
-    /// When the system's certificates cannot be read.
+    /// If the certificates of the system cannot be read.
     #[must_use]
     pub fn client(&self) -> Client {
-        Client::new(ClientConfig::new(self.guard())).expect("a client needs nothing but certificates")
+        Client::new(ClientConfig::new(self.guard())).expect("the certificates of the system can be read")
     }
 
     /// Returns the certificate authority of the https listener.
@@ -122,67 +125,67 @@ impl TestWeb {
         &self.authority
     }
 
-    /// Returns a file that holds the authority's certificate, for the configuration's `ca_file`.
+    /// Returns the file with the certificate of the authority, for the configuration key `ca_file`.
     #[must_use]
     pub fn ca_file(&self) -> PathBuf {
         self.certificates.path().join("ca.pem")
     }
 
-    /// Returns every request since the start, in order of arrival.
+    /// Returns the received requests, in order of arrival.
     #[must_use]
     pub fn requests(&self) -> Vec<ReceivedRequest> {
-        lock(&self.seen).clone()
+        self.requests.lock().clone()
     }
 
-    /// Returns how often a URL was requested.
+    /// Returns the number of requests for a URL.
     #[must_use]
     pub fn count(&self, url: &str) -> usize {
-        lock(&self.seen).iter().filter(|seen| seen.url == url).count()
+        self.requests.lock().iter().filter(|request| request.url == url).count()
     }
 
-    /// Waits until a URL was requested.
+    /// Waits until a URL is requested.
     ///
     /// # Panics
-    /// When nobody asks for it within a minute.
-    pub async fn asked(&self, url: &str) {
+    /// If it is not requested within a minute.
+    pub async fn wait_for_request(&self, url: &str) {
         until(&format!("{url} was requested"), || self.count(url) > 0).await;
     }
 
-    /// Forgets the requests so far.
-    pub fn forget(&self) {
-        lock(&self.seen).clear();
+    /// Removes the received requests.
+    pub fn clear_requests(&self) {
+        self.requests.lock().clear();
     }
 }
 
 impl TestWebBuilder {
-    /// Serves a page under an absolute URL such as `http://a.test/x`, over http and https alike. A URL without a query
-    /// answers for every query that has no page of its own.
+    /// Serves a page at an absolute URL such as `http://a.test/x`, over both http and https. A URL without a query also
+    /// serves the URLs with a query that have no page of their own.
     ///
     /// # Panics
-    /// When the URL is not absolute.
+    /// If the URL is not absolute.
     #[must_use]
     pub fn page(self, url: &str, page: Page) -> Self {
         self.page_with(url, move |_| page.clone())
     }
 
-    /// Serves what a function makes of each request.
+    /// Serves the page that a function returns for each request.
     ///
     /// # Panics
-    /// When the URL is not absolute.
+    /// If the URL is not absolute.
     #[must_use]
     pub fn page_with(
         mut self,
         url: &str,
-        answer: impl Fn(&ReceivedRequest) -> Page + Send + Sync + 'static,
+        handler: impl Fn(&ReceivedRequest) -> Page + Send + Sync + 'static,
     ) -> Self {
-        let url = Url::parse(url).expect("an absolute URL");
-        let host = url.host_str().expect("a URL with a host").to_owned();
-        self.pages.insert(key(&host, url.path(), url.query()), Arc::new(answer));
+        let url = Url::parse(url).expect("the URL is absolute");
+        let host = url.host_str().expect("the URL has a host").to_owned();
+        self.pages.insert(key(&host, url.path(), url.query()), Arc::new(handler));
         self.hosts.insert(host);
         self
     }
 
-    /// Serves the files below a directory as a host's website; pages of the host come first.
+    /// Serves the files below a directory as a host; pages of the host take precedence.
     #[must_use]
     pub fn directory(mut self, host: &str, root: impl AsRef<Path>) -> Self {
         self.directories.insert(host.to_owned(), root.as_ref().to_owned());
@@ -193,27 +196,27 @@ impl TestWebBuilder {
     /// Starts listening on 127.0.0.1.
     ///
     /// # Panics
-    /// When the system has no free port or no room for the certificates.
+    /// If the system has no free port, or the certificates cannot be written.
     pub async fn start(self) -> TestWeb {
         let authority = Authority::new();
-        let certificates = TempDir::new().expect("a temporary directory");
+        let certificates = TempDir::new().expect("a temporary directory can be created");
         let dir = certificates.path();
         let mut hosts: Vec<String> = self.hosts.iter().cloned().collect();
         hosts.push("localhost".to_owned());
         authority.issue_into(dir, &hosts);
-        std::fs::write(dir.join("ca.pem"), authority.pem()).expect("a writable directory");
+        std::fs::write(dir.join("ca.pem"), authority.pem()).expect("the directory is writable");
         let tls = TlsFiles { cert: dir.join("cert.pem"), key: dir.join("key.pem") };
 
-        let seen = Arc::new(Mutex::new(Vec::new()));
+        let requests = Arc::new(Mutex::new(Vec::new()));
         let site = Arc::new(Site {
             pages: self.pages,
             directories: self.directories,
-            seen: Arc::clone(&seen),
-            under_way: InFlightCounts::default(),
+            requests: Arc::clone(&requests),
+            in_flight: InFlightCounts::default(),
         });
-        let (http, plain) = listen(&site, "http", None).await;
-        let (https, secure) = listen(&site, "https", Some(tls)).await;
-        TestWeb { http, https, authority, certificates, seen, tasks: vec![plain, secure] }
+        let (http, http_task) = listen(&site, "http", None).await;
+        let (https, https_task) = listen(&site, "https", Some(tls)).await;
+        TestWeb { http, https, authority, certificates, requests, tasks: vec![http_task, https_task] }
     }
 }
 
@@ -223,39 +226,39 @@ async fn listen(
     tls: Option<TlsFiles>,
 ) -> (SocketAddr, JoinHandle<()>) {
     let config = ServerConfig { tls, ..ServerConfig::new("127.0.0.1:0") };
-    let server = Server::bind(config).await.expect("a free loopback port");
+    let server = Server::bind(config).await.expect("there is a free port");
     let addr = server.local_addr();
     let site = Arc::clone(site);
     let handler = move |request| {
         let site = Arc::clone(&site);
-        async move { site.answer(scheme, request).await }
+        async move { site.respond(scheme, request).await }
     };
     let task = tokio::spawn(async move {
-        // It is ended by dropping the world, so there is nothing to report.
+        // The task is aborted when the web is dropped.
         let _ = server.run(handler, std::future::pending()).await;
     });
     (addr, task)
 }
 
-/// State that both listeners share.
+/// The state that both listeners share.
 struct Site {
-    pages: HashMap<String, Answer>,
+    pages: HashMap<String, Handler>,
     directories: HashMap<String, PathBuf>,
-    seen: Arc<Mutex<Vec<ReceivedRequest>>>,
-    under_way: InFlightCounts,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
+    in_flight: InFlightCounts,
 }
 
-/// Counts the requests of each host that are under way.
+/// The number of requests in flight, by host.
 #[derive(Debug, Clone, Default)]
 struct InFlightCounts(Arc<Mutex<HashMap<String, usize>>>);
 
-/// One of them, until it is answered or its client is gone.
+/// The guard of one request in flight, which counts until the response is ready or the client disconnects.
 struct InFlightGuard(InFlightCounts, String);
 
 impl InFlightCounts {
-    /// Counts one more, and returns how many there are with it.
+    /// Counts one more request of a host, and returns the new count.
     fn enter(&self, host: &str) -> (usize, InFlightGuard) {
-        let mut hosts = lock(&self.0);
+        let mut hosts = self.0.lock();
         let count = hosts.entry(host.to_owned()).or_default();
         *count += 1;
         (*count, InFlightGuard(self.clone(), host.to_owned()))
@@ -264,41 +267,47 @@ impl InFlightCounts {
 
 impl Drop for InFlightGuard {
     fn drop(&mut self) {
-        if let Some(count) = lock(&self.0.0).get_mut(&self.1) {
+        if let Some(count) = self.0.0.lock().get_mut(&self.1) {
             *count -= 1;
         }
     }
 }
 
 impl Site {
-    async fn answer(&self, scheme: &str, request: Request<ServerBody>) -> Response<Body> {
+    async fn respond(&self, scheme: &str, request: Request<ServerBody>) -> Response<Body> {
         let (parts, body) = request.into_parts();
-        let named = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
+        let by_header = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
         let authority =
-            named.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str)).unwrap_or_default();
+            by_header.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str)).unwrap_or_default();
         let authority = authority.to_ascii_lowercase();
         let target = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         let url = format!("{scheme}://{authority}{target}");
         let timeout = BodyTimeout { idle: Duration::from_secs(5), total: Duration::from_secs(30) };
-        let body = body.read(MAX_BODY, timeout).await.unwrap_or_default();
-        let (at_once, _under_way) = self.under_way.enter(&authority);
-        let seen = ReceivedRequest {
+        let body = body.read(MAX_BODY_BYTES, timeout).await.unwrap_or_default();
+        let (in_flight, _guard) = self.in_flight.enter(&authority);
+        let request = ReceivedRequest {
             method: parts.method,
             url,
             headers: parts.headers,
             body,
-            at: Instant::now(),
-            at_once,
+            received_at: Instant::now(),
+            in_flight,
         };
-        lock(&self.seen).push(seen.clone());
+        self.requests.lock().push(request.clone());
         let host = authority.rsplit_once(':').map_or(authority.as_str(), |(host, _)| host);
-        self.find(&seen, host, parts.uri.path(), parts.uri.query()).await.respond().await
+        self.find_page(&request, host, parts.uri.path(), parts.uri.query()).await.respond().await
     }
 
-    async fn find(&self, seen: &ReceivedRequest, host: &str, path: &str, query: Option<&str>) -> Page {
+    async fn find_page(
+        &self,
+        request: &ReceivedRequest,
+        host: &str,
+        path: &str,
+        query: Option<&str>,
+    ) -> Page {
         let exact = self.pages.get(&key(host, path, query));
-        if let Some(answer) = exact.or_else(|| self.pages.get(&key(host, path, None))) {
-            return answer(seen);
+        if let Some(handler) = exact.or_else(|| self.pages.get(&key(host, path, None))) {
+            return handler(request);
         }
         match self.directories.get(host) {
             Some(root) => files::serve(root, path).await,
@@ -314,10 +323,6 @@ fn key(host: &str, path: &str, query: Option<&str>) -> String {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Drop for TestWeb {
     fn drop(&mut self) {
         for task in &self.tasks {
@@ -328,12 +333,15 @@ impl Drop for TestWeb {
 
 impl fmt::Debug for TestWeb {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("World").field("http", &self.http).field("https", &self.https).finish_non_exhaustive()
+        f.debug_struct("TestWeb")
+            .field("http", &self.http)
+            .field("https", &self.https)
+            .finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for TestWebBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WorldBuilder").field("hosts", &self.hosts).finish_non_exhaustive()
+        f.debug_struct("TestWebBuilder").field("hosts", &self.hosts).finish_non_exhaustive()
     }
 }

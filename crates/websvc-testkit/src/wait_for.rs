@@ -1,19 +1,19 @@
-//! Waiting for what comes by itself, but not forever.
+//! Waiting for a condition, with a time limit.
 
 use std::time::{Duration, Instant};
 
-/// How long a test waits for what should be there any moment. A test that waited forever would take the whole run with
-/// it and leave nothing but its name.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The maximum time that a test waits. Without a limit, the test run would hang without a message.
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
-/// Waits until something is so, by the clock of the machine: that of the runtime may have been stopped.
+/// Waits until a condition is met. The limit uses the clock of the machine, because the clock of the runtime may be
+/// paused.
 ///
 /// # Panics
-/// When it is not so within a minute, naming what was waited for.
-pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "after {PATIENCE:?} it is not so that {what}");
+/// If the condition is not met within a minute; the message contains `condition`.
+pub async fn until(condition: &str, mut is_met: impl FnMut() -> bool) {
+    let deadline = Instant::now() + MAX_WAIT;
+    while !is_met() {
+        assert!(Instant::now() < deadline, "not met within {MAX_WAIT:?}: {condition}");
         tokio::task::yield_now().await;
     }
 }

@@ -57,7 +57,7 @@ async fn an_artifact_is_stored_and_read_by_a_url_that_the_service_accepts() {
     assert_eq!((read.status, &*read.body), (StatusCode::OK, &b"picture"[..]));
     let head = fetch(Method::HEAD, signed_url(&site.artifacts, &artifact, &Method::HEAD).await).await;
     assert_eq!(head.status, StatusCode::OK);
-    assert_eq!(service.refused(), Vec::<String>::new());
+    assert_eq!(service.rejections(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -92,7 +92,7 @@ async fn a_wrong_secret_is_an_error_that_names_the_bucket_and_leaves_no_record()
     assert!(matches!(&error, ArtifactError::Bucket { bucket, .. } if bucket == FakeS3::BUCKET), "{error}");
     assert!(!format!("{error:?}").contains("wrong"), "{error:?}");
     assert_eq!(service.objects().len(), 0);
-    assert!(!service.refused().is_empty());
+    assert!(!service.rejections().is_empty());
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn a_bucket_without_room_is_an_error() {
     let service = FakeS3::start().await;
     let site = site(&service);
     site.put(b"first").await;
-    service.fill();
+    service.set_full();
     let artifacts = site.artifacts.of("default", Retention::Stored);
     let error = artifacts.put(ArtifactKind::Png, Bytes::from_static(b"second"), DAY).await.unwrap_err();
     assert!(matches!(error, ArtifactError::Bucket { .. }), "{error}");
@@ -112,7 +112,7 @@ async fn a_bucket_without_room_is_an_error() {
 async fn a_service_that_is_busy_is_asked_again() {
     let service = FakeS3::start().await;
     let site = site(&service);
-    service.be_busy(2);
+    service.fail_next_requests(2);
     site.put(b"picture").await;
     assert_eq!(service.objects().len(), 1);
 }
@@ -121,7 +121,7 @@ async fn a_service_that_is_busy_is_asked_again() {
 async fn an_error_says_what_the_service_said() {
     let service = FakeS3::start().await;
     let site = site(&service);
-    service.fill();
+    service.set_full();
     let artifacts = site.artifacts.of("default", Retention::Stored);
     let error = artifacts.put(ArtifactKind::Png, Bytes::from_static(b"picture"), DAY).await.unwrap_err();
     let source = std::error::Error::source(&error).unwrap().to_string();

@@ -36,10 +36,10 @@ fn numbers(receiver: &FakeSyslog) -> Vec<u32> {
 async fn check(receiver: FakeSyslog, sink: Sink) {
     let delivering = Delivering::start(vec![sink]);
     record(&delivering.audit, 0..20);
-    receiver.received(20).await;
+    receiver.wait_for_messages(20).await;
     record(&delivering.audit, 20..25);
     delivering.stop_and_wait().await;
-    receiver.received(25).await;
+    receiver.wait_for_messages(25).await;
     assert_eq!(numbers(&receiver), Vec::from_iter(0..25));
 }
 
@@ -101,7 +101,7 @@ async fn events_are_sent_over_tls_if_the_certificate_matches_the_host() {
     };
     let error = sink("tls://other.test").check().await.unwrap_err();
     assert_eq!(error.to_string(), "TLS connection failed");
-    check(FakeSyslog::of(streams), sink("tls://siem.test")).await;
+    check(FakeSyslog::from_streams(streams), sink("tls://siem.test")).await;
     accepting.abort();
 }
 
@@ -111,9 +111,9 @@ async fn restarted_receiver_gets_all_events_in_order() {
     let port = receiver.port();
     let delivering = Delivering::start(vec![sink(&format!("tcp://127.0.0.1:{port}"))]);
     record(&delivering.audit, 0..10);
-    receiver.received(10).await;
+    receiver.wait_for_messages(10).await;
     let before = numbers(&receiver);
-    receiver.end().await;
+    receiver.stop().await;
     record(&delivering.audit, 10..200);
     until("the failure was noticed", || delivering.audit.metrics().sinks[0].failure.is_some()).await;
     let receiver = FakeSyslog::tcp(port).await;

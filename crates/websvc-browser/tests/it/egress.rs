@@ -318,6 +318,6 @@ async fn a_proxy_of_the_operator_is_used_for_everything() {
     let url = format!("socks5://{}", proxy.addr).parse().unwrap();
     let request = RenderRequest { proxy: Some(Proxy::new(&url).unwrap()), ..request("http://a.test/") };
     assert!(stage.open(&request).await.unwrap().html.contains("words"));
-    assert!(proxy.asked().len() >= 2, "{:?}", proxy.asked());
+    assert!(proxy.requests().len() >= 2, "{:?}", proxy.requests());
     stage.browser.stop().await;
 }

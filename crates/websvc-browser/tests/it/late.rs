@@ -24,7 +24,7 @@ async fn check(cases: &[(&str, &str)]) {
         .page("http://a.test/one", Page::text("one").delay(Duration::from_millis(60)))
         .page("http://a.test/two", Page::text("two").delay(Duration::from_millis(200)))
         .page("http://a.test/three", Page::text("three"))
-        .page("http://a.test/never", Page::silence())
+        .page("http://a.test/never", Page::unresponsive())
         .page("http://a.test/next", page("later(300).then(() => show('next'))"));
     for (at, (script, _)) in cases.iter().enumerate() {
         world = world.page(&format!("http://a.test/case{at}"), page(script));

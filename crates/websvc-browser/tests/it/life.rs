@@ -14,7 +14,7 @@ fn world() -> TestWebBuilder {
     TestWeb::builder()
         .page("http://a.test/", Page::html("<p>a page of some words, enough to be taken for one</p>"))
         .page("http://a.test/slow", Page::html("<p>slow</p>").delay(Duration::from_secs(3)))
-        .page("http://a.test/never", Page::silence())
+        .page("http://a.test/never", Page::unresponsive())
         .page("http://a.test/alive", Page::html("<p>alive</p><script>fetch('/beat')</script>"))
 }
 
@@ -58,7 +58,7 @@ async fn pages_that_are_open_when_it_is_stopped_fail_and_start_nothing() {
     let Some(stage) = stage(world()).await else { return };
     let browser = stage.browser.clone();
     let in_flight = tokio::spawn(async move { browser.render(&request("http://a.test/never")).await });
-    stage.world.asked("http://a.test/never").await;
+    stage.world.wait_for_request("http://a.test/never").await;
     stage.browser.stop().await;
     let failed = in_flight.await.unwrap();
     assert!(matches!(failed, Err(BrowserError::Crashed | BrowserError::Navigation { .. })), "{failed:?}");
@@ -101,7 +101,7 @@ async fn a_killed_chromium_loses_only_the_pages_that_have_begun() {
     let is_first = AtomicBool::new(true);
     let late = "http://a.test/late";
     let world = world().page_with(late, move |_| {
-        if is_first.swap(false, Ordering::AcqRel) { Page::silence() } else { Page::html("<p>late</p>") }
+        if is_first.swap(false, Ordering::AcqRel) { Page::unresponsive() } else { Page::html("<p>late</p>") }
     });
     let Some(stage) = stage(world).await else { return };
     stage.render("http://a.test/").await;
@@ -111,8 +111,8 @@ async fn a_killed_chromium_loses_only_the_pages_that_have_begun() {
         let browser = stage.browser.clone();
         tokio::spawn(async move { browser.render(&request).await })
     });
-    stage.world.asked("http://a.test/beat").await;
-    stage.world.asked(late).await;
+    stage.world.wait_for_request("http://a.test/beat").await;
+    stage.world.wait_for_request(late).await;
     kill_process(chromium, Signal::KILL).unwrap();
     let lost = begun.await.unwrap();
     assert!(matches!(lost, Err(BrowserError::Crashed)), "{lost:?}");
@@ -131,7 +131,7 @@ async fn a_crashed_tab_loses_only_itself() {
     let browser = stage.browser.clone();
     let waiting = RenderRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/large") };
     let in_flight = tokio::spawn(async move { browser.render(&waiting).await });
-    stage.world.asked("http://a.test/beat").await;
+    stage.world.wait_for_request("http://a.test/beat").await;
     let renderers = renderers_of(pid(&stage.browser.status().await));
     let largest = renderers.into_iter().max_by_key(|process| pages_in_memory(*process));
     kill_process(largest.unwrap(), Signal::KILL).unwrap();
@@ -184,7 +184,7 @@ async fn a_place_is_waited_for_until_the_deadline_and_no_longer() {
     stage.render("http://a.test/").await;
     let browser = stage.browser.clone();
     let slow = tokio::spawn(async move { browser.render(&request("http://a.test/slow")).await });
-    stage.world.asked("http://a.test/slow").await;
+    stage.world.wait_for_request("http://a.test/slow").await;
     let busy = stage.open(&within("http://a.test/", Duration::from_millis(300))).await;
     assert!(matches!(busy, Err(BrowserError::Busy { .. })), "{busy:?}");
     assert!(stage.render("http://a.test/").await.html.contains("a page of some words"));
@@ -198,7 +198,7 @@ async fn a_dropped_request_leaves_its_place() {
     let stage = stage_with(world(), BrowserConfig { concurrency: 1, ..config }).await.unwrap();
     let browser = stage.browser.clone();
     let dropped = tokio::spawn(async move { browser.render(&request("http://a.test/never")).await });
-    stage.world.asked("http://a.test/never").await;
+    stage.world.wait_for_request("http://a.test/never").await;
     dropped.abort();
     assert!(stage.render("http://a.test/").await.html.contains("a page of some words"));
     assert_eq!(stage.at_rest().await.pages, 0);

@@ -24,7 +24,7 @@ async fn open_large(world: websvc_testkit::TestWebBuilder, config: BrowserConfig
     let world = world.page(BESIDE, Page::html(beside)).page(BEAT, Page::text(""));
     let stage = stage_with(world, config).await.unwrap();
     let neighbor = open(&stage, BESIDE);
-    stage.world.asked(BEAT).await;
+    stage.world.wait_for_request(BEAT).await;
     let chromium = stage.browser.status().await.process;
     let large = open(&stage, LARGE);
     let mut peak = 0;
@@ -35,7 +35,7 @@ async fn open_large(world: websvc_testkit::TestWebBuilder, config: BrowserConfig
     }
     let failure = large.await.unwrap().expect_err("the page takes too much memory");
     assert!(peak < PEAK_BYTES, "{} MiB", peak / MIB);
-    stage.world.forget();
+    stage.world.clear_requests();
     // The neighbor still beats, in the same browser.
     until("the neighbor beats or has ended", || stage.world.count(BEAT) > 0 || neighbor.is_finished()).await;
     assert!(!neighbor.is_finished(), "{:?}", neighbor.await.map(|end| end.map(|page| page.status)));

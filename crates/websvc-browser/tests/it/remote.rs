@@ -239,7 +239,7 @@ async fn a_lost_connection_fails_the_pages_that_have_begun_and_the_next_ones_wor
     let browser = stage.browser.clone();
     let waiting = RenderRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/alive") };
     let in_flight = tokio::spawn(async move { browser.render(&waiting).await });
-    stage.world.asked("http://a.test/beat").await;
+    stage.world.wait_for_request("http://a.test/beat").await;
     cut.notify_waiters();
     let lost = in_flight.await.unwrap();
     assert!(matches!(lost, Err(BrowserError::Crashed)), "{lost:?}");
@@ -254,11 +254,11 @@ async fn a_lost_connection_fails_the_pages_that_have_begun_and_the_next_ones_wor
 #[tokio::test]
 async fn pages_that_are_open_when_it_is_stopped_fail_and_connect_nothing() {
     let Some(chromium) = Chromium::start(FLAGS) else { return };
-    let world = world().page("http://a.test/never", Page::silence());
+    let world = world().page("http://a.test/never", Page::unresponsive());
     let stage = stage(world, remote(&chromium.socket)).await;
     let browser = stage.browser.clone();
     let in_flight = tokio::spawn(async move { browser.render(&request("http://a.test/never")).await });
-    stage.world.asked("http://a.test/never").await;
+    stage.world.wait_for_request("http://a.test/never").await;
     stage.browser.stop().await;
     let failed = in_flight.await.unwrap();
     assert!(matches!(failed, Err(BrowserError::Crashed)), "{failed:?}");
@@ -305,7 +305,7 @@ async fn two_services_share_a_browser_and_nothing_else() {
     let waiting = RenderRequest { wait_for: Duration::from_secs(2), ..request("http://a.test/cookie") };
     let browser = one.browser.clone();
     let open = tokio::spawn(async move { browser.render(&waiting).await });
-    one.world.asked("http://a.test/cookie").await;
+    one.world.wait_for_request("http://a.test/cookie").await;
     let rendered = other.render("http://a.test/").await;
     assert!(
         rendered.html.contains("of the other") && rendered.html.contains("<title>0</title>"),

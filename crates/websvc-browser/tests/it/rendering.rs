@@ -53,7 +53,7 @@ async fn a_page_that_never_rests_is_taken_as_it_is() {
         new EventSource('/events')</script>";
     let world = TestWeb::builder()
         .page("http://a.test/", Page::html(html))
-        .page("http://a.test/events", Page::silence());
+        .page("http://a.test/events", Page::unresponsive());
     let Some(stage) = stage(world).await else { return };
     let rendered = stage.open(&within("http://a.test/", Duration::from_secs(5))).await.unwrap();
     assert!(rendered.html.contains("text that is long enough"));
@@ -162,7 +162,7 @@ async fn a_download_is_no_page() {
 async fn a_page_that_hangs_or_never_comes_is_cut_at_the_deadline() {
     let world = TestWeb::builder()
         .page("http://a.test/hang", Page::html("<p>x</p><script>for (;;);</script>"))
-        .page("http://a.test/silent", Page::silence())
+        .page("http://a.test/silent", Page::unresponsive())
         .page("http://a.test/", Page::html("fine"));
     let Some(stage) = stage(world).await else { return };
     stage.render("http://a.test/").await;

@@ -229,7 +229,7 @@ async fn every_origin_that_was_visited_is_kept_and_nothing_leaves_for_it() {
         stage.world.requests().iter().map(|request| request.url.clone()).collect()
     };
     assert_eq!(hosts(&stage), ["http://a.test/", "http://b.test/"]);
-    stage.world.forget();
+    stage.world.clear_requests();
     assert_eq!(stage.finds("http://b.test/", state.clone()).await, "|second|");
     assert_eq!(hosts(&stage), ["http://b.test/"]);
     assert_eq!(stage.finds("http://a.test/", state).await, "|first|");
@@ -253,7 +253,7 @@ async fn cookies_keep_their_hosts_and_flags_and_end_with_their_time() {
             }
         }
     });
-    stage.world.forget();
+    stage.world.clear_requests();
     // What scripts cannot see is sent all the same.
     assert_eq!(stage.finds("http://a.test/", state.clone()).await, "wide=1||");
     let sent = |stage: &Stage| -> Vec<String> {

@@ -12,7 +12,7 @@ async fn indexed() -> (websvc_testkit::TestWeb, Service) {
     let world = tea_world().await;
     let service = Service::for_world(&world);
     service.index_pages(&[("listed", PAGE)]).await;
-    world.forget();
+    world.clear_requests();
     (world, service)
 }
 

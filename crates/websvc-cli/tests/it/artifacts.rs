@@ -69,7 +69,7 @@ async fn artifact_in_a_bucket_is_redirected_to() {
     assert_eq!(redirect.headers["cache-control"], "no-store");
     let response = get(&url, RedirectPolicy::Follow(1)).await;
     assert_eq!((response.status, &*response.body), (StatusCode::OK, &b"image"[..]));
-    assert_eq!(bucket.refused(), Vec::<String>::new());
+    assert_eq!(bucket.rejections(), Vec::<String>::new());
 }
 
 #[tokio::test(flavor = "multi_thread")]

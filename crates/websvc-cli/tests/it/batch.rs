@@ -173,7 +173,7 @@ async fn repeated_url_fails_like_its_page_and_is_appended_without_a_fetch() {
 async fn repeated_url_fails_when_its_document_is_unreadable() {
     let world = TestWeb::builder()
         .page("http://list.test/0", Page::html("<title>0</title><p>Page 0."))
-        .page("http://slow.test/", Page::silence())
+        .page("http://slow.test/", Page::unresponsive())
         .start()
         .await;
     let site = Site::new(&world);
@@ -266,13 +266,13 @@ async fn job_is_invisible_to_other_teams() {
 async fn cancelled_batch_keeps_its_documents() {
     let world = TestWeb::builder()
         .page("http://list.test/0", Page::html("<title>Quick</title><p>Quick."))
-        .page("http://list.test/1", Page::silence())
+        .page("http://list.test/1", Page::unresponsive())
         .start()
         .await;
     let service = Service::for_world(&world);
     let path = start(&service, json!({ "urls": urls(2) })).await;
     poll_until(&service, &path, |body| body["completed"] == 1).await;
-    world.asked("http://list.test/1").await;
+    world.wait_for_request("http://list.test/1").await;
     let cancelled = delete(&service, &path).await;
     assert_eq!(cancelled.body, json!({ "success": true, "status": "cancelled" }));
     let status = service.get(&path).await.body;
@@ -315,7 +315,7 @@ async fn following_next_of_a_running_batch_terminates() {
         .page("http://list.test/0", Page::html("<title>0</title><p>Zero."))
         .page("http://list.test/1", Page::html("<title>1</title><p>One."))
         .page("http://list.test/2", Page::html("<title>2</title><p>Two."))
-        .page("http://slow.test/", Page::silence())
+        .page("http://slow.test/", Page::unresponsive())
         .start()
         .await;
     let service = Service::for_world(&world);

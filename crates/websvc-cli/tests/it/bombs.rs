@@ -253,7 +253,7 @@ async fn body_bombs_stay_within_256_mb() {
                 Page::endless("text/html", repeated("<p>tea ", MEBIBYTE)),
                 Error("larger than 20971520"),
             ),
-            ("announced", Page::html("<p>tea").announcing(10 << 30), Error("larger than 20971520")),
+            ("announced", Page::html("<p>tea").announced_length(10 << 30), Error("larger than 20971520")),
             ("line", Page::html(repeated("tea ", 50 * MEBIBYTE)), Error("larger than 20971520")),
         ],
     )

@@ -36,7 +36,7 @@ async fn cache_commands_work_while_the_server_runs() {
     assert_eq!((&stats["pages"], &stats["maxAgeDays"]), (&json!(2), &json!(30)));
     assert!(site.succeed(&["cache", "stats"]).starts_with("2 pages, "));
 
-    world.forget();
+    world.clear_requests();
     assert_eq!(site.succeed(&["cache", "purge", "--host", "A.test"]), "1 pages removed from the cache\n");
     let deadline = Instant::now() + Duration::from_secs(20);
     while world.count("http://a.test/") == 0 {
@@ -132,7 +132,7 @@ async fn kill_while_storing_leaves_complete_pages() {
     site.serve().index_pages(&pages).await;
     let mut max = 0;
     for kill in 0..KILLS {
-        world.forget();
+        world.clear_requests();
         let service = Arc::new(site.serve());
         let search = tokio::spawn({
             let service = Arc::clone(&service);

@@ -184,7 +184,7 @@ async fn halting_world() -> (TestWeb, Arc<AtomicBool>) {
     let flag = Arc::clone(&is_released);
     let slow = move |_: &ReceivedRequest| match flag.load(Ordering::SeqCst) {
         true => Page::html("<title>Slow</title><p>Slow."),
-        false => Page::silence(),
+        false => Page::unresponsive(),
     };
     let world = TestWeb::builder().page("http://halt.test/", start).page_with("http://halt.test/slow", slow);
     (world.start().await, is_released)
@@ -207,7 +207,7 @@ async fn run_until_signal(
     });
     // The command handles signals once it has printed the job.
     let (mut stderr, mut text) = first_line.await.unwrap();
-    world.asked("http://halt.test/slow").await;
+    world.wait_for_request("http://halt.test/slow").await;
     signal(&process, name);
     let process_end = tokio::task::spawn_blocking(move || {
         let status = wait(&mut process);
@@ -241,7 +241,7 @@ async fn interrupted_or_killed_crawl_resumes() {
         // A new crawl of the site does not resume it.
         let other = run(&site, &["crawl", "halt.test", "--depth", "0", "--json"]).await;
         assert!(other.status.success(), "{}", stdout_and_stderr(&other).1);
-        world.forget();
+        world.clear_requests();
         is_released.store(true, Ordering::SeqCst);
         let output = run(&site, &["crawl", "--resume", &id, "--output", out]).await;
         assert!(output.status.success(), "{name}: {}", stdout_and_stderr(&output).1);
@@ -266,7 +266,7 @@ async fn interrupt_cancels_own_server_crawl_and_leaves_a_resumed_one() {
     assert!(!status.success() && stderr.contains("was cancelled"), "{stderr}");
     let status = service.get(&format!("/v2/crawl/{}", id_in(&stderr))).await.body;
     assert_eq!(status["status"], "cancelled", "{status}");
-    world.forget();
+    world.clear_requests();
     let started = service.post("/v2/crawl", r#"{"url": "http://halt.test/"}"#).await.body;
     let id = started["id"].as_str().unwrap();
     let resume = [&["crawl", "--resume", id], server_args.as_slice()].concat();
@@ -281,7 +281,7 @@ async fn interrupt_cancels_own_server_crawl_and_leaves_a_resumed_one() {
 async fn jsonl_lines_are_written_as_pages_complete() {
     let world = TestWeb::builder()
         .page("http://halt.test/", Page::html("<title>Start</title><p>Start. <a href=/never>Never</a>"))
-        .page("http://halt.test/never", Page::silence())
+        .page("http://halt.test/never", Page::unresponsive())
         .start()
         .await;
     let site = Site::new(&world);

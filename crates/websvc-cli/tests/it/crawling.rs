@@ -306,7 +306,7 @@ async fn crawl_that_cannot_start_fails_with_the_error_of_its_start() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn running_crawls_are_listed_and_cancelled() {
-    let world = TestWeb::builder().page("http://slow.test/", Page::silence()).start().await;
+    let world = TestWeb::builder().page("http://slow.test/", Page::unresponsive()).start().await;
     let service = Service::for_world(&world);
     let path = start_at(&service, START, json!({ "url": "http://slow.test/", "limit": 5 })).await;
     for list in ["/v2/crawl/active", "/v2/crawl/ongoing"] {

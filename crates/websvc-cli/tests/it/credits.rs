@@ -250,7 +250,7 @@ async fn timed_out_search_is_charged_for_completed_scans() {
     const SCANNER: &str = "http://scanner.test/scan";
     let world = TestWeb::builder()
         .page_with(SCANNER, |request| match String::from_utf8_lossy(&request.body).contains("slow") {
-            true => Page::silence(),
+            true => Page::unresponsive(),
             false => Page::new("application/json", json!({ "score": 1 }).to_string()),
         })
         .start()

@@ -33,7 +33,7 @@ async fn deadline_holds_for_slow_hosts() {
     let slowly = Page::html("<p>tea".repeat(1_000)).slow(1, Duration::from_millis(100));
     let world = TestWeb::builder()
         .page("http://slow.test/body", slowly)
-        .page("http://slow.test/head", Page::silence())
+        .page("http://slow.test/head", Page::unresponsive())
         .page("http://slow.test/late", Page::html("<p>late").delay(Duration::from_secs(60)))
         .page("http://slow.test/round", Page::redirect(302, "/head"))
         .page("http://slow.test/onward", Page::html("<meta http-equiv=refresh content='0;url=/head'>"))

@@ -262,7 +262,7 @@ async fn proxies_are_connected_to_without_a_request() {
     let output = mixed.command(&["doctor"]).output().unwrap();
     assert!(!String::from_utf8_lossy(&output.stdout).contains("secret-password"));
     with_pool(&[unreachable]).check("proxy.enhanced", "problem", "0 of 1");
-    assert!(proxy.asked().is_empty());
+    assert!(proxy.requests().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

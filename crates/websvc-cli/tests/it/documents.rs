@@ -208,7 +208,7 @@ async fn document_bomb_is_an_error_of_its_result_only() {
     let hit = scrape(&service, json!({"formats": ["markdown"], "timeout": 30_000}), BOMB).await;
     assert!(started.elapsed() < Duration::from_secs(31), "{:?}", started.elapsed());
     let error = hit["metadata"]["error"].as_str().unwrap_or_default();
-    assert!(error.contains("exceeds what a worker may use"), "{hit}");
+    assert!(error.contains("exceeds the limits of a document worker"), "{hit}");
     let hit = scrape(&service, json!({"formats": ["markdown"]}), LOCKED).await;
     assert!(hit["metadata"]["error"].as_str().unwrap_or_default().contains("needs a password"), "{hit}");
     let hit = scrape(&service, json!({"formats": ["markdown"]}), PDF).await;
@@ -225,7 +225,7 @@ async fn unreadable_files_have_errors_that_name_the_format() {
             "SCRAPE_UNSUPPORTED_FILE_ERROR: a Word file of before 2007 (.doc) is not read: save it as .docx",
         ),
         // The reader fails on a sheet without its part.
-        (LOST, "SCRAPE_UNSUPPORTED_FILE_ERROR: the xlsb file is damaged: its reader does not understand it"),
+        (LOST, "SCRAPE_UNSUPPORTED_FILE_ERROR: the xlsb file is damaged: the reader failed on its content"),
         (HALF, "SCRAPE_UNSUPPORTED_FILE_ERROR: the docx file is damaged: "),
         (NOTHING, "SCRAPE_UNSUPPORTED_FILE_ERROR: the pdf file is damaged: it is empty"),
     ] {

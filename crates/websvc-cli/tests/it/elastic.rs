@@ -31,7 +31,7 @@ fn serve(site: &Site, providers: &str) -> Service {
 }
 
 fn server() -> FakeElasticsearch {
-    FakeElasticsearch::new("pages").open_to("ApiKey secret")
+    FakeElasticsearch::new("pages").require_authorization("ApiKey secret")
 }
 
 /// Writes a file with pages to import, and returns its path.
@@ -124,7 +124,7 @@ async fn rejected_mirror_pages_are_reported() {
     let world = es.serve(TestWeb::builder(), "http://es.test").start().await;
     let site = Site::new(&world);
     let file = tea_pages(&site);
-    es.refuse("black");
+    es.reject_urls_with("black");
     let output = command(&site, &["index", "import", &file], r#"["es"]"#).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{errors}");
@@ -185,8 +185,8 @@ async fn failed_source_is_a_warning_and_empty_sources_are_not() {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_slow_sources_time_out() {
     let world = TestWeb::builder()
-        .page(SEARCH, Page::silence())
-        .page("http://es.test/pages/_search", Page::silence())
+        .page(SEARCH, Page::unresponsive())
+        .page("http://es.test/pages/_search", Page::unresponsive())
         .start()
         .await;
     let site = Site::new(&world);

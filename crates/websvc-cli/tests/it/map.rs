@@ -43,7 +43,7 @@ async fn map_works_in_both_versions_and_costs_one_credit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_maps_have_codes_and_cost_nothing() {
-    let world = TestWeb::builder().page("http://slow.test/robots.txt", Page::silence()).start().await;
+    let world = TestWeb::builder().page("http://slow.test/robots.txt", Page::unresponsive()).start().await;
     let site = Site::new(&world);
     let service = site.serve();
     for (body, status, code) in [

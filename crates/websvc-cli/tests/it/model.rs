@@ -97,7 +97,7 @@ async fn json_format_extracts_data_by_its_schema() {
     assert_eq!(body["data"]["json"], json!({ "tea": "sencha", "euros": 12 }));
     assert_eq!((body.get("warning"), body["data"].get("markdown")), (None, None), "{body}");
     assert_eq!(body["data"]["metadata"]["creditsUsed"], 1 + 4);
-    let words = FakeModel::words(&test.model_requests(CHAT)[0]);
+    let words = FakeModel::prompt_text(&test.model_requests(CHAT)[0]);
     for part in ["the price", "<web-content>", "Sencha is a green tea", "is an instruction to you"] {
         assert!(words.contains(part), "{words}");
     }
@@ -112,9 +112,9 @@ async fn invalid_extracted_data_is_corrected_once_or_omitted() {
     let test = ModelTest::new([wrong(), right]).await;
     let body = test.scrape(json_format()).await;
     assert_eq!(body["data"]["json"]["euros"], 12, "{body}");
-    let second_request = FakeModel::words(&test.model_requests(CHAT)[1]);
+    let second_request = FakeModel::prompt_text(&test.model_requests(CHAT)[1]);
     assert!(second_request.contains("/euros"), "{second_request}");
-    test.model.then([wrong(), wrong()]);
+    test.model.push_responses([wrong(), wrong()]);
     let body = test.scrape(json_format()).await;
     assert_eq!(body["data"]["json"], Value::Null);
     assert!(body["data"].as_object().unwrap().contains_key("json"));
@@ -131,7 +131,7 @@ async fn model_failure_is_a_warning_and_the_page_is_returned() {
         (FakeModel::text("I would rather not."), "no JSON"),
         (FakeModel::text(r#"{"all":[{"tea":"sencha","euros":12},{"tea":"roo"#), "no end"),
         (cut_off(r#"{"tea":"sencha","euros":12}"#), "cut off"),
-        (Page::silence(), "did not answer"),
+        (Page::unresponsive(), "did not answer"),
         (endless, "too large"),
     ] {
         let test = ModelTest::with([page], &[("WEBSVC__LLM__TIMEOUT_MS", "1500")]).await;
@@ -169,7 +169,7 @@ async fn page_text_never_enters_the_instructions() {
     let test = ModelTest::new([wrong(), wrong()]).await;
     test.scrape(json_format()).await;
     let second_request = &test.model_requests(CHAT)[1];
-    let words = FakeModel::words(second_request);
+    let words = FakeModel::prompt_text(second_request);
     let (instructions, _) = words.split_once("<web-content>\n").unwrap();
     assert!(!instructions.contains("PWNED"), "{instructions}");
     assert!(words.contains("/properties/euros/type"), "{words}");
@@ -232,7 +232,7 @@ async fn generated_formats_use_the_clean_content() {
     assert_eq!((&body["data"]["summary"], body["data"].get("markdown")), (&json!("Tea."), None), "{body}");
     assert_eq!(body.get("warning"), None, "{body}");
     let requests = test.model_requests(CHAT);
-    let words = FakeModel::words(&requests[1]);
+    let words = FakeModel::prompt_text(&requests[1]);
     assert!(requests.len() == 2 && words.contains("Rooibos") && !words.contains("PWNED"), "{words}");
     let body = test.scrape(json!({ "formats": ["html"], "onlyCleanContent": true })).await;
     assert!(body["warning"].as_str().unwrap().contains("onlyCleanContent: no format"), "{body}");

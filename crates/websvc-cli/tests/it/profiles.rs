@@ -114,7 +114,7 @@ async fn profile_is_visible_to_its_team_and_name_only() {
     assert_eq!(browser.visit(&read_only("other")).await, WITHOUT_DATA);
     assert_eq!(browser.visit(&json!({"waitFor": 1})).await, WITHOUT_DATA);
     // Pages with a profile are neither cached nor indexed.
-    browser.world.forget();
+    browser.world.clear_requests();
     assert_eq!(browser.visit(&read_only("guest")).await, WITH_DATA);
     assert_eq!(browser.world.count("http://shop.test/"), 1);
     for words in ["cookiecanary", "localcanary", "basecanary"] {

@@ -54,7 +54,7 @@ async fn results_have_the_requested_formats() {
 async fn missing_formats_fetch_no_page_and_add_no_fields() {
     let world = tea_world().await;
     let service = indexed(&world).await;
-    world.forget();
+    world.clear_requests();
     let response = service.search(json!({"query": "green", "scrapeOptions": {}})).await;
     let hit = result(&response.body, "http://tea.test/green.html");
     let keys: Vec<&String> = hit.as_object().unwrap().keys().collect();
@@ -69,7 +69,7 @@ async fn second_search_is_served_from_the_cache() {
     let service = indexed(&world).await;
     let request = json!({"query": "green", "scrapeOptions": {"formats": ["markdown"]}});
     service.search(request.clone()).await;
-    world.forget();
+    world.clear_requests();
     let response = service.search(request).await;
     let hit = result(&response.body, "http://tea.test/green.html");
     assert_eq!(hit["metadata"]["cacheState"], json!("hit"), "{hit}");
@@ -135,7 +135,7 @@ async fn slow_pages_do_not_delay_the_response() {
 async fn min_age_and_lockdown_use_only_the_cache() {
     let world = tea_world().await;
     let service = indexed(&world).await;
-    world.forget();
+    world.clear_requests();
     let search = |options: Value| json!({"query": "green", "scrapeOptions": options});
     let response = service.search(search(json!({"formats": ["markdown"], "minAge": 1}))).await;
     assert_eq!((response.status.as_u16(), &response.body["code"]), (404, &json!("SCRAPE_NO_CACHED_DATA")));

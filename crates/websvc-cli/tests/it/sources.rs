@@ -20,7 +20,7 @@ fn instance() -> FakeSearxng {
 }
 
 async fn world_of(instance: FakeSearxng) -> TestWeb {
-    TestWeb::builder().page_with(SEARCH, move |request| instance.answer(request)).start().await
+    TestWeb::builder().page_with(SEARCH, move |request| instance.respond(request)).start().await
 }
 
 /// Starts a service with these `search.providers`, and with the fake instance as `search.searxng`.
@@ -40,7 +40,7 @@ fn urls(body: &Value) -> Vec<&str> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn index_and_searxng_results_are_merged() {
-    let world = world_of(instance().silent_engine("google", "timeout")).await;
+    let world = world_of(instance().unresponsive_engine("google", "timeout")).await;
     let site = Site::new(&world);
     let service = serve(&site, r#"["index", "searxng"]"#);
     let documents = json!({"documents": [
@@ -83,7 +83,7 @@ async fn failed_source_is_a_warning_and_alone_an_error() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn readiness_reports_the_state_of_every_source() {
-    let world = world_of(FakeSearxng::new().limited("60")).await;
+    let world = world_of(FakeSearxng::new().rate_limited("60")).await;
     let site = Site::new(&world);
     let service = serve(&site, r#"["index", "searxng"]"#);
     let response = service.get("/ready").await;
@@ -111,7 +111,7 @@ async fn empty_source_returns_empty_lists() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_source_is_a_warning_and_alone_a_timeout() {
-    let world = TestWeb::builder().page(SEARCH, Page::silence()).start().await;
+    let world = TestWeb::builder().page(SEARCH, Page::unresponsive()).start().await;
     let site = Site::new(&world);
     let service = serve(&site, r#"["index", "searxng"]"#);
     let response = service.search(json!({"query": "tea", "timeout": 1000})).await;
@@ -128,7 +128,7 @@ async fn slow_source_is_a_warning_and_alone_a_timeout() {
 async fn configured_loopback_source_is_reached_and_other_ports_are_not() {
     let instance = FakeSearxng::new().results("general", vec![result("http://127.0.0.1:1/", "Tea")]);
     let world = TestWeb::builder()
-        .page_with("http://127.0.0.1/search", move |request| instance.answer(request))
+        .page_with("http://127.0.0.1/search", move |request| instance.respond(request))
         .start()
         .await;
     let site = Site::new(&world);

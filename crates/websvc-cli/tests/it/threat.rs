@@ -43,7 +43,7 @@ impl FakeScanner {
                 Page::new("application/json", json!({ "score": score }).to_string())
             }
             ScannerState::Failing => Page::text("down").status(500),
-            ScannerState::Hanging => Page::silence(),
+            ScannerState::Hanging => Page::unresponsive(),
             ScannerState::Garbage => Page::html("<p>not a verdict"),
         })
     }
@@ -59,7 +59,7 @@ fn scans(world: &TestWeb) -> Vec<String> {
     let mut urls: Vec<_> =
         world.requests().iter().filter(|request| request.url == SCANNER).map(scanned_url).collect();
     urls.sort();
-    world.forget();
+    world.clear_requests();
     urls
 }
 
@@ -276,7 +276,7 @@ async fn page_redirecting_to_a_blocked_url_fails_and_is_not_stored() {
         assert_eq!(test.world.count(blocked), 0, "{blocked} was requested");
     }
     // The scan of the redirect target is charged, too: two URLs, one result, no page.
-    test.world.forget();
+    test.world.clear_requests();
     let body = json!({ "query": "kukicha", "scrapeOptions": { "formats": ["markdown"] } });
     assert_eq!(test.search(&key, body).await.body["creditsUsed"], 2 + 2 * 2);
     // The blocked page is not cached for teams that may fetch it.
@@ -344,7 +344,7 @@ async fn failing_scanner_opens_the_breaker_and_is_counted() {
     let test = ThreatTest::new(&settings).await;
     let key = test.protected_team();
     test.scanner.set_state(ScannerState::Failing);
-    test.world.forget();
+    test.world.clear_requests();
     for _ in 0..3 {
         assert!(urls(&test.search(&key, json!({ "query": "oolong" })).await).is_empty());
     }
@@ -408,7 +408,7 @@ async fn zero_retention_request_leaves_no_verdict_and_no_trace() {
     let engine = FakeSearxng::new().results("general", vec![result(&fine), result(&risky)]);
     let (scanner, logs) = (FakeScanner::new(), tempfile::tempdir().unwrap());
     let world =
-        scanner.serve(web()).page_with("http://searx.test/search", move |request| engine.answer(request));
+        scanner.serve(web()).page_with("http://searx.test/search", move |request| engine.respond(request));
     let world = world.start().await;
     let site = Site::new(&world);
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);

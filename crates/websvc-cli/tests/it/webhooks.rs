@@ -412,7 +412,8 @@ async fn webhook_redirect_is_not_followed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hanging_receiver_delays_no_job_or_other_receiver() {
-    let builder = TestWeb::builder().page("http://hang.test/in", Page::silence()).page(HOOK, Page::text(""));
+    let builder =
+        TestWeb::builder().page("http://hang.test/in", Page::unresponsive()).page(HOOK, Page::text(""));
     let builder = (0..12).fold(builder, |world, number| {
         world.page(
             &format!("http://list.test/{number}"),
@@ -422,7 +423,7 @@ async fn hanging_receiver_delays_no_job_or_other_receiver() {
     let world = builder.start().await;
     let service = Service::for_world(&world);
     let slow = start_at(&service, BATCH, json!({ "urls": urls(12), "webhook": "http://hang.test/in" })).await;
-    world.asked("http://hang.test/in").await;
+    world.wait_for_request("http://hang.test/in").await;
     let serve_with_fast_retries =
         start_at(&service, BATCH, json!({ "urls": urls(6), "webhook": HOOK })).await;
     until("the other receiver has all events", || received(&world).len() >= 8).await;
@@ -438,8 +439,9 @@ async fn hanging_receiver_delays_no_job_or_other_receiver() {
 #[tokio::test(flavor = "multi_thread")]
 async fn team_queue_status_counts_job_pages() {
     let builder = TestWeb::builder();
-    let builder = (0..5)
-        .fold(builder, |world, number| world.page(&format!("http://list.test/{number}"), Page::silence()));
+    let builder = (0..5).fold(builder, |world, number| {
+        world.page(&format!("http://list.test/{number}"), Page::unresponsive())
+    });
     let world = builder.start().await;
     let site = Site::new(&world);
     let mut service = site.serve();

@@ -17,7 +17,7 @@ pub(crate) const BATCH: &str = "/v2/batch/scrape";
 
 /// Starts a site of `pages` pages, and a page that never responds.
 async fn site_of(pages: usize, response_time: Duration, text: &str) -> TestWeb {
-    let mut world = TestWeb::builder().page("http://slow.test/", Page::silence());
+    let mut world = TestWeb::builder().page("http://slow.test/", Page::unresponsive());
     for number in 0..pages {
         let page = Page::html(format!("<title>{number}</title><p>Page {number}. {text}</p>"));
         world = world.page(&format!("http://list.test/{number}"), page.delay(response_time));

@@ -209,7 +209,7 @@ async fn unchanged_pages_are_revalidated_without_a_transfer() {
     assert_eq!((again.report.pages, again.report.unchanged), (3, 2));
     assert_eq!(again.documents, first.documents);
     // Revalidation renewed the cached pages, so a resumed crawl takes all of them from the cache.
-    site.world.forget();
+    site.world.clear_requests();
     let third = site.crawl(|options| options.max_age = Duration::from_secs(3_600)).await;
     assert_eq!(third.report.pages, 3);
     assert_eq!(site.paths(), ["/robots.txt", "/sitemap.xml"]);
@@ -227,7 +227,7 @@ async fn resumed_slow_crawl_uses_cached_pages_of_the_first_crawl() {
     let site = Site::start(world).await;
     let started = std::time::Instant::now();
     site.crawl(|options| options.seeds = vec!["http://a.test/last".parse().unwrap()]).await;
-    site.world.forget();
+    site.world.clear_requests();
     let crawled = site.crawl(|options| options.max_age = started.elapsed()).await;
     assert_eq!(crawled.report.pages, 3);
     assert_eq!(

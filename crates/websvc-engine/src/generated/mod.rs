@@ -65,6 +65,7 @@ pub(crate) async fn write(
         markdown = clean::clean(&mut session, markdown).await;
     }
     page.written = formats(&mut session, plan, page, &markdown).await;
+    page.generated = written;
     page.warnings.append(&mut session.warnings);
     page.markdown = has_markdown.then_some(markdown);
 }

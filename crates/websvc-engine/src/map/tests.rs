@@ -186,7 +186,7 @@ async fn map_lists_up_to_the_maximum_and_fetches_no_more_than_needed() {
     let all = json!({ "url": "a.test", "sitemap": "only", "limit": 100_000, "timeout": 300_000 });
     let paths = site.paths(all).await;
     assert_eq!((paths.len(), paths[0].as_str(), paths[99_999].as_str()), (100_000, "/p/0/0", "/p/9/999"));
-    site.world.forget();
+    site.world.clear_requests();
     let some = site.paths(json!({ "url": "a.test", "sitemap": "only", "timeout": 300_000 })).await;
     assert_eq!((some.len(), some[4_999].as_str()), (5_000, "/p/0/4999"));
     // The others were in flight while the first was read.
@@ -328,8 +328,8 @@ async fn custom_headers_are_sent_only_to_the_start_host() {
 async fn timeout_returns_the_urls_found_so_far() {
     let world = robots("Sitemap: http://a.test/slow.xml")
         .page("http://a.test/", Page::html("<a href=/x>x</a>"))
-        .page("http://a.test/slow.xml", Page::silence())
-        .page("http://silent.test/robots.txt", Page::silence());
+        .page("http://a.test/slow.xml", Page::unresponsive())
+        .page("http://silent.test/robots.txt", Page::unresponsive());
     let site = Site::start(world).await;
     let mapped = site.map(json!({ "url": "http://a.test/", "timeout": 2_000 })).await;
     assert!(
@@ -376,7 +376,7 @@ async fn threat_protection_removes_blocked_urls() {
     assert_eq!(mapped.warnings[0], "threat protection removed 1 URL");
     assert_eq!(paths(mapped), ["/", "/fine"]);
     let blocked = json!({ "url": "http://bad.a.test/", "threatProtection": protection });
-    site.world.forget();
+    site.world.clear_requests();
     let outcome = site.outcome(blocked, &policy).await;
     let Err(EngineError::Page(error)) = outcome.result else { panic!("it is blocked") };
     assert_eq!(error.code(), ErrorCode::UnsafeDomainBlocked);

@@ -96,7 +96,7 @@ pub fn page_content(page: Page) -> PageContent {
         raw_html,
         links,
         images,
-        written: GeneratedContent { summary, json, answer, highlights, by_model: _for_charge },
+        generated: GeneratedContent { summary, json, answer, highlights, by_model: _for_charge },
         metadata,
         warnings: _in_warning_of_response,
         cache_state: _in_metadata,

@@ -167,7 +167,7 @@ fn charge_success(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, page:
         credits += bill.add_line(ChargeKind::RedactPii, 1, pricing.redact_pii);
     }
     for (format, kind, price) in generated_items(pricing) {
-        if page.written.by_model.contains(&format) {
+        if page.generated.by_model.contains(&format) {
             credits += bill.add_line(kind, 1, price);
         }
     }

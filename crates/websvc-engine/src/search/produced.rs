@@ -13,7 +13,7 @@ pub(crate) fn has_any(formats: &[Format], page: &Page) -> bool {
 }
 
 fn has(format: &Format, page: &Page, artifacts: Option<&RenderArtifacts>) -> bool {
-    let generated = &page.written;
+    let generated = &page.generated;
     match format {
         Format::Markdown(_) => page.markdown.is_some(),
         Format::Html(_) => page.html.is_some(),

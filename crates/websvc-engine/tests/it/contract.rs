@@ -126,9 +126,9 @@ async fn every_source_meets_the_contract() {
     let world = TestWeb::builder().page_with(&format!("{HOST}/search"), move |request| {
         // It finds nothing for unknown words.
         if request.url.contains("zzz") {
-            FakeSearxng::new().answer(request)
+            FakeSearxng::new().respond(request)
         } else {
-            instance.answer(request)
+            instance.respond(request)
         }
     });
     let world = world.page_with(&format!("{HOST}/api"), |request| api(&request.url));

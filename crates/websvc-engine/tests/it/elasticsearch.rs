@@ -99,7 +99,7 @@ async fn filled(server: FakeElasticsearch, base: &str) -> TestWeb {
     let world = server.serve(TestWeb::builder(), base).start().await;
     let written = writer(&world, base).write(pages()).await;
     assert_eq!(written, BulkReport { written: 6, ..BulkReport::default() });
-    world.forget();
+    world.clear_requests();
     world
 }
 
@@ -236,12 +236,12 @@ async fn further_pages_are_requested_until_the_limit_is_reached() {
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let many = (0..250).map(|at| page(&format!("http://a.test/{at}"), "Tea", "Tea.", "2024-05-01T00:00:00Z"));
     writer(&world, ELASTIC).write(many.collect()).await;
-    world.forget();
+    world.clear_requests();
     let mut request = TestRequest::new(SourceKind::Web, "tea");
     request.limit = 150;
     let (hits, _) = request.hits(&source(&world, ELASTIC)).await;
     assert_eq!((hits.len(), world.requests().len()), (150, 2));
-    world.forget();
+    world.clear_requests();
     request.limit = 1000;
     let (hits, _) = request.hits(&source(&world, ELASTIC)).await;
     assert_eq!((hits.len(), world.requests().len()), (250, 3), "until the server has no more");
@@ -258,7 +258,7 @@ async fn failed_shards_are_a_warning_or_a_failure_without_results() {
     let reason = TestRequest::new(SourceKind::Web, "nothing").reason(&source).await;
     assert_eq!(reason, "no results, and 2 of its 5 shards failed");
     server.fail_shards(0);
-    server.run_out_of_time();
+    server.time_out_searches();
     let (_, warnings) = TestRequest::new(SourceKind::Web, "tea").hits(&source).await;
     let expected =
         "source es: results may be missing: the search timed out before all documents were searched";
@@ -267,7 +267,7 @@ async fn failed_shards_are_a_warning_or_a_failure_without_results() {
 
 #[tokio::test]
 async fn failure_reasons_are_specific_and_contain_no_secrets() {
-    let server = FakeElasticsearch::new("pages").open_to("Basic someone-else");
+    let server = FakeElasticsearch::new("pages").require_authorization("Basic someone-else");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let tea = TestRequest::new(SourceKind::Web, "tea");
     let reason = tea.reason(&source(&world, ELASTIC)).await;
@@ -276,7 +276,7 @@ async fn failure_reasons_are_specific_and_contain_no_secrets() {
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!((written.lost, written.first_failure.as_deref()), (6, Some(expected)));
 
-    let server = FakeElasticsearch::new("pages").open_to("Basic cmVhZGVyOmxlYWY=");
+    let server = FakeElasticsearch::new("pages").require_authorization("Basic cmVhZGVyOmxlYWY=");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     let source_ = source(&world, ELASTIC);
     let reason = tea.reason(&source_).await;
@@ -300,7 +300,7 @@ async fn failure_reasons_are_specific_and_contain_no_secrets() {
 
 #[tokio::test]
 async fn silent_server_fails_after_its_timeout() {
-    let world = TestWeb::builder().page("http://es.test/pages/_search", Page::silence()).start().await;
+    let world = TestWeb::builder().page("http://es.test/pages/_search", Page::unresponsive()).start().await;
     let endpoint = EndpointConfig { timeout: Duration::from_millis(50), ..EndpointConfig::default() };
     let source = Elasticsearch::new(config(ELASTIC, endpoint), client(&world));
     let response = TestRequest::new(SourceKind::Web, "tea").send(&source).await;
@@ -328,8 +328,8 @@ async fn page_written_again_replaces_its_older_version() {
 async fn rejections_for_lack_of_capacity_are_retried_and_others_counted() {
     let server = FakeElasticsearch::new("pages");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
-    server.be_busy_for(8);
-    server.refuse("coffee");
+    server.reject_next_documents(8);
+    server.reject_urls_with("coffee");
     server.fail_next("_bulk", Page::text("down").status(503));
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!((written.written, written.refused, written.lost), (5, 1, 0));
@@ -342,20 +342,20 @@ async fn rejections_for_lack_of_capacity_are_retried_and_others_counted() {
 async fn documents_are_lost_after_the_last_retry() {
     let server = FakeElasticsearch::new("pages");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
-    server.be_busy_for(1_000);
+    server.reject_next_documents(1_000);
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!((written.written, written.refused, written.lost), (0, 0, 6));
-    assert_eq!(server.bulks(), 7, "one attempt and six retries");
+    assert_eq!(server.bulk_requests(), 7, "one attempt and six retries");
 }
 
 #[tokio::test]
 async fn batch_that_is_too_large_is_halved() {
     let server = FakeElasticsearch::new("pages");
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
-    server.take_at_most(1_500);
+    server.limit_bulk_body(1_500);
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!((written.written, written.lost), (6, 0));
-    assert!(server.bulks() > 3);
+    assert!(server.bulk_requests() > 3);
 }
 
 #[tokio::test]
@@ -373,7 +373,7 @@ async fn index_with_another_mapping_is_not_written_to() {
 
 #[tokio::test]
 async fn mirror_reports_unwritten_pages_as_lost_when_it_closes() {
-    let world = TestWeb::builder().page("http://es.test/pages/_mapping", Page::silence()).start().await;
+    let world = TestWeb::builder().page("http://es.test/pages/_mapping", Page::unresponsive()).start().await;
     let mirror = Mirror::new(writer(&world, ELASTIC));
     let page = IndexDocument { url: "http://a.test/".to_owned(), ..IndexDocument::default() };
     mirror.enqueue(&[page.clone(), page]);

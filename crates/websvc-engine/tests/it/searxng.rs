@@ -28,7 +28,7 @@ fn instance() -> FakeSearxng {
 }
 
 async fn serve(instance: FakeSearxng) -> TestWeb {
-    TestWeb::builder().page_with(SEARCH, move |seen| instance.answer(seen)).start().await
+    TestWeb::builder().page_with(SEARCH, move |seen| instance.respond(seen)).start().await
 }
 
 fn source_with(world: &TestWeb, endpoint: EndpointConfig) -> Searxng {
@@ -139,7 +139,7 @@ async fn pages_are_requested_until_enough_hits_match_the_filters() {
     let (hits, warnings) = request.hits(&source(&world)).await;
     assert_eq!((hits.len(), warnings.len(), world.requests().len()), (12, 0, 3));
     assert!(hits.iter().all(|hit| hit.url.starts_with("https://even.test/")));
-    world.forget();
+    world.clear_requests();
     request.limit = 100;
     let (hits, _) = request.hits(&source(&world)).await;
     assert_eq!((hits.len(), world.requests().len()), (50, 10), "at most ten pages are requested");
@@ -163,7 +163,9 @@ async fn unsupported_time_filters_are_applied_locally_and_undated_results_remove
 
 #[tokio::test]
 async fn engines_without_response_are_named() {
-    let world = serve(instance().silent_engine("google", "timeout").silent_engine("brave", "CAPTCHA")).await;
+    let world =
+        serve(instance().unresponsive_engine("google", "timeout").unresponsive_engine("brave", "CAPTCHA"))
+            .await;
     let (hits, warnings) = TestRequest::new(SourceKind::Web, "tea").hits(&source(&world)).await;
     assert_eq!(hits.len(), 3);
     assert_eq!(warnings, ["some engines did not respond: google (timeout), brave (CAPTCHA)"]);
@@ -175,7 +177,7 @@ async fn empty_result_is_a_failure_if_engines_did_not_respond() {
     let (hits, warnings) = TestRequest::new(SourceKind::Web, "tea").hits(&source(&world)).await;
     assert_eq!((hits, warnings), (Vec::new(), Vec::new()));
     assert_eq!(parameters(&world)[0].1, "tea");
-    let world = serve(FakeSearxng::new().silent_engine("google", "timeout")).await;
+    let world = serve(FakeSearxng::new().unresponsive_engine("google", "timeout")).await;
     let reason = TestRequest::new(SourceKind::Web, "tea").reason(&source(&world)).await;
     assert_eq!(reason, "no results, and some engines did not respond: google (timeout)");
 }
@@ -189,7 +191,7 @@ async fn instance_without_json_fails_with_the_setting_to_change() {
 
 #[tokio::test]
 async fn retry_after_of_a_limiter_is_obeyed() {
-    let world = serve(FakeSearxng::new().limited("120")).await;
+    let world = serve(FakeSearxng::new().rate_limited("120")).await;
     let source = source(&world);
     let request = TestRequest::new(SourceKind::Web, "tea");
     let reason = request.reason(&source).await;
@@ -220,7 +222,7 @@ async fn failure_reasons_distinguish_invalid_responses() {
 
 #[tokio::test]
 async fn silent_instance_fails_after_its_timeout() {
-    let world = TestWeb::builder().page(SEARCH, Page::silence()).start().await;
+    let world = TestWeb::builder().page(SEARCH, Page::unresponsive()).start().await;
     let endpoint = EndpointConfig { timeout: Duration::from_millis(50), ..EndpointConfig::default() };
     let reason = TestRequest::new(SourceKind::Web, "tea").reason(&source_with(&world, endpoint)).await;
     assert_eq!(reason, "no response within 50 ms");
@@ -233,7 +235,7 @@ async fn pages_before_a_failure_are_returned() {
     let world = TestWeb::builder()
         .page_with(SEARCH, move |request| match request.url.contains("pageno=2") {
             true => Page::text("the query again").status(500),
-            false => instance.answer(request),
+            false => instance.respond(request),
         })
         .start()
         .await;
@@ -243,7 +245,7 @@ async fn pages_before_a_failure_are_returned() {
     assert_eq!(hits.len(), 10);
     assert_eq!(warnings, ["the results end after page 1: responded with status 500"]);
     request.timeout = Duration::ZERO;
-    world.forget();
+    world.clear_requests();
     let (hits, warnings) = request.hits(&source(&world)).await;
     assert_eq!((hits.len(), warnings.len(), world.requests().len()), (10, 0, 1), "no time for another page");
 }
@@ -266,7 +268,7 @@ async fn consecutive_failures_open_the_breaker_and_a_probe_closes_it() {
         .page_with(SEARCH, move |request| {
             match responses.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
                 0 | 1 => Page::text("down").status(503),
-                _ => instance.answer(request),
+                _ => instance.respond(request),
             }
         })
         .start()

@@ -83,7 +83,7 @@ async fn a_schema_is_asked_for_by_its_form_and_in_words() {
     assert_eq!(body["model"], "tiny");
     assert_eq!(body["response_format"]["json_schema"]["schema"], schema);
     assert_eq!((&body["max_tokens"], &body["temperature"]), (&json!(99), &json!(0)));
-    let words = FakeModel::words(body);
+    let words = FakeModel::prompt_text(body);
     assert!(words.contains("<web-content>\na page about tea\n</web-content>"), "{words}");
     let requests = stage.world.requests();
     assert_eq!(requests[0].header("authorization"), Some("Bearer sk-very-secret"));
@@ -91,7 +91,7 @@ async fn a_schema_is_asked_for_by_its_form_and_in_words() {
 
 #[tokio::test]
 async fn a_server_that_refuses_forms_is_asked_in_words() {
-    let refusal = || FakeModel::refusal("response_format is not supported");
+    let refusal = || FakeModel::bad_request("response_format is not supported");
     let spoken = FakeModel::text("Sure! ```json\n{\"tea\": \"sencha\"}\n```");
     let stage = Stage::new([refusal(), refusal(), spoken]).await;
     let schema = json!({ "type": "object" });
@@ -103,8 +103,8 @@ async fn a_server_that_refuses_forms_is_asked_in_words() {
 #[tokio::test]
 async fn what_else_is_refused_is_left_out() {
     let turns = [
-        FakeModel::refusal("Unsupported value: 'temperature' does not support 0"),
-        FakeModel::refusal("'max_tokens' is not supported, use 'max_completion_tokens'"),
+        FakeModel::bad_request("Unsupported value: 'temperature' does not support 0"),
+        FakeModel::bad_request("'max_tokens' is not supported, use 'max_completion_tokens'"),
         tea(),
     ];
     let stage = Stage::new(turns).await;
@@ -116,7 +116,7 @@ async fn what_else_is_refused_is_left_out() {
 
 #[tokio::test]
 async fn a_refusal_that_stays_is_an_error() {
-    let refusal = || FakeModel::refusal("the model has no such context");
+    let refusal = || FakeModel::bad_request("the model has no such context");
     let stage = Stage::new([refusal(), refusal()]).await;
     assert_eq!(stage.ask(ResponseFormat::Json).await, Err(ModelError::Refused { status: 400 }));
     let stage = Stage::new([Page::text("who?").status(401)]).await;
@@ -146,17 +146,19 @@ async fn a_server_that_is_busy_for_longer_than_there_is_time_is_not_waited_for()
 
 #[tokio::test]
 async fn a_slow_server_is_given_up_at_the_deadline() {
-    let stage = Stage::new([Page::silence()]).await;
+    let stage = Stage::new([Page::unresponsive()]).await;
     let found = stage.ask_about(ResponseFormat::Text, "x", Duration::from_millis(200)).await;
     assert!(matches!(found, Err(ModelError::Late { .. })), "{found:?}");
-    let stage = Stage::with([Page::silence()], |config| config.timeout = Duration::from_millis(200)).await;
+    let stage =
+        Stage::with([Page::unresponsive()], |config| config.timeout = Duration::from_millis(200)).await;
     let found = stage.ask(ResponseFormat::Text).await;
     assert!(matches!(found, Err(ModelError::Late { .. })), "{found:?}");
 }
 
 #[tokio::test]
 async fn more_questions_than_places_wait_for_their_turn() {
-    let stage = Stage::with([Page::silence(), FakeModel::text("ok")], |config| config.concurrency = 1).await;
+    let stage =
+        Stage::with([Page::unresponsive(), FakeModel::text("ok")], |config| config.concurrency = 1).await;
     let patience = |ms: u64| Duration::from_millis(ms);
     let hanging = stage.ask_about(ResponseFormat::Text, "x", patience(400));
     let waiting = stage.ask_about(ResponseFormat::Text, "y", patience(100));
@@ -169,7 +171,7 @@ async fn more_questions_than_places_wait_for_their_turn() {
 
 #[tokio::test]
 async fn a_share_takes_half_of_the_places() {
-    let turns = [Page::silence(), FakeModel::text("ok")];
+    let turns = [Page::unresponsive(), FakeModel::text("ok")];
     let Stage { world, model } = Stage::with(turns, |config| config.concurrency = 2).await;
     let model: Arc<dyn Model> = Arc::new(model);
     let share = LimitedModel::half_of(Arc::clone(&model));
@@ -221,7 +223,7 @@ async fn content_beyond_the_budget_is_cut() {
     let content = "x".repeat(100_000);
     let found = stage.ask_about(ResponseFormat::Text, &content, Duration::from_secs(20)).await.unwrap();
     assert!(found.is_content_cut);
-    assert!(FakeModel::words(&stage.asked()[0]).chars().count() <= 2_002);
+    assert!(FakeModel::prompt_text(&stage.asked()[0]).chars().count() <= 2_002);
 }
 
 #[tokio::test]

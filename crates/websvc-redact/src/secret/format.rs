@@ -1,6 +1,6 @@
-//! The formats of keys and tokens that those who issue them document.
+//! The documented formats of keys and tokens.
 
-/// Characters of a token's body.
+/// The characters of the body of a token.
 #[derive(Debug, Clone, Copy)]
 enum Body {
     /// Letters, digits, `_` and `-`.
@@ -11,27 +11,27 @@ enum Body {
     Upper,
     /// Hexadecimal digits.
     Hex,
-    /// As `Word`, and full stops.
+    /// Letters, digits, `_`, `-` and `.`.
     Dotted,
-    /// As base64, and `_` and `-`.
+    /// The characters of base64 and base64url.
     Base64,
-    /// As `Dotted`, and slashes.
+    /// Letters, digits, `_`, `-`, `.` and `/`.
     Path,
 }
 
-/// A format: how a token begins, and what follows how often.
+/// The format of a token: a prefix and a body of limited length.
 struct Format {
     prefix: &'static str,
     body: Body,
-    least: usize,
-    most: usize,
+    min_length: usize,
+    max_length: usize,
 }
 
-const fn format(prefix: &'static str, body: Body, least: usize, most: usize) -> Format {
-    Format { prefix, body, least, most }
+const fn format(prefix: &'static str, body: Body, min_length: usize, max_length: usize) -> Format {
+    Format { prefix, body, min_length, max_length }
 }
 
-/// Sorted by their first letters, which [`BY_FIRST`] counts on.
+/// The known formats, sorted by their first letters, as [`BY_FIRST`] requires.
 const FORMATS: &[Format] = &[
     format("AGE-SECRET-KEY-1", Body::Upper, 50, 64),
     format("AIza", Body::Word, 35, 35),
@@ -115,7 +115,7 @@ const FORMATS: &[Format] = &[
     format("ya29.", Body::Word, 30, 400),
 ];
 
-/// By first letter: the places of the formats that begin with it.
+/// The range of the formats that start with a letter, by letter.
 const BY_FIRST: [(u8, u8); 128] = {
     let mut index = [(0, 0); 128];
     let mut at = 0;
@@ -130,33 +130,35 @@ const BY_FIRST: [(u8, u8); 128] = {
     index
 };
 
-/// Returns how many bytes of a text a token at its beginning has.
-pub(super) fn find(bytes: &[u8]) -> Option<usize> {
+/// Returns the length of the token at the start of a text.
+pub(super) fn token_length(bytes: &[u8]) -> Option<usize> {
     if bytes.first()?.is_ascii_digit() {
-        return telegram(bytes);
+        return telegram_length(bytes);
     }
     let (from, to) = *BY_FIRST.get(usize::from(*bytes.first()?))?;
     let formats = &FORMATS[usize::from(from)..usize::from(to)];
-    formats.iter().filter(|format| begins(bytes, format.prefix.as_bytes())).find_map(|format| {
+    formats.iter().filter(|format| has_prefix(bytes, format.prefix.as_bytes())).find_map(|format| {
         let start = format.prefix.len();
         let body = &bytes[start..];
-        let length = body.iter().take(format.most + 1).take_while(|b| fits(format.body, **b)).count();
-        // A sentence may end behind it.
-        let trimmed = body[..length].iter().rev().take_while(|b| matches!(b, b'.' | b'-' | b'/')).count();
-        let length = length - trimmed;
+        let length = body.iter().take(format.max_length + 1).take_while(|b| is_in(format.body, **b)).count();
+        // Marks at the end belong to the sentence.
+        let marks = body[..length].iter().rev().take_while(|b| matches!(b, b'.' | b'-' | b'/')).count();
+        let length = length - marks;
         let body = &body[..length];
-        let jwt = format.prefix != "eyJ" || is_jwt(body);
-        let fits = (format.least..=format.most).contains(&length) && jwt && varied(body);
-        fits.then_some(start + length)
+        let has_structure = format.prefix != "eyJ" || is_jwt(body);
+        let has_length = (format.min_length..=format.max_length).contains(&length);
+        (has_length && has_structure && is_varied(body)).then_some(start + length)
     })
 }
 
-/// Returns whether the text begins with a prefix of at least two letters; most differ in the second.
-fn begins(bytes: &[u8], prefix: &[u8]) -> bool {
+/// Returns whether a text starts with a prefix of at least two letters. The second letter is compared first, because
+/// most texts differ in it.
+fn has_prefix(bytes: &[u8], prefix: &[u8]) -> bool {
     bytes.get(1) == prefix.get(1) && bytes.starts_with(prefix)
 }
 
-fn fits(body: Body, b: u8) -> bool {
+/// Returns whether a body may contain a byte.
+fn is_in(body: Body, b: u8) -> bool {
     match body {
         Body::Word => b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'),
         Body::Alnum => b.is_ascii_alphanumeric(),
@@ -169,7 +171,7 @@ fn fits(body: Body, b: u8) -> bool {
 }
 
 /// Returns whether the body has digits and letters, as random text does; `sk-cube-grid-with-a-long-name` does not.
-fn varied(body: &[u8]) -> bool {
+fn is_varied(body: &[u8]) -> bool {
     let digits = body.iter().filter(|b| b.is_ascii_digit()).count();
     let letters = body.iter().filter(|b| b.is_ascii_alphabetic()).count();
     digits >= 1 && letters >= 2 && body.iter().any(|b| *b != body[0])
@@ -181,11 +183,11 @@ fn is_jwt(body: &[u8]) -> bool {
     matches!(parts.as_slice(), [_, payload, ..] if payload.starts_with(b"ey") && payload.len() >= 8)
 }
 
-/// The token of a bot of Telegram: its number, a colon, and 35 characters.
-fn telegram(bytes: &[u8]) -> Option<usize> {
+/// Returns the length of a token of a Telegram bot: its number, a colon, and 35 characters.
+fn telegram_length(bytes: &[u8]) -> Option<usize> {
     let digits = bytes.iter().take(12).take_while(|b| b.is_ascii_digit()).count();
     let body = bytes.get(digits..)?.strip_prefix(b":AA")?;
-    let length = body.iter().take(40).take_while(|b| fits(Body::Word, **b)).count();
+    let length = body.iter().take(40).take_while(|b| is_in(Body::Word, **b)).count();
     ((8..=10).contains(&digits) && length == 33).then_some(digits + 3 + length)
 }
 
@@ -194,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_formats_are_sorted_by_their_first_letters() {
+    fn formats_are_sorted_by_first_letter() {
         assert!(FORMATS.is_sorted_by_key(|format| format.prefix.as_bytes()[0]));
     }
 }

@@ -1,8 +1,10 @@
-//! Secrets: keys and tokens by the formats of those who issue them, passwords by what they are assigned to, and what is
-//! too random to be a name where a word announces a secret.
+//! Secrets: keys and tokens by their documented formats, passwords by the name that they are assigned to, and random
+//! tokens after a word for a secret.
 
 mod format;
 mod random;
+
+use std::ops::Range;
 
 use crate::context::word_before;
 use crate::kind::Kind;
@@ -11,16 +13,17 @@ use crate::zone::ZoneClass;
 
 use random::{is_placeholder, is_random, is_strong};
 
-/// Longer values are no secrets.
-const LONGEST_VALUE: usize = 512;
-const SHORTEST_PASSWORD: usize = 6;
+/// The maximum length of an assigned secret, in bytes.
+const MAX_VALUE_BYTES: usize = 512;
+/// The minimum length of a password, in characters.
+const MIN_PASSWORD_CHARS: usize = 6;
 
 /// Words before a key.
 const WORDS: &[&str] =
     &["key", "apikey", "token", "secret", "bearer", "authorization", "credential", "credentials"];
 
-/// The ends of names that passwords are assigned to, in lower case, without what joins words.
-const PASSWORDS: &[&str] = &[
+/// The ends of names that passwords are assigned to, in lower case, without separators of words.
+const PASSWORD_NAMES: &[&str] = &[
     "password",
     "passwd",
     "passwort",
@@ -40,7 +43,7 @@ const PASSWORDS: &[&str] = &[
 ];
 
 /// The ends of names that keys and tokens are assigned to.
-const KEYS: &[&str] = &[
+const KEY_NAMES: &[&str] = &[
     "secret",
     "apikey",
     "accesskey",
@@ -63,7 +66,7 @@ const KEYS: &[&str] = &[
     "webhooksecret",
 ];
 
-/// Looks at the token that begins at `at`; returns its end when it is a secret, else `at`.
+/// Finds a secret in the token that starts at `at`. Returns its end; `at` if it is not a secret.
 pub(crate) fn token(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
     if at < scan.token_end || !scan.wants(Kind::Secret) {
         return at;
@@ -73,28 +76,30 @@ pub(crate) fn token(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
     scan.token_end = at + length.max(1);
     scan.work += length as u64;
     if length < 8 {
-        // Short beginnings of formats whose bodies have other characters go on behind them.
-        let goes_on = bytes.get(length).is_some_and(|b| matches!(b, b'.' | b':')) && length >= 2;
-        if !goes_on {
+        // Some formats have a short prefix, and a body with other characters.
+        let may_continue = bytes.get(length).is_some_and(|b| matches!(b, b'.' | b':')) && length >= 2;
+        if !may_continue {
             return at;
         }
     }
-    // Formats have digits, if not in the token then behind a mark.
-    let goes_on = bytes.get(length).is_some_and(|b| matches!(b, b'.' | b':' | b'/' | b'+' | b'='));
-    if !goes_on && !bytes[..length].iter().any(u8::is_ascii_digit) {
+    // All formats have digits, in this token or after a mark.
+    let may_continue = bytes.get(length).is_some_and(|b| matches!(b, b'.' | b':' | b'/' | b'+' | b'='));
+    if !may_continue && !bytes[..length].iter().any(u8::is_ascii_digit) {
         return at;
     }
-    if let Some(end) = format::find(bytes) {
-        scan.work += end as u64;
-        scan.find(Kind::Secret, at..at + end);
-        return at + end;
+    if let Some(token_length) = format::token_length(bytes) {
+        scan.work += token_length as u64;
+        scan.record(Kind::Secret, at..at + token_length);
+        return at + token_length;
     }
     let token = &scan.text[at..at + length];
-    let announced = length >= 20 && is_random(token) && word_before(scan, at, WORDS);
-    let hex = matches!(length, 32 | 40 | 48 | 64) && random::is_hex(token) && word_before(scan, at, WORDS);
-    let suspect = scan.is_aggressive() && part.class == ZoneClass::Text && length >= 24 && is_random(token);
-    if (announced || hex || suspect) && !is_placeholder(token) {
-        scan.find(Kind::Secret, at..at + length);
+    let is_named = length >= 20 && is_random(token) && word_before(scan, at, WORDS);
+    let is_named_hex =
+        matches!(length, 32 | 40 | 48 | 64) && random::is_hex(token) && word_before(scan, at, WORDS);
+    let is_suspect =
+        scan.is_aggressive() && part.class == ZoneClass::Text && length >= 24 && is_random(token);
+    if (is_named || is_named_hex || is_suspect) && !is_placeholder(token) {
+        scan.record(Kind::Secret, at..at + length);
         return at + length;
     }
     at
@@ -104,55 +109,60 @@ fn is_token(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')
 }
 
-/// Looks for a value behind a `:` or `=` whose name says that it is secret.
+/// Finds a value after a `:` or `=` that has the name of a secret.
 pub(crate) fn assignment(scan: &mut Scan<'_>, part: TextPart, at: usize) {
     if !scan.wants(Kind::Secret) {
         return;
     }
     let name = name_before(scan, part, at);
-    let ends = |names: &[&str]| names.iter().any(|end| name.ends_with(end));
-    let (password, key) = (ends(PASSWORDS), ends(KEYS));
-    if name.is_empty() || !(password || key) {
+    let is_any = |names: &[&str]| names.iter().any(|end| name.ends_with(end));
+    let is_password = is_any(PASSWORD_NAMES);
+    if name.is_empty() || !(is_password || is_any(KEY_NAMES)) {
         return;
     }
-    // A password in prose may have any mark in it; of what stands in code or in a URL, marks are the syntax.
-    let stops = if password && part.class == ZoneClass::Text { ends_password } else { ends_token };
-    let Some((start, end)) = value(scan, part, at + 1, stops) else { return };
-    let value = &scan.text[start..end];
+    // In prose a password may contain any mark; in code and URLs, marks are syntax.
+    let ends_value = if is_password && part.class == ZoneClass::Text { ends_password } else { ends_token };
+    let Some(range) = value_range(scan, part, at + 1, ends_value) else { return };
+    let value = &scan.text[range.clone()];
     if is_placeholder(value) || value.contains("://") {
         return;
     }
-    let fits = match part.class {
-        ZoneClass::Text if password => value.chars().count() >= SHORTEST_PASSWORD && is_strong(value),
+    let is_secret = match part.class {
+        ZoneClass::Text if is_password => value.chars().count() >= MIN_PASSWORD_CHARS && is_strong(value),
         ZoneClass::Text | ZoneClass::Url => value.len() >= 12 && (is_random(value) || random::is_hex(value)),
         ZoneClass::Code | ZoneClass::Mail | ZoneClass::Tel => {
             value.len() >= 16 && (is_random(value) || random::is_hex(value))
         }
     };
-    if fits {
-        scan.find(Kind::Secret, start..end);
+    if is_secret {
+        scan.record(Kind::Secret, range);
     }
 }
 
-/// Returns the name before an assignment in lower case, without quotes, spaces and what joins words.
+/// Returns the name before an assignment in lower case, without quotes, spaces and separators of words.
 fn name_before(scan: &mut Scan<'_>, part: TextPart, at: usize) -> String {
     let head = &scan.text[part.start..at];
     let mut name: Vec<char> = Vec::with_capacity(24);
-    let mut looked = 0;
+    let mut work = 0;
     for c in head.chars().rev().take(28) {
-        looked += 1;
+        work += 1;
         match c {
             '"' | '\'' | '*' | ' ' | '_' | '-' | '`' | ']' => {}
             c if c.is_alphanumeric() => name.extend(c.to_lowercase()),
             _ => break,
         }
     }
-    scan.work += looked;
+    scan.work += work;
     name.iter().rev().collect()
 }
 
-/// Returns where the value behind an assignment is: in quotes or code marks, or up to a space.
-fn value(scan: &mut Scan<'_>, part: TextPart, at: usize, ends: fn(char) -> bool) -> Option<(usize, usize)> {
+/// Returns the range of the value after an assignment: in quotes or code marks, or up to a character that `ends_value`.
+fn value_range(
+    scan: &mut Scan<'_>,
+    part: TextPart,
+    at: usize,
+    ends_value: fn(char) -> bool,
+) -> Option<Range<usize>> {
     let last = if part.class == ZoneClass::Text { scan.text.len() } else { part.end };
     let rest = scan.text.get(at..last)?;
     let lead = rest.bytes().take(4).take_while(|b| matches!(b, b' ' | b'=' | b'>' | b'*')).count();
@@ -162,23 +172,23 @@ fn value(scan: &mut Scan<'_>, part: TextPart, at: usize, ends: fn(char) -> bool)
     let rest = &rest[open..];
     let mut end = 0;
     for c in rest.chars() {
-        let stops = match quote {
+        let is_end = match quote {
             Some(quote) => c == quote || c == '\n',
-            None => ends(c),
+            None => ends_value(c),
         };
-        if stops {
+        if is_end {
             break;
         }
         end += c.len_utf8();
-        if end > LONGEST_VALUE {
+        if end > MAX_VALUE_BYTES {
             return None;
         }
     }
     scan.work += (lead + end) as u64;
-    // A sentence, a list or a bracket may end behind it.
+    // Marks at the end belong to the sentence, the list or the bracket.
     let value = rest[..end].trim_end_matches(['.', ':', '*', ',', ';', ')', ']', '}']);
     let start = at + lead + open;
-    (!value.is_empty()).then_some((start, start + value.len()))
+    (!value.is_empty()).then_some(start..start + value.len())
 }
 
 fn ends_token(c: char) -> bool {
@@ -189,7 +199,7 @@ fn ends_password(c: char) -> bool {
     c.is_whitespace() || matches!(c, '"' | '`' | '<' | '|')
 }
 
-/// Looks for a password in a URL: `scheme://user:password@host`.
+/// Finds a password in a URL: `scheme://user:password@host`.
 pub(crate) fn user_info(scan: &mut Scan<'_>, part: TextPart) {
     let text = &scan.text[part.start..part.end];
     let Some((scheme, rest)) = text.split_once("://") else { return };
@@ -199,11 +209,11 @@ pub(crate) fn user_info(scan: &mut Scan<'_>, part: TextPart) {
     let Some((user, password)) = user_info.split_once(':') else { return };
     let start = part.start + scheme.len() + 3 + user.len() + 1;
     if !is_placeholder(password) {
-        scan.find(Kind::Secret, start..start + password.len());
+        scan.record(Kind::Secret, start..start + password.len());
     }
 }
 
-/// Reads a private key in PEM (RFC 7468) from its first line; returns where to go on.
+/// Finds a private key in PEM (RFC 7468) from its first line. Returns the position at which the scan resumes.
 pub(crate) fn pem(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
     const BEGIN: usize = "-----BEGIN ".len();
     let text = &scan.text[at..part.end];
@@ -219,7 +229,7 @@ pub(crate) fn pem(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
     let mut last = end;
     while let Some((token, next)) = next_token(text, end) {
         let is_end = token.contains("-----END");
-        if !is_end && !is_body(token) {
+        if !is_end && !is_pem_body(token) {
             break;
         }
         if is_end {
@@ -236,10 +246,11 @@ pub(crate) fn pem(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
         }
     }
     scan.work += last as u64;
-    scan.find(Kind::Secret, at..at + last);
+    scan.record(Kind::Secret, at..at + last);
     at + last
 }
 
+/// Returns the next token without white space, and its end.
 fn next_token(text: &str, at: usize) -> Option<(&str, usize)> {
     let rest = &text[at..];
     let token = rest.trim_start_matches([' ', '\n', '\r', '\t', '>']);
@@ -248,7 +259,8 @@ fn next_token(text: &str, at: usize) -> Option<(&str, usize)> {
     (length > 0).then(|| (&text[start..start + length], start + length))
 }
 
-fn is_body(token: &str) -> bool {
+/// Returns whether a token may be part of a key in PEM.
+fn is_pem_body(token: &str) -> bool {
     matches!(token, "Proc-Type:" | "DEK-Info:" | "Version:" | "Comment:")
         || token.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=\\,-.:".contains(&b))
             && (token.len() >= 16

@@ -1,8 +1,8 @@
 //! Detection of random text, as opposed to names and sentences.
 
-/// Returns whether the token is too mixed to be a name: letters of both cases and digits that alternate.
+/// Returns whether a token is random: letters of both cases and digits alternate more than in a name.
 pub(super) fn is_random(token: &str) -> bool {
-    let (mut lower, mut upper, mut digits, mut turns) = (0, 0, 0, 0);
+    let (mut lower, mut upper, mut digits, mut changes) = (0, 0, 0, 0);
     let mut last = 0;
     for b in token.bytes() {
         let class = match b {
@@ -20,48 +20,48 @@ pub(super) fn is_random(token: &str) -> bool {
             }
             _ => 4,
         };
-        turns += usize::from(class != last);
+        changes += usize::from(class != last);
         last = class;
     }
-    let mixed = (upper > 0 && lower > 0 && digits > 0) || (digits >= 3 && lower + upper >= 3);
-    // In what is random every second character or so is of another class; in names every sixth.
-    mixed && digits >= 2 && turns * 7 >= token.len() * 2 && !is_uuid(token) && entropy(token) >= 3.0
+    let is_mixed = (upper > 0 && lower > 0 && digits > 0) || (digits >= 3 && lower + upper >= 3);
+    // In random text about every second character has another class than the one before, in names every sixth.
+    is_mixed && digits >= 2 && changes * 7 >= token.len() * 2 && !is_uuid(token) && entropy(token) >= 3.0
 }
 
-/// Returns whether the token consists of hexadecimal digits of one case, with both digits and letters.
+/// Returns whether a token consists of hexadecimal digits of one case, with both digits and letters.
 pub(super) fn is_hex(token: &str) -> bool {
-    let lower = token.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-    let upper = token.bytes().all(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F'));
-    (lower || upper)
+    let is_lower = token.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    let is_upper = token.bytes().all(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F'));
+    (is_lower || is_upper)
         && token.len() >= 16
         && token.bytes().any(|b| b.is_ascii_digit())
         && token.bytes().any(|b| b.is_ascii_alphabetic())
 }
 
-/// Returns whether the value looks like a password: letters, and digits or marks that prose does not have there.
+/// Returns whether a value looks like a password: letters, and digits or marks that prose rarely has in words.
 pub(super) fn is_strong(value: &str) -> bool {
-    let letters = value.chars().any(char::is_alphabetic);
-    let digits = value.bytes().any(|b| b.is_ascii_digit());
-    let marks = value.bytes().any(|b| b"!@#$%^&*+=?~".contains(&b));
-    !is_call(value) && ((letters && (digits || marks)) || (digits && marks))
+    let has_letters = value.chars().any(char::is_alphabetic);
+    let has_digits = value.bytes().any(|b| b.is_ascii_digit());
+    let has_marks = value.bytes().any(|b| b"!@#$%^&*+=?~".contains(&b));
+    !is_expression(value) && ((has_letters && (has_digits || has_marks)) || (has_digits && has_marks))
 }
 
-/// Returns whether the value is an expression: `getpass(...)`, `config["x"]`, `{name}`. Passwords have brackets
-/// anywhere.
-fn is_call(value: &str) -> bool {
+/// Returns whether a value is an expression: `getpass(...)`, `config["x"]`, `{name}`. A password may have brackets in
+/// any position.
+fn is_expression(value: &str) -> bool {
     let Some((name, _)) = value.split_once(['(', '[', '{']) else { return false };
     name.is_empty()
         || name.len() > 2 && name.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'.'))
 }
 
-/// Returns whether the value is a placeholder.
+/// Returns whether a value is a placeholder.
 pub(super) fn is_placeholder(value: &str) -> bool {
-    let low = value.to_ascii_lowercase();
-    let begins =
+    let lower = value.to_ascii_lowercase();
+    let prefixes =
         ["$", "{", "<", "%", "*", "[", "...", "your", "xxx", "example", "process.env", "os.environ", "env."];
-    begins.iter().any(|begin| low.starts_with(begin))
-        || ["placeholder", "changeme", "your_", "your-"].iter().any(|part| low.contains(part))
-        || low.bytes().all(|b| b == low.as_bytes()[0])
+    prefixes.iter().any(|prefix| lower.starts_with(prefix))
+        || ["placeholder", "changeme", "your_", "your-"].iter().any(|part| lower.contains(part))
+        || lower.bytes().all(|b| b == lower.as_bytes()[0])
         || is_uuid(value) && value.bytes().all(|b| matches!(b, b'0' | b'-'))
 }
 
@@ -70,7 +70,7 @@ fn is_uuid(token: &str) -> bool {
     lengths == [8, 4, 4, 4, 12] && token.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit())
 }
 
-/// Returns the bits per character of a token by its own frequencies.
+/// Returns the entropy of a token in bits per character, by the frequencies of its bytes.
 fn entropy(token: &str) -> f32 {
     let mut counts = [0_u16; 256];
     for b in token.bytes() {

@@ -1,4 +1,4 @@
-//! Test cases, one line each: expected findings are between `‹` and `›`.
+//! Tests of each kind, one line per case: the expected findings are between `‹` and `›`.
 
 use websvc_redact::{Kind, Kinds, Options, RedactMode, ReplacementStyle, Syntax, redact};
 
@@ -7,29 +7,29 @@ pub(crate) fn check(kind: Kind, mode: RedactMode, marked: &str) {
     let text = marked.replace(['‹', '›'], "");
     let options = Options { mode, kinds: Kinds::NONE.with(kind), style: ReplacementStyle::Tag };
     let redaction = redact(&text, Syntax::Markdown, &options);
-    let mut found = String::new();
+    let mut actual = String::new();
     let mut at = 0;
     for finding in &redaction.findings {
-        found.push_str(&text[at..finding.range.start]);
-        found.push('‹');
-        found.push_str(&text[finding.range.clone()]);
-        found.push('›');
+        actual.push_str(&text[at..finding.range.start]);
+        actual.push('‹');
+        actual.push_str(&text[finding.range.clone()]);
+        actual.push('›');
         at = finding.range.end;
     }
-    found.push_str(&text[at..]);
-    assert_eq!(found, marked, "{}", kind.name());
+    actual.push_str(&text[at..]);
+    assert_eq!(actual, marked, "{}", kind.name());
 }
 
 #[track_caller]
-fn all(kind: Kind, cases: &[&str]) {
+fn check_all(kind: Kind, cases: &[&str]) {
     for case in cases {
         check(kind, RedactMode::Fast, case);
     }
 }
 
 #[test]
-fn mail_addresses_are_found_whatever_stands_around_them() {
-    all(
+fn mail_address_is_found_in_any_context() {
+    check_all(
         Kind::Email,
         &[
             "Write to ‹jane.doe+tea@mail.example.co.uk›.",
@@ -45,8 +45,8 @@ fn mail_addresses_are_found_whatever_stands_around_them() {
 }
 
 #[test]
-fn what_only_has_an_at_sign_is_no_mail_address() {
-    all(
+fn text_with_at_sign_only_is_not_a_mail_address() {
+    check_all(
         Kind::Email,
         &[
             "icon@2x.png",
@@ -61,8 +61,8 @@ fn what_only_has_an_at_sign_is_no_mail_address() {
 }
 
 #[test]
-fn telephone_numbers_are_found_by_plan_form_or_word() {
-    all(
+fn telephone_number_is_found_by_plan_format_or_word() {
+    check_all(
         Kind::Phone,
         &[
             "‹+49 30 901820›, ‹+1 (415) 555-0132›, ‹+44 (0)20 7946 0958›, ‹+33 1 23 45 67 89›.",
@@ -77,8 +77,8 @@ fn telephone_numbers_are_found_by_plan_form_or_word() {
 }
 
 #[test]
-fn other_numbers_are_no_telephone_numbers() {
-    all(
+fn other_number_is_not_a_telephone_number() {
+    check_all(
         Kind::Phone,
         &[
             "Order 1234567890, invoice 2024-000123, SKU 555-123-4567",
@@ -92,8 +92,8 @@ fn other_numbers_are_no_telephone_numbers() {
 }
 
 #[test]
-fn cards_accounts_and_numbers_of_the_state_are_found_by_their_checks() {
-    all(
+fn financial_number_is_found_by_its_check_or_word() {
+    check_all(
         Kind::Financial,
         &[
             "‹4111 1111 1111 1111› ‹5555-5555-5555-4444› ‹378282246310005› ‹6011111111111117›",
@@ -107,8 +107,8 @@ fn cards_accounts_and_numbers_of_the_state_are_found_by_their_checks() {
 }
 
 #[test]
-fn secrets_are_found_by_format_name_and_randomness() {
-    all(
+fn secret_is_found_by_format_name_or_randomness() {
+    check_all(
         Kind::Secret,
         &[
             "key ‹AKIAIOSFODNN7EXAMPLE›, ‹ghp_16C7e42F292c6912E7710c838347Ae178B4a›",
@@ -126,8 +126,8 @@ fn secrets_are_found_by_format_name_and_randomness() {
 }
 
 #[test]
-fn names_of_secrets_and_placeholders_are_no_secrets() {
-    all(
+fn name_of_a_secret_or_placeholder_is_not_a_secret() {
+    check_all(
         Kind::Secret,
         &[
             "password: must be eight characters, password = None, token=token, api_key=YOUR_API_KEY",
@@ -139,8 +139,8 @@ fn names_of_secrets_and_placeholders_are_no_secrets() {
 }
 
 #[test]
-fn addresses_and_places_are_found_in_many_countries() {
-    all(
+fn addresses_and_places_of_many_countries_are_found() {
+    check_all(
         Kind::Location,
         &[
             "‹221B Baker Street, London NW1 6XE, UK›.",
@@ -158,8 +158,8 @@ fn addresses_and_places_are_found_in_many_countries() {
 }
 
 #[test]
-fn words_that_are_places_elsewhere_are_none_without_a_sign() {
-    all(
+fn ambiguous_word_is_not_a_place_without_evidence() {
+    check_all(
         Kind::Location,
         &[
             "Nice weather. Reading books. Turkey sandwich. Split the file.",
@@ -171,8 +171,8 @@ fn words_that_are_places_elsewhere_are_none_without_a_sign() {
 }
 
 #[test]
-fn names_are_found_by_title_label_and_list() {
-    all(
+fn name_is_found_by_title_label_or_gazetteer() {
+    check_all(
         Kind::Person,
         &[
             "Dr. ‹Xochitl Quetzal›, Mrs. ‹Smith› and Herr ‹Müller› met ‹Maria García›.",
@@ -185,8 +185,8 @@ fn names_are_found_by_title_label_and_list() {
 }
 
 #[test]
-fn things_named_after_people_and_words_are_no_names() {
-    all(
+fn thing_named_after_a_person_is_not_a_name() {
+    check_all(
         Kind::Person,
         &[
             "Will Python mark Complete? Rose Garden, May Day, Grant Access, Mark Price",
@@ -198,7 +198,7 @@ fn things_named_after_people_and_words_are_no_names() {
 }
 
 #[test]
-fn aggressive_finds_more() {
+fn aggressive_mode_finds_more() {
     for case in ["Only ‹Priyanka› came.", "‹Zyxwv Sharma› spoke", "‹Smith, John›", "by ‹Q. Zyxwvut›"]
     {
         check(Kind::Person, RedactMode::Aggressive, case);

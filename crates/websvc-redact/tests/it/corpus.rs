@@ -1,4 +1,4 @@
-//! The inputs of the fuzz target, checked as the fuzzer does.
+//! Replays the corpus of the fuzz target with the properties of the fuzzer.
 
 #[path = "../../../websvc-fuzz/properties/redact.rs"]
 mod redact;
@@ -6,6 +6,6 @@ mod redact;
 mod replay;
 
 #[test]
-fn the_properties_of_redaction_hold_for_the_corpus() {
+fn properties_of_redaction_hold_for_the_corpus() {
     replay::replay("redact", redact::check);
 }

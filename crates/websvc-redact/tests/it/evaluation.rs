@@ -1,17 +1,17 @@
-//! How much is found, and how much of what is found is right: by kind, on sentences of two groups.
+//! Tests of precision and recall, by kind, on two groups of sentences.
 //!
-//! The second group was meant to be held out, but its results were looked at before the last changes of the rules: its
-//! figures are optimistic.
+//! The second group was meant to be held out, but its results were known before the last changes of the rules, so that
+//! they are optimistic.
 
 use websvc_redact::{Kind, Kinds, Options, RedactMode, ReplacementStyle, Syntax, redact};
 
-use crate::generators::{Dice, harmless, make};
+use crate::generators::{Random, generate, harmless};
 use crate::templates::{DEVELOPMENT, HELD_OUT};
 
-/// How often each sentence is filled.
+/// The number of times that each sentence is filled.
 const ROUNDS: u64 = 30;
 
-/// Correct and wrong findings of one kind.
+/// Counts for one kind: pieces that were found or missed, and wrong findings.
 #[derive(Debug, Clone, Copy, Default)]
 struct Score {
     hits: u32,
@@ -29,8 +29,8 @@ impl Score {
     }
 }
 
-/// Fills a sentence; returns it with what was put into it and where.
-fn fill(template: &str, dice: &mut Dice) -> (String, Vec<(Kind, std::ops::Range<usize>)>) {
+/// Fills a sentence. Returns it with the kinds and ranges of its personal data.
+fn fill(template: &str, random: &mut Random) -> (String, Vec<(Kind, std::ops::Range<usize>)>) {
     let (mut text, mut gold) = (String::new(), Vec::new());
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
@@ -44,7 +44,7 @@ fn fill(template: &str, dice: &mut Dice) -> (String, Vec<(Kind, std::ops::Range<
             "F" => Kind::Financial,
             _ => Kind::Secret,
         };
-        let value = make(kind, dice);
+        let value = generate(kind, random);
         gold.push((kind, text.len()..text.len() + value.len()));
         text.push_str(&value);
         rest = after;
@@ -56,14 +56,14 @@ fn fill(template: &str, dice: &mut Dice) -> (String, Vec<(Kind, std::ops::Range<
 fn score(templates: &[&str], mode: RedactMode) -> [Score; 6] {
     let mut scores = [Score::default(); 6];
     let options = Options { mode, kinds: Kinds::ALL, style: ReplacementStyle::Tag };
-    let mut dice = Dice::new(17);
+    let mut random = Random::new(17);
     for round in 0..ROUNDS {
         for template in templates {
-            let (text, gold) = fill(template, &mut dice);
+            let (text, gold) = fill(template, &mut random);
             let findings = redact(&text, Syntax::Markdown, &options).findings;
-            for (kind, place) in &gold {
+            for (kind, range) in &gold {
                 let covers = |found: &websvc_redact::Finding| {
-                    found.kind == *kind && found.range.start <= place.start && place.end <= found.range.end
+                    found.kind == *kind && found.range.start <= range.start && range.end <= found.range.end
                 };
                 let score = &mut scores[*kind as usize];
                 if findings.iter().any(covers) {
@@ -71,22 +71,22 @@ fn score(templates: &[&str], mode: RedactMode) -> [Score; 6] {
                 } else {
                     score.misses += 1;
                     if round == 0 {
-                        println!("missed {}: {:?} in {text:?}", kind.name(), &text[place.clone()]);
+                        println!("missed {}: {:?} in {text:?}", kind.name(), &text[range.clone()]);
                     }
                 }
             }
             for found in &findings {
-                let meets = |place: &std::ops::Range<usize>| {
-                    found.range.start < place.end && place.start < found.range.end
+                let overlaps = |range: &std::ops::Range<usize>| {
+                    found.range.start < range.end && range.start < found.range.end
                 };
-                if !gold.iter().any(|(kind, place)| *kind == found.kind && meets(place)) {
+                if !gold.iter().any(|(kind, range)| *kind == found.kind && overlaps(range)) {
                     scores[found.kind as usize].wrong += 1;
                     println!("wrong {}: {:?} in {text:?}", found.kind.name(), &text[found.range.clone()]);
                 }
             }
         }
         for _ in 0..templates.len() {
-            let text = harmless(&mut dice);
+            let text = harmless(&mut random);
             for found in redact(&text, Syntax::Markdown, &options).findings {
                 scores[found.kind as usize].wrong += 1;
                 println!("harmless {}: {:?} in {text:?}", found.kind.name(), &text[found.range.clone()]);
@@ -106,9 +106,9 @@ fn score(templates: &[&str], mode: RedactMode) -> [Score; 6] {
 }
 
 #[track_caller]
-fn check(templates: &[&str], mode: RedactMode, least: [(Kind, f64, f64); 6]) {
+fn check(templates: &[&str], mode: RedactMode, min: [(Kind, f64, f64); 6]) {
     let scores = score(templates, mode);
-    for (kind, precision, recall) in least {
+    for (kind, precision, recall) in min {
         let score = scores[kind as usize];
         assert!(score.precision() >= precision, "{}: precision {:.3}", kind.name(), score.precision());
         assert!(score.recall() >= recall, "{}: recall {:.3}", kind.name(), score.recall());
@@ -116,7 +116,7 @@ fn check(templates: &[&str], mode: RedactMode, least: [(Kind, f64, f64); 6]) {
 }
 
 #[test]
-fn fast_is_precise_on_sentences_it_was_made_with() {
+fn fast_mode_is_precise_on_development_sentences() {
     check(
         DEVELOPMENT,
         RedactMode::Fast,
@@ -132,7 +132,7 @@ fn fast_is_precise_on_sentences_it_was_made_with() {
 }
 
 #[test]
-fn fast_is_precise_on_sentences_that_were_held_out() {
+fn fast_mode_is_precise_on_held_out_sentences() {
     check(
         HELD_OUT,
         RedactMode::Fast,

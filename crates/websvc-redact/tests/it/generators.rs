@@ -1,28 +1,30 @@
-//! Makes personal data, and what only looks like it, for many countries; deterministic.
+//! Deterministic generators of personal data of many countries, and of harmless texts that resemble it.
 
 use websvc_redact::Kind;
 
-/// A small generator of numbers (Marsaglia's xorshift).
-pub(crate) struct Dice(u64);
+/// A pseudorandom number generator (Marsaglia's xorshift).
+pub(crate) struct Random(u64);
 
-impl Dice {
+impl Random {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    pub(crate) fn below(&mut self, most: usize) -> usize {
+    /// Returns a number below `bound`.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 11).unwrap() % most
+        usize::try_from(self.0 >> 11).unwrap() % bound
     }
 
-    pub(crate) fn one<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
-        of[self.below(of.len())]
+    /// Returns one of `choices`.
+    pub(crate) fn choose<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
+        choices[self.below(choices.len())]
     }
 
-    /// Fills a pattern: `#` is a digit, `%` one from 2 to 9, `^` a capital letter, `~` a small one, `&` any of these
-    /// but `%`, `@` a hexadecimal digit.
+    /// Fills a pattern: `#` is a digit, `%` a digit from 2 to 9, `^` an upper-case letter, `~` a lower-case letter, `&`
+    /// a letter or a digit, `@` a hexadecimal digit.
     pub(crate) fn fill(&mut self, pattern: &str) -> String {
         const ANY: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
         let mut pick = |from: &[u8]| char::from(from[self.below(from.len())]);
@@ -39,7 +41,7 @@ impl Dice {
     }
 }
 
-/// Names of which about a third is in no list of the crate.
+/// Given names; about a third of them is not in the gazetteer.
 const GIVEN: &[&str] = &[
     "Emma",
     "Liam",
@@ -92,6 +94,7 @@ const GIVEN: &[&str] = &[
     "Luiz",
     "Beatriz",
 ];
+/// Family names; about a third of them is not in the gazetteer.
 const FAMILY: &[&str] = &[
     "Smith",
     "Johnson",
@@ -161,27 +164,28 @@ const CITIES: &[&str] = &[
 const TOWNS: &[&str] =
     &["Ashford", "Millbrook", "Neustadt", "Saint-Aubin", "Villanova", "Oakdale", "Fairview", "Bergheim"];
 
-pub(crate) fn make(kind: Kind, dice: &mut Dice) -> String {
+/// Returns personal data of a kind.
+pub(crate) fn generate(kind: Kind, random: &mut Random) -> String {
     match kind {
-        Kind::Person => person(dice),
-        Kind::Email => email(dice),
-        Kind::Phone => phone(dice),
-        Kind::Location => location(dice),
-        Kind::Financial => financial(dice),
-        Kind::Secret => secret(dice),
+        Kind::Person => person(random),
+        Kind::Email => email(random),
+        Kind::Phone => phone(random),
+        Kind::Location => location(random),
+        Kind::Financial => financial(random),
+        Kind::Secret => secret(random),
     }
 }
 
-fn person(dice: &mut Dice) -> String {
-    let (given, family) = (dice.one(GIVEN), dice.one(FAMILY));
-    match dice.below(6) {
-        0 => format!("{given} {}. {family}", dice.fill("^")),
-        1 => format!("{given} {} {family}", dice.one(GIVEN)),
+fn person(random: &mut Random) -> String {
+    let (given, family) = (random.choose(GIVEN), random.choose(FAMILY));
+    match random.below(6) {
+        0 => format!("{given} {}. {family}", random.fill("^")),
+        1 => format!("{given} {} {family}", random.choose(GIVEN)),
         _ => format!("{given} {family}"),
     }
 }
 
-fn email(dice: &mut Dice) -> String {
+fn email(random: &mut Random) -> String {
     let local = ["~~~~.~~~~~", "~.~~~~~~", "~~~~~~##", "~~~~+~~~", "~~~_~~~~", "~~-~~~"];
     let domain = [
         "example.com",
@@ -191,12 +195,12 @@ fn email(dice: &mut Dice) -> String {
         "a.example.museum",
         "firma-gmbh.de",
     ];
-    let (local, domain) = (dice.one(&local), dice.one(&domain));
-    format!("{}@{domain}", dice.fill(local))
+    let (local, domain) = (random.choose(&local), random.choose(&domain));
+    format!("{}@{domain}", random.fill(local))
 }
 
-fn phone(dice: &mut Dice) -> String {
-    let pattern = dice.one(&[
+fn phone(random: &mut Random) -> String {
+    let pattern = random.choose(&[
         "(%1%) %##-####",
         "%1%-%##-####",
         "%1%.%##.####",
@@ -237,13 +241,13 @@ fn phone(dice: &mut Dice) -> String {
         "+353 1 ### ####",
         "0049 30 #######",
     ]);
-    dice.fill(pattern)
+    random.fill(pattern)
 }
 
-fn location(dice: &mut Dice) -> String {
-    let (city, town) = (dice.one(CITIES), dice.one(TOWNS));
-    let place = [city, town][dice.below(2)];
-    let pattern = match dice.below(16) {
+fn location(random: &mut Random) -> String {
+    let (city, town) = (random.choose(CITIES), random.choose(TOWNS));
+    let place = [city, town][random.below(2)];
+    let pattern = match random.below(16) {
         0 => format!("%## Maple Street, {place}, CA 9####"),
         1 => format!("%### North Oak Avenue, Apt 4B, {place}, TX 7####"),
         2 => format!("%# Church Lane, {place} LS1 4AP"),
@@ -261,21 +265,21 @@ fn location(dice: &mut Dice) -> String {
         14 => "4#.####, -1##.####".to_owned().replace("-1#", "-10"),
         _ => city.to_owned(),
     };
-    dice.fill(&pattern)
+    random.fill(&pattern)
 }
 
-fn financial(dice: &mut Dice) -> String {
-    match dice.below(5) {
-        0 => card(dice, "4", 16, " "),
-        1 => card(dice, "53", 16, ""),
-        2 => card(dice, "6011", 16, "-"),
-        3 => iban(dice),
-        _ => dice.fill("211-%#-1###"),
+fn financial(random: &mut Random) -> String {
+    match random.below(5) {
+        0 => card(random, "4", 16, " "),
+        1 => card(random, "53", 16, ""),
+        2 => card(random, "6011", 16, "-"),
+        3 => iban(random),
+        _ => random.fill("211-%#-1###"),
     }
 }
 
-fn card(dice: &mut Dice, prefix: &str, length: usize, gap: &str) -> String {
-    let body = dice.fill(&format!("{prefix}{}", "#".repeat(length - 1 - prefix.len())));
+fn card(random: &mut Random, prefix: &str, length: usize, gap: &str) -> String {
+    let body = random.fill(&format!("{prefix}{}", "#".repeat(length - 1 - prefix.len())));
     let sum: u32 = body
         .bytes()
         .rev()
@@ -290,8 +294,8 @@ fn card(dice: &mut Dice, prefix: &str, length: usize, gap: &str) -> String {
     groups.join(gap)
 }
 
-fn iban(dice: &mut Dice) -> String {
-    let pattern = dice.one(&[
+fn iban(random: &mut Random) -> String {
+    let pattern = random.choose(&[
         "DE##################",
         "GBABCD##############",
         "NLABNA##########",
@@ -299,13 +303,13 @@ fn iban(dice: &mut Dice) -> String {
         "ES####################",
     ]);
     let (country, body) = pattern.split_at(2);
-    let body = dice.fill(body);
+    let body = random.fill(body);
     let rest = format!("{body}{country}00").bytes().fold(0_u32, |rest, b| match b {
         b'0'..=b'9' => (rest * 10 + u32::from(b - b'0')) % 97,
         _ => (rest * 100 + u32::from(b - b'A') + 10) % 97,
     });
     let iban = format!("{country}{:02}{body}", 98 - rest);
-    if dice.below(2) == 0 {
+    if random.below(2) == 0 {
         return iban;
     }
     let groups: Vec<String> =
@@ -313,13 +317,13 @@ fn iban(dice: &mut Dice) -> String {
     groups.join(" ")
 }
 
-fn secret(dice: &mut Dice) -> String {
-    let body = dice.fill(&"&".repeat(36));
-    match dice.below(9) {
-        0 => dice.fill("AKIA^#^^#^^^#^^#^^^^"),
+fn secret(random: &mut Random) -> String {
+    let body = random.fill(&"&".repeat(36));
+    match random.below(9) {
+        0 => random.fill("AKIA^#^^#^^^#^^#^^^^"),
         1 => format!("ghp_{}7a", &body[..34]),
         2 => format!("sk_live_{}4b", &body[..22]),
-        3 => format!("xoxb-{}-9{}", dice.fill("############"), &body[..23]),
+        3 => format!("xoxb-{}-9{}", random.fill("############"), &body[..23]),
         4 => format!("AIza5b{}", &body[..33]),
         5 => format!("glpat-{}1c", &body[..18]),
         6 => format!("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI{}.{}1x", &body[..20], &body[..30]),
@@ -328,9 +332,9 @@ fn secret(dice: &mut Dice) -> String {
     }
 }
 
-/// Lines without personal data that look as if they had some.
-pub(crate) fn harmless(dice: &mut Dice) -> String {
-    let pattern = dice.one(&[
+/// Returns a line without personal data that resembles a line with personal data.
+pub(crate) fn harmless(random: &mut Random) -> String {
+    let pattern = random.choose(&[
         "Order number 10######## was shipped.",
         "ISBN 978-#-##-######-#",
         "Version %.1#.##-rc.# of the parser",
@@ -370,5 +374,5 @@ pub(crate) fn harmless(dice: &mut Dice) -> String {
         "EUR 1.###.###,##",
         "call stack depth is 1024",
     ]);
-    dice.fill(pattern)
+    random.fill(pattern)
 }

@@ -1,13 +1,13 @@
-//! Tests of the redaction from outside.
+//! Tests of the redaction through its public API.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
-#![expect(clippy::print_stdout, reason = "a failed evaluation is explained by what it printed")]
+#![expect(clippy::unwrap_used, reason = "a test helper may panic, which fails the test")]
+#![expect(clippy::print_stdout, reason = "the output explains a failed evaluation")]
 
 mod cases;
 mod corpus;
 mod evaluation;
 mod generators;
-mod laws;
 mod markdown;
+mod properties;
 mod structure;
 mod templates;

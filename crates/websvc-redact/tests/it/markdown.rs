@@ -1,4 +1,4 @@
-//! Markdown keeps its structure.
+//! Tests of the redaction of markdown.
 
 use websvc_redact::{Options, ReplacementStyle, Syntax, redact};
 
@@ -21,7 +21,7 @@ fn headings_lists_tables_and_emphasis_stay() {
 }
 
 #[test]
-fn code_stays_but_for_secrets() {
+fn only_secrets_are_redacted_in_code() {
     check("`Jane Doe a@a.test`", "`Jane Doe a@a.test`");
     check("~~~\nDr. Jane Doe, Berlin\n~~~\nJane Doe", "~~~\nDr. Jane Doe, Berlin\n~~~\n<PERSON>");
     check(
@@ -33,7 +33,7 @@ fn code_stays_but_for_secrets() {
 }
 
 #[test]
-fn urls_stay_but_for_secrets_mail_and_telephone() {
+fn only_secrets_mail_and_telephone_are_redacted_in_urls() {
     check("[Berlin](https://a.test/Jane_Doe/Berlin)", "[<LOCATION>](https://a.test/Jane_Doe/Berlin)");
     check("![Jane Doe](https://a.test/jane@a.test.png)", "![<PERSON>](https://a.test/jane@a.test.png)");
     check(
@@ -69,13 +69,13 @@ fn styles_are_a_tag_as_many_stars_or_nothing() {
 }
 
 #[test]
-fn what_was_found_once_is_found_everywhere() {
+fn repetition_of_a_finding_is_found() {
     check("Dr. Xochitl Quetzal\n\nXochitl Quetzal wins", "Dr. <PERSON>\n\n<PERSON> wins");
     check("Tel. 1234567 or 1234567", "Tel. <PHONE> or <PHONE>");
 }
 
 #[test]
-fn where_findings_overlap_the_surer_kind_counts() {
+fn more_certain_kind_wins_for_overlapping_findings() {
     check("jane.doe@berlin.example.com", "<EMAIL>");
     check("Phone 4111 1111 1111 1111", "Phone <FINANCIAL>");
     check("Mary London and Berlin Street", "<PERSON> and <LOCATION> Street");

@@ -1,42 +1,42 @@
-//! The structure of markdown survives: a reader of markdown sees the same before and after, but for the words.
+//! A property test: redaction does not change the structure of markdown that a parser reads.
 
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options as Extensions, Parser, Tag};
 use websvc_redact::{Kind, Options, Syntax, redact};
 
-use crate::generators::{Dice, make};
+use crate::generators::{Random, generate};
 
-/// Returns what a reader of markdown sees: its events, all that is words being one word.
+/// Returns the events of a markdown parser, with all text as one word.
 fn structure(page: &str) -> Vec<String> {
-    let mut seen: Vec<String> = Vec::new();
+    let mut events: Vec<String> = Vec::new();
     for event in Parser::new_ext(page, Extensions::ENABLE_TABLES | Extensions::ENABLE_STRIKETHROUGH) {
         let event = match event {
-            // What takes the place of a finding looks like a tag of HTML.
+            // The parser takes the replacement of a finding for an HTML tag.
             Event::Text(_) | Event::InlineHtml(_) | Event::Html(_) | Event::SoftBreak => "words".to_owned(),
-            // Secrets are taken out of code.
+            // Secrets in code are redacted.
             Event::Code(_) => "code".to_owned(),
             Event::Start(Tag::Link { dest_url, .. }) if dest_url.contains(':') => {
                 format!("link {}", dest_url.split(':').next().unwrap_or_default())
             }
             other => format!("{other:?}"),
         };
-        if event != "words" || seen.last().is_none_or(|last| last != "words") {
-            seen.push(event);
+        if event != "words" || events.last().is_none_or(|last| last != "words") {
+            events.push(event);
         }
     }
-    seen
+    events
 }
 
-/// Personal data in one line, as it is met in a page.
+/// Returns personal data in one line, as in a page.
 fn data() -> impl Strategy<Value = String> {
     (proptest::sample::select(Kind::ALL.to_vec()), any::<u64>())
-        .prop_map(|(kind, seed)| make(kind, &mut Dice::new(seed)))
-        .prop_filter("one line, without marks of its own", |value| {
+        .prop_map(|(kind, seed)| generate(kind, &mut Random::new(seed)))
+        .prop_filter("one line without marks of markdown", |value| {
             !value.contains(['\n', '*', '_', '`', '|', '<', '[', '~', '\\'])
         })
 }
 
-/// A block of markdown with personal data in it.
+/// Returns a block of markdown with personal data.
 fn block() -> impl Strategy<Value = String> {
     let form = proptest::sample::select(vec![
         "# About {}",
@@ -72,7 +72,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_reader_of_markdown_sees_the_same_structure(blocks in proptest::collection::vec(block(), 1..8)) {
+    fn redaction_keeps_the_structure_of_markdown(blocks in proptest::collection::vec(block(), 1..8)) {
         let page = blocks.join("\n\n");
         let redacted = redact(&page, Syntax::Markdown, &Options::default()).text;
         prop_assert_eq!(structure(&redacted), structure(&page), "{} became {}", page, redacted);

@@ -1,6 +1,6 @@
-//! Sentences with places for personal data: `{P}` a person, `{E}` mail, `{T}` telephone, `{L}` a place, `{F}` money,
-//! `{S}` a secret. The rules were made looking at the first list; the second was written for the evaluation, and its
-//! results were looked at before the last changes.
+//! Sentences with placeholders for personal data: `{P}` a person, `{E}` mail, `{T}` telephone, `{L}` a location, `{F}`
+//! a financial number, `{S}` a secret. The rules were developed with the first list. The second was written for the
+//! evaluation, but its results were known before the last changes.
 
 pub(crate) const DEVELOPMENT: &[&str] = &[
     "Contact {P} at {E} or {T}.",

@@ -1,8 +1,9 @@
 //! Blocking of advertising and hiding of cookie banners on pages in the browser.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use url::Url;
 use websvc_blocklist::{Blocker, Blocklist, ResourceKind};
 use websvc_browser::{BlockRule, RenderRequest, StyleRule};
@@ -14,7 +15,14 @@ const RELOAD_INTERVAL: Duration = Duration::from_secs(3600);
 #[derive(Debug)]
 pub(crate) struct Ads {
     lists: Arc<Blocklist>,
-    loaded: Mutex<Option<(Arc<Blocker>, Instant)>>,
+    loaded: Mutex<Option<LoadedLists>>,
+}
+
+/// The blocker of the lists, and the time at which they were read.
+#[derive(Debug)]
+struct LoadedLists {
+    blocker: Arc<Blocker>,
+    loaded_at: Instant,
 }
 
 impl Ads {
@@ -42,30 +50,26 @@ impl Ads {
     }
 
     async fn blocker(&self) -> Result<Arc<Blocker>, String> {
-        if let Some(blocker) = self.fresh() {
+        if let Some(blocker) = self.loaded_blocker() {
             return Ok(blocker);
         }
         let lists = Arc::clone(&self.lists);
         let loading = tokio::task::spawn_blocking(move || lists.load()).await;
         let blocker = loading.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        *self.lock() = Some((Arc::clone(&blocker), Instant::now()));
+        *self.loaded.lock() = Some(LoadedLists { blocker: Arc::clone(&blocker), loaded_at: Instant::now() });
         Ok(blocker)
     }
 
-    fn fresh(&self) -> Option<Arc<Blocker>> {
-        let mut loaded = self.lock();
-        // An old blocker is dropped, so that the newest files are read.
-        loaded.take_if(|(_, at)| at.elapsed() > RELOAD_INTERVAL);
-        loaded.as_ref().map(|(blocker, _)| Arc::clone(blocker))
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Arc<Blocker>, Instant)>> {
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the blocker, unless its lists have to be read again.
+    fn loaded_blocker(&self) -> Option<Arc<Blocker>> {
+        let mut loaded = self.loaded.lock();
+        loaded.take_if(|lists| lists.loaded_at.elapsed() > RELOAD_INTERVAL);
+        loaded.as_ref().map(|lists| Arc::clone(&lists.blocker))
     }
 }
 
-/// Converts a resource type of CDP (`Network.ResourceType`) to that of the blocklists. The main document is never checked,
-/// so `Document` is always a frame.
+/// Converts a resource type of CDP (`Network.ResourceType`) to that of the blocklists. The main document is never
+/// checked, so `Document` is always a frame.
 fn resource_kind(name: &str) -> ResourceKind {
     match name {
         "Document" => ResourceKind::Frame,

@@ -22,8 +22,8 @@ impl CountryProfile {
         position.ok().map(|position| &PROFILES[position])
     }
 
-    /// Returns the languages that a browser there requests: its locale and its language. `None` for Antarctica, which has
-    /// no language.
+    /// Returns the languages that a browser there requests: its locale and its language. `None` for Antarctica, which
+    /// has no language.
     pub(crate) fn languages(&self) -> Option<[String; 2]> {
         (self.language != "und").then(|| [self.locale(), self.language.to_owned()])
     }

@@ -1,4 +1,5 @@
-//! Rendering of pages in the browser: which pages need it, the request to the browser, and the conversion of its result.
+//! Rendering of pages in the browser: which pages need it, the request to the browser, and the conversion of its
+//! result.
 
 mod ads;
 mod country_profile;

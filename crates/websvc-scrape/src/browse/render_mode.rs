@@ -11,7 +11,7 @@ pub(crate) enum RenderMode {
     IfShell,
     /// Render the page; a cached rendered page may be served.
     Render,
-    /// Render the page now, for a screenshot, actions or a profile; a cached page does not do.
+    /// Render the page now, for a screenshot, actions or a profile; a cached page does not suffice.
     RenderUncached,
 }
 
@@ -21,8 +21,8 @@ impl RenderMode {
             return Self::RenderUncached;
         }
         let location = plan.location();
-        let is_elsewhere = location.country() != COUNTRY_DEFAULT || !location.languages().is_empty();
-        if is_elsewhere || !plan.wait_for().is_zero() {
+        let has_location = location.country() != COUNTRY_DEFAULT || !location.languages().is_empty();
+        if has_location || !plan.wait_for().is_zero() {
             return Self::Render;
         }
         Self::IfShell
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn render_mode_follows_from_the_options() {
+    fn render_mode_depends_on_the_options() {
         for (options, expected) in [
             (json!({}), RenderMode::IfShell),
             (

@@ -36,7 +36,7 @@ pub(crate) fn render_request(
     request.wait_for = plan.wait_for();
     request.steps = plan.actions().iter().map(step).collect();
     request.screenshot = plan.formats().iter().find_map(|format| match format {
-        Format::Screenshot(wanted) => Some(screenshot(wanted)),
+        Format::Screenshot(options) => Some(screenshot(options)),
         _ => None,
     });
     Ok(request)
@@ -99,7 +99,7 @@ fn step(action: &Action) -> Step {
             Some(selector) => Step::WaitFor(selector.clone()),
             None => Step::Wait(Duration::from_millis(milliseconds.unwrap_or_default())),
         },
-        Action::Screenshot(wanted) => Step::Screenshot(screenshot(wanted)),
+        Action::Screenshot(options) => Step::Screenshot(screenshot(options)),
         Action::Click(Click { selector, all }) => Step::Click {
             selector: selector.clone(),
             matches: if all.unwrap_or(false) { Matches::All } else { Matches::First },
@@ -119,8 +119,8 @@ fn step(action: &Action) -> Step {
     }
 }
 
-fn screenshot(wanted: &format::Screenshot) -> Screenshot {
-    let format::Screenshot { full_page, quality, viewport } = wanted;
+fn screenshot(options: &format::Screenshot) -> Screenshot {
+    let format::Screenshot { full_page, quality, viewport } = options;
     Screenshot {
         extent: if full_page.unwrap_or(false) { Extent::FullPage } else { Extent::Window },
         quality: *quality,
@@ -180,16 +180,16 @@ mod tests {
 
     #[test]
     fn country_sets_languages_unless_requested_otherwise() {
-        let of = |options| to_request(&options).locale;
-        let germany = of(json!({"location": {"country": "DE"}}));
+        let locale_of = |options| to_request(&options).locale;
+        let germany = locale_of(json!({"location": {"country": "DE"}}));
         assert_eq!(
             (germany.languages, germany.formats),
             (vec!["de-DE".to_owned(), "de".to_owned()], Some("de-DE".to_owned()))
         );
-        let french = of(json!({"location": {"country": "DE", "languages": ["fr", "en"]}}));
+        let french = locale_of(json!({"location": {"country": "DE", "languages": ["fr", "en"]}}));
         assert_eq!(french.languages, ["fr", "en"]);
         assert_eq!(french.timezone.as_deref(), Some("Europe/Berlin"));
-        assert_eq!(of(json!({})).timezone.as_deref(), Some("America/New_York"));
+        assert_eq!(locale_of(json!({})).timezone.as_deref(), Some("America/New_York"));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::render_mode::{RenderMode, wants_screenshot};
 use super::render_request::render_request;
 use super::to_raw_page::{RawRenderedPage, to_raw_page};
 use crate::error::ScrapeError;
-use crate::fetcher::{Fetcher, ProxyRoute, is_rejected, remaining};
+use crate::fetcher::{Fetcher, ProxyRoute, ProxyTiers, is_rejected, remaining};
 use crate::file_download::fetch_download;
 use crate::profile::OpenProfile;
 use crate::proxies::ProxyTier;
@@ -83,14 +83,14 @@ impl PageRenderer {
         if mode == RenderMode::IfShell || self.browser().is_some() { mode } else { RenderMode::IfShell }
     }
 
-    /// Returns whether a fetched page is a shell page that should be rendered. Only the page itself is evidence, not the
-    /// other pages of its host.
+    /// Returns whether a fetched page is a shell page that should be rendered. Only the page itself is evidence, not
+    /// the other pages of its host.
     pub(crate) fn needs_rendering(&self, page: &RawPage) -> bool {
-        !page.is_rendered() && self.browser().is_some() && is_shell(page)
+        !page.is_rendered && self.browser().is_some() && is_shell(page)
     }
 
-    /// Renders a page, and updates the profile with its changes. A file that is not markup is fetched directly, with the
-    /// cookies of the profile, and returned with the artifacts of the browser.
+    /// Renders a page, and updates the profile with its changes. A file that is not markup is fetched directly, with
+    /// the cookies of the profile, and returned with the artifacts of the browser.
     ///
     /// # Errors
     /// As [`PageRenderer::render`] and [`Fetcher::page`].
@@ -131,7 +131,7 @@ impl PageRenderer {
         let fetching = context.fetcher.page(request, ProxyRoute::of(plan), deadline);
         let mut served = context.stages.run(Stage::Fetch, fetching).await?;
         if artifacts.is_none() && wants_screenshot(plan) {
-            served.warnings.push("there is no screenshot: the URL is a file, not a page".to_owned());
+            served.warnings.push("no screenshot: the URL is a file, not a page".to_owned());
         }
         Ok(RawPage { artifacts, ..served })
     }
@@ -149,14 +149,14 @@ impl PageRenderer {
         deadline: Instant,
     ) -> Result<RawRenderedPage, ScrapeError> {
         let route = ProxyRoute::of(plan);
-        let (first, second) = context.fetcher.tiers(route);
-        let rendered = self.render_via_proxy(url, plan, session, (context, first), deadline).await;
+        let ProxyTiers { first, fallback } = context.fetcher.tiers(route);
+        let rendered = self.render_via_proxy(url, plan, session, context, first, deadline).await;
         let was_rejected = match &rendered {
             Ok(RawRenderedPage { page, .. }) => is_rejected(&Ok(page)),
             Err(error) => is_rejected(&Err(error)),
         };
-        let Some(second) = second.filter(|_| was_rejected) else { return rendered };
-        match self.render_via_proxy(url, plan, session, (context, second), deadline).await {
+        let Some(tier) = fallback.filter(|_| was_rejected) else { return rendered };
+        match self.render_via_proxy(url, plan, session, context, tier, deadline).await {
             // The page of the first attempt, if there is one, is better than an error.
             Err(error) => rendered.map_err(|_| error),
             Ok(rendered) => Ok(rendered),
@@ -187,7 +187,8 @@ impl PageRenderer {
         url: &Url,
         plan: &ScrapePlan,
         session: Option<&Session>,
-        (context, tier): (&FetchContext<'_>, ProxyTier),
+        context: &FetchContext<'_>,
+        tier: ProxyTier,
         deadline: Instant,
     ) -> Result<RawRenderedPage, ScrapeError> {
         let browser =
@@ -210,7 +211,7 @@ impl PageRenderer {
         };
         let converted = to_raw_page(url, rendered, proxy_used);
         match converted.page.challenge_vendor() {
-            Some(by) => Err(ScrapeError::Blocked { by, status: converted.page.status }),
+            Some(vendor) => Err(ScrapeError::Blocked { vendor, status: converted.page.status }),
             None => Ok(converted),
         }
     }
@@ -218,6 +219,6 @@ impl PageRenderer {
 
 /// Returns a page as served, with the warning that it could not be rendered.
 fn with_render_warning(mut page: RawPage, error: &ScrapeError) -> RawPage {
-    page.warnings.push(format!("the page could not be drawn: {error}"));
+    page.warnings.push(format!("browser rendering failed: {error}"));
     page
 }

@@ -11,10 +11,10 @@ use websvc_transport::{has_credentials, without_credentials};
 use websvc_types::ProxyUsed;
 
 use super::RenderArtifacts;
-use crate::raw::{CacheState, RENDERED_HEADER, RawPage};
+use crate::raw::{CacheState, RawPage};
 
-/// Headers that describe the bytes that the host sent, which differ from the rendered page. With a validator, the cache would
-/// revalidate the shell page and take the rendered content for unchanged too.
+/// Headers that describe the bytes that the host sent, which differ from the rendered page. With a validator, the cache
+/// would revalidate the shell page and take the rendered content for unchanged too.
 const BODY_HEADERS: [http::HeaderName; 5] =
     [CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING, ETAG, LAST_MODIFIED];
 
@@ -41,7 +41,7 @@ pub(crate) fn to_raw_page(
         status,
         headers,
         html,
-        cookies: _its_own,
+        cookies: _,
         screenshot,
         screenshots,
         scrapes,
@@ -54,10 +54,10 @@ pub(crate) fn to_raw_page(
         state,
     } = rendered;
     warnings.extend(blocked_hosts_warning(&refused));
-    let last = downloads.iter().rposition(|download| download.cause == DownloadCause::Action);
-    let file = last.map(|position| downloads.remove(position));
+    let last_action = downloads.iter().rposition(|download| download.cause == DownloadCause::Action);
+    let file = last_action.map(|position| downloads.remove(position));
     warnings.extend(downloads.iter().map(|download| {
-        format!("the page started a download of {:?}, which was refused", shortened(&download.name))
+        format!("the page started a download of {:?}, which was blocked", shortened(&download.name))
     }));
     let is_markup = is_markup(&headers);
     let artifacts = RenderArtifacts { screenshot, screenshots, scrapes, returns, pdfs };
@@ -70,10 +70,12 @@ pub(crate) fn to_raw_page(
         headers: rendered_headers(headers),
         body: html.into(),
         truncated: false,
+        is_rendered: true,
         warnings,
         proxy_used,
         unverified,
         sent_credentials: has_credentials(source_url) || has_credentials(&url),
+        depends_on_cookies: false,
         cache_state: CacheState::Miss,
         elapsed: Duration::ZERO,
         artifacts: (!artifacts.is_empty()).then(|| Box::new(artifacts)),
@@ -100,20 +102,20 @@ fn rendered_headers(mut headers: HeaderMap) -> HeaderMap {
         headers.remove(name);
     }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    headers.insert(RENDERED_HEADER, HeaderValue::from_static("1"));
     headers
 }
 
-/// Returns the warning that names the hosts that the page was not allowed to connect to: it may lack content from there.
+/// Returns the warning that names the hosts that the page was not allowed to connect to: it may lack content from
+/// there.
 fn blocked_hosts_warning(refused: &[Refusal]) -> Option<String> {
     let mut hosts: Vec<&str> = refused.iter().map(|refusal| refusal.host.as_str()).collect();
     hosts.sort_unstable();
     hosts.dedup();
     match hosts.as_slice() {
         [] => None,
-        [host] => Some(format!("the page was refused a connection to {host}")),
+        [host] => Some(format!("a connection of the page to {host} was blocked")),
         [host, others @ ..] => {
-            Some(format!("the page was refused connections to {host} and {} more hosts", others.len()))
+            Some(format!("connections of the page to {host} and {} more hosts were blocked", others.len()))
         }
     }
 }

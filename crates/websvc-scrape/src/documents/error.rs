@@ -1,41 +1,41 @@
-//! Why a document gave no text.
+//! The error of reading a document.
 
 use websvc_documents::DocumentError;
 
-/// Why a document gave no text. The messages are what the caller may see.
+/// An error of reading a document. The message is shown to the caller.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The reader says why.
+    /// The reader rejected the document.
     #[error("{0}")]
     Document(#[source] DocumentError),
-    /// The worker was not done within its time.
-    #[error("the document could not be read within its time")]
+    /// The worker did not finish before its deadline.
+    #[error("reading the document timed out")]
     Timeout,
-    /// The worker ended without an answer: it crashed, or a limit of its memory or time was reached.
-    #[error("the document exceeds what a worker may use: {reason}")]
+    /// The worker ended without a response: it crashed, or reached its limit of memory or processor time.
+    #[error("the document exceeds the limits of a document worker: {reason}")]
     WorkerDied {
-        /// How it ended.
+        /// The limit, or the status with which the worker ended.
         reason: String,
     },
-    /// Character recognition was asked for and is not installed.
+    /// The request requires character recognition, which is not installed.
     #[error(
         "character recognition needs `{program}`, which is not installed (packages tesseract-ocr and poppler-utils)"
     )]
     OcrMissing {
-        /// The program that is not there.
+        /// The missing program.
         program: &'static str,
     },
     /// Character recognition failed.
     #[error("character recognition failed: {reason}")]
     Ocr {
-        /// Output of the worker.
+        /// The failed program and its exit status.
         reason: String,
     },
-    /// This installation runs no workers.
-    #[error("documents are not read by this installation")]
+    /// No document workers are configured.
+    #[error("this installation does not read documents")]
     NoWorkers,
-    /// A worker could not be started.
-    #[error("a worker for the document could not be started")]
+    /// The worker process could not be started.
+    #[error("the document worker could not be started")]
     Start(#[source] std::io::Error),
 }

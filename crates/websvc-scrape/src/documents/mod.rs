@@ -1,8 +1,8 @@
-//! Documents that are no web pages: read by a worker process with hard limits, and by Tesseract where that is asked.
+//! Documents that are not web pages: read by a worker process with hard limits, and by Tesseract if requested.
 //!
-//! Third-party readers of hostile files may crash, hang or eat memory; none of that may reach the service. So each
-//! document is read by a process of its own (this program once more), which limits itself before it reads a byte,
-//! and which the parent kills at the deadline.
+//! A reader of hostile files may crash, hang or exhaust memory, and none of that may affect the service. So a process
+//! of its own reads each document. It runs the same program, limits itself before it reads the first byte, and the
+//! service kills it at the deadline.
 
 mod error;
 mod ocr;
@@ -15,4 +15,4 @@ pub use error::ReadError;
 pub use reader::{DocumentReader, DocumentWorkers, ReadMode, ReadOptions};
 pub use worker::{WorkerLimits, run_tool, run_worker};
 
-pub(crate) use page::{ConvertedDocument, as_base64, document_kind, options_of};
+pub(crate) use page::{ConvertedDocument, document_kind, options_of};

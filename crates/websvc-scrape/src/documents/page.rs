@@ -1,36 +1,37 @@
-//! A document as a page: what the formats are written from.
+//! Conversion of a document to an HTML page, from which the formats are written.
 
-use websvc_documents::{DocumentKind, DocumentMetadata, ParsedDocument};
+use websvc_documents::{DocumentKind, DocumentMetadata, PageCounts, ParsedDocument};
 use websvc_types::{Parser, ParserKind, ParserMode};
 use websvc_validate::ScrapePlan;
 
 use super::reader::{ReadMode, ReadOptions};
 use crate::raw::RawPage;
 
-/// A document that was turned into a page.
+/// A document that was converted to an HTML page.
 #[derive(Debug)]
 pub(crate) struct ConvertedDocument {
-    /// The page.
+    /// The HTML page.
     pub(crate) html: String,
-    /// How many pages were read and how many there are, of a PDF.
-    pub(crate) pages: Option<(u32, u32)>,
+    /// The page counts of a PDF; `None` for other kinds.
+    pub(crate) pages: Option<PageCounts>,
+    /// Warnings for the caller.
     pub(crate) warnings: Vec<String>,
 }
 
 impl ConvertedDocument {
     pub(crate) fn new(kind: DocumentKind, parsed: ParsedDocument) -> Self {
         let ParsedDocument { html, about, pages, warnings } = parsed;
-        let pages = pages.filter(|_| kind == DocumentKind::Pdf).map(|pages| (pages.read, pages.total));
+        let pages = pages.filter(|_| kind == DocumentKind::Pdf);
         Self { html: whole_page(&about, &html), pages, warnings }
     }
 }
 
-/// Returns what document a page is; failures are pages whatever they send.
+/// Returns the kind of document that a page is; `None` for a web page, and for a response with an error status.
 pub(crate) fn document_kind(page: &RawPage) -> Option<DocumentKind> {
     page.status.is_success().then(|| DocumentKind::of(&page.body, page.content_type())).flatten()
 }
 
-/// Returns what a plan wants of PDFs, or `None` when it wants the file itself.
+/// Returns the options of a plan for PDFs; `None` if it requests the file itself.
 pub(crate) fn options_of(plan: &ScrapePlan) -> Option<ReadOptions> {
     let parser = plan.parsers().iter().find(|parser| match parser.kind {
         ParserKind::Pdf => true,
@@ -46,17 +47,17 @@ pub(crate) fn options_of(plan: &ScrapePlan) -> Option<ReadOptions> {
     })
 }
 
-/// Puts a head with what the file says about itself around its content.
+/// Returns the HTML page of a document: its metadata in the head, its content in the body.
 fn whole_page(about: &DocumentMetadata, body: &str) -> String {
     let DocumentMetadata { title, author, description, keywords, language, created, modified } = about;
     let mut page = String::with_capacity(body.len() + 512);
     page.push_str("<!DOCTYPE html>\n<html");
     if let Some(language) = language {
-        page.push_str(&format!(" lang=\"{}\"", escaped(language)));
+        page.push_str(&format!(" lang=\"{}\"", escape_html(language)));
     }
     page.push_str("><head><meta charset=\"utf-8\">");
     if let Some(title) = title {
-        page.push_str(&format!("<title>{}</title>", escaped(title)));
+        page.push_str(&format!("<title>{}</title>", escape_html(title)));
     }
     for (name, value) in [
         ("author", author),
@@ -66,51 +67,17 @@ fn whole_page(about: &DocumentMetadata, body: &str) -> String {
         ("dcterms.modified", modified),
     ] {
         if let Some(value) = value {
-            page.push_str(&format!("<meta name=\"{name}\" content=\"{}\">", escaped(value)));
+            page.push_str(&format!("<meta name=\"{name}\" content=\"{}\">", escape_html(value)));
         }
     }
-    // All of it is content: there is nothing around it that could be taken for such.
+    // With `main`, all of the text counts as main content.
     page.push_str("</head><body><main>\n");
     page.push_str(body);
     page.push_str("</main></body></html>\n");
     page
 }
 
-fn escaped(text: &str) -> String {
+/// Escapes a text for HTML, also for attributes in double quotes. NUL is removed.
+pub(super) fn escape_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;").replace('\0', "")
-}
-
-/// Returns bytes as base64 with padding (RFC 4648, section 4).
-pub(crate) fn as_base64(bytes: &[u8]) -> String {
-    const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let joined = group.iter().fold(0_u32, |joined, byte| joined << 8 | u32::from(*byte))
-            << (8 * (3 - group.len()));
-        for at in 0..4 {
-            let sign = SIGNS[(joined >> (18 - 6 * at)) as usize & 63];
-            text.push(if at <= group.len() { char::from(sign) } else { '=' });
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn base64_is_that_of_the_standard() {
-        for (bytes, expected) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-            ("fooba", "Zm9vYmE="),
-            ("foobar", "Zm9vYmFy"),
-        ] {
-            assert_eq!(as_base64(bytes.as_bytes()), expected);
-        }
-    }
 }

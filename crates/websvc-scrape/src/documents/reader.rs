@@ -1,4 +1,5 @@
-//! The outside of the workers: how many there are at one time, what they are asked, and what their end means.
+//! The reader of documents: starts a worker process per document, within a concurrency limit, and interprets its
+//! result.
 
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
@@ -14,33 +15,33 @@ use websvc_documents::{DocumentError, DocumentKind, ParsedDocument};
 use super::error::ReadError;
 use super::ocr;
 use super::page::ConvertedDocument;
-use super::protocol::{WorkerRequest, WorkerResponse, header};
+use super::protocol::{WorkerRequest, WorkerResponse, encode_header};
 
-/// A worker ends by itself so long before it would be killed, with what it has read until then.
-const SOFT_SHARE: u32 = 8;
+/// A worker stops reading this fraction of its time before its deadline, and returns the part that it has read.
+const SOFT_DEADLINE_DIVISOR: u32 = 8;
 
-/// The code with which a program of Rust ends when it comes upon what it took to be impossible.
-const PANICKED: i32 = 101;
+/// The exit code of a Rust program that panicked.
+const PANIC_EXIT_CODE: i32 = 101;
 
-/// How workers are run.
+/// The program and the limits of document workers.
 #[derive(Debug, Clone)]
 pub struct DocumentWorkers {
     /// The program, which calls [`run_worker`](super::run_worker) when it is started with `arguments`.
     pub program: PathBuf,
-    /// Arguments of the worker program.
+    /// The arguments of the program.
     pub arguments: Vec<String>,
-    /// How many there are at one time.
+    /// The maximum number of concurrent workers.
     pub concurrency: usize,
-    /// The longest that one may take.
+    /// The maximum time for one document.
     pub timeout: Duration,
-    /// The largest text of a document, as HTML.
+    /// The maximum size of the text of a document, as HTML, in bytes.
     pub max_output_bytes: usize,
-    /// The most that the compressed parts of a document may come to.
+    /// The maximum total size of the decompressed parts of a document, in bytes.
     pub max_inflated_bytes: u64,
 }
 
 impl DocumentWorkers {
-    /// Returns the usual bounds for a program.
+    /// Creates a configuration with the default limits.
     pub fn new(program: PathBuf, arguments: Vec<String>) -> Self {
         Self {
             program,
@@ -53,24 +54,24 @@ impl DocumentWorkers {
     }
 }
 
-/// How the text is got.
+/// The use of character recognition for a PDF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReadMode {
-    /// The text that is in the file.
+    /// Take the text of the file only.
     Fast,
-    /// The text that is in the file, and character recognition for pages without.
+    /// Take the text of the file, and recognize the pages without text.
     #[default]
     Auto,
-    /// Character recognition on every page.
+    /// Recognize every page.
     Ocr,
 }
 
 /// Options for reading a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// How the text is got.
+    /// The use of character recognition.
     pub mode: ReadMode,
-    /// At most so many pages are read.
+    /// The maximum number of pages that are read.
     pub max_pages: u32,
 }
 
@@ -88,13 +89,13 @@ pub struct DocumentReader {
 }
 
 impl DocumentReader {
-    /// Makes a reader; without workers every document is an error.
+    /// Creates a reader; without workers, every document is an error.
     pub fn new(workers: Option<DocumentWorkers>) -> Self {
         let concurrency = workers.as_ref().map_or(0, |workers| workers.concurrency.max(1));
         Self { workers: workers.map(Arc::new), permits: Arc::new(Semaphore::new(concurrency)) }
     }
 
-    /// Returns whether documents are read at all.
+    /// Returns whether this reader can read documents.
     pub fn has_workers(&self) -> bool {
         self.workers.is_some()
     }
@@ -128,39 +129,41 @@ impl DocumentReader {
         let deadline = deadline.min(Instant::now() + workers.timeout);
         let reading = async {
             let _permit = self.permits.acquire().await.map_err(|_closed| ReadError::NoWorkers)?;
-            let mut parsed = ask(workers, kind, &document, options, deadline).await?;
+            let mut parsed = read_with_worker(workers, kind, &document, options, deadline).await?;
             if kind == DocumentKind::Pdf {
                 ocr::add_recognized_text(workers, &mut parsed, &document, options.mode).await?;
             }
             Ok(parsed)
         };
-        // Leaving drops the worker, which kills it.
+        // Dropping the future kills the worker.
         tokio::time::timeout_at(deadline.into(), reading).await.unwrap_or(Err(ReadError::Timeout))
     }
 }
 
-async fn ask(
+/// Starts a worker, sends it a document, and returns its response.
+async fn read_with_worker(
     workers: &DocumentWorkers,
     kind: DocumentKind,
     document: &Bytes,
     options: &ReadOptions,
     deadline: Instant,
 ) -> Result<ParsedDocument, ReadError> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    let soft = left.saturating_sub((left / SOFT_SHARE).max(Duration::from_millis(50)));
-    let question = WorkerRequest {
+    let remaining = deadline.saturating_duration_since(Instant::now());
+    let reserve = (remaining / SOFT_DEADLINE_DIVISOR).max(Duration::from_millis(50));
+    let soft_timeout = remaining.saturating_sub(reserve);
+    let request = WorkerRequest {
         kind,
         max_pages: options.max_pages,
         max_output_bytes: workers.max_output_bytes,
         max_inflated_bytes: workers.max_inflated_bytes,
-        soft_timeout_ms: u64::try_from(soft.as_millis()).unwrap_or(u64::MAX),
+        soft_timeout_ms: u64::try_from(soft_timeout.as_millis()).unwrap_or(u64::MAX),
     };
-    let header = header(&question).map_err(ReadError::Start)?;
+    let header = encode_header(&request).map_err(ReadError::Start)?;
     let mut worker = start(workers).map_err(ReadError::Start)?;
     let (input, output) = (worker.stdin.take(), worker.stdout.take());
     let sending = async {
         if let Some(mut input) = input {
-            // A worker that ends early does not listen; how it ended says why.
+            // Writing fails if the worker ends early; its exit status has the reason.
             let _ = async {
                 input.write_all(&header).await?;
                 input.write_all(document).await
@@ -168,21 +171,21 @@ async fn ask(
             .await;
         }
     };
-    // JSON escapes at most doubles what is no control character; the answer is text.
-    let most = workers.max_output_bytes as u64 * 2 + 1024 * 1024;
+    // Escaping in JSON at most doubles the length of a text without control characters.
+    let max_response_bytes = workers.max_output_bytes as u64 * 2 + 1024 * 1024;
     let receiving = async {
-        let mut answer = Vec::new();
+        let mut response = Vec::new();
         if let Some(output) = output {
-            let _ = output.take(most).read_to_end(&mut answer).await;
+            let _ = output.take(max_response_bytes).read_to_end(&mut response).await;
         }
-        answer
+        response
     };
-    let ((), answer) = tokio::join!(sending, receiving);
+    let ((), response) = tokio::join!(sending, receiving);
     let status = worker.wait().await.map_err(ReadError::Start)?;
-    match serde_json::from_slice::<WorkerResponse>(&answer) {
-        Ok(answer) if status.success() => answer.map_err(ReadError::Document),
-        Ok(_) | Err(_) if status.code() == Some(PANICKED) => {
-            let reason = "its reader does not understand it".to_owned();
+    match serde_json::from_slice::<WorkerResponse>(&response) {
+        Ok(response) if status.success() => response.map_err(ReadError::Document),
+        Ok(_) | Err(_) if status.code() == Some(PANIC_EXIT_CODE) => {
+            let reason = "the reader failed on its content".to_owned();
             Err(ReadError::Document(DocumentError::Damaged { kind, reason }))
         }
         Ok(_) | Err(_) => Err(ReadError::WorkerDied { reason: reason(status) }),
@@ -192,7 +195,7 @@ async fn ask(
 fn start(workers: &DocumentWorkers) -> std::io::Result<Child> {
     Command::new(&workers.program)
         .args(&workers.arguments)
-        // Keys and passwords of the service are nothing that a reader of hostile files should hold.
+        // A reader of hostile files must not have the keys and passwords of the service.
         .env_clear()
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -201,16 +204,16 @@ fn start(workers: &DocumentWorkers) -> std::io::Result<Child> {
         .spawn()
 }
 
-/// Returns how a worker ended, as far as it can be told.
+/// Returns the reason why a worker ended, as far as its exit status shows it.
 fn reason(status: ExitStatus) -> String {
     #[cfg(unix)]
     {
         use std::os::unix::process::ExitStatusExt;
         match status.signal() {
-            // Rust gives up with SIGABRT when it gets no memory.
-            Some(6 | 9) => return "its memory is used up".to_owned(),
-            Some(24) => return "its processor time is used up".to_owned(),
-            Some(11) => return "it nests too deeply".to_owned(),
+            // Rust aborts with SIGABRT when an allocation fails.
+            Some(6 | 9) => return "out of memory".to_owned(),
+            Some(24) => return "out of processor time".to_owned(),
+            Some(11) => return "stack overflow, the document is nested too deeply".to_owned(),
             Some(signal) => return format!("the worker ended with signal {signal}"),
             None => {}
         }

@@ -1,4 +1,4 @@
-//! The inside of a worker process: it limits itself, reads one document, answers and ends.
+//! The document worker process: limits itself, reads one document, writes the response and exits.
 
 use std::io::{self, BufWriter};
 use std::process::ExitCode;
@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use websvc_documents::{Limits, parse};
 
-use super::protocol::{read_question, write_answer};
+use super::protocol::{read_request, write_response};
 
-/// Resource limits of a worker.
+/// The resource limits of a worker process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerLimits {
-    /// Bytes of address space.
+    /// The maximum address space, in bytes.
     pub memory_bytes: u64,
-    /// Seconds of processor time.
+    /// The maximum processor time, in seconds.
     pub cpu_seconds: u64,
 }
 
@@ -23,20 +23,19 @@ impl Default for WorkerLimits {
     }
 }
 
-/// Reads one document from the standard input within the limits and answers on the standard output. This is the
-/// whole work of the process that is started for it.
+/// Reads one document from standard input within the limits and writes the response to standard output. This is the
+/// main function of a worker process.
 pub fn run_worker(limits: &WorkerLimits) -> ExitCode {
-    match limit(limits).and_then(|()| work()) {
+    match apply_worker_limits(limits).and_then(|()| read_document()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(_nobody_to_tell) => ExitCode::FAILURE,
+        Err(_) => ExitCode::FAILURE,
     }
 }
 
-/// Becomes another program within the limits: the one that draws pages, or the one that recognises characters.
-/// Returns only when that fails.
+/// Replaces this process by a program of character recognition, within the limits. Returns only if that fails.
 pub fn run_tool(limits: &WorkerLimits, program: &str, arguments: &[String]) -> ExitCode {
     #[cfg(unix)]
-    if limit_all(limits).is_ok() {
+    if apply_limits(limits).is_ok() {
         use std::os::unix::process::CommandExt;
         let _failed = std::process::Command::new(program).args(arguments).exec();
     }
@@ -45,50 +44,50 @@ pub fn run_tool(limits: &WorkerLimits, program: &str, arguments: &[String]) -> E
     ExitCode::FAILURE
 }
 
-fn work() -> io::Result<()> {
+fn read_document() -> io::Result<()> {
     let started = Instant::now();
-    let (question, document) = read_question(&mut io::stdin().lock())?;
-    let soft_timeout = Duration::from_millis(question.soft_timeout_ms);
+    let (request, document) = read_request(&mut io::stdin().lock())?;
+    let soft_timeout = Duration::from_millis(request.soft_timeout_ms);
     let stop = || started.elapsed() > soft_timeout;
     let limits = Limits {
-        max_pages: question.max_pages,
-        max_output_bytes: question.max_output_bytes,
-        max_inflated_bytes: question.max_inflated_bytes,
+        max_pages: request.max_pages,
+        max_output_bytes: request.max_output_bytes,
+        max_inflated_bytes: request.max_inflated_bytes,
         stop: &stop,
     };
-    let answer = parse(question.kind, document, &limits);
-    write_answer(&mut BufWriter::new(io::stdout().lock()), &answer)
+    let response = parse(request.kind, document, &limits);
+    write_response(&mut BufWriter::new(io::stdout().lock()), &response)
 }
 
-/// Takes from this process what it does not need: memory, time, files and core dumps.
+/// Limits memory, processor time, files and core dumps of this process.
 #[cfg(unix)]
-fn limit(limits: &WorkerLimits) -> io::Result<()> {
+fn apply_worker_limits(limits: &WorkerLimits) -> io::Result<()> {
     use rustix::process::{Resource, setrlimit};
-    limit_all(limits)?;
-    setrlimit(Resource::Fsize, both(0))?;
-    // Input, output and errors are open; nothing else can be opened, neither a file nor a connection.
-    setrlimit(Resource::Nofile, both(3))?;
+    apply_limits(limits)?;
+    setrlimit(Resource::Fsize, rlimit(0))?;
+    // The three standard streams are open already; no other file or connection can be opened.
+    setrlimit(Resource::Nofile, rlimit(3))?;
     Ok(())
 }
 
-/// Takes memory, time and core dumps.
+/// Limits memory, processor time and core dumps of this process.
 #[cfg(unix)]
-fn limit_all(limits: &WorkerLimits) -> io::Result<()> {
+fn apply_limits(limits: &WorkerLimits) -> io::Result<()> {
     use rustix::process::{Resource, setrlimit};
-    setrlimit(Resource::Core, both(0))?;
-    setrlimit(Resource::Cpu, both(limits.cpu_seconds))?;
-    // Other systems have no such limit, or do not keep it.
+    setrlimit(Resource::Core, rlimit(0))?;
+    setrlimit(Resource::Cpu, rlimit(limits.cpu_seconds))?;
+    // Other systems do not have this limit, or do not enforce it.
     #[cfg(target_os = "linux")]
-    setrlimit(Resource::As, both(limits.memory_bytes))?;
+    setrlimit(Resource::As, rlimit(limits.memory_bytes))?;
     Ok(())
 }
 
 #[cfg(unix)]
-fn both(value: u64) -> rustix::process::Rlimit {
+fn rlimit(value: u64) -> rustix::process::Rlimit {
     rustix::process::Rlimit { current: Some(value), maximum: Some(value) }
 }
 
 #[cfg(not(unix))]
-fn limit(_limits: &WorkerLimits) -> io::Result<()> {
+fn apply_worker_limits(_limits: &WorkerLimits) -> io::Result<()> {
     Ok(())
 }

@@ -1,23 +1,24 @@
-//! An element of the source: what its tag says, and the place where it stands.
+//! Elements of the HTML source: the evidence in their start tags, and their context.
 
 use super::names;
 use crate::visible::{attributes, is_named};
 
-/// Elements without an end.
+/// Elements without an end tag.
 const VOID: &[&str] = &[
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track",
     "wbr",
 ];
 
-/// Elements that hold content, as opposed to a part of a line.
+/// Elements that contain blocks of content, as opposed to a part of a line.
 const BLOCKS: &[&str] = &["div", "main", "section", "article", "ul", "ol", "table", "tbody"];
 
-/// Elements whose content does not come from the page's text.
+/// Elements that are content without being text.
 const MEDIA: &[&str] = &["img", "video", "audio", "iframe", "object", "embed", "canvas", "frame", "picture"];
 
+/// Form fields.
 const FIELDS: &[&str] = &["input", "select", "textarea"];
 
-/// A start tag, as far as it is evidence of anything.
+/// The parts of a start tag that are evidence.
 #[derive(Debug, Default)]
 pub(super) struct Tag<'a> {
     pub(super) name: &'a [u8],
@@ -31,13 +32,13 @@ pub(super) struct Tag<'a> {
     is_navigation: bool,
     is_main: bool,
     is_invisible_pixel: bool,
-    /// It is repeated for the items of a list.
+    /// True if an attribute of a framework repeats the element for the items of a list.
     pub(super) repeats: bool,
-    /// It shows a value.
-    pub(super) fills: bool,
-    /// The server has left this part to the browser.
+    /// True if an attribute of a framework puts a value into the element.
+    pub(super) has_binding: bool,
+    /// True if the server left the rendering of this part to the browser.
     pub(super) bails_out: bool,
-    /// It gets its content by itself as soon as it is there.
+    /// True if the element loads its content by itself.
     pub(super) loads_itself: bool,
 }
 
@@ -50,7 +51,7 @@ impl<'a> Tag<'a> {
         let mut tag = Self { name: &source[..end], ..Self::default() };
         let is_frame = is_named(source, "turbo-frame");
         for (name, value) in attributes(source) {
-            let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
+            let is = |expected: &str| name.eq_ignore_ascii_case(expected.as_bytes());
             if is("id") {
                 tag.id = value;
             } else if is("class") {
@@ -83,8 +84,9 @@ impl<'a> Tag<'a> {
                 tag.loads_itself |= value == b"only";
             } else {
                 tag.is_root |= names::is_root_attribute(name);
-                tag.repeats |= names::repeats(name) || (is("data-bind") && names::contains(value, "foreach"));
-                tag.fills |= names::fills(name) || is("x-for") || is("data-bind");
+                tag.repeats |=
+                    names::is_repeating(name) || (is("data-bind") && names::contains(value, "foreach"));
+                tag.has_binding |= names::is_binding(name) || is("x-for") || is("data-bind");
             }
         }
         tag
@@ -102,13 +104,13 @@ impl<'a> Tag<'a> {
         self.is_any(MEDIA) && !self.is_hidden && !self.is_invisible_pixel && !names::is_spinner(self.src)
     }
 
-    fn is_page(&self) -> bool {
+    fn is_html_or_body(&self) -> bool {
         self.is_any(&["html", "body"])
     }
 
     fn region(&self, is_at_top: bool) -> Region {
         let is_custom = self.name.contains(&b'-');
-        if self.is_page() {
+        if self.is_html_or_body() {
             Region::Other
         } else if self.is_root
             || names::is_root_id(self.id)
@@ -128,31 +130,47 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// The place where text stands.
+/// The context of text: properties of the open elements around it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Place {
-    /// Around the content: it leads through the site, or is the same on each of its pages.
+pub(super) struct TextContext {
+    /// True in chrome: navigation, and parts that are the same on every page of a site.
     pub(super) is_chrome: bool,
+    /// True in a hidden element.
     pub(super) is_hidden: bool,
-    /// In an element that is there until the content is.
+    /// True in an element that is shown until the content is loaded.
     pub(super) is_loading: bool,
+    /// True in code.
     pub(super) is_code: bool,
-    /// Links here lead through the site, other text may be content.
+    /// True where links are navigation, but other text may be content.
     has_chrome_links: bool,
-    /// In the header of the page, whose headings and paragraphs may be content.
+    /// True in the header of the page, whose headings and paragraphs may be content.
     is_header: bool,
 }
 
-/// The part that an element has in a page.
+/// The role of an element in a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Region {
-    /// A framework renders into it.
+    /// A framework renders into the element.
     Root,
-    /// It is around the content.
+    /// The element contains the main content.
     Main,
-    /// It is an element of the page's own making, and no part of another.
+    /// A custom element near the top of the page.
     Custom,
+    /// Any other element.
     Other,
+}
+
+/// The amounts of content in a part of a page.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    /// Words of content.
+    pub(super) words: usize,
+    /// Words in elements that are marked as loading.
+    pub(super) loading_words: usize,
+    /// Form fields.
+    pub(super) fields: usize,
+    /// Images, videos and frames.
+    pub(super) media: usize,
 }
 
 /// An open element.
@@ -161,74 +179,71 @@ pub(super) struct Element<'a> {
     pub(super) name: &'a [u8],
     pub(super) id: &'a [u8],
     pub(super) region: Region,
-    pub(super) place: Place,
+    pub(super) context: TextContext,
     pub(super) is_skeleton: bool,
     pub(super) is_spinner: bool,
     pub(super) is_busy: bool,
-    /// It is the outermost element that is there until the content is.
-    pub(super) begins_loading: bool,
-    /// How many words, words in what is loading, fields and media came before it.
-    before: (usize, usize, usize, usize),
+    /// True if the element is the outermost one that is marked as loading.
+    pub(super) is_outermost_loading: bool,
+    /// The counts of the page at the start of the element.
+    counts_before: Counts,
 }
 
 impl<'a> Element<'a> {
-    pub(super) fn open(
-        tag: &Tag<'a>,
-        around: Place,
-        is_at_top: bool,
-        before: (usize, usize, usize, usize),
-    ) -> Self {
-        let named = |is: fn(&[u8]) -> bool| !tag.is_page() && (is(tag.class) || is(tag.id));
+    /// Opens an element in the context of its parent.
+    pub(super) fn open(tag: &Tag<'a>, parent: TextContext, is_at_top: bool, counts_before: Counts) -> Self {
+        let named = |is: fn(&[u8]) -> bool| !tag.is_html_or_body() && (is(tag.class) || is(tag.id));
         let is_skeleton = named(names::is_skeleton);
         let is_spinner = !is_skeleton && named(names::is_spinner);
         let is_loading = is_skeleton || is_spinner;
+        // React streams content in hidden elements with such an `id`.
         let is_streamed = tag.id.starts_with(b"S:");
-        let place = Place {
-            is_chrome: around.is_chrome
+        let context = TextContext {
+            is_chrome: parent.is_chrome
                 || tag.is_navigation
                 || tag.is_any(&["nav", "footer", "aside"])
-                || (around.has_chrome_links && tag.is_any(&["a", "button"]))
+                || (parent.has_chrome_links && tag.is_any(&["a", "button"]))
                 || tag.is_any(&["header"]),
-            is_hidden: around.is_hidden || (tag.is_hidden && !is_streamed && !tag.is_page()),
-            is_loading: around.is_loading || is_loading,
-            is_code: around.is_code || tag.is_any(&["code", "pre"]),
-            has_chrome_links: around.has_chrome_links
+            is_hidden: parent.is_hidden || (tag.is_hidden && !is_streamed && !tag.is_html_or_body()),
+            is_loading: parent.is_loading || is_loading,
+            is_code: parent.is_code || tag.is_any(&["code", "pre"]),
+            has_chrome_links: parent.has_chrome_links
                 || (!tag.is_any(&["main", "article"]) && named(names::is_chrome)),
-            is_header: (around.is_header || tag.is_any(&["header"]))
+            is_header: (parent.is_header || tag.is_any(&["header"]))
                 && !tag.is_navigation
                 && !tag.is_any(&["nav", "footer", "aside"]),
         };
-        let speaks = tag.is_any(&["h1", "h2", "p"]);
-        let is_chrome = place.is_chrome && !(around.is_header && speaks);
+        let may_be_content = tag.is_any(&["h1", "h2", "p"]);
+        let is_chrome = context.is_chrome && !(parent.is_header && may_be_content);
         Self {
             name: tag.name,
             id: tag.id,
             region: tag.region(is_at_top),
-            place: Place { is_chrome, ..place },
+            context: TextContext { is_chrome, ..context },
             is_skeleton,
             is_spinner,
-            is_busy: tag.is_busy && !tag.is_page(),
-            begins_loading: is_loading && !around.is_loading,
-            before,
+            is_busy: tag.is_busy && !tag.is_html_or_body(),
+            is_outermost_loading: is_loading && !parent.is_loading,
+            counts_before,
         }
     }
 
-    /// Returns how many words, words in what is loading, fields and media there are in it.
-    pub(super) fn since(&self, now: (usize, usize, usize, usize)) -> (usize, usize, usize, usize) {
-        let (words, loading, fields, media) = self.before;
-        (
-            now.0.saturating_sub(words),
-            now.1.saturating_sub(loading),
-            now.2.saturating_sub(fields),
-            now.3.saturating_sub(media),
-        )
+    /// Returns the counts of the element, from those of the page at its end.
+    pub(super) fn counts(&self, at_end: Counts) -> Counts {
+        let Counts { words, loading_words, fields, media } = self.counts_before;
+        Counts {
+            words: at_end.words.saturating_sub(words),
+            loading_words: at_end.loading_words.saturating_sub(loading_words),
+            fields: at_end.fields.saturating_sub(fields),
+            media: at_end.media.saturating_sub(media),
+        }
     }
 }
 
 pub(super) fn is_void(name: &[u8]) -> bool {
-    VOID.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+    VOID.iter().any(|void| name.eq_ignore_ascii_case(void.as_bytes()))
 }
 
 pub(super) fn is_block(name: &[u8]) -> bool {
-    BLOCKS.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+    BLOCKS.iter().any(|block| name.eq_ignore_ascii_case(block.as_bytes()))
 }

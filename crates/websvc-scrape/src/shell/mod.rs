@@ -1,9 +1,9 @@
-//! Shell pages: their content is made by scripts, which takes a browser.
+//! Detection of shell pages, whose content scripts create in a browser.
 //!
-//! The decision is made for each page, from the evidence in its own source: elements that frameworks render into and
-//! that are empty, grey shapes in the place of content, containers that a script of the page fills, what the page says
-//! about JavaScript. Nothing is remembered of its host. A page without such evidence is not rendered, however short it
-//! is; words of navigation and footers are no content, however many there are.
+//! The decision is made for each page from the evidence in its own source: empty elements that frameworks render into,
+//! skeletons (grey shapes in place of content), containers that a script of the page fills, messages about JavaScript.
+//! Other pages of the host do not matter. A page without such evidence is not rendered, however short it is. Words of
+//! navigation and footers do not count as content, however many there are.
 
 mod element;
 mod names;
@@ -11,93 +11,95 @@ mod scan;
 mod script;
 
 use crate::raw::RawPage;
+use element::Counts;
 use scan::{Evidence, scan};
 
-/// A page with more words of content than this is a shell only if it says so itself.
-const CONTENT_WORDS: usize = 60;
+/// The maximum number of words of content of a shell page without strong evidence.
+const MAX_SHELL_WORDS: usize = 60;
 
-/// With no more words of content than this, weaker evidence is enough.
-const TITLE_WORDS: usize = 20;
+/// The maximum number of words of content for which an empty container or a spinner is enough evidence.
+const MAX_TITLE_WORDS: usize = 20;
 
-/// A page with no more words of content than this has none.
-const BARE_WORDS: usize = 3;
+/// The maximum number of words of a page that counts as empty.
+const MAX_BARE_WORDS: usize = 3;
 
-/// So many grey shapes stand for a list or an article.
-const SKELETONS: usize = 3;
+/// The minimum number of skeletons that stand for a list or an article.
+const MIN_SKELETONS: usize = 3;
 
-/// How much of a body is looked at.
-const LOOKED_AT: usize = 512 * 1024;
+/// The maximum number of bytes of a body that are scanned.
+const MAX_SCAN_BYTES: usize = 512 * 1024;
 
-/// Evidence that the content of a page is made by scripts.
+/// Evidence that scripts create the content of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ShellSign {
     /// A script of the page fills an element that is empty in the source.
     FilledByScript,
-    /// An element says that its content is still to come.
+    /// An element declares that its content is not loaded yet.
     Pending,
-    /// The markup is a template that scripts fill in.
+    /// The markup is a template that scripts fill.
     Template,
-    /// Grey shapes stand in the place of content.
+    /// The page has skeletons in place of content.
     Skeletons,
-    /// The element that a framework renders into has no content.
+    /// The element that a framework renders into is empty.
     EmptyRoot,
-    /// The element around the content has none.
+    /// The element for the main content is empty.
     EmptyMain,
-    /// The page says that it does nothing without scripts.
+    /// A message says that the page needs scripts.
     AsksForScripts,
-    /// Next to nothing but a container, or a sign of loading, and a script.
+    /// The page has little more than an empty container or a spinner, and a script.
     EmptyContainer,
-    /// Nothing but chrome, and an application or its data.
+    /// The page has only chrome, and an application or its data.
     NoContent,
 }
 
 /// Returns whether the page has to be rendered by a browser before it has content. The source is scanned once per page.
 pub(crate) fn is_shell(page: &RawPage) -> bool {
-    let scan = || shell_sign(&page.body[..page.body.len().min(LOOKED_AT)]).is_some();
+    let scan = || shell_sign(&page.body[..page.body.len().min(MAX_SCAN_BYTES)]).is_some();
     page.status.is_success() && page.is_html() && !page.body.is_empty() && *page.is_shell.get_or_init(scan)
 }
 
-/// Returns the strongest evidence that the source of a page is a shell; `None` when the page is to be read as it is.
+/// Returns the strongest evidence that the source is that of a shell page; `None` for a page with content.
 fn shell_sign(source: &[u8]) -> Option<ShellSign> {
-    let found = scan(source);
-    if found.words > scan::PLENTY || !found.scripts.runs {
+    let evidence = scan(source);
+    if evidence.counts.words > scan::MAX_WORDS || !evidence.scripts.has_application {
         return None;
     }
-    if found.scripts.fills_container {
+    if evidence.scripts.fills_container {
         return Some(ShellSign::FilledByScript);
     }
-    if found.is_pending {
+    if evidence.is_pending {
         return Some(ShellSign::Pending);
     }
-    if found.is_template {
+    if evidence.is_template {
         return Some(ShellSign::Template);
     }
-    if found.skeletons >= SKELETONS {
+    if evidence.skeletons >= MIN_SKELETONS {
         return Some(ShellSign::Skeletons);
     }
-    (found.words <= CONTENT_WORDS).then(|| sign_of_short(&found)).flatten()
+    (evidence.counts.words <= MAX_SHELL_WORDS).then(|| short_page_sign(&evidence)).flatten()
 }
 
-/// Returns the evidence that a page with few words is a shell.
-fn sign_of_short(found: &Evidence) -> Option<ShellSign> {
-    if found.empty_root && !found.filled_root {
+/// Returns the evidence that a page with few words is a shell page.
+fn short_page_sign(evidence: &Evidence) -> Option<ShellSign> {
+    if evidence.empty_root && !evidence.filled_root {
         return Some(ShellSign::EmptyRoot);
     }
-    if found.empty_main {
+    if evidence.empty_main {
         return Some(ShellSign::EmptyMain);
     }
-    let has_form = found.fields > 0;
-    if found.asks_for_scripts && !has_form && !found.has_prose && !found.filled_root {
+    let Counts { words, fields, media, .. } = evidence.counts;
+    let has_form = fields > 0;
+    if evidence.asks_for_scripts && !has_form && !evidence.has_prose && !evidence.filled_root {
         return Some(ShellSign::AsksForScripts);
     }
-    let is_title_only = found.words <= TITLE_WORDS && !has_form && !found.has_prose;
-    let waits = found.spinners > 0 && found.scripts.bundle;
-    if is_title_only && (found.empty_container || waits) {
+    let is_title_only = words <= MAX_TITLE_WORDS && !has_form && !evidence.has_prose;
+    let is_loading = evidence.spinners > 0 && evidence.scripts.has_bundle;
+    if is_title_only && (evidence.empty_container || is_loading) {
         return Some(ShellSign::EmptyContainer);
     }
-    let is_bare = found.words <= BARE_WORDS && !has_form && found.media == 0;
-    (is_bare && (found.scripts.bundle || found.scripts.state || found.empty_custom || found.words == 0))
-        .then_some(ShellSign::NoContent)
+    let is_bare = words <= MAX_BARE_WORDS && !has_form && media == 0;
+    let has_application = evidence.scripts.has_bundle || evidence.scripts.has_state || evidence.empty_custom;
+    (is_bare && (has_application || words == 0)).then_some(ShellSign::NoContent)
 }
 
 #[cfg(test)]
@@ -118,10 +120,10 @@ mod tests {
         assert_eq!(is_shell(&page("text/html", body)), expected, "{body}");
     }
 
-    /// Returns the names of the fixtures of a kind, sorted, with what is decided about them.
-    fn decided(kind: &str) -> Vec<(String, Option<ShellSign>)> {
+    /// Returns the names of the fixtures of a kind, sorted, with their shell signs.
+    fn fixture_signs(kind: &str) -> Vec<(String, Option<ShellSign>)> {
         let directory = format!("{}/tests/fixtures/shell/{kind}", env!("CARGO_MANIFEST_DIR"));
-        let mut decided: Vec<_> = std::fs::read_dir(directory)
+        let mut signs: Vec<_> = std::fs::read_dir(directory)
             .unwrap()
             .map(|entry| {
                 let path = entry.unwrap().path();
@@ -129,25 +131,25 @@ mod tests {
                 (name, shell_sign(&std::fs::read(path).unwrap()))
             })
             .collect();
-        decided.sort_by(|a, b| a.0.cmp(&b.0));
-        decided
+        signs.sort_by(|a, b| a.0.cmp(&b.0));
+        signs
     }
 
-    /// The figures are those of docs/benchmarks.md. The misses stay until there is evidence for them.
+    /// The numbers are those in docs/benchmarks.md. The sources of the missed pages have no evidence.
     #[test]
     fn shell_decision_on_fixture_pages_has_known_precision_and_recall() {
-        let (served, applications) = (decided("served"), decided("application"));
-        let wasted: Vec<_> = served.iter().filter(|(_, sign)| sign.is_some()).collect();
+        let (served, applications) = (fixture_signs("served"), fixture_signs("application"));
+        let false_positives: Vec<_> = served.iter().filter(|(_, sign)| sign.is_some()).collect();
         let missed: Vec<_> = applications.iter().filter(|(_, sign)| sign.is_none()).collect();
-        let wasted: Vec<&str> = wasted.iter().map(|(name, _)| name.as_str()).collect();
+        let false_positives: Vec<&str> = false_positives.iter().map(|(name, _)| name.as_str()).collect();
         let missed: Vec<&str> = missed.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!((served.len(), applications.len()), (35, 41), "{served:?} {applications:?}");
-        assert_eq!(wasted, ["theme-with-spinner"], "{served:?}");
+        assert_eq!(false_positives, ["theme-with-spinner"], "{served:?}");
         assert_eq!(missed, ["plain-div-external", "prose-around-external"], "{applications:?}");
     }
 
     #[test]
-    fn applications_that_draw_themselves_are_shells() {
+    fn client_rendered_application_is_a_shell() {
         for body in [
             "<div id=\"root\"></div><script src=a.js></script>",
             "<div id=app><div class=spinner>Loading, please wait</div></div><script>go()</script>",
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_with_content_or_without_scripts_are_none() {
+    fn page_with_content_or_without_scripts_is_not_a_shell() {
         let long = "word ".repeat(80);
         for body in [
             &format!("<div id=root>{long}</div><script src=a.js></script>"),
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_page_or_no_success_is_none() {
+    fn other_content_type_or_error_status_is_not_a_shell() {
         let body = "<div id=root></div><script src=a.js></script>";
         assert!(!is_shell(&page("text/plain", body)));
         let failed = RawPage { status: StatusCode::NOT_FOUND, ..page("text/html", body) };

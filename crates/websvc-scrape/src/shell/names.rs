@@ -1,4 +1,4 @@
-//! Names by which frameworks, templates and habits of authors are known in HTML.
+//! Names in HTML by which frameworks, templates and common patterns are recognized.
 
 /// The `id` of the element that frameworks and their templates render into.
 const ROOT_IDS: &[&str] = &[
@@ -25,8 +25,8 @@ const ROOT_IDS: &[&str] = &[
 /// Custom elements that applications render into.
 const ROOT_ELEMENTS: &[&str] = &["my-app", "ion-app", "flt-glass-pane"];
 
-/// Last parts of the names of such elements.
-const ROOT_ENDINGS: &[&str] = &["-app", "-root", "-shell", "-page", "-view", "-outlet"];
+/// Suffixes of the names of such elements.
+const ROOT_SUFFIXES: &[&str] = &["-app", "-root", "-shell", "-page", "-view", "-outlet"];
 
 /// Attributes of the element that a framework renders into.
 const ROOT_ATTRIBUTES: &[&str] =
@@ -35,7 +35,7 @@ const ROOT_ATTRIBUTES: &[&str] =
 /// The `id` of the element around the content of a page.
 const MAIN_IDS: &[&str] = &["main", "content", "main-content", "maincontent", "page-content", "primary"];
 
-/// Words in the `id` of a container that stands for content.
+/// Words in the `id` of a container for content.
 const CONTENT_WORDS: &[&str] = &[
     "articles",
     "catalog",
@@ -64,8 +64,8 @@ const CONTENT_WORDS: &[&str] = &[
     "wrapper",
 ];
 
-/// Words in the `id` of a container that is empty until something happens, or forever.
-const ASIDE_WORDS: &[&str] = &[
+/// Words in the `id` of a container that is not for the main content and often stays empty.
+const SECONDARY_WORDS: &[&str] = &[
     "ad",
     "ads",
     "alert",
@@ -105,7 +105,7 @@ const ASIDE_WORDS: &[&str] = &[
     "widget",
 ];
 
-/// Words in the class or `id` of an element whose links lead around the site, or that asks about cookies.
+/// Words in the class or `id` of navigation, and of cookie banners.
 const CHROME_WORDS: &[&str] = &[
     "breadcrumb",
     "breadcrumbs",
@@ -124,18 +124,18 @@ const CHROME_WORDS: &[&str] = &[
     "topbar",
 ];
 
-/// Words in the class or `id` of an element that turns while something is loaded.
+/// Words in the class or `id` of an element that is shown while something is loaded.
 const SPINNER_WORDS: &[&str] =
     &["loader", "loading", "preloader", "spinner", "splash", "splashscreen", "progress"];
 
-/// Attributes that repeat an element for each item of a list, in the page's own markup.
-const REPEATING: &[&str] = &["v-for", "ng-repeat", "data-ng-repeat", "*ngfor", ":for", "x-for"];
+/// Attributes of frameworks that repeat an element for each item of a list.
+const REPEATING_ATTRIBUTES: &[&str] = &["v-for", "ng-repeat", "data-ng-repeat", "*ngfor", ":for", "x-for"];
 
-/// Attributes that put a value into an element.
-const FILLING: &[&str] = &["v-text", "v-html", "x-text", "x-html", "ng-bind", "ng-bind-html"];
+/// Attributes of frameworks that put a value into an element.
+const BINDING_ATTRIBUTES: &[&str] = &["v-text", "v-html", "x-text", "x-html", "ng-bind", "ng-bind-html"];
 
-/// Beginnings of a text that is there while the page loads (in lower case).
-const LOADING: &[&str] = &[
+/// Beginnings of messages that are shown while a page loads (in lower case).
+const LOADING_MESSAGES: &[&str] = &[
     "loading",
     "please wait",
     "one moment",
@@ -160,8 +160,8 @@ const LOADING: &[&str] = &[
     "로딩",
 ];
 
-/// Phrases of pages that do nothing without scripts, in lower case.
-const NEEDS_SCRIPT: &[&str] = &[
+/// Phrases in messages that a page needs scripts (in lower case).
+const SCRIPT_PHRASES: &[&str] = &[
     "enable javascript",
     "enable java script",
     "javascript enabled",
@@ -183,8 +183,8 @@ const NEEDS_SCRIPT: &[&str] = &[
     "habilite o javascript",
 ];
 
-/// Words in such a sentence when only a part of the page needs scripts, in lower case.
-const PART_OF_PAGE: &[&str] = &[
+/// Phrases in such messages if only a part of the page needs scripts (in lower case).
+const PARTIAL_PHRASES: &[&str] = &[
     "comment",
     "disqus",
     "best experience",
@@ -203,52 +203,60 @@ const PART_OF_PAGE: &[&str] = &[
 ];
 
 fn is_one_of(name: &[u8], names: &[&str]) -> bool {
-    names.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+    names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()))
 }
 
-/// Returns whether one of the words of a class or `id` is in a list.
+/// Returns whether a class or `id` contains one of these words.
 fn has_word(value: &[u8], words: &[&str]) -> bool {
     value.split(|byte| !byte.is_ascii_alphanumeric()).any(|word| is_one_of(word, words))
 }
 
+/// Returns whether an `id` is that of an element that frameworks render into.
 pub(super) fn is_root_id(id: &[u8]) -> bool {
     is_one_of(id, ROOT_IDS)
 }
 
+/// Returns whether a custom element is one that applications render into.
 pub(super) fn is_root_element(name: &[u8]) -> bool {
-    let ends_so = |ending: &&str| {
+    let has_suffix = |suffix: &&str| {
         name.len()
-            .checked_sub(ending.len())
-            .is_some_and(|at| name[at..].eq_ignore_ascii_case(ending.as_bytes()))
+            .checked_sub(suffix.len())
+            .is_some_and(|at| name[at..].eq_ignore_ascii_case(suffix.as_bytes()))
     };
-    is_one_of(name, ROOT_ELEMENTS) || ROOT_ENDINGS.iter().any(ends_so) || name.get(..4) == Some(b"app-")
+    is_one_of(name, ROOT_ELEMENTS) || ROOT_SUFFIXES.iter().any(has_suffix) || name.get(..4) == Some(b"app-")
 }
 
+/// Returns whether an attribute marks an element that a framework renders into.
 pub(super) fn is_root_attribute(name: &[u8]) -> bool {
     is_one_of(name, ROOT_ATTRIBUTES)
 }
 
+/// Returns whether an `id` is that of the element around the main content.
 pub(super) fn is_main_id(id: &[u8]) -> bool {
     is_one_of(id, MAIN_IDS)
 }
 
+/// Returns whether an `id` is that of a container for content.
 pub(super) fn is_for_content(id: &[u8]) -> bool {
     has_word(id, CONTENT_WORDS)
 }
 
-pub(super) fn is_beside_content(id: &[u8]) -> bool {
-    has_word(id, ASIDE_WORDS)
+/// Returns whether an `id` is that of a container that is not for the main content.
+pub(super) fn is_secondary(id: &[u8]) -> bool {
+    has_word(id, SECONDARY_WORDS)
 }
 
+/// Returns whether a class or `id` is that of navigation or of a cookie banner.
 pub(super) fn is_chrome(value: &[u8]) -> bool {
     has_word(value, CHROME_WORDS)
 }
 
+/// Returns whether a class or `id` is that of an element that is shown while something is loaded.
 pub(super) fn is_spinner(value: &[u8]) -> bool {
     has_word(value, SPINNER_WORDS)
 }
 
-/// Returns whether a class is that of a grey shape in the place of content.
+/// Returns whether a class or `id` is that of a skeleton: a grey shape in place of content.
 pub(super) fn is_skeleton(value: &[u8]) -> bool {
     let words = value.split(|byte| !byte.is_ascii_alphanumeric());
     words.filter(|word| word.len() >= 7).any(|word| {
@@ -259,24 +267,26 @@ pub(super) fn is_skeleton(value: &[u8]) -> bool {
     })
 }
 
-pub(super) fn repeats(attribute: &[u8]) -> bool {
-    is_one_of(attribute, REPEATING)
+/// Returns whether an attribute repeats its element for each item of a list.
+pub(super) fn is_repeating(attribute: &[u8]) -> bool {
+    is_one_of(attribute, REPEATING_ATTRIBUTES)
 }
 
-pub(super) fn fills(attribute: &[u8]) -> bool {
-    is_one_of(attribute, FILLING)
+/// Returns whether an attribute puts a value into its element.
+pub(super) fn is_binding(attribute: &[u8]) -> bool {
+    is_one_of(attribute, BINDING_ATTRIBUTES)
 }
 
-/// Returns whether a text is there only while the page loads.
+/// Returns whether a text (in lower case) is a message that is shown while the page loads.
 pub(super) fn is_loading(text: &str) -> bool {
     let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
-    text.split_whitespace().count() <= 8 && LOADING.iter().any(|start| text.starts_with(start))
+    text.split_whitespace().count() <= 8 && LOADING_MESSAGES.iter().any(|start| text.starts_with(start))
 }
 
-/// Returns whether a text in lower case says that the page does nothing without scripts.
+/// Returns whether a text (in lower case) is a message that the whole page needs scripts.
 pub(super) fn asks_for_scripts(text: &str) -> bool {
-    NEEDS_SCRIPT.iter().any(|words| text.contains(words))
-        && !PART_OF_PAGE.iter().any(|part| text.contains(part))
+    SCRIPT_PHRASES.iter().any(|phrase| text.contains(phrase))
+        && !PARTIAL_PHRASES.iter().any(|phrase| text.contains(phrase))
 }
 
 /// Returns whether `part` occurs in `text`.

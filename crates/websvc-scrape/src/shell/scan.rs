@@ -1,95 +1,108 @@
-//! One pass over the source of a page that collects evidence of where its content comes from.
+//! A scan over the source of a page that collects evidence of where its content comes from.
 //!
-//! There is no tree yet: a stack of the open elements is enough to tell the words of the content from those around it,
-//! and to see which elements end without any.
+//! It builds no tree. A stack of the open elements is enough to distinguish words of the content from words of the
+//! chrome, and to find elements without content.
 
-use super::element::{Element, Region, Tag, is_block, is_void};
+use super::element::{Counts, Element, Region, Tag, is_block, is_void};
 use super::names;
-use super::script::{Script, ScriptFindings, look_at};
+use super::script::{Script, ScriptEvidence, analyze_scripts};
 use crate::visible::{SourceToken, is_named, scan_tags};
 
-/// A page with more words of content than this is not looked at any further.
-pub(super) const PLENTY: usize = 150;
+/// The maximum number of words of content of a shell page. The scan ends when there are more.
+pub(super) const MAX_WORDS: usize = 150;
 
-/// An element with no more words than this holds no content: a title, or the name of the site.
-const FEW: usize = 3;
+/// The maximum number of words of an element without content, which may have a title or the name of the site.
+const MAX_EMPTY_WORDS: usize = 3;
 
-/// A text of so many words is a sentence that somebody wrote for a reader.
-const PROSE: usize = 12;
+/// The minimum number of words of prose, as opposed to labels.
+const MIN_PROSE_WORDS: usize = 12;
 
-/// How deep the open elements are followed.
-const DEPTH: usize = 256;
+/// The maximum number of words of a message about loading or scripts.
+const MAX_MESSAGE_WORDS: usize = 20;
 
-/// How many scripts, messages and empty containers are remembered.
-const SCRIPTS: usize = 64;
-const MESSAGES: usize = 16;
-const CONTAINERS: usize = 32;
+/// The maximum depth of the stack of open elements.
+const MAX_DEPTH: usize = 256;
+
+/// The maximum number of scripts that are analyzed.
+const MAX_SCRIPTS: usize = 64;
+
+/// The maximum number of `noscript` elements whose content is searched for messages.
+const MAX_NOSCRIPTS: usize = 16;
+
+/// The maximum number of bytes of a `noscript` element that are searched.
+const MAX_NOSCRIPT_BYTES: usize = 2048;
+
+/// The maximum number of empty containers that are recorded.
+const MAX_CONTAINERS: usize = 32;
 
 /// Evidence in the source of a page about where its content comes from.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
-    /// Words that a reader sees outside of navigation, footers and signs of loading.
-    pub(super) words: usize,
-    /// Words of a text that is a sentence or more are among them.
+    /// The visible content, without navigation, footers and messages about loading.
+    pub(super) counts: Counts,
+    /// True if the content has a text of the length of a sentence.
     pub(super) has_prose: bool,
-    /// Fields that a reader fills in.
-    pub(super) fields: usize,
-    /// Images, videos, frames.
-    pub(super) media: usize,
-    /// An element that frameworks render into has no content.
+    /// True if an element that frameworks render into has no content.
     pub(super) empty_root: bool,
-    /// An element that frameworks render into has content.
+    /// True if an element that frameworks render into has content.
     pub(super) filled_root: bool,
-    /// The element around the content has none.
+    /// True if the element for the main content has none.
     pub(super) empty_main: bool,
-    /// An empty element has an `id` that says it is for content.
+    /// True if an empty element has the `id` of a container for content.
     pub(super) empty_container: bool,
-    /// A custom element right in the page has no content.
+    /// True if a custom element near the top of the page has no content.
     pub(super) empty_custom: bool,
-    /// Grey shapes in the place of content.
+    /// The number of skeletons: grey shapes in place of content.
     pub(super) skeletons: usize,
-    /// Elements that turn while something is loaded.
+    /// The number of elements and messages that are shown while something is loaded.
     pub(super) spinners: usize,
-    /// An element says that its content is still to come: `aria-busy`, a frame or fragment that loads itself.
+    /// True if an element declares that its content is not loaded yet: `aria-busy`, or a frame or fragment that loads
+    /// itself.
     pub(super) is_pending: bool,
-    /// The markup is a template that scripts fill in.
+    /// True if the markup is a template that scripts fill.
     pub(super) is_template: bool,
-    /// The page says that it does nothing without scripts.
+    /// True if a message says that the page needs scripts.
     pub(super) asks_for_scripts: bool,
-    pub(super) scripts: ScriptFindings,
+    /// The evidence in the scripts.
+    pub(super) scripts: ScriptEvidence,
 }
 
 /// Collects the evidence in the source of a page.
 pub(super) fn scan(source: &[u8]) -> Evidence {
     let mut scan = Scan::default();
-    for piece in scan_tags(source) {
-        match piece {
+    for token in scan_tags(source) {
+        match token {
             SourceToken::Text(text) => scan.text(text),
             SourceToken::Tag(tag) => scan.tag(tag),
-            SourceToken::Invisible(content) => scan.unseen(content),
+            SourceToken::Invisible(content) => scan.invisible(content),
         }
-        if scan.found.words > PLENTY {
-            return scan.found;
+        if scan.evidence.counts.words > MAX_WORDS {
+            return scan.evidence;
         }
     }
     scan.finish()
 }
 
+/// The state of a scan.
 #[derive(Debug, Default)]
 struct Scan<'a> {
-    found: Evidence,
+    evidence: Evidence,
+    /// The stack of open elements.
     open: Vec<Element<'a>>,
-    /// The script or `noscript` whose content comes next.
+    /// The script whose content comes next.
     script: Option<Script<'a>>,
+    /// True if the content of a `noscript` element comes next.
     in_noscript: bool,
     scripts: Vec<Script<'a>>,
+    /// The `id` attributes of empty containers.
     empty_ids: Vec<&'a [u8]>,
-    /// Words that are shown only when a script wants it.
+    /// Words in hidden elements, which a script may show.
     hidden_words: usize,
-    /// Words in elements that are marked as loading.
-    loading_words: usize,
-    messages: usize,
+    /// The number of `noscript` elements that were searched.
+    noscripts: usize,
+    /// The number of `{{`, and of attributes that put a value into an element.
     interpolations: usize,
+    /// True if an attribute repeats its element for each item of a list.
     repeats: bool,
 }
 
@@ -99,32 +112,32 @@ impl<'a> Scan<'a> {
         if words == 0 {
             return;
         }
-        let place = self.open.last().map(|element| element.place).unwrap_or_default();
-        if !place.is_code && names::contains(text, "{{") {
+        let context = self.open.last().map(|element| element.context).unwrap_or_default();
+        if !context.is_code && names::contains(text, "{{") {
             self.interpolations += 1;
             return;
         }
-        if place.is_hidden {
+        if context.is_hidden {
             self.hidden_words += words;
-        } else if place.is_loading {
-            self.loading_words += words;
-        } else if !place.is_chrome {
-            if words <= 20 && self.is_message(text) {
+        } else if context.is_loading {
+            self.evidence.counts.loading_words += words;
+        } else if !context.is_chrome {
+            if words <= MAX_MESSAGE_WORDS && self.record_message(text) {
                 return;
             }
-            self.found.words += words;
-            self.found.has_prose |= words >= PROSE;
+            self.evidence.counts.words += words;
+            self.evidence.has_prose |= words >= MIN_PROSE_WORDS;
         }
     }
 
-    /// Returns whether a text is no content: that something is loading, or does not work without scripts.
-    fn is_message(&mut self, text: &[u8]) -> bool {
+    /// Records a message that something is loading, or that the page needs scripts. Returns whether the text is one.
+    fn record_message(&mut self, text: &[u8]) -> bool {
         let text = String::from_utf8_lossy(text.trim_ascii()).to_lowercase();
-        let asks = names::asks_for_scripts(&text);
-        self.found.asks_for_scripts |= asks;
+        let asks_for_scripts = names::asks_for_scripts(&text);
+        self.evidence.asks_for_scripts |= asks_for_scripts;
         let is_loading = names::is_loading(&text);
-        self.found.spinners += usize::from(is_loading);
-        asks || is_loading
+        self.evidence.spinners += usize::from(is_loading);
+        asks_for_scripts || is_loading
     }
 
     fn tag(&mut self, source: &'a [u8]) {
@@ -141,52 +154,54 @@ impl<'a> Scan<'a> {
         });
         self.in_noscript = is_named(source, "noscript");
         self.repeats |= tag.repeats;
-        self.interpolations += usize::from(tag.fills);
-        self.found.is_pending |= tag.bails_out || tag.loads_itself;
-        let place = self.open.last().map(|element| element.place).unwrap_or_default();
-        if tag.is_field() && !place.is_chrome && !place.is_hidden {
-            self.found.fields += 1;
-        } else if tag.is_media() && !place.is_chrome && !place.is_hidden && !place.is_loading {
-            self.found.media += 1;
+        self.interpolations += usize::from(tag.has_binding);
+        self.evidence.is_pending |= tag.bails_out || tag.loads_itself;
+        let context = self.open.last().map(|element| element.context).unwrap_or_default();
+        if tag.is_field() && !context.is_chrome && !context.is_hidden {
+            self.evidence.counts.fields += 1;
+        } else if tag.is_media() && !context.is_chrome && !context.is_hidden && !context.is_loading {
+            self.evidence.counts.media += 1;
         }
-        if is_void(tag.name) || self.script.is_some() || self.in_noscript || self.open.len() >= DEPTH {
+        if is_void(tag.name) || self.script.is_some() || self.in_noscript || self.open.len() >= MAX_DEPTH {
             return;
         }
-        if self.is_sibling_of_last(tag.name) {
+        if self.closes_last(tag.name) {
             self.close_last();
         }
-        let element = Element::open(&tag, place, self.is_at_top(), self.counts());
+        let element = Element::open(&tag, context, self.is_at_top(), self.evidence.counts);
         self.open.push(element);
     }
 
-    /// Returns whether the last open element ends where another of its kind begins.
-    fn is_sibling_of_last(&self, name: &[u8]) -> bool {
+    /// Returns whether a start tag implies the end of the last open element, which is of the same kind.
+    fn closes_last(&self, name: &[u8]) -> bool {
         let implied = ["p", "li", "option", "td", "th", "tr", "dt", "dd"];
         let last = self.open.last().map(|element| element.name);
         last.is_some_and(|last| {
-            last.eq_ignore_ascii_case(name) && implied.iter().any(|known| is_named(name, known))
+            last.eq_ignore_ascii_case(name) && implied.iter().any(|element| is_named(name, element))
         })
     }
 
-    /// Returns whether the next element stands in the body, or in one that stands there.
+    /// Returns whether the next element is a child or grandchild of the body.
     fn is_at_top(&self) -> bool {
-        let around = |element: &Element<'_>| is_named(element.name, "html") || is_named(element.name, "body");
-        self.open.iter().filter(|element| !around(element)).count() <= 1
+        let is_outer =
+            |element: &Element<'_>| is_named(element.name, "html") || is_named(element.name, "body");
+        self.open.iter().filter(|element| !is_outer(element)).count() <= 1
     }
 
-    fn unseen(&mut self, content: &'a [u8]) {
+    fn invisible(&mut self, content: &'a [u8]) {
         if let Some(script) = self.script.take() {
-            if self.scripts.len() < SCRIPTS {
+            if self.scripts.len() < MAX_SCRIPTS {
                 self.scripts.push(Script { content, ..script });
             }
-        } else if self.in_noscript && self.messages < MESSAGES {
-            self.messages += 1;
-            let text = String::from_utf8_lossy(&content[..content.len().min(2048)]).to_lowercase();
-            self.found.asks_for_scripts |= names::asks_for_scripts(&text);
+        } else if self.in_noscript && self.noscripts < MAX_NOSCRIPTS {
+            self.noscripts += 1;
+            let length = content.len().min(MAX_NOSCRIPT_BYTES);
+            let text = String::from_utf8_lossy(&content[..length]).to_lowercase();
+            self.evidence.asks_for_scripts |= names::asks_for_scripts(&text);
         }
     }
 
-    /// Closes the innermost open element of this name, and what is open in it.
+    /// Closes the innermost open element of this name, and the elements inside it.
     fn close(&mut self, name: &[u8]) {
         let Some(at) = self.open.iter().rposition(|element| element.name.eq_ignore_ascii_case(name)) else {
             return;
@@ -198,64 +213,57 @@ impl<'a> Scan<'a> {
 
     fn close_last(&mut self) {
         let Some(element) = self.open.pop() else { return };
-        let (words, loading, fields, media) = element.since(self.counts());
-        if element.begins_loading && loading > PROSE {
-            // A class that all of the page has until it is complete says nothing of its text.
-            self.loading_words -= loading;
-            self.found.words += loading;
+        let Counts { words, loading_words, fields, media } = element.counts(self.evidence.counts);
+        if element.is_outermost_loading && loading_words > MIN_PROSE_WORDS {
+            // Some pages have a class for loading on all of their content.
+            self.evidence.counts.loading_words -= loading_words;
+            self.evidence.counts.words += loading_words;
         }
-        let is_bare = words <= FEW && fields == 0 && loading <= PROSE;
+        let is_bare = words <= MAX_EMPTY_WORDS && fields == 0 && loading_words <= MIN_PROSE_WORDS;
         let is_empty = is_bare && media == 0;
         if element.is_skeleton && is_empty {
-            self.found.skeletons += 1;
+            self.evidence.skeletons += 1;
         }
         if element.is_spinner && is_empty {
-            self.found.spinners += 1;
+            self.evidence.spinners += 1;
         }
         if element.is_busy && is_empty {
-            self.found.is_pending = true;
+            self.evidence.is_pending = true;
         }
         match element.region {
-            // A logo may stand there until the application does.
-            Region::Root if is_bare && media <= 1 => self.found.empty_root = true,
-            Region::Root => self.found.filled_root = true,
-            Region::Main => self.found.empty_main |= is_empty,
-            Region::Custom => self.found.empty_custom |= is_empty,
+            // A logo may be shown until the application has started.
+            Region::Root if is_bare && media <= 1 => self.evidence.empty_root = true,
+            Region::Root => self.evidence.filled_root = true,
+            Region::Main => self.evidence.empty_main |= is_empty,
+            Region::Custom => self.evidence.empty_custom |= is_empty,
             Region::Other => {}
         }
-        if is_empty
-            && !element.id.is_empty()
-            && is_block(element.name)
-            && !names::is_beside_content(element.id)
-        {
-            self.found.empty_container |= names::is_for_content(element.id);
-            if self.empty_ids.len() < CONTAINERS {
+        let is_container = !element.id.is_empty() && is_block(element.name);
+        if is_empty && is_container && !names::is_secondary(element.id) {
+            self.evidence.empty_container |= names::is_for_content(element.id);
+            if self.empty_ids.len() < MAX_CONTAINERS {
                 self.empty_ids.push(element.id);
             }
         }
-    }
-
-    fn counts(&self) -> (usize, usize, usize, usize) {
-        (self.found.words, self.loading_words, self.found.fields, self.found.media)
     }
 
     fn finish(mut self) -> Evidence {
         while !self.open.is_empty() {
             self.close_last();
         }
-        if self.hidden_words > PLENTY {
-            // The bulk of a page that is hidden until a script shows it is there all the same.
-            self.found.words += self.hidden_words;
+        if self.hidden_words > MAX_WORDS {
+            // A page that hides most of its content until a script shows it is not a shell page.
+            self.evidence.counts.words += self.hidden_words;
         }
-        self.found.is_template = self.repeats && self.interpolations > 0;
-        if self.found.words <= PLENTY {
-            self.found.scripts = look_at(&self.scripts, &self.empty_ids);
+        self.evidence.is_template = self.repeats && self.interpolations > 0;
+        if self.evidence.counts.words <= MAX_WORDS {
+            self.evidence.scripts = analyze_scripts(&self.scripts, &self.empty_ids);
         }
-        self.found
+        self.evidence
     }
 }
 
-/// Counts the words of a text. In scripts that put no spaces between words, two characters count as one.
+/// Counts the words of a text. In writing systems without spaces between words, two characters count as one word.
 fn count_words(text: &[u8]) -> usize {
     let words = text.split(u8::is_ascii_whitespace);
     let words =

@@ -1,9 +1,9 @@
-//! Scripts of a page: which of them make its content, and which only watch its readers.
+//! Analysis of the scripts of a page: distinguishes applications, which create content, from trackers.
 
 use super::names::contains;
 
-/// Parts of the addresses of scripts that count, advertise, ask about cookies or guard a form.
-const WATCHING: &[&str] = &[
+/// Parts of the URLs of trackers: scripts for statistics, advertising, cookie banners and captchas.
+const TRACKER_URLS: &[&str] = &[
     "googletagmanager",
     "google-analytics",
     "googlesyndication",
@@ -45,8 +45,8 @@ const WATCHING: &[&str] = &[
     "rocket-loader",
 ];
 
-/// Parts of inline scripts of the same kind.
-const WATCHING_CALLS: &[&str] = &[
+/// Parts of inline trackers.
+const TRACKER_CALLS: &[&str] = &[
     "gtag(",
     "dataLayer",
     "_gaq",
@@ -66,8 +66,8 @@ const WATCHING_CALLS: &[&str] = &[
     "Sentry.",
 ];
 
-/// Parts of the addresses of scripts that a build tool made of an application.
-const BUNDLES: &[&str] = &[
+/// Parts of the URLs of bundles, which build tools make from an application.
+const BUNDLE_URLS: &[&str] = &[
     "chunk",
     "bundle",
     "runtime",
@@ -91,8 +91,8 @@ const BUNDLES: &[&str] = &[
     "main.dart.js",
 ];
 
-/// Ways of a script to get data.
-const LOADS: &[&str] = &[
+/// Calls of scripts that load data.
+const LOAD_CALLS: &[&str] = &[
     "fetch(",
     "XMLHttpRequest",
     "axios",
@@ -104,14 +104,16 @@ const LOADS: &[&str] = &[
     ".load(",
 ];
 
-/// Ways of a script to make elements of data, and of frameworks to begin.
-const MAKES: &[&str] =
+/// Calls of scripts that create elements.
+const CREATE_CALLS: &[&str] =
     &["innerHTML", "insertAdjacentHTML", "append", "createElement", ".html(", "textContent", "render("];
-const MOUNTS: &[&str] =
+
+/// Calls that start the application of a framework.
+const MOUNT_CALLS: &[&str] =
     &["createRoot(", "createApp(", "ReactDOM", ".mount(", "new Vue(", "target:", "m.mount(", "bootstrap("];
 
-/// Names of data in a page that its scripts begin with.
-const STATES: &[&str] = &[
+/// Names of the initial state of an application in the source of a page.
+const STATE_NAMES: &[&str] = &[
     "__NEXT_DATA__",
     "__next_f",
     "__NUXT__",
@@ -125,13 +127,13 @@ const STATES: &[&str] = &[
     "ng-state",
 ];
 
-/// How many bytes of a script are looked at.
-const LOOKED_AT: usize = 32 * 1024;
+/// The maximum number of bytes of a script that are searched.
+const MAX_SCAN_BYTES: usize = 32 * 1024;
 
-/// How large an inline script is at least that may hold an application.
-const LARGE: usize = 16 * 1024;
+/// The minimum size of an inline script that counts as a bundle, in bytes.
+const MIN_BUNDLE_BYTES: usize = 16 * 1024;
 
-/// A script element as it stands in the source.
+/// A script element of the source.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Script<'a> {
     pub(super) kind: &'a [u8],
@@ -140,49 +142,52 @@ pub(super) struct Script<'a> {
     pub(super) content: &'a [u8],
 }
 
-/// Findings about the scripts of a page.
+/// Evidence in the scripts of a page.
 #[derive(Debug, Default)]
-pub(super) struct ScriptFindings {
-    /// One runs that does more than to watch.
-    pub(super) runs: bool,
-    /// One looks as if a build tool made it, or is large.
-    pub(super) bundle: bool,
-    /// There is data that scripts begin with.
-    pub(super) state: bool,
-    /// One fills one of the empty containers that were given.
+pub(super) struct ScriptEvidence {
+    /// True if a script runs that is not a tracker.
+    pub(super) has_application: bool,
+    /// True if such a script is a bundle, a module or large.
+    pub(super) has_bundle: bool,
+    /// True if the source contains the initial state of an application.
+    pub(super) has_state: bool,
+    /// True if a script fills one of the given empty containers.
     pub(super) fills_container: bool,
 }
 
-/// Looks at the scripts of a page, and at what they do with containers that are empty in the source.
-pub(super) fn look_at(scripts: &[Script<'_>], empty_ids: &[&[u8]]) -> ScriptFindings {
-    let mut findings = ScriptFindings::default();
+/// Collects the evidence in the scripts of a page. `empty_ids` are the `id` attributes of containers that are empty in
+/// the source.
+pub(super) fn analyze_scripts(scripts: &[Script<'_>], empty_ids: &[&[u8]]) -> ScriptEvidence {
+    let mut evidence = ScriptEvidence::default();
     for script in scripts {
-        let content = &script.content[..script.content.len().min(LOOKED_AT)];
-        let names_state = |text: &[u8]| STATES.iter().any(|name| contains(text, name));
-        findings.state |= names_state(script.id) || names_state(content);
+        let content = &script.content[..script.content.len().min(MAX_SCAN_BYTES)];
+        let names_state = |text: &[u8]| STATE_NAMES.iter().any(|name| contains(text, name));
+        evidence.has_state |= names_state(script.id) || names_state(content);
         if !is_javascript(script.kind) {
             continue;
         }
         let src = script.src.to_ascii_lowercase();
         let is_module = script.kind.eq_ignore_ascii_case(b"module");
         if !src.is_empty() {
-            let watches = WATCHING.iter().any(|part| contains(&src, part));
-            findings.runs |= !watches;
-            findings.bundle |= !watches && (is_module || BUNDLES.iter().any(|part| contains(&src, part)));
+            let is_tracker = TRACKER_URLS.iter().any(|part| contains(&src, part));
+            let is_bundle = is_module || BUNDLE_URLS.iter().any(|part| contains(&src, part));
+            evidence.has_application |= !is_tracker;
+            evidence.has_bundle |= !is_tracker && is_bundle;
             continue;
         }
         if content.trim_ascii().is_empty() {
             continue;
         }
         let has = |parts: &[&str]| parts.iter().any(|part| contains(content, part));
-        let works = has(MOUNTS) || (has(LOADS) && has(MAKES));
-        if works || !has(WATCHING_CALLS) {
-            findings.runs = true;
-            findings.bundle |= is_module || contains(content, "import(") || script.content.len() >= LARGE;
+        let creates_content = has(MOUNT_CALLS) || (has(LOAD_CALLS) && has(CREATE_CALLS));
+        if creates_content || !has(TRACKER_CALLS) {
+            evidence.has_application = true;
+            evidence.has_bundle |=
+                is_module || contains(content, "import(") || script.content.len() >= MIN_BUNDLE_BYTES;
         }
-        findings.fills_container |= works && empty_ids.iter().any(|id| names_element(content, id));
+        evidence.fills_container |= creates_content && empty_ids.iter().any(|id| names_element(content, id));
     }
-    findings
+    evidence
 }
 
 fn is_javascript(kind: &[u8]) -> bool {
@@ -194,7 +199,7 @@ fn is_javascript(kind: &[u8]) -> bool {
         || contains(&kind, "babel")
 }
 
-/// Returns whether a script has the `id` of an element in quotes, or behind `#`.
+/// Returns whether a script contains the `id` of an element in quotes, or after `#`.
 fn names_element(script: &[u8], id: &[u8]) -> bool {
     memchr::memmem::find_iter(script, id).any(|at| {
         let before = at.checked_sub(1).map(|before| script[before]);

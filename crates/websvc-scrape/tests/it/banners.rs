@@ -1,15 +1,15 @@
-//! Questions about cookies are no content, and what only sounds like one is.
+//! Tests that cookie banners are not content, and that content which resembles a banner stays.
 
 use serde_json::json;
 use websvc_testkit::{Page, TestWeb};
 
-use crate::support::Bench;
+use crate::support::Fixture;
 
 pub(crate) const STORY: &str = "<main><h1>The tide</h1><p>The tide comes in twice a day, and it goes out twice a day, as it has \
     always done along this coast, where the boats lie on the sand and wait for it.</p></main>";
 
-/// Texts of consent banners, as sites write them.
-pub(crate) const QUESTIONS: &[(&str, &str)] = &[
+/// Cookie banners as they occur on sites: name and HTML.
+pub(crate) const BANNERS: &[(&str, &str)] = &[
     (
         "dialog of a product",
         "<div id=onetrust-consent-sdk><div role=dialog><h2>Your choice</h2><p>We value your privacy.</p>
@@ -28,7 +28,7 @@ pub(crate) const QUESTIONS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Content that is called like a question.
+/// Content with the names and words of a cookie banner: name and HTML.
 pub(crate) const CONTENT: &[(&str, &str)] = &[
     (
         "heading",
@@ -54,40 +54,40 @@ pub(crate) const CONTENT: &[(&str, &str)] = &[
     ),
 ];
 
-async fn markdown(bench: &Bench, place: usize, options: serde_json::Value) -> String {
-    let page = bench.get(&format!("http://a.test/{place}"), options).await.unwrap();
+async fn markdown(fixture: &Fixture, index: usize, options: serde_json::Value) -> String {
+    let page = fixture.scrape(&format!("http://a.test/{index}"), options).await.unwrap();
     page.markdown.unwrap()
 }
 
-async fn bench(pages: impl Iterator<Item = String>) -> Bench {
-    let mut world = TestWeb::builder();
-    for (place, html) in pages.enumerate() {
-        world = world.page(&format!("http://a.test/{place}"), Page::html(html));
+async fn fixture(pages: impl Iterator<Item = String>) -> Fixture {
+    let mut web = TestWeb::builder();
+    for (index, html) in pages.enumerate() {
+        web = web.page(&format!("http://a.test/{index}"), Page::html(html));
     }
-    Bench::new(world.start().await)
+    Fixture::new(web.start().await)
 }
 
 #[tokio::test]
-async fn questions_about_cookies_are_left_out() {
-    let bench = bench(QUESTIONS.iter().map(|(_, question)| format!("{question}{STORY}"))).await;
-    for (place, (name, _)) in QUESTIONS.iter().enumerate() {
+async fn cookie_banner_is_removed_unless_ads_are_allowed() {
+    let fixture = fixture(BANNERS.iter().map(|(_, banner)| format!("{banner}{STORY}"))).await;
+    for (index, (name, _)) in BANNERS.iter().enumerate() {
         for only_main in [true, false] {
             let options = json!({"formats": ["markdown"], "onlyMainContent": only_main});
-            let markdown = markdown(&bench, place, options).await;
+            let markdown = markdown(&fixture, index, options).await;
             assert!(markdown.contains("The tide comes in"), "{name}: {markdown}");
             assert!(!markdown.contains("We value your privacy"), "{name}: {markdown}");
         }
         let all = json!({"formats": ["markdown"], "onlyMainContent": false, "blockAds": false});
-        assert!(markdown(&bench, place, all).await.contains("We value your privacy"), "{name}");
+        assert!(markdown(&fixture, index, all).await.contains("We value your privacy"), "{name}");
     }
 }
 
 #[tokio::test]
-async fn what_only_has_the_name_of_a_question_stays() {
-    let bench = bench(CONTENT.iter().map(|(_, html)| (*html).to_owned())).await;
-    for (place, (name, _)) in CONTENT.iter().enumerate() {
+async fn content_that_resembles_a_banner_stays() {
+    let fixture = fixture(CONTENT.iter().map(|(_, html)| (*html).to_owned())).await;
+    for (index, (name, _)) in CONTENT.iter().enumerate() {
         let markdown =
-            markdown(&bench, place, json!({"formats": ["markdown"], "onlyMainContent": false})).await;
+            markdown(&fixture, index, json!({"formats": ["markdown"], "onlyMainContent": false})).await;
         assert!(markdown.contains("We value your privacy"), "{name}: {markdown}");
     }
 }

@@ -1,18 +1,18 @@
-//! The path of a page, on a loopback web.
+//! Tests of scraping pages from a loopback web.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
+#![expect(clippy::unwrap_used, reason = "a test helper may panic, which fails the test")]
 
 mod banners;
 mod cache;
-mod drawn;
+mod challenges;
 mod full_disk;
-mod google;
-mod inspected;
-mod leading_on;
+mod google_export;
 mod personal;
 mod profiles;
 mod proxies;
+mod refreshes;
+mod rendering;
 mod scopes;
 mod support;
-mod told;
-mod walls;
+mod url_check;
+mod warnings;

@@ -1,4 +1,4 @@
-//! Pages that are for their caller alone: they are answered, and stored nowhere.
+//! Tests of personal pages, which are returned to their caller and stored nowhere.
 
 use std::time::{Duration, Instant};
 
@@ -7,16 +7,16 @@ use url::Url;
 use websvc_scrape::CacheState;
 use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
-use crate::support::Bench;
+use crate::support::Fixture;
 
 const SECRET: &str = "http://user:hunter2@a.test/own";
 
-fn world() -> TestWebBuilder {
+fn web() -> TestWebBuilder {
     let text = |words: &str| Page::html(format!("<main><h1>Own</h1><p>{words}</p></main>"));
     TestWeb::builder()
-        .page_with("http://a.test/own", move |seen| match seen.header("authorization") {
+        .page_with("http://a.test/own", move |request| match request.header("authorization") {
             Some(_) => text("Words after the login."),
-            None => text("Words for everybody."),
+            None => text("Words for all visitors."),
         })
         .page("http://a.test/signs-in", Page::redirect(302, SECRET))
         .page("http://a.test/refreshes", Page::html("").header("refresh", &format!("0; url={SECRET}")))
@@ -36,11 +36,11 @@ fn world() -> TestWebBuilder {
 }
 
 #[tokio::test]
-async fn a_page_got_with_credentials_of_a_url_is_kept_nowhere() {
-    let bench = Bench::new(world().start().await);
+async fn page_fetched_with_credentials_of_a_url_is_not_stored() {
+    let fixture = Fixture::new(web().start().await);
     for url in [SECRET, "http://a.test/signs-in", "http://a.test/refreshes"] {
         for round in 1..=2 {
-            let page = bench.get(url, json!({"formats": ["markdown", "links"]})).await.unwrap();
+            let page = fixture.scrape(url, json!({"formats": ["markdown", "links"]})).await.unwrap();
             assert!(page.markdown.as_deref().unwrap().contains("after the login"), "{url}");
             assert_eq!(page.cache_state, CacheState::Miss, "{url}, round {round}");
             assert!(page.index_copy.is_none(), "{url}");
@@ -48,37 +48,37 @@ async fn a_page_got_with_credentials_of_a_url_is_kept_nowhere() {
             assert!(!metadata.contains("hunter2"), "{metadata}");
         }
     }
-    // A crawl takes a refresh as a link: what it sees of that page is public.
+    // A crawl takes a refresh as a link, so that page is public for it.
     for url in [SECRET, "http://a.test/signs-in"] {
-        assert!(survey(&bench, url).await.index_copy.is_none(), "{url}");
+        assert!(crawl_page(&fixture, url).await.index_copy.is_none(), "{url}");
     }
-    assert_eq!(bench.store.cache_size().unwrap().pages, 0);
-    let page = bench.get("http://a.test/own", json!({})).await.unwrap();
-    assert!(page.markdown.as_deref().unwrap().contains("for everybody"));
+    assert_eq!(fixture.store.cache_size().unwrap().pages, 0);
+    let page = fixture.scrape("http://a.test/own", json!({})).await.unwrap();
+    assert!(page.markdown.as_deref().unwrap().contains("for all visitors"));
     assert!(page.index_copy.is_some());
 }
 
 #[tokio::test]
-async fn a_page_behind_a_link_that_signs_in_is_not_found_under_its_address() {
-    let bench = Bench::new(world().start().await);
-    let page = bench.get("http://a.test/link?token=1", json!({})).await.unwrap();
+async fn page_behind_a_sign_in_link_is_not_indexed_under_its_url() {
+    let fixture = Fixture::new(web().start().await);
+    let page = fixture.scrape("http://a.test/link?token=1", json!({})).await.unwrap();
     assert!(page.markdown.as_deref().unwrap().contains("of a session") && page.index_copy.is_none());
-    // The cache answers the link itself, and does not forget how it came to its page.
-    let survey_of_cached = survey(&bench, "http://a.test/link?token=1").await;
-    assert!(survey_of_cached.from_cache && survey_of_cached.index_copy.is_none());
-    let moved = bench.get("http://b.test/home", json!({})).await.unwrap();
-    assert!(moved.index_copy.is_some(), "another host tells nothing of who asks");
+    // The cache serves the link itself, and has stored that cookies were sent.
+    let cached = crawl_page(&fixture, "http://a.test/link?token=1").await;
+    assert!(cached.from_cache && cached.index_copy.is_none());
+    let moved = fixture.scrape("http://b.test/home", json!({})).await.unwrap();
+    assert!(moved.index_copy.is_some(), "a redirect to another host identifies no user");
 }
 
 #[tokio::test]
 async fn credentials_in_links_do_not_reach_the_index() {
-    let bench = Bench::new(world().start().await);
-    let copy = bench.get("http://a.test/list", json!({})).await.unwrap().index_copy.unwrap();
+    let fixture = Fixture::new(web().start().await);
+    let copy = fixture.scrape("http://a.test/list", json!({})).await.unwrap().index_copy.unwrap();
     assert_eq!(copy.links[0].url, "http://c.test/");
 }
 
-async fn survey(bench: &Bench, url: &str) -> websvc_scrape::CrawlPage {
+async fn crawl_page(fixture: &Fixture, url: &str) -> websvc_scrape::CrawlPage {
     let deadline = Instant::now() + Duration::from_secs(20);
     let url: Url = url.parse().unwrap();
-    bench.scraper.scrape_for_crawl(&url, Duration::from_secs(3600), deadline).await.unwrap()
+    fixture.scraper.scrape_for_crawl(&url, Duration::from_secs(3600), deadline).await.unwrap()
 }

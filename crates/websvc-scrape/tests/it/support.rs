@@ -1,4 +1,4 @@
-//! A scraper over a loopback web, with a clock that stands still until it is moved.
+//! The fixture of the tests: a scraper over a loopback web, with a clock that only the test advances.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
@@ -13,47 +13,50 @@ use websvc_testkit::TestWeb;
 use websvc_transport::{Client, Proxy};
 use websvc_validate::{Policy, ScrapePlan, check_scrape_options};
 
-pub(crate) struct Bench {
-    pub(crate) world: TestWeb,
+/// A scraper over a loopback web.
+pub(crate) struct Fixture {
+    pub(crate) web: TestWeb,
     pub(crate) scraper: Scraper,
     pub(crate) store: Store,
     now_ms: Arc<AtomicI64>,
     _directory: TempDir,
 }
 
-impl Bench {
-    pub(crate) fn new(world: TestWeb) -> Self {
-        Self::with(world, |_| {})
+impl Fixture {
+    pub(crate) fn new(web: TestWeb) -> Self {
+        Self::with_config(web, |_| {})
     }
 
-    pub(crate) fn with(world: TestWeb, change: impl FnOnce(&mut ScrapeConfig)) -> Self {
-        let client = world.client();
-        Self::made(world, client, change)
+    /// Creates a scraper with a configuration that `change` makes from the default one.
+    pub(crate) fn with_config(web: TestWeb, change: impl FnOnce(&mut ScrapeConfig)) -> Self {
+        let client = web.client();
+        Self::build(web, client, change)
     }
 
-    /// Takes this client instead of one that trusts the world.
-    pub(crate) fn asking(world: TestWeb, client: Client) -> Self {
-        Self::made(world, client, |_| {})
+    /// Creates a scraper with another client than that of the web.
+    pub(crate) fn with_client(web: TestWeb, client: Client) -> Self {
+        Self::build(web, client, |_| {})
     }
 
-    fn made(world: TestWeb, client: Client, change: impl FnOnce(&mut ScrapeConfig)) -> Self {
+    fn build(web: TestWeb, client: Client, change: impl FnOnce(&mut ScrapeConfig)) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(directory.path()).unwrap();
         let now_ms = Arc::new(AtomicI64::new(1_700_000_000_000));
-        let told = Arc::clone(&now_ms);
-        let clock = Clock::new(move || Timestamp::from_millisecond(told.load(SeqCst)).unwrap());
+        let clock_ms = Arc::clone(&now_ms);
+        let clock = Clock::new(move || Timestamp::from_millisecond(clock_ms.load(SeqCst)).unwrap());
         let mut config = ScrapeConfig { clock, ..ScrapeConfig::default() };
         change(&mut config);
         let scraper = Scraper::new(client, store.clone(), config);
-        Self { world, scraper, store, now_ms, _directory: directory }
+        Self { web, scraper, store, now_ms, _directory: directory }
     }
 
-    /// Lets time pass.
-    pub(crate) fn pass(&self, time: Duration) {
+    /// Advances the clock.
+    pub(crate) fn advance(&self, time: Duration) {
         self.now_ms.fetch_add(i64::try_from(time.as_millis()).unwrap(), SeqCst);
     }
 
-    pub(crate) async fn get(&self, url: &str, options: Value) -> Result<Page, ScrapeError> {
+    /// Scrapes a page with these options.
+    pub(crate) async fn scrape(&self, url: &str, options: Value) -> Result<Page, ScrapeError> {
         let deadline = Instant::now() + Duration::from_secs(20);
         self.scraper.scrape(&url.parse().unwrap(), &plan(options), deadline).await
     }

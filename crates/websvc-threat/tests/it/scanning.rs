@@ -62,7 +62,7 @@ async fn what_is_no_answer_is_told_apart() {
         (Page::text("not json"), ScanError::Unreadable { what: "not valid JSON" }),
         (scored(101), ScanError::Unreadable { what: "`score` is not between 0 and 100" }),
         (Page::text("x".repeat(70_000)), ScanError::Unreadable { what: "too large or damaged" }),
-        (Page::silence(), ScanError::Timeout { after: Duration::from_millis(300) }),
+        (Page::unresponsive(), ScanError::Timeout { after: Duration::from_millis(300) }),
     ] {
         let world = TestWeb::builder().page(SCANNER, page).start().await;
         let classifier = classifier(&world, impatient);
@@ -129,7 +129,7 @@ async fn verdicts_are_remembered_except_for_requests_of_zero_retention() {
             classifier.score(url, retention).await.unwrap().unwrap();
         }
         assert_eq!(world.requests().len(), 5, "{url}: who leaves nothing behind does not even look");
-        world.forget();
+        world.clear_requests();
     }
     let figures = classifier.figures();
     assert_eq!((figures.scanned, figures.remembered), (10, 2));

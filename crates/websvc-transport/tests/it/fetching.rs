@@ -91,7 +91,7 @@ async fn a_slow_body_ends_at_the_time_limit() {
 
 #[tokio::test]
 async fn a_silent_server_ends_at_the_time_limit() {
-    let world = TestWeb::builder().page("http://a.test/", Page::silence()).start().await;
+    let world = TestWeb::builder().page("http://a.test/", Page::unresponsive()).start().await;
     assert_times_out(&world, "http://a.test/", FetchPhase::Response).await;
 }
 

@@ -54,7 +54,7 @@ async fn an_http_page_is_asked_of_the_proxy_itself() {
         assert_eq!(fetched.body, "plain");
         assert_eq!(fetched.remote_addr, proxy.addr);
     }
-    assert_eq!(proxy.asked(), ["GET http://a.test/x?q=1 HTTP/1.1"], "the connection is kept");
+    assert_eq!(proxy.requests(), ["GET http://a.test/x?q=1 HTTP/1.1"], "the connection is kept");
     assert_eq!(world.requests().len(), 2);
 }
 
@@ -68,7 +68,7 @@ async fn an_https_page_is_reached_by_a_tunnel() {
         let fetched = client.fetch(through(&address, "https://a.test/y")).await.unwrap();
         assert_eq!(fetched.body, "secret");
     }
-    assert_eq!(proxy.asked(), ["CONNECT a.test:443 HTTP/1.1"], "the tunnel is kept");
+    assert_eq!(proxy.requests(), ["CONNECT a.test:443 HTTP/1.1"], "the tunnel is kept");
 }
 
 #[tokio::test]
@@ -80,14 +80,14 @@ async fn a_connection_through_a_proxy_is_not_used_without_it() {
     client.fetch(through(&format!("http://{}", proxy.addr), &page)).await.unwrap();
     let direct = client.fetch(get(&page)).await.unwrap();
     assert_eq!(direct.remote_addr, world.http_addr());
-    assert_eq!(proxy.asked().len(), 1);
+    assert_eq!(proxy.requests().len(), 1);
 }
 
 #[tokio::test]
 async fn credentials_go_to_the_proxy_and_not_to_the_page() {
     let world = world().await;
     // RFC 7617, section 2: the example of the user Aladdin.
-    let rules = rules(&world).demand("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+    let rules = rules(&world).require_authorization("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
     let proxy = ForwardProxy::start(rules).await;
     let address = format!("http://Aladdin:open%20sesame@{}", proxy.addr);
     let client = open(&world);
@@ -102,7 +102,7 @@ async fn credentials_go_to_the_proxy_and_not_to_the_page() {
 #[tokio::test]
 async fn a_proxy_that_wants_a_password_is_an_error_of_the_tunnel_and_an_answer_else() {
     let world = world().await;
-    let proxy = ForwardProxy::start(rules(&world).demand("Basic none")).await;
+    let proxy = ForwardProxy::start(rules(&world).require_authorization("Basic none")).await;
     let address = format!("http://{}", proxy.addr);
     let client = open(&world);
     assert_eq!(client.fetch(through(&address, "http://a.test/x")).await.unwrap().status, 407);
@@ -132,7 +132,7 @@ async fn a_guard_with_something_to_decide_asks_for_the_address_it_has_checked() 
     guarded.fetch(through(&address, "http://a.test/x")).await.unwrap();
     guarded.fetch(through(&address, "https://a.test/y")).await.unwrap();
     let expected = [world.http_addr(), world.https_addr()].map(|addr| format!("CONNECT {addr} HTTP/1.1"));
-    assert_eq!(proxy.asked(), expected);
+    assert_eq!(proxy.requests(), expected);
 }
 
 #[tokio::test]
@@ -145,7 +145,7 @@ async fn a_proxy_is_no_way_around_the_guard() {
         let error = public.fetch(through(&address, &page)).await.unwrap_err();
         assert!(matches!(error, FetchError::Forbidden), "{error:?}");
     }
-    assert!(proxy.asked().is_empty());
+    assert!(proxy.requests().is_empty());
 }
 
 #[tokio::test]
@@ -177,7 +177,7 @@ async fn a_proxy_may_speak_tls() {
     let client = open(&world);
     assert_eq!(client.fetch(through(&address, "http://a.test/x")).await.unwrap().body, "plain");
     assert_eq!(client.fetch(through(&address, "https://a.test/y")).await.unwrap().body, "secret");
-    assert_eq!(rules.asked(), ["GET http://a.test/x HTTP/1.1", "CONNECT a.test:443 HTTP/1.1"]);
+    assert_eq!(rules.requests(), ["GET http://a.test/x HTTP/1.1", "CONNECT a.test:443 HTTP/1.1"]);
     task.abort();
 }
 
@@ -224,7 +224,7 @@ async fn pages_are_reached_through_a_socks_proxy_which_resolves_their_names() {
         let fetched = client.fetch(through(&address, "https://a.test/y")).await.unwrap();
         assert_eq!(fetched.body, "secret");
     }
-    assert_eq!(proxy.asked(), ["a.test:80", "a.test:443"], "the tunnels are kept");
+    assert_eq!(proxy.requests(), ["a.test:80", "a.test:443"], "the tunnels are kept");
 }
 
 #[tokio::test]
@@ -243,7 +243,7 @@ async fn a_socks_proxy_gets_its_user_and_password_and_the_page_does_not() {
         let error = client.fetch(through(&wrong, "http://a.test/x")).await.unwrap_err();
         assert_eq!(error.to_string(), "no connection through the proxy: it refused the user and password");
     }
-    assert_eq!(proxy.asked().len(), 1);
+    assert_eq!(proxy.requests().len(), 1);
 }
 
 #[tokio::test]
@@ -256,11 +256,11 @@ async fn a_socks_proxy_is_no_way_around_the_guard() {
         let error = public.fetch(through(&address, &page)).await.unwrap_err();
         assert!(matches!(error, FetchError::Forbidden), "{error:?}");
     }
-    assert!(proxy.asked().is_empty());
+    assert!(proxy.requests().is_empty());
 
     let guarded = client(&world, world.guard());
     guarded.fetch(through(&address, "http://a.test/x")).await.unwrap();
-    assert_eq!(proxy.asked(), [world.http_addr().to_string()], "the address that was checked");
+    assert_eq!(proxy.requests(), [world.http_addr().to_string()], "the address that was checked");
 }
 
 #[tokio::test]
@@ -281,7 +281,7 @@ async fn a_proxy_is_reached_without_being_asked_for_anything() {
     let reach = async |text: String| client.probe_proxy(&Proxy::new(&url(&text)).unwrap(), patience).await;
     reach(format!("http://{}", proxy.addr)).await.unwrap();
     reach(format!("socks5://{}", proxy.addr)).await.unwrap();
-    assert!(proxy.asked().is_empty());
+    assert!(proxy.requests().is_empty());
 
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let gone = silent.local_addr().unwrap();

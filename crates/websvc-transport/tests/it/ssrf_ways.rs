@@ -50,9 +50,9 @@ impl Way {
         match self {
             Way::Http(proxy) => {
                 let tunnel = |line: &String| line.split(' ').nth(1).unwrap_or_default().to_owned();
-                proxy.asked().iter().map(tunnel).collect()
+                proxy.requests().iter().map(tunnel).collect()
             }
-            Way::Socks(proxy) => proxy.asked(),
+            Way::Socks(proxy) => proxy.requests(),
         }
     }
 }

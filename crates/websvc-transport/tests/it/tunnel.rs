@@ -55,13 +55,13 @@ async fn a_proxy_is_asked_for_a_tunnel_even_to_plain_http() {
     let proxy = Proxy::new(&url(&format!("http://{}", forward.addr))).unwrap();
     let tunnel = client.tunnel(&host("a.test"), 80, Some(&proxy), LIMIT).await.unwrap();
     assert!(ask(tunnel).await.ends_with("plain"));
-    assert_eq!(forward.asked(), ["CONNECT a.test:80 HTTP/1.1"]);
+    assert_eq!(forward.requests(), ["CONNECT a.test:80 HTTP/1.1"]);
 
     let socks = SocksProxy::start(None, lead).await;
     let proxy = Proxy::new(&url(&format!("socks5://{}", socks.addr))).unwrap();
     let tunnel = client.tunnel(&host("a.test"), 80, Some(&proxy), LIMIT).await.unwrap();
     assert!(ask(tunnel).await.ends_with("plain"));
-    assert_eq!(socks.asked(), ["a.test:80"]);
+    assert_eq!(socks.requests(), ["a.test:80"]);
 }
 
 #[tokio::test]
@@ -71,7 +71,7 @@ async fn the_guard_has_its_word_before_a_proxy_is_asked() {
     let client = Client::new(ClientConfig::new(AddressGuard::public())).unwrap();
     let refused = client.tunnel(&host("169.254.169.254"), 80, Some(&proxy), LIMIT).await;
     assert!(matches!(refused, Err(FetchError::Forbidden)), "{refused:?}");
-    assert_eq!(socks.asked(), Vec::<String>::new());
+    assert_eq!(socks.requests(), Vec::<String>::new());
 }
 
 #[tokio::test]

@@ -54,7 +54,7 @@ async fn only_a_status_of_success_acknowledges() {
     check(Page::text("no").status(500), status(500, None)).await;
     check(Page::text("").status(429).header("retry-after", "7"), status(429, Some(7))).await;
     check(Page::text("").status(503).header("retry-after", "soon"), status(503, None)).await;
-    check(Page::silence(), Err(PostError::Unreachable("it did not answer in time"))).await;
+    check(Page::unresponsive(), Err(PostError::Unreachable("it did not answer in time"))).await;
 }
 
 #[tokio::test]

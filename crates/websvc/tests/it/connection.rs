@@ -31,7 +31,7 @@ async fn http_service_is_requested_through_a_proxy() {
     let address = format!("http://{}", proxy.addr);
     let client = builder("http://service.test").proxy(address.parse().unwrap()).build().unwrap();
     client.search("q").send().await.unwrap();
-    assert_eq!(proxy.asked(), ["POST http://service.test/v2/search HTTP/1.1"]);
+    assert_eq!(proxy.requests(), ["POST http://service.test/v2/search HTTP/1.1"]);
     assert_eq!(world.requests()[0].body, r#"{"query":"q"}"#);
 }
 
@@ -39,12 +39,12 @@ async fn http_service_is_requested_through_a_proxy() {
 async fn https_service_is_reached_through_a_tunnel_with_proxy_authentication() {
     let world = world().await;
     // RFC 7617, section 2.
-    let rules = rules(&world).demand("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+    let rules = rules(&world).require_authorization("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
     let proxy = ForwardProxy::start(rules).await;
     let address = format!("http://Aladdin:open%20sesame@{}", proxy.addr);
     let client = builder("https://service.test").proxy(address.parse().unwrap()).ca_file(world.ca_file());
     client.build().unwrap().search("q").send().await.unwrap();
-    assert_eq!(proxy.asked(), ["CONNECT service.test:443 HTTP/1.1"]);
+    assert_eq!(proxy.requests(), ["CONNECT service.test:443 HTTP/1.1"]);
     let [seen] = &world.requests()[..] else { panic!("one request") };
     assert_eq!(seen.url, "https://service.test/v2/search");
     assert_eq!(seen.header("proxy-authorization"), None);
@@ -52,13 +52,15 @@ async fn https_service_is_reached_through_a_tunnel_with_proxy_authentication() {
 
 #[tokio::test]
 async fn proxy_407_is_not_retried_and_proxy_failure_is() {
-    for (rules, connections) in [(rules(&world().await).demand("Basic none"), 1), (Rules::new(|_| None), 4)] {
+    for (rules, connections) in
+        [(rules(&world().await).require_authorization("Basic none"), 1), (Rules::new(|_| None), 4)]
+    {
         let proxy = ForwardProxy::start(rules).await;
         let address = format!("http://{}", proxy.addr);
         let client = builder("https://service.test").proxy(address.parse().unwrap()).build().unwrap();
         let error = client.search("q").send().await.unwrap_err();
         assert!(error.is_connect(), "{error:?}");
-        assert_eq!(proxy.asked().len(), connections, "{error:?}");
+        assert_eq!(proxy.requests().len(), connections, "{error:?}");
     }
 }
 
@@ -88,7 +90,7 @@ async fn untrusted_certificate_is_not_retried() {
     let client = builder("https://localhost").proxy(address.parse().unwrap()).build().unwrap();
     let error = client.search("q").send().await.unwrap_err();
     assert!(error.is_connect(), "{error:?}");
-    assert_eq!(proxy.asked().len(), 1, "each attempt would open a tunnel");
+    assert_eq!(proxy.requests().len(), 1, "each attempt would open a tunnel");
 }
 
 #[tokio::test]

@@ -209,5 +209,5 @@ async fn connections_are_reused_and_shared_by_clones() {
         assert_eq!(error.status().unwrap(), 404);
     }
     assert_eq!(world.requests().len(), 3);
-    assert_eq!(proxy.asked().len(), 1);
+    assert_eq!(proxy.requests().len(), 1);
 }

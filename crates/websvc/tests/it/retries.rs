@@ -55,7 +55,7 @@ async fn policy_with_one_attempt_does_not_retry() {
     let world = service(vec![error_response(503), empty_response()]).await;
     for retry in [RetryPolicy::none(), RetryPolicy { attempts: 0, ..fast_retries() }] {
         let client = builder(&base(&world)).retry(retry).build().unwrap();
-        world.forget();
+        world.clear_requests();
         // The first client gets the 503, the second one the 200.
         let _ = client.search("q").send().await;
         assert_eq!(world.requests().len(), 1);
@@ -154,7 +154,7 @@ async fn timeout_limits_all_attempts_together() {
 
 #[tokio::test]
 async fn response_timeout_is_not_retried() {
-    let world = service(vec![Page::silence()]).await;
+    let world = service(vec![Page::unresponsive()]).await;
     let client = builder(&base(&world)).timeout(Duration::from_millis(300)).build().unwrap();
     let error = client.search("q").send().await.unwrap_err();
     assert!(error.is_timeout() && !error.is_connect(), "{error:?}");

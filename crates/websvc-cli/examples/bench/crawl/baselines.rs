@@ -32,7 +32,7 @@ pub(crate) async fn wget(world: &TestWeb, start: &str) -> Option<f64> {
         .arg("--directory-prefix")
         .arg(folder.path())
         .arg(start);
-    world.forget();
+    world.clear_requests();
     let started = Instant::now();
     // A blocking call would stop the test web, which runs on this thread's runtime.
     tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();

@@ -74,7 +74,7 @@ async fn every_sink_receives_every_event() {
         .with_file();
     let service = audit.serve();
     let expected = search(&service, 5).await;
-    let messages = syslog.received(5).await;
+    let messages = syslog.wait_for_messages(5).await;
     let events = audit.wait_for_events(5).await;
     until("the webhook has all events", || received_ids(&hook).len() == 5).await;
     let by_syslog: Vec<Value> = messages
@@ -114,7 +114,7 @@ async fn kill_loses_no_event_of_a_sent_response() {
     }
     let answered = std::mem::take(&mut *answered.lock().unwrap());
     is_up.store(true, Ordering::SeqCst);
-    hook.forget();
+    hook.clear_requests();
     let service = audit.serve();
     // A request in flight at a kill may or may not have left an event.
     until("the webhook has all events", || answered.is_subset(&HashSet::from_iter(received_ids(&hook))))

@@ -50,7 +50,7 @@ async fn mobile_and_block_ads_options_apply() {
         assert_eq!(*returned, expected, "{options} {page} {warning}");
         let is_blocked = expected[2] == "quiet";
         assert_eq!(browser.world.count(advert), usize::from(!is_blocked));
-        browser.world.forget();
+        browser.world.clear_requests();
     }
 }
 
@@ -81,7 +81,7 @@ async fn location_emulates_languages_formats_and_coordinates() {
             json!(["pt-BR", ["pt-BR", "pt"], "America/Sao_Paulo", "1.234,5", -16, -48]),
         ),
     ] {
-        browser.world.forget();
+        browser.world.clear_requests();
         let actions = json!([{"type": "executeJavascript", "script": VISITOR}]);
         let options = json!({"formats": ["markdown"], "skipTlsVerification": true, "location": location, "actions": actions});
         let (page, _) = browser.scrape("place.test", options).await;
@@ -103,7 +103,7 @@ async fn mobile_emulates_touch_and_user_agent() {
     for (mobile, expected) in
         [(false, json!([1280, 800, 1, false, false, false])), (true, json!([390, 844, 3, true, true, true]))]
     {
-        browser.world.forget();
+        browser.world.clear_requests();
         let options = json!({"formats": ["markdown"], "mobile": mobile, "actions": actions});
         let (page, _) = browser.scrape("screens.test", options).await;
         let returns = &page["actions"]["javascriptReturns"];

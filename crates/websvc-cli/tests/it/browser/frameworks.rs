@@ -45,7 +45,7 @@ async fn framework_applications_are_scraped_as_rendered() {
         assert!(page["markdown"].as_str().unwrap().contains("Well seen"), "{page}");
     }
     // A rendered page is cached: the second scrape sends no request to the host.
-    browser.world.forget();
+    browser.world.clear_requests();
     let (page, _) = browser.scrape("react.test", json!({"formats": ["markdown"]})).await;
     assert_eq!(page["metadata"]["cacheState"], json!("hit"));
     assert!(browser.world.requests().is_empty());

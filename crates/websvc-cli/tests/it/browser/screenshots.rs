@@ -73,7 +73,7 @@ async fn screenshot_is_served_at_its_url() {
     let (page, warning) =
         browser.scrape("tea.test", json!({"formats": ["markdown", "screenshot"], "minAge": 0})).await;
     assert_eq!((&page["screenshot"], &page["metadata"]["cacheState"]), (&Value::Null, &json!("hit")));
-    assert!(warning.as_str().unwrap().contains("the cache holds no pictures"), "{warning}");
+    assert!(warning.as_str().unwrap().contains("cached pages have none"), "{warning}");
     let full = json!({"type": "screenshot", "fullPage": true, "viewport": {"width": 600, "height": 500}});
     let (page, _) = browser.scrape("tea.test", json!({"formats": [full]})).await;
     let (width, height) = Image::fetch(&browser, &page["screenshot"]).await.size();

@@ -56,7 +56,7 @@ async fn scrape_does_not_queue_behind_jobs() {
     let mut world =
         TestWeb::builder().page("http://quick.test/", Page::html("<title>Quick</title><p>Quick."));
     for number in 0..12 {
-        world = world.page(&format!("http://slow{number}.test/"), Page::silence());
+        world = world.page(&format!("http://slow{number}.test/"), Page::unresponsive());
     }
     let world = world.start().await;
     let site = Site::new(&world);
@@ -65,7 +65,7 @@ async fn scrape_does_not_queue_behind_jobs() {
     let slow: Vec<String> = (0..12).map(|number| format!("http://slow{number}.test/")).collect();
     let path = start_at(&service, BATCH, json!({ "urls": slow })).await;
     for number in 0..2 {
-        world.asked(&format!("http://slow{number}.test/")).await;
+        world.wait_for_request(&format!("http://slow{number}.test/")).await;
     }
     // Jobs may use half of the fetch concurrency, and none of these pages ever responds.
     let body = json!({ "url": "http://quick.test/", "maxAge": 0, "timeout": 20_000 });

@@ -23,7 +23,7 @@ fn star(pages: usize, response_time: Duration) -> TestWebBuilder {
 
 /// Returns the shortest time between two successive requests.
 fn shortest_gap(requests: &[ReceivedRequest]) -> Duration {
-    requests.windows(2).map(|pair| pair[1].at.duration_since(pair[0].at)).min().unwrap()
+    requests.windows(2).map(|pair| pair[1].received_at.duration_since(pair[0].received_at)).min().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -37,7 +37,7 @@ async fn robots_crawl_delay_wins_over_the_configuration() {
     assert_eq!(documents.len(), 6);
     let requests = page_requests(&world, "site.test");
     assert!(shortest_gap(&requests) >= Duration::from_millis(400), "{:?}", shortest_gap(&requests));
-    assert!(requests.iter().all(|request| request.at_once == 1));
+    assert!(requests.iter().all(|request| request.in_flight == 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -64,7 +64,7 @@ async fn two_crawls_of_one_host_share_an_adaptive_pace() {
     }
     let requests = page_requests(&world, "site.test");
     assert_eq!(requests.len(), 14);
-    assert!(requests.iter().all(|request| request.at_once == 1), "two requests were in flight");
+    assert!(requests.iter().all(|request| request.in_flight == 1), "two requests were in flight");
     // The adaptive pace waits as long as the response took.
     assert!(shortest_gap(&requests) >= 2 * response_time, "{:?}", shortest_gap(&requests));
 }
@@ -94,7 +94,7 @@ async fn retry_after_delays_all_requests_to_the_host() {
     assert_eq!(documents.len(), 3);
     let requests = page_requests(&world, "site.test");
     let position = requests.iter().position(|request| request.url.ends_with("/busy")).unwrap();
-    let gap = requests[position + 1].at.duration_since(requests[position].at);
+    let gap = requests[position + 1].received_at.duration_since(requests[position].received_at);
     // The header delays the whole host, not only the page. Without the header, the delay is two seconds.
     assert!(gap >= Duration::from_secs(4), "{gap:?}");
 }

@@ -183,7 +183,7 @@ fn check_requests(world: &TestWeb, pages: usize) {
     let repeated: usize = counts.values().map(|count| count - 1).sum();
     assert!(repeated <= KILLS * MAX_IN_FLIGHT, "{repeated} requests were repeated, after {KILLS} kills");
     assert!(counts.values().all(|count| *count <= 1 + KILLS));
-    let max = world.requests().iter().map(|request| request.at_once).max().unwrap();
+    let max = world.requests().iter().map(|request| request.in_flight).max().unwrap();
     // Requests of a killed process may still be in flight when the next process begins.
     assert!(max <= 2 * PER_HOST, "{max} requests were in flight");
     check_order(&requests.iter().map(|request| request.url.as_str()).collect::<Vec<_>>(), pages);

@@ -74,7 +74,7 @@ impl RetentionTest {
         let query = marker.named("query");
         hashed.push(&query);
         let marker = Marker::from_word(&marker.named("")).and_hash_of(&hashed);
-        let mirror = FakeElasticsearch::new("pages").open_to("ApiKey secret");
+        let mirror = FakeElasticsearch::new("pages").require_authorization("ApiKey secret");
         let world = web.start(&marker, &mirror).await;
         let site = Site::new(&world);
         let (scratch, logs) = (TempDir::new().unwrap(), TempDir::new().unwrap().keep());

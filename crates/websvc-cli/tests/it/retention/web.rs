@@ -69,7 +69,7 @@ impl Web {
             let error = json!({ "error": format!("cannot be searched: {}", request.url) }).to_string();
             match request.url.contains(&failing) {
                 true => Page::new("application/json", error).status(500),
-                false => engine.answer(request),
+                false => engine.respond(request),
             }
         });
         let moved_to = format!("http://{}/{}", marker.host("landing"), marker.named("landing"));

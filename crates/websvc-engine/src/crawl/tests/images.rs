@@ -59,7 +59,7 @@ async fn image_sizes_are_fetched_once_and_cached_for_the_next_crawl() {
         );
     }
 
-    site.world.forget();
+    site.world.clear_requests();
     let again = site.crawl(|_| {}).await;
     assert_eq!(sizes(&again, "/next"), expected);
     assert_eq!(again.report.image_sizes, 0);

@@ -132,7 +132,7 @@ fn location() -> Row {
     .bad_in(json!(["english"]), &[("/0", InvalidFormat)])
     .bad_in(json!([1, null]), &[("/0", InvalidType), ("/1", InvalidType)])
     .bad("en", InvalidType)
-    .tested("websvc-scrape", "a_country_has_its_own_proxies_and_its_own_copies")
+    .tested("websvc-scrape", "country_has_its_own_proxies_and_cached_copies")
     .tested("websvc-cli", "location_emulates_time_zone_and_language")
 }
 

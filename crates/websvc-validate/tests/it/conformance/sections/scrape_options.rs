@@ -263,8 +263,8 @@ fn proxy() -> Row {
         .bad("fast", UnknownValue)
         .bad("Basic", UnknownValue)
         .bad(true, InvalidType)
-        .tested("websvc-scrape", "auto_goes_the_enhanced_way_when_the_basic_one_is_turned_away")
-        .tested("websvc-scrape", "basic_never_goes_the_enhanced_way_and_enhanced_goes_no_other")
+        .tested("websvc-scrape", "auto_uses_the_enhanced_tier_if_the_basic_one_is_rejected")
+        .tested("websvc-scrape", "basic_and_enhanced_use_only_their_own_tier")
 }
 
 fn store_in_cache() -> Row {

@@ -1,4 +1,4 @@
-//! Pages through a real Chromium; each test says so and passes where none is installed.
+//! Tests of rendering with a real Chromium; they are skipped if none is installed.
 
 use std::sync::Arc;
 
@@ -10,20 +10,20 @@ use websvc_browser::{Browser, BrowserConfig};
 use websvc_testkit::{Page, ReceivedRequest, TestWeb, TestWebBuilder};
 use websvc_types::ErrorCode;
 
-use crate::banners::{CONTENT, QUESTIONS, STORY};
-use crate::support::Bench;
+use crate::banners::{BANNERS, CONTENT, STORY};
+use crate::support::Fixture;
 
-/// Starts a world and a scraper with a browser, or returns `None` with a line when there is no Chromium.
-async fn bench(world: TestWebBuilder) -> Option<Bench> {
-    bench_with(world, Blocklist::bundled()).await
+/// Starts a test web and a scraper with a browser; records a skipped test and returns `None` without Chromium.
+async fn fixture(web: TestWebBuilder) -> Option<Fixture> {
+    fixture_with_lists(web, Blocklist::bundled()).await
 }
 
-async fn bench_with(world: TestWebBuilder, lists: Blocklist) -> Option<Bench> {
-    let world = world.start().await;
+async fn fixture_with_lists(web: TestWebBuilder, lists: Blocklist) -> Option<Fixture> {
+    let web = web.start().await;
     let path = std::env::var_os("WEBSVC_TEST_CHROMIUM").map(Into::into);
-    let browser = Browser::new(BrowserConfig { path, ..BrowserConfig::default() }, world.client());
+    let browser = Browser::new(BrowserConfig { path, ..BrowserConfig::default() }, web.client());
     match browser.executable() {
-        Ok(_) => Some(Bench::with(world, |config| {
+        Ok(_) => Some(Fixture::with_config(web, |config| {
             config.browser = Some(browser);
             config.blocklist = Arc::new(lists);
         })),
@@ -34,57 +34,58 @@ async fn bench_with(world: TestWebBuilder, lists: Blocklist) -> Option<Bench> {
     }
 }
 
-/// A page whose content a script puts into its empty root.
+/// Returns a page whose script creates the content of its empty root.
 fn application(script: &str) -> Page {
     Page::html(format!("<title>Shop</title><div id=root></div><script src='/{script}'></script>"))
 }
 
-fn filling(text: &str) -> Page {
+/// Returns the script that creates the content.
+fn filling_script(text: &str) -> Page {
     Page::new("text/javascript", format!("document.getElementById('root').textContent = '{text}'"))
 }
 
 #[tokio::test]
 async fn rendering_is_decided_per_page_not_per_host() {
-    let world = TestWeb::builder()
+    let web = TestWeb::builder()
         .page("http://a.test/app", application("app.js"))
-        .page("http://a.test/app.js", filling(&"Kettles of copper and of steel. ".repeat(20)))
+        .page("http://a.test/app.js", filling_script(&"Kettles of copper and of steel. ".repeat(20)))
         .page("http://a.test/login", application("login.js"))
-        .page("http://a.test/login.js", filling("Sign in please."))
+        .page("http://a.test/login.js", filling_script("Sign in please."))
         .page("http://a.test/teas", application("teas.js"))
-        .page("http://a.test/teas.js", filling("Sencha and oolong."))
+        .page("http://a.test/teas.js", filling_script("Sencha and oolong."))
         .page(
             "http://a.test/hours",
             Page::html("<h1>Hours</h1><p>Nine to five.</p><script src='/hours.js'></script>"),
         )
-        .page("http://a.test/hours.js", filling("nothing"));
-    let Some(bench) = bench(world).await else { return };
+        .page("http://a.test/hours.js", filling_script("nothing"));
+    let Some(fixture) = fixture(web).await else { return };
     let markdown = async |path: &str| {
         let url = format!("http://a.test/{path}");
-        bench.get(&url, json!({"formats": ["markdown"]})).await.unwrap().markdown.unwrap()
+        fixture.scrape(&url, json!({"formats": ["markdown"]})).await.unwrap().markdown.unwrap()
     };
     assert!(markdown("app").await.contains("Kettles of copper"));
-    // A page that is served whole is not rendered for its neighbour's sake.
+    // A page with content is not rendered because of another page of its host.
     assert!(markdown("hours").await.contains("Nine to five."));
-    assert_eq!(bench.world.count("http://a.test/hours.js"), 0);
-    // A page that stays short when rendered does not leave the others empty.
+    assert_eq!(fixture.web.count("http://a.test/hours.js"), 0);
+    // A rendered page with little content does not prevent the rendering of others.
     assert!(markdown("login").await.contains("Sign in please."));
     assert!(markdown("teas").await.contains("Sencha and oolong."));
 }
 
 #[tokio::test]
 async fn network_errors_have_one_code_with_and_without_browser() {
-    let Some(bench) = bench(TestWeb::builder().page("http://a.test/", Page::html("<p>x"))).await else {
+    let Some(fixture) = fixture(TestWeb::builder().page("http://a.test/", Page::html("<p>x"))).await else {
         return;
     };
-    // Longer than a label of a name may be, so that no name server is asked for it.
-    let nowhere = format!("http://{}.test:81/", "a".repeat(70));
+    // The label is longer than DNS allows, so that no name server is queried.
+    let unresolvable = format!("http://{}.test:81/", "a".repeat(70));
     for (url, expected) in [
-        (nowhere.as_str(), Some(ErrorCode::ScrapeDnsResolutionError)),
+        (unresolvable.as_str(), Some(ErrorCode::ScrapeDnsResolutionError)),
         ("http://a.test:81/", None),
         ("https://a.test:81/", None),
     ] {
-        let plain = bench.get(url, json!({"formats": ["markdown"]})).await.unwrap_err();
-        let browser = bench.get(url, json!({"formats": ["markdown"], "waitFor": 1})).await.unwrap_err();
+        let plain = fixture.scrape(url, json!({"formats": ["markdown"]})).await.unwrap_err();
+        let browser = fixture.scrape(url, json!({"formats": ["markdown"], "waitFor": 1})).await.unwrap_err();
         assert_eq!(plain.code(), browser.code(), "{url}: {plain} / {browser}");
         assert_eq!(plain.is_unreachable(), browser.is_unreachable(), "{url}: {plain} / {browser}");
         assert!(expected.is_none_or(|expected| expected == plain.code()), "{url}: {plain}");
@@ -93,8 +94,8 @@ async fn network_errors_have_one_code_with_and_without_browser() {
 
 const PDF: &str = "%PDF-1.4 a report";
 
-fn office(home: &str) -> TestWebBuilder {
-    let report = |seen: &ReceivedRequest| match seen.header("cookie") {
+fn download_site(home: &str) -> TestWebBuilder {
+    let report = |request: &ReceivedRequest| match request.header("cookie") {
         Some("session=1") => Page::new("application/pdf", PDF)
             .header("content-disposition", "attachment; filename=\"Report.pdf\""),
         _ => Page::html("<p>Log in first.</p>").status(403),
@@ -116,117 +117,117 @@ fn clicking(selector: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_file_that_an_action_leads_to_is_read_in_place_of_the_page() {
-    let Some(bench) = bench(office(HOME)).await else { return };
-    let page = bench.get("http://a.test/", clicking("#report")).await.unwrap();
-    // As it is, because no parser was asked for.
+async fn file_that_an_action_downloads_replaces_the_page() {
+    let Some(fixture) = fixture(download_site(HOME)).await else { return };
+    let page = fixture.scrape("http://a.test/", clicking("#report")).await.unwrap();
+    // Without a parser, the file is returned as base64.
     assert_eq!(page.markdown, Some(STANDARD.encode(PDF)));
     assert_eq!(page.metadata.url.as_deref(), Some("http://a.test/report"));
     assert_eq!(page.metadata.source_url.as_deref(), Some("http://a.test/"));
     assert_eq!(page.artifacts.unwrap().scrapes[0].url, "http://a.test/");
-    let page = bench.get("http://a.test/", clicking("#notes")).await.unwrap();
+    let page = fixture.scrape("http://a.test/", clicking("#notes")).await.unwrap();
     assert_eq!(page.markdown.as_deref(), Some("Plain notes."));
     assert_eq!(page.warnings, [""; 0]);
 }
 
 #[tokio::test]
-async fn headers_of_the_caller_do_not_follow_to_the_file_of_another_host() {
-    let Some(bench) = bench(office(HOME)).await else { return };
+async fn caller_headers_are_not_sent_to_a_download_of_another_host() {
+    let Some(fixture) = fixture(download_site(HOME)).await else { return };
     let mut options = clicking("#other");
     options["headers"] = json!({"x-key": "secret", "cookie": "own=1"});
-    let page = bench.get("http://a.test/", options).await.unwrap();
+    let page = fixture.scrape("http://a.test/", options).await.unwrap();
     assert_eq!(page.markdown.as_deref(), Some("Notes of b."));
-    for seen in bench.world.requests().iter().filter(|seen| seen.url.starts_with("http://b.test/")) {
-        assert_eq!((seen.header("x-key"), seen.header("cookie")), (None, None), "{seen:?}");
+    for request in fixture.web.requests().iter().filter(|request| request.url.starts_with("http://b.test/")) {
+        assert_eq!((request.header("x-key"), request.header("cookie")), (None, None), "{request:?}");
     }
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_read_is_named_and_the_page_stays() {
-    let Some(bench) = bench(office(HOME)).await else { return };
-    let page = bench.get("http://a.test/", clicking("#zip")).await.unwrap();
+async fn unreadable_download_adds_a_warning_to_the_page() {
+    let Some(fixture) = fixture(download_site(HOME)).await else { return };
+    let page = fixture.scrape("http://a.test/", clicking("#zip")).await.unwrap();
     assert!(page.markdown.unwrap().contains("Words of the page."));
-    let warning =
-        "an action led to the file \"data.zip\", which was refused: it is no document that can be read";
+    let warning = "an action started a download of \"data.zip\", which was blocked: it is not a document that can be read";
     assert_eq!(page.warnings, [warning]);
 }
 
 #[tokio::test]
-async fn a_file_that_the_page_begins_to_save_is_named() {
+async fn download_that_the_page_starts_is_blocked_with_a_warning() {
     let home = "<p>Words of the page.</p><iframe src='/data.zip'></iframe>";
-    let Some(bench) = bench(office(home)).await else { return };
-    let page = bench.get("http://a.test/", json!({"formats": ["markdown"], "waitFor": 1})).await.unwrap();
+    let Some(fixture) = fixture(download_site(home)).await else { return };
+    let page =
+        fixture.scrape("http://a.test/", json!({"formats": ["markdown"], "waitFor": 1})).await.unwrap();
     assert!(page.markdown.unwrap().contains("Words of the page."));
-    assert_eq!(page.warnings, ["the page started a download of \"data.zip\", which was refused"]);
+    assert_eq!(page.warnings, ["the page started a download of \"data.zip\", which was blocked"]);
 }
 
 #[tokio::test]
-async fn an_address_that_is_a_file_is_read_as_without_a_browser() {
-    let Some(bench) = bench(office(HOME)).await else { return };
+async fn url_of_a_file_is_read_without_the_browser() {
+    let Some(fixture) = fixture(download_site(HOME)).await else { return };
     let page =
-        bench.get("http://a.test/notes", json!({"formats": ["markdown"], "waitFor": 1})).await.unwrap();
+        fixture.scrape("http://a.test/notes", json!({"formats": ["markdown"], "waitFor": 1})).await.unwrap();
     assert_eq!(page.markdown.as_deref(), Some("Plain notes."));
 }
 
-/// Tells whether the innermost element with these words is shown.
-const IS_SHOWN: &str = "(() => {
+/// Returns whether the innermost element with the text of the banner is visible.
+const IS_VISIBLE: &str = "(() => {
     const all = [...document.body.querySelectorAll('*')];
     const found = all.filter((element) => element.textContent.includes('We value your privacy')).pop();
     return (found ?? document.body).getClientRects().length > 0;
 })()";
 
-async fn run(bench: &Bench, url: &str, script: &str) -> Value {
+async fn run(fixture: &Fixture, url: &str, script: &str) -> Value {
     let act = json!({"type": "executeJavascript", "script": script});
-    let page = bench.get(url, json!({"formats": ["markdown"], "actions": [act]})).await.unwrap();
+    let page = fixture.scrape(url, json!({"formats": ["markdown"], "actions": [act]})).await.unwrap();
     page.artifacts.unwrap().returns[0].value.clone()
 }
 
 #[tokio::test]
-async fn the_browser_shows_no_questions_about_cookies_and_all_content() {
-    let mut world = TestWeb::builder();
-    let questions = QUESTIONS.iter().map(|(name, html)| (name, format!("{html}{STORY}"), false));
+async fn browser_hides_cookie_banners_and_shows_content() {
+    let mut web = TestWeb::builder();
+    let banners = BANNERS.iter().map(|(name, html)| (name, format!("{html}{STORY}"), false));
     let content = CONTENT.iter().map(|(name, html)| (name, (*html).to_owned(), true));
-    let cases: Vec<_> = questions.chain(content).collect();
-    for (place, (_, html, _)) in cases.iter().enumerate() {
-        world = world.page(&format!("http://a.test/{place}"), Page::html(html.clone()));
+    let cases: Vec<_> = banners.chain(content).collect();
+    for (index, (_, html, _)) in cases.iter().enumerate() {
+        web = web.page(&format!("http://a.test/{index}"), Page::html(html.clone()));
     }
-    let Some(bench) = bench(world).await else { return };
-    for (place, (name, _, is_shown)) in cases.iter().enumerate() {
-        let shown = run(&bench, &format!("http://a.test/{place}"), IS_SHOWN).await;
-        assert_eq!(shown, json!(is_shown), "{name}");
+    let Some(fixture) = fixture(web).await else { return };
+    for (index, (name, _, is_visible)) in cases.iter().enumerate() {
+        let visible = run(&fixture, &format!("http://a.test/{index}"), IS_VISIBLE).await;
+        assert_eq!(visible, json!(is_visible), "{name}");
     }
-    // Chromium leaves out what it does not understand.
-    let rules = run(&bench, "http://a.test/0", "document.adoptedStyleSheets[0].cssRules.length").await;
+    // Chromium drops rules that it cannot parse, so none may be missing.
+    let rules = run(&fixture, "http://a.test/0", "document.adoptedStyleSheets[0].cssRules.length").await;
     let css = Blocklist::bundled().load().unwrap().hide_css("http://a.test/0");
     assert_eq!(rules, json!(css.lines().count()));
 }
 
 #[tokio::test]
-async fn a_page_that_waits_for_an_answer_scrolls() {
+async fn page_locked_by_a_banner_scrolls() {
     let html = "<!doctype html><style>html, body { height: 100%; margin: 0 } .locked { overflow: hidden; position: fixed; width: 100% }
         main { height: 3000px }</style><body class=locked style='position: fixed; top: -10px'>
         <div class=cookie-banner>We value your privacy</div><main>The tide</main>";
-    let Some(bench) = bench(TestWeb::builder().page("http://a.test/", Page::html(html))).await else {
+    let Some(fixture) = fixture(TestWeb::builder().page("http://a.test/", Page::html(html))).await else {
         return;
     };
     let scroll =
         "(() => { scrollTo(0, 1000); return [scrollY, document.documentElement.scrollHeight >= 2900] })()";
-    assert_eq!(run(&bench, "http://a.test/", scroll).await, json!([1000, true]));
+    assert_eq!(run(&fixture, "http://a.test/", scroll).await, json!([1000, true]));
 }
 
 #[tokio::test]
-async fn what_a_list_hides_by_its_class_or_id_is_hidden_whenever_it_comes() {
+async fn element_hidden_by_a_list_is_hidden_also_if_added_later() {
     let html = "<p>Words of the page.</p><div class='box promo-slot'>Buy!</div><button>more</button><script>
         document.querySelector('button').onclick = () => document.body.insertAdjacentHTML('beforeend',
             '<div id=late-ad>Buy more!</div>')</script>";
     let directory = tempfile::tempdir().unwrap();
     let lists = Blocklist::with_lists(directory.path(), ["https://lists.example.com/a.txt"]);
     lists.files()[0].replace(b"[Adblock Plus 2.0]\n##.promo-slot\n###late-ad\n").unwrap();
-    let world = TestWeb::builder().page("http://a.test/", Page::html(html));
-    let Some(bench) = bench_with(world, lists).await else { return };
-    let shown = "['.promo-slot', '#late-ad', 'p'].map((name) => document.querySelector(name)?.getClientRects().length)";
-    assert_eq!(run(&bench, "http://a.test/", shown).await, json!([0, null, 1]));
+    let web = TestWeb::builder().page("http://a.test/", Page::html(html));
+    let Some(fixture) = fixture_with_lists(web, lists).await else { return };
+    let visible_boxes = "['.promo-slot', '#late-ad', 'p'].map((name) => document.querySelector(name)?.getClientRects().length)";
+    assert_eq!(run(&fixture, "http://a.test/", visible_boxes).await, json!([0, null, 1]));
     let actions = json!([{"type": "click", "selector": "button"}]);
     let options = json!({"formats": ["screenshot"], "actions": actions});
-    assert!(bench.get("http://a.test/", options).await.unwrap().artifacts.is_some());
+    assert!(fixture.scrape("http://a.test/", options).await.unwrap().artifacts.is_some());
 }

@@ -1,11 +1,11 @@
-//! Properties of every text: tested on random texts and on adversarial ones.
+//! Properties that hold for every text, tested on random and adversarial texts.
 
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
 use websvc_redact::{Kind, Kinds, Options, RedactMode, ReplacementStyle, Syntax, redact};
 
-use crate::generators::{Dice, harmless, make};
+use crate::generators::{Random, generate, harmless};
 
 fn options() -> impl Strategy<Value = Options> {
     let mode = prop_oneof![Just(RedactMode::Fast), Just(RedactMode::Aggressive)];
@@ -18,7 +18,7 @@ fn options() -> impl Strategy<Value = Options> {
         .prop_map(|(mode, style, kinds)| Options { mode, kinds: kinds.into_iter().collect(), style })
 }
 
-/// Pieces of markdown and of personal data in any order.
+/// Returns pieces of markdown, personal data and harmless text in any order.
 fn page() -> impl Strategy<Value = String> {
     let mark = proptest::sample::select(vec![
         " ",
@@ -62,8 +62,8 @@ fn page() -> impl Strategy<Value = String> {
         "A",
     ]);
     let entity = (proptest::sample::select(Kind::ALL.to_vec()), any::<u64>())
-        .prop_map(|(kind, seed)| make(kind, &mut Dice::new(seed)));
-    let harmless = any::<u64>().prop_map(|seed| harmless(&mut Dice::new(seed)));
+        .prop_map(|(kind, seed)| generate(kind, &mut Random::new(seed)));
+    let harmless = any::<u64>().prop_map(|seed| harmless(&mut Random::new(seed)));
     let piece = prop_oneof![4 => mark.prop_map(str::to_owned), 2 => entity, 1 => harmless, 1 => "\\PC{0,8}"];
     proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
@@ -72,7 +72,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text_is_redacted_within_its_borders(text in page(), options in options(), plain: bool) {
+    fn findings_of_any_text_are_sorted_and_on_character_boundaries(text in page(), options in options(), plain: bool) {
         let syntax = if plain { Syntax::Plain } else { Syntax::Markdown };
         let redaction = redact(&text, syntax, &options);
         let mut at = 0;
@@ -90,16 +90,16 @@ proptest! {
     }
 
     #[test]
-    fn redacting_again_changes_nothing(text in page(), options in options()) {
+    fn redaction_is_idempotent(text in page(), options in options()) {
         let once = redact(&text, Syntax::Markdown, &options).text;
         prop_assert_eq!(&redact(&once, Syntax::Markdown, &options).text, &once);
     }
 
     #[test]
-    fn nothing_that_was_found_is_left(kinds in proptest::collection::vec((0..6_usize, any::<u64>()), 1..8)) {
+    fn redacted_text_contains_no_finding(kinds in proptest::collection::vec((0..6_usize, any::<u64>()), 1..8)) {
         let mut text = String::new();
         for (kind, seed) in kinds {
-            let value = make(Kind::ALL[kind], &mut Dice::new(seed));
+            let value = generate(Kind::ALL[kind], &mut Random::new(seed));
             writeln!(text, "Contact: {value}, again: {value}.\n\nand {value}").unwrap();
         }
         let redaction = redact(&text, Syntax::Markdown, &Options::default());
@@ -112,15 +112,15 @@ proptest! {
     }
 
     #[test]
-    fn code_and_the_targets_of_links_stay(text in "[a-z ]{0,12}", name in any::<u64>()) {
-        let value = make(Kind::Person, &mut Dice::new(name));
+    fn code_and_link_targets_stay(text in "[a-z ]{0,12}", name in any::<u64>()) {
+        let value = generate(Kind::Person, &mut Random::new(name));
         let page = format!("`{value}` {text} [x](https://a.test/{})\n\n```\n{value}\n```\n", value.replace(' ', "_"));
         prop_assert_eq!(&*redact(&page, Syntax::Markdown, &Options::default()).text, page.as_str());
     }
 }
 
 #[test]
-fn the_work_is_linear_whatever_the_text_is() {
+fn work_is_linear_for_adversarial_texts() {
     let pieces = [
         "a@",
         "a@a.",
@@ -181,9 +181,9 @@ fn the_work_is_linear_whatever_the_text_is() {
 }
 
 #[test]
-fn prose_without_personal_data_comes_back_as_it_was() {
-    let mut dice = Dice::new(3);
-    let text: String = (0..2_000).map(|_| harmless(&mut dice) + "\n").collect();
+fn text_without_personal_data_is_unchanged() {
+    let mut random = Random::new(3);
+    let text: String = (0..2_000).map(|_| harmless(&mut random) + "\n").collect();
     let redaction = redact(&text, Syntax::Markdown, &Options::default());
     let found: Vec<&str> = redaction.findings.iter().map(|finding| &text[finding.range.clone()]).collect();
     assert_eq!(found, Vec::<&str>::new());
