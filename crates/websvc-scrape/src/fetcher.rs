@@ -279,7 +279,7 @@ pub(crate) fn is_rejected(fetched: &Result<&RawPage, &ScrapeError>) -> bool {
             FetchError::Connect { .. }
                 | FetchError::Protocol { .. }
                 | FetchError::Proxy { .. }
-                | FetchError::Timeout { stage: FetchPhase::Connect, .. }
+                | FetchError::Timeout { phase: FetchPhase::Connect, .. }
         ),
         Err(_) => false,
     }
@@ -290,7 +290,7 @@ fn is_proxy_failure(fetched: &Result<RawPage, ScrapeError>) -> bool {
     match fetched {
         Ok(page) => page.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED,
         Err(ScrapeError::Fetch(error)) => {
-            matches!(error, FetchError::Proxy { .. } | FetchError::Timeout { stage: FetchPhase::Connect, .. })
+            matches!(error, FetchError::Proxy { .. } | FetchError::Timeout { phase: FetchPhase::Connect, .. })
         }
         Err(_) => false,
     }

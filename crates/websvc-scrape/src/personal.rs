@@ -27,7 +27,7 @@ pub(crate) fn is_personal(url: &Url, plan: &ScrapePlan) -> bool {
 /// changes only the scheme or the host identifies no user.
 pub(crate) fn depends_on_cookies(source_url: &Url, fetched: &FetchResponse) -> bool {
     let resource = |url: &Url| (url.path().to_owned(), url.query().map(str::to_owned));
-    fetched.sent_set_cookies && resource(source_url) != resource(&fetched.url)
+    fetched.sent_redirect_cookies && resource(source_url) != resource(&fetched.url)
 }
 
 /// The signs from a fetch that a page is personal.

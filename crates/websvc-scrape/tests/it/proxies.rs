@@ -60,7 +60,7 @@ async fn when_no_proxy_works_the_page_fails_and_is_not_fetched_directly() {
     let bench = Bench::with(world, |config| config.proxies = pools(vec![proxy(gone)], Vec::new()));
     let error = bench.get("http://1.test/", json!({})).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::ScrapeSiteError);
-    assert_eq!(error.to_string(), "no connection through the proxy: it cannot be reached");
+    assert_eq!(error.to_string(), "could not connect through the proxy: it cannot be reached");
     assert!(bench.world.requests().is_empty());
 }
 

@@ -30,7 +30,7 @@ impl Connection {
         limit: Duration,
     ) -> Result<Self, SinkError> {
         let opened = match address {
-            SyslogAddress::Udp(host, port) => client.datagrams(host, *port, limit).await.map(Self::Udp),
+            SyslogAddress::Udp(host, port) => client.connect_udp(host, *port, limit).await.map(Self::Udp),
             SyslogAddress::Tcp(host, port) => client.tunnel(host, *port, None, limit).await.map(Self::Stream),
             SyslogAddress::Tls(host, port) => {
                 client.secure_tunnel(host, *port, limit).await.map(Self::Stream)

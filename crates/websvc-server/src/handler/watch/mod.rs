@@ -73,7 +73,7 @@ impl Socket {
     pub(crate) fn follow(self, watched: Result<WatchedJob, ApiError>) -> Body {
         let started = std::time::Instant::now();
         Body::upgrade(move |tunnel, mut draining| async move {
-            let stopping = Box::pin(async move { draining.begun().await });
+            let stopping = Box::pin(async move { draining.wait().await });
             let mut line = connection::WebSocketConnection::open(tunnel, stopping).await;
             let farewell = match watched {
                 Ok(watched) => Session::new(&self, watched).send_all(&mut line).await,
