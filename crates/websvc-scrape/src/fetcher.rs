@@ -206,7 +206,7 @@ impl Fetcher {
             }
             match refresh::target(&page) {
                 Some(next) => {
-                    if let Some(rule) = &request.redirect_rule {
+                    if let Some(rule) = &request.url_policy {
                         let to_error = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
                         rule.check(&next).await.map_err(to_error)?;
                     }
