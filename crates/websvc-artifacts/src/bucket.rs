@@ -212,7 +212,7 @@ impl RequestFailure {
             Self::Fetch(
                 FetchError::Dns { .. }
                 | FetchError::Connect { .. }
-                | FetchError::Timeout { stage: FetchPhase::Resolve | FetchPhase::Connect, .. },
+                | FetchError::Timeout { phase: FetchPhase::Resolve | FetchPhase::Connect, .. },
             ) => true,
             Self::Fetch(_) => false,
             Self::Refused { status, .. } => {

@@ -1,7 +1,9 @@
-//! Writes the text blocks of every page of an evaluation set with their signals, to fit the model of main content.
+//! Writes the text blocks of each page of an evaluation set with their features, to fit the model of main content.
 //!
-//! `cargo run --release -p websvc-extract --example blocks -- SET_FOLDER OUT_FILE`; a line is page id,
-//! text, signals, the elements around it, its group, and the names of those elements.
+//! `cargo run --release -p websvc-extract --example blocks -- SET_FOLDER OUT_FILE`
+//!
+//! Each line has the page ID, the text, the features, the elements around the block, its group, and the names of those
+//! elements.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -21,10 +23,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let Ok(page) = Document::parse(source) else { continue };
         for block in page.blocks() {
             let text = block.text.replace(['\t', '\n'], " ");
-            let signals: Vec<String> = block.signals.iter().map(|signal| format!("{signal:.5}")).collect();
+            let features: Vec<String> =
+                block.features.iter().map(|feature| format!("{feature:.5}")).collect();
             let chain: Vec<String> = block.chain.iter().map(usize::to_string).collect();
-            let (signals, chain, names) = (signals.join(" "), chain.join(" "), block.names.join(" > "));
-            writeln!(out, "{id}\t{text}\t{signals}\t{chain}\t{}\t{names}", block.group)?;
+            let (features, chain, names) = (features.join(" "), chain.join(" "), block.names.join(" > "));
+            writeln!(out, "{id}\t{text}\t{features}\t{chain}\t{}\t{names}", block.group)?;
         }
     }
     Ok(())

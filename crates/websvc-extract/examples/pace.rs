@@ -1,6 +1,6 @@
-//! Measures how many pages a second give the index what it takes, and which share of the time each part has.
+//! Measures how many pages per second can be extracted for the index, and the share of time of each part.
 //!
-//! `cargo run --release -p websvc-extract --example pace -- FOLDER`; the folder holds HTML files.
+//! `cargo run --release -p websvc-extract --example pace -- FOLDER`, with HTML files in the folder.
 
 use std::time::{Duration, Instant};
 
@@ -17,25 +17,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let bytes = std::fs::read(entry?.path())?;
         let mut lap = Instant::now();
         let mut parts = times.iter_mut();
-        let mut done = || {
-            *parts.next().expect("there are as many parts as laps") += lap.elapsed();
+        let mut end_lap = || {
+            *parts.next().expect("PARTS has an entry per lap") += lap.elapsed();
             lap = Instant::now();
         };
         let Ok(page) = Document::parse(Source { bytes: &bytes, content_type: Some("text/html"), url: &url })
         else {
             continue;
         };
-        done();
+        end_lap();
         let content = page.content(&ContentOptions::default());
-        done();
+        end_lap();
         std::hint::black_box((content.text(), content.headings()));
-        done();
+        end_lap();
         std::hint::black_box(page.metadata());
-        done();
+        end_lap();
         std::hint::black_box(page.image_details());
-        done();
+        end_lap();
         std::hint::black_box(content.anchors());
-        done();
+        end_lap();
         pages += 1;
     }
     let total: Duration = times.iter().sum();

@@ -1,4 +1,4 @@
-//! Writes the markdown of every page of an evaluation set, for its scoring script, and prints the speed.
+//! Writes the markdown of each page of an evaluation set for its scoring script, and prints the speed.
 //!
 //! `cargo run --release -p websvc-extract --example predict -- SET_FOLDER OUT_FOLDER`
 
@@ -19,12 +19,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             pages.push((id, url, bytes));
         }
     }
-    // All in one go: the system counts CPU time by the tick, and blames what lies between two pages for theirs.
+    // All pages in one measurement: the system counts CPU time in ticks, which is too coarse for a single page.
     let start = cpu_seconds();
-    let written: Vec<String> = pages.iter().map(|(_, url, bytes)| extract(bytes, url)).collect();
+    let outputs: Vec<String> = pages.iter().map(|(_, url, bytes)| extract(bytes, url)).collect();
     let spent = cpu_seconds() - start;
     let size = pages.iter().map(|(_, _, bytes)| bytes.len()).sum();
-    for ((id, ..), markdown) in pages.iter().zip(written) {
+    for ((id, ..), markdown) in pages.iter().zip(outputs) {
         std::fs::write(out.join(format!("{id}.md")), markdown)?;
     }
     report(pages.len(), size, spent);
@@ -37,15 +37,15 @@ fn extract(bytes: &[u8], url: &url::Url) -> String {
         .map_or_else(|_| String::new(), |page| page.content(&ContentOptions::default()).markdown())
 }
 
-/// Returns the CPU time this thread has used; where the system does not tell, the time passed.
+/// Returns the CPU time of this thread, or the elapsed time if the system does not report it.
 fn cpu_seconds() -> f64 {
     static START: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = told.and_then(|line| line.split(' ').next()?.parse::<f64>().ok());
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = schedstat.and_then(|line| line.split(' ').next()?.parse::<f64>().ok());
     nanoseconds.map_or_else(|| START.elapsed().as_secs_f64(), |ns| ns / 1e9)
 }
 
-/// Reads the pages' ids and URLs from `urls.tsv`.
+/// Reads the page IDs and URLs from `urls.tsv`.
 fn urls(set: &Path) -> Result<Vec<(String, url::Url)>, Box<dyn std::error::Error>> {
     let fallback = url::Url::parse("https://example.com/")?;
     let table = std::fs::read_to_string(set.join("urls.tsv"))?;
@@ -55,7 +55,7 @@ fn urls(set: &Path) -> Result<Vec<(String, url::Url)>, Box<dyn std::error::Error
         .collect())
 }
 
-#[expect(clippy::print_stdout, reason = "the figures are what the example is for")]
+#[expect(clippy::print_stdout, reason = "the example prints its measurements")]
 fn report(pages: usize, bytes: usize, spent: f64) {
     let (count, seconds) = (pages as f64, spent);
     println!(

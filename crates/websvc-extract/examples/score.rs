@@ -1,8 +1,10 @@
-//! Scores the text of every page of the evaluation sets in a folder, by set and by sort of page.
+//! Scores the text of each page of the evaluation sets in a folder, by set and by kind of page.
 //!
-//! `cargo run --release -p websvc-extract --example score -- DATA SET... [--of PREDICTIONS]`; a line of the output is
-//! set, sort, pages, precision, recall and F1 of words, F1 of runs of four words, and the CPU seconds of the set. With
-//! `--of` the texts are those of `PREDICTIONS/SET/ID.txt`, from another program.
+//! `cargo run --release -p websvc-extract --example score -- DATA SET... [--of PREDICTIONS]`
+//!
+//! Each output line has the set, the kind, the number of pages, precision, recall and F1 of words, F1 of runs of four
+//! words, and the CPU seconds of the set. With `--of` the texts are those of `PREDICTIONS/SET/ID.txt`, from another
+//! program.
 
 #[path = "../tests/it/scoring.rs"]
 mod scoring;
@@ -30,11 +32,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-#[expect(clippy::print_stdout, reason = "the figures are what the example is for")]
+#[expect(clippy::print_stdout, reason = "the example prints its measurements")]
 fn score(set: &str, pages: &[Page], predictions: Option<&Path>) {
-    let mut whole = Score::default();
+    let mut total = Score::default();
     let mut kinds: BTreeMap<&str, Score> = BTreeMap::new();
-    // All in one go: the system counts CPU time by the tick, and blames what lies between two pages for theirs.
+    // All pages in one measurement: the system counts CPU time in ticks, which is too coarse for a single page.
     let start = cpu_seconds();
     let texts: Vec<String> = match predictions {
         Some(folder) => pages.iter().map(|page| read(folder, page)).collect(),
@@ -42,12 +44,12 @@ fn score(set: &str, pages: &[Page], predictions: Option<&Path>) {
     };
     let spent = cpu_seconds() - start;
     for (page, text) in pages.iter().zip(&texts) {
-        whole.add(text, &page.truth);
+        total.add(text, &page.truth);
         kinds.entry(&page.kind).or_default().add(text, &page.truth);
     }
-    // A set that names a sort for next to every page has no sorts worth a line.
+    // In a set with a different kind for nearly each page, the kinds are not worth a line.
     let kinds = kinds.into_iter().filter(|(_, score)| (2..pages.len()).contains(&(score.pages as usize)));
-    for (kind, score) in std::iter::once(("all", whole)).chain(kinds) {
+    for (kind, score) in std::iter::once(("all", total)).chain(kinds) {
         let (precision, recall) = score.word_precision_recall();
         println!(
             "{set}\t{kind}\t{}\t{precision:.4}\t{recall:.4}\t{:.4}\t{:.4}\t{spent:.4}",
@@ -68,8 +70,8 @@ fn extract(page: &Page) -> String {
         .map_or_else(|_| String::new(), |document| document.content(&ContentOptions::default()).text())
 }
 
-/// Returns the CPU time this thread has used; 0 where the system does not tell.
+/// Returns the CPU time of this thread, or 0 if the system does not report it.
 fn cpu_seconds() -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    told.split(' ').next().and_then(|time| time.parse::<f64>().ok()).unwrap_or_default() / 1e9
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    schedstat.split(' ').next().and_then(|time| time.parse::<f64>().ok()).unwrap_or_default() / 1e9
 }

@@ -6,11 +6,11 @@
   fit.py DATA BLOCKS model.txt --train wcxb-dev,aeb,readability,defuddle --check wcxb-test
   fit.py DATA BLOCKS model.txt --train wcxb-dev,wcxb-test,aeb,readability,defuddle --parts 5
 
-Needs numpy and lightgbm. DATA/SET/truth.jsonl holds one object per page with `id`, `url` and `text` or `markdown`. The first
-form fits the model that ships. The others say what it is worth on pages it was not fitted to: with --check, hosts that occur
-in the checked sets are left out of training; with --parts, each part of the hosts is judged by a model fitted to the others,
-and no model is written. Printed are the mean F1 of words, and F1 of runs of four words as the article set counts it, of the
-blocks that score above the threshold, before the rules of select.rs. The same input gives the same model."""
+Needs numpy and lightgbm. DATA/SET/truth.jsonl has one object per page with `id`, `url` and `text` or `markdown`. The first
+form fits the model that is released. The others measure it on pages it was not fitted to: with --check, hosts that occur
+in the checked sets are excluded from training; with --parts, each part of the hosts is scored by a model fitted to the
+others, and no model is written. The script prints the mean F1 of words, and F1 of runs of four words as in the article set,
+of the blocks that score above the threshold, before the rules of select.rs. The same input gives the same model."""
 import argparse, hashlib, json, re
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -21,8 +21,8 @@ from labels import labels
 
 WORD = re.compile(r'\w+')
 TREES = 400
-# Splits at random thresholds (extra_trees) follow the few pages less closely. The weights of pages are small numbers: more
-# lambda_l2 would keep what is rare (captions, comments) from ever being learned.
+# Splits at random thresholds (extra_trees) reduce overfitting to the few pages. The weights of pages are small numbers: a
+# larger lambda_l2 would prevent the model from learning rare blocks (captions, comments).
 PARAMETERS = dict(objective='cross_entropy', extra_trees=True, num_leaves=16, learning_rate=.07, min_data_in_leaf=60,
                   feature_fraction=.15, bagging_fraction=.8, bagging_freq=1, lambda_l2=.5, max_bin=63,
                   min_sum_hessian_in_leaf=1e-2, verbose=-1, seed=7, deterministic=True, force_col_wise=True, num_threads=1)
@@ -34,29 +34,29 @@ def load(data, blocks, name):
     plain = lambda markdown: re.sub(r'\]\([^)]*\)|[*`#|\\]', ' ', markdown)
     found = defaultdict(lambda: ([], [], []))
     for line in open(blocks / f'{name}.tsv', encoding='utf-8'):
-        page, text, signals, *_ = line.rstrip('\n').split('\t')
+        page, text, features, *_ = line.rstrip('\n').split('\t')
         found[page][0].append(words(text))
         found[page][1].append(text)
-        found[page][2].append(numpy.array(signals.split(), dtype=numpy.float32))
+        found[page][2].append(numpy.array(features.split(), dtype=numpy.float32))
     for line in open(data / name / 'truth.jsonl', encoding='utf-8'):
         row = json.loads(line)
         if row['id'] not in found: continue
         page, truth = Page(), row['text'] if 'text' in row else plain(row['markdown'])
         page.set, page.host, page.truth = name, urlparse(row['url']).netloc, words(truth)
         page.exact = WORD.findall(truth)
-        page.blocks, page.texts, signals = found[row['id']]
-        page.signals, page.labels = numpy.array(signals), labels(page.blocks, page.truth)
+        page.blocks, page.texts, features = found[row['id']]
+        page.features, page.labels = numpy.array(features), labels(page.blocks, page.truth)
         page.sizes = numpy.array([max(len(block), 1) for block in page.blocks], dtype=float)
-        # Pages count about alike, and long blocks less than their length: there are many more pages than long ones.
+        # Pages have about the same weight, and long blocks less than their length: there are many more pages than long blocks.
         page.weights = page.sizes ** .75 / max(len(page.truth), 60) ** .75
         yield page
 
 def fit(pages):
     join = lambda name: numpy.concatenate([getattr(page, name) for page in pages])
-    return lightgbm.train(PARAMETERS, lightgbm.Dataset(join('signals'), join('labels'), weight=join('weights')), TREES)
+    return lightgbm.train(PARAMETERS, lightgbm.Dataset(join('features'), join('labels'), weight=join('weights')), TREES)
 
 def threshold(scores, sizes):
-    """The score from which on blocks are kept, as in select.rs."""
+    """Returns the score above which blocks are kept, as in select.rs."""
     order = numpy.argsort(-scores)
     hits, kept = numpy.cumsum((scores * sizes)[order]), numpy.cumsum(sizes[order])
     best = min(.5, max(.12, numpy.max(hits / (kept + (scores * sizes).sum()))))
@@ -76,12 +76,12 @@ def precision_recall(page, keep):
     return both / max(1, sum(kept.values())), both / max(1, sum(true.values()))
 
 class Report:
-    """Collects figures by set and prints them."""
+    """Collects scores by set and prints them."""
     def __init__(self): self.words, self.runs = defaultdict(list), defaultdict(list)
 
     def add(self, model, pages):
         for page in pages:
-            scores = model.predict(page.signals)
+            scores = model.predict(page.features)
             keep = scores > threshold(scores, page.sizes)
             self.words[page.set].append(f1(page, keep))
             self.runs[page.set].append(precision_recall(page, keep))
@@ -93,7 +93,7 @@ class Report:
                   f'{2 * precision * recall / (precision + recall):.4f}, {len(values)} pages')
 
 def write(model, path):
-    """One tree a line, in prefix order: `signal<=threshold` with its two branches behind it, or the value of a leaf."""
+    """Writes one tree per line, in prefix order: `feature<=threshold` followed by its two branches, or the value of a leaf."""
     def show(node):
         if 'leaf_value' in node: return [f"{node['leaf_value']:.4f}"]
         assert node['decision_type'] == '<='

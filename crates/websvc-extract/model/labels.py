@@ -1,12 +1,12 @@
-"""Which blocks of a page are its main content: the blocks are aligned with the known main text."""
+"""Labels the blocks of a page that are main content, by aligning them with the known main text."""
 import bisect, difflib
 from collections import Counter, defaultdict
 import numpy
 
-N = 4  # A block of at least this many words is recognised by its n-grams, a shorter one by where it stands.
+N = 4  # A block of at least this many words is recognized by its n-grams, a shorter one by its position.
 
 def rising(pairs):
-    """The longest part of `pairs` (block, position), ordered by block, in which the positions rise too."""
+    """Returns the longest subsequence of `pairs` (block, position), ordered by block, in which the positions rise, too."""
     tails, index, before = [], [], [-1] * len(pairs)
     for k, (_, position) in enumerate(pairs):
         j = bisect.bisect_left(tails, position)
@@ -21,8 +21,8 @@ def rising(pairs):
 def grams(words): return [tuple(words[k:k + N]) for k in range(len(words) - N + 1)]
 
 def labels(blocks, truth):
-    """How much of each block (a list of words) is in `truth` (a list of words): 0 to 1. Of texts that the page repeats, only
-    as many copies count as the truth has, those that stand where it has them."""
+    """Returns the share of each block (a list of words) that is in `truth` (a list of words). Of texts that the page repeats,
+    only as many copies count as the truth has, those at its positions."""
     count, size = len(blocks), len(truth)
     label, at = numpy.zeros(count), defaultdict(list)
     for k, gram in enumerate(grams(truth)): at[gram].append(k)
@@ -41,7 +41,7 @@ def labels(blocks, truth):
     anchored, position = [i for i, _ in anchors], dict(anchors)
 
     def bounds(i):
-        """Between which words of the truth the anchors around a block put it."""
+        """Returns the range of words of the truth that a block must be in, by the anchors around it."""
         k = bisect.bisect_left(anchored, i)
         low = position[anchored[k - 1]] + len(blocks[anchored[k - 1]]) if k else 0
         k += k < len(anchored) and anchored[k] == i
@@ -61,7 +61,7 @@ def labels(blocks, truth):
         low = min(end, high)
         between(blocks, truth, label, share, range(i + 1, j), low, max(high, low))
     for i in range(count):
-        # A short block far from any content is there by chance.
+        # A short block far from any content matches by chance.
         if i in share or label[i] < 1: continue
         near = sum(label[j] * max(1, len(blocks[j])) for j in range(max(0, i - 8), min(count, i + 9)) if j != i)
         if size > 120 and near < 4: label[i] = 0

@@ -1,8 +1,8 @@
-//! Detection of news articles, with their picture and dates.
+//! Detects news articles, and reads their image and dates.
 //!
-//! A page is news when it says so and is one text: it is typed as a `NewsArticle` (or one of its kinds), or it is
-//! typed as an `Article`, `BlogPosting` and the like, or has `og:type` article, and names the day of its publication.
-//! Documentation is often marked as an article but seldom dated; what is typed as technical or scholarly is no news.
+//! A page is news if its metadata says so and it is one text. Its schema.org type is `NewsArticle` or a subtype. Or its
+//! type is `Article`, `BlogPosting` or similar, or its `og:type` is article, and it has a publication date.
+//! Documentation is often marked as an article but seldom dated. A technical or scholarly article is not news.
 
 use crate::dom::{Dom, NodeId, Tag};
 use crate::json_ld::JsonLdFacts;
@@ -15,29 +15,29 @@ use url::Url;
 /// Metadata of a news article.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Article {
-    /// Its headline.
+    /// The headline.
     pub headline: Option<String>,
-    /// When it was published, as written on the page (usually ISO 8601).
+    /// The publication date, as written on the page (usually ISO 8601).
     pub published: Option<String>,
-    /// When it was last changed, as written on the page (usually ISO 8601).
+    /// The date of the last change, as written on the page (usually ISO 8601).
     pub modified: Option<String>,
-    /// Absolute http(s) URL of its picture.
+    /// Absolute http(s) URL of the image.
     pub image_url: Option<String>,
 }
 
-/// How a type of schema.org bears on whether a page is news.
+/// Classes of schema.org types, by their meaning for news.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SchemaOrgType {
-    /// News if it is dated: `Article`, `BlogPosting`, ...
+    /// News if it has a date: `Article`, `BlogPosting`, ...
     Article,
-    /// News: `NewsArticle` and its kinds.
+    /// News: `NewsArticle` and its subtypes.
     News,
-    /// An article that is none: `TechArticle`, `ScholarlyArticle`, ...
+    /// An article that is not news: `TechArticle`, `ScholarlyArticle`, ...
     Other,
 }
 
 impl SchemaOrgType {
-    /// Returns what a type of schema.org is; `None` when it is no article.
+    /// Returns the class of a schema.org type, `None` if it is not an article.
     pub(crate) fn of(kind: &str) -> Option<SchemaOrgType> {
         let name = kind.trim().trim_end_matches('/').rsplit(['/', ':']).next()?;
         Some(match name {
@@ -63,7 +63,7 @@ impl SchemaOrgType {
     }
 }
 
-/// Reads what a page says of itself as a piece of news; `None` when it is none.
+/// Reads the news properties of a page, `None` if it is not a news article.
 pub(crate) fn read(
     dom: &Dom,
     base: &Url,
@@ -72,16 +72,16 @@ pub(crate) fn read(
 ) -> Option<Article> {
     let tag = |name: &str| meta.get(name).map(|value| value.first().to_owned()).filter(|v| !v.is_empty());
     let is_og_article = tag("og:type").is_some_and(|kind| kind.eq_ignore_ascii_case("article"));
-    let mut genres = facts.genres.clone();
+    let mut types = facts.article_types.clone();
     let items: Vec<NodeId> = microdata(dom).collect();
-    if genres.is_empty() {
-        genres.extend(items.iter().filter_map(|&id| genre(dom, id)));
+    if types.is_empty() {
+        types.extend(items.iter().filter_map(|&id| article_type(dom, id)));
     }
-    // Several articles on one page are a list of them.
-    if genres.len() > 1 && !is_og_article {
+    // Several articles on one page are a list of articles.
+    if types.len() > 1 && !is_og_article {
         return None;
     }
-    let genre = genres.into_iter().max().or(is_og_article.then_some(SchemaOrgType::Article))?;
+    let article_type = types.into_iter().max().or(is_og_article.then_some(SchemaOrgType::Article))?;
     let item = items.first().copied();
     let published = facts
         .article_published
@@ -89,12 +89,12 @@ pub(crate) fn read(
         .or_else(|| tag("article:published_time"))
         .or_else(|| property(dom, item?, "datePublished"))
         .or_else(|| pubdate(dom));
-    match genre {
+    match article_type {
         SchemaOrgType::News => {}
         SchemaOrgType::Article if published.is_some() => {}
         SchemaOrgType::Article | SchemaOrgType::Other => return None,
     }
-    let picture = facts
+    let image = facts
         .image
         .clone()
         .or_else(|| tag("og:image"))
@@ -113,19 +113,19 @@ pub(crate) fn read(
             .clone()
             .or_else(|| tag("article:modified_time"))
             .or_else(|| property(dom, item?, "dateModified")),
-        image_url: picture
+        image_url: image
             .and_then(|source| links::resolve_image(base, &source))
             .filter(|url| !url.starts_with("data:")),
     })
 }
 
-/// Returns the outermost elements that microdata types as articles; those inside are comments and teasers.
+/// Returns the outermost elements that microdata types as articles. Articles inside them are comments and teasers.
 fn microdata(dom: &Dom) -> impl Iterator<Item = NodeId> + '_ {
     let mut walk = dom.descendants(NodeId::ROOT);
     std::iter::from_fn(move || {
         loop {
             let id = walk.next()?;
-            if genre(dom, id).is_some() {
+            if article_type(dom, id).is_some() {
                 walk.skip_children(id);
                 return Some(id);
             }
@@ -134,33 +134,34 @@ fn microdata(dom: &Dom) -> impl Iterator<Item = NodeId> + '_ {
     .take(10)
 }
 
-fn genre(dom: &Dom, id: NodeId) -> Option<SchemaOrgType> {
+fn article_type(dom: &Dom, id: NodeId) -> Option<SchemaOrgType> {
     let kinds = dom.attribute(id, "itemtype")?;
     kinds.split_ascii_whitespace().filter(|kind| kind.contains("schema.org/")).find_map(SchemaOrgType::of)
 }
 
-/// Returns a property of a microdata item as text: `content`, `datetime`, `src`, `href`, else what it shows.
+/// Returns a property of a microdata item as text: `content`, `datetime`, `src` or `href`, else the text of the
+/// element.
 fn property(dom: &Dom, item: NodeId, name: &str) -> Option<String> {
-    let is_named = |id: &NodeId| {
+    let has_name = |id: &NodeId| {
         let names = dom.attribute(*id, "itemprop").unwrap_or_default();
-        names.split_ascii_whitespace().any(|one| one == name)
+        names.split_ascii_whitespace().any(|item| item == name)
     };
-    let id = dom.descendants(item).find(is_named)?;
-    let given = ["content", "datetime", "src", "href"].iter().find_map(|key| dom.attribute(id, key));
-    let text = given.map_or_else(
+    let id = dom.descendants(item).find(has_name)?;
+    let value = ["content", "datetime", "src", "href"].iter().find_map(|key| dom.attribute(id, key));
+    let text = value.map_or_else(
         || collapsed(&dom.descendants(id).map(|child| dom.text(child)).collect::<String>()),
         collapsed,
     );
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Returns the date of the `<time>` that is marked as the publication.
+/// Returns the date of the `<time>` that is marked as the publication date.
 fn pubdate(dom: &Dom) -> Option<String> {
-    let is_marked = |id: &NodeId| {
+    let is_pubdate = |id: &NodeId| {
         dom.is(*id, Tag::Time)
             && (dom.attribute(*id, "pubdate").is_some()
                 || dom.attribute(*id, "itemprop") == Some("datePublished"))
     };
-    let time = dom.descendants(NodeId::ROOT).find(is_marked)?;
+    let time = dom.descendants(NodeId::ROOT).find(is_pubdate)?;
     dom.attribute(time, "datetime").map(collapsed).filter(|date| !date.is_empty())
 }

@@ -1,30 +1,30 @@
-//! Tables of data and blocks of code are kept whole: without a cell, the cells behind it would stand in the wrong columns.
+//! Keeps data tables and code blocks whole: if a cell is removed, the cells after it move to the wrong columns.
 
 use crate::content_view::ContentView;
 use crate::dom::{Dom, NodeId, Tag};
 
-/// One part in so many of a table must be main content for all of it to be.
-const LEAST_SHARE: usize = 4;
+/// A table is kept whole if at least 1/N of its text is main content.
+const MIN_SHARE_DIVISOR: usize = 4;
 
-/// Longest mean text of a cell, in bytes, in a table of data.
+/// Maximum mean length of the text of a cell in a data table, in bytes.
 const MAX_CELL_BYTES: usize = 200;
 
-/// Puts back what the choice of main content has taken from the middle of tables and of code.
+/// Restores the parts in the middle of tables and code that the selection of main content has removed.
 pub(crate) fn keep_atomic_blocks(dom: &Dom, visible: &ContentView, main: &mut ContentView) {
-    let is_whole = |&id: &NodeId| matches!(dom.tag(id), Some(Tag::Table | Tag::Pre));
-    let parts: Vec<NodeId> = main.nodes(dom).filter(is_whole).collect();
-    for part in parts {
-        let taken = dom.descendants(part).any(|id| main.is_left_out(id) && !visible.is_left_out(id));
-        if !taken {
+    let is_atomic = |&id: &NodeId| matches!(dom.tag(id), Some(Tag::Table | Tag::Pre));
+    let blocks: Vec<NodeId> = main.nodes(dom).filter(is_atomic).collect();
+    for block in blocks {
+        let has_removed = dom.descendants(block).any(|id| main.is_excluded(id) && !visible.is_excluded(id));
+        if !has_removed {
             continue;
         }
-        let kept = bytes(dom, main, part);
-        let enough = match dom.tag(part) {
+        let kept = bytes(dom, main, block);
+        let is_kept = match dom.tag(block) {
             Some(Tag::Pre) => kept > 0,
-            _ => is_data(dom, visible, part) && kept * LEAST_SHARE >= bytes(dom, visible, part),
+            _ => is_data_table(dom, visible, block) && kept * MIN_SHARE_DIVISOR >= bytes(dom, visible, block),
         };
-        if enough {
-            main.restore(dom, part, visible);
+        if is_kept {
+            main.restore(dom, block, visible);
         }
     }
 }
@@ -33,8 +33,8 @@ fn bytes(dom: &Dom, view: &ContentView, top: NodeId) -> usize {
     view.below(dom, top).map(|id| dom.text(id).trim().len()).sum()
 }
 
-/// Tells whether a table holds short cells and nothing that arranges a page.
-fn is_data(dom: &Dom, visible: &ContentView, table: NodeId) -> bool {
+/// Returns whether a table has short cells and no layout elements.
+fn is_data_table(dom: &Dom, visible: &ContentView, table: NodeId) -> bool {
     let (mut cells, mut rows) = (0, 0);
     for id in visible.below(dom, table).skip(1) {
         match dom.tag(id) {

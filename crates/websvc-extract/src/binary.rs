@@ -1,6 +1,6 @@
-//! Recognises binary content by its first bytes and by the bytes that no text has.
+//! Recognizes binary content by its first bytes, and by bytes that do not occur in text.
 
-/// First bytes that name a binary kind, with the offset they stand at.
+/// First bytes of binary formats, with their offset and the name of the format.
 const MAGIC: &[(usize, &[u8], &str)] = &[
     (0, b"%PDF-", "pdf"),
     (0, b"PK\x03\x04", "zip"),
@@ -31,43 +31,44 @@ const MAGIC: &[(usize, &[u8], &str)] = &[
     (0, b"\x00asm", "wasm"),
 ];
 
-/// A zero byte among the first ones is that of no text.
+/// Number of first bytes in which a zero byte means binary content.
 const HEAD_BYTES: usize = 2048;
 
-/// A larger content is sampled, so that the cost does not grow with it.
+/// Content up to this size is checked in full. Larger content is sampled, so that the cost does not grow with it.
 const WHOLE_BYTES: usize = 64 * 1024;
 const WINDOWS: usize = 16;
 const WINDOW_BYTES: usize = WHOLE_BYTES / WINDOWS;
 
-/// One byte in so many may be a control character, for the sake of damaged pages. In compressed data one in ten is.
+/// Text has at most one control character per this number of bytes; damaged pages have a few. In compressed data one
+/// byte in ten is a control character.
 const TEXT_BYTES_PER_CONTROL: usize = 50;
-/// A short text may have a few control characters whatever their share.
-const MIN_CONTROLS: usize = 8;
+/// A short text may have up to this number of control characters, whatever their share.
+const MAX_FREE_CONTROLS: usize = 8;
 
-/// Returns a short name for binary content: `png`, `zip`, ..., or `binary`; `None` for what can be text.
+/// Returns a short name for binary content: `png`, `zip`, ..., or `binary`. `None` for content that can be text.
 ///
-/// `content_type` is the declared media type: UTF-16 and UTF-32 have zero bytes and are text all the same.
+/// `content_type` is the declared media type. UTF-16 and UTF-32 have zero bytes and are still text.
 #[must_use]
 pub fn binary_kind(bytes: &[u8], content_type: Option<&str>) -> Option<&'static str> {
     if let Some(kind) = named_kind(bytes) {
         return Some(kind);
     }
-    // Browsers take a zero byte in a page for a mistake of its author.
+    // Browsers treat a zero byte in a page as a mistake of its author.
     let is_forgiving =
         content_type.is_some_and(|declared| declared.contains("html") || declared.contains("json"));
     let has_zero = || !is_forgiving && bytes[..bytes.len().min(HEAD_BYTES)].contains(&0);
     (!is_wide(bytes, content_type) && (has_zero() || is_binary(bytes))).then_some("binary")
 }
 
-/// Returns the kind whose first bytes these are.
+/// Returns the kind of content that has these first bytes.
 fn named_kind(bytes: &[u8]) -> Option<&'static str> {
-    let stands = |&&(offset, magic, _): &&(usize, &[u8], &str)| {
+    let matches = |&&(offset, magic, _): &&(usize, &[u8], &str)| {
         bytes.get(offset..).is_some_and(|rest| rest.starts_with(magic))
     };
-    MAGIC.iter().find(stands).map(|&(_, _, kind)| kind)
+    MAGIC.iter().find(matches).map(|&(_, _, kind)| kind)
 }
 
-/// Reports whether the text is in an encoding whose characters have two or four bytes.
+/// Returns whether the text is in an encoding with two or four bytes per character.
 fn is_wide(bytes: &[u8], content_type: Option<&str>) -> bool {
     let declared = content_type.unwrap_or_default().to_ascii_lowercase();
     bytes.starts_with(b"\xff\xfe")
@@ -77,7 +78,7 @@ fn is_wide(bytes: &[u8], content_type: Option<&str>) -> bool {
             .any(|name| declared.split_once("charset=").is_some_and(|(_, charset)| charset.contains(name)))
 }
 
-/// Reports whether control characters are too many for a text. The beginning alone says little: a fragment of a
+/// Returns whether there are too many control characters for text. The beginning alone is not enough: a fragment of a
 /// document or an archive may begin with markup.
 fn is_binary(bytes: &[u8]) -> bool {
     let (sampled, controls) = if bytes.len() <= WHOLE_BYTES {
@@ -87,10 +88,10 @@ fn is_binary(bytes: &[u8]) -> bool {
         let windows = (0..WINDOWS).map(|at| &bytes[last / (WINDOWS - 1) * at..][..WINDOW_BYTES]);
         (WHOLE_BYTES, windows.map(controls).sum())
     };
-    controls >= MIN_CONTROLS && controls * TEXT_BYTES_PER_CONTROL > sampled
+    controls >= MAX_FREE_CONTROLS && controls * TEXT_BYTES_PER_CONTROL > sampled
 }
 
-/// Returns how many bytes are binary data bytes (WHATWG MIME Sniffing, section 3).
+/// Counts the binary data bytes (WHATWG MIME Sniffing, section 3).
 fn controls(bytes: &[u8]) -> usize {
     let is_control = |&&byte: &&u8| matches!(byte, 0x00..=0x08 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
     bytes.iter().filter(is_control).count()
@@ -100,7 +101,7 @@ fn controls(bytes: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    /// Bytes as a compressor leaves them: a linear congruential generator's.
+    /// Returns bytes that look like compressed data, from a linear congruential generator.
     fn noise(len: usize) -> Vec<u8> {
         let mut state = 1u32;
         let mut next = || {
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn binary_content_that_begins_like_markup_is_binary() {
+    fn binary_content_after_markup_is_binary() {
         let head = "<?xml version=\"1.0\"?><document>";
         for len in [200, 4000, 100_000, 3_000_000] {
             assert_eq!(binary_kind(&after(head, len), None), Some("binary"), "{len}");
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn text_in_any_encoding_is_not_binary() {
+    fn text_in_each_encoding_is_not_binary() {
         let latin: Vec<u8> = (0..5000u32).map(|at| [b'a', 0xe4, b' ', 0x85, 0xff][at as usize % 5]).collect();
         let cyrillic = "Съешь ещё этих мягких булок. ".repeat(200);
         let escaped = "\u{1b}[1mbold\u{1b}[0m \u{c}\t\r\n".repeat(200);
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn first_bytes_name_the_kind() {
+    fn first_bytes_determine_the_kind() {
         assert_eq!(binary_kind(b"\x89PNG\r\n\x1a\n", Some("text/html")), Some("png"));
         assert_eq!(binary_kind(b"a\0b", None), Some("binary"));
         assert_eq!(binary_kind(b"a\0b", Some("text/html")), None);

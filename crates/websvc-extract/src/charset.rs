@@ -1,34 +1,34 @@
-//! From bytes to text: byte order mark, declared charset, meta prescan, then detection.
+//! Decodes bytes to text: by the byte order mark, the declared charset, a prescan of meta tags, or detection.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-/// How far into a page its charset declaration is looked for.
+/// Number of first bytes of a page in which a charset declaration is searched.
 const PRESCAN_BYTES: usize = 4096;
 
-/// How much of a page the detector reads.
+/// Number of first bytes of a page that the detector reads.
 const DETECT_BYTES: usize = 256 << 10;
 
-/// How many characters of several bytes, all well formed, no other encoding gives by chance.
+/// Number of well-formed multi-byte characters that cannot be a coincidence in another encoding.
 const SURE_MULTIBYTE: usize = 16;
 
-/// Decodes a page; malformed sequences become U+FFFD.
+/// Decodes a page. Malformed sequences become U+FFFD.
 pub(crate) fn decode(bytes: &[u8], header_charset: Option<&str>) -> String {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned();
     }
-    let sent = header_charset.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
-    let declared = sent.or_else(|| prescan(bytes));
+    let from_header = header_charset.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
+    let declared = from_header.or_else(|| prescan(bytes));
     let valid_utf8 = std::str::from_utf8(bytes).ok();
     match (declared, valid_utf8) {
-        // A page called Latin-1 that is valid UTF-8 is UTF-8 under a server's default label: Latin-1 text with accents
-        // practically never forms valid UTF-8.
+        // A page that is declared as Latin-1 and is valid UTF-8 is UTF-8 under a server's default label: Latin-1 text
+        // with accents is practically never valid UTF-8.
         (None, Some(text)) => return text.to_owned(),
         (Some(encoding), Some(text)) if encoding == UTF_8 || encoding == WINDOWS_1252 => {
             return text.to_owned();
         }
-        // So is a page saved as UTF-8 that still carries the label it had before; ISO-2022-JP is all ASCII bytes.
-        (Some(_), Some(text)) if sent.is_none() && multibyte(text) >= SURE_MULTIBYTE => {
+        // The same holds for a page that was saved as UTF-8 and kept its old label. ISO-2022-JP has only ASCII bytes.
+        (Some(_), Some(text)) if from_header.is_none() && count_multibyte(text) >= SURE_MULTIBYTE => {
             return text.to_owned();
         }
         _ => {}
@@ -37,8 +37,8 @@ pub(crate) fn decode(bytes: &[u8], header_charset: Option<&str>) -> String {
     encoding.decode_without_bom_handling(bytes).0.into_owned()
 }
 
-/// Counts the characters of several bytes, up to what is enough.
-fn multibyte(text: &str) -> usize {
+/// Counts multi-byte characters, up to `SURE_MULTIBYTE`.
+fn count_multibyte(text: &str) -> usize {
     text.chars().filter(|c| !c.is_ascii()).take(SURE_MULTIBYTE).count()
 }
 
@@ -49,13 +49,13 @@ fn detect(bytes: &[u8]) -> &'static Encoding {
     detector.guess(None, Utf8Detection::Allow)
 }
 
-/// Finds the charset a page declares in an XML declaration or a meta tag.
+/// Finds the charset that a page declares in an XML declaration or a meta tag.
 fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = &bytes[..bytes.len().min(PRESCAN_BYTES)];
     let head = head.to_ascii_lowercase();
     if head.starts_with(b"<?xml") {
         let end = head.iter().position(|&b| b == b'>').unwrap_or(head.len());
-        if let Some(encoding) = labelled(&head[..end], b"encoding") {
+        if let Some(encoding) = labeled(&head[..end], b"encoding") {
             return Some(encoding);
         }
     }
@@ -66,7 +66,7 @@ fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
             rest = &rest[find(rest, b"-->")?..];
         } else if rest.starts_with(b"<meta") {
             let end = find(rest, b">").unwrap_or(rest.len());
-            if let Some(encoding) = labelled(&rest[..end], b"charset") {
+            if let Some(encoding) = labeled(&rest[..end], b"charset") {
                 return Some(encoding);
             }
         }
@@ -75,8 +75,8 @@ fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-/// Reads `key = label` from lower-case bytes.
-fn labelled(bytes: &[u8], key: &[u8]) -> Option<&'static Encoding> {
+/// Reads the label of `key = label` from lower-case bytes.
+fn labeled(bytes: &[u8], key: &[u8]) -> Option<&'static Encoding> {
     let rest =
         bytes[find(bytes, key)? + key.len()..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
     let rest = rest.strip_prefix(b"\"").or_else(|| rest.strip_prefix(b"'")).unwrap_or(rest);
@@ -85,7 +85,7 @@ fn labelled(bytes: &[u8], key: &[u8]) -> Option<&'static Encoding> {
         .position(|&b| matches!(b, b'"' | b'\'' | b';' | b'>' | b'/' | b'?') || b.is_ascii_whitespace())
         .unwrap_or(rest.len());
     let encoding = Encoding::for_label(&rest[..end])?;
-    // A page whose ASCII we could read is not UTF-16, whatever it says.
+    // The label was readable as ASCII, so the page is not UTF-16.
     Some(if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding })
 }
 

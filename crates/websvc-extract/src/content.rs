@@ -1,4 +1,4 @@
-//! The asked-for part of a page, written in any format.
+//! The selected part of a page, which can be written in each format.
 
 use crate::atomic_blocks;
 use crate::content_kind::ContentKind;
@@ -6,12 +6,12 @@ use crate::content_view::ContentView;
 use crate::document::{Anchor, Document};
 use crate::dom::{Dom, MatchScope, NodeId, NodeKind, Tag};
 use crate::limits::{
-    MAX_CAPTION_CHARS, MAX_CONTENT_LINKS, MAX_JUDGED_NODES, MAX_LABEL_BYTES, MAX_LIST_BYTES,
-    MAX_OUTPUT_BYTES, MAX_SOURCE_BYTES,
+    MAX_CAPTION_CHARS, MAX_CONTENT_LINKS, MAX_LABEL_BYTES, MAX_LIST_BYTES, MAX_OUTPUT_BYTES,
+    MAX_SCORED_NODES, MAX_SOURCE_BYTES,
 };
 use crate::main_content;
 use crate::options::{Base64Images, ContentOptions, ContentScope};
-use crate::output::{self, OutputContext};
+use crate::output::{self, FormattedText, OutputContext};
 use crate::text::{collapsed, shorten};
 use crate::{links, xml};
 use std::cell::Cell;
@@ -19,62 +19,67 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use url::Url;
 
-/// A part of a page; each format is written when asked for.
+/// A part of a page. Each format is written on request.
 #[derive(Debug)]
 pub struct Content<'a> {
     document: &'a Document,
     view: ContentView,
     base64_images: Base64Images,
     warnings: Vec<String>,
-    /// A format came out longer than it may be.
-    is_cut: Cell<bool>,
+    /// True if a format exceeded the size limit.
+    is_truncated: Cell<bool>,
 }
 
 impl<'a> Content<'a> {
-    /// Applies the options: what is hidden goes first, then what the caller excludes, then what is not main content.
+    /// Applies the options: removes hidden elements, then elements that the caller excludes, then everything outside
+    /// the main content.
     pub(crate) fn select(document: &'a Document, options: &ContentOptions) -> Content<'a> {
         let dom = &document.dom;
         let mut warnings = Vec::new();
         let mut view = document.visible();
-        let (excluded, extent) = options.exclude_tags.0.matches(dom, NodeId::ROOT);
-        excluded.into_iter().for_each(|id| view.leave_out(id));
-        if extent == MatchScope::Beginning {
-            warnings
-                .push("excludeTags cost too much on this page; it was applied to its beginning".to_owned());
+        let (excluded, scope) = options.exclude_tags.0.matches(dom, NodeId::ROOT);
+        excluded.into_iter().for_each(|id| view.exclude(id));
+        if scope == MatchScope::Beginning {
+            warnings.push(
+                "excludeTags cost too much on this page; they were applied to its beginning only".to_owned(),
+            );
         }
         let (banners, _) = options.banners.0.matches(dom, NodeId::ROOT);
-        banners.into_iter().filter(|&id| !holds_content(dom, id)).for_each(|id| view.leave_out(id));
+        banners.into_iter().filter(|&id| !has_content(dom, id)).for_each(|id| view.exclude(id));
         if !options.include_tags.is_empty() {
             include(document, options, &mut view, &mut warnings);
         } else if options.scope == ContentScope::Main && document.kind.is_html() {
-            let found = if dom.len() > MAX_JUDGED_NODES { None } else { main_content::find(document, &view) };
+            let found = if dom.len() > MAX_SCORED_NODES { None } else { main_content::find(document, &view) };
             match found {
                 Some(mut main) => {
                     atomic_blocks::keep_atomic_blocks(dom, &view, &mut main);
                     view = main;
                 }
-                None if dom.len() > MAX_JUDGED_NODES => {
+                None if dom.len() > MAX_SCORED_NODES => {
                     warnings.push(
-                        "the page is too large to tell its main content; the full page is returned"
+                        "the page is too large to find its main content; the full page is returned"
                             .to_owned(),
                     );
                 }
                 None => warnings.push("no main content was found; the full page is returned".to_owned()),
             }
         }
-        if document.is_cut {
-            warnings.push(format!(
-                "the page is longer than {MAX_SOURCE_BYTES} bytes; the rest of it was left out"
-            ));
+        if document.is_truncated {
+            warnings.push(format!("the page is longer than {MAX_SOURCE_BYTES} bytes; the rest was ignored"));
         }
-        if dom.truncated() {
-            warnings
-                .push("the page is too large or too deeply nested; the rest of it was left out".to_owned());
+        if dom.is_truncated() {
+            warnings.push("the page is too large or too deeply nested; the rest was ignored".to_owned());
         }
-        Content { document, view, base64_images: options.base64_images, warnings, is_cut: Cell::new(false) }
+        Content {
+            document,
+            view,
+            base64_images: options.base64_images,
+            warnings,
+            is_truncated: Cell::new(false),
+        }
     }
 
-    fn page(&self) -> OutputContext<'_> {
+    fn context(&self) -> OutputContext<'_> {
         OutputContext {
             dom: &self.document.dom,
             view: &self.view,
@@ -83,21 +88,23 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Writes markdown (CommonMark with GFM tables), links absolute. JSON becomes a fenced block, plain text stays as
-    /// it is.
+    /// Writes markdown (CommonMark with GFM tables) with absolute links. JSON becomes a fenced block, plain text is
+    /// unchanged.
     pub fn markdown(&self) -> String {
         match self.document.kind {
-            ContentKind::Html | ContentKind::Xhtml => self.record_truncation(output::markdown(self.page())),
+            ContentKind::Html | ContentKind::Xhtml => {
+                self.record_truncation(output::markdown(self.context()))
+            }
             ContentKind::Json => format!("```json\n{}\n```\n", self.document.raw.trim_end()),
             ContentKind::Text => self.document.raw.clone(),
             ContentKind::Xml => xml::text(&self.document.raw),
         }
     }
 
-    /// Writes cleaned HTML: no scripts, styles, comments or event handlers, links absolute.
+    /// Writes cleaned HTML: without scripts, styles, comments and event handlers, with absolute links.
     pub fn html(&self) -> String {
         if self.document.kind.is_html() {
-            self.record_truncation(output::html(self.page()))
+            self.record_truncation(output::html(self.context()))
         } else {
             self.document.raw.clone()
         }
@@ -106,17 +113,17 @@ impl<'a> Content<'a> {
     /// Writes plain text, one line per block.
     pub fn text(&self) -> String {
         match self.document.kind {
-            ContentKind::Html | ContentKind::Xhtml => self.record_truncation(output::plain(self.page())),
+            ContentKind::Html | ContentKind::Xhtml => self.record_truncation(output::plain(self.context())),
             ContentKind::Json | ContentKind::Text => self.document.raw.clone(),
             ContentKind::Xml => xml::text(&self.document.raw),
         }
     }
 
-    /// Returns the absolute links, each once, in document order (clients.md 6.5): links within the page are left out,
-    /// fragments of others dropped, `mailto:` kept.
+    /// Returns the absolute links in document order, each once (clients.md 6.5). Links within the page are skipped,
+    /// fragments of other links are removed, and `mailto:` links are included.
     pub fn links(&self) -> Vec<String> {
         let dom = &self.document.dom;
-        // Of each only the hash is remembered, by a hasher that no page can know: the URLs would be there twice.
+        // Only hashes are stored, because the URLs are in the list already. A page cannot know the keys of the hasher.
         let hasher = RandomState::new();
         let mut seen = HashSet::new();
         let mut list = Vec::new();
@@ -133,18 +140,18 @@ impl<'a> Content<'a> {
                 list.push(url);
             }
             if bytes > MAX_LIST_BYTES {
-                self.is_cut.set(true);
+                self.is_truncated.set(true);
                 break;
             }
         }
         list
     }
 
-    /// Returns the links to other pages with their texts, each URL once, in document order, at most
-    /// [`MAX_CONTENT_LINKS`]. A link of which an image is the text has that image's alternative text.
+    /// Returns the links to other pages with their texts, in document order, each URL once, at most
+    /// [`MAX_CONTENT_LINKS`]. The text of a link that is an image is the image's alternative text.
     pub fn anchors(&self) -> Vec<Anchor> {
         let dom = &self.document.dom;
-        let mut at: HashMap<Url, usize> = HashMap::new();
+        let mut positions: HashMap<Url, usize> = HashMap::new();
         let mut list: Vec<Anchor> = Vec::new();
         for id in self.view.nodes(dom).filter(|&id| dom.is(id, Tag::A)) {
             let Some(mut anchor) = self.document.anchor(id).filter(|anchor| anchor.url != self.document.url)
@@ -156,12 +163,12 @@ impl<'a> Content<'a> {
                 anchor.text = image.map(collapsed).unwrap_or_default();
             }
             shorten(&mut anchor.text, MAX_CAPTION_CHARS);
-            match at.get(&anchor.url) {
-                Some(&known) if list[known].text.is_empty() => list[known].text = anchor.text,
+            match positions.get(&anchor.url) {
+                Some(&index) if list[index].text.is_empty() => list[index].text = anchor.text,
                 Some(_) => {}
                 None if list.len() >= MAX_CONTENT_LINKS => {}
                 None => {
-                    at.insert(anchor.url.clone(), list.len());
+                    positions.insert(anchor.url.clone(), list.len());
                     list.push(anchor);
                 }
             }
@@ -178,30 +185,30 @@ impl<'a> Content<'a> {
         texts.filter(|text| !text.is_empty()).collect()
     }
 
-    /// Notes whether a format was cut at the bound, which the warnings then say.
-    fn record_truncation(&self, (text, is_cut): (String, bool)) -> String {
-        self.is_cut.set(self.is_cut.get() || is_cut);
-        text
+    /// Returns the text of a format, and records for the warnings whether it was cut off.
+    fn record_truncation(&self, formatted: FormattedText) -> String {
+        self.is_truncated.set(self.is_truncated.get() || formatted.truncated);
+        formatted.text
     }
 
-    /// Returns what the caller should be told about this content and the formats that were written of it so far.
+    /// Returns the warnings about this content and about the formats that were written so far.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.clone();
-        if self.is_cut.get() {
+        if self.is_truncated.get() {
             warnings.push(format!(
-                "a format of the page is longer than {MAX_OUTPUT_BYTES} bytes; the rest of it was left out"
+                "a format of the page is longer than {MAX_OUTPUT_BYTES} bytes; the rest was cut off"
             ));
         }
         warnings
     }
 }
 
-/// Tells whether an element has the content of its page inside, whatever it is called.
-fn holds_content(dom: &Dom, top: NodeId) -> bool {
+/// Returns whether an element has the content of its page inside, whatever its name.
+fn has_content(dom: &Dom, top: NodeId) -> bool {
     dom.descendants(top).any(|id| [Tag::Main, Tag::Article, Tag::H1].into_iter().any(|tag| dom.is(id, tag)))
 }
 
-/// Narrows the view to the elements asked for; one inside another is not written twice.
+/// Narrows the view to the elements that match `includeTags`. An element inside another match is not written twice.
 fn include(
     document: &Document,
     options: &ContentOptions,
@@ -209,18 +216,20 @@ fn include(
     warnings: &mut Vec<String>,
 ) {
     let dom = &document.dom;
-    let (matches, extent) = options.include_tags.0.matches(dom, NodeId::ROOT);
-    if extent == MatchScope::Beginning {
-        warnings.push("includeTags cost too much on this page; it was applied to its beginning".to_owned());
+    let (matches, scope) = options.include_tags.0.matches(dom, NodeId::ROOT);
+    if scope == MatchScope::Beginning {
+        warnings.push(
+            "includeTags cost too much on this page; they were applied to its beginning only".to_owned(),
+        );
     }
     let mut roots = Vec::new();
-    let mut end = None;
+    let mut last_root = None;
     for id in matches {
-        let inside = end.is_some_and(|top| dom.ancestors(id).any(|ancestor| ancestor == top));
-        let left_out = view.is_left_out(id) || dom.ancestors(id).any(|ancestor| view.is_left_out(ancestor));
-        if !inside && !left_out {
+        let inside = last_root.is_some_and(|top| dom.ancestors(id).any(|ancestor| ancestor == top));
+        let excluded = view.is_excluded(id) || dom.ancestors(id).any(|ancestor| view.is_excluded(ancestor));
+        if !inside && !excluded {
             roots.push(id);
-            end = Some(id);
+            last_root = Some(id);
         }
     }
     if roots.is_empty() {

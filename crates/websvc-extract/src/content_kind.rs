@@ -1,41 +1,41 @@
-//! Type of a page's content, detected from its first bytes as much as from the declared type.
+//! The kind of a page's content, detected from its first bytes and its declared type.
 
 use crate::binary;
 use crate::error::ExtractError;
 
-/// The sorts of content that can be read.
+/// Kinds of content that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentKind {
-    /// HTML, read by the rules of browsers.
+    /// HTML, parsed as browsers do.
     Html,
-    /// XHTML, read by the same rules.
+    /// XHTML, parsed like HTML.
     Xhtml,
-    /// Plain text, kept verbatim.
+    /// Plain text, returned verbatim.
     Text,
-    /// JSON, kept verbatim.
+    /// JSON, returned verbatim.
     Json,
-    /// XML and feeds, kept as text.
+    /// XML and feeds, returned as text.
     Xml,
 }
 
-/// How many bytes are looked at.
+/// Number of first bytes that are checked.
 const SNIFF_BYTES: usize = 2048;
 
 impl ContentKind {
-    /// Tells whether the content is markup with a tree.
+    /// Returns whether the content is markup with a tree.
     pub fn is_html(self) -> bool {
         matches!(self, ContentKind::Html | ContentKind::Xhtml)
     }
 
-    /// Finds out what `bytes` are.
+    /// Detects the kind of `bytes`.
     ///
     /// # Errors
-    /// [`ExtractError::Unsupported`] for binary kinds.
+    /// [`ExtractError::Unsupported`] for binary content.
     pub(crate) fn sniff(bytes: &[u8], content_type: Option<&str>) -> Result<ContentKind, ExtractError> {
         let head = &bytes[..bytes.len().min(SNIFF_BYTES)];
         let declared = content_type.unwrap_or("").split(';').next().unwrap_or("").trim().to_ascii_lowercase();
         if let Some(kind) = binary::binary_kind(bytes, content_type) {
-            // The declared type says more, unless it is that of a text.
+            // The declared type is more precise, unless it is a text type.
             let is_text = ["xml", "json"].iter().any(|text| declared.ends_with(text));
             let is_vague = kind == "binary" && is_binary_type(&declared) && !is_text;
             return Err(unsupported(if is_vague { name_of(&declared) } else { kind }));
@@ -87,7 +87,7 @@ fn is_binary_type(declared: &str) -> bool {
             ))
 }
 
-/// Recognises markup and JSON by how they start.
+/// Recognizes markup and JSON by their first characters.
 fn sniff_text(head: &[u8]) -> Option<ContentKind> {
     let mut text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     let lower = text.to_ascii_lowercase();
@@ -120,7 +120,7 @@ fn sniff_text(head: &[u8]) -> Option<ContentKind> {
     }
 }
 
-/// Tells whether what follows an opening bracket can be JSON.
+/// Returns whether the text after an opening bracket can be JSON.
 fn starts_json(rest: &[u8]) -> bool {
     matches!(
         rest.trim_ascii_start().first(),

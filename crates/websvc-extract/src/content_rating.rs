@@ -1,8 +1,8 @@
-//! Detection of pages that label themselves as explicit.
+//! Detects pages that label themselves as explicit.
 //!
-//! The labels: `rating` meta tags (`adult`, `mature`, `restricted`, or the RTA label wherever a meta tag holds it), and
-//! PICS labels in the vocabularies of RSACi (nudity or sex of level 3 and 4) and ICRA (genitals, explicit acts, unless
-//! in an artistic, educational or medical context).
+//! Labels are `rating` meta tags (`adult`, `mature`, `restricted`, or the RTA label in any meta tag), and PICS labels
+//! in the vocabularies of RSACi (nudity or sex of level 3 and 4) and ICRA (genitals and explicit acts, except in an
+//! artistic, educational or medical context).
 
 use crate::dom::{Dom, NodeId, Tag};
 use crate::metadata::MetaValue;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// The label of the Association of Sites Advocating Child Protection: "restricted to adults".
 const RTA: &str = "RTA-5042-1996-1400-1577-RTA";
 
-/// Returns whether any label of the page says that it is explicit.
+/// Returns whether any label of the page marks it as explicit.
 pub(crate) fn is_explicit(dom: &Dom, meta: &BTreeMap<String, MetaValue>) -> bool {
     let rating = meta.get("rating").is_some_and(|value| match value {
         MetaValue::One(text) => is_rating(text),
@@ -49,7 +49,7 @@ fn is_rating(text: &str) -> bool {
     ["adult", "mature", "restricted", RTA].iter().any(|label| text.eq_ignore_ascii_case(label))
 }
 
-/// Reads the ratings of a PICS label: `(PICS-1.1 "service" ... r (n 4 s 4 v 0 l 0))`.
+/// Returns whether a PICS label has explicit ratings: `(PICS-1.1 "service" ... r (n 4 s 4 v 0 l 0))`.
 fn is_pics_explicit(label: &str) -> bool {
     let lower = label.to_ascii_lowercase();
     let after = |service: &str| lower.find(service).and_then(|at| ratings(&lower[at..]));
@@ -64,7 +64,7 @@ fn is_pics_explicit(label: &str) -> bool {
     rsac || icra
 }
 
-/// Returns the first ratings in the rest of a label.
+/// Returns the first ratings after the name of a service.
 fn ratings(service: &str) -> Option<Vec<(&str, u32)>> {
     let start = ["r (", "r(", "ratings (", "ratings("].iter().find_map(|mark| {
         let at = service.find(&format!(" {mark}"))?;

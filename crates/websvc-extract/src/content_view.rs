@@ -1,19 +1,19 @@
-//! A view: the part of the DOM that is asked for, as roots and the nodes left out below them.
+//! A view of the DOM: the selected part of a page, as roots and the nodes that are excluded below them.
 
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 use crate::hidden::{Rules, Visibility};
 
 /// A page with fewer letters than this shows nothing without scripts.
-const FEW_LETTERS: usize = 400;
+const MIN_LETTERS: usize = 400;
 
-/// A page that shows fewer letters than this may wait for a script to show what it hides.
-const WAITING_LETTERS: usize = 2_500;
+/// A page that shows fewer letters than this may wait for a script to show hidden parts.
+const COMPLETE_LETTERS: usize = 2_500;
 
-/// How many letters a hidden part must hold to be what such a page waits with.
+/// Minimum number of letters of a hidden part that a script may show later.
 const REVEALED_LETTERS: usize = 3_000;
 
-/// No bulk of a page has fewer bytes than this: so much is left out whatever its share.
-const FEW_BYTES: usize = 1_000;
+/// A styled-away part up to this size is excluded, whatever its share of the page.
+const SMALL_PART_BYTES: usize = 1_000;
 
 /// Handling of `<noscript>` content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,46 +22,47 @@ enum Noscript {
     Shown,
 }
 
-/// The selected part of a page. Writers walk it and never look at what is left out.
+/// The selected part of a page. Writers never visit excluded nodes.
 #[derive(Debug, Clone)]
 pub(crate) struct ContentView {
     pub(crate) roots: Vec<NodeId>,
-    left_out: Vec<bool>,
+    excluded: Vec<bool>,
 }
 
 impl ContentView {
-    /// Returns everything of the page that is visible.
+    /// Returns the visible part of the page.
     ///
-    /// A page that shows next to nothing without scripts is taken by what it offers in `<noscript>`.
+    /// A page that shows almost nothing without scripts may have its content in `<noscript>`.
     pub(crate) fn visible(dom: &Dom) -> ContentView {
-        let view = ContentView::shown(dom, Noscript::Hidden);
-        let letters = view.letters(dom, FEW_LETTERS);
-        if letters < FEW_LETTERS && dom.descendants(NodeId::ROOT).any(|id| dom.is(id, Tag::Noscript)) {
-            let other = ContentView::shown(dom, Noscript::Shown);
-            // A request to turn scripts on is no content.
-            if other.letters(dom, FEW_LETTERS) > 2 * letters + 80 {
-                return other;
+        let view = ContentView::without_hidden(dom, Noscript::Hidden);
+        let letters = view.letters(dom, MIN_LETTERS);
+        if letters < MIN_LETTERS && dom.descendants(NodeId::ROOT).any(|id| dom.is(id, Tag::Noscript)) {
+            let with_noscript = ContentView::without_hidden(dom, Noscript::Shown);
+            // A request to enable JavaScript is not content.
+            if with_noscript.letters(dom, MIN_LETTERS) > 2 * letters + 80 {
+                return with_noscript;
             }
         }
-        view.revealed(dom)
+        view.reveal_hidden_part(dom)
     }
 
-    /// Shows what a page hides until a script runs: one part that holds several times more than all that is shown.
+    /// Shows a part that a page hides until a script runs: one part with several times more letters than the visible
+    /// page.
     ///
-    /// Short hidden texts stay hidden whatever the page shows: they are what injected instructions look like.
-    fn revealed(mut self, dom: &Dom) -> ContentView {
-        let shown = self.letters(dom, WAITING_LETTERS);
-        if shown >= WAITING_LETTERS {
+    /// Short hidden texts stay hidden in any case: injected instructions look like that.
+    fn reveal_hidden_part(mut self, dom: &Dom) -> ContentView {
+        let visible = self.letters(dom, COMPLETE_LETTERS);
+        if visible >= COMPLETE_LETTERS {
             return self;
         }
         let hidden = |&id: &NodeId| {
-            self.is_left_out(id) && matches!(dom.kind(id), NodeKind::Element(tag) if !tag.is_invisible())
+            self.is_excluded(id) && matches!(dom.kind(id), NodeKind::Element(tag) if !tag.is_invisible())
         };
-        let wanted = REVEALED_LETTERS.max(3 * shown);
+        let required = REVEALED_LETTERS.max(3 * visible);
         let letters = letters_below(dom);
-        let part = dom.descendants(NodeId::ROOT).filter(hidden).find(|id| letters[id.index()] >= wanted);
+        let part = dom.descendants(NodeId::ROOT).filter(hidden).find(|id| letters[id.index()] >= required);
         if let Some(part) = part {
-            self.left_out[part.index()] = false;
+            self.excluded[part.index()] = false;
             self.hide(dom, part, Noscript::Hidden);
         }
         self
@@ -79,40 +80,40 @@ impl ContentView {
         seen
     }
 
-    fn shown(dom: &Dom, noscript: Noscript) -> ContentView {
-        let mut view = ContentView { roots: vec![NodeId::ROOT], left_out: vec![false; dom.len()] };
+    fn without_hidden(dom: &Dom, noscript: Noscript) -> ContentView {
+        let mut view = ContentView { roots: vec![NodeId::ROOT], excluded: vec![false; dom.len()] };
         view.hide(dom, NodeId::ROOT, noscript);
         view
     }
 
-    /// Leaves out what does not show below `top`.
+    /// Excludes the invisible nodes below `top`.
     fn hide(&mut self, dom: &Dom, top: NodeId, noscript: Noscript) {
         let rules = Rules::of(dom);
-        let mut doubtful = Vec::new();
+        let mut uncertain = Vec::new();
         let mut walk = dom.descendants(top);
         while let Some(id) = walk.next() {
             if id == top || noscript == Noscript::Shown && dom.is(id, Tag::Noscript) {
                 continue;
             }
-            match rules.sight(id) {
+            match rules.visibility(id) {
                 Visibility::Shown => {}
-                Visibility::Doubtful => doubtful.push(id),
+                Visibility::Uncertain => uncertain.push(id),
                 Visibility::Hidden => {
-                    self.leave_out(id);
+                    self.exclude(id);
                     walk.skip_children(id);
                 }
                 Visibility::Empty => {
-                    dom.children(id).for_each(|child| self.leave_out(child));
+                    dom.children(id).for_each(|child| self.exclude(child));
                     walk.skip_children(id);
                 }
             }
         }
-        self.hide_unless_large(dom, top, &doubtful);
+        self.hide_unless_large(dom, top, &uncertain);
     }
 
-    /// Leaves out what styles hide, unless it is a large part of the page: then scripts will show it.
-    fn hide_unless_large(&mut self, dom: &Dom, top: NodeId, doubtful: &[NodeId]) {
-        if doubtful.is_empty() {
+    /// Excludes nodes that styles hide, unless they are a large part of the page: then a script will show them.
+    fn hide_unless_large(&mut self, dom: &Dom, top: NodeId, uncertain: &[NodeId]) {
+        if uncertain.is_empty() {
             return;
         }
         let bytes = |view: &ContentView, id: NodeId| -> usize {
@@ -120,8 +121,8 @@ impl ContentView {
         };
         let mut outermost: Vec<(NodeId, usize)> = Vec::new();
         let mut inside = top;
-        for &id in doubtful {
-            // In document order: what is inside of another follows it.
+        for &id in uncertain {
+            // The nodes are in document order, so descendants follow their ancestor.
             if inside == top || !dom.ancestors(id).any(|above| above == inside) {
                 outermost.push((id, bytes(self, id)));
                 inside = id;
@@ -129,39 +130,39 @@ impl ContentView {
         }
         let all = bytes(self, top);
         let sum: usize = outermost.iter().map(|&(_, bytes)| bytes).sum();
-        if sum > FEW_BYTES && sum * 3 > all {
+        if sum > SMALL_PART_BYTES && sum * 3 > all {
             return;
         }
         for (id, bytes) in outermost {
-            // An image that fades in has no text.
-            if bytes > 0 && (bytes <= FEW_BYTES || bytes * 5 <= all) {
-                self.leave_out(id);
+            // A node without text is an image that fades in.
+            if bytes > 0 && (bytes <= SMALL_PART_BYTES || bytes * 5 <= all) {
+                self.exclude(id);
             }
         }
     }
 
-    /// Leaves out a node and what is below it.
-    pub(crate) fn leave_out(&mut self, id: NodeId) {
-        self.left_out[id.index()] = true;
+    /// Excludes a node and its descendants.
+    pub(crate) fn exclude(&mut self, id: NodeId) {
+        self.excluded[id.index()] = true;
     }
 
-    /// Takes back what is left out in a subtree, as far as another view shows it.
+    /// Restores the excluded nodes of a subtree that another view includes.
     pub(crate) fn restore(&mut self, dom: &Dom, top: NodeId, other: &ContentView) {
         for id in dom.descendants(top) {
-            self.left_out[id.index()] = other.is_left_out(id);
+            self.excluded[id.index()] = other.is_excluded(id);
         }
     }
 
-    /// Tells whether the node itself is left out; nodes below one that is are not marked.
-    pub(crate) fn is_left_out(&self, id: NodeId) -> bool {
-        self.left_out[id.index()]
+    /// Returns whether the node itself is excluded. Descendants of an excluded node are not marked.
+    pub(crate) fn is_excluded(&self, id: NodeId) -> bool {
+        self.excluded[id.index()]
     }
 
-    /// Tells whether a node is in the view.
-    pub(crate) fn shows(&self, dom: &Dom, id: NodeId) -> bool {
+    /// Returns whether a node is in the view.
+    pub(crate) fn contains(&self, dom: &Dom, id: NodeId) -> bool {
         for id in std::iter::once(id).chain(dom.ancestors(id)) {
-            if self.is_left_out(id) || self.roots.contains(&id) {
-                return !self.is_left_out(id);
+            if self.is_excluded(id) || self.roots.contains(&id) {
+                return !self.is_excluded(id);
             }
         }
         false
@@ -169,21 +170,21 @@ impl ContentView {
 
     /// Iterates over the children of a node that are in the view.
     pub(crate) fn children<'a>(&'a self, dom: &'a Dom, id: NodeId) -> impl Iterator<Item = NodeId> + 'a {
-        dom.children(id).filter(|&child| !self.is_left_out(child))
+        dom.children(id).filter(|&child| !self.is_excluded(child))
     }
 
-    /// Walks the view in document order.
+    /// Iterates over the view in document order.
     pub(crate) fn nodes<'a>(&'a self, dom: &'a Dom) -> impl Iterator<Item = NodeId> + 'a {
         self.roots.iter().flat_map(move |&root| self.below(dom, root))
     }
 
-    /// Walks what the view holds of one subtree, `top` first.
+    /// Iterates over the part of a subtree that is in the view, `top` first.
     pub(crate) fn below<'a>(&'a self, dom: &'a Dom, top: NodeId) -> impl Iterator<Item = NodeId> + 'a {
         let mut walk = dom.descendants(top);
         std::iter::from_fn(move || {
             loop {
                 let id = walk.next()?;
-                if !self.is_left_out(id) {
+                if !self.is_excluded(id) {
                     return Some(id);
                 }
                 walk.skip_children(id);
@@ -191,12 +192,12 @@ impl ContentView {
         })
     }
 
-    /// Returns the text of a subtree, white space collapsed.
+    /// Returns the text of a subtree with collapsed white space.
     pub(crate) fn text(&self, dom: &Dom, top: NodeId) -> String {
         self.text_up_to(dom, top, usize::MAX)
     }
 
-    /// Returns the text of a part of the view, about `max` bytes of it.
+    /// Returns the text of a subtree of the view, up to about `max` bytes.
     pub(crate) fn text_up_to(&self, dom: &Dom, top: NodeId, max: usize) -> String {
         let mut out = String::new();
         for id in self.below(dom, top) {
@@ -218,8 +219,8 @@ impl ContentView {
     }
 }
 
-/// Returns for each node how many letters below it would show if it did. One pass: hidden parts may stand in hidden parts
-/// to any depth.
+/// Returns for each node the number of letters below it, as if no style hid them. This takes one pass, because hidden
+/// parts can be nested to any depth.
 fn letters_below(dom: &Dom) -> Vec<usize> {
     let nodes: Vec<NodeId> = dom.descendants(NodeId::ROOT).collect();
     let mut letters = vec![0; dom.len()];

@@ -1,7 +1,7 @@
-//! The country that a page names as its own.
+//! The country of a page, by its own metadata.
 //!
-//! Read in this order: `geo.region` and `geo.country`, the `hreflang` of the alternate link that leads to the page
-//! itself, the region of `<html lang>`, `og:locale`. A language without a region says nothing of a country.
+//! The sources, in this order: `geo.region` and `geo.country`, the `hreflang` of the alternate link to the page itself,
+//! the region of `<html lang>`, and `og:locale`. A language without a region does not determine a country.
 
 use crate::document::Document;
 use crate::dom::{NodeId, Tag};
@@ -10,7 +10,7 @@ use crate::metadata::MetaValue;
 use std::collections::BTreeMap;
 use url::Url;
 
-/// ISO 3166-1 alpha-2, sorted.
+/// The country codes of ISO 3166-1 alpha-2, sorted.
 const COUNTRIES: &str = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR \
     BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI \
     FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS \
@@ -19,13 +19,13 @@ const COUNTRIES: &str = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB B
     RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT \
     TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW";
 
-/// Returns the country of a page, ISO 3166-1 alpha-2.
+/// Returns the country of a page as an ISO 3166-1 alpha-2 code.
 pub(crate) fn country(document: &Document, meta: &BTreeMap<String, MetaValue>) -> Option<String> {
     let tag = |name: &str| meta.get(name).map(MetaValue::first);
     let dom = &document.dom;
     tag("geo.region")
-        .and_then(|region| known(region.split('-').next()?))
-        .or_else(|| known(tag("geo.country")?))
+        .and_then(|region| country_code(region.split('-').next()?))
+        .or_else(|| country_code(tag("geo.country")?))
         .or_else(|| own_alternate(document).and_then(region))
         .or_else(|| {
             let html = dom.first_element(Tag::Html)?;
@@ -34,10 +34,10 @@ pub(crate) fn country(document: &Document, meta: &BTreeMap<String, MetaValue>) -
         .or_else(|| region(tag("og:locale")?))
 }
 
-/// Returns the `hreflang` of the alternate link that leads to the page itself.
+/// Returns the `hreflang` of the alternate link to the page itself.
 fn own_alternate(document: &Document) -> Option<&str> {
     let dom = &document.dom;
-    let own = |target: &Url| *target == document.url || document.canonical().as_ref() == Some(target);
+    let is_own = |target: &Url| *target == document.url || document.canonical().as_ref() == Some(target);
     let links = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Link));
     let mut alternates = links.filter_map(|id| {
         let language = dom.attribute(id, "hreflang")?;
@@ -45,19 +45,19 @@ fn own_alternate(document: &Document) -> Option<&str> {
         Some((language, links::without_fragment(target)))
     });
     alternates
-        .find(|(language, target)| region(language).is_some() && own(target))
+        .find(|(language, target)| region(language).is_some() && is_own(target))
         .map(|(language, _)| language)
 }
 
-/// Returns the region of a language tag (BCP 47), also when it is written with underscores.
+/// Returns the region of a language tag (BCP 47). Underscores are accepted as separators.
 fn region(language: &str) -> Option<String> {
     let parts = language.trim().split(['.', '@']).next()?.split(['-', '_']).skip(1);
-    // A single letter begins an extension, in which two letters mean something else.
-    parts.take_while(|part| part.len() > 1).find_map(known)
+    // A single letter starts an extension, in which two letters have another meaning.
+    parts.take_while(|part| part.len() > 1).find_map(country_code)
 }
 
-/// Returns the country of a code, if it is one.
-fn known(code: &str) -> Option<String> {
+/// Returns a country code in upper case, `None` if it is not one.
+fn country_code(code: &str) -> Option<String> {
     let code = code.trim().to_ascii_uppercase();
     let code = if code == "UK" { "GB".to_owned() } else { code };
     COUNTRIES.split_ascii_whitespace().any(|country| country == code).then_some(code)
@@ -68,14 +68,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_countries_are_sorted_and_of_two_letters() {
+    fn country_codes_are_sorted_and_have_two_letters() {
         let codes: Vec<&str> = COUNTRIES.split_ascii_whitespace().collect();
         assert!(codes.is_sorted() && codes.iter().all(|code| code.len() == 2));
         assert_eq!(codes.len(), 249);
     }
 
     #[test]
-    fn only_regions_of_language_tags_are_countries() {
+    fn region_of_language_tag_is_the_country() {
         let cases = [
             ("de-CH", Some("CH")),
             ("zh-Hant-TW", Some("TW")),

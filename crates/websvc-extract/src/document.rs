@@ -1,4 +1,4 @@
-//! One parsed page and the questions it answers.
+//! A parsed page and its accessors.
 
 use crate::content::Content;
 use crate::content_kind::ContentKind;
@@ -13,10 +13,10 @@ use crate::text::collapsed;
 use crate::{charset, images, json_ld_content, links};
 use url::Url;
 
-/// The bytes of a page and where they came from.
+/// The bytes of a page and their origin.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
-    /// The body as received, content encoding undone.
+    /// The body as received, after content decoding.
     pub bytes: &'a [u8],
     /// The `Content-Type` header.
     pub content_type: Option<&'a str>,
@@ -29,59 +29,59 @@ pub struct Source<'a> {
 pub struct Anchor {
     /// Absolute http(s) URL without fragment.
     pub url: Url,
-    /// The text of the link, white space collapsed.
+    /// The text of the link with collapsed white space.
     pub text: String,
     /// True if the page forbids following its links (`rel="nofollow"`).
     pub nofollow: bool,
 }
 
-/// Rules of the page's robots meta tags.
+/// Directives of the page's robots meta tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Robots {
-    /// The page may be put into an index.
+    /// True if the page may be indexed.
     pub index: bool,
-    /// Its links may be followed.
+    /// True if the links of the page may be followed.
     pub follow: bool,
 }
 
-/// A parsed page: the decoded source and its one DOM, from which everything derives.
+/// A parsed page: the decoded source and the one DOM that all formats are written from.
 #[derive(Debug)]
 pub struct Document {
     pub(crate) kind: ContentKind,
     pub(crate) raw: String,
-    /// The source was longer than what is read of it.
-    pub(crate) is_cut: bool,
+    /// True if the source was longer than `MAX_SOURCE_BYTES`.
+    pub(crate) is_truncated: bool,
     pub(crate) dom: Dom,
-    /// Node that was added because only the page's JSON-LD has this content.
-    pub(crate) stated: Option<NodeId>,
+    /// The element that was added for content which only the page's JSON-LD has.
+    pub(crate) json_ld_content: Option<NodeId>,
     pub(crate) url: Url,
     pub(crate) base: Url,
     pub(crate) content_type: Option<String>,
 }
 
 impl Document {
-    /// Parses a page, at most [`MAX_SOURCE_BYTES`] of it. Time and memory are linear in its size.
+    /// Parses a page, up to [`MAX_SOURCE_BYTES`]. Time and memory are linear in the size.
     ///
     /// # Errors
     /// [`ExtractError::Unsupported`] when the bytes are not text of a known kind.
     pub fn parse(source: Source<'_>) -> Result<Document, ExtractError> {
         let bytes = &source.bytes[..source.bytes.len().min(MAX_SOURCE_BYTES)];
-        let is_cut = bytes.len() < source.bytes.len();
+        let is_truncated = bytes.len() < source.bytes.len();
         let kind = ContentKind::sniff(bytes, source.content_type)?;
         let raw = charset::decode(bytes, source.content_type.and_then(charset_parameter));
         let html = if kind.is_html() { raw.as_str() } else { "" };
         let parsed = dom::parse(html);
-        let (dom, stated) = match json_ld_content::add_json_ld_content(&parsed, html) {
-            Some((completed, stated)) => (completed, Some(stated)),
+        let (dom, json_ld_content) = match json_ld_content::add_json_ld_content(&parsed, html) {
+            Some((completed, added)) => (completed, Some(added)),
             None => (parsed, None),
         };
         let base = links::base_url(&dom, source.url);
         let url = links::without_fragment(source.url.clone());
         let content_type = source.content_type.map(str::to_owned);
-        Ok(Document { kind, raw, is_cut, dom, stated, url, base, content_type })
+        Ok(Document { kind, raw, is_truncated, dom, json_ld_content, url, base, content_type })
     }
 
-    /// Returns what sort of content the page is.
+    /// Returns the kind of the content.
     pub fn kind(&self) -> ContentKind {
         self.kind
     }
@@ -91,12 +91,12 @@ impl Document {
         &self.raw
     }
 
-    /// Returns the decoded source of the page, of which nothing else is wanted any more.
+    /// Converts the page into its decoded source.
     pub fn into_raw_html(self) -> String {
         self.raw
     }
 
-    /// Returns the URL that relative links resolve against.
+    /// Returns the URL that relative links are resolved against.
     pub fn base_url(&self) -> &Url {
         &self.base
     }
@@ -111,57 +111,57 @@ impl Document {
         metadata::language(&self.dom)
     }
 
-    /// Returns what the page says about itself.
+    /// Returns the metadata of the page.
     pub fn metadata(&self) -> PageMetadata {
         metadata::read(self)
     }
 
-    /// Returns the part of the page that `options` ask for, to be written in any format.
+    /// Returns the part of the page that `options` select.
     pub fn content(&self, options: &ContentOptions) -> Content<'_> {
         Content::select(self, options)
     }
 
-    /// Returns the absolute URLs of the page's images, each once, in document order (clients.md 6.5).
+    /// Returns the absolute URLs of the page's images in document order, each once (clients.md 6.5).
     pub fn images(&self) -> Vec<String> {
         images::all(&self.dom, &self.base)
     }
 
-    /// Returns the page's images with what stands beside them, each once, in document order; at most
+    /// Returns the page's images with the text around them, in document order, each once; at most
     /// [`MAX_IMAGES`](crate::MAX_IMAGES).
     ///
-    /// Every `<img>` counts, and `og:image`. Left out are `data:` URLs and what is furniture rather than a picture: a
-    /// side known to be shorter than 32 pixels, an `.ico` file, or a file named as a sprite, spacer, favicon or
+    /// These are all `<img>` elements and `og:image`, except for `data:` URLs and decoration: images with a side that
+    /// is known to be shorter than 32 pixels, `.ico` files, and files that are named as a sprite, spacer, favicon or
     /// tracking pixel.
     pub fn image_details(&self) -> Vec<ImageDetail> {
         images::details(&self.dom, &self.base)
     }
 
-    /// Returns the http(s) links of the whole page in document order, hidden ones included.
+    /// Returns the http(s) links of the whole page in document order, including hidden ones.
     pub fn anchors(&self) -> Vec<Anchor> {
         let elements = self.dom.descendants(NodeId::ROOT);
         let anchors = elements.filter(|&id| self.dom.is(id, Tag::A)).filter_map(|id| self.anchor(id));
         let mut bytes = 0;
-        let is_within = |anchor: &Anchor| {
+        let fits = |anchor: &Anchor| {
             bytes += anchor.url.as_str().len() + anchor.text.len();
             bytes <= MAX_LIST_BYTES
         };
-        anchors.take_while(is_within).collect()
+        anchors.take_while(fits).collect()
     }
 
-    /// Returns the http(s) links of the whole page in document order, without those that ask not to be followed: the
-    /// targets of [`anchors`](Self::anchors), without the work of their texts.
+    /// Returns the targets of [`anchors`](Self::anchors) except for `nofollow` links, without the work of collecting
+    /// their texts.
     pub fn followed_links(&self) -> Vec<Url> {
         let elements = self.dom.descendants(NodeId::ROOT);
         let anchors = elements.filter(|&id| self.dom.is(id, Tag::A) && !self.is_nofollow(id));
         let mut bytes = 0;
-        let is_within = |url: &Url| {
+        let fits = |url: &Url| {
             bytes += url.as_str().len();
             bytes <= MAX_LIST_BYTES
         };
-        anchors.filter_map(|id| self.target(id)).take_while(is_within).collect()
+        anchors.filter_map(|id| self.target(id)).take_while(fits).collect()
     }
 
-    /// Returns where an anchor leads, if that is a page, without the fragment.
+    /// Returns the http(s) target of a link without its fragment.
     fn target(&self, id: NodeId) -> Option<Url> {
         let url = links::resolve(&self.base, self.dom.attribute(id, "href")?)?;
         matches!(url.scheme(), "http" | "https").then(|| links::without_fragment(url))
@@ -181,8 +181,8 @@ impl Document {
             }
             match self.dom.kind(child) {
                 NodeKind::Text => {
-                    let shown = crate::text::start_of(self.dom.text(child), MAX_LABEL_BYTES);
-                    crate::text::push_collapsed(&mut text, shown);
+                    let start = crate::text::start_of(self.dom.text(child), MAX_LABEL_BYTES);
+                    crate::text::push_collapsed(&mut text, start);
                 }
                 NodeKind::Element(tag) if tag.is_block() => crate::text::push_collapsed(&mut text, " "),
                 NodeKind::Element(_) | NodeKind::Document | NodeKind::Nothing => {}
@@ -191,7 +191,7 @@ impl Document {
         Some(Anchor { url, text: collapsed(&text), nofollow: self.is_nofollow(id) })
     }
 
-    /// Returns what the page's robots meta tags allow.
+    /// Returns the directives of the page's robots meta tags.
     pub fn robots(&self) -> Robots {
         let mut robots = Robots { index: true, follow: true };
         for value in metadata::meta_values(&self.dom, "robots") {
@@ -207,13 +207,13 @@ impl Document {
         robots
     }
 
-    /// Returns the canonical URL the page names.
+    /// Returns the canonical URL of the page.
     pub fn canonical(&self) -> Option<Url> {
         let href = metadata::link_href(&self.dom, "canonical")?;
         links::resolve(&self.base, href).filter(|url| matches!(url.scheme(), "http" | "https"))
     }
 
-    /// Returns the RSS and Atom feeds that the page names, absolute.
+    /// Returns the absolute URLs of the page's RSS and Atom feeds.
     pub fn feeds(&self) -> Vec<Url> {
         let links = self.dom.descendants(NodeId::ROOT).filter(|&id| self.dom.is(id, Tag::Link));
         let feeds = links.filter(|&id| {
@@ -226,7 +226,7 @@ impl Document {
         targets.filter(|url| matches!(url.scheme(), "http" | "https")).collect()
     }
 
-    /// Returns the meta refresh of the page: delay in seconds and target.
+    /// Returns the delay in seconds and the target of the page's meta refresh.
     pub fn refresh(&self) -> Option<(u64, Url)> {
         let content = metadata::http_equiv(&self.dom, "refresh")?;
         let (delay, target) = content.split_once([';', ','])?;
@@ -241,13 +241,13 @@ impl Document {
         matches!(url.scheme(), "http" | "https").then_some((delay, url))
     }
 
-    /// Returns the text blocks of the page with the signals they are judged by; for training and diagnosis.
+    /// Returns the text blocks of the page with the features of their score, for training and diagnosis.
     #[doc(hidden)]
     pub fn blocks(&self) -> Vec<crate::BlockReport> {
         crate::main_content::describe(&self.dom, &self.visible(), &self.base)
     }
 
-    /// Returns the view of everything visible.
+    /// Returns a view of the visible part of the page.
     pub(crate) fn visible(&self) -> ContentView {
         ContentView::visible(&self.dom)
     }

@@ -1,23 +1,23 @@
-//! Errors between a page's bytes and its content.
+//! Errors of this crate.
 
 use websvc_selector::SelectorError;
 
-/// Why a page or a selector could not be read.
+/// Error of a page or a selector that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExtractError {
-    /// The bytes are of a kind that holds no text this crate can read.
+    /// The bytes are of a kind that has no text which this crate can read.
     #[error("content of kind {kind} is not supported")]
     Unsupported {
-        /// The kind that was found, such as `pdf`, `png` or `zip`.
+        /// The detected kind, such as `pdf`, `png` or `zip`.
         kind: String,
     },
     /// An entry of `includeTags` or `excludeTags` is neither a tag name nor a CSS selector.
     #[error("invalid selector {selector:?}")]
     Selector {
-        /// The entry as it was given.
+        /// The entry as the caller wrote it.
         selector: String,
-        /// Why it is none.
+        /// The reason.
         source: SelectorError,
     },
 }

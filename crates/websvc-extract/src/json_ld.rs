@@ -1,4 +1,4 @@
-//! Dates, authors and headlines from a page's JSON-LD, read leniently and within limits.
+//! Reads dates, authors and headlines from a page's JSON-LD, leniently and within limits.
 
 use crate::article::SchemaOrgType;
 use crate::dom::{Dom, NodeId, Tag};
@@ -7,7 +7,7 @@ use crate::text::collapsed;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// How many JSON objects of one page are looked at.
+/// Maximum number of JSON objects of a page that are read.
 const MAX_OBJECTS: usize = 2_000;
 
 /// Facts about the page from JSON-LD.
@@ -15,30 +15,30 @@ const MAX_OBJECTS: usize = 2_000;
 pub(crate) struct JsonLdFacts {
     pub(crate) headline: Option<String>,
     pub(crate) published: Option<String>,
-    /// When it was made, while the blocks are read: stands for the publication where none is stated.
+    /// The creation date, used while the blocks are read: it replaces a missing publication date.
     created: Option<String>,
     pub(crate) modified: Option<String>,
     pub(crate) author: Option<String>,
-    /// The sorts of the articles that the page is said to be, outermost first.
-    pub(crate) genres: Vec<SchemaOrgType>,
-    /// When the article was published, where it is an article that says so.
+    /// The classes of the articles on the page, outermost first.
+    pub(crate) article_types: Vec<SchemaOrgType>,
+    /// The publication date of the article, if the page is an article and has one.
     pub(crate) article_published: Option<String>,
-    /// The picture of the article, as written.
+    /// The image of the article, as written.
     pub(crate) image: Option<String>,
 }
 
-/// Reads all JSON-LD blocks of a page; what an article says wins over what a page or site says.
+/// Reads all JSON-LD blocks of a page. Properties of an article take precedence over those of a page or site.
 pub(crate) fn read(dom: &Dom) -> JsonLdFacts {
     let mut articles = JsonLdFacts::default();
     let mut others = JsonLdFacts::default();
     let blocks = blocks(dom);
-    let people = named(&blocks);
+    let people = names_by_id(&blocks);
     for value in &blocks {
         collect(value, &people, &mut articles, &mut others);
     }
     JsonLdFacts {
         article_published: articles.published.clone(),
-        genres: [articles.genres, others.genres].concat(),
+        article_types: [articles.article_types, others.article_types].concat(),
         image: articles.image,
         headline: articles.headline.or(others.headline),
         published: articles.published.or(articles.created).or(others.published).or(others.created),
@@ -48,7 +48,7 @@ pub(crate) fn read(dom: &Dom) -> JsonLdFacts {
     }
 }
 
-/// Parses the JSON-LD blocks of a page, within the limits; those that are no JSON are left out.
+/// Parses the JSON-LD blocks of a page within the limits. Blocks that are not JSON are skipped.
 pub(crate) fn blocks(dom: &Dom) -> Vec<Value> {
     let mut found = Vec::new();
     let mut budget = MAX_JSON_LD_BYTES;
@@ -60,30 +60,30 @@ pub(crate) fn blocks(dom: &Dom) -> Vec<Value> {
             continue;
         }
         let source: String = dom.children(id).map(|text| dom.text(text)).collect();
-        let Some(left) = budget.checked_sub(source.len()) else { break };
-        budget = left;
+        let Some(remaining) = budget.checked_sub(source.len()) else { break };
+        budget = remaining;
         found.extend(parse(&source));
     }
     found
 }
 
-/// Parses a block. Common mistakes are put right: comments around it, raw line breaks in strings, commas behind the last
-/// item, quotes as entities, one object after the other. What comes behind a mistake of another sort is left out.
+/// Parses a block. Common mistakes are fixed: comments around it, raw line breaks in strings, trailing commas, quotes
+/// as entities, several objects in sequence. The text after another mistake is ignored.
 fn parse(source: &str) -> Vec<Value> {
     let source = source.trim().trim_start_matches("<!--").trim_end_matches("-->").trim();
     let source = source.trim_start_matches("//<![CDATA[").trim_start_matches("/*<![CDATA[*/").trim();
     let source = source.trim_end_matches("//]]>").trim_end_matches("/*]]>*/").trim().trim_end_matches(';');
-    let whole = |source: &str| -> Option<Vec<Value>> {
+    let parse_all = |source: &str| -> Option<Vec<Value>> {
         serde_json::Deserializer::from_str(source).into_iter().collect::<Result<_, _>>().ok()
     };
-    whole(source).unwrap_or_else(|| {
-        let repaired = repaired(source);
+    parse_all(source).unwrap_or_else(|| {
+        let repaired = repair(source);
         serde_json::Deserializer::from_str(&repaired).into_iter().map_while(Result::ok).collect()
     })
 }
 
-/// Puts right what can be told without reading the JSON.
-fn repaired(source: &str) -> String {
+/// Fixes mistakes that can be found without parsing the JSON.
+fn repair(source: &str) -> String {
     let source = if source.contains('"') { source.to_owned() } else { source.replace("&quot;", "\"") };
     let mut out = String::with_capacity(source.len());
     let (mut in_string, mut escaped) = (false, false);
@@ -108,13 +108,13 @@ fn repaired(source: &str) -> String {
     out
 }
 
-/// Collects the names of things that other statements refer to by `@id`.
-fn named(blocks: &[Value]) -> HashMap<&str, String> {
+/// Collects the names of entities that are referred to by `@id`.
+fn names_by_id(blocks: &[Value]) -> HashMap<&str, String> {
     let objects = blocks.iter().flat_map(objects);
     objects.filter_map(|object| Some((object.get("@id")?.as_str()?, text(object.get("name"))?))).collect()
 }
 
-/// Visits the objects of a block breadth first, so that the outermost statement counts.
+/// Iterates over the objects of a block breadth first, so that the outermost one counts.
 pub(crate) fn objects(value: &Value) -> impl Iterator<Item = &serde_json::Map<String, Value>> {
     let mut queue = std::collections::VecDeque::from([value]);
     let mut visited = 0;
@@ -146,8 +146,8 @@ fn collect(
 ) {
     for object in objects(value) {
         let facts = if is_article(object.get("@type")) { &mut *articles } else { &mut *others };
-        facts.genres.extend(kinds(object.get("@type")).find_map(SchemaOrgType::of));
-        fill(&mut facts.image, picture(object.get("image")));
+        facts.article_types.extend(kinds(object.get("@type")).find_map(SchemaOrgType::of));
+        fill(&mut facts.image, image_url(object.get("image")));
         fill(&mut facts.headline, text(object.get("headline")));
         fill(&mut facts.published, text(object.get("datePublished")));
         fill(&mut facts.created, text(object.get("dateCreated")).or_else(|| text(object.get("uploadDate"))));
@@ -167,10 +167,10 @@ fn kinds(value: Option<&Value>) -> impl Iterator<Item = &str> {
     value.and_then(Value::as_str).into_iter().chain(list.unwrap_or_default().iter().filter_map(Value::as_str))
 }
 
-/// Returns the address in an image field: a string, an object with a `url`, or the first of a list of such.
-fn picture(value: Option<&Value>) -> Option<String> {
+/// Returns the URL in an image field: a string, an object with a `url`, or the first item of a list of these.
+fn image_url(value: Option<&Value>) -> Option<String> {
     match value? {
-        Value::Array(items) => picture(items.first().filter(|item| !item.is_array())),
+        Value::Array(items) => image_url(items.first().filter(|item| !item.is_array())),
         Value::Object(object) => text(object.get("url")).or_else(|| text(object.get("contentUrl"))),
         other => text(Some(other)),
     }
@@ -186,12 +186,12 @@ fn text(value: Option<&Value>) -> Option<String> {
     value?.as_str().map(collapsed).filter(|text| !text.is_empty())
 }
 
-/// Returns the names in an author field: a string, an object with a name or the `@id` of one, or a list of such.
+/// Returns the names in an author field: a string, an object with a name or the `@id` of one, or a list of these.
 fn names(value: Option<&Value>, people: &HashMap<&str, String>) -> Option<String> {
     let name = |value: &Value| match value {
         Value::Object(object) => {
-            let referred = || people.get(object.get("@id")?.as_str()?).cloned();
-            text(object.get("name")).or_else(referred)
+            let by_id = || people.get(object.get("@id")?.as_str()?).cloned();
+            text(object.get("name")).or_else(by_id)
         }
         other => text(Some(other)),
     };

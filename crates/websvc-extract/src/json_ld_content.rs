@@ -1,4 +1,4 @@
-//! Content that a page only states in its JSON-LD: products and articles that scripts would show.
+//! Adds content that only a page's JSON-LD has: products and articles that scripts would show.
 
 use crate::content_view::ContentView;
 use crate::dom::{self, Dom, NodeId};
@@ -6,43 +6,43 @@ use crate::json_ld;
 use crate::text::collapsed;
 use serde_json::Value;
 
-/// A page that shows this many letters is not waiting for a script.
-const BARE_LETTERS: usize = 1_200;
+/// A page that shows this number of letters does not wait for a script.
+const COMPLETE_LETTERS: usize = 1_200;
 
-/// A statement shorter than this is no content.
+/// A JSON-LD text with fewer letters than this is not content.
 const MIN_LETTERS: usize = 60;
 
-/// Adds to the page what its JSON-LD states and its markup does not show, as a `<main>` at its end.
+/// Adds the content of a page's JSON-LD that its markup does not show, as a `<main>` at its end.
 ///
-/// Returns the new page and that element; nothing if the page shows enough by itself.
+/// Returns the new page and that element, or `None` if the page shows enough by itself.
 pub(crate) fn add_json_ld_content(dom: &Dom, html: &str) -> Option<(Dom, NodeId)> {
     if !html.contains("ld+json") || !(html.contains("Product") || html.contains("articleBody")) {
         return None;
     }
     let view = ContentView::visible(dom);
-    if view.letters(dom, BARE_LETTERS) >= BARE_LETTERS {
+    if view.letters(dom, COMPLETE_LETTERS) >= COMPLETE_LETTERS {
         return None;
     }
     let blocks = json_ld::blocks(dom);
     let markup = blocks.iter().flat_map(json_ld::objects).find_map(markup)?;
-    let shown = letters_of(&view.text(dom, NodeId::ROOT));
-    let stated = dom::parse(&markup);
-    let words = letters_of(&ContentView::visible(&stated).text(&stated, NodeId::ROOT));
-    let tail: String = words.chars().rev().take(MIN_LETTERS).collect();
+    let visible_letters = letters_of(&view.text(dom, NodeId::ROOT));
+    let content = dom::parse(&markup);
+    let letters = letters_of(&ContentView::visible(&content).text(&content, NodeId::ROOT));
+    let tail: String = letters.chars().rev().take(MIN_LETTERS).collect();
     let tail: String = tail.chars().rev().collect();
-    if words.len() < MIN_LETTERS || shown.contains(&tail) {
+    if letters.len() < MIN_LETTERS || visible_letters.contains(&tail) {
         return None;
     }
-    let whole = dom::parse(&format!("{html}<main id={MARK}>{markup}</main>"));
+    let page = dom::parse(&format!("{html}<main id={MAIN_ID}>{markup}</main>"));
     let main =
-        whole.descendants(NodeId::ROOT).filter(|&id| whole.attribute(id, "id") == Some(MARK)).last()?;
-    Some((whole, main))
+        page.descendants(NodeId::ROOT).filter(|&id| page.attribute(id, "id") == Some(MAIN_ID)).last()?;
+    Some((page, main))
 }
 
-/// The id of the element that is added.
-const MARK: &str = "stated-in-json-ld";
+/// The ID of the element that is added.
+const MAIN_ID: &str = "stated-in-json-ld";
 
-/// Writes a product or an article as HTML; descriptions are often HTML themselves.
+/// Writes a product or an article as HTML. Descriptions are often HTML themselves.
 fn markup(object: &serde_json::Map<String, Value>) -> Option<String> {
     let field =
         |name: &str| object.get(name).and_then(Value::as_str).map(str::trim).filter(|v| !v.is_empty());
@@ -76,7 +76,7 @@ fn name_of(value: Option<&Value>) -> Option<String> {
     value.as_str().or_else(|| value.get("name")?.as_str()).map(collapsed).filter(|name| !name.is_empty())
 }
 
-/// Returns the first price of an offer, with its currency.
+/// Returns the first price of an offer with its currency.
 fn price(offers: Option<&Value>) -> Option<String> {
     let offer = match offers? {
         Value::Array(offers) => offers.first()?,

@@ -1,7 +1,7 @@
-//! Bytes in, document out: charset, DOM, main content, markdown, links, images and metadata of a page.
+//! Extracts the content of a page from its bytes: charset, DOM, main content, markdown, links, images and metadata.
 //!
-//! The crate is pure: no IO, no async, no clock. A page is parsed once into one compact DOM
-//! ([`Document::parse`]), and every format is a view of that DOM ([`Document::content`]).
+//! The crate is pure: no IO, no async, no clock. A page is parsed once into one compact DOM ([`Document::parse`]), and
+//! all formats are written from views of that DOM ([`Document::content`]).
 //!
 //! ```
 //! use websvc_extract::{ContentOptions, Document, Source};
@@ -49,7 +49,7 @@ pub use document::{Anchor, Document, Robots, Source};
 pub use error::ExtractError;
 pub use images::{ImageDetail, image_size};
 pub use limits::{
-    MAX_ATTRIBUTES, MAX_CONTENT_LINKS, MAX_DEPTH, MAX_IMAGES, MAX_JUDGED_NODES, MAX_NODES, MAX_OUTPUT_BYTES,
+    MAX_ATTRIBUTES, MAX_CONTENT_LINKS, MAX_DEPTH, MAX_IMAGES, MAX_NODES, MAX_OUTPUT_BYTES, MAX_SCORED_NODES,
     MAX_SOURCE_BYTES,
 };
 #[doc(hidden)]

@@ -1,10 +1,10 @@
-//! URLs as a page writes them, made absolute; images behind lazy-loading attributes.
+//! Resolves the URLs of a page, and finds images behind lazy-loading attributes.
 
 use crate::dom::{Dom, NodeId, Tag};
 use crate::text::starts_with_ignore_case;
 use url::Url;
 
-/// Attributes in which lazy-loading scripts keep the address of an image, best first.
+/// Attributes in which lazy-loading scripts store the URL of an image, the best one first.
 const LAZY_SOURCES: [&str; 8] = [
     "data-src",
     "data-lazy-src",
@@ -17,13 +17,13 @@ const LAZY_SOURCES: [&str; 8] = [
 ];
 const LAZY_SETS: [&str; 3] = ["data-srcset", "data-lazy-srcset", "data-original-set"];
 
-/// A longer URL is none: no server takes it, and a page may repeat it as the base of every link.
+/// Maximum length of a URL. No server accepts a longer one, and a page may repeat it as the base of all links.
 const MAX_URL_BYTES: usize = 8 << 10;
 
-/// A longer base is shortened: it stands before every relative link.
+/// Maximum length of the base URL. A longer one is shortened, because it is part of each relative link.
 const MAX_BASE_BYTES: usize = 512;
 
-/// Finds the URL that relative links resolve against: the first `<base href>`, else the page's own.
+/// Returns the URL that relative links are resolved against: the first `<base href>`, else that of the page.
 pub(crate) fn base_url(dom: &Dom, page: &Url) -> Url {
     dom.descendants(NodeId::ROOT)
         .filter(|&id| dom.is(id, Tag::Base))
@@ -33,7 +33,7 @@ pub(crate) fn base_url(dom: &Dom, page: &Url) -> Url {
         .unwrap_or_else(|| shortened(page.clone()))
 }
 
-/// Returns a URL without what makes it too long for a base.
+/// Removes parts of a URL that is too long for a base.
 fn shortened(mut url: Url) -> Url {
     url.set_fragment(None);
     if url.as_str().len() > MAX_BASE_BYTES {
@@ -45,7 +45,7 @@ fn shortened(mut url: Url) -> Url {
     url
 }
 
-/// Makes a link absolute. `None` for scripts, data and what is no URL.
+/// Resolves a link. `None` for scripts, data and invalid URLs.
 pub(crate) fn resolve(base: &Url, href: &str) -> Option<Url> {
     let href = href.trim();
     if href.is_empty() || href.len() > MAX_URL_BYTES {
@@ -55,7 +55,7 @@ pub(crate) fn resolve(base: &Url, href: &str) -> Option<Url> {
     matches!(url.scheme(), "http" | "https" | "mailto" | "tel" | "ftp").then_some(url)
 }
 
-/// Makes the address of an image absolute; `data:` URLs of images are kept as they are.
+/// Resolves the URL of an image. `data:` URLs of images are returned unchanged.
 pub(crate) fn resolve_image(base: &Url, source: &str) -> Option<String> {
     let source = source.trim();
     if starts_with_ignore_case(source, "data:") {
@@ -68,25 +68,25 @@ pub(crate) fn resolve_image(base: &Url, source: &str) -> Option<String> {
     matches!(url.scheme(), "http" | "https").then(|| url.into())
 }
 
-/// Returns the link target of an `<a>` inside the page itself, also when it is written with the name of the page.
+/// Returns the fragment of a link within the page, also if it is written with the name of the page.
 pub(crate) fn fragment_of<'a>(dom: &'a Dom, anchor: NodeId, page: &Url) -> Option<&'a str> {
     let (before, fragment) = dom.attribute(anchor, "href")?.trim().split_once('#')?;
-    let own = page.as_str().split('#').next().unwrap_or_default();
-    let is_own = before.is_empty()
-        || before == own
+    let page_url = page.as_str().split('#').next().unwrap_or_default();
+    let is_same_page = before.is_empty()
+        || before == page_url
         || (!before.contains("//")
             && !before.ends_with('/')
-            && own.ends_with(before.trim_start_matches("./"))
-            && page.join(before).is_ok_and(|url| url.as_str() == own));
-    is_own.then_some(fragment)
+            && page_url.ends_with(before.trim_start_matches("./"))
+            && page.join(before).is_ok_and(|url| url.as_str() == page_url));
+    is_same_page.then_some(fragment)
 }
 
-/// Returns the absolute address of an `<img>`: where lazy loading left a placeholder, the real one.
+/// Returns the absolute URL of an `<img>`. Of a lazy-loading placeholder it is the URL of the real image.
 pub(crate) fn image_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {
-    let plain = dom.attribute(img, "src").and_then(|src| resolve_image(base, src));
-    let placeholder = plain.as_deref().is_none_or(is_placeholder);
-    if !placeholder {
-        return plain;
+    let src = dom.attribute(img, "src").and_then(|value| resolve_image(base, value));
+    let is_lazy = src.as_deref().is_none_or(is_placeholder);
+    if !is_lazy {
+        return src;
     }
     lazy_source(dom, img, base)
         .or_else(|| {
@@ -94,10 +94,10 @@ pub(crate) fn image_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String>
         })
         .or_else(|| picture_source(dom, img, base))
         .or_else(|| noscript_source(dom, img, base))
-        .or(plain.filter(|source| !is_one_pixel(source)))
+        .or(src.filter(|source| !is_one_pixel(source)))
 }
 
-/// Tells whether an image is a GIF of one pixel, which nobody sees.
+/// Returns whether an image is a GIF of one pixel, which is invisible.
 fn is_one_pixel(source: &str) -> bool {
     // The signature, a width of 1 and a height of 1.
     let data = source.split_once("base64,").map(|(_, data)| data).unwrap_or_default();
@@ -107,7 +107,7 @@ fn is_one_pixel(source: &str) -> bool {
 fn lazy_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {
     let single = LAZY_SOURCES.iter().find_map(|name| {
         let value = dom.attribute(img, name)?;
-        // Some of these names also hold JSON or captions: an address has no spaces.
+        // Some of these attributes also have JSON or captions: a URL has no spaces.
         let address = value.trim();
         (!address.contains(char::is_whitespace) && !address.starts_with('{'))
             .then(|| resolve_image(base, address))?
@@ -127,7 +127,7 @@ fn picture_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {
     })
 }
 
-/// Looks for the image a page offers to browsers without scripts, right behind the placeholder.
+/// Finds the image for browsers without scripts, directly after the placeholder.
 fn noscript_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {
     let mut next = dom.next_sibling(img);
     while let Some(id) = next {
@@ -143,7 +143,7 @@ fn noscript_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {
     None
 }
 
-/// Picks the largest candidate of a `srcset`.
+/// Returns the largest candidate of a `srcset`.
 pub(crate) fn largest_srcset_candidate(set: &str) -> Option<&str> {
     let mut best: Option<(f64, &str)> = None;
     for (source, descriptor) in candidates(set) {
@@ -155,7 +155,7 @@ pub(crate) fn largest_srcset_candidate(set: &str) -> Option<&str> {
     best.map(|(_, source)| source)
 }
 
-/// Splits a `srcset` into addresses and their descriptors (`640w`, `2x`, none); addresses may hold commas.
+/// Splits a `srcset` into URLs and their descriptors (`640w`, `2x`, none). URLs may contain commas.
 pub(crate) fn candidates(set: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = set;
     std::iter::from_fn(move || {
@@ -175,7 +175,7 @@ pub(crate) fn candidates(set: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Tells whether an image address is what lazy loading shows until the real image comes.
+/// Returns whether an image URL is that of a lazy-loading placeholder.
 fn is_placeholder(source: &str) -> bool {
     if starts_with_ignore_case(source, "data:") {
         // A real embedded image is longer than a transparent pixel or an empty SVG.
@@ -187,7 +187,7 @@ fn is_placeholder(source: &str) -> bool {
         .contains(&stem.as_str())
 }
 
-/// Returns a link target without its fragment, for lists of pages.
+/// Returns a URL without its fragment, for lists of pages.
 pub(crate) fn without_fragment(mut url: Url) -> Url {
     url.set_fragment(None);
     url

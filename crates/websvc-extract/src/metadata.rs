@@ -10,7 +10,7 @@ use crate::text::collapsed;
 use crate::{content_rating, country};
 use std::collections::BTreeMap;
 
-/// The page's own description of itself, spec section 2.6 and clients.md 6.5.
+/// The page's own metadata (spec section 2.6 and clients.md 6.5).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PageMetadata {
     /// The title of the page.
@@ -25,24 +25,24 @@ pub struct PageMetadata {
     pub robots: Option<String>,
     /// Absolute URL of the page's icon.
     pub favicon: Option<String>,
-    /// When it was published, as written on the page (usually ISO 8601).
+    /// The publication date, as written on the page (usually ISO 8601).
     pub published_time: Option<String>,
-    /// When it was last changed, as written on the page (usually ISO 8601).
+    /// The date of the last change, as written on the page (usually ISO 8601).
     pub modified_time: Option<String>,
-    /// Author; several names are joined by a comma.
+    /// The author. Several names are joined by a comma.
     pub author: Option<String>,
     /// The canonical URL, absolute.
     pub canonical: Option<String>,
-    /// The content type of the answer.
+    /// The content type of the response.
     pub content_type: Option<String>,
     /// News properties of the page; `None` if it is not a news article.
     pub article: Option<Article>,
-    /// The country that the page names as its own, ISO 3166-1 alpha-2.
+    /// The country of the page, ISO 3166-1 alpha-2.
     pub country: Option<String>,
     /// True if the page labels itself as explicit.
     pub explicit: bool,
-    /// Every meta tag under its own name in lower case (`og:title`, `article:tag`, `viewport`, ...); those of Open Graph
-    /// and Dublin Core that clients know by another name under that one, too (`ogTitle`, `dcDate`, ...).
+    /// All meta tags under their own names in lower case (`og:title`, `article:tag`, `viewport`, ...). Tags of Open
+    /// Graph and Dublin Core that clients know by another name are also under that name (`ogTitle`, `dcDate`, ...).
     pub meta: BTreeMap<String, MetaValue>,
 }
 
@@ -51,7 +51,7 @@ pub struct PageMetadata {
 pub enum MetaValue {
     /// The tag occurs once.
     One(String),
-    /// The tag is repeated; document order.
+    /// The tag is repeated. The values are in document order.
     Many(Vec<String>),
 }
 
@@ -72,7 +72,7 @@ impl MetaValue {
     }
 }
 
-/// Meta tags that tell when a page was published, surest first.
+/// Meta tags of the publication date, the most reliable one first.
 const PUBLISHED: [&str; 22] = [
     "article:published_time",
     "og:published_time",
@@ -98,7 +98,7 @@ const PUBLISHED: [&str; 22] = [
     "datecreated",
 ];
 
-/// Meta tags that tell when a page was last changed, surest first.
+/// Meta tags of the date of the last change, the most reliable one first.
 const MODIFIED: [&str; 9] = [
     "article:modified_time",
     "og:updated_time",
@@ -111,8 +111,8 @@ const MODIFIED: [&str; 9] = [
     "revised",
 ];
 
-/// Names of meta tags, and those that clients of this interface know them by (clients.md 6.5).
-const NAMES_OF_CLIENTS: [(&str, &str); 23] = [
+/// Names of meta tags with the names that clients of this API use (clients.md 6.5).
+const CLIENT_NAMES: [(&str, &str); 23] = [
     ("og:title", "ogTitle"),
     ("og:description", "ogDescription"),
     ("og:url", "ogUrl"),
@@ -138,21 +138,21 @@ const NAMES_OF_CLIENTS: [(&str, &str); 23] = [
     ("dc.title", "dcTitle"),
 ];
 
-/// Adds the names of clients. They take one value, except for what is a list by its nature.
-fn with_names_of_clients(mut meta: BTreeMap<String, MetaValue>) -> BTreeMap<String, MetaValue> {
-    for (name, known_as) in NAMES_OF_CLIENTS {
+/// Adds the names that clients use. These have one value, except for lists.
+fn with_client_names(mut meta: BTreeMap<String, MetaValue>) -> BTreeMap<String, MetaValue> {
+    for (name, client_name) in CLIENT_NAMES {
         let Some(value) = meta.get(name) else { continue };
         let value = match (name, value) {
             ("og:locale:alternate", MetaValue::One(one)) => MetaValue::Many(vec![one.clone()]),
             ("og:locale:alternate", many) => many.clone(),
             (_, value) => MetaValue::One(value.first().to_owned()),
         };
-        meta.insert(known_as.to_owned(), value);
+        meta.insert(client_name.to_owned(), value);
     }
     meta
 }
 
-/// Reads everything a page says about itself.
+/// Reads all metadata of a page.
 pub(crate) fn read(document: &Document) -> PageMetadata {
     let dom = &document.dom;
     let meta = meta_tags(dom);
@@ -180,12 +180,12 @@ pub(crate) fn read(document: &Document) -> PageMetadata {
         article: article::read(dom, &document.base, &meta, &facts),
         country: country::country(document, &meta),
         explicit: content_rating::is_explicit(dom, &meta),
-        meta: with_names_of_clients(meta),
+        meta: with_client_names(meta),
     }
 }
 
 fn author(meta: &BTreeMap<String, MetaValue>, facts: &JsonLdFacts, dom: &Dom) -> Option<String> {
-    let named = [
+    let names = [
         "author",
         "article:author",
         "og:article:author",
@@ -196,23 +196,23 @@ fn author(meta: &BTreeMap<String, MetaValue>, facts: &JsonLdFacts, dom: &Dom) ->
         "citation_author",
         "byl",
     ];
-    let tag = named.iter().find_map(|name| match meta.get(*name)? {
+    let tag = names.iter().find_map(|name| match meta.get(*name)? {
         MetaValue::One(value) => Some(value.clone()),
         MetaValue::Many(values) => Some(values.join(", ")),
     });
-    // Facebook's article:author is often the address of a profile, which is no name.
+    // Facebook's article:author is often the URL of a profile, not a name.
     tag.filter(|name| !name.is_empty() && !name.contains("://")).or_else(|| facts.author.clone()).or_else(
         || {
-            let by = dom.descendants(NodeId::ROOT).find(|&id| {
+            let link = dom.descendants(NodeId::ROOT).find(|&id| {
                 dom.is(id, Tag::A)
                     && dom.attribute(id, "rel").is_some_and(|rel| rel.eq_ignore_ascii_case("author"))
             })?;
-            Some(text_of(dom, by)).filter(|name| !name.is_empty() && name.len() < 100)
+            Some(text_of(dom, link)).filter(|name| !name.is_empty() && name.len() < 100)
         },
     )
 }
 
-/// Returns all values of a meta tag, by its lower-case name.
+/// Returns all values of a meta tag by its lower-case name.
 pub(crate) fn meta_values<'a>(dom: &'a Dom, name: &'a str) -> impl Iterator<Item = &'a str> {
     let tags = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Meta));
     tags.filter(move |&id| dom.attribute(id, "name").is_some_and(|n| n.trim().eq_ignore_ascii_case(name)))
@@ -241,7 +241,7 @@ fn link_hrefs<'a>(dom: &'a Dom, relation: &'a str) -> impl Iterator<Item = &'a s
     related.filter_map(|id| dom.attribute(id, "href"))
 }
 
-/// Returns the page's title: `<title>`, else `og:title`, else the first `<h1>`.
+/// Returns the title of the page: `<title>`, else `og:title`, else the first `<h1>`.
 pub(crate) fn title(dom: &Dom) -> Option<String> {
     let in_head = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Title) && dom.is_html(id));
     in_head
@@ -252,7 +252,7 @@ pub(crate) fn title(dom: &Dom) -> Option<String> {
         .filter(|title| !title.is_empty())
 }
 
-/// Returns the page's language: on `<html>`, else in meta tags.
+/// Returns the language of the page: of `<html>`, else of meta tags.
 pub(crate) fn language(dom: &Dom) -> Option<String> {
     let html = dom.first_element(Tag::Html)?;
     let declared = dom.attribute(html, "lang").or_else(|| dom.attribute(html, "xml:lang"));
@@ -271,7 +271,7 @@ fn property(dom: &Dom, name: &str) -> Option<String> {
         .filter(|value| !value.is_empty())
 }
 
-/// Collects all meta tags; names that differ in letter case only are one name, in lower case.
+/// Collects all meta tags. Names are in lower case; names that differ in case only are merged.
 fn meta_tags(dom: &Dom) -> BTreeMap<String, MetaValue> {
     let mut tags: BTreeMap<String, MetaValue> = BTreeMap::new();
     for id in dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Meta)).take(MAX_META_TAGS) {
@@ -282,14 +282,14 @@ fn meta_tags(dom: &Dom) -> BTreeMap<String, MetaValue> {
             continue;
         }
         match tags.get_mut(&name) {
-            Some(present) => present.add(value),
+            Some(existing) => existing.add(value),
             None => drop(tags.insert(name, MetaValue::One(value))),
         }
     }
     tags
 }
 
-/// Finds the icon the page names.
+/// Returns the URL of the page's icon.
 fn favicon(document: &Document) -> Option<String> {
     ["icon", "apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon"].iter().find_map(|relation| {
         let mut hrefs = link_hrefs(&document.dom, relation);
@@ -299,7 +299,7 @@ fn favicon(document: &Document) -> Option<String> {
     })
 }
 
-/// Returns the date of the first `<time>` that stands for the publication.
+/// Returns the date of the first `<time>` that is the publication date, or else is in an article.
 fn time_element(dom: &Dom) -> Option<String> {
     let times: Vec<NodeId> =
         dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Time)).take(50).collect();
@@ -307,11 +307,12 @@ fn time_element(dom: &Dom) -> Option<String> {
         dom.attribute(id, "pubdate").is_some() || dom.attribute(id, "itemprop") == Some("datePublished")
     };
     let in_article = |id: NodeId| {
-        dom.ancestors(id).any(|above| matches!(dom.tag(above), Some(Tag::Article | Tag::Header | Tag::Main)))
+        dom.ancestors(id)
+            .any(|ancestor| matches!(dom.tag(ancestor), Some(Tag::Article | Tag::Header | Tag::Main)))
     };
-    let marked = times.iter().copied().find(|&id| is_published(id));
-    let marked = marked.or_else(|| times.iter().copied().find(|&id| in_article(id)))?;
-    dom.attribute(marked, "datetime").map(|date| date.trim().to_owned()).filter(|date| !date.is_empty())
+    let time = times.iter().copied().find(|&id| is_published(id));
+    let time = time.or_else(|| times.iter().copied().find(|&id| in_article(id)))?;
+    dom.attribute(time, "datetime").map(|date| date.trim().to_owned()).filter(|date| !date.is_empty())
 }
 
 fn text_of(dom: &Dom, id: NodeId) -> String {

@@ -3,50 +3,50 @@
 use crate::dom::SelectorSet;
 use crate::error::ExtractError;
 
-/// Which part of the page is wanted, and how.
+/// The part of the page to return, and its form.
 #[derive(Debug, Clone, Default)]
 pub struct ContentOptions {
-    /// The whole page, or its main content only.
+    /// The whole page or its main content.
     pub scope: ContentScope,
-    /// Elements to keep; empty keeps all. They are taken from the whole page.
+    /// Elements to include. Empty includes all. They are selected from the whole page.
     pub include_tags: Selectors,
-    /// Elements to leave out.
+    /// Elements to exclude.
     pub exclude_tags: Selectors,
-    /// Elements to leave out unless they hold a `main`, an `article` or an `h1`: questions about cookies and the like.
+    /// Elements to exclude unless they contain a `main`, an `article` or an `h1`: cookie banners and similar.
     pub banners: Selectors,
-    /// Handling of images embedded as `data:` URLs.
+    /// Handling of images in `data:` URLs.
     pub base64_images: Base64Images,
 }
 
-/// How much of the page counts as content.
+/// The part of the page that counts as content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ContentScope {
-    /// Only the main content: no navigation, banners, sidebars, footers.
+    /// Only the main content, without navigation, banners, sidebars and footers.
     #[default]
     Main,
-    /// Everything visible.
+    /// All visible content.
     Full,
 }
 
-/// The treatment of images embedded as `data:` URLs.
+/// Handling of images in `data:` URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Base64Images {
-    /// The data gives way to the marker `<Base64-Image-Removed>`; the alternative text stays.
+    /// Replaces the data by the marker `<Base64-Image-Removed>`. The alternative text remains.
     #[default]
     Replace,
-    /// The data stays in the output.
+    /// Includes the data in the output.
     Keep,
 }
 
-/// A list of CSS selectors or tag names that parsed without error.
+/// A list of parsed CSS selectors or tag names.
 #[derive(Debug, Clone, Default)]
 pub struct Selectors(pub(crate) SelectorSet);
 
 impl Selectors {
-    /// Reads every entry of `list` as a CSS selector (a tag name is one); blank entries count for nothing.
+    /// Parses each entry of `list` as a CSS selector (a tag name is one). Blank entries are ignored.
     ///
     /// # Errors
-    /// [`ExtractError::Selector`] names the first entry that is not a selector.
+    /// [`ExtractError::Selector`] with the first invalid entry.
     pub fn parse<S: AsRef<str>>(list: &[S]) -> Result<Selectors, ExtractError> {
         let mut set = SelectorSet::default();
         for entry in list {
@@ -59,7 +59,7 @@ impl Selectors {
         Ok(Selectors(set))
     }
 
-    /// Tells whether nothing is selected.
+    /// Returns whether there are no selectors.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,9 +1,9 @@
-//! Characters and white space: what is shown, what is a space, what is dropped.
+//! Characters and white space: visible characters, spaces, and characters that are dropped.
 
-/// Tells whether a character is invisible and carries no meaning for a reader: zero-width space, word joiner, soft
-/// hyphen, fillers, tag characters and variation selectors used to smuggle text, and marks that turn the direction of
-/// what follows, which would turn it otherwise once the text is cut. Joiners stay: scripts and emoji need them, as do
-/// the marks of direction that stand for one place.
+/// Returns whether a character is invisible and has no meaning for a reader: zero-width space, word joiner, soft
+/// hyphen, fillers, tag characters and variation selectors that can smuggle text, and marks that change the direction
+/// of the following text, which would affect other text once this one is shortened. Joiners are not dropped, because
+/// scripts and emoji need them, nor are direction marks that affect only their own position.
 pub(crate) fn is_dropped(c: char) -> bool {
     if c < '\u{ad}' {
         return c.is_control() && !c.is_ascii_whitespace();
@@ -14,25 +14,26 @@ pub(crate) fn is_dropped(c: char) -> bool {
         | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Tells whether a character only joins its neighbours or keeps them apart, which letters of ASCII never need.
-pub(crate) fn is_idle_joiner(c: char, before: Option<char>) -> bool {
+/// Returns whether a character only joins its neighbors or keeps them apart, which ASCII letters never need.
+pub(crate) fn is_idle_joiner(c: char, previous: Option<char>) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}')
-        && before.is_none_or(|c| c.is_ascii() || matches!(c, '\u{200c}' | '\u{200d}'))
+        && previous.is_none_or(|c| c.is_ascii() || matches!(c, '\u{200c}' | '\u{200d}'))
 }
 
-/// Tells whether a character collapses with its neighbours into one space.
+/// Returns whether a character collapses with adjacent ones into one space.
 pub(crate) fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\n' | '\t' | '\r' | '\u{c}' | '\u{a0}' | '\u{2028}' | '\u{2029}')
         || (c > '\u{2000}' && c.is_whitespace())
 }
 
-/// Tells whether a letter is of a script that puts no spaces between words: Chinese and Japanese.
+/// Returns whether a letter belongs to a script without spaces between words: Chinese and Japanese.
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3001}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}'
         | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Appends `text` to `out`, white space collapsed, nothing invisible; `out` never ends in two spaces.
+/// Appends `text` to `out` with collapsed white space and without invisible characters. `out` never ends with two
+/// spaces.
 pub(crate) fn push_collapsed(out: &mut String, text: &str) {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -48,7 +49,7 @@ pub(crate) fn push_collapsed(out: &mut String, text: &str) {
     }
 }
 
-/// Tells whether the white space that `rest` begins with, a line break of the source, stands between letters that are
+/// Returns whether the white space at the start of `rest`, a line break of the source, is between letters that are
 /// written without spaces.
 pub(crate) fn joins(before: &str, rest: &str) -> bool {
     before.chars().next_back().is_some_and(is_unspaced)
@@ -63,12 +64,12 @@ pub(crate) fn collapsed(text: &str) -> String {
     out
 }
 
-/// Tells whether a string begins with `prefix`, letter case of ASCII aside.
+/// Returns whether a string begins with `prefix`, ignoring ASCII case.
 pub(crate) fn starts_with_ignore_case(text: &str, prefix: &str) -> bool {
     text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-/// Returns the start of a text, at most `max` bytes of it.
+/// Returns the start of a text, at most `max` bytes.
 pub(crate) fn start_of(text: &str, max: usize) -> &str {
     let mut end = max.min(text.len());
     while !text.is_char_boundary(end) {
@@ -77,7 +78,7 @@ pub(crate) fn start_of(text: &str, max: usize) -> &str {
     &text[..end]
 }
 
-/// Cuts a text after `max` characters, at the end of a word where one is near.
+/// Shortens a text to `max` characters, at the end of a word if one is near.
 pub(crate) fn shorten(text: &mut String, max: usize) {
     let Some((end, _)) = text.char_indices().nth(max) else { return };
     let whole_word = text[..end].rfind(' ').filter(|space| *space * 4 >= end * 3);

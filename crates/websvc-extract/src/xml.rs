@@ -1,4 +1,4 @@
-//! Feeds and other XML as text: one line per element that holds text, markup inside it stripped.
+//! Text of feeds and other XML: one line per element with text, without markup.
 
 /// Returns the text of an XML document.
 pub(crate) fn text(source: &str) -> String {
@@ -15,12 +15,12 @@ enum MarkupState {
 }
 
 /// Adds the text of markup.
-fn read(out: &mut String, source: &str, place: MarkupState) {
+fn read(out: &mut String, source: &str, state: MarkupState) {
     let mut rest = source;
     while let Some(start) = rest.find('<') {
         push(out, &rest[..start]);
         rest = &rest[start..];
-        let section = rest.strip_prefix("<![CDATA[").filter(|_| place == MarkupState::Document);
+        let section = rest.strip_prefix("<![CDATA[").filter(|_| state == MarkupState::Document);
         let end = if let Some(cdata) = section {
             let end = cdata.find("]]>").unwrap_or(cdata.len());
             read(out, &cdata[..end], MarkupState::Section);
@@ -42,7 +42,7 @@ fn read(out: &mut String, source: &str, place: MarkupState) {
     push(out, rest);
 }
 
-/// Adds text with its character references read.
+/// Adds text with its character references decoded.
 fn push(out: &mut String, text: &str) {
     let text = text.trim();
     if text.is_empty() {

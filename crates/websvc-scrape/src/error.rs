@@ -142,7 +142,7 @@ impl ScrapeError {
                 FetchError::Connect { .. }
                     | FetchError::Protocol { .. }
                     | FetchError::Dns { .. }
-                    | FetchError::Timeout { stage: FetchPhase::Connect, .. }
+                    | FetchError::Timeout { phase: FetchPhase::Connect, .. }
             ) | ScrapeError::Browser(BrowserError::Navigation {
                 kind: NavigationErrorKind::Dns | NavigationErrorKind::Connect,
                 ..

@@ -216,7 +216,7 @@ impl Fetcher {
             }
             match refresh::target(&page) {
                 Some(next) => {
-                    if let Some(rule) = &request.redirect_rule {
+                    if let Some(rule) = &request.url_policy {
                         let to_error = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
                         rule.check(&next).await.map_err(to_error)?;
                     }
@@ -293,7 +293,7 @@ pub(crate) fn is_rejected(fetched: &Result<&RawPage, &ScrapeError>) -> bool {
             FetchError::Connect { .. }
                 | FetchError::Protocol { .. }
                 | FetchError::Proxy { .. }
-                | FetchError::Timeout { stage: FetchPhase::Connect, .. }
+                | FetchError::Timeout { phase: FetchPhase::Connect, .. }
         ),
         Err(_) => false,
     }
@@ -304,7 +304,7 @@ fn is_proxy_failure(fetched: &Result<RawPage, ScrapeError>) -> bool {
     match fetched {
         Ok(page) => page.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED,
         Err(ScrapeError::Fetch(error)) => {
-            matches!(error, FetchError::Proxy { .. } | FetchError::Timeout { stage: FetchPhase::Connect, .. })
+            matches!(error, FetchError::Proxy { .. } | FetchError::Timeout { phase: FetchPhase::Connect, .. })
         }
         Err(_) => false,
     }

@@ -24,7 +24,7 @@ pub(crate) fn is_personal(url: &Url, plan: &ScrapePlan) -> bool {
 pub(crate) fn depends_on_cookies(source_url: &Url, fetched: &FetchResponse) -> bool {
     let is_same_resource = source_url[Position::BeforePath..Position::AfterQuery]
         == fetched.url[Position::BeforePath..Position::AfterQuery];
-    fetched.sent_set_cookies && !is_same_resource
+    fetched.sent_redirect_cookies && !is_same_resource
 }
 
 /// The signs from a fetch that a page is personal.

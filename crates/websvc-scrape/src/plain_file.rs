@@ -99,7 +99,7 @@ fn file_request(
 
 /// Turns a request for a file into one for its first `max_bytes`.
 fn into_prefix_request(mut request: FetchRequest, max_bytes: u64) -> FetchRequest {
-    request.excess = OversizePolicy::Cut;
+    request.oversize = OversizePolicy::Truncate;
     let max_decoded = max_bytes.saturating_mul(DECODED_RATIO).min(DECODED_MAX_BYTES);
     request.max_decoded_bytes = max_decoded.max(max_bytes);
     request

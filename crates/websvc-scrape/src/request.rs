@@ -103,7 +103,7 @@ pub(crate) fn plain(url: &Url, timeout: Duration, max_bytes: u64) -> FetchReques
 /// Returns the request for the first bytes of an image, which have its size.
 pub(crate) fn for_image(url: &Url, timeout: Duration) -> FetchRequest {
     let mut request = plain(url, timeout, IMAGE_BYTES);
-    request.excess = OversizePolicy::Cut;
+    request.oversize = OversizePolicy::Truncate;
     let last = IMAGE_BYTES - 1;
     let headers = [
         (ACCEPT, ACCEPTED_IMAGES.to_owned()),

@@ -1,6 +1,6 @@
-//! The smallest server of this crate, to be measured beside `plain_hyper`.
+//! The smallest server of this crate: measured against `plain_hyper`.
 
-#![expect(clippy::print_stdout, reason = "the address is what the measurement needs")]
+#![expect(clippy::print_stdout, reason = "the measurement script reads the address")]
 
 use http::Response;
 use websvc_transport::{Body, Server, ServerConfig};

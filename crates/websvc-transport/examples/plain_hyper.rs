@@ -1,6 +1,6 @@
-//! A server of plain hyper without any limit: what `bare_ok` is measured against.
+//! A server of plain hyper without any limit: the baseline of `bare_ok`.
 
-#![expect(clippy::print_stdout, reason = "the address is what the measurement needs")]
+#![expect(clippy::print_stdout, reason = "the measurement script reads the address")]
 
 use std::convert::Infallible;
 
@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             let service = service_fn(|_| async {
                 Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(b"OK"))))
             });
-            // A client that goes away is not worth a word here.
+            // A client that disconnects is not an error here.
             let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }

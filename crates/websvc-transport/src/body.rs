@@ -1,4 +1,4 @@
-//! The body of a response: bytes at hand, a channel that somebody fills, or a file that is read while it is sent.
+//! The body of a response: bytes in memory, a channel of chunks, or a reader that is read while the body is sent.
 
 use std::fmt;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use crate::server::{ShutdownSignal, UpgradeHandler};
 use crate::tunnel::Tunnel;
 
-/// How much of a file is in memory for one answer.
+/// The size of the chunks in which a reader is read: the amount of a file in memory for one response.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// The body of a response.
@@ -25,20 +25,20 @@ enum Inner {
     Full(Bytes),
     Channel(mpsc::Receiver<Result<Bytes, Aborted>>),
     Reader(Box<Reader>),
-    /// Nothing: another protocol follows.
-    Switch(UpgradeHandler),
+    /// No content: the connection continues with another protocol.
+    Upgrade(UpgradeHandler),
 }
 
-/// Something that is read while it is sent, and how much of it is left.
+/// A source that is read while it is sent.
 struct Reader {
     source: Pin<Box<dyn AsyncRead + Send>>,
-    left: u64,
+    remaining: u64,
     chunk: Vec<u8>,
 }
 
-/// A streamed body was given up by its sender: the connection is cut, so that the client sees a broken body.
+/// The sender of a streamed body aborted it: the connection is closed, so that the client sees an incomplete body.
 #[derive(Debug, Clone, Copy, Error)]
-#[error("the body was given up")]
+#[error("the response body was aborted")]
 pub struct Aborted;
 
 /// The writing end of [`Body::channel`]; dropping it ends the body.
@@ -52,53 +52,59 @@ impl Body {
         Self(Inner::Full(Bytes::new()))
     }
 
-    /// Returns a body and what fills it; at most `capacity` chunks (at least one) wait for a slow client.
+    /// Returns a body and its sender. At most `capacity` chunks (at least one) are buffered while the client is slow.
     ///
-    /// It is sent chunked over HTTP/1.1 unless the response has a `Content-Length` header.
+    /// The body is sent chunked over HTTP/1.1 unless the response has a `Content-Length` header.
     #[must_use]
     pub fn channel(capacity: usize) -> (BodySender, Self) {
         let (sender, receiver) = mpsc::channel(capacity.max(1));
         (BodySender(sender), Self(Inner::Channel(receiver)))
     }
 
-    /// Returns a body of `length` bytes that are read while they are sent. If there are fewer, or reading fails, the
-    /// connection is cut.
+    /// Returns a body of `length` bytes that are read from `source` while they are sent. If `source` has fewer bytes,
+    /// or reading fails, the connection is closed.
     #[must_use]
     pub fn reader(source: impl AsyncRead + Send + 'static, length: u64) -> Self {
-        Self(Inner::Reader(Box::new(Reader { source: Box::pin(source), left: length, chunk: Vec::new() })))
+        Self(Inner::Reader(Box::new(Reader {
+            source: Box::pin(source),
+            remaining: length,
+            chunk: Vec::new(),
+        })))
     }
 
-    /// Returns the body of an answer 101: once its head is written, `protocol` goes on with the connection. That counts as
-    /// one connection until `protocol` ends, and is cut when the client takes nothing for
-    /// [`ServerConfig::write_stall_timeout`](crate::ServerConfig::write_stall_timeout), or two seconds after the server
-    /// began to drain, which `protocol` is told; silent clients are the protocol's affair.
+    /// Returns the body of a 101 response: once its head is written, `protocol` takes over the connection.
     ///
-    /// The answer is 500 when the request asked for no other protocol in HTTP/1.1, or the answer's status is not 101.
+    /// The connection counts as one until `protocol` ends. It is closed when the client reads nothing for
+    /// [`ServerConfig::write_stall_timeout`](crate::ServerConfig::write_stall_timeout), or two seconds after the server
+    /// began to shut down, which the [`ShutdownSignal`] reports. A client that sends nothing is not closed: `protocol`
+    /// has to handle that.
+    ///
+    /// The response becomes a 500 if the request did not ask for an upgrade in HTTP/1.1, or the status is not 101.
     #[must_use]
     pub fn upgrade<F>(protocol: impl FnOnce(Tunnel, ShutdownSignal) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        Self(Inner::Switch(UpgradeHandler::new(protocol)))
+        Self(Inner::Upgrade(UpgradeHandler::new(protocol)))
     }
 
-    /// Returns the bytes, if they are at hand.
+    /// Returns the bytes, if the whole body is in memory.
     #[must_use]
     pub fn bytes(&self) -> Option<&Bytes> {
         match &self.0 {
             Inner::Full(bytes) => Some(bytes),
-            Inner::Channel(_) | Inner::Reader(_) | Inner::Switch(_) => None,
+            Inner::Channel(_) | Inner::Reader(_) | Inner::Upgrade(_) => None,
         }
     }
 }
 
 impl Reader {
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Aborted>>> {
-        if self.left == 0 {
+        if self.remaining == 0 {
             return Poll::Ready(None);
         }
-        let wanted = usize::try_from(self.left).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
-        self.chunk.resize(wanted, 0);
+        let chunk_len = usize::try_from(self.remaining).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
+        self.chunk.resize(chunk_len, 0);
         let mut buffer = ReadBuf::new(&mut self.chunk);
         let outcome = match self.source.as_mut().poll_read(cx, &mut buffer) {
             Poll::Pending => return Poll::Pending,
@@ -106,11 +112,11 @@ impl Reader {
         };
         let read = buffer.filled().len();
         if outcome.is_err() || read == 0 {
-            // The length was promised: what is short of it must not look whole.
-            self.left = 0;
+            // The response promised a length: a shorter body must not look complete.
+            self.remaining = 0;
             return Poll::Ready(Some(Err(Aborted)));
         }
-        self.left -= read as u64;
+        self.remaining -= read as u64;
         let mut chunk = std::mem::take(&mut self.chunk);
         chunk.truncate(read);
         Poll::Ready(Some(Ok(chunk.into())))
@@ -119,26 +125,26 @@ impl Reader {
 
 impl fmt::Debug for Reader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").field("left", &self.left).finish_non_exhaustive()
+        f.debug_struct("Reader").field("remaining", &self.remaining).finish_non_exhaustive()
     }
 }
 
 impl BodySender {
-    /// Sends one chunk, waiting while the client is slow.
+    /// Sends one chunk. Waits while the client is slow.
     ///
     /// # Errors
-    /// [`Aborted`] when the client has gone: stop producing.
+    /// [`Aborted`] when the client has disconnected: stop producing.
     pub async fn send(&self, chunk: impl Into<Bytes>) -> Result<(), Aborted> {
         self.0.send(Ok(chunk.into())).await.map_err(|_| Aborted)
     }
 
-    /// Cuts the connection instead of ending the body properly.
+    /// Closes the connection instead of ending the body properly.
     pub async fn abort(self) {
-        // A client that has gone has nothing left to cut.
+        // A client that has disconnected has no connection left to close.
         let _ = self.0.send(Err(Aborted)).await;
     }
 
-    /// Waits until the client has gone or has received everything.
+    /// Waits until the client has disconnected or has received everything.
     pub async fn closed(&self) {
         self.0.closed().await;
     }
@@ -175,21 +181,21 @@ impl From<&'static str> for Body {
 }
 
 impl Body {
-    pub(crate) const fn is_switch(&self) -> bool {
-        matches!(self.0, Inner::Switch(_))
+    pub(crate) const fn is_upgrade(&self) -> bool {
+        matches!(self.0, Inner::Upgrade(_))
     }
 
-    /// Returns what is to follow instead of a body.
-    pub(crate) fn into_switch(self) -> Option<UpgradeHandler> {
+    /// Returns the protocol of a 101 response.
+    pub(crate) fn into_upgrade(self) -> Option<UpgradeHandler> {
         match self.0 {
-            Inner::Switch(switch) => Some(switch),
+            Inner::Upgrade(handler) => Some(handler),
             Inner::Full(_) | Inner::Channel(_) | Inner::Reader(_) => None,
         }
     }
 
     pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Aborted>>> {
         match &mut self.0 {
-            Inner::Switch(_) => Poll::Ready(None),
+            Inner::Upgrade(_) => Poll::Ready(None),
             Inner::Full(bytes) if bytes.is_empty() => Poll::Ready(None),
             Inner::Full(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Inner::Channel(receiver) => {
@@ -201,19 +207,19 @@ impl Body {
 
     pub(crate) fn is_finished(&self) -> bool {
         match &self.0 {
-            Inner::Switch(_) => true,
+            Inner::Upgrade(_) => true,
             Inner::Full(bytes) => bytes.is_empty(),
             Inner::Channel(_) => false,
-            Inner::Reader(reader) => reader.left == 0,
+            Inner::Reader(reader) => reader.remaining == 0,
         }
     }
 
     pub(crate) fn remaining(&self) -> SizeHint {
         match &self.0 {
-            Inner::Switch(_) => SizeHint::with_exact(0),
+            Inner::Upgrade(_) => SizeHint::with_exact(0),
             Inner::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Inner::Channel(_) => SizeHint::default(),
-            Inner::Reader(reader) => SizeHint::with_exact(reader.left),
+            Inner::Reader(reader) => SizeHint::with_exact(reader.remaining),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The errors of this crate: one type per thing a caller does.
+//! The errors of this crate: one type per operation of a caller.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use thiserror::Error;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a server could not start.
+/// Error of a server that could not start.
 #[derive(Debug, Error)]
 pub enum ServerError {
-    /// The address is not usable: taken, not ours, or not an address.
+    /// The server cannot listen on the address: it is in use, not local, or not an address.
     #[error("cannot listen on {listen}")]
     Bind {
         /// Configured address.
@@ -23,36 +23,36 @@ pub enum ServerError {
     /// The certificate or the key cannot be read or used.
     #[error("cannot use the certificate {cert} with the key {key}")]
     Tls {
-        /// The certificate chain's file.
+        /// File of the certificate chain.
         cert: PathBuf,
-        /// The private key's file.
+        /// File of the private key.
         key: PathBuf,
         /// Cause of the failure.
         source: Source,
     },
 }
 
-/// Why the body of a request could not be read.
+/// Error of a request body that could not be read.
 #[derive(Debug, Error)]
 pub enum BodyError {
-    /// The body is, or says it is, larger than the limit.
+    /// The body, or its declared length, is larger than the limit.
     #[error("the request body is larger than {limit} bytes")]
     TooLarge {
         /// The limit in bytes.
         limit: usize,
     },
-    /// The client was too slow.
+    /// The client sent the body too slowly.
     #[error("the request body did not arrive in time")]
     TimedOut,
-    /// The connection or the framing broke.
+    /// The connection broke, or the framing is invalid.
     #[error("the request body ended early")]
     Broken(#[source] Source),
 }
 
-/// Why a client could not be made.
+/// Error of a client that could not be created.
 #[derive(Debug, Error)]
 pub enum ClientBuildError {
-    /// The file of additional trust anchors cannot be read, or holds no certificate.
+    /// The file of additional trust anchors cannot be read, or contains no certificate.
     #[error("cannot read certificates from {path}")]
     CaFile {
         /// The file.
@@ -60,24 +60,24 @@ pub enum ClientBuildError {
         /// Cause of the failure.
         source: Source,
     },
-    /// The URL is no proxy's address.
-    #[error("the proxy's address is not usable: {reason}")]
+    /// The URL is not a valid proxy URL.
+    #[error("invalid proxy URL: {reason}")]
     Proxy {
-        /// The rule it breaks.
+        /// The rule that the URL breaks.
         reason: &'static str,
     },
 }
 
-/// Phase of a fetch at its timeout.
+/// Phase of a fetch when its time limit passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FetchPhase {
-    /// Waiting for a free connection to the host, or for its name.
+    /// Waiting for a permit for the host, or for its addresses.
     Resolve,
     /// Connecting, including the TLS handshake.
     Connect,
-    /// Waiting for the head of the answer.
+    /// Waiting for the head of the response.
     Response,
-    /// Reading the body of the answer.
+    /// Reading the body of the response.
     Body,
 }
 
@@ -86,45 +86,45 @@ impl std::fmt::Display for FetchPhase {
         f.write_str(match self {
             Self::Resolve => "resolving the host",
             Self::Connect => "connecting",
-            Self::Response => "waiting for the answer",
+            Self::Response => "waiting for the response",
             Self::Body => "reading the body",
         })
     }
 }
 
-/// Error text for every address that the guard refuses. One text for all, so that callers learn nothing about the
-/// network; the log names the address and the rule.
+/// Error text for every address that the guard refuses. All refusals have the same text, so that callers learn nothing
+/// about the network. The log has the address and the rule.
 pub const REFUSED_ADDRESS: &str = "this URL may not be fetched: only public addresses are allowed, unless the operator \
     lists their networks in fetch.allow_networks";
 
-/// Why a URL could not be fetched.
+/// Error of a URL that could not be fetched.
 ///
-/// The display text may be shown to whoever gave the URL: it never names an address that the URL itself did not
-/// name. The sources are for logs.
+/// The display text may be shown to the caller who gave the URL: it contains no address that is not in the URL itself.
+/// The sources are for logs.
 #[derive(Debug, Error)]
 pub enum FetchError {
-    /// The guard refuses the address, whatever the reason: one text, so that nothing can be learnt from it.
+    /// The guard refuses the address. The text is always the same, so that callers learn nothing from it.
     #[error("{}", REFUSED_ADDRESS)]
     Forbidden,
-    /// Only `http` and `https` are fetched.
+    /// The scheme is not `http` or `https`.
     #[error("URLs with the scheme {scheme} may not be fetched")]
     ForbiddenScheme {
         /// The scheme of the URL, or of the redirect's target.
         scheme: String,
     },
-    /// A header that only the client itself may set, or that unlocks metadata services.
+    /// The header is reserved for the client, or gives access to cloud metadata services.
     #[error("the header {name} may not be set")]
     ForbiddenHeader {
         /// The header.
         name: HeaderName,
     },
     /// The URL, or a redirect's target, cannot be requested.
-    #[error("not a URL that can be fetched: {reason}")]
+    #[error("cannot fetch this URL: {reason}")]
     BadUrl {
         /// Reason of the failure.
         reason: String,
     },
-    /// The host has no address.
+    /// The host has no address, or its name cannot be resolved.
     #[error("the host {host} was not found")]
     Dns {
         /// The host of the URL.
@@ -141,7 +141,7 @@ pub enum FetchError {
         source: io::Error,
     },
     /// The proxy could not be used. Nothing was sent to the host.
-    #[error("no connection through the proxy: {reason}")]
+    #[error("could not connect through the proxy: {reason}")]
     Proxy {
         /// Reason of the failure, without the proxy's name.
         reason: String,
@@ -160,40 +160,40 @@ pub enum FetchError {
         /// Error of rustls or the operating system.
         source: io::Error,
     },
-    /// The time given was used up.
-    #[error("timed out after {} ms while {stage}", after.as_millis())]
+    /// The time limit passed.
+    #[error("timed out after {} ms while {phase}", after.as_millis())]
     Timeout {
-        /// Phase of the fetch.
-        stage: FetchPhase,
-        /// The time that was given to it.
+        /// Phase of the fetch when the time limit passed.
+        phase: FetchPhase,
+        /// The time limit.
         after: Duration,
     },
-    /// The body, on the wire or decoded, exceeds its limit.
+    /// The body, on the wire or decoded, is larger than its limit.
     #[error("the body is larger than {limit} bytes")]
     TooLarge {
         /// The limit in bytes.
         limit: u64,
     },
-    /// The content coding is damaged, or expands like a bomb.
+    /// The content coding is invalid, or its compression ratio is too high.
     #[error("the body cannot be decoded: {reason}")]
     Decode {
         /// Reason of the failure.
         reason: String,
     },
-    /// The rule of the request refuses the target of a redirect; nothing was sent there.
+    /// The [`UrlPolicy`](crate::UrlPolicy) of the request refuses the target of a redirect. Nothing was sent there.
     #[error("{reason}")]
     RefusedByRule {
         /// Reason of the policy.
         reason: String,
     },
-    /// More redirects than the policy follows.
+    /// There were more redirects than the request allows.
     #[error("more than {limit} redirects")]
     TooManyRedirects {
-        /// How many are followed.
+        /// Maximum number of redirects.
         limit: usize,
     },
     /// The server closed the connection or did not speak HTTP.
-    #[error("{host} did not give a valid HTTP answer")]
+    #[error("{host} did not send a valid HTTP response")]
     Protocol {
         /// The host of the URL.
         host: String,

@@ -1,10 +1,10 @@
-//! Futures of unnamed types.
+//! Boxed futures.
 
 use std::future::Future;
 use std::pin::Pin;
 
-/// A future of an unnamed type, on the heap.
+/// A boxed future.
 ///
-/// The entry points of the crates return their futures so. The code of such a future is compiled in the crate of its
-/// entry point, once, and not again in every crate that awaits it.
+/// The entry points of the crates return boxed futures. The code of such a future is compiled once, in the crate of its
+/// entry point, instead of again in every crate that awaits it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

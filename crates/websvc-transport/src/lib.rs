@@ -1,12 +1,13 @@
-//! HTTP for websvc: a server with limits and drain, a client behind an address guard, over hyper and rustls.
+//! HTTP for websvc over hyper and rustls: a server with limits and graceful shutdown, a client behind an address guard.
 //!
-//! The only crate of the workspace that knows hyper and rustls; its signatures speak the `http`, `bytes` and
-//! `url` crates' types.
+//! This is the only crate of the workspace that uses hyper and rustls directly. Its API has the types of the `http`,
+//! `bytes` and `url` crates.
 //!
-//! - [`Server`] listens, speaks TLS, HTTP/1.1 and HTTP/2, enforces the limits of [`ServerConfig`] and drains.
-//! - [`Client`] fetches one URL with redirects, decoding, limits and one time limit; every connection it makes
-//!   goes to an address that its [`AddressGuard`] has checked after name resolution, directly or through a
-//!   [`Proxy`].
+//! - [`Server`] listens, serves HTTP/1.1 and HTTP/2 with or without TLS, enforces the limits of [`ServerConfig`] and
+//!   shuts down gracefully.
+//! - [`Client`] fetches one URL within one time limit and several size limits. It follows redirects and decodes content
+//!   codings. Its [`AddressGuard`] checks every address after name resolution, before the client connects to it,
+//!   directly or through a [`Proxy`].
 
 #![deny(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! Bytes both ways, for protocols that somebody else speaks.
+//! A byte stream in both directions, for protocols other than HTTP.
 
 use std::io;
 use std::pin::Pin;
@@ -7,8 +7,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// An open connection: to a host, directly or through a proxy, or from a client with which another protocol than HTTP was
-/// agreed on.
+/// An open connection: to a host, directly or through a proxy, or from a client after an upgrade from HTTP.
 pub struct Tunnel(TunnelStream);
 
 enum TunnelStream {
@@ -16,10 +15,10 @@ enum TunnelStream {
     Through(AnyStream),
 }
 
-/// A stream of an unnamed type: TCP, TLS or a proxy's tunnel. What speaks over it is compiled once for all of them.
+/// A boxed stream: TCP, TLS or a tunnel through a proxy. The code that uses it is compiled once for all of them.
 pub(crate) type AnyStream = Box<dyn Stream>;
 
-/// Bytes both ways.
+/// A byte stream in both directions.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
@@ -72,10 +71,10 @@ impl AsyncWrite for Tunnel {
 
 impl std::fmt::Debug for Tunnel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let way = match &self.0 {
+        let kind = match &self.0 {
             TunnelStream::Direct(_) => "direct",
-            TunnelStream::Through(_) => "through another stream",
+            TunnelStream::Through(_) => "through a proxy or TLS",
         };
-        f.debug_tuple("Tunnel").field(&way).finish()
+        f.debug_tuple("Tunnel").field(&kind).finish()
     }
 }

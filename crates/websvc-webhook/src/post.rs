@@ -71,7 +71,7 @@ pub async fn post(
     request.timeout = patience;
     request.connect_timeout = request.connect_timeout.min(patience);
     // Nothing in the body of an answer counts, so that nothing about it may undo the status.
-    request.wanted = BodyMode::Head;
+    request.body_mode = BodyMode::Head;
     request.headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static("identity"));
     request.redirects = RedirectPolicy::None;
     let answer = client.fetch(request).await.map_err(|error| unreachable(&error))?;

@@ -159,8 +159,8 @@ impl ClientError {
                 | FetchError::Connect { .. }
                 | FetchError::Tls { .. }
                 | FetchError::Proxy { .. }
-                | FetchError::Timeout { stage: FetchPhase::Resolve | FetchPhase::Connect, .. } => true,
-                FetchError::Timeout { stage: FetchPhase::Response | FetchPhase::Body, .. }
+                | FetchError::Timeout { phase: FetchPhase::Resolve | FetchPhase::Connect, .. } => true,
+                FetchError::Timeout { phase: FetchPhase::Response | FetchPhase::Body, .. }
                 | FetchError::Forbidden
                 | FetchError::ForbiddenScheme { .. }
                 | FetchError::ForbiddenHeader { .. }

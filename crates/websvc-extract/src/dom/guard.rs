@@ -1,7 +1,7 @@
-//! Parses HTML with bounded nesting: a filter between html5ever's tokenizer and its tree builder.
+//! Parses HTML with limited nesting: a filter between html5ever's tokenizer and its tree builder.
 //!
-//! The tree builder searches its stack of open elements for most tags, so that unbounded nesting costs quadratic time.
-//! Browsers stop nesting at 512 elements; so does this filter.
+//! The tree builder searches its stack of open elements for most tags, so unlimited nesting would take quadratic time.
+//! Browsers limit nesting to 512 elements. This filter has a limit, too.
 
 use super::sink::Sink;
 use super::tags::OpenTag;
@@ -16,40 +16,40 @@ use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Toke
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use std::cell::{Cell, RefCell};
 
-/// Depth at which the tree builder is stopped if it nests deeper than our estimate allows.
+/// Depth at which the tree builder is stopped, if it nests deeper than the estimate allows.
 const HARD_DEPTH: usize = 2 * MAX_DEPTH;
 
-/// How much the tokenizer is given at once: after each piece it is looked whether it stands in a tag without end.
+/// Size of the pieces that the tokenizer is fed with. After each piece the guard checks for an endless tag.
 const PIECE_BYTES: usize = 2 << 10;
 
-/// Parses HTML into a DOM; never fails, as browsers never do.
+/// Parses HTML into a DOM. This never fails, as in browsers.
 pub(crate) fn parse(html: &str) -> Dom {
-    // Without scripting, what is inside `<noscript>` is parsed: pages for browsers without scripts hide there.
+    // Without scripting the parser parses the content of `<noscript>`, which has the content of some pages.
     let options =
         TreeBuilderOpts { drop_doctype: true, scripting_enabled: false, ..TreeBuilderOpts::default() };
     let guard = Guard {
         builder: TreeBuilder::new(Sink::new(html.len()), options),
-        left_out: RefCell::default(),
+        skipped: RefCell::default(),
         stopped: Cell::new(false),
-        tokens: Cell::new(0),
+        token_count: Cell::new(0),
     };
     let tokenizer = Tokenizer::new(guard, Default::default());
     let queue = BufferQueue::default();
     let feed = |piece: &str| {
         queue.push_back(StrTendril::from_slice(piece));
         while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
-        tokenizer.sink.tokens.take() > 0
+        tokenizer.sink.token_count.take() > 0
     };
     feed_in_pieces(html, feed);
     tokenizer.end();
     tokenizer.sink.builder.sink.finish()
 }
 
-/// Feeds the tokenizer piece by piece, but for the ends of tags that have too many attributes. `feed` tells whether a
+/// Feeds the tokenizer piece by piece and skips the rest of tags with too many attributes. `feed` returns whether a
 /// token has ended.
 fn feed_in_pieces(html: &str, feed: impl Fn(&str) -> bool) {
     let mut rest = html;
-    // The last piece in which a token ended, and so the first in which an unfinished one may have begun.
+    // The last piece in which a token ended. An unfinished token may have begun in it.
     let mut last_piece = "";
     let mut open: Option<OpenTag> = None;
     while !rest.is_empty() {
@@ -61,48 +61,48 @@ fn feed_in_pieces(html: &str, feed: impl Fn(&str) -> bool) {
         }
         let tag = open.get_or_insert_with(|| {
             let mut tag = OpenTag::default();
-            tag.read(last_piece.as_bytes());
+            tag.feed(last_piece.as_bytes());
             tag
         });
-        tag.read(piece.as_bytes());
-        while let Some(state) = tag.too_long() {
+        tag.feed(piece.as_bytes());
+        while let Some(state) = tag.state_of_excess() {
             if feed(state.closing()) {
                 let end = state.rest_of_tag(rest.as_bytes()).unwrap_or(rest.len());
                 rest = rest.get(end..).unwrap_or_default();
                 (last_piece, open) = ("", None);
                 break;
             }
-            tag.forget(state);
+            tag.remove(state);
         }
     }
 }
 
 struct Guard {
     builder: TreeBuilder<NodeId, Sink>,
-    /// Start tags left out because of their depth, whose end tags must be left out too.
-    left_out: RefCell<Vec<LocalName>>,
+    /// Start tags that were skipped because of their depth. Their end tags must be skipped, too.
+    skipped: RefCell<Vec<LocalName>>,
     stopped: Cell<bool>,
-    /// How many tokens came since it was last asked.
-    tokens: Cell<usize>,
+    /// Number of tokens since the last piece.
+    token_count: Cell<usize>,
 }
 
 impl Guard {
-    /// Tells whether a frame is written `<iframe/>` inside `<noscript>`. Browsers with scripts read what is in there as
-    /// text; read as markup, such a frame would swallow the rest of the page.
-    fn closes_itself(&self, tag: &Tag) -> bool {
+    /// Returns whether a tag is a self-closing `<iframe/>` inside `<noscript>`. Browsers with scripts read that content
+    /// as text. Parsed as markup, such a frame would contain the rest of the page.
+    fn is_self_closing_frame(&self, tag: &Tag) -> bool {
         tag.kind == TagKind::StartTag
             && tag.self_closing
             && tag.name == html5ever::local_name!("iframe")
             && self.builder.sink.in_noscript()
     }
 
-    /// Leaves out what follows.
+    /// Skips the rest of the page.
     fn stop(&self) {
         self.stopped.set(true);
-        self.builder.sink.note_truncation();
+        self.builder.sink.set_truncated();
     }
 
-    fn admits(&self, tag: &Tag) -> bool {
+    fn accepts(&self, tag: &Tag) -> bool {
         let sink = &self.builder.sink;
         let depth = sink.depth(HARD_DEPTH);
         if depth >= HARD_DEPTH {
@@ -110,18 +110,18 @@ impl Guard {
             return false;
         }
         match tag.kind {
-            TagKind::StartTag if depth >= MAX_DEPTH && nests(&tag.name) => {
-                self.left_out.borrow_mut().push(tag.name.clone());
+            TagKind::StartTag if depth >= MAX_DEPTH && can_nest(&tag.name) => {
+                self.skipped.borrow_mut().push(tag.name.clone());
                 false
             }
             TagKind::EndTag => {
-                let mut left_out = self.left_out.borrow_mut();
-                if left_out.last() == Some(&tag.name) {
-                    left_out.pop();
+                let mut skipped = self.skipped.borrow_mut();
+                if skipped.last() == Some(&tag.name) {
+                    skipped.pop();
                     return false;
                 }
                 if depth >= MAX_DEPTH {
-                    sink.note_end(&tag.name);
+                    sink.close_element(&tag.name);
                 }
                 true
             }
@@ -131,7 +131,7 @@ impl Guard {
 }
 
 /// Returns the end tag of a frame.
-fn end_of_frame() -> Tag {
+fn iframe_end_tag() -> Tag {
     let name = html5ever::local_name!("iframe");
     Tag {
         kind: TagKind::EndTag,
@@ -142,9 +142,9 @@ fn end_of_frame() -> Tag {
     }
 }
 
-/// Tells whether elements of this name can hold elements. Those that hold raw text must reach the tree builder, which
-/// tells the tokenizer how to read them.
-fn nests(name: &LocalName) -> bool {
+/// Returns whether elements with this name can contain elements. Tags of raw text must reach the tree builder, which
+/// switches the state of the tokenizer.
+fn can_nest(name: &LocalName) -> bool {
     use html5ever::local_name;
     !super::Tag::of(name).is_void()
         && !matches!(
@@ -166,7 +166,7 @@ impl TokenSink for Guard {
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<NodeId> {
         let is_error = matches!(token, Token::ParseError(_));
-        self.tokens.set(self.tokens.get() + usize::from(!is_error));
+        self.token_count.set(self.token_count.get() + usize::from(!is_error));
         if is_error {
             return TokenSinkResult::Continue;
         }
@@ -177,14 +177,14 @@ impl TokenSink for Guard {
             return TokenSinkResult::Continue;
         }
         if let Token::TagToken(tag) = &token
-            && !self.admits(tag)
+            && !self.accepts(tag)
         {
             return TokenSinkResult::Continue;
         }
-        let closes_itself = matches!(&token, Token::TagToken(tag) if self.closes_itself(tag));
+        let is_self_closing_frame = matches!(&token, Token::TagToken(tag) if self.is_self_closing_frame(tag));
         let result = self.builder.process_token(token, line);
-        if closes_itself {
-            return self.builder.process_token(Token::TagToken(end_of_frame()), line);
+        if is_self_closing_frame {
+            return self.builder.process_token(Token::TagToken(iframe_end_tag()), line);
         }
         result
     }

@@ -1,7 +1,7 @@
-//! The compact DOM of a page: nodes in one arena, text in one buffer, ids of four bytes.
+//! The compact DOM of a page: nodes in one arena, text in one buffer, IDs of four bytes.
 //!
-//! Ours rather than a general one, because every format derives from it: a node is one flat record, nothing is
-//! reference counted, dropping it is not recursive, and its depth is bounded, so that writers may recurse.
+//! This crate has its own DOM because all formats are written from it: a node is one flat record, nothing is reference
+//! counted, dropping it is not recursive, and its depth is limited, so that writers may recurse.
 
 mod guard;
 mod repair;
@@ -17,16 +17,16 @@ pub(crate) use tag::Tag;
 use html5ever::LocalName;
 use std::ops::Range;
 
-/// A node's place in the arena.
+/// The index of a node in the arena.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(u32);
 
 impl NodeId {
-    /// The document node: always there, parent of `<html>`.
+    /// The document node, which always exists and is the parent of `<html>`.
     pub(crate) const ROOT: NodeId = NodeId(0);
     const NONE: NodeId = NodeId(u32::MAX);
 
-    /// Returns the id as an index into tables that are parallel to the arena.
+    /// Returns the ID as an index for tables that are parallel to the arena.
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
@@ -42,7 +42,7 @@ pub(crate) enum NodeKind {
     Document,
     Element(Tag),
     Text,
-    /// Comments, processing instructions: kept only as places in the tree.
+    /// A comment or processing instruction, which has no content.
     Nothing,
 }
 
@@ -54,7 +54,7 @@ struct Node {
     next: NodeId,
     first: NodeId,
     last: NodeId,
-    /// Text: a range of `Dom::text`. Element: a range of `Dom::attributes`.
+    /// For text a range of `Dom::text`, for an element a range of `Dom::attributes`.
     start: u32,
     end: u32,
     kind: NodeKind,
@@ -81,27 +81,27 @@ pub(crate) struct Dom {
     nodes: Vec<Node>,
     attributes: Vec<Attribute>,
     text: String,
-    /// The styles of the page, those for print and for browsers without scripts aside.
+    /// The styles of the page, without those for print and for browsers without scripts.
     styles: String,
-    /// The `<style>` being read, and whether it counts.
+    /// The `<style>` being parsed, and whether its text is stored.
     current_style: Option<(NodeId, bool)>,
     truncated: bool,
     quirks: bool,
 }
 
 impl Dom {
-    /// Returns what stands in the `<style>` elements of the page.
+    /// Returns the text of the `<style>` elements of the page.
     pub(crate) fn styles(&self) -> &str {
         &self.styles
     }
 
-    /// Returns the number of nodes, detached ones included.
+    /// Returns the number of nodes, including detached ones.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Tells whether a bound cut the page short.
-    pub(crate) fn truncated(&self) -> bool {
+    /// Returns whether a part of the page was skipped because of a limit.
+    pub(crate) fn is_truncated(&self) -> bool {
         self.truncated
     }
 
@@ -121,12 +121,12 @@ impl Dom {
         self.kind(id) == NodeKind::Element(tag)
     }
 
-    /// Tells whether the element is of HTML, not of SVG or MathML.
+    /// Returns whether the element is in the HTML namespace, not in SVG or MathML.
     pub(crate) fn is_html(&self, id: NodeId) -> bool {
         self.nodes[id.index()].namespace == Namespace::Html
     }
 
-    /// Returns the element's local name, `""` for other nodes.
+    /// Returns the local name of an element, `""` for other nodes.
     pub(crate) fn name(&self, id: NodeId) -> &str {
         &self.nodes[id.index()].name
     }
@@ -153,7 +153,7 @@ impl Dom {
         if node.kind == NodeKind::Text { &self.text[node.start as usize..node.end as usize] } else { "" }
     }
 
-    /// Returns the value of an attribute, given its lower-case name.
+    /// Returns the value of an attribute by its lower-case name.
     pub(crate) fn attribute(&self, id: NodeId, name: &str) -> Option<&str> {
         self.raw_attributes(id).iter().find(|a| &*a.name == name).map(|a| self.value(a))
     }
@@ -163,7 +163,7 @@ impl Dom {
         self.raw_attributes(id).iter().map(|a| (&*a.name, self.value(a)))
     }
 
-    /// Returns all attributes of an element with their names as atoms, which compare as numbers.
+    /// Returns all attributes of an element with their names as atoms, which are compared as numbers.
     pub(crate) fn named_attributes(&self, id: NodeId) -> impl Iterator<Item = (&LocalName, &str)> {
         self.raw_attributes(id).iter().map(|a| (&a.name, self.value(a)))
     }
@@ -190,12 +190,12 @@ impl Dom {
         std::iter::successors(self.parent(id), |&node| self.parent(node))
     }
 
-    /// Walks a subtree in document order, `top` first.
+    /// Iterates over a subtree in document order, `top` first.
     pub(crate) fn descendants(&self, top: NodeId) -> Descendants<'_> {
         Descendants { dom: self, top, next: Some(top) }
     }
 
-    /// Returns the node after `id` and all its descendants in document order, within `top`.
+    /// Returns the next node in document order that is not a descendant of `id`, within `top`.
     pub(crate) fn after(&self, id: NodeId, top: NodeId) -> Option<NodeId> {
         let mut node = id;
         while node != top {
@@ -207,7 +207,7 @@ impl Dom {
         None
     }
 
-    /// Returns the first element of a tag in the page.
+    /// Returns the first element of the page with this tag.
     pub(crate) fn first_element(&self, tag: Tag) -> Option<NodeId> {
         self.descendants(NodeId::ROOT).find(|&id| self.is(id, tag))
     }
@@ -218,7 +218,7 @@ impl Dom {
     }
 }
 
-/// A walk over a subtree in document order that can skip what is below a node.
+/// An iterator over a subtree in document order that can skip the descendants of a node.
 pub(crate) struct Descendants<'a> {
     dom: &'a Dom,
     top: NodeId,
@@ -226,7 +226,7 @@ pub(crate) struct Descendants<'a> {
 }
 
 impl Descendants<'_> {
-    /// Leaves out the descendants of the node returned last.
+    /// Skips the descendants of `last`, the node that was returned last.
     pub(crate) fn skip_children(&mut self, last: NodeId) {
         self.next = self.dom.after(last, self.top);
     }

@@ -1,4 +1,4 @@
-//! CSS selectors over the DOM, by the `selectors` crate.
+//! Matches CSS selectors against the DOM with the `selectors` crate.
 
 use super::{Dom, Namespace, NodeId, NodeKind};
 use crate::limits::MAX_SIBLING_STEPS;
@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::fmt;
 use websvc_selector::{Css, CssString, Dialect, PseudoClass, PseudoElement, Selector, SelectorError};
 
-/// Selectors that were parsed; each entry is one selector list as the caller wrote it.
+/// Parsed selectors. Each entry is one selector list as the caller wrote it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SelectorSet(Vec<Selector>);
 
@@ -28,8 +28,8 @@ impl SelectorSet {
         self.0.is_empty()
     }
 
-    /// Returns the elements of `top`'s subtree that match any selector, in document order, and whether these are all: on
-    /// a page of very many siblings some selectors cost too much.
+    /// Returns the elements of `top`'s subtree that match any selector, in document order, and whether the whole
+    /// subtree was searched: on a page with very many siblings some selectors cost too much.
     pub(crate) fn matches(&self, dom: &Dom, top: NodeId) -> (Vec<NodeId>, MatchScope) {
         if self.is_empty() {
             return (Vec::new(), MatchScope::All);
@@ -47,8 +47,8 @@ impl SelectorSet {
         );
         let elements = dom.descendants(top).filter(|&id| matches!(dom.kind(id), NodeKind::Element(_)));
         let matching = elements.take_while(|_| steps.get() > 0).filter(|&id| {
-            self.0.iter().any(|one| {
-                matches_selector_list(one.list(), SelectorElement { dom, id, steps }, &mut context)
+            self.0.iter().any(|selector| {
+                matches_selector_list(selector.list(), SelectorElement { dom, id, steps }, &mut context)
             })
         });
         let found = matching.collect();
@@ -56,19 +56,19 @@ impl SelectorSet {
     }
 }
 
-/// How much of a page was looked at.
+/// The part of a page in which matches were searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MatchScope {
     All,
     Beginning,
 }
 
-/// An element with its tree, as `selectors` wants it.
+/// An element with its tree, as required by `selectors`.
 #[derive(Clone, Copy)]
 struct SelectorElement<'a> {
     dom: &'a Dom,
     id: NodeId,
-    /// How many steps between siblings are left.
+    /// Number of remaining steps between siblings.
     steps: &'a Cell<u32>,
 }
 
@@ -83,11 +83,11 @@ impl SelectorElement<'_> {
         SelectorElement { id, ..self }
     }
 
-    /// Returns the first element of a row of siblings.
+    /// Returns the first element of an iterator of siblings.
     fn first_of(self, siblings: impl Iterator<Item = NodeId>) -> Option<Self> {
         for id in siblings {
             self.steps.set(self.steps.get().saturating_sub(1));
-            // Even one element may cost too much: `a ~ b ~ c` begins again at every `b`.
+            // Even one element may cost too much: `a ~ b ~ c` starts again at each `b`.
             if self.steps.get() == 0 {
                 return None;
             }
@@ -131,13 +131,13 @@ impl Element for SelectorElement<'_> {
     }
 
     fn prev_sibling_element(&self) -> Option<Self> {
-        let before = |&id: &NodeId| self.dom.previous_sibling(id);
-        self.first_of(std::iter::successors(self.dom.previous_sibling(self.id), before))
+        let previous = |&id: &NodeId| self.dom.previous_sibling(id);
+        self.first_of(std::iter::successors(self.dom.previous_sibling(self.id), previous))
     }
 
     fn next_sibling_element(&self) -> Option<Self> {
-        let behind = |&id: &NodeId| self.dom.next_sibling(id);
-        self.first_of(std::iter::successors(self.dom.next_sibling(self.id), behind))
+        let next = |&id: &NodeId| self.dom.next_sibling(id);
+        self.first_of(std::iter::successors(self.dom.next_sibling(self.id), next))
     }
 
     fn first_element_child(&self) -> Option<Self> {
@@ -170,7 +170,7 @@ impl Element for SelectorElement<'_> {
     }
 
     fn match_non_ts_pseudo_class(&self, _class: &PseudoClass, _context: &mut MatchingContext<Css>) -> bool {
-        // Pages are read in the dialect that has no states.
+        // Pages use the dialect without states.
         false
     }
 

@@ -10,15 +10,15 @@ use html5ever::{LocalName, Namespace as NamespaceUrl, QualName, local_name, ns};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
-/// The receiving end of html5ever.
+/// The tree sink of html5ever.
 pub(super) struct Sink {
     dom: RefCell<Dom>,
-    /// The parent of the node appended last: in effect the current node of the tree builder.
+    /// The parent of the node that was appended last: in effect the current node of the tree builder.
     current: Cell<NodeId>,
     text_budget: usize,
 }
 
-/// The name of an element, owned, because the DOM sits behind a `RefCell`.
+/// The name of an element, owned because the DOM is inside a `RefCell`.
 #[derive(Debug)]
 pub(super) struct Name(NamespaceUrl, LocalName);
 
@@ -45,31 +45,31 @@ impl Sink {
             quirks: false,
         };
         dom.push(NodeKind::Document, local_name!(""), Namespace::Html, 0..0);
-        // Misnested formatting elements are cloned with their attributes, which could multiply the input.
+        // Misnested formatting elements are cloned with their attributes, which could multiply the size of the input.
         let text_budget = source_bytes.saturating_mul(2).saturating_add(1 << 20);
         Sink { dom: RefCell::new(dom), current: Cell::new(NodeId::ROOT), text_budget }
     }
 
-    /// Returns the number of nodes made so far.
+    /// Returns the number of nodes so far.
     pub(super) fn node_count(&self) -> usize {
         self.dom.borrow().len()
     }
 
-    /// Returns how deep the next node would be, counting up to `limit`.
+    /// Returns the depth of the next node, counted up to `limit`.
     pub(super) fn depth(&self, limit: usize) -> usize {
         let dom = self.dom.borrow();
         dom.ancestors(self.current.get()).take(limit).count() + 1
     }
 
-    /// Tells whether the next node will be inside `<noscript>`.
+    /// Returns whether the next node will be inside `<noscript>`.
     pub(super) fn in_noscript(&self) -> bool {
         let dom = self.dom.borrow();
         let current = self.current.get();
         std::iter::once(current).chain(dom.ancestors(current)).take(8).any(|id| dom.is(id, Tag::Noscript))
     }
 
-    /// Notes that an end tag closes the nearest open element of that name, if there is one.
-    pub(super) fn note_end(&self, name: &LocalName) {
+    /// Handles an end tag: it closes the nearest open element with that name, if there is one.
+    pub(super) fn close_element(&self, name: &LocalName) {
         let dom = self.dom.borrow();
         let open = std::iter::once(self.current.get()).chain(dom.ancestors(self.current.get()));
         let closed = open.into_iter().find(|&id| dom.nodes[id.index()].name == *name);
@@ -78,8 +78,8 @@ impl Sink {
         }
     }
 
-    /// Notes that a bound cuts the page short.
-    pub(super) fn note_truncation(&self) {
+    /// Records that a part of the page is skipped because of a limit.
+    pub(super) fn set_truncated(&self) {
         self.dom.borrow_mut().truncated = true;
     }
 }
@@ -229,8 +229,8 @@ impl Dom {
         id
     }
 
-    /// Tells whether an element holds a program or styles, often most of a page and never looked at. Scripts with a
-    /// type of their own hold data.
+    /// Returns whether an element contains a program or styles, which are often most of a page and never read. Scripts
+    /// with another type contain data.
     fn is_program(&self, id: NodeId) -> bool {
         match self.kind(id) {
             NodeKind::Element(Tag::Style) => true,
@@ -241,25 +241,25 @@ impl Dom {
         }
     }
 
-    /// Keeps the text of a `<style>` that is for a screen and for browsers with scripts.
+    /// Stores the text of a `<style>` that is for screens and for browsers with scripts.
     fn insert_style(&mut self, text: &str, style: NodeId) {
-        // The text comes in many pieces.
-        let counts = match self.current_style {
-            Some((known, counts)) if known == style => counts,
-            _ => self.is_style_for_readers(style),
+        // The text arrives in many pieces.
+        let is_stored = match self.current_style {
+            Some((current, is_stored)) if current == style => is_stored,
+            _ => self.is_screen_style(style),
         };
-        let counts = counts && self.styles.len() + text.len() <= MAX_STYLE_BYTES;
-        self.current_style = Some((style, counts));
-        if counts {
+        let is_stored = is_stored && self.styles.len() + text.len() <= MAX_STYLE_BYTES;
+        self.current_style = Some((style, is_stored));
+        if is_stored {
             self.styles.push_str(text);
         }
     }
 
-    fn is_style_for_readers(&self, style: NodeId) -> bool {
+    fn is_screen_style(&self, style: NodeId) -> bool {
         let media = self.attribute(style, "media").unwrap_or("all");
-        let other = media.contains('(') || !(media.contains("all") || media.contains("screen"));
-        let unseen = |above| matches!(self.tag(above), Some(Tag::Noscript | Tag::Template | Tag::Svg));
-        !other && !self.ancestors(style).any(unseen)
+        let is_other_media = media.contains('(') || !(media.contains("all") || media.contains("screen"));
+        let is_inert = |above| matches!(self.tag(above), Some(Tag::Noscript | Tag::Template | Tag::Svg));
+        !is_other_media && !self.ancestors(style).any(is_inert)
     }
 
     fn push_attributes(
@@ -285,13 +285,13 @@ impl Dom {
     fn add_missing_attributes(&mut self, id: NodeId, new: Vec<html5ever::Attribute>, text_budget: usize) {
         let missing: Vec<_> =
             new.into_iter().filter(|a| self.attribute(id, &a.name.local).is_none()).collect();
-        // The old ones are copied: a page that adds one after the other must not make that many copies.
+        // The old attributes are copied. A page that adds one after the other must not cause many copies.
         let (old, new) = (self.value_range(id).len(), missing.len());
         let is_full = self.attributes.len() + old + new > MAX_ATTRIBUTES_OF_PAGE;
         if missing.is_empty() || old + new > MAX_ATTRIBUTES || is_full {
             return;
         }
-        // Attributes of one element lie together: the old ones move to the end, before the new.
+        // Attributes of one element are contiguous: the old ones are copied to the end, before the new ones.
         let old = self.attributes[self.value_range(id)].to_vec();
         let start = self.attributes.len();
         self.attributes.extend(old);
@@ -308,7 +308,7 @@ impl Dom {
         let start = self.text.len();
         self.text.push_str(text);
         let end = self.text.len();
-        // Merged only where that costs no copy; neighbouring text nodes are read as one anyway.
+        // Nodes are merged only without a copy. Adjacent text nodes are read as one anyway.
         if let Some(last) = previous.some() {
             let node = &mut self.nodes[last.index()];
             if node.kind == NodeKind::Text && node.end as usize == start {
@@ -320,7 +320,7 @@ impl Dom {
         self.insert(id, parent, before);
     }
 
-    /// Puts a node under `parent`, before `before` or last, taking it away from where it was.
+    /// Moves a node to `parent`, before `before`, or to the end if that is [`NodeId::NONE`].
     pub(super) fn insert(&mut self, id: NodeId, parent: NodeId, before: NodeId) {
         self.detach(id);
         let previous = match before.some() {
@@ -354,7 +354,7 @@ impl Dom {
         }
     }
 
-    /// Makes everything nested deeper than `max_depth` a direct child of its ancestor at that depth.
+    /// Makes all nodes below `max_depth` direct children of their ancestor at that depth.
     fn flatten(&mut self, max_depth: usize) {
         let (mut node, mut depth) = (NodeId::ROOT, 0);
         loop {
@@ -397,7 +397,7 @@ fn without_comments(styles: &str) -> String {
     out
 }
 
-/// Offsets fit: text and attributes are bounded by a small multiple of the input, which callers bound.
+/// Converts an offset. Text and attributes are limited to a small multiple of the input, which callers limit.
 fn offset(position: usize) -> u32 {
     u32::try_from(position).expect("a page is smaller than 4 GiB")
 }

@@ -1,10 +1,10 @@
-//! The elements this crate has rules for, as a one-byte name that a `match` turns into a jump table.
+//! The elements that this crate has rules for, as one-byte names that a `match` compiles to a jump table.
 
 use html5ever::{LocalName, local_name};
 
 macro_rules! tags {
     ($($variant:ident $name:tt,)*) => {
-        /// An element's name; `Other` for those no rule mentions.
+        /// The name of an element; `Other` for names without rules.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub(crate) enum Tag { $($variant,)* Other }
 
@@ -54,7 +54,7 @@ impl Tag {
         })
     }
 
-    /// Tells whether browsers lay the element out as a block by default.
+    /// Returns whether browsers display the element as a block by default.
     pub(crate) fn is_block(self) -> bool {
         use Tag::*;
         matches!(
@@ -112,7 +112,7 @@ impl Tag {
         )
     }
 
-    /// Tells whether the element has no content in HTML (`<br>`, `<img>`, ...).
+    /// Returns whether the element has no content in HTML (`<br>`, `<img>`, ...).
     pub(crate) fn is_void(self) -> bool {
         use Tag::*;
         matches!(
@@ -121,7 +121,7 @@ impl Tag {
         )
     }
 
-    /// Tells whether nothing inside the element is ever shown as text.
+    /// Returns whether browsers never show the content of the element as text.
     pub(crate) fn is_invisible(self) -> bool {
         use Tag::*;
         matches!(

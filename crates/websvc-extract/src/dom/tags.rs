@@ -1,14 +1,14 @@
-//! Watches for tags of more attributes than an element may have, while the tokenizer is still inside of them.
+//! Detects tags with too many attributes before the tokenizer has finished them.
 //!
-//! The tokenizer compares every attribute with all before it and cannot be told to stop, so that one tag of a million
-//! attributes would keep it busy for hours. Between two pieces of the source it tells at least whether a token has
-//! ended. While none has, it stands in a tag, or in a comment: the source since the last token is then read here, as
-//! the tokenizer would read a tag, from every place where one may begin. What seems to be a tag of too many attributes is
-//! ended: if that ends a token, it was one, and what is left of it is passed over.
+//! The tokenizer compares each attribute with all before it and cannot be stopped, so one tag with a million attributes
+//! would keep it busy for hours. But after each piece of the source it reports whether a token has ended. While none
+//! has ended, it is in a tag or in a comment. Then this module parses the source since the last token, as the tokenizer
+//! parses a tag, from each position where a tag may begin. If a possible tag has too many attributes, the guard feeds
+//! the characters that would close it. If a token ends, it was a tag, and the rest of it is skipped.
 
 use crate::limits::MAX_ATTRIBUTES;
 
-/// State of the tag tokenizer (HTML standard, section "Tokenization").
+/// A state of the tokenizer inside a tag (HTML standard, section "Tokenization").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Name,
@@ -24,7 +24,7 @@ pub(super) enum State {
 const STATES: usize = 8;
 
 impl State {
-    /// Returns what ends a tag from here.
+    /// Returns the characters that close a tag in this state.
     pub(super) fn closing(self) -> &'static str {
         match self {
             State::DoubleQuoted => "\">",
@@ -38,7 +38,7 @@ impl State {
         }
     }
 
-    /// Returns how much of `rest` belongs to a tag that stands here; nothing when it does not end.
+    /// Returns the length of the rest of a tag in this state, `None` if it does not end in `rest`.
     pub(super) fn rest_of_tag(mut self, rest: &[u8]) -> Option<usize> {
         let end = rest.iter().position(|&byte| match self.next(byte) {
             Some(next) => {
@@ -50,7 +50,7 @@ impl State {
         end.map(|end| end + 1)
     }
 
-    /// Returns the state behind a byte, `None` behind the end of the tag.
+    /// Returns the state after a byte, `None` after the end of the tag.
     fn next(self, byte: u8) -> Option<State> {
         use State::*;
         let is_space = matches!(byte, b' ' | b'\n' | b'\t' | b'\r' | b'\x0c');
@@ -72,16 +72,16 @@ impl State {
     }
 }
 
-/// Tag that the tokenizer has not completed.
+/// The tags that the tokenizer may be in and has not finished.
 #[derive(Debug, Default)]
 pub(super) struct OpenTag {
-    /// For every state the most attributes of the tags that may stand in it.
+    /// For each state the maximum number of attributes of the tags that may be in it.
     attributes: [Option<usize>; STATES],
     last: u8,
     before_last: u8,
 }
 
-/// Every state, in the order of their numbers.
+/// All states, in the order of their numbers.
 const ALL: [State; STATES] = [
     State::Name,
     State::BeforeAttribute,
@@ -94,39 +94,39 @@ const ALL: [State; STATES] = [
 ];
 
 impl OpenTag {
-    /// Reads on.
-    pub(super) fn read(&mut self, source: &[u8]) {
+    /// Parses the next bytes of the source.
+    pub(super) fn feed(&mut self, source: &[u8]) {
         for &byte in source {
-            let mut behind = [None; STATES];
+            let mut next_attributes = [None; STATES];
             for state in ALL {
                 let Some(count) = self.attributes[state as usize] else { continue };
                 let Some(next) = state.next(byte) else { continue };
                 let begins = next == State::Attribute && state != State::Attribute;
-                let slot: &mut Option<usize> = &mut behind[next as usize];
+                let slot: &mut Option<usize> = &mut next_attributes[next as usize];
                 *slot = (*slot).max(Some(count + usize::from(begins)));
             }
             let opens = self.last == b'<' || (self.last == b'/' && self.before_last == b'<');
             if opens && byte.is_ascii_alphabetic() {
-                behind[State::Name as usize] = behind[State::Name as usize].max(Some(0));
+                next_attributes[State::Name as usize] = next_attributes[State::Name as usize].max(Some(0));
             }
-            self.attributes = behind;
+            self.attributes = next_attributes;
             (self.before_last, self.last) = (self.last, byte);
         }
     }
 
-    /// Returns where a tag stands that has more attributes than an element may have.
-    pub(super) fn too_long(&self) -> Option<State> {
+    /// Returns the state of a tag that has more attributes than an element may have.
+    pub(super) fn state_of_excess(&self) -> Option<State> {
         self.longest().filter(|(count, _)| *count > MAX_ATTRIBUTES).map(|(_, state)| state)
     }
 
-    /// Forgets the tags that stand there: they are none.
-    pub(super) fn forget(&mut self, state: State) {
+    /// Removes the tags in a state: they turned out not to be tags.
+    pub(super) fn remove(&mut self, state: State) {
         self.attributes[state as usize] = None;
     }
 
     fn longest(&self) -> Option<(usize, State)> {
-        let known = ALL.into_iter().filter_map(|state| Some((self.attributes[state as usize]?, state)));
-        known.max_by_key(|(count, _)| *count)
+        let counts = ALL.into_iter().filter_map(|state| Some((self.attributes[state as usize]?, state)));
+        counts.max_by_key(|(count, _)| *count)
     }
 }
 
@@ -137,12 +137,12 @@ mod tests {
     #[track_caller]
     fn check(source: &str, expected: Option<usize>) {
         let mut tag = OpenTag::default();
-        tag.read(source.as_bytes());
+        tag.feed(source.as_bytes());
         assert_eq!(tag.longest().map(|(count, _)| count), expected, "{source}");
     }
 
     #[test]
-    fn attributes_of_an_open_tag_are_counted_as_the_tokenizer_does() {
+    fn attributes_of_open_tag_are_counted_like_the_tokenizer() {
         check("<p a b=c d='e f' g=\"h > i\" /j", Some(5));
         check("</p a\nb\tc = d e", Some(4));
         check("<p a b>", None);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_tag_is_behind_its_quoted_values() {
+    fn tag_end_in_quoted_value_is_ignored() {
         assert_eq!(State::DoubleQuoted.rest_of_tag(b"x > y\" d>z"), Some(9));
         assert_eq!(State::DoubleQuoted.rest_of_tag(b"x > y"), None);
         assert_eq!(State::Attribute.rest_of_tag(b">"), Some(1));

@@ -2,167 +2,171 @@
 
 use crate::text::starts_with_ignore_case;
 
-/// Farther to the left or the top than this, in pixels, nothing is seen; menus slide in from nearer.
+/// Offset in pixels beyond which an element is off screen. Menus slide in from nearer positions.
 const OFF_SCREEN: f32 = -500.0;
 
-/// Lengths up to this, in pixels, show nothing.
-const NOTHING: f32 = 1.0;
+/// Lengths up to this number of pixels show nothing.
+const INVISIBLE_LENGTH: f32 = 1.0;
 
-/// The statements of one style; `None` where it says nothing.
+/// Effects of a style on visibility. `None` for a property that the style does not set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct StyleDeclarations {
-    /// `display`: whether it is `none`.
-    pub(super) undisplayed: Option<bool>,
-    /// `visibility`: whether it hides.
-    pub(super) invisible: Option<bool>,
+    /// True if `display` is `none`.
+    pub(super) display_none: Option<bool>,
+    /// True if `visibility` hides the element.
+    pub(super) visibility_hidden: Option<bool>,
     /// True if the element is transparent, off screen, clipped to nothing, or has the color of its background.
     pub(super) unseen: Option<bool>,
     /// True if the element is collapsed to zero size, as expandable content is.
-    pub(super) folded: bool,
-    /// True if text directly in the element has size zero; child elements may have a size of their own.
-    pub(super) tiny: bool,
+    pub(super) collapsed: bool,
+    /// True if text directly in the element has size zero. Child elements may have a size of their own.
+    pub(super) zero_size: bool,
 }
 
 impl StyleDeclarations {
-    /// Tells whether it says anything at all.
-    pub(super) fn is_silent(self) -> bool {
+    /// Returns whether the style has no declaration that affects visibility.
+    pub(super) fn is_empty(self) -> bool {
         self == StyleDeclarations::default()
     }
 
-    /// Tells whether it says something by which the element does not show.
+    /// Returns whether a declaration hides the element.
     pub(super) fn hides(self) -> bool {
-        [self.undisplayed, self.invisible, self.unseen].contains(&Some(true)) || self.folded || self.tiny
+        [self.display_none, self.visibility_hidden, self.unseen].contains(&Some(true))
+            || self.collapsed
+            || self.zero_size
     }
 
-    /// Tells whether it says that the element shows.
+    /// Returns whether a declaration shows the element.
     pub(super) fn shows(self) -> bool {
-        [self.undisplayed, self.invisible, self.unseen].contains(&Some(false))
+        [self.display_none, self.visibility_hidden, self.unseen].contains(&Some(false))
     }
 
-    /// Returns what holds when `weaker` is said, too.
-    pub(super) fn over(self, weaker: StyleDeclarations) -> StyleDeclarations {
+    /// Returns the declarations of both styles. Those of `self` override those of `weaker`.
+    pub(super) fn overriding(self, weaker: StyleDeclarations) -> StyleDeclarations {
         StyleDeclarations {
-            undisplayed: self.undisplayed.or(weaker.undisplayed),
-            invisible: self.invisible.or(weaker.invisible),
+            display_none: self.display_none.or(weaker.display_none),
+            visibility_hidden: self.visibility_hidden.or(weaker.visibility_hidden),
             unseen: self.unseen.or(weaker.unseen),
-            folded: self.folded || weaker.folded,
-            tiny: self.tiny || weaker.tiny,
+            collapsed: self.collapsed || weaker.collapsed,
+            zero_size: self.zero_size || weaker.zero_size,
         }
     }
 
-    /// Reads declarations as they stand in a `style` attribute or between the braces of a rule.
+    /// Parses the declarations of a `style` attribute or of a rule.
     pub(super) fn read(declarations: &str) -> StyleDeclarations {
-        let mut seen = DeclarationState::default();
+        let mut state = DeclarationState::default();
         for declaration in declarations.split(';') {
             if let Some((property, value)) = declaration.split_once(':') {
-                seen.declare(property.trim(), bare(value));
+                state.declare(property.trim(), without_important(value));
             }
         }
-        seen.look()
+        state.finish()
     }
 }
 
-/// Returns a value without white space around it and without `!important`.
-fn bare(value: &str) -> &str {
+/// Returns a value without surrounding white space and without `!important`.
+fn without_important(value: &str) -> &str {
     let value = value.trim();
     value.split_once('!').map_or(value, |(value, _)| value.trim_end())
 }
 
-/// Relevant values of the declarations read so far.
+/// Values of the declarations that were parsed so far.
 #[derive(Debug, Default)]
 struct DeclarationState<'a> {
-    look: StyleDeclarations,
+    style: StyleDeclarations,
     opacity: Option<f32>,
     /// True if the element is animated, so that transparent or small is only its initial state.
-    moves: bool,
-    positioned: bool,
-    away: bool,
-    indented: bool,
+    is_animated: bool,
+    is_positioned: bool,
+    is_off_screen: bool,
+    is_far_indented: bool,
     clipped: bool,
-    cut: bool,
+    has_empty_clip_path: bool,
     overflow_hidden: bool,
-    small: bool,
+    has_zero_length: bool,
     color: Option<&'a str>,
     background: Option<&'a str>,
-    /// True if the background shows through the letters.
-    through: bool,
+    /// True if the background is visible only inside the letters.
+    clips_background_to_text: bool,
 }
 
 impl<'a> DeclarationState<'a> {
     fn declare(&mut self, property: &str, value: &'a str) {
         let is = |name: &str| property.eq_ignore_ascii_case(name);
-        let says = |word: &str| value.eq_ignore_ascii_case(word);
+        let is_value = |word: &str| value.eq_ignore_ascii_case(word);
         match property.bytes().next().map(|first| first.to_ascii_lowercase()) {
-            Some(b'd') if is("display") => self.look.undisplayed = Some(says("none")),
+            Some(b'd') if is("display") => self.style.display_none = Some(is_value("none")),
             Some(b'v') if is("visibility") => {
-                self.look.invisible = Some(says("hidden") || says("collapse"));
+                self.style.visibility_hidden = Some(is_value("hidden") || is_value("collapse"));
             }
             Some(b'o') if is("opacity") => self.opacity = number(value).map(|(opacity, _)| opacity),
             Some(b'o') if is("overflow") || is("overflow-x") || is("overflow-y") => {
-                self.overflow_hidden |= says("hidden") || says("clip");
+                self.overflow_hidden |= is_value("hidden") || is_value("clip");
             }
-            Some(b'p') if is("position") => self.positioned = says("absolute") || says("fixed"),
+            Some(b'p') if is("position") => self.is_positioned = is_value("absolute") || is_value("fixed"),
             Some(b'l' | b't' | b'r' | b'b') if is("left") || is("top") || is("right") || is("bottom") => {
-                self.away |= is_far(value);
+                self.is_off_screen |= is_far(value);
             }
-            Some(b'm') if is("margin-left") || is("margin-top") => self.indented |= is_far(value),
-            Some(b't') if is("text-indent") => self.indented |= is_far(value),
+            Some(b'm') if is("margin-left") || is("margin-top") => self.is_far_indented |= is_far(value),
+            Some(b't') if is("text-indent") => self.is_far_indented |= is_far(value),
             Some(b't') if is("transform") => match value.find("-") {
                 Some(minus) if starts_with_ignore_case(value, "translate") && is_far(&value[minus..]) => {
-                    self.indented = true;
+                    self.is_far_indented = true;
                 }
-                _ => self.moves |= !says("none"),
+                _ => self.is_animated |= !is_value("none"),
             },
-            Some(b't') if is("transition") => self.moves = true,
-            Some(b'a') if is("animation") || is("animation-name") => self.moves = true,
-            Some(b'w') if is("will-change") => self.moves = true,
+            Some(b't') if is("transition") => self.is_animated = true,
+            Some(b'a') if is("animation") || is("animation-name") => self.is_animated = true,
+            Some(b'w') if is("will-change") => self.is_animated = true,
             Some(b'c') if is("clip") => self.clipped = is_empty_rectangle(value),
-            Some(b'c') if is("clip-path") => self.cut = is_empty_path(value),
+            Some(b'c') if is("clip-path") => self.has_empty_clip_path = is_empty_path(value),
             Some(b'w' | b'h' | b'm')
                 if is("width") || is("height") || is("max-width") || is("max-height") =>
             {
-                self.small |= pixels(value).is_some_and(|length| (0.0..=NOTHING).contains(&length));
+                self.has_zero_length |=
+                    pixels(value).is_some_and(|length| (0.0..=INVISIBLE_LENGTH).contains(&length));
             }
             Some(b'f') if is("font-size") => {
-                self.look.tiny = pixels(value).is_some_and(|size| (0.0..=NOTHING).contains(&size));
+                self.style.zero_size =
+                    pixels(value).is_some_and(|size| (0.0..=INVISIBLE_LENGTH).contains(&size));
             }
             Some(b'c') if is("color") => self.color = Some(value),
             Some(b'b') if is("background") || is("background-color") => self.background = Some(value),
             Some(b'b' | b'-') if is("background-clip") || is("-webkit-background-clip") => {
-                self.through |= says("text");
+                self.clips_background_to_text |= is_value("text");
             }
             _ => {}
         }
     }
 
-    fn look(&self) -> StyleDeclarations {
-        let mut look = self.look;
-        let transparent = self.opacity.is_some_and(|opacity| opacity < 0.02);
-        let tricks = [
-            transparent && !self.moves,
-            self.positioned && (self.away || self.clipped),
-            self.indented,
-            self.cut && !self.moves,
-            !self.through && is_unreadable(self.color, self.background),
+    fn finish(&self) -> StyleDeclarations {
+        let mut style = self.style;
+        let is_transparent = self.opacity.is_some_and(|opacity| opacity < 0.02);
+        let hiding_tricks = [
+            is_transparent && !self.is_animated,
+            self.is_positioned && (self.is_off_screen || self.clipped),
+            self.is_far_indented,
+            self.has_empty_clip_path && !self.is_animated,
+            !self.clips_background_to_text && is_unreadable(self.color, self.background),
         ];
-        if tricks.contains(&true) {
-            look.unseen = Some(true);
+        if hiding_tricks.contains(&true) {
+            style.unseen = Some(true);
         } else if self.opacity.is_some_and(|opacity| opacity >= 0.02) {
-            look.unseen = Some(false);
+            style.unseen = Some(false);
         }
-        look.folded = self.small && self.overflow_hidden;
-        look
+        style.collapsed = self.has_zero_length && self.overflow_hidden;
+        style
     }
 }
 
-/// Reads the number a value begins with, and what follows it.
+/// Splits a value into the number that it begins with, and the rest.
 fn number(value: &str) -> Option<(f32, &str)> {
     let end = value.bytes().position(|b| !(b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+')));
     let (number, unit) = value.split_at(end.unwrap_or(value.len()));
     Some((number.parse().ok()?, unit.trim_start()))
 }
 
-/// Returns a length in pixels, roughly; `None` for lengths that depend on what is around.
+/// Returns a length in pixels, roughly. `None` for lengths that depend on other elements.
 fn pixels(value: &str) -> Option<f32> {
     let (number, unit) = number(value)?;
     let unit = unit.get(..3).unwrap_or(unit).to_ascii_lowercase();
@@ -177,35 +181,36 @@ fn pixels(value: &str) -> Option<f32> {
     }
 }
 
-/// Tells whether an offset moves something off the screen. One of the width of the screen does so with menus, too.
+/// Returns whether an offset moves an element off the screen. An offset of one screen width is not enough: menus have
+/// it, too.
 fn is_far(value: &str) -> bool {
-    let far = |(number, unit): (f32, &str)| unit.starts_with(['%', 'v']) && number <= OFF_SCREEN;
-    pixels(value).is_some_and(|length| length <= OFF_SCREEN) || number(value).is_some_and(far)
+    let is_far_relative = |(number, unit): (f32, &str)| unit.starts_with(['%', 'v']) && number <= OFF_SCREEN;
+    pixels(value).is_some_and(|length| length <= OFF_SCREEN) || number(value).is_some_and(is_far_relative)
 }
 
-/// Tells whether a `clip` leaves nothing: `rect(0, 0, 0, 0)` and the like.
+/// Returns whether a `clip` leaves nothing: `rect(0, 0, 0, 0)` and similar.
 fn is_empty_rectangle(value: &str) -> bool {
-    let Some(inside) = inside(value, "rect") else { return false };
+    let Some(arguments) = function_arguments(value, "rect") else { return false };
     let sides: Vec<Option<f32>> =
-        inside.split([',', ' ']).filter(|side| !side.is_empty()).map(pixels).collect();
+        arguments.split([',', ' ']).filter(|side| !side.is_empty()).map(pixels).collect();
     let [Some(top), Some(right), Some(bottom), Some(left)] = sides[..] else { return false };
-    right - left <= NOTHING || bottom - top <= NOTHING
+    right - left <= INVISIBLE_LENGTH || bottom - top <= INVISIBLE_LENGTH
 }
 
-/// Tells whether a `clip-path` leaves nothing.
+/// Returns whether a `clip-path` leaves nothing.
 fn is_empty_path(value: &str) -> bool {
-    if let Some(inside) = inside(value, "inset") {
-        return number(inside).is_some_and(|(inset, unit)| unit.starts_with('%') && inset >= 50.0);
+    if let Some(arguments) = function_arguments(value, "inset") {
+        return number(arguments).is_some_and(|(inset, unit)| unit.starts_with('%') && inset >= 50.0);
     }
-    inside(value, "circle").is_some_and(|inside| pixels(inside) == Some(0.0))
+    function_arguments(value, "circle").is_some_and(|arguments| pixels(arguments) == Some(0.0))
 }
 
-fn inside<'a>(value: &'a str, function: &str) -> Option<&'a str> {
+fn function_arguments<'a>(value: &'a str, function: &str) -> Option<&'a str> {
     let rest = starts_with_ignore_case(value, function).then(|| value[function.len()..].trim_start())?;
     Some(rest.strip_prefix('(')?.split(')').next()?.trim())
 }
 
-/// Tells whether letters have no colour, or that of what they stand on.
+/// Returns whether text is transparent, or has the color of its background.
 fn is_unreadable(color: Option<&str>, background: Option<&str>) -> bool {
     let Some(color) = color.and_then(rgb) else { return false };
     match background {
@@ -215,25 +220,27 @@ fn is_unreadable(color: Option<&str>, background: Option<&str>) -> bool {
     }
 }
 
-/// Reads a colour as red, green, blue and whether it covers; the ones with names that texts are hidden with.
+/// Parses a color to red, green, blue and opacity (0 or 255). Of the named colors only those are known that hidden
+/// texts use.
 fn rgb(value: &str) -> Option<[u8; 4]> {
     let value = value.trim().to_ascii_lowercase();
     let hex = |digits: &str| u8::from_str_radix(digits, 16).ok();
     if let Some(digits) = value.strip_prefix('#').filter(|digits| digits.is_ascii()) {
-        let wide = |at: usize| hex(&digits[at..=at]).map(|digit| digit * 17);
+        let short_digit = |at: usize| hex(&digits[at..=at]).map(|digit| digit * 17);
         return match digits.len() {
-            3 => Some([wide(0)?, wide(1)?, wide(2)?, 255]),
+            3 => Some([short_digit(0)?, short_digit(1)?, short_digit(2)?, 255]),
             6 => Some([hex(&digits[..2])?, hex(&digits[2..4])?, hex(&digits[4..])?, 255]),
             8 => Some([hex(&digits[..2])?, hex(&digits[2..4])?, hex(&digits[4..6])?, hex(&digits[6..])?]),
             _ => None,
         };
     }
-    if let Some(inside) = inside(&value, "rgba").or_else(|| inside(&value, "rgb")) {
-        let mut parts = inside.split([',', ' ', '/']).filter(|part| !part.is_empty());
-        let mut side = || parts.next()?.parse::<u8>().ok();
-        let sides = [side()?, side()?, side()?];
-        let covers = parts.next().is_none_or(|alpha| number(alpha).is_none_or(|(alpha, _)| alpha > 0.02));
-        return Some([sides[0], sides[1], sides[2], if covers { 255 } else { 0 }]);
+    if let Some(arguments) = function_arguments(&value, "rgba").or_else(|| function_arguments(&value, "rgb"))
+    {
+        let mut parts = arguments.split([',', ' ', '/']).filter(|part| !part.is_empty());
+        let mut channel = || parts.next()?.parse::<u8>().ok();
+        let [red, green, blue] = [channel()?, channel()?, channel()?];
+        let is_opaque = parts.next().is_none_or(|alpha| number(alpha).is_none_or(|(alpha, _)| alpha > 0.02));
+        return Some([red, green, blue, if is_opaque { 255 } else { 0 }]);
     }
     match value.as_str() {
         "white" => Some([255, 255, 255, 255]),

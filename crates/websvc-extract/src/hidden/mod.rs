@@ -1,8 +1,8 @@
-//! Content that browsers do not show: hidden by tag, attribute, inline style, or a rule in a `<style>` of the
-//! page.
+//! Finds content that browsers do not show: hidden by a tag, an attribute, an inline style, or a rule in a `<style>` of
+//! the page.
 //!
-//! Text that no reader sees is what injected instructions are made of (security.md, S21). What a reader can open, such
-//! as a folded answer, counts as shown, and so does the bulk of a page that waits for a script.
+//! Injected instructions are texts that no reader sees (security.md, S21). Content that a reader can open, such as a
+//! collapsed answer, counts as visible. So does most of a page that waits for a script.
 
 mod declarations;
 mod sheet;
@@ -13,8 +13,8 @@ use html5ever::local_name;
 use sheet::Sheet;
 use std::collections::HashSet;
 
-/// Parts of the names of what opens and of what moves into view.
-const OPENS: [&str; 20] = [
+/// Parts of class names and IDs of elements that open or move into view.
+const OPENING_PARTS: [&str; 20] = [
     "accordion",
     "collaps",
     "faq",
@@ -37,25 +37,25 @@ const OPENS: [&str; 20] = [
     "lazy",
 ];
 
-/// Words in such names.
+/// Whole words of such names.
 const OPENING_WORDS: [&str; 3] = ["tab", "tabs", "more"];
 
 /// Visibility of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visibility {
     Shown,
-    /// Shown, but not what is inside of it: a video that is linked to.
+    /// The element itself is shown but not its content, as for a video with a link.
     Empty,
-    /// Hidden, as far as the page's styles tell: a script may show it all the same.
-    Doubtful,
+    /// Hidden by the page's styles, but a script may show it.
+    Uncertain,
     Hidden,
 }
 
-/// The rules of one page about what shows.
+/// The visibility rules of a page.
 #[derive(Debug)]
 pub(crate) struct Rules<'a> {
     dom: &'a Dom,
-    /// The ids of elements that something on the page opens and closes.
+    /// IDs of elements that other elements of the page open and close.
     controlled: HashSet<&'a str>,
     sheet: Sheet<'a>,
 }
@@ -65,8 +65,8 @@ impl<'a> Rules<'a> {
         Rules { dom, controlled: controlled_ids(dom), sheet: Sheet::read(dom.styles()) }
     }
 
-    /// Tells whether a node shows, what is around it aside.
-    pub(crate) fn sight(&self, id: NodeId) -> Visibility {
+    /// Returns the visibility of a node by itself, without its ancestors.
+    pub(crate) fn visibility(&self, id: NodeId) -> Visibility {
         let dom = self.dom;
         let NodeKind::Element(tag) = dom.kind(id) else {
             return if dom.kind(id) == NodeKind::Nothing { Visibility::Hidden } else { Visibility::Shown };
@@ -84,42 +84,50 @@ impl<'a> Rules<'a> {
         if tag == Tag::Dialog && dom.attribute(id, "open").is_none() {
             return Visibility::Hidden;
         }
-        let marks = HidingAttributes::of(dom, id, &self.controlled);
-        // Authors put aria-hidden on whole pages behind dialogs; only an empty element or an icon is safe to drop.
-        if marks.is_furniture
+        let attributes = HidingAttributes::of(dom, id, &self.controlled);
+        // Authors put aria-hidden on whole pages behind dialogs. Only an empty element or an icon is safe to drop.
+        if attributes.is_edit_link
             || (tag == Tag::Button && is_copy_button(dom, id))
-            || (marks.class.starts_with("MathJax") && is_drawn_formula(dom, id, marks.class))
-            || (marks.aria_hidden && is_icon(dom, id, tag))
+            || (attributes.class.starts_with("MathJax") && is_rendered_formula(dom, id, attributes.class))
+            || (attributes.aria_hidden && is_icon(dom, id, tag))
         {
             return Visibility::Hidden;
         }
-        if marks.reachable || matches!(tag, Tag::Html | Tag::Body | Tag::Math) {
+        if attributes.is_openable || matches!(tag, Tag::Html | Tag::Body | Tag::Math) {
             return Visibility::Shown;
         }
-        let own = marks.style.map(StyleDeclarations::read).unwrap_or_default();
-        if marks.hidden || own.undisplayed == Some(true) || own.invisible == Some(true) {
+        let inline_style = attributes.style.map(StyleDeclarations::read).unwrap_or_default();
+        if attributes.hidden
+            || inline_style.display_none == Some(true)
+            || inline_style.visibility_hidden == Some(true)
+        {
             return Visibility::Hidden;
         }
-        let mut look = own;
+        let mut style = inline_style;
         if !self.sheet.is_empty() {
-            look = own.over(self.sheet.look(dom, id, marks.class, marks.id));
+            style = inline_style.overriding(self.sheet.style(dom, id, attributes.class, attributes.id));
         }
-        if self.is_unseen(id, look) && !self.may_open(id) { Visibility::Doubtful } else { Visibility::Shown }
+        if self.is_unseen(id, style) && !self.may_open(id) {
+            Visibility::Uncertain
+        } else {
+            Visibility::Shown
+        }
     }
 
-    fn is_unseen(&self, id: NodeId, look: StyleDeclarations) -> bool {
-        let hidden = [look.undisplayed, look.invisible, look.unseen].contains(&Some(true)) || look.folded;
-        (hidden && !holds_formula(self.dom, id)) || (look.tiny && has_letters_of_its_own(self.dom, id))
+    fn is_unseen(&self, id: NodeId, style: StyleDeclarations) -> bool {
+        let hidden = [style.display_none, style.visibility_hidden, style.unseen].contains(&Some(true))
+            || style.collapsed;
+        (hidden && !has_formula(self.dom, id)) || (style.zero_size && has_own_text(self.dom, id))
     }
 
-    /// Tells whether an element, or one right above it, is named as what opens or moves.
+    /// Returns whether an element, or one closely above it, has the name of something that opens or moves.
     fn may_open(&self, id: NodeId) -> bool {
         let near = std::iter::once(id).chain(self.dom.ancestors(id)).take(3);
         near.into_iter().flat_map(|id| self.dom.attributes(id)).any(|(name, value)| match name {
             "class" | "id" => {
                 let value = value.to_ascii_lowercase();
                 let mut words = value.split(|c: char| !c.is_alphanumeric());
-                OPENS.iter().any(|part| value.contains(part))
+                OPENING_PARTS.iter().any(|part| value.contains(part))
                     || words.any(|word| OPENING_WORDS.contains(&word))
             }
             name => name == "data-w-id" || name.starts_with("data-aos"),
@@ -127,7 +135,7 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// Attributes of an element that can hide it.
+/// Attributes of an element that can hide or show it.
 #[derive(Debug, Default)]
 struct HidingAttributes<'a> {
     class: &'a str,
@@ -135,42 +143,42 @@ struct HidingAttributes<'a> {
     style: Option<&'a str>,
     hidden: bool,
     aria_hidden: bool,
-    reachable: bool,
-    is_furniture: bool,
+    is_openable: bool,
+    is_edit_link: bool,
 }
 
 impl<'a> HidingAttributes<'a> {
     fn of(dom: &'a Dom, id: NodeId, controlled: &HashSet<&str>) -> HidingAttributes<'a> {
-        let mut marks = HidingAttributes::default();
+        let mut attributes = HidingAttributes::default();
         for (name, value) in dom.named_attributes(id) {
             match *name {
                 local_name!("class") => {
-                    marks.class = value;
-                    marks.is_furniture = is_furniture(value);
+                    attributes.class = value;
+                    attributes.is_edit_link = is_edit_link(value);
                 }
-                // React streams parts of a page as hidden siblings that a script moves into place.
+                // React streams parts of a page as hidden siblings that a script moves to their places.
                 local_name!("id") => {
-                    marks.id = value;
-                    marks.reachable |= controlled.contains(value) || value.starts_with("S:");
+                    attributes.id = value;
+                    attributes.is_openable |= controlled.contains(value) || value.starts_with("S:");
                 }
-                local_name!("style") => marks.style = Some(value),
-                // `until-found` is shown by searching in the page: collapsed, not hidden.
-                local_name!("hidden") => marks.hidden |= !value.eq_ignore_ascii_case("until-found"),
-                local_name!("role") => marks.reachable |= value == "tabpanel",
-                local_name!("aria-hidden") => marks.aria_hidden = value == "true",
+                local_name!("style") => attributes.style = Some(value),
+                // `until-found` is shown when the reader searches in the page: it is collapsed, not hidden.
+                local_name!("hidden") => attributes.hidden |= !value.eq_ignore_ascii_case("until-found"),
+                local_name!("role") => attributes.is_openable |= value == "tabpanel",
+                local_name!("aria-hidden") => attributes.aria_hidden = value == "true",
                 _ => {}
             }
         }
-        marks
+        attributes
     }
 }
 
-/// Tells whether a class is that of links to edit a section (MediaWiki).
-fn is_furniture(class: &str) -> bool {
+/// Returns whether a class is that of the section edit links of MediaWiki.
+fn is_edit_link(class: &str) -> bool {
     class.starts_with("mw-editsection")
 }
 
-/// Collects the ids of elements that something on the page opens and closes.
+/// Collects the IDs of elements that other elements of the page open and close.
 fn controlled_ids(dom: &Dom) -> HashSet<&str> {
     let mut ids = HashSet::new();
     for id in dom.descendants(NodeId::ROOT).filter(|&id| dom.tag(id).is_some()) {
@@ -192,7 +200,7 @@ fn controlled_ids(dom: &Dom) -> HashSet<&str> {
 fn is_icon(dom: &Dom, id: NodeId, tag: Tag) -> bool {
     let class = dom.attribute(id, "class").unwrap_or_default();
     if class.split_ascii_whitespace().any(|c| c == "katex-html") {
-        // What KaTeX has drawn, if the formula itself stands beside it.
+        // The rendering of KaTeX, if the formula itself is next to it.
         return dom.previous_sibling(id).is_some();
     }
     let mut length = 0;
@@ -205,15 +213,15 @@ fn is_icon(dom: &Dom, id: NodeId, tag: Tag) -> bool {
     matches!(tag, Tag::I | Tag::Span | Tag::A | Tag::Button)
 }
 
-/// Tells whether a button copies code that stands beside it.
+/// Returns whether a button copies code next to it.
 fn is_copy_button(dom: &Dom, id: NodeId) -> bool {
     let text: String = dom.descendants(id).take(8).map(|inner| dom.text(inner)).collect();
     let text = text.trim().trim_end_matches('!').to_ascii_lowercase();
     matches!(text.as_str(), "copy" | "copied" | "copy code" | "copy to clipboard" | "copy snippet")
 }
 
-/// Tells whether an element is what MathJax has drawn of a formula whose source stands in a script behind it.
-fn is_drawn_formula(dom: &Dom, id: NodeId, class: &str) -> bool {
+/// Returns whether an element is MathJax's rendering of a formula whose source is in a script after it.
+fn is_rendered_formula(dom: &Dom, id: NodeId, class: &str) -> bool {
     let mut next = dom.next_sibling(id);
     for _ in 0..3 {
         let Some(sibling) = next else { break };
@@ -225,15 +233,16 @@ fn is_drawn_formula(dom: &Dom, id: NodeId, class: &str) -> bool {
     class.starts_with("MathJax_Preview")
 }
 
-/// Formulas for readers who hear a page are hidden from those who see it; they are the better ones.
-fn holds_formula(dom: &Dom, id: NodeId) -> bool {
+/// Returns whether an element has MathML. Formulas for screen readers are hidden visually, but they are the better
+/// source.
+fn has_formula(dom: &Dom, id: NodeId) -> bool {
     dom.descendants(id).take(4).any(|inner| dom.is(inner, Tag::Math))
 }
 
-/// Tells whether text without a size stands directly in an element, or in elements in it that say nothing of theirs.
-fn has_letters_of_its_own(dom: &Dom, id: NodeId) -> bool {
-    let styled =
+/// Returns whether text is directly in an element, or in descendants without styles of their own.
+fn has_own_text(dom: &Dom, id: NodeId) -> bool {
+    let has_style =
         |inner: NodeId| ["class", "style", "id"].iter().any(|name| dom.attribute(inner, name).is_some());
     dom.children(id).any(|child| !dom.text(child).trim().is_empty())
-        || !dom.descendants(id).skip(1).any(|inner| dom.tag(inner).is_some() && styled(inner))
+        || !dom.descendants(id).skip(1).any(|inner| dom.tag(inner).is_some() && has_style(inner))
 }

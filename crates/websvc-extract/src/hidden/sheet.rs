@@ -1,23 +1,23 @@
-//! The rules in the `<style>` elements of a page that hide something, for selectors of tags, classes and ids.
+//! The rules in the `<style>` elements of a page that hide something, for selectors of tags, classes and IDs.
 //!
-//! Not a cascade of CSS: rules with other selectors count only in that they tell what a script may show.
+//! This is not a CSS cascade: rules with other selectors only tell which elements a script may show.
 
 use super::declarations::StyleDeclarations;
 use crate::dom::{Dom, NodeId};
 use std::collections::{HashMap, HashSet};
 
-/// Most rules that are kept of one page.
+/// Maximum number of stored rules of a page.
 const MAX_RULES: usize = 4_000;
 
-/// Most rules that are asked for one class, id or tag.
-const MAX_RULES_OF_ONE: usize = 64;
+/// Maximum number of rules that are tested for one class, ID or tag.
+const MAX_RULES_PER_NAME: usize = 64;
 
-/// Most compounds of one selector.
+/// Maximum number of compounds of one selector.
 const MAX_COMPOUNDS: usize = 6;
 
-/// Classes that stand on a page until its scripts have run, and classes for readers who hear a page.
+/// Parts of classes that a page has until its scripts have run, and of classes for screen readers.
 const TEMPORARY: [&str; 4] = ["no-js", "nojs", "loading", "preload"];
-const SPOKEN: [&str; 6] =
+const SCREEN_READER: [&str; 6] =
     ["sr-only", "visually-hidden", "visuallyhidden", "screen-reader", "screenreader", "assistive"];
 
 /// The rules of a page.
@@ -25,39 +25,39 @@ const SPOKEN: [&str; 6] =
 pub(super) struct Sheet<'a> {
     rules: Vec<Rule<'a>>,
     hiding: Index<'a>,
-    /// Asked only for elements that a rule hides.
+    /// Used only for elements that a rule hides.
     showing: Index<'a>,
 }
 
-/// Rules by what they ask of the element that they are about.
+/// Rules by a name that the selected element must have.
 #[derive(Debug, Default)]
 struct Index<'a> {
     by_name: HashMap<&'a str, Vec<usize>>,
     by_tag: HashMap<&'a str, Vec<usize>>,
-    /// Hashes of the names in `by_name`: most names of a page are in no rule.
+    /// A bloom filter of the names in `by_name`: most names of a page are in no rule.
     filter: [u64; 4],
 }
 
 impl<'a> Index<'a> {
-    fn add(&mut self, own: &Compound<'a>, rule: usize) {
-        let of_one = match own.classes.iter().chain(&own.id).next() {
+    fn add(&mut self, subject: &Compound<'a>, rule: usize) {
+        let rules = match subject.classes.iter().chain(&subject.id).next() {
             Some(name) => {
-                let (word, bit) = place(name);
+                let (word, bit) = filter_bit(name);
                 self.filter[word] |= bit;
                 self.by_name.entry(name).or_default()
             }
-            None => self.by_tag.entry(own.tag.unwrap_or_default()).or_default(),
+            None => self.by_tag.entry(subject.tag.unwrap_or_default()).or_default(),
         };
-        if of_one.len() < MAX_RULES_OF_ONE {
-            of_one.push(rule);
+        if rules.len() < MAX_RULES_PER_NAME {
+            rules.push(rule);
         }
     }
 
-    /// Adds the rules that may be about an element to `found`.
+    /// Adds the rules that may match an element to `found`.
     fn find(&self, tag: &str, class: &str, id: &str, found: &mut Vec<usize>) {
         if self.filter != [0; 4] {
             for name in class.split_ascii_whitespace().chain((!id.is_empty()).then_some(id)) {
-                let (word, bit) = place(name);
+                let (word, bit) = filter_bit(name);
                 if self.filter[word] & bit != 0 {
                     found.extend(self.by_name.get(name).into_iter().flatten());
                 }
@@ -71,10 +71,10 @@ impl<'a> Index<'a> {
 
 #[derive(Debug)]
 struct Rule<'a> {
-    /// The compounds, that of the element itself last.
+    /// The compounds of the selector. The last one is that of the selected element.
     compounds: Vec<Compound<'a>>,
     specificity: u32,
-    look: StyleDeclarations,
+    style: StyleDeclarations,
 }
 
 /// A tag, classes and an id that one element must have.
@@ -83,71 +83,72 @@ struct Compound<'a> {
     tag: Option<&'a str>,
     id: Option<&'a str>,
     classes: Vec<&'a str>,
-    /// True if the previous compound matches the parent only, not any ancestor.
+    /// True if the compound before this one matches only the parent, not any ancestor.
     is_child: bool,
 }
 
 impl<'a> Sheet<'a> {
-    /// Reads the styles of a page.
+    /// Parses the styles of a page.
     pub(super) fn read(css: &'a str) -> Sheet<'a> {
-        let mut reader = SheetParser::default();
-        reader.block(css, RuleScope::All, 0);
-        let SheetParser { rules, revealed } = reader;
+        let mut parser = SheetParser::default();
+        parser.block(css, RuleScope::All, 0);
+        let SheetParser { rules, revealed } = parser;
         let mut sheet = Sheet::default();
         for rule in rules {
-            let Some(own) = rule.compounds.last() else { continue };
-            let at = sheet.rules.len();
-            if !rule.look.hides() {
-                sheet.showing.add(own, at);
-            } else if own.classes.iter().chain(&own.id).any(|name| revealed.contains(name)) {
+            let Some(subject) = rule.compounds.last() else { continue };
+            let index = sheet.rules.len();
+            if !rule.style.hides() {
+                sheet.showing.add(subject, index);
+            } else if subject.classes.iter().chain(&subject.id).any(|name| revealed.contains(name)) {
                 continue;
             } else {
-                sheet.hiding.add(own, at);
+                sheet.hiding.add(subject, index);
             }
             sheet.rules.push(rule);
         }
-        if sheet.rules.iter().any(|rule| rule.look.hides()) { sheet } else { Sheet::default() }
+        if sheet.rules.iter().any(|rule| rule.style.hides()) { sheet } else { Sheet::default() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// Returns what the rules say of an element with these classes and this id, if one hides it: the strongest for each
-    /// property.
-    pub(super) fn look(&self, dom: &Dom, element: NodeId, class: &str, id: &str) -> StyleDeclarations {
-        let mut look = StyleDeclarations::default();
+    /// Returns the style of an element with these classes and this ID, if a rule hides it. For each property the rule
+    /// with the highest specificity applies.
+    pub(super) fn style(&self, dom: &Dom, element: NodeId, class: &str, id: &str) -> StyleDeclarations {
+        let mut style = StyleDeclarations::default();
         let tag = dom.name(element);
         let mut found: Vec<usize> = Vec::new();
         self.hiding.find(tag, class, id, &mut found);
-        found.retain(|&at| self.rules[at].matches(dom, element));
+        found.retain(|&index| self.rules[index].matches(dom, element));
         if found.is_empty() {
-            return look;
+            return style;
         }
-        let mut shown = Vec::new();
-        self.showing.find(tag, class, id, &mut shown);
-        found.extend(shown.into_iter().filter(|&at| self.rules[at].matches(dom, element)));
+        let mut showing = Vec::new();
+        self.showing.find(tag, class, id, &mut showing);
+        found.extend(showing.into_iter().filter(|&index| self.rules[index].matches(dom, element)));
         found.sort_unstable();
-        let mut strongest = [0; 3];
-        for rule in found.into_iter().map(|at| &self.rules[at]) {
-            let says = [
-                (&mut look.undisplayed, rule.look.undisplayed),
-                (&mut look.invisible, rule.look.invisible),
-                (&mut look.unseen, rule.look.unseen),
+        let mut highest = [0; 3];
+        for rule in found.into_iter().map(|index| &self.rules[index]) {
+            let properties = [
+                (&mut style.display_none, rule.style.display_none),
+                (&mut style.visibility_hidden, rule.style.visibility_hidden),
+                (&mut style.unseen, rule.style.unseen),
             ];
-            for (strength, (slot, value)) in strongest.iter_mut().zip(says) {
-                if value.is_some() && rule.specificity >= *strength {
-                    (*slot, *strength) = (value, rule.specificity);
+            for (specificity, (slot, value)) in highest.iter_mut().zip(properties) {
+                if value.is_some() && rule.specificity >= *specificity {
+                    (*slot, *specificity) = (value, rule.specificity);
                 }
             }
-            look.folded |= rule.look.folded;
-            look.tiny |= rule.look.tiny;
+            style.collapsed |= rule.style.collapsed;
+            style.zero_size |= rule.style.zero_size;
         }
-        look
+        style
     }
 }
 
-fn place(name: &str) -> (usize, u64) {
+/// Returns the word and the bit of a name in a bloom filter.
+fn filter_bit(name: &str) -> (usize, u64) {
     let bytes = name.as_bytes();
     let at = |index: usize| bytes.get(index).copied().map_or(0, usize::from);
     let hash = at(0) * 7 + at(bytes.len() / 2) * 31 + at(bytes.len().wrapping_sub(1)) * 3 + bytes.len() * 17;
@@ -157,12 +158,16 @@ fn place(name: &str) -> (usize, u64) {
 impl Rule<'_> {
     fn matches(&self, dom: &Dom, element: NodeId) -> bool {
         let mut compounds = self.compounds.iter().rev();
-        let Some(own) = compounds.next().filter(|own| own.matches(dom, element)) else { return false };
-        let (mut at, mut is_child) = (element, own.is_child);
+        let Some(subject) = compounds.next().filter(|subject| subject.matches(dom, element)) else {
+            return false;
+        };
+        let (mut current, mut is_child) = (element, subject.is_child);
         compounds.all(|compound| {
-            let above = dom.ancestors(at).take(if is_child { 1 } else { usize::MAX });
-            let Some(found) = above.into_iter().find(|&id| compound.matches(dom, id)) else { return false };
-            (at, is_child) = (found, compound.is_child);
+            let ancestors = dom.ancestors(current).take(if is_child { 1 } else { usize::MAX });
+            let Some(found) = ancestors.into_iter().find(|&id| compound.matches(dom, id)) else {
+                return false;
+            };
+            (current, is_child) = (found, compound.is_child);
             true
         })
     }
@@ -176,7 +181,7 @@ impl<'a> Compound<'a> {
             && self.classes.iter().all(|name| class().split_ascii_whitespace().any(|has| has == *name))
     }
 
-    /// Reads a compound; `None` when it has something besides tag, classes and ids.
+    /// Parses a compound. `None` if it has anything but a tag, classes and IDs.
     fn read(text: &'a str) -> Option<Compound<'a>> {
         let mut compound = Compound::default();
         let end = text.find(['.', '#']).unwrap_or(text.len());
@@ -202,31 +207,31 @@ impl<'a> Compound<'a> {
     }
 }
 
-/// Which rules of a block count.
+/// Meaning of the rules of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RuleScope {
     All,
-    /// Only in that they show: rules for some screens.
-    Shown,
+    /// They only tell which elements are shown, because they apply to some screens only.
+    ShowOnly,
 }
 
 #[derive(Debug, Default)]
 struct SheetParser<'a> {
     rules: Vec<Rule<'a>>,
-    /// Classes and ids that some rule shows in some state.
+    /// Classes and IDs that a rule shows in some state.
     revealed: HashSet<&'a str>,
 }
 
 impl<'a> SheetParser<'a> {
-    /// Reads the rules of a block.
-    fn block(&mut self, css: &'a str, counts: RuleScope, depth: usize) {
+    /// Parses the rules of a block.
+    fn block(&mut self, css: &'a str, scope: RuleScope, depth: usize) {
         let mut rest = css;
         while let Some(open) = rest.find('{') {
             let head = prelude(&rest[..open]);
             let body = &rest[open + 1..];
             let Some(rule) = head.strip_prefix('@') else {
                 let end = body.find('}').unwrap_or(body.len());
-                self.rule(head, &body[..end], counts);
+                self.rule(head, &body[..end], scope);
                 rest = body.get(end + 1..).unwrap_or_default();
                 continue;
             };
@@ -234,38 +239,38 @@ impl<'a> SheetParser<'a> {
             let name = rule.split(|c: char| !(c.is_alphanumeric() || c == '-')).next().unwrap_or_default();
             let condition = &rule[name.len()..];
             let inner = match name {
-                "supports" | "layer" | "scope" => Some(counts),
+                "supports" | "layer" | "scope" => Some(scope),
                 "media" if condition.contains("print") => None,
-                "media" if !condition.contains('(') => Some(counts),
-                "media" | "container" => Some(RuleScope::Shown),
+                "media" if !condition.contains('(') => Some(scope),
+                "media" | "container" => Some(RuleScope::ShowOnly),
                 _ => None,
             };
-            if let Some(counts) = inner.filter(|_| depth < 4) {
-                self.block(&body[..end], counts, depth + 1);
+            if let Some(scope) = inner.filter(|_| depth < 4) {
+                self.block(&body[..end], scope, depth + 1);
             }
             rest = body.get(end + 1..).unwrap_or_default();
         }
     }
 
-    fn rule(&mut self, head: &'a str, body: &'a str, counts: RuleScope) {
-        if self.rules.len() >= MAX_RULES || !is_of_interest(body) {
+    fn rule(&mut self, head: &'a str, body: &'a str, scope: RuleScope) {
+        if self.rules.len() >= MAX_RULES || !may_affect_visibility(body) {
             return;
         }
-        let look = StyleDeclarations::read(body);
-        if look.is_silent() {
+        let style = StyleDeclarations::read(body);
+        if style.is_empty() {
             return;
         }
         for selector in head.split(',').map(str::trim) {
             let compounds = compounds(selector);
-            if look.shows() {
-                self.reveal(selector, compounds.as_deref(), counts);
+            if style.shows() {
+                self.reveal(selector, compounds.as_deref(), scope);
             }
-            let Some(compounds) = compounds.filter(|_| counts == RuleScope::All) else { continue };
+            let Some(compounds) = compounds.filter(|_| scope == RuleScope::All) else { continue };
             let names = || compounds.iter().flat_map(|compound| compound.classes.iter().chain(&compound.id));
-            let skipped = |name: &&str| {
-                TEMPORARY.iter().chain(&SPOKEN).any(|part| name.to_ascii_lowercase().contains(part))
+            let is_skipped = |name: &&str| {
+                TEMPORARY.iter().chain(&SCREEN_READER).any(|part| name.to_ascii_lowercase().contains(part))
             };
-            if names().any(skipped) {
+            if names().any(is_skipped) {
                 continue;
             }
             let weight = |compound: &Compound<'_>| {
@@ -275,21 +280,21 @@ impl<'a> SheetParser<'a> {
             };
             let important = if body.contains("!important") { 1_000_000 } else { 0 };
             let specificity = compounds.iter().map(weight).sum::<u32>() + important;
-            self.rules.push(Rule { compounds, specificity, look });
+            self.rules.push(Rule { compounds, specificity, style });
         }
     }
 
-    /// Notes what a selector shows in some state: with another class, inside another element, when pointed at, on some
-    /// screens.
-    fn reveal(&mut self, selector: &'a str, compounds: Option<&[Compound<'a>]>, counts: RuleScope) {
+    /// Records the names in a selector that shows elements in some state: with another class, inside another element,
+    /// on hover, or on some screens.
+    fn reveal(&mut self, selector: &'a str, compounds: Option<&[Compound<'a>]>, scope: RuleScope) {
         if let Some([Compound { classes, id, .. }]) = compounds
-            && counts == RuleScope::All
+            && scope == RuleScope::All
             && classes.len() + usize::from(id.is_some()) < 2
         {
             return;
         }
-        let own = selector.rsplit([' ', '>', '+', '~']).next().unwrap_or_default();
-        let mut rest = own;
+        let subject = selector.rsplit([' ', '>', '+', '~']).next().unwrap_or_default();
+        let mut rest = subject;
         while let Some(mark) = rest.find(['.', '#']) {
             let name = &rest[mark + 1..];
             let end = name.find(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_')));
@@ -300,13 +305,13 @@ impl<'a> SheetParser<'a> {
     }
 }
 
-/// Returns a selector or the name of a block without statements before it.
+/// Returns the selector or the at-rule before a block, without statements before it.
 fn prelude(text: &str) -> &str {
     let start = text.bytes().rposition(|byte| matches!(byte, b';' | b'}'));
     start.map_or(text, |start| &text[start + 1..]).trim()
 }
 
-/// Returns where the block ends that begins before `body`.
+/// Returns the position of the closing brace of the block whose content is `body`.
 fn block_end(body: &str) -> usize {
     let mut depth = 0_usize;
     for (at, byte) in body.bytes().enumerate() {
@@ -320,8 +325,8 @@ fn block_end(body: &str) -> usize {
     body.len()
 }
 
-/// Tells quickly whether declarations may hide or show something.
-fn is_of_interest(body: &str) -> bool {
+/// Returns quickly whether declarations may hide or show something.
+fn may_affect_visibility(body: &str) -> bool {
     let bytes = body.as_bytes();
     let mut at = 0;
     while let Some(colon) = body[at..].find(':') {
@@ -348,7 +353,8 @@ fn is_of_interest(body: &str) -> bool {
     false
 }
 
-/// Splits a selector at its combinators; `None` when it has others than descendant and child, states or attributes.
+/// Splits a selector at its combinators. `None` if it has combinators other than descendant and child, or states or
+/// attributes.
 fn compounds(selector: &str) -> Option<Vec<Compound<'_>>> {
     let mut list = Vec::new();
     let mut is_child = false;

@@ -1,6 +1,6 @@
-//! The images of a page with what stands beside them: alternative text, caption, surrounding text, size.
+//! The images of a page with their alternative text, caption, surrounding text and size.
 //!
-//! One pass: the text of the page is written down block by block, and each image remembers its place in it.
+//! This takes one pass: the text of the page is collected block by block, and each image stores its position in it.
 
 use super::text_context::{TextContext, TextPosition};
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
@@ -13,10 +13,10 @@ use url::Url;
 /// An image with a known side shorter than this is an icon or a tracking pixel.
 const MIN_SIDE: u32 = 32;
 
-/// Most `<img>` elements that are looked at, repeated ones included.
+/// Maximum number of `<img>` elements that are read, including repeated ones.
 const MAX_ELEMENTS: usize = 5 * MAX_IMAGES;
 
-/// Most children of a `<picture>` or `<figure>` that are looked at for its sources and its caption.
+/// Maximum number of children of a `<picture>` or `<figure>` that are searched for sources and the caption.
 const MAX_CHILDREN: usize = 100;
 
 /// An image of a page.
@@ -26,52 +26,52 @@ pub struct ImageDetail {
     pub url: String,
     /// The alternative text, else the title attribute.
     pub alt: String,
-    /// The caption of the figure it is in; at most 200 characters.
+    /// The caption of the figure around it, at most 200 characters.
     pub caption: String,
-    /// The text of the block it is in, else of the ones next to it; at most 200 characters.
+    /// The text of the block around it, else of the adjacent blocks, at most 200 characters.
     pub context: String,
-    /// Width in pixels, as far as the page says.
+    /// Width in pixels, if the page has it.
     pub width: Option<u32>,
-    /// Height in pixels, as far as the page says.
+    /// Height in pixels, if the page has it.
     pub height: Option<u32>,
 }
 
-/// Returns the images of a page, each once, in document order.
+/// Returns the images of a page in document order, each once.
 pub(crate) fn details(dom: &Dom, base: &Url) -> Vec<ImageDetail> {
-    let mut found =
-        ImageDraft { dom, base, at: HashMap::new(), list: Vec::new(), text: TextContext::default() };
+    let mut draft =
+        ImageDraft { dom, base, indexes: HashMap::new(), list: Vec::new(), text: TextContext::default() };
     let mut walk = dom.descendants(NodeId::ROOT);
     let mut meta_image = None;
     let mut elements = 0;
     while let Some(id) = walk.next() {
         match dom.kind(id) {
-            NodeKind::Text => found.text.push(dom, id),
+            NodeKind::Text => draft.text.push(dom, id),
             NodeKind::Element(Tag::Img) => {
                 elements += 1;
-                found.image(id);
+                draft.image(id);
             }
-            NodeKind::Element(Tag::Meta) => found.meta(id, &mut meta_image),
+            NodeKind::Element(Tag::Meta) => draft.meta(id, &mut meta_image),
             NodeKind::Element(Tag::Head | Tag::Noscript) => {}
             NodeKind::Element(tag) if tag.is_invisible() => walk.skip_children(id),
             NodeKind::Element(_) | NodeKind::Document | NodeKind::Nothing => {}
         }
-        if found.list.len() >= MAX_IMAGES || elements >= MAX_ELEMENTS {
+        if draft.list.len() >= MAX_IMAGES || elements >= MAX_ELEMENTS {
             break;
         }
     }
-    found.finish()
+    draft.finish()
 }
 
-/// An image and its place in the text.
+/// An image with its position in the text.
 struct PositionedImage {
     image: ImageDetail,
-    place: Option<TextPosition>,
+    position: Option<TextPosition>,
 }
 
 struct ImageDraft<'a> {
     dom: &'a Dom,
     base: &'a Url,
-    at: HashMap<String, usize>,
+    indexes: HashMap<String, usize>,
     list: Vec<PositionedImage>,
     text: TextContext,
 }
@@ -79,22 +79,23 @@ struct ImageDraft<'a> {
 impl ImageDraft<'_> {
     fn image(&mut self, id: NodeId) {
         let Some((url, width, height)) = best_source(self.dom, id, self.base) else { return };
-        let named = |name: &str| self.dom.attribute(id, name).map(collapsed).filter(|text| !text.is_empty());
-        let mut alt = named("alt").or_else(|| named("title")).unwrap_or_default();
+        let attribute =
+            |name: &str| self.dom.attribute(id, name).map(collapsed).filter(|text| !text.is_empty());
+        let mut alt = attribute("alt").or_else(|| attribute("title")).unwrap_or_default();
         shorten(&mut alt, MAX_CAPTION_CHARS);
         let caption = caption(self.dom, id);
-        let place = self.text.mark(self.dom, id);
-        self.add(ImageDetail { url, alt, caption, width, height, ..ImageDetail::default() }, Some(place));
+        let position = self.text.mark(self.dom, id);
+        self.add(ImageDetail { url, alt, caption, width, height, ..ImageDetail::default() }, Some(position));
     }
 
-    /// Reads `og:image` and the properties that follow it (ogp.me, "structured properties").
+    /// Reads `og:image` and the properties after it (ogp.me, "structured properties").
     fn meta(&mut self, id: NodeId, current: &mut Option<usize>) {
         let name = self.dom.attribute(id, "property").or_else(|| self.dom.attribute(id, "name"));
         let (Some(name), Some(value)) = (name, self.dom.attribute(id, "content")) else { return };
         let Some(property) = name.trim().strip_prefix("og:image") else { return };
         if matches!(property, "" | ":url" | ":secure_url") {
             if let Some(url) = resolve_image(self.base, value) {
-                // The same image under a second name: an address that repeats, or the secure form of the one before.
+                // A second URL of the same image: `og:image:url` repeats it, `og:image:secure_url` is its https form.
                 let is_alias = !property.is_empty() && current.is_some();
                 if !is_alias {
                     *current = self.add(ImageDetail { url, ..ImageDetail::default() }, None);
@@ -102,7 +103,8 @@ impl ImageDraft<'_> {
             }
             return;
         }
-        let Some(image) = current.and_then(|at| self.list.get_mut(at)).map(|item| &mut item.image) else {
+        let Some(image) = current.and_then(|index| self.list.get_mut(index)).map(|entry| &mut entry.image)
+        else {
             return;
         };
         match property {
@@ -116,25 +118,25 @@ impl ImageDraft<'_> {
         }
     }
 
-    /// Adds an image, or what is new about one that was met before. Returns its place in the list.
-    fn add(&mut self, image: ImageDetail, place: Option<TextPosition>) -> Option<usize> {
-        if image.url.starts_with("data:") || is_furniture_name(&image.url) {
+    /// Adds an image, or the new properties of an image that is in the list. Returns its index.
+    fn add(&mut self, image: ImageDetail, position: Option<TextPosition>) -> Option<usize> {
+        if image.url.starts_with("data:") || is_decoration(&image.url) {
             return None;
         }
-        if let Some(&at) = self.at.get(&image.url) {
-            self.list[at].complete(image, place);
-            return Some(at);
+        if let Some(&index) = self.indexes.get(&image.url) {
+            self.list[index].merge(image, position);
+            return Some(index);
         }
-        let at = self.list.len();
-        self.at.insert(image.url.clone(), at);
-        self.list.push(PositionedImage { image, place });
-        Some(at)
+        let index = self.list.len();
+        self.indexes.insert(image.url.clone(), index);
+        self.list.push(PositionedImage { image, position });
+        Some(index)
     }
 
     fn finish(self) -> Vec<ImageDetail> {
         let ImageDraft { list, text, .. } = self;
-        let described = list.into_iter().map(|PositionedImage { mut image, place }| {
-            image.context = place.map(|place| text.around(place)).unwrap_or_default();
+        let described = list.into_iter().map(|PositionedImage { mut image, position }| {
+            image.context = position.map(|position| text.around(position)).unwrap_or_default();
             image
         });
         described.filter(|image| !is_small(image)).collect()
@@ -142,8 +144,8 @@ impl ImageDraft<'_> {
 }
 
 impl PositionedImage {
-    /// Fills what is not known yet. The two lengths belong together, so they are taken together.
-    fn complete(&mut self, other: ImageDetail, place: Option<TextPosition>) {
+    /// Fills properties that are not known yet. Width and height belong together, so they are taken together.
+    fn merge(&mut self, other: ImageDetail, position: Option<TextPosition>) {
         let image = &mut self.image;
         if image.alt.is_empty() {
             image.alt = other.alt;
@@ -154,34 +156,35 @@ impl PositionedImage {
         if image.width.is_none() && image.height.is_none() {
             (image.width, image.height) = (other.width, other.height);
         }
-        self.place = self.place.or(place);
+        self.position = self.position.or(position);
     }
 }
 
-/// Returns the address of the largest form of an image and that form's size, as far as the page gives it.
+/// Returns the URL of the largest version of an image and its size, if the page has it.
 ///
-/// Only the `w` descriptors of a `srcset` say how wide a file is. A form that is wider than the `<img>` is laid out
-/// is taken instead of `src`; its height follows where the two lengths of the `<img>` give it exactly.
+/// Only the `w` descriptors of a `srcset` have the width of a file. A version that is wider than the layout of the
+/// `<img>` replaces `src`. Its height is computed if the width and height of the `<img>` determine it exactly.
 fn best_source(dom: &Dom, img: NodeId, base: &Url) -> Option<(String, Option<u32>, Option<u32>)> {
     let (width, height) = size(dom, img);
-    let widest = widest(dom, img).filter(|form| width.is_none_or(|width| form.width > width));
-    if let Some(form) = widest
-        && let Some(url) = resolve_image(base, form.source)
+    let widest =
+        widest_candidate(dom, img).filter(|candidate| width.is_none_or(|width| candidate.width > width));
+    if let Some(candidate) = widest
+        && let Some(url) = resolve_image(base, candidate.source)
     {
-        let (shown_width, shown_height) = size(dom, form.element);
-        return Some((url, Some(form.width), scaled(form.width, shown_width, shown_height)));
+        let (layout_width, layout_height) = size(dom, candidate.element);
+        return Some((url, Some(candidate.width), scaled(candidate.width, layout_width, layout_height)));
     }
     Some((image_source(dom, img, base)?, width, height))
 }
 
-/// One entry of a `srcset` with its width.
+/// An entry of a `srcset` with its width.
 struct SrcsetCandidate<'a> {
     element: NodeId,
     source: &'a str,
     width: u32,
 }
 
-fn widest(dom: &Dom, img: NodeId) -> Option<SrcsetCandidate<'_>> {
+fn widest_candidate(dom: &Dom, img: NodeId) -> Option<SrcsetCandidate<'_>> {
     let picture = dom.parent(img).filter(|&parent| dom.is(parent, Tag::Picture));
     let sources = picture.into_iter().flat_map(|picture| dom.children(picture).take(MAX_CHILDREN));
     let elements = std::iter::once(img).chain(sources.filter(|&id| dom.is(id, Tag::Source)));
@@ -201,21 +204,21 @@ fn widest(dom: &Dom, img: NodeId) -> Option<SrcsetCandidate<'_>> {
     best
 }
 
-/// Returns the height of a form `width` wide of an image that is laid out in these lengths; only when it is exact.
-fn scaled(width: u32, shown_width: Option<u32>, shown_height: Option<u32>) -> Option<u32> {
-    let (shown_width, shown_height) = (u64::from(shown_width?), u64::from(shown_height?));
-    let product = u64::from(width) * shown_height;
-    product.is_multiple_of(shown_width).then(|| u32::try_from(product / shown_width).ok())?
+/// Returns the height of a file of this width, if the layout size determines it exactly.
+fn scaled(width: u32, layout_width: Option<u32>, layout_height: Option<u32>) -> Option<u32> {
+    let (layout_width, layout_height) = (u64::from(layout_width?), u64::from(layout_height?));
+    let product = u64::from(width) * layout_height;
+    product.is_multiple_of(layout_width).then(|| u32::try_from(product / layout_width).ok())?
 }
 
-/// Returns the lengths that an element gives in pixels: in its attributes, else in its style.
+/// Returns the width and height of an element in pixels: of its attributes, else of its style.
 fn size(dom: &Dom, id: NodeId) -> (Option<u32>, Option<u32>) {
     let style = dom.attribute(id, "style").unwrap_or_default();
-    let length = |name: &str| dom.attribute(id, name).and_then(pixels).or_else(|| styled(style, name));
+    let length = |name: &str| dom.attribute(id, name).and_then(pixels).or_else(|| style_length(style, name));
     (length("width"), length("height"))
 }
 
-/// Reads a positive whole number of pixels, with or without its unit; percentages and fractions are none.
+/// Parses a positive whole number of pixels, with or without its unit. `None` for percentages and fractions.
 pub(super) fn pixels(text: &str) -> Option<u32> {
     let text = text.trim();
     let digits = text.strip_suffix("px").unwrap_or(text);
@@ -226,7 +229,7 @@ pub(super) fn pixels(text: &str) -> Option<u32> {
         .filter(|&length| length > 0)
 }
 
-fn styled(style: &str, name: &str) -> Option<u32> {
+fn style_length(style: &str, name: &str) -> Option<u32> {
     let declarations = style.split(';').filter_map(|declaration| declaration.split_once(':'));
     let mut values = declarations.filter(|(property, _)| property.trim().eq_ignore_ascii_case(name));
     let value = values.next_back()?.1.trim().trim_end_matches("!important").trim_end();
@@ -237,8 +240,8 @@ fn is_small(image: &ImageDetail) -> bool {
     [image.width, image.height].into_iter().flatten().any(|side| side < MIN_SIDE)
 }
 
-/// Tells whether an address is that of page furniture: icons, sprites, spacers, tracking pixels.
-fn is_furniture_name(url: &str) -> bool {
+/// Returns whether a URL is that of decoration: an icon, a sprite, a spacer or a tracking pixel.
+fn is_decoration(url: &str) -> bool {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     let file = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let (stem, ending) = file.rsplit_once('.').unwrap_or((&file, ""));
@@ -248,13 +251,13 @@ fn is_furniture_name(url: &str) -> bool {
         || words.any(|word| matches!(word, "sprite" | "sprites" | "spacer" | "favicon"))
 }
 
-/// Returns the caption of the figure an image is in.
+/// Returns the caption of the figure around an image.
 fn caption(dom: &Dom, img: NodeId) -> String {
     let figure = dom.ancestors(img).find(|&id| dom.is(id, Tag::Figure));
     let caption = figure
         .and_then(|figure| dom.children(figure).take(MAX_CHILDREN).find(|&id| dom.is(id, Tag::Figcaption)));
     let mut text = String::new();
-    // As many nodes as a caption of an honest page has.
+    // The number of nodes is limited to that of an honest caption.
     for id in caption.into_iter().flat_map(|id| dom.descendants(id).take(4 * MAX_CAPTION_CHARS)) {
         if matches!(dom.kind(id), NodeKind::Element(tag) if tag.is_block() || tag == Tag::Br) {
             push_collapsed(&mut text, " ");

@@ -14,21 +14,21 @@ use crate::links::{image_source, largest_srcset_candidate, resolve_image};
 use std::collections::HashSet;
 use url::Url;
 
-/// Returns the absolute URLs of all images, each once, in document order.
+/// Returns the absolute URLs of all images in document order, each once.
 pub(crate) fn all(dom: &Dom, base: &Url) -> Vec<String> {
-    let mut found = ImageCollector { base, seen: HashSet::new(), list: Vec::new(), bytes: 0 };
+    let mut collector = ImageCollector { base, seen: HashSet::new(), list: Vec::new(), bytes: 0 };
     for id in dom.descendants(NodeId::ROOT) {
         let NodeKind::Element(tag) = dom.kind(id) else { continue };
         match tag {
             Tag::Img => {
                 if let Some(source) = image_source(dom, id, base) {
-                    found.add(source);
+                    collector.add(source);
                 }
-                found.sources(dom, id, &["src", "data-src"]);
-                found.set(dom, id);
+                collector.sources(dom, id, &["src", "data-src"]);
+                collector.set(dom, id);
             }
             Tag::Source if dom.parent(id).is_some_and(|parent| dom.is(parent, Tag::Picture)) => {
-                found.set(dom, id);
+                collector.set(dom, id);
             }
             Tag::Meta => {
                 let name = ["property", "name", "itemprop"].iter().find_map(|key| dom.attribute(id, key));
@@ -36,23 +36,23 @@ pub(crate) fn all(dom: &Dom, base: &Url) -> Vec<String> {
                     name,
                     Some("og:image" | "og:image:url" | "twitter:image" | "twitter:image:src" | "image")
                 ) {
-                    found.sources(dom, id, &["content"]);
+                    collector.sources(dom, id, &["content"]);
                 }
             }
             Tag::Link => {
                 let rel = dom.attribute(id, "rel").unwrap_or("");
                 if rel.split_ascii_whitespace().any(|token| token.to_ascii_lowercase().contains("icon")) {
-                    found.sources(dom, id, &["href"]);
+                    collector.sources(dom, id, &["href"]);
                 }
             }
-            Tag::Video => found.sources(dom, id, &["poster"]),
+            Tag::Video => collector.sources(dom, id, &["poster"]),
             _ => {}
         }
         if let Some(source) = dom.attribute(id, "style").and_then(background) {
-            found.source(source);
+            collector.source(source);
         }
     }
-    found.list
+    collector.list
 }
 
 struct ImageCollector<'a> {
@@ -64,8 +64,8 @@ struct ImageCollector<'a> {
 
 impl ImageCollector<'_> {
     fn add(&mut self, source: String) {
-        let is_room = self.bytes + source.len() <= MAX_LIST_BYTES;
-        if is_room && !source.starts_with("data:") && self.seen.insert(source.clone()) {
+        let fits = self.bytes + source.len() <= MAX_LIST_BYTES;
+        if fits && !source.starts_with("data:") && self.seen.insert(source.clone()) {
             self.bytes += source.len();
             self.list.push(source);
         }
@@ -92,7 +92,7 @@ impl ImageCollector<'_> {
     }
 }
 
-/// Returns the address in a `background` or `background-image` declaration.
+/// Returns the URL in a `background` or `background-image` declaration.
 fn background(style: &str) -> Option<&str> {
     let declaration = style.split(';').find(|part| part.trim_start().starts_with("background"))?;
     let rest = &declaration[declaration.find("url(")? + 4..];

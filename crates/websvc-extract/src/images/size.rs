@@ -1,17 +1,17 @@
-//! The size of an image from the first bytes of its file.
+//! Reads the size of an image from the first bytes of its file.
 
 use super::detail::pixels;
 use crate::dom::{self, Tag};
 
-/// Most bytes of an SVG file that are read for its root element.
+/// Maximum number of bytes of an SVG file that are parsed for its root element.
 const MAX_SVG_BYTES: usize = 64 * 1024;
 
-/// Returns width and height in pixels of a PNG, GIF, JPEG, WebP, AVIF or SVG file, of which the first bytes are enough
-/// (64 kB nearly always).
+/// Returns the width and height in pixels of a PNG, GIF, JPEG, WebP, AVIF or SVG file. The first bytes are enough,
+/// nearly always 64 kB.
 ///
-/// The size is that of the stored picture: a rotation that its metadata asks for is not applied. An SVG has the size of
-/// its `width` and `height`, else of its `viewBox`. `None` for other kinds, for what is broken, and for sizes that are
-/// no whole numbers of pixels.
+/// The size is that of the stored image, without a rotation in its metadata. An SVG has the size of its `width` and
+/// `height`, else of its `viewBox`. `None` for other formats, for invalid files, and for sizes that are not whole
+/// numbers of pixels.
 pub fn image_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let size = if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         (bytes.get(12..16)? == b"IHDR").then_some(())?;
@@ -30,20 +30,20 @@ pub fn image_size(bytes: &[u8]) -> Option<(u32, u32)> {
     (size.0 > 0 && size.1 > 0).then_some(size)
 }
 
-/// Walks the segments of a JPEG to the one that begins the frame.
+/// Searches the segments of a JPEG for the frame header.
 fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
     let mut at = 2;
     loop {
         (*bytes.get(at)? == 0xff).then_some(())?;
         let marker = *bytes.get(at + 1)?;
         match marker {
-            // Fill bytes may come before a marker.
+            // Markers may have fill bytes before them.
             0xff => at += 1,
             0x01 | 0xd0..=0xd7 => at += 2,
             0xc0..=0xcf if !matches!(marker, 0xc4 | 0xc8 | 0xcc) => {
                 return Some((be16(bytes, at + 7)?, be16(bytes, at + 5)?));
             }
-            // The picture itself begins without a frame, or the file ends.
+            // The image data begins without a frame header, or the file ends.
             0xd9 | 0xda => return None,
             _ => at += 2 + be16(bytes, at + 2)? as usize,
         }
@@ -69,7 +69,7 @@ fn webp(bytes: &[u8]) -> Option<(u32, u32)> {
     }
 }
 
-/// Finds the largest `ispe` property: a picture made of tiles has one for itself and one for its tiles.
+/// Returns the largest `ispe` property: an image of tiles has one for itself and one for its tiles.
 fn avif(bytes: &[u8]) -> Option<(u32, u32)> {
     let brands = bytes.get(8..(be32(bytes, 0)? as usize).min(bytes.len()))?;
     brands.chunks_exact(4).any(|brand| matches!(brand, b"avif" | b"avis")).then_some(())?;

@@ -1,4 +1,4 @@
-//! Cuts a page into blocks of text, the units that are kept or left out, and sums them up along the tree.
+//! Splits a page into blocks of text, the units that are selected, and sums their sizes along the tree.
 
 use super::tokens::{self, Hints};
 use super::topics::{Topics, Words};
@@ -6,10 +6,10 @@ use crate::content_view::ContentView;
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 use crate::text::{is_dropped, is_space};
 
-/// A run of text that no block boundary interrupts: a paragraph, a heading, a list item, a table cell.
+/// A run of text without a block boundary: a paragraph, a heading, a list item, a table cell.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Block {
-    /// The element whose run of text it is.
+    /// Index of the element whose text it is.
     pub(super) owner: usize,
     /// The text nodes of the run.
     pub(super) nodes: Vec<NodeId>,
@@ -21,11 +21,11 @@ pub(super) struct Block {
     pub(super) sentences: u32,
     pub(super) first: char,
     pub(super) last: char,
-    /// A hash of its letters, for finding repetitions.
+    /// A hash of its letters, to find repetitions.
     pub(super) hash: u64,
     /// Topics of the block's words.
     pub(super) topics: Topics,
-    /// Words that have a topic: they name what a page does rather than what it says.
+    /// Number of words that have a topic: they describe a function of the page rather than its subject.
     pub(super) topical: u32,
     /// Currency signs.
     pub(super) prices: u32,
@@ -33,21 +33,21 @@ pub(super) struct Block {
     pub(super) breaks: u32,
 }
 
-/// How much text there is.
+/// An amount of text.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Size {
     pub(super) words: f32,
-    /// Letters and digits.
+    /// Number of letters and digits.
     pub(super) chars: f32,
-    /// Those inside links.
+    /// Number of letters and digits inside links.
     pub(super) linked: f32,
-    /// Words in blocks that read like prose.
+    /// Number of words in blocks that look like prose.
     pub(super) prose: f32,
     pub(super) blocks: f32,
 }
 
 impl Size {
-    /// Adds what is elsewhere.
+    /// Adds the size of another part.
     pub(super) fn add(&mut self, other: &Size) {
         self.words += other.words;
         self.chars += other.chars;
@@ -62,50 +62,51 @@ impl Size {
     }
 }
 
-/// One element that has text below it.
+/// An element that has text below it.
 #[derive(Debug, Clone)]
 pub(super) struct Element {
     pub(super) tag: Tag,
-    /// Index of the parent in `BlockTree::elements`; the first element is its own.
+    /// Index of the parent in `BlockTree::elements`. The first element is its own parent.
     pub(super) parent: usize,
     pub(super) depth: u16,
-    /// Hints from the element's own names.
-    pub(super) own: Hints,
+    /// Hints from the names of the element itself.
+    pub(super) own_hints: Hints,
     /// Hints from the names of the element and all its ancestors.
-    pub(super) all: Hints,
+    pub(super) all_hints: Hints,
     pub(super) size: Size,
-    /// How many siblings in a row look the same: same tag, and names that hint at the same.
-    pub(super) twins: u32,
-    /// A hash of its tag and classes, and one of those of all its ancestors too.
-    pub(super) look: u64,
+    /// Number of adjacent siblings that look the same: same tag, and names with the same hints.
+    pub(super) similar_siblings: u32,
+    /// A hash of its tag and classes.
+    pub(super) signature: u64,
+    /// A hash of the signatures of the element and all its ancestors.
     pub(super) path: u64,
 }
 
-/// A page as blocks and the elements around them.
+/// The blocks of a page and the elements around them.
 #[derive(Debug)]
 pub(super) struct BlockTree {
     pub(super) elements: Vec<Element>,
     pub(super) blocks: Vec<Block>,
 }
 
-/// Cuts the view into blocks.
-pub(super) fn outline(dom: &Dom, view: &ContentView) -> BlockTree {
-    let mut cutter =
+/// Splits the view into blocks.
+pub(super) fn split(dom: &Dom, view: &ContentView) -> BlockTree {
+    let mut builder =
         BlockBuilder { dom, elements: Vec::new(), blocks: Vec::new(), current: Block::default() };
-    cutter.elements.push(Element {
+    builder.elements.push(Element {
         tag: Tag::Other,
         parent: 0,
         depth: 0,
-        own: 0,
-        all: 0,
+        own_hints: 0,
+        all_hints: 0,
         size: Size::default(),
-        twins: 0,
-        look: 0,
+        similar_siblings: 0,
+        signature: 0,
         path: 0,
     });
-    cutter.children(view, NodeId::ROOT, 0, 0);
-    cutter.end_block();
-    let BlockBuilder { mut elements, blocks, .. } = cutter;
+    builder.children(view, NodeId::ROOT, 0, 0);
+    builder.end_block();
+    let BlockBuilder { mut elements, blocks, .. } = builder;
     for block in &blocks {
         elements[block.owner].size.add(&block.size);
     }
@@ -116,12 +117,12 @@ pub(super) fn outline(dom: &Dom, view: &ContentView) -> BlockTree {
     BlockTree { elements, blocks }
 }
 
-/// Returns the hash a block with this text has.
+/// Returns the hash of a block with this text.
 pub(super) fn hash_of(text: &str) -> u64 {
-    text.chars().filter(|c| c.is_alphanumeric()).fold(0, hashed)
+    text.chars().filter(|c| c.is_alphanumeric()).fold(0, add_to_hash)
 }
 
-fn hashed(hash: u64, c: char) -> u64 {
+fn add_to_hash(hash: u64, c: char) -> u64 {
     (hash ^ u64::from(u32::from(c.to_ascii_lowercase()))).wrapping_mul(0x0100_0000_01b3)
 }
 
@@ -133,7 +134,7 @@ struct BlockBuilder<'a> {
 }
 
 impl BlockBuilder<'_> {
-    /// Walks the children of a node. `here` is its element, `owner` that of the block it is part of.
+    /// Visits the children of a node. `here` is its element, `owner` the element of the block around it.
     fn children(&mut self, view: &ContentView, id: NodeId, here: usize, owner: usize) {
         let mut elements = Vec::new();
         for child in view.children(self.dom, id) {
@@ -144,17 +145,27 @@ impl BlockBuilder<'_> {
                 NodeKind::Document | NodeKind::Nothing => {}
             }
         }
-        self.count_twins(&elements);
+        self.count_similar_siblings(&elements);
     }
 
     fn element(&mut self, view: &ContentView, id: NodeId, tag: Tag, parent: usize, owner: usize) -> usize {
-        let (own, look) = tokens::of_element(self.dom, id);
-        let above = &self.elements[parent];
-        let (all, depth) = (own | above.all, above.depth + 1);
-        let path = above.path.rotate_left(5).wrapping_mul(0x0100_0000_01b3) ^ look;
+        let (own_hints, signature) = tokens::of_element(self.dom, id);
+        let parent_element = &self.elements[parent];
+        let (all_hints, depth) = (own_hints | parent_element.all_hints, parent_element.depth + 1);
+        let path = parent_element.path.rotate_left(5).wrapping_mul(0x0100_0000_01b3) ^ signature;
         let index = self.elements.len();
         let size = Size::default();
-        self.elements.push(Element { tag, parent, depth, own, all, size, twins: 0, look, path });
+        self.elements.push(Element {
+            tag,
+            parent,
+            depth,
+            own_hints,
+            all_hints,
+            size,
+            similar_siblings: 0,
+            signature,
+            path,
+        });
         let is_block = tag.is_block();
         if is_block {
             self.end_block();
@@ -166,30 +177,30 @@ impl BlockBuilder<'_> {
         index
     }
 
-    /// Counts for each of these siblings how many of its neighbours look the same.
-    fn count_twins(&mut self, children: &[usize]) {
+    /// Counts for each sibling the adjacent siblings that look the same.
+    fn count_similar_siblings(&mut self, children: &[usize]) {
         let mut run = 0;
         while run < children.len() {
             let mut end = run + 1;
-            while end < children.len() && self.alike(children[run], children[end]) {
+            while end < children.len() && self.is_similar(children[run], children[end]) {
                 end += 1;
             }
             for &index in &children[run..end] {
-                self.elements[index].twins = u32::try_from(end - run - 1).unwrap_or(u32::MAX);
+                self.elements[index].similar_siblings = u32::try_from(end - run - 1).unwrap_or(u32::MAX);
             }
             run = end;
         }
     }
 
-    fn alike(&self, a: usize, b: usize) -> bool {
+    fn is_similar(&self, a: usize, b: usize) -> bool {
         let (a, b) = (&self.elements[a], &self.elements[b]);
-        a.tag == b.tag && a.own == b.own
+        a.tag == b.tag && a.own_hints == b.own_hints
     }
 
     fn text(&mut self, id: NodeId, here: usize, owner: usize) {
-        let linked = self.elements[here].all & tokens::IN_LINK != 0;
+        let is_linked = self.elements[here].all_hints & tokens::IN_LINK != 0;
         let block = &mut self.current;
-        let before = block.size.chars;
+        let chars_before = block.size.chars;
         let (mut in_word, mut after_space) = (false, false);
         let mut words = Words::default();
         for c in self.dom.text(id).chars().chain(std::iter::once(' ')) {
@@ -204,22 +215,22 @@ impl BlockBuilder<'_> {
                 block.sentences += 1;
             }
             after_space = false;
-            if before == 0.0 && block.first == '\0' {
+            if chars_before == 0.0 && block.first == '\0' {
                 block.first = c;
             }
             if c.is_alphanumeric() {
                 block.size.chars += 1.0;
-                // Scripts without spaces: two characters make about one word.
-                let dense = ('\u{3040}'..'\u{fb00}').contains(&c);
-                if dense {
+                // In scripts without spaces two characters are about one word.
+                let is_unspaced = ('\u{3040}'..'\u{fb00}').contains(&c);
+                if is_unspaced {
                     block.size.words += 0.5;
                 } else if !in_word {
                     block.size.words += 1.0;
                 }
-                in_word = !dense;
+                in_word = !is_unspaced;
                 block.digits += u32::from(c.is_ascii_digit());
                 block.capitals += u32::from(c.is_uppercase());
-                block.hash = hashed(block.hash, c);
+                block.hash = add_to_hash(block.hash, c);
             } else {
                 match c {
                     ',' | '、' | '，' | ';' => block.commas += 1,
@@ -233,8 +244,8 @@ impl BlockBuilder<'_> {
             }
             block.last = c;
         }
-        if linked {
-            block.size.linked += block.size.chars - before;
+        if is_linked {
+            block.size.linked += block.size.chars - chars_before;
         }
         if block.last != '\0' {
             block.owner = owner;
@@ -247,10 +258,11 @@ impl BlockBuilder<'_> {
         if block.size.chars == 0.0 {
             return;
         }
-        let ended = matches!(block.last, '.' | '!' | '?' | ':' | '。' | '！' | '？' | '"' | '”' | '…' | ')');
-        let prose =
-            block.size.words >= 12.0 && block.size.link_density() < 0.4 && (ended || block.commas > 0);
-        block.size.prose = if prose { block.size.words } else { 0.0 };
+        let has_end =
+            matches!(block.last, '.' | '!' | '?' | ':' | '。' | '！' | '？' | '"' | '”' | '…' | ')');
+        let is_prose =
+            block.size.words >= 12.0 && block.size.link_density() < 0.4 && (has_end || block.commas > 0);
+        block.size.prose = if is_prose { block.size.words } else { 0.0 };
         block.size.blocks = 1.0;
         self.blocks.push(block);
     }

@@ -1,4 +1,4 @@
-//! The signals a block is judged by, as numbers: its own text, its neighbours, the elements around it, its page.
+//! The features of a block, as numbers: of its own text, its neighbors, the elements around it, and its page.
 
 use super::blocks::{Block, BlockTree, Element, Size};
 use super::groups::Groups;
@@ -7,38 +7,39 @@ use super::tokens::{self, Hints};
 use super::topics::{self, Topics};
 use crate::dom::Tag;
 
-/// How many signals there are.
+/// Number of features.
 pub(super) const COUNT: usize = 286;
 
-/// The signals of one block.
+/// The features of one block.
 pub(super) type FeatureVector = [f32; COUNT];
 
 /// Features of the whole page that the score of each block uses.
 struct PageFeatures<'a> {
-    outline: &'a BlockTree,
+    tree: &'a BlockTree,
     total: Size,
     /// Words before each block.
     before: Vec<f32>,
     headings: Vec<u8>,
     first_h1: Option<usize>,
     last_title: Option<usize>,
-    /// The deepest elements that hold half, and four fifths, of the page's prose.
-    half: usize,
-    most: usize,
-    /// The deepest element that holds half of all the page's words.
+    /// The deepest element with half of the page's prose.
+    half_prose: usize,
+    /// The deepest element with four fifths of the page's prose.
+    most_prose: usize,
+    /// The deepest element with half of the page's words.
     half_words: usize,
     groups: &'a Groups,
     is_title: Vec<bool>,
     articles: f32,
     has_main: bool,
-    /// The share of blocks that name a price.
+    /// Share of the blocks with a price.
     prices: f32,
-    /// The share of the words in elements with these names.
+    /// Share of the words in elements with each of these names.
     named: [f32; PAGE_NAMES.len()],
-    signs: &'a [PageTypeSignal],
+    type_signals: &'a [PageTypeSignal],
 }
 
-/// The names whose share of the page tells what kind of page it is.
+/// Names whose share of a page indicates the kind of page.
 const PAGE_NAMES: [Hints; 8] = [
     tokens::POST,
     tokens::COMMENT,
@@ -50,29 +51,29 @@ const PAGE_NAMES: [Hints; 8] = [
     tokens::IN_CODE,
 ];
 
-/// Computes the signals of every block.
-pub(super) fn rows(
-    outline: &BlockTree,
+/// Computes the features of each block.
+pub(super) fn vectors(
+    tree: &BlockTree,
     groups: &Groups,
     title_hashes: &[u64],
-    signs: &[PageTypeSignal],
+    type_signals: &[PageTypeSignal],
 ) -> Vec<FeatureVector> {
-    let page = PageFeatures::new(outline, groups, title_hashes, signs);
-    (0..outline.blocks.len()).map(|index| page.row(index)).collect()
+    let page = PageFeatures::new(tree, groups, title_hashes, type_signals);
+    (0..tree.blocks.len()).map(|index| page.vector(index)).collect()
 }
 
-/// Collects the numbers of one row in order.
+/// Collects the features of one block in order.
 struct Builder {
-    row: FeatureVector,
-    used: usize,
+    vector: FeatureVector,
+    count: usize,
 }
 
 impl Builder {
     fn push(&mut self, value: f32) {
-        if let Some(slot) = self.row.get_mut(self.used) {
+        if let Some(slot) = self.vector.get_mut(self.count) {
             *slot = value;
         }
-        self.used += 1;
+        self.count += 1;
     }
 
     fn flag(&mut self, value: bool) {
@@ -96,61 +97,67 @@ impl Builder {
 
 impl<'a> PageFeatures<'a> {
     fn new(
-        outline: &'a BlockTree,
+        tree: &'a BlockTree,
         groups: &'a Groups,
         title_hashes: &[u64],
-        signs: &'a [PageTypeSignal],
+        type_signals: &'a [PageTypeSignal],
     ) -> PageFeatures<'a> {
-        let blocks = &outline.blocks;
-        let total = outline.elements[0].size;
+        let blocks = &tree.blocks;
+        let total = tree.elements[0].size;
         let running = blocks.iter().scan(0.0, |sum, block| {
             let before = *sum;
             *sum += block.size.words;
             Some(before)
         });
         let before = running.collect();
-        let headings: Vec<u8> = blocks.iter().map(|block| heading_level(outline, block)).collect();
+        let headings: Vec<u8> = blocks.iter().map(|block| heading_level(tree, block)).collect();
         let is_title: Vec<bool> = blocks.iter().map(|block| title_hashes.contains(&block.hash)).collect();
-        let articles =
-            outline.elements.iter().filter(|e| e.tag == Tag::Article && e.size.words > 5.0).count();
+        let articles = tree
+            .elements
+            .iter()
+            .filter(|element| element.tag == Tag::Article && element.size.words > 5.0)
+            .count();
         PageFeatures {
-            outline,
+            tree,
             total,
             before,
             first_h1: headings.iter().position(|&level| level == 1),
             last_title: (0..blocks.len()).rev().find(|&i| is_title[i] && headings[i] > 0),
             headings,
-            half: deepest(outline, 0.5, |size| size.prose),
-            most: deepest(outline, 0.8, |size| size.prose),
-            half_words: deepest(outline, 0.5, |size| size.words),
+            half_prose: deepest(tree, 0.5, |size| size.prose),
+            most_prose: deepest(tree, 0.8, |size| size.prose),
+            half_words: deepest(tree, 0.5, |size| size.words),
             groups,
-            named: PAGE_NAMES.map(|names| share(outline, names)),
+            named: PAGE_NAMES.map(|names| word_share(tree, names)),
             is_title,
             articles: articles as f32,
             prices: blocks.iter().filter(|block| block.prices > 0).count() as f32
                 / blocks.len().max(1) as f32,
-            signs,
-            has_main: outline.elements.iter().any(|e| e.own & tokens::IN_MAIN != 0 && e.size.words > 20.0),
+            type_signals,
+            has_main: tree
+                .elements
+                .iter()
+                .any(|element| element.own_hints & tokens::IN_MAIN != 0 && element.size.words > 20.0),
         }
     }
 
-    fn row(&self, index: usize) -> FeatureVector {
-        let mut out = Builder { row: [0.0; COUNT], used: 0 };
+    fn vector(&self, index: usize) -> FeatureVector {
+        let mut out = Builder { vector: [0.0; COUNT], count: 0 };
         self.own_text(&mut out, index);
-        self.place(&mut out, index);
-        self.neighbours(&mut out, index);
-        self.around(&mut out, index);
+        self.position(&mut out, index);
+        self.neighbors(&mut out, index);
+        self.elements_around(&mut out, index);
         self.names(&mut out, index);
         self.topics(&mut out, index);
-        self.alike(&mut out, index);
-        self.whole(&mut out);
-        debug_assert_eq!(out.used, COUNT);
-        out.row
+        self.repeated_pattern(&mut out, index);
+        self.page(&mut out);
+        debug_assert_eq!(out.count, COUNT);
+        out.vector
     }
 
-    /// Adds the block's own text. 26 signals.
+    /// Adds the block's own text. 26 features.
     fn own_text(&self, out: &mut Builder, index: usize) {
-        let block = &self.outline.blocks[index];
+        let block = &self.tree.blocks[index];
         let size = &block.size;
         let words = size.words.max(1.0);
         out.log(size.words);
@@ -171,7 +178,7 @@ impl<'a> PageFeatures<'a> {
         out.log(before);
         out.log(after);
         out.flag(self.is_title[index]);
-        let tag = self.outline.elements[block.owner].tag;
+        let tag = self.tree.elements[block.owner].tag;
         out.flag(tag == Tag::P);
         out.flag(tag == Tag::Li);
         out.flag(matches!(tag, Tag::Td | Tag::Th));
@@ -183,27 +190,28 @@ impl<'a> PageFeatures<'a> {
         out.log(block.prices as f32);
     }
 
-    /// Adds the block's position on the page. 10 signals.
-    fn place(&self, out: &mut Builder, index: usize) {
-        let count = self.outline.blocks.len() as f32;
+    /// Adds the block's position on the page. 10 features.
+    fn position(&self, out: &mut Builder, index: usize) {
+        let count = self.tree.blocks.len() as f32;
         out.push(index as f32 / count);
         out.push(self.before[index] / self.total.words.max(1.0));
         out.log(index as f32);
         out.log(count - index as f32);
-        let from = |mark: Option<usize>| mark.map_or(0.0, |at| (index as f32 - at as f32) / count);
-        out.push(from(self.first_h1));
+        let distance_from =
+            |anchor: Option<usize>| anchor.map_or(0.0, |at| (index as f32 - at as f32) / count);
+        out.push(distance_from(self.first_h1));
         out.flag(self.first_h1.is_some_and(|at| index >= at));
-        out.push(from(self.last_title));
+        out.push(distance_from(self.last_title));
         out.flag(self.last_title.is_some_and(|at| index >= at));
         let previous_heading = (0..=index).rev().take(30).position(|i| self.headings[i] > 0);
         out.push(previous_heading.map_or(31.0, |distance| distance as f32));
         out.flag(index > 0 && self.headings[index - 1] > 0);
     }
 
-    /// Adds the blocks before and after it. 28 signals.
-    fn neighbours(&self, out: &mut Builder, index: usize) {
-        let blocks = &self.outline.blocks;
-        let owner = |block: &Block| &self.outline.elements[block.owner];
+    /// Adds the blocks before and after it. 28 features.
+    fn neighbors(&self, out: &mut Builder, index: usize) {
+        let blocks = &self.tree.blocks;
+        let owner = |block: &Block| &self.tree.elements[block.owner];
         let here = owner(&blocks[index]);
         for step in [-3_isize, -2, -1, 1, 2, 3] {
             let block = index.checked_add_signed(step).and_then(|at| blocks.get(at));
@@ -215,7 +223,7 @@ impl<'a> PageFeatures<'a> {
                 out.flag(other.is_some_and(|other| other.parent == here.parent));
             }
         }
-        // A wider window, to either side.
+        // A wider window on each side.
         for range in [index.saturating_sub(10)..index, index + 1..(index + 11).min(blocks.len())] {
             let mut size = Size::default();
             for block in &blocks[range] {
@@ -231,37 +239,37 @@ impl<'a> PageFeatures<'a> {
         }
     }
 
-    /// The elements around it: how much they hold, and how much of that is links or prose. 44 signals.
-    fn around(&self, out: &mut Builder, index: usize) {
-        let elements = &self.outline.elements;
-        let owner = self.outline.blocks[index].owner;
+    /// Adds the elements around it: the amount of their text, and the shares of links and prose. 44 features.
+    fn elements_around(&self, out: &mut Builder, index: usize) {
+        let elements = &self.tree.elements;
+        let owner = self.tree.blocks[index].owner;
         out.push(f32::from(elements[owner].depth));
         let mut at = owner;
         for level in 0..6 {
             let element = &elements[at];
             self.measure(out, element);
             if level < 4 {
-                out.log(element.twins as f32);
+                out.log(element.similar_siblings as f32);
             }
             at = element.parent;
         }
-        // The nearest element that is one of several alike: a card, a row, a reply.
-        let card = chain(elements, owner).find(|&i| elements[i].twins >= 2);
+        // The nearest element that is one of several similar ones: a card, a row, a reply.
+        let card = chain(elements, owner).find(|&i| elements[i].similar_siblings >= 2);
         out.flag(card.is_some());
         let element = &elements[card.unwrap_or(0)];
-        out.log(element.twins as f32);
+        out.log(element.similar_siblings as f32);
         self.measure(out, element);
         self.measure(out, &elements[element.parent]);
-        // How far the element that holds most of the text is from here.
-        for center in [self.half, self.most, self.half_words] {
+        // The distance to the elements with most of the text.
+        for center in [self.half_prose, self.most_prose, self.half_words] {
             let distance = distance_to(elements, owner, center);
             out.push(distance);
         }
-        out.push(elements[self.half].size.prose / elements[self.half].size.words.max(1.0));
-        out.push(elements[self.half].size.words / self.total.words.max(1.0));
+        out.push(elements[self.half_prose].size.prose / elements[self.half_prose].size.words.max(1.0));
+        out.push(elements[self.half_prose].size.words / self.total.words.max(1.0));
     }
 
-    /// 4 signals.
+    /// Adds the text of one element. 4 features.
     fn measure(&self, out: &mut Builder, element: &Element) {
         let size = &element.size;
         out.log(size.words);
@@ -270,14 +278,14 @@ impl<'a> PageFeatures<'a> {
         out.push(size.words / self.total.words.max(1.0));
     }
 
-    /// Adds hints from the names around it: those of any ancestor and of the nearest. 69 signals.
+    /// Adds hints from the names around it: those of any ancestor and of the nearest ones. 69 features.
     fn names(&self, out: &mut Builder, index: usize) {
-        let elements = &self.outline.elements;
-        let owner = self.outline.blocks[index].owner;
-        let all = elements[owner].all;
-        let near = chain(elements, owner).take(3).fold(0, |hints, i| hints | elements[i].own);
+        let elements = &self.tree.elements;
+        let owner = self.tree.blocks[index].owner;
+        let all_hints = elements[owner].all_hints;
+        let near = chain(elements, owner).take(3).fold(0, |hints, i| hints | elements[i].own_hints);
         for bit in 0..tokens::NAMES.len() {
-            out.hint(all, 1 << bit);
+            out.hint(all_hints, 1 << bit);
         }
         for hint in [
             tokens::NAV,
@@ -303,11 +311,11 @@ impl<'a> PageFeatures<'a> {
         }
     }
 
-    /// Adds the topics of its words, of its neighbors and of the heading above. 54 signals.
+    /// Adds the topics of its words, of its neighbors and of the heading above. 54 features.
     fn topics(&self, out: &mut Builder, index: usize) {
-        let blocks = &self.outline.blocks;
-        let around = [-2_isize, -1, 1, 2];
-        let near = around.iter().filter_map(|&step| blocks.get(index.checked_add_signed(step)?));
+        let blocks = &self.tree.blocks;
+        let steps = [-2_isize, -1, 1, 2];
+        let near = steps.iter().filter_map(|&step| blocks.get(index.checked_add_signed(step)?));
         out.topics(blocks[index].topics);
         out.topics(near.fold(0, |topics, block| topics | block.topics));
         out.topics(self.groups.heading_topics[index]);
@@ -319,9 +327,9 @@ impl<'a> PageFeatures<'a> {
         }
     }
 
-    /// Adds the blocks at the same position of a repeated pattern. 9 signals.
-    fn alike(&self, out: &mut Builder, index: usize) {
-        for size in [self.groups.path(index), self.groups.look(index)] {
+    /// Adds the blocks at the same position of a repeated pattern. 9 features.
+    fn repeated_pattern(&self, out: &mut Builder, index: usize) {
+        for size in [self.groups.path(index), self.groups.signature(index)] {
             out.log(size.blocks);
             out.log(size.words / size.blocks);
             out.push(size.link_density());
@@ -330,8 +338,8 @@ impl<'a> PageFeatures<'a> {
         out.push(self.groups.path(index).words / self.total.words.max(1.0));
     }
 
-    /// The page as a whole.
-    fn whole(&self, out: &mut Builder) {
+    /// Adds the whole page.
+    fn page(&self, out: &mut Builder) {
         out.log(self.total.words);
         out.log(self.total.prose);
         out.push(self.total.prose / self.total.words.max(1.0));
@@ -339,9 +347,9 @@ impl<'a> PageFeatures<'a> {
         out.log(self.articles);
         out.flag(self.has_main);
         out.push(self.prices);
-        out.log(self.outline.blocks.len() as f32);
-        for sign in PageTypeSignal::ALL {
-            out.flag(self.signs.contains(&sign));
+        out.log(self.tree.blocks.len() as f32);
+        for signal in PageTypeSignal::ALL {
+            out.flag(self.type_signals.contains(&signal));
         }
         for share in self.named.iter().chain(&self.groups.mentions) {
             out.push(*share);
@@ -349,31 +357,31 @@ impl<'a> PageFeatures<'a> {
     }
 }
 
-/// Returns the share of the page's words that stand in elements with these names.
-fn share(outline: &BlockTree, names: Hints) -> f32 {
-    let named = outline.blocks.iter().filter(|block| outline.elements[block.owner].all & names != 0);
-    named.map(|block| block.size.words).sum::<f32>() / outline.elements[0].size.words.max(1.0)
+/// Returns the share of the page's words in elements with these names.
+fn word_share(tree: &BlockTree, names: Hints) -> f32 {
+    let named = tree.blocks.iter().filter(|block| tree.elements[block.owner].all_hints & names != 0);
+    named.map(|block| block.size.words).sum::<f32>() / tree.elements[0].size.words.max(1.0)
 }
 
-/// Walks from an element to the root.
+/// Iterates over an element and its ancestors up to the root.
 pub(super) fn chain(elements: &[Element], from: usize) -> impl Iterator<Item = usize> + '_ {
     std::iter::successors(Some(from), |&index| (index != 0).then(|| elements[index].parent))
 }
 
-/// Returns the level of the heading a block is, or 0.
-pub(super) fn heading_level(outline: &BlockTree, block: &Block) -> u8 {
-    let mut nearest = chain(&outline.elements, block.owner).take(3);
-    nearest.find_map(|i| outline.elements[i].tag.heading_level()).map_or(0, |level| level as u8)
+/// Returns the level of the heading that a block is, or 0.
+pub(super) fn heading_level(tree: &BlockTree, block: &Block) -> u8 {
+    let mut nearest = chain(&tree.elements, block.owner).take(3);
+    nearest.find_map(|i| tree.elements[i].tag.heading_level()).map_or(0, |level| level as u8)
 }
 
-/// Finds the deepest element that still holds this share of the page.
-fn deepest(outline: &BlockTree, share: f32, amount: fn(&Size) -> f32) -> usize {
-    let wanted = amount(&outline.elements[0].size) * share;
+/// Finds the deepest element that has this share of the page.
+fn deepest(tree: &BlockTree, share: f32, amount: fn(&Size) -> f32) -> usize {
+    let required = amount(&tree.elements[0].size) * share;
     let mut found = 0;
-    if wanted > 0.0 {
-        // Elements are in document order, so that a descendant comes after its ancestors.
-        for (index, element) in outline.elements.iter().enumerate() {
-            if amount(&element.size) >= wanted && (element.parent == found || index == 0) {
+    if required > 0.0 {
+        // Elements are in document order, so a descendant comes after its ancestors.
+        for (index, element) in tree.elements.iter().enumerate() {
+            if amount(&element.size) >= required && (element.parent == found || index == 0) {
                 found = index;
             }
         }
@@ -381,7 +389,7 @@ fn deepest(outline: &BlockTree, share: f32, amount: fn(&Size) -> f32) -> usize {
     found
 }
 
-/// Returns how many levels above `from` the first ancestor is that also holds `center`.
+/// Returns the distance between `from` and `center`: the number of levels to their common ancestor.
 fn distance_to(elements: &[Element], from: usize, center: usize) -> f32 {
     let (mut a, mut b) = (from, center);
     while elements[b].depth > elements[a].depth {

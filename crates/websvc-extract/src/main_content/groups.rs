@@ -1,4 +1,4 @@
-//! Groups of blocks: the same text, the same position in a repeated pattern, the same heading.
+//! Groups of blocks: with the same text, at the same position of a repeated pattern, under the same heading.
 
 use super::blocks::{Block, BlockTree, Size};
 use super::features::heading_level;
@@ -8,13 +8,14 @@ use std::collections::HashMap;
 /// Groups of the blocks of one page.
 #[derive(Debug)]
 pub(super) struct Groups {
-    /// For each block its group by the path of elements to it, and by the two nearest elements.
+    /// For each block its group by the path of elements to it.
     of_path: Vec<usize>,
-    of_look: Vec<usize>,
+    /// For each block its group by the two nearest elements.
+    of_signature: Vec<usize>,
     sizes: Vec<Size>,
-    /// How often the text of each block occurs before it, and after it.
+    /// For each block the number of blocks with the same text before it and after it.
     pub(super) copies: Vec<(f32, f32)>,
-    /// The topics of the heading each block stands under.
+    /// For each block the topics of the heading above it.
     pub(super) heading_topics: Vec<Topics>,
     /// For each topic the first heading about it.
     pub(super) first_heading: [Option<usize>; topics::COUNT],
@@ -23,53 +24,53 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Compares the blocks of a page with each other.
-    pub(super) fn of(outline: &BlockTree) -> Groups {
+    /// Groups the blocks of a page.
+    pub(super) fn of(tree: &BlockTree) -> Groups {
         let mut sizes = Vec::new();
-        let of_path = group(outline, &mut sizes, |block| outline.elements[block.owner].path);
-        let of_look = group(outline, &mut sizes, |block| {
-            let owner = &outline.elements[block.owner];
-            // A salt keeps these apart from whole paths.
-            owner.look.rotate_left(7) ^ outline.elements[owner.parent].look ^ 0x9e37
+        let of_path = group(tree, &mut sizes, |block| tree.elements[block.owner].path);
+        let of_signature = group(tree, &mut sizes, |block| {
+            let owner = &tree.elements[block.owner];
+            // A salt distinguishes these keys from those of paths.
+            owner.signature.rotate_left(7) ^ tree.elements[owner.parent].signature ^ 0x9e37
         });
         let mut groups = Groups {
             of_path,
-            of_look,
+            of_signature,
             sizes,
-            copies: copies(&outline.blocks),
-            heading_topics: Vec::with_capacity(outline.blocks.len()),
+            copies: copies(&tree.blocks),
+            heading_topics: Vec::with_capacity(tree.blocks.len()),
             first_heading: [None; topics::COUNT],
             mentions: [0.0; topics::COUNT],
         };
-        groups.read_topics(outline);
+        groups.read_topics(tree);
         groups
     }
 
-    /// Returns what the blocks with the same path hold, this one included.
+    /// Returns the size of the blocks with the same path, including this one.
     pub(super) fn path(&self, block: usize) -> &Size {
         &self.sizes[self.of_path[block]]
     }
 
-    /// Returns what the blocks in elements that look the same hold, this one included.
-    pub(super) fn look(&self, block: usize) -> &Size {
-        &self.sizes[self.of_look[block]]
+    /// Returns the size of the blocks in elements with the same signature, including this one.
+    pub(super) fn signature(&self, block: usize) -> &Size {
+        &self.sizes[self.of_signature[block]]
     }
 
-    /// Returns the number of groups and for each block its group by path.
+    /// Returns the number of groups, and for each block its group by path.
     pub(super) fn paths(&self) -> (usize, &[usize]) {
         (self.sizes.len(), &self.of_path)
     }
 
-    fn read_topics(&mut self, outline: &BlockTree) {
+    fn read_topics(&mut self, tree: &BlockTree) {
         let mut heading = 0;
-        for (index, block) in outline.blocks.iter().enumerate() {
-            let is_heading = heading_level(outline, block) > 0;
+        for (index, block) in tree.blocks.iter().enumerate() {
+            let is_heading = heading_level(tree, block) > 0;
             if is_heading {
                 heading = block.topics;
             }
             self.heading_topics.push(heading);
             for topic in (0..topics::COUNT).filter(|topic| block.topics & (1 << topic) != 0) {
-                self.mentions[topic] += 1.0 / outline.blocks.len() as f32;
+                self.mentions[topic] += 1.0 / tree.blocks.len() as f32;
                 if is_heading && block.size.words < 8.0 {
                     self.first_heading[topic].get_or_insert(index);
                 }
@@ -78,10 +79,10 @@ impl Groups {
     }
 }
 
-fn group(outline: &BlockTree, sizes: &mut Vec<Size>, key: impl Fn(&Block) -> u64) -> Vec<usize> {
-    let mut known = HashMap::new();
-    let groups = outline.blocks.iter().map(|block| {
-        let group = *known.entry(key(block)).or_insert_with(|| {
+fn group(tree: &BlockTree, sizes: &mut Vec<Size>, key: impl Fn(&Block) -> u64) -> Vec<usize> {
+    let mut indexes = HashMap::new();
+    let groups = tree.blocks.iter().map(|block| {
+        let group = *indexes.entry(key(block)).or_insert_with(|| {
             sizes.push(Size::default());
             sizes.len() - 1
         });

@@ -1,10 +1,11 @@
-//! Finds the main content of a page, in three steps.
+//! Selects the main content of a page, in three steps.
 //!
-//! The page is cut into blocks of text (`blocks`). Each is described by signals (`features`): what it says, where it
-//! stands, what the elements around it hold, and what their names hint at (`tokens`); a model fitted to pages with known
-//! content turns them into a probability (`model`). The blocks that make the best selection to expect are kept (`select`).
+//! The page is split into blocks of text (`blocks`). Each block is described by features (`features`): of its text, its
+//! position, the text of the elements around it, and the hints in their names (`tokens`). A model that was fitted to
+//! pages with known content turns the features into a probability (`model`). The selection of blocks with the best
+//! expected result is kept (`select`).
 //!
-//! To improve it, add a signal and fit again: see `model/fit.py`. Nothing here knows a site.
+//! To improve it, add a feature and fit the model again: see `model/fit.py`. There are no rules for specific sites.
 
 mod blocks;
 mod features;
@@ -20,65 +21,66 @@ use crate::document::Document;
 use crate::dom::{Dom, NodeId};
 use url::Url;
 
-/// Returns the view of the main content, or nothing if there is none.
+/// Returns a view of the main content, `None` if there is none.
 pub(crate) fn find(document: &Document, view: &ContentView) -> Option<ContentView> {
     let dom = &document.dom;
-    let outline = blocks::outline(dom, view);
-    let groups = groups::Groups::of(&outline);
-    let rows = features::rows(&outline, &groups, &title_hashes(dom), &page_type::read(dom, &document.base));
-    let scores = model::scores(&rows);
-    let mut kept = select::choose(&outline, &scores);
-    if let Some(stated) = document.stated {
-        let inside = |id: NodeId| dom.ancestors(id).any(|above| above == stated);
-        for (kept, block) in kept.iter_mut().zip(&outline.blocks) {
-            *kept |= block.nodes.first().is_some_and(|&id| inside(id));
+    let tree = blocks::split(dom, view);
+    let groups = groups::Groups::of(&tree);
+    let vectors =
+        features::vectors(&tree, &groups, &title_hashes(dom), &page_type::read(dom, &document.base));
+    let scores = model::scores(&vectors);
+    let mut kept = select::select_blocks(&tree, &scores);
+    if let Some(added) = document.json_ld_content {
+        let is_inside = |id: NodeId| dom.ancestors(id).any(|above| above == added);
+        for (kept, block) in kept.iter_mut().zip(&tree.blocks) {
+            *kept |= block.nodes.first().is_some_and(|&id| is_inside(id));
         }
     }
     if !kept.contains(&true) {
         return None;
     }
     let mut main = view.clone();
-    select::narrow(dom, &mut main, &outline, &kept);
+    select::apply(dom, &mut main, &tree, &kept);
     Some(main)
 }
 
-/// A block of a page and what it is judged by, for training and for finding out why it was kept.
+/// A block of a page and its features, for training and diagnosis.
 #[derive(Debug, Clone)]
 pub struct BlockReport {
-    /// Its text, white space collapsed.
+    /// The text with collapsed white space.
     pub text: String,
-    /// Its signals.
-    pub signals: Vec<f32>,
-    /// The elements around it by number, innermost first.
+    /// The features.
+    pub features: Vec<f32>,
+    /// The indexes of the elements around it, innermost first.
     pub chain: Vec<usize>,
-    /// The number of the repeated pattern it is part of.
+    /// The index of its repeated pattern.
     pub group: usize,
-    /// The classes and ids around it, those of one element apart by a space, innermost first.
+    /// The classes and IDs of the elements around it, separated by a space, innermost first.
     pub names: Vec<String>,
 }
 
-/// Returns every block of a page.
+/// Describes all blocks of a page.
 pub(crate) fn describe(dom: &Dom, view: &ContentView, base: &Url) -> Vec<BlockReport> {
-    let outline = blocks::outline(dom, view);
-    let groups = groups::Groups::of(&outline);
-    let rows = features::rows(&outline, &groups, &title_hashes(dom), &page_type::read(dom, base));
-    let report = |((block, row), &group): ((&blocks::Block, &features::FeatureVector), &usize)| {
+    let tree = blocks::split(dom, view);
+    let groups = groups::Groups::of(&tree);
+    let vectors = features::vectors(&tree, &groups, &title_hashes(dom), &page_type::read(dom, base));
+    let report = |((block, vector), &group): ((&blocks::Block, &features::FeatureVector), &usize)| {
         let mut text = String::new();
         for &id in &block.nodes {
             crate::text::push_collapsed(&mut text, dom.text(id));
         }
-        let chain = features::chain(&outline.elements, block.owner).collect();
-        let around = block.nodes.first().into_iter().flat_map(|&id| dom.ancestors(id));
-        let names = around.map(|id| {
+        let chain = features::chain(&tree.elements, block.owner).collect();
+        let ancestors = block.nodes.first().into_iter().flat_map(|&id| dom.ancestors(id));
+        let names = ancestors.map(|id| {
             let attribute = |name| dom.attribute(id, name).unwrap_or_default();
             crate::text::collapsed(&format!("{} {} {}", dom.name(id), attribute("class"), attribute("id")))
         });
-        BlockReport { text, signals: row.to_vec(), chain, group, names: names.collect() }
+        BlockReport { text, features: vector.to_vec(), chain, group, names: names.collect() }
     };
-    outline.blocks.iter().zip(&rows).zip(groups.paths().1).map(report).collect()
+    tree.blocks.iter().zip(&vectors).zip(groups.paths().1).map(report).collect()
 }
 
-/// Returns the hashes of the title and of its parts, which headings are compared with.
+/// Returns the hashes of the title and of its parts, for comparison with headings.
 fn title_hashes(dom: &Dom) -> Vec<u64> {
     let title = crate::metadata::title(dom).unwrap_or_default();
     let parts = title.split(['|', '–', '—', '·', '»']).chain(title.split(" - ")).chain(title.split(": "));

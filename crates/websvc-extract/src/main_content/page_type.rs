@@ -1,31 +1,37 @@
-//! Type of a page, from its own metadata and URL.
+//! The type of a page, by its own metadata and URL.
 
 use crate::dom::{Dom, NodeId, Tag};
 use url::Url;
 
-/// Something a page says about its kind.
+/// A signal of the type of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PageTypeSignal {
-    /// `og:type` or JSON-LD call it an article.
+    /// `og:type` or JSON-LD is an article.
     Article,
     Product,
-    /// JSON-LD describes a list of things.
+    /// JSON-LD has a list of things.
     List,
     /// A question with answers, or a discussion.
     Discussion,
-    /// `og:type` calls it a site.
+    /// `og:type` is a website.
     Site,
-    /// It names when it was published.
+    /// The page has a publication date.
     Dated,
-    /// Its address has no path, a path of one part, or one that ends in a file.
+    /// The URL has no path.
     Home,
+    /// The path of the URL has one segment.
     Shallow,
+    /// The path of the URL ends in a file.
     File,
-    /// Its address has a part that names a sort of page.
+    /// The URL has a word for a discussion thread.
     ThreadAddress,
+    /// The URL has a word for a product.
     ProductAddress,
+    /// The URL has a word for a listing.
     ListAddress,
+    /// The URL has a word for a manual.
     ManualAddress,
+    /// The URL has a word for a post.
     PostAddress,
 }
 
@@ -48,20 +54,20 @@ impl PageTypeSignal {
     ];
 }
 
-/// Reads the signs of a page.
+/// Reads the type signals of a page.
 pub(super) fn read(dom: &Dom, address: &Url) -> Vec<PageTypeSignal> {
-    let mut signs = Vec::new();
+    let mut signals = Vec::new();
     for id in dom.descendants(NodeId::ROOT) {
         match dom.tag(id) {
-            Some(Tag::Meta) => of_meta(dom, id, &mut signs),
+            Some(Tag::Meta) => of_meta(dom, id, &mut signals),
             Some(Tag::Script) if dom.attribute(id, "type") == Some("application/ld+json") => {
                 for source in dom.children(id).map(|text| dom.text(text)) {
-                    of_json_ld(source, &mut signs);
+                    of_json_ld(source, &mut signals);
                 }
             }
             Some(_) => {
                 if let Some(kind) = dom.attribute(id, "itemtype") {
-                    signs.extend(of_schema(kind.rsplit('/').next().unwrap_or("")));
+                    signals.extend(of_schema(kind.rsplit('/').next().unwrap_or("")));
                 }
             }
             None => {}
@@ -69,19 +75,19 @@ pub(super) fn read(dom: &Dom, address: &Url) -> Vec<PageTypeSignal> {
     }
     let mut parts = address.path_segments().into_iter().flatten().filter(|part| !part.is_empty());
     match (parts.next(), parts.next()) {
-        (None, _) => signs.push(PageTypeSignal::Home),
-        (Some(_), None) => signs.push(PageTypeSignal::Shallow),
+        (None, _) => signals.push(PageTypeSignal::Home),
+        (Some(_), None) => signals.push(PageTypeSignal::Shallow),
         _ => {}
     }
     if address.path().rsplit('/').next().is_some_and(|last| last.contains('.')) {
-        signs.push(PageTypeSignal::File);
+        signals.push(PageTypeSignal::File);
     }
-    signs.extend(address.path().split(['/', '-', '_', '.']).filter_map(of_address));
-    signs.extend(address.host_str().unwrap_or("").split('.').filter_map(of_address));
-    signs
+    signals.extend(address.path().split(['/', '-', '_', '.']).filter_map(of_address));
+    signals.extend(address.host_str().unwrap_or("").split('.').filter_map(of_address));
+    signals
 }
 
-/// Returns the sort of page that a word of an address names.
+/// Returns the type of page that a word of a URL indicates.
 fn of_address(word: &str) -> Option<PageTypeSignal> {
     Some(match word {
         "thread" | "threads" | "showthread" | "viewtopic" | "forum" | "forums" | "topic" | "questions"
@@ -105,25 +111,25 @@ fn of_address(word: &str) -> Option<PageTypeSignal> {
     })
 }
 
-fn of_meta(dom: &Dom, id: NodeId, signs: &mut Vec<PageTypeSignal>) {
+fn of_meta(dom: &Dom, id: NodeId, signals: &mut Vec<PageTypeSignal>) {
     let (Some(name), Some(content)) = (dom.attribute(id, "property"), dom.attribute(id, "content")) else {
         return;
     };
     match name {
-        "og:type" if content.contains("article") => signs.push(PageTypeSignal::Article),
-        "og:type" if content.contains("product") => signs.push(PageTypeSignal::Product),
-        "og:type" if content.contains("website") => signs.push(PageTypeSignal::Site),
-        "article:published_time" => signs.push(PageTypeSignal::Dated),
+        "og:type" if content.contains("article") => signals.push(PageTypeSignal::Article),
+        "og:type" if content.contains("product") => signals.push(PageTypeSignal::Product),
+        "og:type" if content.contains("website") => signals.push(PageTypeSignal::Site),
+        "article:published_time" => signals.push(PageTypeSignal::Dated),
         _ => {}
     }
 }
 
-/// Looks for type names without parsing: only their presence counts.
-fn of_json_ld(source: &str, signs: &mut Vec<PageTypeSignal>) {
+/// Searches for type names without parsing: only their presence counts.
+fn of_json_ld(source: &str, signals: &mut Vec<PageTypeSignal>) {
     for rest in source.split("\"@type\"").skip(1) {
         let value = rest.trim_start_matches([' ', ':', '[', '\n', '\t', '\r']);
         let Some(value) = value.strip_prefix('"') else { continue };
-        signs.extend(of_schema(value.split('"').next().unwrap_or("")));
+        signals.extend(of_schema(value.split('"').next().unwrap_or("")));
     }
 }
 

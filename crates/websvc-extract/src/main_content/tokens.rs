@@ -1,7 +1,7 @@
 //! Hints in the names of an element: its tag, its role, and the words of its class and ID.
 //!
-//! Names are split into words (`post-content`, `postContent` and `post_content` are the words *post* and *content*) and only
-//! whole words count, so that `shadow` never means an advertisement.
+//! Names are split into words: `post-content`, `postContent` and `post_content` have the words *post* and *content*.
+//! Only whole words count, so `shadow` never means an advertisement.
 
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 
@@ -72,20 +72,20 @@ hints! {
     }
 }
 
-/// Returns what the names of one element hint at, and a hash of its tag and classes.
+/// Returns the hints in the names of an element, and a hash of its tag and classes.
 pub(super) fn of_element(dom: &Dom, id: NodeId) -> (Hints, u64) {
     let NodeKind::Element(tag) = dom.kind(id) else { return (0, 0) };
     let mut hints = of_tag(tag);
-    let mut look = tag as u64 + 1;
-    // The class of `<html>` and `<body>` speaks of the whole page, not of a part.
+    let mut signature = tag as u64 + 1;
+    // The class of `<html>` and `<body>` describes the whole page, not a part of it.
     if matches!(tag, Tag::Html | Tag::Body) {
-        return (hints, look);
+        return (hints, signature);
     }
     for (name, value) in dom.attributes(id) {
         match name {
             "class" => {
                 hints |= of_names(value);
-                look = look_of(look, value);
+                signature = add_to_signature(signature, value);
             }
             "id" => hints |= of_names(value),
             "role" => hints |= of_role(value),
@@ -98,13 +98,13 @@ pub(super) fn of_element(dom: &Dom, id: NodeId) -> (Hints, u64) {
             _ => {}
         }
     }
-    (hints, look)
+    (hints, signature)
 }
 
-/// Hashes class names but for their digits, which often number what is otherwise alike.
-fn look_of(look: u64, names: &str) -> u64 {
+/// Adds class names to a signature without their digits, which often number similar elements.
+fn add_to_signature(signature: u64, names: &str) -> u64 {
     let letters = names.bytes().take(200).filter(|byte| !byte.is_ascii_digit());
-    letters.fold(look, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    letters.fold(signature, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 fn of_tag(tag: Tag) -> Hints {

@@ -1,7 +1,7 @@
 //! Topics of a block's words that describe the function of the page rather than its subject.
 //!
-//! A word alone is a weak sign; under a heading, in a short block or on every card it tells a menu, a byline, a list of
-//! related articles or a shop's controls from content.
+//! A word alone is a weak signal. Under a heading, in a short block or on each card it distinguishes a menu, a byline,
+//! a list of related articles or a shop's controls from content.
 
 use std::sync::LazyLock;
 
@@ -12,10 +12,10 @@ macro_rules! topics {
     ($($name:ident: $($word:literal)+;)*) => {
         topics!(@number 0u32, $($name)*);
 
-        /// How many topics there are.
+        /// Number of topics.
         pub(super) const COUNT: usize = [$(stringify!($name)),*].len();
 
-        /// Every word with its topic.
+        /// All words with their topics.
         const WORDS: &[(&str, Topics)] = &[$($(($word, $name),)+)*];
     };
     (@number $bit:expr, $name:ident $($rest:ident)*) => {
@@ -61,10 +61,10 @@ topics! {
         "instructions" "answer" "answers" "question" "questions";
 }
 
-/// The longest word of the table.
-const LONGEST: usize = 15;
+/// Length of the longest word of the table.
+const MAX_WORD_LEN: usize = 15;
 
-/// The words of each first letter, in order.
+/// The words of each first letter, sorted.
 static TABLE: LazyLock<[Vec<(&str, Topics)>; 26]> = LazyLock::new(|| {
     let mut table = std::array::from_fn(|_| Vec::new());
     for &(word, topic) in WORDS {
@@ -74,19 +74,19 @@ static TABLE: LazyLock<[Vec<(&str, Topics)>; 26]> = LazyLock::new(|| {
     table
 });
 
-/// Reads the words of a text, letter by letter.
+/// Reads the words of a text letter by letter.
 #[derive(Default)]
 pub(super) struct Words {
-    letters: [u8; LONGEST],
+    letters: [u8; MAX_WORD_LEN],
     length: usize,
 }
 
 impl Words {
-    /// Adds a character; returns the topic of the word that it ends, 0 where it ends none.
+    /// Adds a character. Returns the topic of the word that it ends, 0 if there is none.
     pub(super) fn add(&mut self, c: char) -> Topics {
         if c.is_ascii_alphabetic() {
             if let Some(slot) = self.letters.get_mut(self.length) {
-                // `c` is ASCII, so that the cast keeps it.
+                // `c` is ASCII, so the cast is lossless.
                 *slot = c.to_ascii_lowercase() as u8;
             }
             self.length += 1;
@@ -100,8 +100,8 @@ impl Words {
 /// Returns the topic of a word in lower case.
 fn of_word(word: &[u8]) -> Topics {
     let words = &TABLE[usize::from(word[0] - b'a')];
-    let found = words.binary_search_by(|(known, _)| known.as_bytes().cmp(word));
-    found.map_or(0, |at| words[at].1)
+    let found = words.binary_search_by(|(candidate, _)| candidate.as_bytes().cmp(word));
+    found.map_or(0, |index| words[index].1)
 }
 
 #[cfg(test)]
@@ -109,15 +109,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_of_the_table_is_found() {
+    fn each_word_of_the_table_is_found() {
         for &(word, topic) in WORDS {
-            assert!(word.len() <= LONGEST, "{word} is too long");
-            assert_eq!(of_word(word.as_bytes()), topic, "{word} stands twice");
+            assert!(word.len() <= MAX_WORD_LEN, "{word} is too long");
+            assert_eq!(of_word(word.as_bytes()), topic, "{word} occurs twice");
         }
     }
 
     #[test]
-    fn a_word_ends_where_a_letter_does_not_follow() {
+    fn word_ends_at_a_character_that_is_not_a_letter() {
         let mut words = Words::default();
         let topics: Topics = "Leave a Comment.".chars().fold(0, |all, c| all | words.add(c));
         assert_eq!(topics, COMMENTS);

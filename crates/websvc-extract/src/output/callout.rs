@@ -1,6 +1,6 @@
-//! Callouts, or admonitions: boxes that note, warn or advise, as documentation generators write them.
+//! Callouts, or admonitions: boxes with a note, a tip or a warning, as documentation generators write them.
 //!
-//! They become block quotes; those of a kind that GitHub knows begin with its mark, `[!NOTE]`.
+//! They become block quotes. A kind that GitHub knows begins with its marker, `[!NOTE]`.
 
 use super::OutputContext;
 use crate::dom::{Dom, NodeId, Tag};
@@ -9,17 +9,25 @@ use crate::text::collapsed;
 /// A callout.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Callout {
-    /// The kind in GitHub's words; `None` for one it does not know.
+    /// The kind in GitHub's words, `None` for a kind that GitHub does not know.
     pub(super) kind: Option<&'static str>,
-    /// The element that holds the title, and whether it says more than the kind does.
-    pub(super) title: Option<(NodeId, bool)>,
+    /// The title, if there is one.
+    pub(super) title: Option<CalloutTitle>,
 }
 
-/// Reads an element as a callout, if its classes say that it is one: GitHub, Docusaurus, Sphinx, MkDocs, Obsidian,
-/// Hugo, Microsoft Learn, MDN; quotes of forums that are no `<blockquote>`.
-pub(super) fn read(page: OutputContext<'_>, id: NodeId, class: &str) -> Option<Callout> {
-    let OutputContext { dom, view, .. } = page;
-    let known = class.split_ascii_whitespace().any(|token| {
+/// The title of a callout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CalloutTitle {
+    pub(super) element: NodeId,
+    /// True if the title says more than the kind.
+    pub(super) differs_from_kind: bool,
+}
+
+/// Reads an element as a callout, if its classes mark it as one: of GitHub, Docusaurus, Sphinx, MkDocs, Obsidian, Hugo,
+/// Microsoft Learn, MDN, and quotes of forums that are not a `<blockquote>`.
+pub(super) fn read(context: OutputContext<'_>, id: NodeId, class: &str) -> Option<Callout> {
+    let OutputContext { dom, view, .. } = context;
+    let has_callout_class = class.split_ascii_whitespace().any(|token| {
         matches!(
             token,
             "markdown-alert"
@@ -30,33 +38,33 @@ pub(super) fn read(page: OutputContext<'_>, id: NodeId, class: &str) -> Option<C
                 | "bbCodeBlock--quote"
         ) || matches!(token, "NOTE" | "TIP" | "WARNING" | "IMPORTANT" | "CAUTION")
     });
-    let stated = class.contains("callout").then(|| dom.attribute(id, "data-callout")).flatten();
-    if !known && stated.is_none() {
+    let data_callout = class.contains("callout").then(|| dom.attribute(id, "data-callout")).flatten();
+    if !has_callout_class && data_callout.is_none() {
         return None;
     }
-    let kind = stated.into_iter().chain(class.split_ascii_whitespace()).find_map(kind);
-    let title = title_of(dom, id).filter(|&title| !view.is_left_out(title));
-    let title = title.map(|title| {
-        let text = collapsed(&view.text(dom, title)).to_ascii_lowercase();
+    let kind = data_callout.into_iter().chain(class.split_ascii_whitespace()).find_map(kind);
+    let title = title_of(dom, id).filter(|&title| !view.is_excluded(title));
+    let title = title.map(|element| {
+        let text = collapsed(&view.text(dom, element)).to_ascii_lowercase();
         let text = text.trim_end_matches([':', '!', '.']).trim();
-        (title, !text.is_empty() && self::kind(text) != kind)
+        CalloutTitle { element, differs_from_kind: !text.is_empty() && self::kind(text) != kind }
     });
     Some(Callout { kind, title })
 }
 
-/// Finds the element that holds the title, near the start.
+/// Finds the element of the title near the start.
 fn title_of(dom: &Dom, id: NodeId) -> Option<NodeId> {
-    let is_title = |inner: NodeId| {
-        let class = dom.attribute(inner, "class").unwrap_or_default();
-        dom.is(inner, Tag::Summary)
+    let is_title = |element: NodeId| {
+        let class = dom.attribute(element, "class").unwrap_or_default();
+        dom.is(element, Tag::Summary)
             || class.split_ascii_whitespace().any(|token| {
-                let title = token.ends_with("title") || token.starts_with("admonitionHeading");
-                title && !token.ends_with("-content-title")
+                let is_title = token.ends_with("title") || token.starts_with("admonitionHeading");
+                is_title && !token.ends_with("-content-title")
             })
     };
-    let marked = dom.descendants(id).skip(1).take(8).find(|&inner| is_title(inner));
+    let with_class = dom.descendants(id).skip(1).take(8).find(|&element| is_title(element));
     // Microsoft Learn has a first paragraph that repeats the class.
-    marked.or_else(|| {
+    with_class.or_else(|| {
         let first = dom.children(id).find(|&child| dom.tag(child).is_some())?;
         let text: String = dom.descendants(first).take(4).map(|inner| dom.text(inner)).collect();
         (dom.is(first, Tag::P) && kind(text.trim()).is_some()).then_some(first)

@@ -1,7 +1,7 @@
-//! Footnotes: which links of a page are references to notes, and which elements are those notes.
+//! Footnotes: the links of a page that refer to notes, and the elements of these notes.
 //!
-//! A reference is a short link within the page (`1`, `[a]`, `*`) that is raised or says by its role, class or target
-//! that it refers to a note; its note is the block the link leads to, which stands after it.
+//! A reference is a short link within the page (`1`, `[a]`, `*`) that is superscript, or whose role, class or target
+//! marks it as a reference. Its note is the block that the link points to, which comes after it.
 
 use super::OutputContext;
 use crate::dom::{Dom, NodeId, Tag};
@@ -9,7 +9,7 @@ use crate::links;
 use crate::text::starts_with_ignore_case;
 use std::collections::{HashMap, HashSet};
 
-/// Longest text of a reference, brackets aside.
+/// Maximum length of the text of a reference, without brackets.
 const MAX_LABEL_CHARS: usize = 4;
 
 /// The footnotes of a page.
@@ -21,77 +21,80 @@ pub(super) struct Footnotes {
 
 impl Footnotes {
     /// Finds the footnotes in the view.
-    pub(super) fn find(page: OutputContext<'_>) -> Footnotes {
-        let OutputContext { dom, view, .. } = page;
+    pub(super) fn find(context: OutputContext<'_>) -> Footnotes {
+        let OutputContext { dom, view, .. } = context;
         let links: Vec<(NodeId, &str)> = view
             .nodes(dom)
             .filter(|&id| dom.is(id, Tag::A))
-            .filter_map(|id| Some((id, links::fragment_of(dom, id, page.base)?)))
-            .filter(|&(id, fragment)| is_reference(page, id, fragment))
+            .filter_map(|id| Some((id, links::fragment_of(dom, id, context.base)?)))
+            .filter(|&(id, fragment)| is_reference(context, id, fragment))
             .collect();
-        let mut found = Footnotes::default();
+        let mut footnotes = Footnotes::default();
         if links.is_empty() {
-            return found;
+            return footnotes;
         }
-        let wanted: HashSet<&str> = links.iter().map(|&(_, fragment)| fragment).collect();
+        let fragments: HashSet<&str> = links.iter().map(|&(_, fragment)| fragment).collect();
         let mut targets: HashMap<&str, NodeId> = HashMap::new();
-        // The whole page: what a link leads to may be an empty element, which the choice of main content leaves out.
+        // The whole page is searched: the target may be an empty element, which is never selected as main content.
         for id in dom.descendants(NodeId::ROOT) {
             for name in ["id", "name"] {
-                if let Some(name) = dom.attribute(id, name).filter(|name| wanted.contains(name)) {
+                if let Some(name) = dom.attribute(id, name).filter(|name| fragments.contains(name)) {
                     targets.entry(name).or_insert(id);
                 }
             }
-            // Word leaves the ids away, but not the links back: `#_ftnref1` leads back from `_ftn1`.
-            let back = dom.attribute(id, "href").and_then(|href| href.split_once("#_ftnref"));
-            if let Some((_, number)) = back
-                && let Some(name) = wanted.get(format!("_ftn{number}").as_str())
+            // Word omits the IDs of notes, but not their back links: `#_ftnref1` is the back link of `_ftn1`.
+            let back_link = dom.attribute(id, "href").and_then(|href| href.split_once("#_ftnref"));
+            if let Some((_, number)) = back_link
+                && let Some(name) = fragments.get(format!("_ftn{number}").as_str())
             {
                 targets.entry(name).or_insert(id);
             }
         }
-        let mut used = HashSet::new();
+        let mut used_labels = HashSet::new();
         for (link, fragment) in links {
             let Some(note) = targets.get(fragment).and_then(|&target| note_of(dom, target)) else { continue };
-            // Nodes are numbered in the order they are read: a link back to the text is no reference.
-            if note < link || !view.shows(dom, note) || dom.ancestors(link).any(|above| above == note) {
+            // Nodes are numbered in document order: a back link to the text is not a reference.
+            if note < link
+                || !view.contains(dom, note)
+                || dom.ancestors(link).any(|ancestor| ancestor == note)
+            {
                 continue;
             }
-            let label = found.notes.entry(note).or_insert_with(|| {
-                let shown = bare(&view.text(dom, link)).to_owned();
-                let plain = !shown.is_empty() && shown.chars().all(|c| c.is_ascii_alphanumeric());
-                let mut label = if plain { shown } else { (used.len() + 1).to_string() };
-                while !used.insert(label.clone()) {
+            let label = footnotes.notes.entry(note).or_insert_with(|| {
+                let text = without_brackets(&view.text(dom, link)).to_owned();
+                let is_plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric());
+                let mut label = if is_plain { text } else { (used_labels.len() + 1).to_string() };
+                while !used_labels.insert(label.clone()) {
                     label.push('a');
                 }
                 label
             });
-            found.references.insert(link, label.clone());
+            footnotes.references.insert(link, label.clone());
         }
-        found
+        footnotes
     }
 
-    /// Returns the label of the note a link refers to.
+    /// Returns the label of the note that a link refers to.
     pub(super) fn reference(&self, link: NodeId) -> Option<&str> {
         self.references.get(&link).map(String::as_str)
     }
 
-    /// Returns the label of the note an element is.
+    /// Returns the label of a note, if the element is one.
     pub(super) fn note(&self, id: NodeId) -> Option<&str> {
         self.notes.get(&id).map(String::as_str)
     }
 }
 
-fn bare(text: &str) -> &str {
+fn without_brackets(text: &str) -> &str {
     text.trim_matches(|c: char| {
         c.is_whitespace() || matches!(c, '[' | ']' | '(' | ')' | '^' | '.' | '\u{fe0e}')
     })
 }
 
-fn is_reference(page: OutputContext<'_>, link: NodeId, fragment: &str) -> bool {
-    let OutputContext { dom, view, .. } = page;
+fn is_reference(context: OutputContext<'_>, link: NodeId, fragment: &str) -> bool {
+    let OutputContext { dom, view, .. } = context;
     let text = view.text(dom, link);
-    let label = bare(&text);
+    let label = without_brackets(&text);
     if label.is_empty()
         || label.chars().count() > MAX_LABEL_CHARS
         || !label
@@ -101,20 +104,20 @@ fn is_reference(page: OutputContext<'_>, link: NodeId, fragment: &str) -> bool {
     {
         return false;
     }
-    let raised = dom.ancestors(link).take(2).any(|above| dom.is(above, Tag::Sup))
+    let is_superscript = dom.ancestors(link).take(2).any(|ancestor| dom.is(ancestor, Tag::Sup))
         || dom.children(link).any(|child| dom.is(child, Tag::Sup));
     let class = dom.attribute(link, "class").unwrap_or_default();
-    raised
+    is_superscript
         || matches!(dom.attribute(link, "role"), Some("doc-noteref"))
         || dom.attribute(link, "epub:type") == Some("noteref")
         || class.split_ascii_whitespace().any(|name| name.contains("footnote") || name.contains("noteref"))
         || dom.attribute(link, "data-type") == Some("noteref")
         || ["fn", "footnote", "_ftn", "cite_note", "_edn", "endnote", "easy-footnote", "note"]
             .iter()
-            .any(|start| starts_with_ignore_case(fragment, start))
+            .any(|prefix| starts_with_ignore_case(fragment, prefix))
 }
 
-/// Returns the block that a target stands for: itself, or the one it stands at the start of.
+/// Returns the note of a link target: the block itself, or the block at whose start the target is.
 fn note_of(dom: &Dom, target: NodeId) -> Option<NodeId> {
     let is_note = |id: NodeId| {
         matches!(dom.tag(id), Some(Tag::Li | Tag::P | Tag::Div | Tag::Aside | Tag::Dd | Tag::Section))

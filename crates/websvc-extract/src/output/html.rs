@@ -1,40 +1,40 @@
-//! Cleaned HTML: no scripts, styles, comments, event handlers or script URLs; links absolute.
+//! Cleaned HTML: without scripts, styles, comments, event handlers and script URLs, with absolute links.
 
-use super::OutputContext;
+use super::{FormattedText, OutputContext};
 use crate::dom::{NodeId, NodeKind, Tag};
 use crate::limits::MAX_OUTPUT_BYTES;
 use crate::links;
 use crate::text::{is_dropped, starts_with_ignore_case};
 
 /// Writes the view as HTML.
-pub(crate) fn write(page: OutputContext<'_>) -> (String, bool) {
+pub(crate) fn write(context: OutputContext<'_>) -> FormattedText {
     let mut out = String::new();
-    for &root in &page.view.roots {
-        node(page, root, &mut out);
+    for &root in &context.view.roots {
+        node(context, root, &mut out);
         if !out.ends_with('\n') && !out.is_empty() {
             out.push('\n');
         }
     }
-    let full = out.len() > MAX_OUTPUT_BYTES;
-    (out, full)
+    let truncated = out.len() > MAX_OUTPUT_BYTES;
+    FormattedText { text: out, truncated }
 }
 
-fn node(page: OutputContext<'_>, id: NodeId, out: &mut String) {
+fn node(context: OutputContext<'_>, id: NodeId, out: &mut String) {
     if out.len() > MAX_OUTPUT_BYTES {
         return;
     }
-    match page.dom.kind(id) {
-        NodeKind::Text => escape(out, page.dom.text(id), false),
-        NodeKind::Document => children(page, id, out),
+    match context.dom.kind(id) {
+        NodeKind::Text => escape(out, context.dom.text(id), false),
+        NodeKind::Document => children(context, id, out),
         NodeKind::Element(Tag::Script) | NodeKind::Nothing => {}
         NodeKind::Element(tag) => {
-            let name = page.dom.name(id);
+            let name = context.dom.name(id);
             out.push('<');
             out.push_str(name);
-            attributes(page, id, tag, out);
+            attributes(context, id, tag, out);
             out.push('>');
             if !tag.is_void() {
-                children(page, id, out);
+                children(context, id, out);
                 out.push_str("</");
                 out.push_str(name);
                 out.push('>');
@@ -43,30 +43,30 @@ fn node(page: OutputContext<'_>, id: NodeId, out: &mut String) {
     }
 }
 
-fn children(page: OutputContext<'_>, id: NodeId, out: &mut String) {
-    for child in page.view.children(page.dom, id) {
-        node(page, child, out);
+fn children(context: OutputContext<'_>, id: NodeId, out: &mut String) {
+    for child in context.view.children(context.dom, id) {
+        node(context, child, out);
     }
 }
 
-fn attributes(page: OutputContext<'_>, id: NodeId, tag: Tag, out: &mut String) {
-    for (name, value) in page.dom.attributes(id) {
-        let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b':'));
-        if !plain
+fn attributes(context: OutputContext<'_>, id: NodeId, tag: Tag, out: &mut String) {
+    for (name, value) in context.dom.attributes(id) {
+        let is_valid = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b':'));
+        if !is_valid
             || starts_with_ignore_case(name, "on")
             || matches!(name, "style" | "srcdoc" | "nonce" | "ping")
         {
             continue;
         }
         let absolute = match name {
-            // Embedded images stay: the option that removes them is one of the markdown alone.
-            "src" if tag == Tag::Img => match links::image_source(page.dom, id, page.base) {
+            // Embedded images remain: the option that removes them applies to markdown only.
+            "src" if tag == Tag::Img => match links::image_source(context.dom, id, context.base) {
                 Some(source) => Some(source),
                 None => continue,
             },
             "srcset" | "data-srcset" => continue,
             "href" | "src" | "cite" | "action" | "formaction" | "poster" | "longdesc" | "background" => {
-                match links::resolve(page.base, value) {
+                match links::resolve(context.base, value) {
                     Some(url) => Some(url.into()),
                     None => continue,
                 }
@@ -76,8 +76,8 @@ fn attributes(page: OutputContext<'_>, id: NodeId, tag: Tag, out: &mut String) {
         write_attribute(out, name, absolute.as_deref().unwrap_or(value));
     }
     if tag == Tag::Img
-        && page.dom.attribute(id, "src").is_none()
-        && let Some(source) = links::image_source(page.dom, id, page.base)
+        && context.dom.attribute(id, "src").is_none()
+        && let Some(source) = links::image_source(context.dom, id, context.base)
     {
         write_attribute(out, "src", &source);
     }
@@ -91,7 +91,7 @@ fn write_attribute(out: &mut String, name: &str, value: &str) {
     out.push('"');
 }
 
-fn escape(out: &mut String, text: &str, attribute: bool) {
+fn escape(out: &mut String, text: &str, in_attribute: bool) {
     for c in text.chars() {
         if out.len() > MAX_OUTPUT_BYTES {
             return;
@@ -100,7 +100,7 @@ fn escape(out: &mut String, text: &str, attribute: bool) {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            '"' if attribute => out.push_str("&quot;"),
+            '"' if in_attribute => out.push_str("&quot;"),
             '\u{a0}' => out.push_str("&nbsp;"),
             c if is_dropped(c) => {}
             c => out.push(c),

@@ -1,11 +1,11 @@
-//! The text of one paragraph: white space collapsed, markdown escaped where it would be read as markup, emphasis and
-//! links opened only around what is really there.
+//! The text of one paragraph: white space is collapsed, markdown is escaped where it would be parsed as markup, and
+//! emphasis and links are opened only around existing text.
 
 use super::math;
 use crate::limits::MAX_OUTPUT_BYTES;
 use crate::text::{is_dropped, is_idle_joiner, is_space, joins};
 
-/// Markup around a stretch of text.
+/// Markup around a part of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum InlineMark {
     Emphasis,
@@ -29,13 +29,14 @@ impl InlineMark {
 #[derive(Debug)]
 struct OpenMark {
     mark: InlineMark,
-    /// Offset of the delimiter, once it is followed by text.
+    /// Offset of the delimiter, once text follows it.
     at: Option<usize>,
-    /// A link is written once, though blocks inside it may cut it into several paragraphs.
-    spent: bool,
+    /// True for a link that was written. A link is written once, even if blocks inside it split it into several
+    /// paragraphs.
+    is_written: bool,
 }
 
-/// A closed emphasis, remembered while the next character can still make its delimiters invalid.
+/// An emphasis that was closed, and whose delimiters the next character can still make invalid.
 #[derive(Debug)]
 struct ClosedMark {
     open_at: usize,
@@ -56,17 +57,17 @@ pub(super) enum EscapeContext {
 pub(super) struct Inline {
     text: String,
     space: bool,
-    /// A line break that waits for text: in a table cell, where none may stand at the end.
+    /// A pending line break. In a table cell it is written only before further text.
     line_break: bool,
     marks: Vec<OpenMark>,
     closed: Option<ClosedMark>,
-    /// Ranges to be taken out at the end: delimiters that turned out not to work.
+    /// Ranges to remove at the end: delimiters that turned out to be invalid.
     cancelled: Vec<(usize, usize)>,
-    place: EscapeContext,
+    escape_context: EscapeContext,
 }
 
 impl Inline {
-    pub(super) fn new(place: EscapeContext) -> Inline {
+    pub(super) fn new(escape_context: EscapeContext) -> Inline {
         Inline {
             text: String::new(),
             space: false,
@@ -74,16 +75,16 @@ impl Inline {
             marks: Vec::new(),
             closed: None,
             cancelled: Vec::new(),
-            place,
+            escape_context,
         }
     }
 
-    /// Starts a stretch of marked text. A mark inside itself counts for nothing.
+    /// Opens a mark. A mark inside itself is ignored.
     pub(super) fn open(&mut self, mark: InlineMark) {
-        self.marks.push(OpenMark { mark, at: None, spent: false });
+        self.marks.push(OpenMark { mark, at: None, is_written: false });
     }
 
-    /// Ends the stretch started last.
+    /// Closes the mark that was opened last.
     pub(super) fn close(&mut self) {
         let Some(open) = self.marks.pop() else { return };
         self.end(&open);
@@ -91,14 +92,15 @@ impl Inline {
 
     fn end(&mut self, open: &OpenMark) {
         let Some(at) = open.at else { return };
+        // A link was opened with `[` and is closed with its target.
         if let InlineMark::Link(target) = &open.mark {
-            self.settle(Some(')'));
+            self.resolve_closed(Some(')'));
             self.text.push_str("](");
             self.text.push_str(target);
             self.text.push(')');
             return;
         }
-        self.settle(Some('*'));
+        self.resolve_closed(Some('*'));
         let close_at = self.text.len();
         let delimiter = open.mark.delimiter();
         let last = self.text.chars().next_back();
@@ -116,20 +118,20 @@ impl Inline {
         self.cancelled.push((close_at, length));
     }
 
-    /// Decides whether the emphasis closed last stands, now that the next character is known.
-    fn settle(&mut self, next: Option<char>) {
+    /// Decides whether the emphasis that was closed last is valid, now that the next character is known.
+    fn resolve_closed(&mut self, next: Option<char>) {
         let Some(closed) = self.closed.take() else { return };
         let before = self.text[..closed.close_at].chars().next_back();
-        let next_ends =
+        let is_followed_by_boundary =
             self.space || self.line_break || next.is_none_or(|c| c.is_whitespace() || is_punctuation(c));
-        if before.is_some_and(is_punctuation) && !next_ends {
+        if before.is_some_and(is_punctuation) && !is_followed_by_boundary {
             self.cancel(closed.open_at, closed.close_at, closed.length);
         }
     }
 
-    /// Writes the space and the opening delimiters that wait for text, which begins with `first`.
+    /// Writes the pending space and the pending opening delimiters before text that begins with `first`.
     fn begin(&mut self, first: char) {
-        self.settle_or_continue(first);
+        self.resolve_or_continue(first);
         if std::mem::take(&mut self.line_break) && !self.text.is_empty() {
             self.text.push_str("<br>");
             self.space = false;
@@ -141,32 +143,32 @@ impl Inline {
             self.space = false;
         }
         for index in 0..self.marks.len() {
-            if self.marks[index].at.is_some() || self.marks[index].spent || self.is_repeated(index) {
+            if self.marks[index].at.is_some() || self.marks[index].is_written || self.is_repeated(index) {
                 continue;
             }
             let mark = &self.marks[index].mark;
             let is_link = matches!(mark, InlineMark::Link(_));
             let delimiter = mark.delimiter();
             let before = self.text.chars().next_back();
-            // CommonMark's left-flanking rule; next to other delimiters the reading is ambiguous.
-            let works = is_link
+            // The left-flanking rule of CommonMark. Next to other delimiters the meaning is ambiguous.
+            let is_valid = is_link
                 || (!before.is_some_and(|c| matches!(c, '*' | '~'))
                     && (!is_punctuation(first)
                         || before.is_none_or(|c| c.is_whitespace() || is_punctuation(c))));
             if is_link && before == Some('!') {
                 self.text.insert(self.text.len() - 1, '\\');
             }
-            if works || self.opened_just_now(before, index) {
+            if is_valid || self.follows_opening_asterisk(before, index) {
                 self.marks[index].at = Some(self.text.len());
                 self.text.push_str(delimiter);
             } else {
-                self.marks[index].spent = true;
+                self.marks[index].is_written = true;
             }
         }
     }
 
-    /// `**` right behind an opening `*` is no ambiguity: together they are read as intended.
-    fn opened_just_now(&self, before: Option<char>, index: usize) -> bool {
+    /// Returns whether the delimiter follows an opening `*` directly. `***` is unambiguous: it is parsed as intended.
+    fn follows_opening_asterisk(&self, before: Option<char>, index: usize) -> bool {
         before == Some('*')
             && index > 0
             && self.marks[index - 1]
@@ -174,13 +176,13 @@ impl Inline {
                 .is_some_and(|at| at + self.marks[index - 1].mark.delimiter().len() == self.text.len())
     }
 
-    /// The same emphasis starting again right where it ended goes on instead.
-    fn settle_or_continue(&mut self, first: char) {
+    /// Continues an emphasis that starts again directly after its end. Otherwise resolves the closed one.
+    fn resolve_or_continue(&mut self, first: char) {
         if let Some(closed) = &self.closed
             && !self.space
             && !self.line_break
             && closed.close_at + closed.length == self.text.len()
-            && let Some(next) = self.marks.iter().position(|open| open.at.is_none() && !open.spent)
+            && let Some(next) = self.marks.iter().position(|open| open.at.is_none() && !open.is_written)
             && self.marks[next].mark == closed.mark
         {
             self.marks[next].at = Some(closed.open_at);
@@ -188,7 +190,7 @@ impl Inline {
             self.closed = None;
             return;
         }
-        self.settle(Some(first));
+        self.resolve_closed(Some(first));
     }
 
     fn is_repeated(&self, index: usize) -> bool {
@@ -198,7 +200,7 @@ impl Inline {
         })
     }
 
-    /// Tells whether the paragraph is longer than everything may be.
+    /// Returns whether the paragraph alone exceeds the limit of the whole output.
     pub(super) fn is_full(&self) -> bool {
         self.text.len() > MAX_OUTPUT_BYTES
     }
@@ -230,7 +232,7 @@ impl Inline {
                 self.text.push('\\');
             }
             self.text.push(c);
-            // What follows is plain more often than not.
+            // The next characters are usually plain.
             if let Some(plain) = plain_run(&text[at + c.len_utf8()..]) {
                 self.text.push_str(plain);
                 let end = at + c.len_utf8() + plain.len();
@@ -242,14 +244,14 @@ impl Inline {
     fn needs_escape(&self, c: char, rest: &str) -> bool {
         let next = rest.chars().next();
         let before = self.text.chars().next_back();
-        let spaced = |c: Option<char>| c.is_none_or(char::is_whitespace);
+        let is_space_or_end = |c: Option<char>| c.is_none_or(char::is_whitespace);
         match c {
             '`' => true,
-            '|' => self.place == EscapeContext::TableCell,
-            '*' => !(spaced(before) && spaced(next)),
+            '|' => self.escape_context == EscapeContext::TableCell,
+            '*' => !(is_space_or_end(before) && is_space_or_end(next)),
             '_' => {
-                let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-                !(spaced(before) && spaced(next) || word(before) && word(next))
+                let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+                !(is_space_or_end(before) && is_space_or_end(next) || is_word(before) && is_word(next))
             }
             '~' => next == Some('~') || before == Some('~'),
             '[' => {
@@ -269,21 +271,21 @@ impl Inline {
         }
     }
 
-    /// Adds markdown as it is: code, an image, math. It counts as text.
+    /// Adds markdown unchanged: code, an image or math. It counts as text.
     pub(super) fn push_raw(&mut self, markdown: &str) {
         let Some(first) = markdown.chars().next() else { return };
         self.begin(first);
         self.text.push_str(markdown);
     }
 
-    /// Adds a space, which collapses with others.
+    /// Adds a space, which is collapsed with others.
     pub(super) fn push_space(&mut self) {
         self.space = true;
     }
 
-    /// Notes that a block ends where blocks cannot stand: in a cell as a line break, else as a space.
+    /// Ends a block where blocks cannot be: in a table cell with a line break, otherwise with a space.
     pub(super) fn end_block(&mut self) {
-        match self.place {
+        match self.escape_context {
             EscapeContext::TableCell => self.line_break = true,
             EscapeContext::Paragraph => self.space = true,
         }
@@ -292,45 +294,45 @@ impl Inline {
     /// Adds a line break inside the paragraph.
     pub(super) fn push_break(&mut self) {
         self.space = false;
-        match self.place {
+        match self.escape_context {
             EscapeContext::TableCell => self.line_break = true,
             EscapeContext::Paragraph if !self.text.is_empty() => {
-                self.settle(None);
+                self.resolve_closed(None);
                 self.text.push('\n');
             }
             EscapeContext::Paragraph => {}
         }
     }
 
-    /// Tells whether the last thing written is a line break.
+    /// Returns whether the paragraph ends with a line break.
     pub(super) fn ends_in_break(&self) -> bool {
         self.text.ends_with('\n')
     }
 
-    /// Ends the paragraph and returns its text; marks still open go on in the next one.
+    /// Ends the paragraph and returns its text. Marks that are still open continue in the next paragraph.
     pub(super) fn take(&mut self) -> String {
         for index in (0..self.marks.len()).rev() {
             let is_link = matches!(self.marks[index].mark, InlineMark::Link(_));
             let open = OpenMark {
                 mark: self.marks[index].mark.clone(),
                 at: self.marks[index].at.take(),
-                spent: false,
+                is_written: false,
             };
-            self.marks[index].spent = is_link && (open.at.is_some() || self.marks[index].spent);
+            self.marks[index].is_written = is_link && (open.at.is_some() || self.marks[index].is_written);
             self.end(&open);
         }
-        self.settle(None);
+        self.resolve_closed(None);
         (self.space, self.line_break) = (false, false);
         let mut text = std::mem::take(&mut self.text);
         if !self.cancelled.is_empty() {
-            text = without(&text, &mut self.cancelled);
+            text = remove_ranges(&text, &mut self.cancelled);
         }
         text.truncate(text.trim_end().len());
         text
     }
 }
 
-/// Returns the start of `text` that is letters, digits and single characters no rule looks at.
+/// Returns the start of `text` that has only letters, digits and characters without rules.
 fn plain_run(text: &str) -> Option<&str> {
     let end = text
         .bytes()
@@ -339,7 +341,7 @@ fn plain_run(text: &str) -> Option<&str> {
     (end > 0).then(|| &text[..end])
 }
 
-fn without(text: &str, ranges: &mut Vec<(usize, usize)>) -> String {
+fn remove_ranges(text: &str, ranges: &mut Vec<(usize, usize)>) -> String {
     ranges.sort_unstable();
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
@@ -353,39 +355,39 @@ fn without(text: &str, ranges: &mut Vec<(usize, usize)>) -> String {
     out
 }
 
-/// Tells whether CommonMark counts the character as punctuation for its flanking rules.
+/// Returns whether the flanking rules of CommonMark count the character as punctuation.
 fn is_punctuation(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_punctuation() } else { !c.is_alphanumeric() && !c.is_whitespace() }
 }
 
-/// Tells whether what follows an ampersand makes it a character reference.
+/// Returns whether the text after an ampersand makes it a character reference.
 fn is_entity(rest: &str) -> bool {
     let name = rest.strip_prefix('#').unwrap_or(rest);
     let end = name.bytes().take(32).position(|b| !b.is_ascii_alphanumeric());
     end.is_some_and(|end| end > 0 && name.as_bytes()[end] == b';')
 }
 
-/// Escapes what would be a heading, list, quote, rule or fence at the start of a line.
+/// Escapes the start of a line that would be a heading, list, quote, rule or fence.
 pub(super) fn escape_line_start(line: &str) -> Option<String> {
     let first = line.bytes().next()?;
-    let follows = |rest: &str| rest.is_empty() || rest.starts_with(' ');
+    let is_end_or_space = |rest: &str| rest.is_empty() || rest.starts_with(' ');
     let at = match first {
         b'#' => {
             let rest = line.trim_start_matches('#');
-            (line.len() - rest.len() <= 6 && follows(rest)).then_some(0)
+            (line.len() - rest.len() <= 6 && is_end_or_space(rest)).then_some(0)
         }
         b'>' => Some(0),
         b'-' | b'+' | b'=' | b'|' | b':' => {
-            // A rule, the line below a heading, or that below the heads of a table.
-            let ruler =
+            // A rule, the underline of a heading, or the delimiter row of a table.
+            let is_ruler =
                 line.contains(['-', '=']) && line.chars().all(|c| matches!(c, '-' | '=' | ' ' | '|' | ':'));
-            (ruler || (!matches!(first, b'|' | b':') && follows(&line[1..]))).then_some(0)
+            (is_ruler || (!matches!(first, b'|' | b':') && is_end_or_space(&line[1..]))).then_some(0)
         }
-        b'*' => follows(&line[1..]).then_some(0),
+        b'*' => is_end_or_space(&line[1..]).then_some(0),
         b'0'..=b'9' => {
             let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
             let digits = line.len() - rest.len();
-            (digits <= 9 && rest.starts_with(['.', ')']) && follows(&rest[1..])).then_some(digits)
+            (digits <= 9 && rest.starts_with(['.', ')']) && is_end_or_space(&rest[1..])).then_some(digits)
         }
         _ => None,
     }?;

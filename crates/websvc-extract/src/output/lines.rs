@@ -1,20 +1,23 @@
-//! Output lines with the prefixes of the lists and quotes they stand in, and one blank line between blocks.
+//! Output lines with the prefixes of the lists and quotes around them, and one blank line between blocks.
 
+use super::FormattedText;
 use crate::limits::MAX_OUTPUT_BYTES;
 
 /// Separator between the previous line and the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum BlockSeparator {
-    /// The next line follows directly: items of a list, lines of a paragraph.
+    /// A line break: between the items of a list, and between the lines of a paragraph.
     Line,
     /// A blank line: between blocks.
     Blank,
 }
 
-/// One level of nesting: what its first line begins with, and what the others do.
+/// One level of nesting.
 #[derive(Debug)]
 struct Level {
+    /// The prefix of the first line, until that is written.
     marker: Option<String>,
+    /// The prefix of the other lines.
     indent: String,
 }
 
@@ -23,51 +26,51 @@ struct Level {
 pub(super) struct Lines {
     out: String,
     levels: Vec<Level>,
-    gap: Option<BlockSeparator>,
-    full: bool,
+    separator: Option<BlockSeparator>,
+    truncated: bool,
 }
 
 impl Lines {
-    /// Opens a level of nesting whose first line begins with `marker` and whose others begin with `indent`.
+    /// Opens a level of nesting. Its first line begins with `marker`, the others with `indent`.
     pub(super) fn open(&mut self, marker: &str, indent: &str) {
         self.levels.push(Level { marker: Some(marker.to_owned()), indent: indent.to_owned() });
     }
 
-    /// Closes the innermost level. One that got no line leaves no trace.
+    /// Closes the innermost level. A level without lines writes nothing.
     pub(super) fn close(&mut self) {
         self.levels.pop();
     }
 
-    /// Asks for at least `gap` before the next line.
-    pub(super) fn separate(&mut self, gap: BlockSeparator) {
-        self.gap = Some(self.gap.map_or(gap, |old| old.max(gap)));
+    /// Requests at least `separator` before the next line.
+    pub(super) fn separate(&mut self, separator: BlockSeparator) {
+        self.separator = Some(self.separator.map_or(separator, |old| old.max(separator)));
     }
 
-    /// Takes back a wish for a blank line, for what must follow closely.
-    pub(super) fn tighten(&mut self) {
-        self.gap = Some(BlockSeparator::Line);
+    /// Cancels a requested blank line.
+    pub(super) fn cancel_blank(&mut self) {
+        self.separator = Some(BlockSeparator::Line);
     }
 
-    /// Tells whether the innermost level has no line yet.
+    /// Returns whether the innermost level has no line yet.
     pub(super) fn at_marker(&self) -> bool {
         self.levels.last().is_some_and(|level| level.marker.is_some())
     }
 
-    /// Writes one line, which holds no line break.
+    /// Writes one line without line breaks.
     pub(super) fn line(&mut self, text: &str) {
-        if self.full {
+        if self.truncated {
             return;
         }
-        let room = MAX_OUTPUT_BYTES.saturating_sub(self.out.len());
-        self.full = text.len() >= room;
-        let text = crate::text::start_of(text, room);
+        let remaining = MAX_OUTPUT_BYTES.saturating_sub(self.out.len());
+        self.truncated = text.len() >= remaining;
+        let text = crate::text::start_of(text, remaining);
         if !self.out.is_empty() {
             self.out.push('\n');
-            if self.gap == Some(BlockSeparator::Blank) {
+            if self.separator == Some(BlockSeparator::Blank) {
                 self.blank_line();
             }
         }
-        self.gap = None;
+        self.separator = None;
         for level in &mut self.levels {
             match level.marker.take() {
                 Some(marker) => self.out.push_str(&marker),
@@ -80,7 +83,7 @@ impl Lines {
         }
     }
 
-    /// A blank line goes before the levels that are about to begin.
+    /// Writes a blank line before the levels that begin with the next line.
     fn blank_line(&mut self) {
         for level in self.levels.iter().take_while(|level| level.marker.is_none()) {
             self.out.push_str(&level.indent);
@@ -89,12 +92,12 @@ impl Lines {
         self.out.push('\n');
     }
 
-    /// Returns the text and whether it was cut at the bound.
-    pub(super) fn finish(mut self) -> (String, bool) {
+    /// Returns the text.
+    pub(super) fn finish(mut self) -> FormattedText {
         self.out.truncate(self.out.trim_end().len());
         if !self.out.is_empty() {
             self.out.push('\n');
         }
-        (self.out, self.full)
+        FormattedText { text: self.out, truncated: self.truncated }
     }
 }

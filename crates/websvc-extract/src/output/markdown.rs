@@ -1,45 +1,45 @@
-//! The markdown writer: CommonMark with GFM tables, one walk over the view.
+//! The markdown writer: CommonMark with GFM tables, in one walk over the view.
 
 use super::footnotes::Footnotes;
 use super::inline::{EscapeContext, Inline, InlineMark, escape_line_start};
 use super::lines::{BlockSeparator, Lines};
 use super::math::{self, Formula};
-use super::{OutputContext, callout, code};
+use super::{FormattedText, OutputContext, callout, code};
 use crate::dom::{NodeId, NodeKind, Tag};
 use crate::text::collapsed;
 
-/// Writes the view as markdown; the flag tells whether the output bound cut it.
-pub(crate) fn write(page: OutputContext<'_>) -> (String, bool) {
+/// Writes the view as markdown.
+pub(crate) fn write(context: OutputContext<'_>) -> FormattedText {
     let mut writer = Writer {
-        page,
+        context,
         lines: Lines::default(),
         inline: Inline::new(EscapeContext::Paragraph),
         flat: 0,
         in_item: false,
-        written: None,
+        written_title: None,
         in_note: false,
         in_heading: false,
-        footnotes: Footnotes::find(page),
+        footnotes: Footnotes::find(context),
     };
-    for &root in &page.view.roots {
+    for &root in &context.view.roots {
         writer.node(root);
         writer.flush();
     }
     writer.lines.finish()
 }
 
-/// The state of the walk. It recurses by nesting, which the DOM bounds.
+/// The state of the walk. It recurses into nested elements, whose depth the DOM limits.
 pub(super) struct Writer<'a> {
-    pub(super) page: OutputContext<'a>,
+    pub(super) context: OutputContext<'a>,
     pub(super) lines: Lines,
     pub(super) inline: Inline,
-    /// Above zero inside headings and table cells, where blocks cannot stand.
+    /// Nesting depth of headings and table cells, in which blocks cannot be. 0 outside of them.
     pub(super) flat: usize,
     in_item: bool,
-    /// The title of a callout, which stands before the rest of it.
-    written: Option<NodeId>,
+    /// The title of a callout, which is written before the rest of it.
+    written_title: Option<NodeId>,
     pub(super) in_note: bool,
-    /// True while a heading is written; its links to itself are dropped.
+    /// True while a heading is written. Links of a heading to itself are dropped.
     pub(super) in_heading: bool,
     pub(super) footnotes: Footnotes,
 }
@@ -49,8 +49,8 @@ impl Writer<'_> {
         if self.inline.is_full() {
             return;
         }
-        match self.page.dom.kind(id) {
-            NodeKind::Text => self.inline.push_text(self.page.dom.text(id)),
+        match self.context.dom.kind(id) {
+            NodeKind::Text => self.inline.push_text(self.context.dom.text(id)),
             NodeKind::Element(tag) => self.element(id, tag),
             NodeKind::Document => self.children(id),
             NodeKind::Nothing => {}
@@ -58,9 +58,9 @@ impl Writer<'_> {
     }
 
     pub(super) fn children(&mut self, id: NodeId) {
-        let OutputContext { dom, view, .. } = self.page;
+        let OutputContext { dom, view, .. } = self.context;
         for child in view.children(dom, id) {
-            if self.written != Some(child) {
+            if self.written_title != Some(child) {
                 self.node(child);
             }
         }
@@ -91,11 +91,11 @@ impl Writer<'_> {
             A => self.link(id),
             Img => self.image(id),
             Code | Samp | Tt | Kbd => self.inline_code(id),
-            Sub | Sup => self.raised(id, if tag == Sub { "sub" } else { "sup" }),
+            Sub | Sup => self.script(id, if tag == Sub { "sub" } else { "sup" }),
             Q => self.quoted(id, "\"", "\""),
             Rt => self.quoted(id, "(", ")"),
-            Math => self.formula(&math::of_math(self.page.dom, id)),
-            Script => math::of_script(self.page.dom, id).iter().for_each(|formula| self.formula(formula)),
+            Math => self.formula(&math::of_math(self.context.dom, id)),
+            Script => math::of_script(self.context.dom, id).iter().for_each(|formula| self.formula(formula)),
             Iframe | Video | Audio => self.embedded(id, tag),
             Div | Aside | Section | Details | Span | P => self.container(id, tag),
             _ if tag.is_block() => self.block(id),
@@ -103,16 +103,19 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes an element that may be more than a block: a formula or a callout.
+    /// Writes an element that may be a formula or a callout instead of a block.
     fn container(&mut self, id: NodeId, tag: Tag) {
-        if let Some(class) = self.page.dom.attribute(id, "class") {
-            // The formula is in an attribute beside the class.
-            let others = self.page.dom.attributes(id).nth(1).is_some();
-            if let Some(formula) = others.then(|| math::of_attribute(self.page.dom, id, class)).flatten() {
+        if let Some(class) = self.context.dom.attribute(id, "class") {
+            // The formula is in another attribute.
+            let has_others = self.context.dom.attributes(id).nth(1).is_some();
+            if let Some(formula) =
+                has_others.then(|| math::of_attribute(self.context.dom, id, class)).flatten()
+            {
                 return self.formula(&formula);
             }
-            let may_be = matches!(tag, Tag::Div | Tag::Aside | Tag::Section | Tag::Details) && self.flat == 0;
-            if let Some(callout) = may_be.then(|| callout::read(self.page, id, class)).flatten() {
+            let may_be_callout =
+                matches!(tag, Tag::Div | Tag::Aside | Tag::Section | Tag::Details) && self.flat == 0;
+            if let Some(callout) = may_be_callout.then(|| callout::read(self.context, id, class)).flatten() {
                 return self.callout(id, &callout);
             }
         }
@@ -121,26 +124,26 @@ impl Writer<'_> {
 
     fn callout(&mut self, id: NodeId, callout: &callout::Callout) {
         self.flush();
-        self.gap();
+        self.separate_block();
         self.lines.open("> ", "> ");
         let outer = std::mem::replace(&mut self.in_item, false);
         if let Some(kind) = callout.kind {
             self.lines.line(&format!("[!{kind}]"));
         }
-        if let Some((title, _)) = callout.title.filter(|&(_, says_more)| says_more || callout.kind.is_none())
-        {
-            self.term(title);
+        if let Some(title) = callout.title.filter(|title| title.differs_from_kind || callout.kind.is_none()) {
+            self.term(title.element);
         }
-        let title = std::mem::replace(&mut self.written, callout.title.map(|(title, _)| title));
+        let outer_title =
+            std::mem::replace(&mut self.written_title, callout.title.map(|title| title.element));
         self.children(id);
         self.flush();
-        self.written = title;
+        self.written_title = outer_title;
         self.in_item = outer;
         self.lines.close();
         self.lines.separate(BlockSeparator::Blank);
     }
 
-    /// Writes a footnote, which stands outside of the list that it is an item of.
+    /// Writes a footnote outside the list that it is an item of.
     fn note(&mut self, id: NodeId) {
         self.flush();
         let Some(label) = self.footnotes.note(id) else { return };
@@ -166,7 +169,7 @@ impl Writer<'_> {
         if text.is_empty() {
             return;
         }
-        self.gap();
+        self.separate_block();
         let mut lines = text.split('\n').map(str::trim).filter(|line| !line.is_empty()).peekable();
         while let Some(line) = lines.next() {
             let mut line = escape_line_start(line).unwrap_or_else(|| line.to_owned());
@@ -178,8 +181,8 @@ impl Writer<'_> {
         self.lines.separate(BlockSeparator::Blank);
     }
 
-    /// Puts a blank line before the next block, unless it begins a list item.
-    pub(super) fn gap(&mut self) {
+    /// Requests a blank line before the next block, unless the block begins a list item.
+    pub(super) fn separate_block(&mut self) {
         if !self.lines.at_marker() {
             self.lines.separate(BlockSeparator::Blank);
         }
@@ -207,7 +210,7 @@ impl Writer<'_> {
         if text.is_empty() {
             return;
         }
-        self.gap();
+        self.separate_block();
         let level = tag.heading_level().unwrap_or(6);
         let text = match text.strip_suffix('#') {
             Some(start) => format!("{start}\\#"),
@@ -224,27 +227,27 @@ impl Writer<'_> {
             return;
         }
         let nested = self.in_item;
-        let OutputContext { dom, view, .. } = self.page;
+        let OutputContext { dom, view, .. } = self.context;
         let mut number: u64 =
             dom.attribute(id, "start").and_then(|start| start.trim().parse().ok()).unwrap_or(1);
-        // A list with another number cannot follow a paragraph without a blank line.
+        // An ordered list with another number cannot follow a paragraph without a blank line.
         if nested && !self.lines.at_marker() && (tag != Tag::Ol || number == 1) {
-            self.lines.tighten();
+            self.lines.cancel_blank();
         } else if !self.lines.at_marker() {
-            self.gap();
+            self.separate_block();
         }
         let mut first = true;
         for child in view.children(dom, id) {
             let is_item = dom.is(child, Tag::Li);
             if !first && is_item {
-                self.lines.tighten();
+                self.lines.cancel_blank();
             }
             if !is_item {
-                // Lists directly inside lists, and text between items, belong to the item before.
-                let text = dom.text(child).trim().is_empty() && dom.kind(child) == NodeKind::Text;
-                if !text {
+                // Lists directly inside lists, and text between items, belong to the previous item.
+                let is_blank = dom.text(child).trim().is_empty() && dom.kind(child) == NodeKind::Text;
+                if !is_blank {
                     if !first && dom.tag(child).is_some_and(|tag| matches!(tag, Tag::Ul | Tag::Ol)) {
-                        self.lines.tighten();
+                        self.lines.cancel_blank();
                     }
                     self.nested_in_item(child);
                 }
@@ -263,7 +266,7 @@ impl Writer<'_> {
             number = number.saturating_add(1);
             first = false;
         }
-        if nested { self.lines.tighten() } else { self.lines.separate(BlockSeparator::Blank) }
+        if nested { self.lines.cancel_blank() } else { self.lines.separate(BlockSeparator::Blank) }
     }
 
     fn nested_in_item(&mut self, child: NodeId) {
@@ -296,9 +299,9 @@ impl Writer<'_> {
         self.lines.close();
     }
 
-    /// Returns the state of the check box an item begins with.
+    /// Returns the state of the checkbox at the start of an item.
     fn checkbox(&self, item: NodeId) -> Option<bool> {
-        let dom = self.page.dom;
+        let dom = self.context.dom;
         let first = dom.descendants(item).skip(1).take(6).find(|&id| dom.is(id, Tag::Input))?;
         (dom.attribute(first, "type") == Some("checkbox")).then(|| dom.attribute(first, "checked").is_some())
     }
@@ -310,7 +313,7 @@ impl Writer<'_> {
             self.flush();
             return;
         }
-        self.gap();
+        self.separate_block();
         self.lines.open(marker, indent);
         let outer = std::mem::replace(&mut self.in_item, false);
         self.children(id);
@@ -323,7 +326,7 @@ impl Writer<'_> {
     fn rule(&mut self) {
         self.flush();
         if self.flat == 0 && !self.lines.at_marker() {
-            self.gap();
+            self.separate_block();
             self.lines.line("---");
             self.lines.separate(BlockSeparator::Blank);
         }
@@ -355,11 +358,11 @@ impl Writer<'_> {
         self.inline.push_text(end);
     }
 
-    fn raised(&mut self, id: NodeId, name: &str) {
-        let dom = self.page.dom;
-        let text = self.page.view.text(dom, id);
-        let linked = dom.descendants(id).any(|child| dom.is(child, Tag::A));
-        if linked || text.is_empty() || text.len() > 200 {
+    fn script(&mut self, id: NodeId, name: &str) {
+        let dom = self.context.dom;
+        let text = self.context.view.text(dom, id);
+        let has_link = dom.descendants(id).any(|child| dom.is(child, Tag::A));
+        if has_link || text.is_empty() || text.len() > 200 {
             return self.children(id);
         }
         self.inline.push_raw(&format!("<{name}>"));
@@ -368,11 +371,11 @@ impl Writer<'_> {
     }
 
     fn inline_code(&mut self, id: NodeId) {
-        let OutputContext { dom, view, .. } = self.page;
+        let OutputContext { dom, view, .. } = self.context;
         if view.below(dom, id).any(|child| matches!(dom.tag(child), Some(Tag::Pre | Tag::Table | Tag::P))) {
             return self.children(id);
         }
-        // A block of code without `<pre>`.
+        // A code block without `<pre>`.
         let style = dom.attribute(id, "style").unwrap_or_default();
         let keeps_lines = style.contains("white-space") && style.contains("pre");
         if keeps_lines
@@ -398,19 +401,20 @@ impl Writer<'_> {
 
     pub(super) fn code_block(&mut self, id: NodeId) {
         self.flush();
-        let block = code::block(self.page, id);
+        let block = code::block(self.context, id);
         if self.flat > 0 {
             self.inline.push_raw(&code::span(&collapsed(&block.text).replace('|', "\\|")));
             return;
         }
         if block.text.trim().is_empty() {
-            // A `<pre>` that only frames images, or line numbers.
-            if self.page.view.below(self.page.dom, id).any(|inner| self.page.dom.is(inner, Tag::Img)) {
+            // A `<pre>` around images, or around line numbers only.
+            if self.context.view.below(self.context.dom, id).any(|inner| self.context.dom.is(inner, Tag::Img))
+            {
                 self.children(id);
             }
             return;
         }
-        self.gap();
+        self.separate_block();
         let fence = code::fence(&block.text);
         self.lines.line(&format!("{fence}{}", block.language));
         for line in block.text.split('\n') {
@@ -420,7 +424,7 @@ impl Writer<'_> {
         self.lines.separate(BlockSeparator::Blank);
     }
 
-    /// Writes a formula, on a line of its own if it is one for that and the place allows it.
+    /// Writes a formula: on a line of its own, if it is a display formula and blocks are possible.
     pub(super) fn formula(&mut self, formula: &Formula) {
         let Formula { latex, display } = formula;
         if latex.is_empty() {
@@ -431,14 +435,14 @@ impl Writer<'_> {
             self.inline.push_raw(&format!("$${latex}$$"));
             self.flush();
         } else {
-            // Within a table, a bar would end the cell; the table takes the backslash away again.
+            // In a table a bar would end the cell. The table removes the backslash again.
             let latex = if self.flat > 0 { latex.replace('|', "\\|") } else { latex.clone() };
             self.inline.push_raw(&format!("${latex}$"));
         }
     }
 }
 
-/// Returns the first and the last text in an element.
+/// Returns the first and the last text of an element.
 fn ends_of_text(dom: &crate::dom::Dom, id: NodeId) -> (&str, &str) {
     let mut texts = dom.descendants(id).map(|inner| dom.text(inner)).filter(|text| !text.is_empty());
     let first = texts.next().unwrap_or_default();

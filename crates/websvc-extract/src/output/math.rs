@@ -1,36 +1,38 @@
-//! Formulas as LaTeX: what a page carries beside its MathML, what stands in attributes of formulas and of pictures of
-//! formulas, and else MathML read as LaTeX.
+//! Formulas as LaTeX: from annotations of MathML, from attributes of formulas and of images of formulas, and otherwise
+//! converted from MathML.
 
 mod mathml;
 
 use crate::dom::{Dom, NodeId, Tag};
 use crate::text::collapsed;
 
-/// How far above a formula something may say that it stands on a line of its own.
-const NEAR: usize = 6;
+/// Number of ancestors of a formula that are searched for a display style.
+const MAX_ANCESTORS: usize = 6;
 
-/// Attributes in which scripts keep the source of a formula that they have drawn.
-const SOURCES: [&str; 5] = ["data-math", "data-latex", "data-tex", "data-formula", "data-katex"];
+/// Attributes in which scripts store the source of a formula that they have rendered.
+const SOURCE_ATTRIBUTES: [&str; 5] = ["data-math", "data-latex", "data-tex", "data-formula", "data-katex"];
 
-/// Longest formula in text, in bytes.
+/// Maximum length of a formula in text, in bytes.
 const MAX_BYTES: usize = 1_000;
 
-/// A formula, and whether it stands on a line of its own.
+/// A formula.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Formula {
     pub(super) latex: String,
+    /// True if the formula is on a line of its own.
     pub(super) display: bool,
 }
 
 /// Returns the formula of a `<math>` element.
 pub(super) fn of_math(dom: &Dom, math: NodeId) -> Formula {
     let display = dom.attribute(math, "display") == Some("block")
-        || dom.ancestors(math).take(NEAR).any(|above| {
-            let class = dom.attribute(above, "class").unwrap_or_default();
+        || dom.ancestors(math).take(MAX_ANCESTORS).any(|ancestor| {
+            let class = dom.attribute(ancestor, "class").unwrap_or_default();
             class.split_ascii_whitespace().any(|name| matches!(name, "katex-display" | "MathJax_Display"))
-                || (dom.name(above) == "mjx-container" && dom.attribute(above, "display") == Some("true"))
+                || (dom.name(ancestor) == "mjx-container"
+                    && dom.attribute(ancestor, "display") == Some("true"))
         });
-    Formula { latex: unwrapped(&source(dom, math)), display }
+    Formula { latex: without_wrapper(&source(dom, math)), display }
 }
 
 fn source(dom: &Dom, math: NodeId) -> String {
@@ -50,36 +52,38 @@ fn source(dom: &Dom, math: NodeId) -> String {
 pub(super) fn of_script(dom: &Dom, script: NodeId) -> Option<Formula> {
     let kind = dom.attribute(script, "type")?;
     let source: String = dom.children(script).map(|text| dom.text(text)).collect();
-    let tex = kind.starts_with("math/tex");
-    tex.then(|| Formula { latex: collapsed(&source), display: kind.contains("mode=display") })
+    let is_tex = kind.starts_with("math/tex");
+    is_tex.then(|| Formula { latex: collapsed(&source), display: kind.contains("mode=display") })
 }
 
-/// Returns the formula of an element whose attribute keeps it.
+/// Returns the formula that is in an attribute of an element.
 pub(super) fn of_attribute(dom: &Dom, id: NodeId, class: &str) -> Option<Formula> {
     if !(class.contains("math") || class.contains("katex") || class.contains("latex")) {
         return None;
     }
-    let latex = SOURCES.iter().find_map(|name| dom.attribute(id, name)).map(collapsed)?;
+    let latex = SOURCE_ATTRIBUTES.iter().find_map(|name| dom.attribute(id, name)).map(collapsed)?;
     let display = dom.is(id, Tag::Div) || class.contains("block") || class.contains("display");
     (!latex.is_empty()).then_some(Formula { latex, display })
 }
 
-/// Returns the formula that a picture shows, when its alternative text is one.
+/// Returns the formula of an image, if its alternative text is one. `alone` is true if the image is alone in its block.
 pub(super) fn of_image(dom: &Dom, img: NodeId, alone: bool) -> Option<Formula> {
     let text = dom.attribute(img, "alt")?.trim();
     if !text.contains('\\') && !text.contains(['^', '_', '=']) {
         return None;
     }
     let class = dom.attribute(img, "class").unwrap_or_default();
-    let named = ["mwe-math", "latex", "tex", "math", "mimetex"];
-    let said = class.split_ascii_whitespace().any(|name| named.iter().any(|known| name.starts_with(known)));
-    (said || has_commands(text)).then(|| Formula {
-        latex: unwrapped(&collapsed(text)),
+    let formula_classes = ["mwe-math", "latex", "tex", "math", "mimetex"];
+    let has_formula_class = class
+        .split_ascii_whitespace()
+        .any(|name| formula_classes.iter().any(|prefix| name.starts_with(prefix)));
+    (has_formula_class || has_commands(text)).then(|| Formula {
+        latex: without_wrapper(&collapsed(text)),
         display: class.contains("display") || (alone && !class.contains("inline")),
     })
 }
 
-/// Tells whether a text has the look of LaTeX: commands with arguments.
+/// Returns whether a text looks like LaTeX: it has commands with arguments.
 fn has_commands(text: &str) -> bool {
     let mut commands = text
         .match_indices('\\')
@@ -87,30 +91,31 @@ fn has_commands(text: &str) -> bool {
     commands.next().is_some() && text.contains(['{', '^', '_'])
 }
 
-/// Takes away the braces that MediaWiki puts around every formula.
-fn unwrapped(latex: &str) -> String {
-    let inside = latex.strip_prefix("{\\displaystyle ").or_else(|| latex.strip_prefix("{\\textstyle "));
-    inside.and_then(|inside| inside.strip_suffix('}')).unwrap_or(latex).trim().to_owned()
+/// Removes the braces that MediaWiki puts around each formula.
+fn without_wrapper(latex: &str) -> String {
+    let inner = latex.strip_prefix("{\\displaystyle ").or_else(|| latex.strip_prefix("{\\textstyle "));
+    inner.and_then(|inner| inner.strip_suffix('}')).unwrap_or(latex).trim().to_owned()
 }
 
-/// Returns how long the formula is that `text` begins with, delimiters included, and the formula in dollars: what pages
-/// leave to MathJax or KaTeX to draw. Only what would be changed by escaping counts.
+/// Returns the length of the formula at the start of `text`, with its delimiters, and the formula between dollar signs:
+/// pages leave the rendering of such text to MathJax or KaTeX. Only a formula that escaping would change is returned.
 pub(super) fn in_text(text: &str) -> Option<(usize, String)> {
     let pairs = [("\\(", "\\)", "$"), ("\\[", "\\]", "$$"), ("$$", "$$", "$$"), ("$", "$", "$")];
     let (open, close, dollars) = pairs.into_iter().find(|(open, ..)| text.starts_with(open))?;
-    // Bounded, so that signs that are never closed cost little each.
-    let inside = crate::text::start_of(&text[open.len()..], MAX_BYTES);
-    let inside = &inside[..inside.find(close)?];
-    let end = open.len() + inside.len() + close.len();
-    let short = !inside.contains('`') && !inside.trim().is_empty();
-    let marked = inside.contains(['\\', '_', '^']);
-    // A dollar is a price as often as not.
-    let tight = open != "$"
-        || (!inside.contains(char::is_whitespace) || inside.contains('\\'))
-            && !inside.starts_with(char::is_whitespace)
-            && !inside.ends_with(char::is_whitespace)
+    // The length is limited, so that delimiters which are never closed cost little.
+    let formula = crate::text::start_of(&text[open.len()..], MAX_BYTES);
+    let formula = &formula[..formula.find(close)?];
+    let end = open.len() + formula.len() + close.len();
+    let is_inline = !formula.contains('`') && !formula.trim().is_empty();
+    let has_markup = formula.contains(['\\', '_', '^']);
+    // A dollar sign is a price as often as a delimiter.
+    let is_delimited = open != "$"
+        || (!formula.contains(char::is_whitespace) || formula.contains('\\'))
+            && !formula.starts_with(char::is_whitespace)
+            && !formula.ends_with(char::is_whitespace)
             && !text[end..].starts_with(|c: char| c.is_ascii_digit());
-    (short && marked && tight).then(|| (end, format!("{dollars}{}{dollars}", collapsed(inside))))
+    (is_inline && has_markup && is_delimited)
+        .then(|| (end, format!("{dollars}{}{dollars}", collapsed(formula))))
 }
 
 #[cfg(test)]
@@ -118,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas_in_text_are_told_from_prices() {
+    fn formula_in_text_is_not_confused_with_a_price() {
         for (text, formula) in [
             ("\\(E = mc^2\\) is", Some("$E = mc^2$")),
             ("\\[F_x\\]", Some("$$F_x$$")),

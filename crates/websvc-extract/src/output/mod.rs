@@ -1,4 +1,4 @@
-//! The formats: each one a walk over a view of the DOM.
+//! The output formats: each is a walk over a view of the DOM.
 
 mod callout;
 mod code;
@@ -21,7 +21,15 @@ use crate::dom::Dom;
 use crate::options::Base64Images;
 use url::Url;
 
-/// Context that all output formats share.
+/// A page in an output format.
+#[derive(Debug)]
+pub(crate) struct FormattedText {
+    pub(crate) text: String,
+    /// True if the text was cut off at [`MAX_OUTPUT_BYTES`](crate::MAX_OUTPUT_BYTES).
+    pub(crate) truncated: bool,
+}
+
+/// The input of all output formats.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OutputContext<'a> {
     pub(crate) dom: &'a Dom,
@@ -30,5 +38,5 @@ pub(crate) struct OutputContext<'a> {
     pub(crate) base64_images: Base64Images,
 }
 
-/// The marker that stands for an embedded image that was asked to be removed.
+/// The marker that replaces an embedded image.
 const BASE64_MARKER: &str = "<Base64-Image-Removed>";

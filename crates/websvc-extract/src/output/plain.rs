@@ -1,22 +1,22 @@
-//! Plain text for the index: one line per block, table cells side by side.
+//! Plain text for the index: one line per block, with the cells of a table row on one line.
 
-use super::OutputContext;
+use super::{FormattedText, OutputContext};
 use crate::dom::{NodeKind, Tag};
 use crate::limits::MAX_OUTPUT_BYTES;
 use crate::text::push_collapsed;
 
 /// Writes the view as plain text.
-pub(crate) fn write(page: OutputContext<'_>) -> (String, bool) {
-    let OutputContext { dom, view, .. } = page;
+pub(crate) fn write(context: OutputContext<'_>) -> FormattedText {
+    let OutputContext { dom, view, .. } = context;
     let mut out = String::new();
-    for &root in &page.view.roots {
-        let mut previous_end: Vec<crate::dom::NodeId> = Vec::new();
+    for &root in &context.view.roots {
+        let mut open_blocks: Vec<crate::dom::NodeId> = Vec::new();
         for id in view.below(dom, root) {
-            while let Some(&open) = previous_end.last() {
+            while let Some(&open) = open_blocks.last() {
                 if is_inside(dom, id, open) {
                     break;
                 }
-                previous_end.pop();
+                open_blocks.pop();
                 end_line(&mut out);
             }
             match dom.kind(id) {
@@ -25,17 +25,17 @@ pub(crate) fn write(page: OutputContext<'_>) -> (String, bool) {
                 NodeKind::Element(Tag::Td | Tag::Th) => push_collapsed(&mut out, " "),
                 NodeKind::Element(tag) if tag.is_block() => {
                     end_line(&mut out);
-                    previous_end.push(id);
+                    open_blocks.push(id);
                 }
                 NodeKind::Element(_) | NodeKind::Document | NodeKind::Nothing => {}
             }
             if out.len() > MAX_OUTPUT_BYTES {
-                return (out, true);
+                return FormattedText { text: out, truncated: true };
             }
         }
         end_line(&mut out);
     }
-    (out, false)
+    FormattedText { text: out, truncated: false }
 }
 
 fn is_inside(dom: &crate::dom::Dom, id: crate::dom::NodeId, outer: crate::dom::NodeId) -> bool {

@@ -1,4 +1,4 @@
-//! Links, images, and links to what a page embeds.
+//! Links, images, and links to embedded media.
 
 use super::inline::{EscapeContext, Inline, InlineMark};
 use super::markdown::Writer;
@@ -10,7 +10,7 @@ use crate::{embed, links};
 
 impl Writer<'_> {
     pub(super) fn link(&mut self, id: NodeId) {
-        let OutputContext { dom, view, base, .. } = self.page;
+        let OutputContext { dom, view, base, .. } = self.context;
         let Some(href) = dom.attribute(id, "href") else { return self.children(id) };
         if href.contains('#') && is_permalink_sign(&view.text(dom, id)) && !has_image(dom, id) {
             return;
@@ -20,13 +20,13 @@ impl Writer<'_> {
             return self.inline.push_raw(&reference);
         }
         let fragment = links::fragment_of(dom, id, base);
-        // The way back from a footnote to the text; Word puts the name of a document before it.
-        let leads_back = self.in_note && (fragment.is_some() || href.contains("#_ftnref"));
-        if leads_back && view.text(dom, id).chars().count() <= 4 {
+        // The back link of a footnote. Word puts the name of the document before it.
+        let is_back_link = self.in_note && (fragment.is_some() || href.contains("#_ftnref"));
+        if is_back_link && view.text(dom, id).chars().count() <= 4 {
             return;
         }
         if let Some(fragment) = fragment {
-            // What a script acts on, and a heading that leads to itself.
+            // A link that triggers a script, or a heading that links to itself.
             if fragment.is_empty() || (self.in_heading && !has_image(dom, id)) {
                 return self.children(id);
             }
@@ -38,7 +38,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn image(&mut self, id: NodeId) {
-        let OutputContext { dom, base, base64_images, .. } = self.page;
+        let OutputContext { dom, base, base64_images, .. } = self.context;
         if is_tracking_pixel(dom, id) {
             return;
         }
@@ -53,8 +53,8 @@ impl Writer<'_> {
         let label = label.take();
         let alt = label.strip_prefix('[').and_then(|label| label.strip_suffix("]()")).unwrap_or("");
         let Some(source) = links::image_source(dom, id, base) else { return };
-        let embedded = starts_with_ignore_case(&source, "data:");
-        let target = if embedded && base64_images == Base64Images::Replace {
+        let is_embedded = starts_with_ignore_case(&source, "data:");
+        let target = if is_embedded && base64_images == Base64Images::Replace {
             BASE64_MARKER.to_owned()
         } else {
             escape_target(&source)
@@ -62,33 +62,33 @@ impl Writer<'_> {
         self.inline.push_raw(&format!("![{alt}]({target})"));
     }
 
-    /// Tells whether an element is all there is in the block around it.
+    /// Returns whether an element is the only content of the block around it.
     fn stands_alone(&self, id: NodeId) -> bool {
-        let OutputContext { dom, .. } = self.page;
-        let mut inside = id;
-        for above in dom.ancestors(id).take(4) {
+        let OutputContext { dom, .. } = self.context;
+        let mut inner = id;
+        for ancestor in dom.ancestors(id).take(4) {
             let other = |child: NodeId| {
-                child != inside && (dom.tag(child).is_some() || !dom.text(child).trim().is_empty())
+                child != inner && (dom.tag(child).is_some() || !dom.text(child).trim().is_empty())
             };
-            if dom.children(above).any(other) {
+            if dom.children(ancestor).any(other) {
                 return false;
             }
-            if dom.tag(above).is_some_and(Tag::is_block) {
+            if dom.tag(ancestor).is_some_and(Tag::is_block) {
                 return true;
             }
-            inside = above;
+            inner = ancestor;
         }
         false
     }
 
     /// Writes a link to a video or a sound.
     pub(super) fn embedded(&mut self, id: NodeId, tag: Tag) {
-        let OutputContext { dom, base, .. } = self.page;
+        let OutputContext { dom, base, .. } = self.context;
         let Some(url) = embed::address(dom, id).and_then(|address| links::resolve(base, &address)) else {
             return;
         };
-        let named = ["title", "aria-label"].iter().find_map(|name| dom.attribute(id, name)).map(collapsed);
-        let name = named
+        let label = ["title", "aria-label"].iter().find_map(|name| dom.attribute(id, name)).map(collapsed);
+        let name = label
             .filter(|name| !name.is_empty())
             .unwrap_or_else(|| if tag == Tag::Audio { "Audio".to_owned() } else { "Video".to_owned() });
         self.inline.push_space();
@@ -103,7 +103,7 @@ fn has_image(dom: &Dom, id: NodeId) -> bool {
     dom.descendants(id).any(|child| dom.is(child, Tag::Img))
 }
 
-/// Tells whether a link's text is only a sign for "link to this place".
+/// Returns whether the text of a link is only a symbol for "link to this section".
 fn is_permalink_sign(text: &str) -> bool {
     matches!(
         text,
@@ -112,15 +112,15 @@ fn is_permalink_sign(text: &str) -> bool {
 }
 
 fn is_tracking_pixel(dom: &Dom, img: NodeId) -> bool {
-    let tiny =
+    let is_tiny =
         |name| dom.attribute(img, name).is_some_and(|size| matches!(size.trim(), "0" | "1" | "0px" | "1px"));
-    tiny("width") && tiny("height")
+    is_tiny("width") && is_tiny("height")
 }
 
-/// Makes a URL safe inside `(...)`, in a table cell too.
+/// Escapes a URL for use inside `(...)`, also in a table cell.
 fn escape_target(url: &str) -> String {
     let mut depth = 0_i32;
-    let balanced = url.chars().all(|c| {
+    let is_balanced = url.chars().all(|c| {
         depth += match c {
             '(' => 1,
             ')' => -1,
@@ -131,8 +131,8 @@ fn escape_target(url: &str) -> String {
     let mut out = String::with_capacity(url.len());
     for c in url.chars() {
         match c {
-            '(' if !balanced => out.push_str("%28"),
-            ')' if !balanced => out.push_str("%29"),
+            '(' if !is_balanced => out.push_str("%28"),
+            ')' if !is_balanced => out.push_str("%29"),
             '<' => out.push_str("%3C"),
             '>' => out.push_str("%3E"),
             '|' => out.push_str("%7C"),

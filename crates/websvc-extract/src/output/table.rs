@@ -1,4 +1,4 @@
-//! Tables: data as GFM tables with spans expanded, layout as the blocks it arranges.
+//! Tables: data as GFM tables with spans expanded, layout tables as the blocks in them.
 
 use super::inline::{EscapeContext, Inline};
 use super::lines::BlockSeparator;
@@ -7,10 +7,10 @@ use super::{OutputContext, code};
 use crate::dom::{Dom, NodeId, Tag};
 use crate::limits::{MAX_OUTPUT_BYTES, MAX_TABLE_CELLS};
 
-/// Widest span that is expanded; more is a mistake or an attack.
+/// Maximum span that is expanded. A larger one is a mistake or an attack.
 const MAX_SPAN: usize = 64;
 
-/// The rows of a table and what stands over it.
+/// The captions and rows of a table.
 struct Shape {
     captions: Vec<NodeId>,
     rows: Vec<Vec<NodeId>>,
@@ -23,8 +23,8 @@ impl Writer<'_> {
             self.children(id);
             return;
         }
-        let shape = shape(self.page, id);
-        if is_layout(self.page, id, &shape) {
+        let shape = shape(self.context, id);
+        if is_layout(self.context, id, &shape) {
             self.layout(id, &shape);
             return;
         }
@@ -37,7 +37,7 @@ impl Writer<'_> {
         if width == 0 {
             return;
         }
-        self.gap();
+        self.separate_block();
         for (index, row) in grid.iter().enumerate() {
             let mut line = String::from("|");
             for column in 0..width {
@@ -53,17 +53,17 @@ impl Writer<'_> {
         self.lines.separate(BlockSeparator::Blank);
     }
 
-    /// Writes every cell as blocks of its own; beside line numbers they are code.
+    /// Writes each cell as separate blocks. Cells next to line numbers are code.
     fn layout(&mut self, table: NodeId, shape: &Shape) {
-        let OutputContext { dom, view, .. } = self.page;
+        let OutputContext { dom, view, .. } = self.context;
         let is_code = |cell: NodeId| {
             let class = dom.attribute(cell, "class").unwrap_or_default();
             class.contains("code") && !view.below(dom, cell).any(|id| dom.is(id, Tag::Pre))
         };
         let mut cells =
             shape.rows.iter().flatten().copied().filter(|&cell| !code::is_gutter(dom, cell)).peekable();
-        let numbered = shape.rows.iter().flatten().any(|&cell| code::is_gutter(dom, cell));
-        if numbered && cells.peek().is_some() && cells.all(is_code) {
+        let has_line_numbers = shape.rows.iter().flatten().any(|&cell| code::is_gutter(dom, cell));
+        if has_line_numbers && cells.peek().is_some() && cells.all(is_code) {
             return self.code_block(table);
         }
         for &cell in shape.captions.iter().chain(shape.rows.iter().flatten()) {
@@ -74,17 +74,18 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the texts of all cells, a cell that spans several places repeated in each row, once per row.
+    /// Returns the texts of all cells. The text of a cell that spans several rows is repeated in each row, once per
+    /// row.
     fn grid(&mut self, shape: &Shape) -> Vec<Vec<String>> {
-        let dom = self.page.dom;
+        let dom = self.context.dom;
         let mut grid: Vec<Vec<String>> = Vec::new();
-        // For each column: how many more rows the cell from above covers, and its text.
-        let mut above: Vec<(usize, String)> = Vec::new();
+        // For each column the cell above that reaches into the next rows.
+        let mut above: Vec<SpanningCell> = Vec::new();
         let (mut budget, mut bytes) = (MAX_TABLE_CELLS, 0);
         for row in &shape.rows {
-            let (mut out, mut new_bytes) = (Vec::new(), 0);
+            let (mut cells, mut new_bytes) = (Vec::new(), 0);
             for &cell in row {
-                take_covered(&mut above, &mut out);
+                take_covered(&mut above, &mut cells);
                 let is_full = bytes + new_bytes > MAX_OUTPUT_BYTES;
                 let text = if is_full { String::new() } else { self.cell(cell) };
                 new_bytes += text.len();
@@ -95,17 +96,17 @@ impl Writer<'_> {
                     (span("colspan").clamp(1, MAX_SPAN), span("rowspan").clamp(1, MAX_SPAN));
                 for column in 0..columns {
                     let text = if column == 0 { text.clone() } else { String::new() };
-                    above.resize_with(above.len().max(out.len() + 1), Default::default);
-                    above[out.len()] = (rows - 1, text.clone());
-                    out.push(text);
+                    above.resize_with(above.len().max(cells.len() + 1), Default::default);
+                    above[cells.len()] = SpanningCell { remaining_rows: rows - 1, text: text.clone() };
+                    cells.push(text);
                 }
             }
-            take_covered(&mut above, &mut out);
-            budget = budget.saturating_sub(out.len().max(1));
-            // Those that are covered from above are counted, too.
-            bytes += out.iter().map(String::len).sum::<usize>();
-            if out.iter().any(|text| !text.is_empty()) {
-                grid.push(out);
+            take_covered(&mut above, &mut cells);
+            budget = budget.saturating_sub(cells.len().max(1));
+            // Cells that reach in from rows above are counted, too.
+            bytes += cells.iter().map(String::len).sum::<usize>();
+            if cells.iter().any(|text| !text.is_empty()) {
+                grid.push(cells);
             }
             if budget == 0 || bytes > MAX_OUTPUT_BYTES {
                 break;
@@ -124,16 +125,24 @@ impl Writer<'_> {
     }
 }
 
-/// Adds the cells from rows above that reach into this row at its current column.
-fn take_covered(above: &mut [(usize, String)], out: &mut Vec<String>) {
-    while let Some((left, text)) = above.get_mut(out.len()).filter(|(left, _)| *left > 0) {
-        *left -= 1;
-        out.push(text.clone());
+/// A cell that reaches into rows below its own.
+#[derive(Clone, Default)]
+struct SpanningCell {
+    /// Number of further rows.
+    remaining_rows: usize,
+    text: String,
+}
+
+/// Adds the cells of rows above that reach into this row at its current column.
+fn take_covered(above: &mut [SpanningCell], cells: &mut Vec<String>) {
+    while let Some(cell) = above.get_mut(cells.len()).filter(|cell| cell.remaining_rows > 0) {
+        cell.remaining_rows -= 1;
+        cells.push(cell.text.clone());
     }
 }
 
-fn shape(page: OutputContext<'_>, table: NodeId) -> Shape {
-    let OutputContext { dom, view, .. } = page;
+fn shape(context: OutputContext<'_>, table: NodeId) -> Shape {
+    let OutputContext { dom, view, .. } = context;
     let mut shape = Shape { captions: Vec::new(), rows: Vec::new() };
     let mut groups = vec![table];
     while let Some(group) = groups.pop() {
@@ -155,9 +164,9 @@ fn shape(page: OutputContext<'_>, table: NodeId) -> Shape {
     shape
 }
 
-/// Tells whether a table only arranges things on the page.
-fn is_layout(page: OutputContext<'_>, table: NodeId, shape: &Shape) -> bool {
-    let dom = page.dom;
+/// Returns whether a table is used for layout only.
+fn is_layout(context: OutputContext<'_>, table: NodeId, shape: &Shape) -> bool {
+    let dom = context.dom;
     if matches!(dom.attribute(table, "role"), Some("presentation" | "none")) {
         return true;
     }
@@ -165,14 +174,14 @@ fn is_layout(page: OutputContext<'_>, table: NodeId, shape: &Shape) -> bool {
     if shape.rows.len() < 2 && width < 3 || width < 2 {
         return true;
     }
-    let header = shape.rows.iter().flatten().any(|&cell| dom.is(cell, Tag::Th));
+    let has_header = shape.rows.iter().flatten().any(|&cell| dom.is(cell, Tag::Th));
     if shape.rows.iter().flatten().any(|&cell| code::is_gutter(dom, cell)) {
         return true;
     }
-    let (mut blocks, mut nested) = (0, false);
-    for id in page.view.below(dom, table).skip(1) {
+    let (mut blocks, mut has_nested) = (0, false);
+    for id in context.view.below(dom, table).skip(1) {
         match dom.tag(id) {
-            Some(Tag::Table) => nested = true,
+            Some(Tag::Table) => has_nested = true,
             Some(Tag::H1 | Tag::H2 | Tag::H3 | Tag::Blockquote | Tag::Pre | Tag::Form | Tag::Hr) => {
                 blocks += 2;
             }
@@ -181,11 +190,11 @@ fn is_layout(page: OutputContext<'_>, table: NodeId, shape: &Shape) -> bool {
         }
     }
     let cells: usize = shape.rows.iter().map(Vec::len).sum();
-    if nested { !header || holds_text_outside(dom, table) } else { !header && blocks > cells }
+    if has_nested { !has_header || has_several_tables(dom, table) } else { !has_header && blocks > cells }
 }
 
-/// A table around tables holds little text of its own in its cells.
-fn holds_text_outside(dom: &Dom, table: NodeId) -> bool {
+/// Returns whether several tables are inside a table: such a table has little text of its own in its cells.
+fn has_several_tables(dom: &Dom, table: NodeId) -> bool {
     let inner = dom.descendants(table).skip(1).filter(|&id| dom.is(id, Tag::Table)).count();
     inner > 1
 }

@@ -1,4 +1,4 @@
-//! The country a page names, its labels, and where its content leads.
+//! Tests of the country of a page, its content rating, and the links of its content.
 
 use crate::page::{full, parse};
 use websvc_extract::MAX_CONTENT_LINKS;
@@ -8,7 +8,7 @@ fn country(html: &str) -> Option<String> {
 }
 
 #[test]
-fn a_country_is_what_the_page_names_as_its_own() {
+fn country_comes_from_the_metadata_of_the_page() {
     let cases = [
         ("<html lang=de-CH>", Some("CH")),
         ("<html lang=de>", None),
@@ -29,7 +29,7 @@ fn a_country_is_what_the_page_names_as_its_own() {
 }
 
 #[test]
-fn labels_of_explicit_pages_are_read() {
+fn content_rating_labels_are_read() {
     let icra = |ratings: &str| {
         format!(
             "<meta http-equiv=PICS-Label content='(PICS-1.1 \"http://www.icra.org/ratingsv02.html\" l gen true for \
@@ -64,7 +64,7 @@ fn labels_of_explicit_pages_are_read() {
 }
 
 #[test]
-fn links_of_the_content_have_their_texts() {
+fn content_links_have_their_texts() {
     let page = "<nav><a href=/home>Home</a></nav><p><a href='a#top'>A <i>cup</i></a> <a href=#here>here</a> \
         <a href=/dir/page>self</a> <a href=mailto:x@y.z>mail</a> <a href=pic><img src=x.png alt='The pot'></a>\
         <a href=a>again</a><a href=//other.test/ rel='ugc nofollow'>other</a>";
@@ -86,7 +86,7 @@ fn links_of_the_content_have_their_texts() {
 }
 
 #[test]
-fn feeds_are_found() {
+fn feed_links_are_absolute() {
     let page = "<link rel=alternate type=application/rss+xml href=/rss><link rel='Alternate' type='application/atom+xml'
         href=atom.xml><link rel=alternate type=text/html href=/other><link rel=stylesheet type=application/rss+xml href=/x>
         <link rel=alternate type=application/rss+xml href='javascript:x'>";
@@ -95,7 +95,7 @@ fn feeds_are_found() {
 }
 
 #[test]
-fn so_many_links_are_listed_and_no_more() {
+fn content_links_are_limited() {
     let page: String =
         (0..MAX_CONTENT_LINKS * 2).map(|number| format!("<a href={number}>{number}</a> ")).collect();
     assert_eq!(parse(&page).content(&full()).anchors().len(), MAX_CONTENT_LINKS);

@@ -12,7 +12,7 @@ fn json_ld(json: &str) -> String {
 }
 
 #[test]
-fn dates_of_publication_are_found_in_meta_tags() {
+fn publication_date_comes_from_meta_tags() {
     for (head, expected) in [
         ("<meta property=article:published_time content=2026-01-02>", Some("2026-01-02")),
         (
@@ -34,7 +34,7 @@ fn dates_of_publication_are_found_in_meta_tags() {
 }
 
 #[test]
-fn json_ld_is_read_in_every_shape() {
+fn json_ld_is_read_in_each_form() {
     for (json, published, author) in [
         (
             r#"{"@type":"Article","datePublished":"2026-01-01","author":"Ann"}"#,
@@ -92,13 +92,13 @@ fn json_ld_is_read_in_every_shape() {
 }
 
 #[test]
-fn a_block_of_json_ld_that_is_none_hides_no_other() {
+fn invalid_json_ld_block_does_not_hide_others() {
     let head = json_ld("{oops") + &json_ld(r#"{"@type":"Article","dateModified":"2026-05-05"}"#);
     assert_eq!(metadata(&head).modified_time.as_deref(), Some("2026-05-05"));
 }
 
 #[test]
-fn icons_are_absolute_and_never_data() {
+fn favicon_is_absolute_and_not_a_data_url() {
     for (head, expected) in [
         ("<link rel=icon href=/i.png>", Some("https://example.com/i.png")),
         ("<link rel='SHORTCUT ICON' href=i.ico>", Some("https://example.com/dir/i.ico")),
@@ -121,7 +121,7 @@ fn icons_are_absolute_and_never_data() {
 }
 
 #[test]
-fn languages_are_those_of_the_page_before_those_of_its_tags() {
+fn language_of_html_element_precedes_meta_tags() {
     for (html, expected) in [
         ("<html lang=' de-AT '>", Some("de-AT")),
         ("<html xml:lang=fr>", Some("fr")),
@@ -136,7 +136,7 @@ fn languages_are_those_of_the_page_before_those_of_its_tags() {
 }
 
 #[test]
-fn meta_tags_have_their_names_and_those_of_clients() {
+fn meta_tags_have_own_names_and_client_names() {
     let one = |text: &str| Some(MetaValue::One(text.to_owned()));
     let many = |texts: &[&str]| Some(MetaValue::Many(texts.iter().map(|&text| text.to_owned()).collect()));
     let found = metadata(
@@ -166,7 +166,7 @@ fn meta_tags_have_their_names_and_those_of_clients() {
 }
 
 #[test]
-fn authors_are_names() {
+fn author_is_a_name_and_not_a_url() {
     for (head, expected) in [
         ("<meta name=author content=Ann>", Some("Ann")),
         ("<meta name=author content=Ann><meta name=author content=Bo>", Some("Ann, Bo")),
@@ -182,7 +182,7 @@ fn authors_are_names() {
 }
 
 #[test]
-fn links_are_absolute_without_fragments_each_once_in_order() {
+fn links_are_absolute_and_unique_without_fragments() {
     let page = "<base href=https://other.test/a/><a href=b>1</a><a href='b#x'>2</a><a href='#y'>3</a>
         <a href=' mailto:m@x.org '>4</a><a href='javascript:f()'>5</a><a href=tel:+1>6</a><a href=data:text/plain,x>7</a>
         <a href=//third.test/?q=a b>8</a><a href='/c d'>9</a><a>10</a><a href=''>11</a><a href='http://[bad'>12</a>
@@ -200,7 +200,7 @@ fn links_are_absolute_without_fragments_each_once_in_order() {
 }
 
 #[test]
-fn images_are_those_of_elements_tags_icons_and_styles_each_once() {
+fn images_come_from_elements_meta_tags_icons_and_styles_once() {
     let page = "<head><meta property=og:image content=/og.png><meta name=twitter:image content=/tw.png><meta
         itemprop=image content=/item.png><link rel='shortcut icon' href=/icon.ico></head><body><img src=a.png><img
         src=a.png><img src='data:image/gif;base64,R0' data-src=lazy.png><img srcset='s1.png 1x, s2.png 2x'><picture><source

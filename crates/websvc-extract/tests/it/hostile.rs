@@ -1,13 +1,13 @@
-//! Pages made to cost much: the work must stay linear and the stack shallow.
+//! Hostile pages: the work must be linear in their size, and the stack must stay small.
 
 use crate::page::{full, parse};
 use websvc_extract::{
-    ContentOptions, Document, MAX_DEPTH, MAX_JUDGED_NODES, MAX_NODES, MAX_OUTPUT_BYTES, MAX_SOURCE_BYTES,
+    ContentOptions, Document, MAX_DEPTH, MAX_NODES, MAX_OUTPUT_BYTES, MAX_SCORED_NODES, MAX_SOURCE_BYTES,
 };
 
-const CUT: &str = "the page is too large or too deeply nested; the rest of it was left out";
+const TRUNCATED: &str = "the page is too large or too deeply nested; the rest was ignored";
 
-/// Runs on a stack smaller than that of any thread the service uses.
+/// Runs on a stack that is smaller than that of any thread of the service.
 fn on_small_stack(run: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
 }
@@ -29,7 +29,7 @@ fn exercise(html: &str) -> String {
 }
 
 #[test]
-fn deep_nesting_is_flattened_without_overflowing_the_stack() {
+fn deep_nesting_is_flattened_on_a_small_stack() {
     on_small_stack(|| {
         for tag in ["div", "ul><li", "blockquote", "span", "b", "table><tr><td", "a", "math", "x-y", "svg"] {
             let text = exercise(&format!("{}<p>bottom", format!("<{tag}>").repeat(100_000)));
@@ -39,7 +39,7 @@ fn deep_nesting_is_flattened_without_overflowing_the_stack() {
 }
 
 #[test]
-fn unclosed_and_misnested_markup_stays_within_the_bounds() {
+fn unclosed_and_misnested_markup_stays_within_the_limits() {
     on_small_stack(|| {
         let formatting: String = (0..5_000).map(|i| format!("<b id={i}>")).collect();
         exercise(&format!("{formatting}{}", "<p>x".repeat(20_000)));
@@ -53,14 +53,14 @@ fn unclosed_and_misnested_markup_stays_within_the_bounds() {
 }
 
 #[test]
-fn spans_of_table_cells_do_not_multiply() {
+fn large_table_spans_do_not_multiply_the_output() {
     let row = "<tr><td colspan=1000000 rowspan=1000000>x</td></tr>";
     let markdown = exercise(&format!("<table><tr><th>a</th><th>b</th></tr>{}</table>", row.repeat(1_000)));
     assert!(markdown.len() < 4 << 20, "{}", markdown.len());
 }
 
 #[test]
-fn images_that_share_a_figure_or_a_picture_do_not_multiply() {
+fn images_in_one_figure_or_picture_do_not_multiply_the_work() {
     for open in ["<figure>", "<picture>", "<figure><figcaption>", "<p>"] {
         exercise(&format!("{open}{}", "<img src=a.jpg srcset='b.jpg 2w'>x".repeat(3_000)));
         exercise(&format!("{open}{}", "<source srcset='b.jpg 2w'><img src=a.jpg>".repeat(3_000)));
@@ -69,34 +69,34 @@ fn images_that_share_a_figure_or_a_picture_do_not_multiply() {
 }
 
 #[test]
-fn one_long_line_is_read() {
+fn one_long_line_is_extracted() {
     let markdown = parse(&format!("<p>{}", "word *_`[ ".repeat(200_000))).content(&full()).markdown();
     assert!(markdown.len() > 2_000_000);
 }
 
 #[test]
-fn a_line_longer_than_the_output_may_be_is_cut() {
-    // Written with a backslash before each.
+fn line_longer_than_the_output_limit_is_cut() {
+    // The markdown has a backslash before each asterisk.
     let page = parse(&format!("<p>{}", "*".repeat(MAX_SOURCE_BYTES - 3)));
     let content = page.content(&full());
     assert_eq!(content.warnings(), [] as [&str; 0]);
     let markdown = content.markdown();
     assert!((MAX_OUTPUT_BYTES - 4..=MAX_OUTPUT_BYTES + 1).contains(&markdown.len()), "{}", markdown.len());
-    let said =
-        format!("a format of the page is longer than {MAX_OUTPUT_BYTES} bytes; the rest of it was left out");
-    assert_eq!(content.warnings(), [said]);
+    let warning =
+        format!("a format of the page is longer than {MAX_OUTPUT_BYTES} bytes; the rest was cut off");
+    assert_eq!(content.warnings(), [warning]);
 }
 
 #[test]
-fn the_number_of_nodes_is_bounded_and_said_to_be() {
+fn nodes_above_the_limit_are_ignored_with_a_warning() {
     let page = parse(&"<i></i>".repeat(MAX_NODES + 10));
     let content = page.content(&full());
-    assert_eq!(content.warnings(), [CUT]);
+    assert_eq!(content.warnings(), [TRUNCATED]);
     const { assert!(MAX_DEPTH <= 512) };
 }
 
 #[test]
-fn styles_and_formulas_cost_no_more_than_their_size() {
+fn styles_and_formulas_cost_linear_time() {
     let rules: String =
         (0..20_000).map(|i| format!(".a, .b .a{i} > p {{ opacity: 0; left: -{i}px }}")).collect();
     let elements =
@@ -112,20 +112,20 @@ fn styles_and_formulas_cost_no_more_than_their_size() {
 }
 
 #[test]
-fn a_page_longer_than_is_read_is_cut_and_said_to_be() {
-    let said = format!("the page is longer than {MAX_SOURCE_BYTES} bytes; the rest of it was left out");
+fn page_above_the_size_limit_is_cut_with_a_warning() {
+    let warning = format!("the page is longer than {MAX_SOURCE_BYTES} bytes; the rest was ignored");
     for content_type in ["text/html", "text/plain", "application/json"] {
         let text = "tea ".repeat(MAX_SOURCE_BYTES / 4 + 1);
         let page = crate::page::parse_bytes(text.as_bytes(), content_type);
         let content = page.content(&full());
-        assert_eq!(content.warnings(), [said.as_str()], "{content_type}");
+        assert_eq!(content.warnings(), [warning.as_str()], "{content_type}");
         assert!(content.markdown().len() <= MAX_SOURCE_BYTES + 20);
         assert_eq!(page.into_raw_html().len(), MAX_SOURCE_BYTES);
     }
 }
 
 #[test]
-fn html_that_grows_by_its_escapes_is_cut_inside_of_a_text() {
+fn html_that_grows_by_escapes_is_cut_inside_a_text() {
     let content = parse(&format!("<p>{}", "\u{a0}".repeat(3 << 20)));
     let content = content.content(&full());
     let html = content.html();
@@ -133,9 +133,9 @@ fn html_that_grows_by_its_escapes_is_cut_inside_of_a_text() {
     assert_eq!(content.warnings().len(), 1);
 }
 
-/// A million attributes would keep the tokenizer busy for hours: the time of this test is its assertion.
+/// A million attributes would keep the tokenizer busy for hours: the duration of this test is its assertion.
 #[test]
-fn attributes_beyond_number_cost_little_wherever_they_are() {
+fn million_attributes_cost_little_in_any_position() {
     let many: String = (0..1_000_000).map(|i| format!("a{i}=b ")).collect();
     for (before, after) in [
         ("<div ", ">inside</div><p>behind"),
@@ -153,7 +153,7 @@ fn attributes_beyond_number_cost_little_wherever_they_are() {
 }
 
 #[test]
-fn long_values_and_comments_are_no_attributes() {
+fn long_values_and_comments_are_not_attributes() {
     let words = "word ".repeat(20_000);
     let json = format!("{{&quot;html&quot;: &quot;<b {words}&quot;}}");
     for (before, after) in [
@@ -167,10 +167,10 @@ fn long_values_and_comments_are_no_attributes() {
 }
 
 #[test]
-fn elements_that_are_repeated_with_their_attributes_do_not_multiply() {
+fn repeated_formatting_elements_do_not_multiply_attributes() {
     let some: String = (0..500).map(|i| format!("a{i} ")).collect();
     let page = parse(&format!("<p><b {some}>{}", "x</p><p>".repeat(30_000)));
-    assert_eq!(page.content(&full()).warnings(), [CUT]);
+    assert_eq!(page.content(&full()).warnings(), [TRUNCATED]);
     for tag in ["body", "html"] {
         let pages: String = (0..20_000).map(|i| format!("<{tag} a{i}>")).collect();
         exercise(&format!("{pages}<p>x"));
@@ -178,7 +178,7 @@ fn elements_that_are_repeated_with_their_attributes_do_not_multiply() {
 }
 
 #[test]
-fn a_long_base_is_not_repeated_before_every_link() {
+fn long_base_url_is_not_repeated_in_each_link() {
     let links: String = (0..100_000).map(|i| format!("<a href=p{i}>x</a><img src=i{i}>")).collect();
     let lists = |page: &Document| {
         let content = page.content(&full());
@@ -196,7 +196,7 @@ fn a_long_base_is_not_repeated_before_every_link() {
 }
 
 #[test]
-fn paragraphs_and_tables_of_many_long_links_are_cut() {
+fn paragraphs_and_tables_above_the_output_limit_are_cut() {
     let base = format!("<base href='https://a.test/{}/'>", "x".repeat(450));
     let links = "<a href=y>z</a> ".repeat(60_000);
     let spanned = format!("<tr><td rowspan=64>{}<td>b</tr>", "word ".repeat(100_000));
@@ -214,7 +214,7 @@ fn paragraphs_and_tables_of_many_long_links_are_cut() {
 }
 
 #[test]
-fn texts_that_hold_each_other_do_not_multiply() {
+fn nested_labels_do_not_multiply_the_text() {
     let text = "tea ".repeat(1 << 19);
     let page = parse(&format!("{}{text}", "<h1><div>".repeat(100)));
     let bytes: usize = page.content(&full()).headings().iter().map(String::len).sum();
@@ -225,17 +225,17 @@ fn texts_that_hold_each_other_do_not_multiply() {
 }
 
 #[test]
-fn a_page_of_too_many_nodes_is_given_in_full() {
-    let page = parse(&format!("<nav>menu</nav>{}", "<p>x</p>".repeat(MAX_JUDGED_NODES / 2)));
+fn page_with_too_many_nodes_is_returned_in_full() {
+    let page = parse(&format!("<nav>menu</nav>{}", "<p>x</p>".repeat(MAX_SCORED_NODES / 2)));
     let content = page.content(&ContentOptions::default());
     assert!(content.markdown().starts_with("menu\n"));
-    let said = "the page is too large to tell its main content; the full page is returned";
-    assert_eq!(content.warnings(), [said]);
+    let warning = "the page is too large to find its main content; the full page is returned";
+    assert_eq!(content.warnings(), [warning]);
 }
 
-/// Two hundred million steps without a bound.
+/// Without a limit this takes two hundred million steps.
 #[test]
-fn selectors_that_look_at_all_siblings_are_given_up() {
+fn expensive_sibling_selectors_stop_with_a_warning() {
     let page = parse(&"<p>x".repeat(20_000));
     let list = |selector: &str| websvc_extract::Selectors::parse(&[selector]).unwrap();
     for selector in [".none ~ p", "h1 ~ p ~ p"] {
@@ -252,7 +252,7 @@ fn selectors_that_look_at_all_siblings_are_given_up() {
 }
 
 #[test]
-fn sections_that_seem_to_nest_take_no_stack() {
+fn nested_cdata_sections_use_no_stack() {
     on_small_stack(|| {
         let source = format!("<a>{}>text]]></a>", "<![CDATA[".repeat(500_000));
         let page = crate::page::parse_bytes(source.as_bytes(), "application/xml");

@@ -1,10 +1,10 @@
-//! The images of a page with what stands beside them.
+//! The images of a page with the text around them.
 
 use crate::page::parse;
 use websvc_extract::{ImageDetail, MAX_IMAGES, image_size};
 
 /// Returns each image as `path alt|caption|context WIDTHxHEIGHT`.
-fn told(html: &str) -> Vec<String> {
+fn describe(html: &str) -> Vec<String> {
     let length = |side: Option<u32>| side.map_or("?".to_owned(), |side| side.to_string());
     let line = |image: &ImageDetail| {
         let ImageDetail { url, alt, caption, context, width, height } = image;
@@ -16,11 +16,11 @@ fn told(html: &str) -> Vec<String> {
 
 #[track_caller]
 fn check(html: &str, expected: &[&str]) {
-    assert_eq!(told(html), expected, "{html}");
+    assert_eq!(describe(html), expected, "{html}");
 }
 
 #[test]
-fn what_stands_beside_an_image_is_told() {
+fn image_has_its_alt_caption_context_and_size() {
     let page = "<head><meta property=og:image content=/share.jpg><meta property='og:image:width' content=1200>\
         <meta property='og:image:height' content='630'><meta property='og:image:alt' content='A pot'></head>\
         <body><p>First words.</p><figure><img src=a.jpg alt=' Green  tea ' width=640 height=480>\
@@ -37,21 +37,21 @@ fn what_stands_beside_an_image_is_told() {
 }
 
 #[test]
-fn the_text_of_one_card_is_not_that_of_another() {
+fn context_of_image_does_not_include_the_next_card() {
     let cards = "<ul><li><img src=1.jpg><h3>One</h3></li><li><img src=2.jpg><h3>Two</h3></li></ul>";
     check(cards, &["dir/1.jpg ||One ?x?", "dir/2.jpg ||Two ?x?"]);
     check("<div><p>Only text before it.</p><img src=1.jpg></div>", &["dir/1.jpg ||Only text before it. ?x?"]);
 }
 
 #[test]
-fn a_context_is_short() {
+fn context_is_limited() {
     let page = format!("<p><img src=1.jpg>{}</p>", "word ".repeat(200));
     let context = parse(&page).image_details()[0].context.clone();
     assert!(context.len() <= 200 && context.ends_with("word"), "{context}");
 }
 
 #[test]
-fn lengths_are_whole_pixels_or_unknown() {
+fn size_is_in_whole_pixels_or_unknown() {
     check("<img src=a.jpg width=100% height=auto>", &["dir/a.jpg || ?x?"]);
     check("<img src=a.jpg width=10.5 height=-4>", &["dir/a.jpg || ?x?"]);
     check("<img src=a.jpg width=' 640px' height=0>", &["dir/a.jpg || 640x?"]);
@@ -60,14 +60,14 @@ fn lengths_are_whole_pixels_or_unknown() {
 }
 
 #[test]
-fn the_widest_form_is_taken_with_its_own_width() {
+fn widest_srcset_candidate_is_used_with_its_width() {
     let set = "<img src=a.jpg width=400 height=300 srcset='b.jpg 800w, c.jpg 1600w'>";
     check(set, &["dir/c.jpg || 1600x1200"]);
     let odd = "<img src=a.jpg width=300 height=200 srcset='b.jpg 1000w'>";
     check(odd, &["dir/b.jpg || 1000x?"]);
     let narrower = "<img src=a.jpg width=900 height=600 srcset='b.jpg 320w'>";
     check(narrower, &["dir/a.jpg || 900x600"]);
-    // A density says nothing of the pixels of the file.
+    // A pixel density does not determine the size of the file.
     check("<img src=a.jpg width=300 srcset='b.jpg 2x'>", &["dir/a.jpg || 300x?"]);
     let picture = "<picture><source srcset='s.avif 500w, l.avif 1000w' width=500 height=250>\
         <img src=a.jpg alt=Pot width=400 height=400></picture>";
@@ -75,7 +75,7 @@ fn the_widest_form_is_taken_with_its_own_width() {
 }
 
 #[test]
-fn lazy_images_are_found_once() {
+fn lazy_image_is_found_once() {
     check("<img src='data:image/gif;base64,R0lGOD' data-src=real.jpg>", &["dir/real.jpg || ?x?"]);
     let page = "<img src=/placeholder.png data-src=real.jpg><noscript><img src=real.jpg alt=Real></noscript>";
     check(page, &["dir/real.jpg Real|| ?x?"]);
@@ -85,15 +85,15 @@ fn lazy_images_are_found_once() {
 }
 
 #[test]
-fn one_shared_image_under_two_names_is_one() {
+fn og_image_and_its_secure_url_are_one_image() {
     let page = "<meta property=og:image content=http://example.com/a.jpg>\
         <meta property=og:image:secure_url content=https://example.com/a.jpg><meta property=og:image:width content=600>";
     check(page, &["http://example.com/a.jpg || 600x?"]);
 }
 
 #[test]
-fn page_furniture_is_left_out() {
-    let left_out = [
+fn decoration_is_skipped() {
+    let decorations = [
         "<img src='data:image/png;base64,AAAA'>",
         "<img src=t.gif width=1 height=1>",
         "<img src=t.jpg width=16>",
@@ -105,20 +105,20 @@ fn page_furniture_is_left_out() {
         "<img alt='no source'>",
         "<template><img src=a.jpg></template>",
     ];
-    for html in left_out {
+    for html in decorations {
         check(html, &[]);
     }
-    // A word that merely contains such a name is a picture.
+    // A file name that merely contains such a word is an image.
     check("<img src=spritely-dog.jpg width=32>", &["dir/spritely-dog.jpg || 32x?"]);
 }
 
 #[test]
-fn so_many_images_are_described_and_no_more() {
+fn described_images_are_limited() {
     let page: String = (0..MAX_IMAGES + 50).map(|number| format!("<p><img src={number}.jpg>")).collect();
     assert_eq!(parse(&page).image_details().len(), MAX_IMAGES);
 }
 
-/// Returns the first bytes of files of 300 by 200 pixels, one of each kind.
+/// Returns the first bytes of files of 300 by 200 pixels, one of each format.
 fn files() -> Vec<(&'static str, Vec<u8>)> {
     let webp = |chunk: &[u8]| [b"RIFF\0\0\0\0WEBP", chunk].concat();
     let lossless = (299_u32 | 199 << 14).to_le_bytes();
@@ -144,25 +144,26 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn the_size_of_a_file_is_in_its_first_bytes() {
+fn image_size_is_read_from_the_first_bytes() {
     for (kind, bytes) in files() {
         assert_eq!(image_size(&bytes), Some((300, 200)), "{kind}");
     }
 }
 
 #[test]
-fn a_file_that_breaks_off_has_no_size() {
+fn truncated_image_file_has_no_size() {
     for (kind, bytes) in files() {
         for end in 0..bytes.len() {
             let size = image_size(&bytes[..end]);
-            // An SVG is read as a browser would, which closes what is open; the tiles come before the whole.
-            let may_be = kind.starts_with("svg") || size == Some((64, 64));
-            assert!(size.is_none() || may_be, "{kind} at {end}: {size:?}");
+            // An SVG is parsed as in a browser, which closes open elements. In an AVIF the size of the tiles comes
+            // first.
+            let is_expected = kind.starts_with("svg") || size == Some((64, 64));
+            assert!(size.is_none() || is_expected, "{kind} at {end}: {size:?}");
         }
     }
-    for none in
+    for bytes in
         [&b"GIF89a\0\0\0\0"[..], b"\xff\xd8\xff\xda", b"<p>no image", b"<svg viewBox='0 0 1.5 2'/>", b""]
     {
-        assert_eq!(image_size(none), None);
+        assert_eq!(image_size(bytes), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Kinds and charsets.
+//! Tests of content kinds and charsets.
 
 use crate::page::{full, parse_bytes};
 use websvc_extract::{ContentKind, Document, ExtractError, Source};
@@ -13,7 +13,7 @@ fn kind_of(bytes: &[u8], content_type: Option<&str>) -> Result<ContentKind, Stri
 }
 
 #[test]
-fn kinds_are_told_by_bytes_and_by_declaration() {
+fn kind_is_detected_by_bytes_and_declared_type() {
     for (bytes, declared, expected) in [
         (&b"%PDF-1.7 x"[..], Some("text/html"), Err("pdf")),
         (b"\x89PNG\r\n\x1a\n....", None, Err("png")),
@@ -41,7 +41,7 @@ fn kinds_are_told_by_bytes_and_by_declaration() {
     }
 }
 
-/// Returns bytes that compression could have made.
+/// Returns bytes that look like compressed data.
 fn noise() -> Vec<u8> {
     let mut state = 1_u32;
     let mut next = || {
@@ -52,7 +52,7 @@ fn noise() -> Vec<u8> {
 }
 
 #[test]
-fn binary_bytes_that_begin_like_text_are_binary() {
+fn binary_content_after_text_is_binary() {
     for beginning in ["<?xml version='1.0'?>", "<html><p>words", "{\"a\": 1}", "plain words"] {
         for declared in
             [None, Some("text/html"), Some("text/plain"), Some("application/xml"), Some("application/json")]
@@ -68,7 +68,7 @@ fn binary_bytes_that_begin_like_text_are_binary() {
 }
 
 #[test]
-fn charsets_come_from_mark_header_meta_and_detection() {
+fn charset_comes_from_bom_header_meta_or_detection() {
     for (bytes, declared, expected) in [
         (&b"\xef\xbb\xbf<p>\xc3\xa9"[..], "text/html; charset=latin1", "é"),
         (b"\xff\xfe<\0p\0>\0\xe9\0", "text/html", "é"),
@@ -87,7 +87,7 @@ fn charsets_come_from_mark_header_meta_and_detection() {
 }
 
 #[test]
-fn json_is_fenced_and_text_is_verbatim() {
+fn json_is_fenced_and_plain_text_is_verbatim() {
     let json = parse_bytes(b"{\"a\": [1]}\n", "application/json");
     assert_eq!(json.content(&full()).markdown(), "```json\n{\"a\": [1]}\n```\n");
     let text = parse_bytes(b"a *b*\n\n\n<c>", "text/plain");
@@ -95,7 +95,7 @@ fn json_is_fenced_and_text_is_verbatim() {
 }
 
 #[test]
-fn feeds_are_text() {
+fn feed_is_returned_as_text() {
     let feed = b"<rss><item><title>One &amp; two</title><description><![CDATA[<p>Body</p>]]></description></item></rss>";
     assert_eq!(parse_bytes(feed, "application/rss+xml").content(&full()).markdown(), "One & two\nBody\n");
 }

@@ -1,5 +1,5 @@
-//! The tests of extraction, by topic.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+//! Tests of extraction, by topic.
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue should panic")]
 
 mod about;
 mod corpus;

@@ -1,4 +1,4 @@
-//! Main content: what is kept of pages of several kinds.
+//! Tests of the main content of several kinds of pages.
 
 use crate::page::{full, parse};
 use websvc_extract::ContentOptions;
@@ -18,7 +18,7 @@ fn article() -> String {
 }
 
 #[test]
-fn an_article_loses_navigation_sidebar_and_footer() {
+fn article_is_without_navigation_sidebar_and_footer() {
     let text = parse(&article()).content(&ContentOptions::default()).text();
     assert!(text.contains("Both groups agreed"), "{text}");
     for boilerplate in ["Shop", "Ten best mugs", "Privacy policy", "All rights reserved"] {
@@ -27,13 +27,13 @@ fn an_article_loses_navigation_sidebar_and_footer() {
 }
 
 #[test]
-fn the_full_page_keeps_everything_visible() {
+fn full_scope_has_all_visible_text() {
     let text = parse(&article()).content(&full()).text();
     assert!(text.contains("Shop") && text.contains("All rights reserved"), "{text}");
 }
 
 #[test]
-fn all_formats_show_the_same_part() {
+fn all_formats_have_the_same_part() {
     let page = parse(&article());
     let content = page.content(&ContentOptions::default());
     assert!(!content.html().contains("Ten best mugs"));
@@ -42,7 +42,7 @@ fn all_formats_show_the_same_part() {
 }
 
 #[test]
-fn a_page_without_text_is_returned_whole_with_a_warning() {
+fn page_without_text_is_returned_in_full_with_a_warning() {
     let page = parse("<body><img src=/a.png alt=A></body>");
     let content = page.content(&ContentOptions::default());
     assert_eq!(content.markdown(), "![A](https://example.com/a.png)\n");
@@ -50,7 +50,7 @@ fn a_page_without_text_is_returned_whole_with_a_warning() {
 }
 
 #[test]
-fn a_page_that_needs_scripts_is_read_from_its_noscript() {
+fn noscript_content_is_used_only_if_it_has_more_text() {
     let html = format!("<body><div id=app></div><noscript><h1>Thread</h1><p>{PROSE}</p></noscript></body>");
     assert!(parse(&html).content(&full()).text().contains("Both groups agreed"));
     let html = format!(

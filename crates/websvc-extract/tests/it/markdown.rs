@@ -1,9 +1,10 @@
-//! Markdown by fixture: `fixtures/<case>.html` must become `fixtures/<case>.md`.
+//! Tests of markdown by fixture: `fixtures/<case>.html` must become `fixtures/<case>.md`.
 
 use crate::page::{full, parse};
 use std::path::Path;
 
-/// Compares one case; with `UPDATE_FIXTURES=1` writes the expectation instead, to be read before it is committed.
+/// Compares one case. With `UPDATE_FIXTURES=1` it writes the expectation instead, which has to be reviewed before a
+/// commit.
 fn check(case: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fixtures");
     let html = std::fs::read_to_string(folder.join(format!("{case}.html"))).unwrap();
@@ -16,102 +17,102 @@ fn check(case: &str) {
 }
 
 #[test]
-fn emphasis_never_breaks_words_and_text_never_becomes_markup() {
+fn emphasis_does_not_break_words_and_text_is_escaped() {
     check("emphasis");
 }
 
 #[test]
-fn links_are_absolute_and_permalink_signs_are_dropped() {
+fn links_are_absolute_and_permalinks_are_dropped() {
     check("links");
 }
 
 #[test]
-fn lists_nest_and_count() {
+fn lists_are_nested_and_numbered() {
     check("lists");
 }
 
 #[test]
-fn data_tables_are_tables_and_layout_tables_are_not() {
+fn data_tables_become_gfm_and_layout_tables_blocks() {
     check("tables");
 }
 
 #[test]
-fn code_keeps_its_language_and_loses_line_numbers() {
+fn code_has_its_language_and_no_line_numbers() {
     check("code");
 }
 
 #[test]
-fn footnotes_are_references_and_notes() {
+fn footnotes_become_references_and_notes() {
     check("footnotes");
 }
 
 #[test]
-fn images_are_found_behind_lazy_loading() {
+fn lazy_images_have_their_real_urls() {
     check("images");
 }
 
 #[test]
-fn what_is_hidden_is_left_out_unless_it_can_be_opened() {
+fn hidden_text_is_dropped_unless_readers_can_open_it() {
     check("hidden");
 }
 
 #[test]
-fn formulas_are_latex() {
+fn formulas_become_latex() {
     check("math");
 }
 
 #[test]
-fn headings_keep_their_level_and_stay_on_one_line() {
+fn headings_keep_their_level_on_one_line() {
     let page = parse("<h1>A<br>b</h1><h3><div>deep</div></h3><h2></h2>");
     assert_eq!(page.content(&full()).markdown(), "# A b\n\n### deep\n");
 }
 
 #[test]
-fn code_is_told_from_line_numbers_and_buttons_whoever_wrote_the_page() {
+fn code_of_several_generators_has_no_line_numbers_and_buttons() {
     check("code_generators");
 }
 
 #[test]
-fn cells_keep_their_columns_whatever_is_in_them() {
+fn table_cells_keep_their_columns_with_any_content() {
     check("tables_more");
 }
 
 #[test]
-fn marks_and_links_stand_only_where_they_are_read_as_such() {
+fn inline_marks_are_written_only_where_they_are_valid() {
     check("inline");
 }
 
 #[test]
-fn lists_hold_blocks_and_lists() {
+fn list_items_can_contain_blocks_and_lists() {
     check("lists_more");
 }
 
 #[test]
-fn callouts_are_quotes_of_their_kind() {
+fn callouts_become_quotes_with_their_kind() {
     check("callouts");
 }
 
 #[test]
-fn formulas_are_found_wherever_pages_keep_them() {
+fn formulas_are_found_in_each_representation() {
     check("formulas");
 }
 
 #[test]
-fn images_have_their_real_addresses() {
+fn images_have_their_real_urls() {
     check("images_more");
 }
 
 #[test]
-fn videos_are_links() {
+fn videos_become_links() {
     check("embeds");
 }
 
 #[test]
-fn footnotes_of_several_generators_are_told() {
+fn footnotes_of_several_generators_are_recognized() {
     check("footnotes_more");
 }
 
 #[test]
-fn readings_stand_in_brackets() {
+fn ruby_readings_are_in_brackets() {
     check("ruby");
 }

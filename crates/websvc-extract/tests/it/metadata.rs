@@ -13,7 +13,7 @@ const PAGE: &str = r#"<html lang="en-GB"><head><title> The
  <div style="background-image: url('/bg.jpg')"></div><img src="a.png" srcset="b.png 2x"></body></html>"#;
 
 #[test]
-fn known_fields_are_found_wherever_the_page_puts_them() {
+fn metadata_fields_are_found_in_each_source() {
     let metadata = parse(PAGE).metadata();
     assert_eq!(metadata.title.as_deref(), Some("The title"));
     assert_eq!(metadata.description.as_deref(), Some("About it"));
@@ -27,14 +27,14 @@ fn known_fields_are_found_wherever_the_page_puts_them() {
 }
 
 #[test]
-fn every_meta_tag_is_kept_and_repeated_ones_are_lists() {
+fn all_meta_tags_are_listed_and_repeated_ones_are_lists() {
     let meta = parse(PAGE).metadata().meta;
     assert_eq!(meta["og:title"], MetaValue::One("OG".to_owned()));
     assert_eq!(meta["article:tag"], MetaValue::Many(vec!["a".to_owned(), "b".to_owned()]));
 }
 
 #[test]
-fn robots_and_refresh_are_read() {
+fn robots_and_refresh_are_parsed() {
     let page = parse(PAGE);
     assert_eq!(page.robots(), Robots { index: false, follow: false });
     let (seconds, url) = page.refresh().unwrap();
@@ -43,7 +43,7 @@ fn robots_and_refresh_are_read() {
 }
 
 #[test]
-fn anchors_are_web_links_without_fragments() {
+fn anchors_are_http_links_without_fragments() {
     let anchor = |url: &str, text: &str, nofollow| Anchor {
         url: url.parse().unwrap(),
         text: text.to_owned(),
@@ -57,7 +57,7 @@ fn anchors_are_web_links_without_fragments() {
 }
 
 #[test]
-fn images_come_from_icons_styles_and_sets() {
+fn images_come_from_icons_styles_and_srcsets() {
     let expected =
         ["icon.png", "bg.jpg", "dir/a.png", "dir/b.png"].map(|path| format!("https://example.com/{path}"));
     assert_eq!(parse(PAGE).images(), expected);

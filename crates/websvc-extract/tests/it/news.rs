@@ -1,4 +1,4 @@
-//! Which pages are news, and what they say of themselves.
+//! Tests of news articles and their properties.
 
 use crate::page::parse;
 use websvc_extract::Article;
@@ -12,7 +12,7 @@ fn json_ld(json: &str) -> String {
 }
 
 #[test]
-fn json_ld_gives_picture_dates_and_headline() {
+fn article_is_read_from_json_ld() {
     let page = json_ld(
         r#"{"@context": "https://schema.org", "@graph": [{"@type": "WebSite"}, {"@type": ["NewsArticle"], "headline": "Tea is  up",
         "datePublished": "2026-01-02T10:00:00Z", "dateModified": "2026-01-03", "image": [{"url": "/pot.jpg"}, "/cup.jpg"]}]}"#,
@@ -27,7 +27,7 @@ fn json_ld_gives_picture_dates_and_headline() {
 }
 
 #[test]
-fn microdata_gives_picture_dates_and_headline() {
+fn article_is_read_from_microdata() {
     let page = "<article itemscope itemtype='http://schema.org/BlogPosting'><h1 itemprop=headline>Tea <b>again</b></h1>\
         <time itemprop=datePublished datetime=2026-02-01>1 Feb</time><meta itemprop=dateModified content=2026-02-02>\
         <img itemprop=image src=pot.jpg></article>";
@@ -41,7 +41,7 @@ fn microdata_gives_picture_dates_and_headline() {
 }
 
 #[test]
-fn meta_tags_give_picture_dates_and_headline() {
+fn article_is_read_from_meta_tags() {
     let page = "<meta property=og:type content=Article><meta property=article:published_time content=2026-01-02>\
         <meta property=article:modified_time content=2026-01-04><meta property=og:title content=Tea>\
         <meta property=og:image content=data:image/png;base64,AA>";
@@ -53,7 +53,7 @@ fn meta_tags_give_picture_dates_and_headline() {
 }
 
 #[test]
-fn articles_are_news_when_they_are_dated() {
+fn article_is_news_if_it_has_a_publication_date() {
     let og = "<meta property=og:type content=article>";
     let cases = [
         (json_ld(r#"{"@type": "NewsArticle"}"#), true),
@@ -63,7 +63,7 @@ fn articles_are_news_when_they_are_dated() {
         (json_ld(r#"{"@type": "TechArticle", "datePublished": "2026-01-02"}"#), false),
         (json_ld(r#"{"@type": "WebPage", "datePublished": "2026-01-02"}"#), false),
         (og.to_owned(), false),
-        // Documentation says when it was changed, not when it came out.
+        // Documentation has the date of its last change, not of its publication.
         (format!("{og}<meta property=article:modified_time content=2026-01-02>"), false),
         (format!("{og}<article><time datetime=2026-01-02>in the text</time></article>"), false),
         (format!("{og}<time pubdate datetime=2026-01-02></time>"), true),
@@ -76,7 +76,7 @@ fn articles_are_news_when_they_are_dated() {
 }
 
 #[test]
-fn a_list_of_articles_is_none() {
+fn list_of_articles_is_not_an_article() {
     let post = "<div itemscope itemtype='https://schema.org/BlogPosting'><time itemprop=datePublished datetime=2026-01-02>\
         </time></div>";
     assert!(article(post).is_some());

@@ -1,4 +1,4 @@
-//! Whatever the bytes, extraction ends, and what it writes is well formed.
+//! Extraction ends for all input, and its output is well formed.
 
 use crate::page::full;
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ fn exercise(bytes: &[u8], content_type: Option<&str>) {
     drop((page.metadata(), page.images(), page.anchors(), page.refresh(), page.robots()));
 }
 
-/// Markup of random tags, opened and closed in any order.
+/// Returns markup of random tags that are opened and closed in any order.
 fn markup() -> impl Strategy<Value = String> {
     let tags = [
         "p",
@@ -75,22 +75,22 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..400), declared in any::<bool>()) {
+    fn random_bytes_are_extracted(bytes in proptest::collection::vec(any::<u8>(), 0..400), declared in any::<bool>()) {
         exercise(&bytes, declared.then_some("text/html"));
     }
 
     #[test]
-    fn any_markup_is_read(html in markup()) {
+    fn random_markup_is_extracted(html in markup()) {
         exercise(html.as_bytes(), Some("text/html"));
     }
 
     #[test]
-    fn any_selector_is_accepted_or_refused(selector in "[a-z.#>+~*:()\\[\\]=\"' ,0-9n-]{0,20}") {
+    fn random_selector_is_accepted_or_rejected(selector in "[a-z.#>+~*:()\\[\\]=\"' ,0-9n-]{0,20}") {
         let _ = Selectors::parse(&[selector]);
     }
 
     #[test]
-    fn plain_words_survive(words in proptest::collection::vec("[a-zA-Z0-9_*`#.<>-]{1,8}", 1..12)) {
+    fn plain_words_are_in_the_markdown(words in proptest::collection::vec("[a-zA-Z0-9_*`#.<>-]{1,8}", 1..12)) {
         let html = words.iter().map(|w| w.replace('<', "&lt;")).collect::<Vec<_>>().join(" ");
         let url = "https://example.com/".parse().unwrap();
         let html = format!("<p>{html}</p>");

@@ -1,4 +1,4 @@
-//! The markdown means what the page says: read by another parser, its text is the text of the page.
+//! The markdown means the same as the page: rendered by another parser, its text is the text of the page.
 
 use crate::corpus::data;
 use crate::page::{full, parse};
@@ -7,12 +7,12 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::collections::HashSet;
 use websvc_extract::{Content, ContentOptions, Document, Source};
 
-/// Two texts that are no farther apart say the same.
-const CLOSE: f64 = 0.02;
+/// Maximum distance of two texts that count as the same.
+const MAX_DISTANCE: f64 = 0.02;
 
-/// Reads markdown with the reference parser and returns its text, a space between blocks, without the alternative texts
-/// of images, and the raw HTML in it.
-fn read(markdown: &str) -> (String, Vec<String>) {
+/// Parses markdown with the reference parser. Returns its text, with a space between blocks and without the alternative
+/// texts of images, and the raw HTML in it.
+fn render(markdown: &str) -> (String, Vec<String>) {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_STRIKETHROUGH
@@ -39,24 +39,24 @@ fn read(markdown: &str) -> (String, Vec<String>) {
     (text, html)
 }
 
-/// Returns how far the text that the markdown means is from the text of the content: 0 for the same words.
+/// Returns the distance between the text of the rendered markdown and the text of the content: 0 for the same words.
 fn distance(content: &Content<'_>) -> f64 {
-    let (meant, html) = read(&content.markdown());
-    let ours = ["<br>", "<sub>", "</sub>", "<sup>", "</sup>", "<Base64-Image-Removed>"];
-    if !html.iter().all(|tag| ours.contains(&tag.as_str())) {
-        // The page's own markup shows through.
+    let (rendered, html) = render(&content.markdown());
+    let allowed_tags = ["<br>", "<sub>", "</sub>", "<sup>", "</sup>", "<Base64-Image-Removed>"];
+    if !html.iter().all(|tag| allowed_tags.contains(&tag.as_str())) {
+        // Markup of the page was not escaped.
         return 1.0;
     }
-    // Formulas are LaTeX in the markdown and whatever the page shows in the text: the letters of MathML, or an image.
+    // Formulas are LaTeX in the markdown. In the text they are what the page shows: the letters of MathML, or an image.
     let text = content.text();
-    let apart = |meant: &str| 1.0 - word_scores(meant, &text)[2];
-    let apart_once = || apart(&read(&without_repeated_cells(&content.markdown())).0);
-    let nearest = apart(&meant).min(apart(&without_formulas(&meant)));
-    if nearest < CLOSE { nearest } else { nearest.min(apart_once()) }
+    let distance = |rendered: &str| 1.0 - word_scores(rendered, &text)[2];
+    let without_repeated = || distance(&render(&without_repeated_cells(&content.markdown())).0);
+    let nearest = distance(&rendered).min(distance(&without_formulas(&rendered)));
+    if nearest < MAX_DISTANCE { nearest } else { nearest.min(without_repeated()) }
 }
 
-/// Returns markdown without the cells that say the same as the cell above: one over several rows stands in each of them,
-/// and in plain text once.
+/// Returns markdown without cells that repeat the cell above: a cell over several rows is written in each of them, but
+/// in plain text once.
 fn without_repeated_cells(markdown: &str) -> String {
     let mut above: Vec<&str> = Vec::new();
     let mut lines = Vec::new();
@@ -67,8 +67,9 @@ fn without_repeated_cells(markdown: &str) -> String {
             continue;
         }
         let cells: Vec<&str> = line.split(" | ").collect();
-        let once = (0..).zip(&cells).map(|(at, cell)| if above.get(at) == Some(cell) { "" } else { cell });
-        lines.push(once.collect::<Vec<_>>().join(" | "));
+        let cells_once =
+            (0..).zip(&cells).map(|(at, cell)| if above.get(at) == Some(cell) { "" } else { cell });
+        lines.push(cells_once.collect::<Vec<_>>().join(" | "));
         if !line.starts_with("| ---") {
             above = cells;
         }
@@ -81,54 +82,55 @@ fn without_formulas(text: &str) -> String {
 }
 
 #[test]
-fn fixtures_read_back_as_the_text_of_the_page() {
+fn rendered_fixtures_have_the_text_of_the_page() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fixtures");
-    let mut read = 0;
+    let mut count = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        // Formulas are written as LaTeX, images, footnotes and videos by signs that plain text does not have, code without
-        // its line numbers, callouts by their kind, readings in brackets, and a cell over several rows in each of them.
-        let otherwise =
+        // The markdown of these differs from plain text: formulas are LaTeX, images, footnotes and videos are markup,
+        // code has no line numbers, callouts have their kind, ruby readings are in brackets, and a cell over several
+        // rows is repeated.
+        let exceptions =
             ["math", "formulas", "images", "footnotes", "code", "tables", "callouts", "embeds", "ruby"];
-        if !name.ends_with(".html") || otherwise.iter().any(|topic| name.starts_with(topic)) {
+        if !name.ends_with(".html") || exceptions.iter().any(|topic| name.starts_with(topic)) {
             continue;
         }
         let page = parse(&std::fs::read_to_string(&path).unwrap());
-        let apart = distance(&page.content(&full()));
-        assert!(apart < CLOSE, "{name}: {apart:.3}");
-        read += 1;
+        let distance = distance(&page.content(&full()));
+        assert!(distance < MAX_DISTANCE, "{name}: {distance:.3}");
+        count += 1;
     }
-    assert!(read >= 3, "only {read} fixtures were read");
+    assert!(count >= 3, "only {count} fixtures were rendered");
 }
 
 #[test]
-fn development_pages_read_back_as_the_text_of_the_page() {
-    let Some(folder) = data("development_pages_read_back") else { return };
+fn rendered_development_pages_have_the_text_of_the_page() {
+    let Some(folder) = data("rendered_development_pages") else { return };
     let mut far = Vec::new();
     let mut count = 0;
     for set in ["readability", "wcxb-test", "aeb"] {
         for page in scoring::read_set(&folder.join(set)).unwrap() {
             let source = Source { bytes: &page.html, content_type: Some("text/html"), url: &page.url };
             let document = Document::parse(source).unwrap();
-            let apart = distance(&document.content(&ContentOptions::default()));
+            let distance = distance(&document.content(&ContentOptions::default()));
             count += 1;
-            if apart > CLOSE {
-                far.push(format!("{set}/{}: {apart:.3}", page.id));
+            if distance > MAX_DISTANCE {
+                far.push(format!("{set}/{}: {distance:.3}", page.id));
             }
         }
     }
     assert!(far.is_empty(), "{} of {count} pages differ: {far:#?}", far.len());
 }
 
-/// Structure of a text as the reference parser sees it.
+/// The structure of markdown according to the reference parser.
 #[derive(Default)]
 struct Structure {
-    /// The number of rows of each table, its head among them.
+    /// Number of rows of each table, including the header.
     tables: Vec<usize>,
-    /// The targets of links.
+    /// Targets of links.
     links: HashSet<String>,
-    /// The text of each block of code, without white space and digits.
+    /// Texts of the code blocks, without white space and digits.
     code: Vec<String>,
 }
 
@@ -157,23 +159,23 @@ impl Structure {
     }
 }
 
-/// Returns a text without white space and digits: line numbers stand between the lines of code in plain text.
+/// Returns a text without white space and digits: in plain text line numbers are between the lines of code.
 fn unnumbered(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace() && !c.is_ascii_digit()).collect()
 }
 
-/// Returns a target without its fragment, in one spelling of what may stand in the brackets of a link or must not.
+/// Returns a link target without its fragment, and with one spelling of the characters that markdown escapes.
 fn target(url: &str) -> String {
     let url = url.split('#').next().unwrap_or_default();
     let spellings =
         [("%28", "("), ("%29", ")"), ("%7C", "|"), ("%5C", "\\"), ("%3C", "<"), ("%3E", ">"), ("%20", " ")];
-    spellings.iter().fold(url.to_owned(), |url, (written, meant)| url.replace(written, meant))
+    spellings.iter().fold(url.to_owned(), |url, (escaped, character)| url.replace(escaped, character))
 }
 
-/// Returns the widths of the rows of each table as they are written, before a parser makes them equal.
-fn written_tables(markdown: &str) -> Vec<Vec<usize>> {
+/// Returns the widths of the rows of each table in the source, before a parser makes them equal.
+fn table_row_widths(markdown: &str) -> Vec<Vec<usize>> {
     let mut tables: Vec<Vec<usize>> = Vec::new();
-    let (mut before, mut fence) = (None, None);
+    let (mut previous, mut fence) = (None, None);
     for line in markdown.lines() {
         let line = line.trim_start_matches([' ', '>']);
         let item = line.trim_start_matches("- ");
@@ -187,18 +189,18 @@ fn written_tables(markdown: &str) -> Vec<Vec<usize>> {
         }
         let width = item.replace("\\|", "").matches('|').count();
         if row && item.chars().all(|c| matches!(c, '|' | '-' | ' ')) && item.contains("---") {
-            tables.push(vec![before.unwrap_or(0), width]);
-        } else if let (true, Some(table)) = (row && before.is_some(), tables.last_mut()) {
+            tables.push(vec![previous.unwrap_or(0), width]);
+        } else if let (true, Some(table)) = (row && previous.is_some(), tables.last_mut()) {
             table.push(width);
         }
-        before = row.then_some(width);
+        previous = row.then_some(width);
     }
     tables
 }
 
 #[test]
-fn tables_links_and_code_of_development_pages_are_those_of_the_page() {
-    let Some(folder) = data("tables_links_and_code_of_development_pages") else { return };
+fn markdown_of_development_pages_has_their_tables_links_and_code() {
+    let Some(folder) = data("markdown_of_development_pages") else { return };
     let mut wrong = Vec::new();
     let (mut links, mut lost, mut code, mut changed) = (0, 0, 0, 0);
     for set in ["readability", "defuddle", "wcxb-test", "aeb"] {
@@ -208,15 +210,16 @@ fn tables_links_and_code_of_development_pages_are_those_of_the_page() {
             let content = document.content(&ContentOptions::default());
             let markdown = content.markdown();
             let structure = Structure::of(&markdown);
-            let tables = written_tables(&markdown);
+            let tables = table_row_widths(&markdown);
             let uneven = tables.iter().any(|rows| rows.iter().any(|width| *width != rows[0]));
-            // A table is as many rows for the parser as were written, the line below the head aside.
-            let read = tables.iter().map(|rows| rows.len() - 1).eq(structure.tables.iter().copied());
-            if uneven || !read {
-                wrong.push(format!("{set}/{}: tables {tables:?} read as {:?}", page.id, structure.tables));
+            // The parser must find as many rows as were written, except for the delimiter row.
+            let is_parsed = tables.iter().map(|rows| rows.len() - 1).eq(structure.tables.iter().copied());
+            if uneven || !is_parsed {
+                wrong.push(format!("{set}/{}: tables {tables:?} parsed as {:?}", page.id, structure.tables));
             }
-            let own = target(document.base_url().as_str());
-            let known: HashSet<String> = content.links().iter().map(|url| target(url)).chain([own]).collect();
+            let page_url = target(document.base_url().as_str());
+            let known: HashSet<String> =
+                content.links().iter().map(|url| target(url)).chain([page_url]).collect();
             let embedded = |url: &&String| !known.contains(*url) && !is_player(url);
             if let Some(url) = structure.links.iter().find(embedded) {
                 wrong.push(format!("{set}/{}: links to {url}, which the page does not", page.id));
@@ -239,7 +242,7 @@ fn tables_links_and_code_of_development_pages_are_those_of_the_page() {
         }
     }
     println!("{links} links, {lost} lost; {code} blocks of code, {changed} changed");
-    // Buttons in the middle of code are text of the page all the same.
+    // Buttons in the middle of code are still text of the page.
     assert!(changed * 100 < code, "{changed} of {code} blocks of code are not those of the page");
     assert!(lost * 100 < links, "{lost} of {links} links are not in the markdown");
     assert!(wrong.is_empty(), "{wrong:#?}");

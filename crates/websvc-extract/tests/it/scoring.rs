@@ -1,6 +1,6 @@
-//! How well extracted texts match known main texts: the measures of the benchmarks, and the sets as they lie on disk.
+//! Scores of extracted texts against known main texts: the measures of the benchmarks, and the format of their sets.
 
-#![allow(dead_code, reason = "the test uses one half of the figures, the example `score` the other")]
+#![allow(dead_code, reason = "the tests and the example `score` use different parts")]
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,14 +9,14 @@ use std::path::Path;
 pub(crate) struct Page {
     pub(crate) id: String,
     pub(crate) url: url::Url,
-    /// The sort of page, where the set names it.
+    /// The kind of page, if the set has it.
     pub(crate) kind: String,
     pub(crate) html: Vec<u8>,
     /// The known main text.
     pub(crate) truth: String,
 }
 
-/// Reads a set: `urls.tsv`, `truth.jsonl` and `html/ID.html` in one folder. Pages that lack any of them are left out.
+/// Reads a set: `urls.tsv`, `truth.jsonl` and `html/ID.html` in one folder. Pages that lack one of these are skipped.
 pub(crate) fn read_set(folder: &Path) -> std::io::Result<Vec<Page>> {
     let truths = std::fs::read_to_string(folder.join("truth.jsonl"))?;
     let pages = truths.lines().filter_map(|line| {
@@ -35,7 +35,7 @@ pub(crate) fn read_set(folder: &Path) -> std::io::Result<Vec<Page>> {
     Ok(pages.collect())
 }
 
-/// Takes the targets of links and the signs of markdown away.
+/// Removes the targets of links and the markup of markdown.
 fn without_markup(markdown: &str) -> String {
     let mut out = String::new();
     let mut rest = markdown;
@@ -54,7 +54,7 @@ pub(crate) struct Score {
     pub(crate) pages: u32,
     words: [f64; 3],
     shingles: [f64; 2],
-    /// How many pages have a precision, and a recall, of shingles.
+    /// Number of pages with a precision, and with a recall, of shingles.
     counted: [f64; 2],
 }
 
@@ -66,17 +66,17 @@ impl Score {
             *sum += part;
         }
         let (text, truth) = (shingles(text), shingles(truth));
-        let both = common(&text, &truth);
-        for (at, shingles) in [&text, &truth].into_iter().enumerate() {
+        let common = common_count(&text, &truth);
+        for (index, shingles) in [&text, &truth].into_iter().enumerate() {
             let count = f64::from(shingles.values().sum::<u32>());
             if count > 0.0 {
-                self.shingles[at] += f64::from(both) / count;
-                self.counted[at] += 1.0;
+                self.shingles[index] += f64::from(common) / count;
+                self.counted[index] += 1.0;
             }
         }
     }
 
-    /// Returns the mean over pages of the F1 of words, order aside.
+    /// Returns the mean over pages of the F1 of words, ignoring their order.
     pub(crate) fn word_f1(&self) -> f64 {
         self.words[2] / f64::from(self.pages.max(1))
     }
@@ -95,7 +95,7 @@ impl Score {
     }
 }
 
-/// Returns precision, recall and F1 of the words of a text, order aside.
+/// Returns precision, recall and F1 of the words of a text, ignoring their order.
 pub(crate) fn word_scores(text: &str, truth: &str) -> [f64; 3] {
     let bag = |text: &str| {
         let mut bag = HashMap::new();
@@ -109,8 +109,8 @@ pub(crate) fn word_scores(text: &str, truth: &str) -> [f64; 3] {
     match (text.is_empty(), truth.is_empty()) {
         (true, true) => [1.0; 3],
         (false, false) => {
-            let both = f64::from(common(&text, &truth));
-            let (precision, recall) = (both / count(&text), both / count(&truth));
+            let common = f64::from(common_count(&text, &truth));
+            let (precision, recall) = (common / count(&text), common / count(&truth));
             [precision, recall, harmonic(precision, recall)]
         }
         _ => [0.0; 3],
@@ -133,7 +133,7 @@ fn shingles(text: &str) -> HashMap<Vec<&str>, u32> {
     found
 }
 
-fn common<K: std::hash::Hash + Eq>(a: &HashMap<K, u32>, b: &HashMap<K, u32>) -> u32 {
+fn common_count<K: std::hash::Hash + Eq>(a: &HashMap<K, u32>, b: &HashMap<K, u32>) -> u32 {
     a.iter().map(|(key, count)| count.min(b.get(key).unwrap_or(&0))).sum()
 }
 

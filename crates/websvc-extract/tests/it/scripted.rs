@@ -1,4 +1,4 @@
-//! Pages that need scripts: what their markup holds all the same is content, what nobody would see is not.
+//! Pages that need scripts: content that is in their markup is found, and text that readers never see is not.
 
 use crate::page::{full, parse, parse_bytes};
 use websvc_extract::ContentOptions;
@@ -7,7 +7,7 @@ const PROSE: &str =
     "The kettle was measured for a month, and it boiled a litre in three minutes, every time.";
 
 #[test]
-fn streamed_parts_stand_where_they_belong() {
+fn streamed_parts_are_moved_to_their_places() {
     let html = format!(
         "<main><h1>Kettles</h1><template id=B:0></template><h2>Teapots</h2><template id=B:1></template></main>\
          <div hidden id=S:1><p>Pots. {PROSE}</p></div><div hidden id=S:0><p>Boil. {PROSE}</p></div>"
@@ -19,20 +19,20 @@ fn streamed_parts_stand_where_they_belong() {
 }
 
 #[test]
-fn a_streamed_part_that_holds_its_own_place_is_left_there() {
+fn streamed_part_with_its_own_placeholder_is_not_moved() {
     let text =
         parse("<div hidden id=S:0><template id=B:0></template>x</div><p>y</p>").content(&full()).text();
     assert!(text.contains('y'));
 }
 
 #[test]
-fn a_frame_closed_by_a_slash_in_noscript_does_not_swallow_the_page() {
+fn self_closing_iframe_in_noscript_does_not_contain_the_page() {
     let html = format!("<p>Before</p><noscript><iframe src=/track height=0 /></noscript><p>{PROSE}</p>");
     assert!(parse(&html).content(&full()).text().contains("every time"));
 }
 
 #[test]
-fn a_page_hidden_until_a_script_runs_is_shown_and_a_hidden_note_is_not() {
+fn page_hidden_until_a_script_runs_is_shown_but_a_hidden_note_is_not() {
     let hidden = |text: &str| format!("<p>Shop</p><div style='display: none'>{text}</div>");
     let whole = parse(&hidden(&format!("<p>{PROSE}</p>").repeat(60))).content(&full()).text();
     assert!(whole.contains("every time"));
@@ -41,7 +41,7 @@ fn a_page_hidden_until_a_script_runs_is_shown_and_a_hidden_note_is_not() {
 }
 
 #[test]
-fn a_product_that_only_json_ld_states_is_content() {
+fn product_in_json_ld_only_is_content() {
     let html = format!(
         "<title>Pour-over kettle</title><body><nav><a href=/>Home</a></nav><div id=app></div>\
          <script type='application/ld+json'>{{\"@type\": \"Product\", \"name\": \"Pour-over kettle\", \
@@ -56,7 +56,7 @@ fn a_product_that_only_json_ld_states_is_content() {
 }
 
 #[test]
-fn a_page_that_is_plainly_utf_8_is_read_so_whatever_its_meta_tag_says() {
+fn valid_utf8_page_is_decoded_despite_another_meta_charset() {
     let html = "<meta charset=gb2312><p>这款产品具有极其重要的意义，因为这意味着未来的人工智能技术</p>";
     let text = parse_bytes(html.as_bytes(), "text/html").content(&full()).text();
     assert!(text.starts_with("这款产品"), "{text}");

@@ -1,4 +1,4 @@
-//! includeTags, excludeTags, links, cleaned HTML and embedded images.
+//! Tests of includeTags, excludeTags, links, cleaned HTML and embedded images.
 
 use crate::page::{full, parse};
 use websvc_extract::{Base64Images, ContentOptions, ExtractError, Selectors};
@@ -8,7 +8,7 @@ fn selectors(list: &[&str]) -> Selectors {
 }
 
 #[test]
-fn include_tags_take_selectors_and_tag_names_and_write_nothing_twice() {
+fn include_tags_accept_selectors_and_write_nothing_twice() {
     let page =
         parse("<div id=a><p>one</p><p class='x y'>two</p></div><section><p>three</p></section><p>four</p>");
     for (list, expected) in [
@@ -23,7 +23,7 @@ fn include_tags_take_selectors_and_tag_names_and_write_nothing_twice() {
 }
 
 #[test]
-fn exclude_tags_win_over_include_tags() {
+fn exclude_tags_override_include_tags() {
     let page = parse("<div><p>one</p><p class=ad>two</p></div><footer><p>three</p></footer>");
     let mut options = ContentOptions { exclude_tags: selectors(&[".ad", "footer"]), ..full() };
     assert_eq!(page.content(&options).text(), "one\n");
@@ -32,7 +32,7 @@ fn exclude_tags_win_over_include_tags() {
 }
 
 #[test]
-fn an_included_tag_that_is_missing_gives_the_page_and_a_warning() {
+fn include_tags_without_match_return_the_page_and_a_warning() {
     let page = parse("<p>one</p>");
     let options = ContentOptions { include_tags: selectors(&["article"]), ..ContentOptions::default() };
     let content = page.content(&options);
@@ -41,7 +41,7 @@ fn an_included_tag_that_is_missing_gives_the_page_and_a_warning() {
 }
 
 #[test]
-fn an_invalid_selector_is_named() {
+fn invalid_selector_is_in_the_error() {
     for bad in ["p[", "..x", "p::before", "a >", "%"] {
         let error = Selectors::parse(&["p", bad]).unwrap_err();
         assert!(matches!(error, ExtractError::Selector { ref selector, .. } if selector == bad), "{error}");
@@ -49,7 +49,7 @@ fn an_invalid_selector_is_named() {
 }
 
 #[test]
-fn links_are_absolute_and_listed_once() {
+fn links_are_absolute_and_unique() {
     let page = parse(
         "<a href=b>1</a><a href=b#x>2</a><a href=#y>3</a><a href=mailto:m@x.org>4</a><a href='javascript:f()'>5</a>",
     );
@@ -57,7 +57,7 @@ fn links_are_absolute_and_listed_once() {
 }
 
 #[test]
-fn html_is_cleaned() {
+fn html_has_no_scripts_styles_and_handlers() {
     let page = parse(
         "<p onclick=f() style='color:red' class=k>a&lt;b<script>x</script><!-- c --><a href='javascript:f()'>j</a><img src=i.png \
          onerror=f()><iframe src=//x></iframe></p>",
@@ -68,10 +68,10 @@ fn html_is_cleaned() {
 }
 
 #[test]
-fn embedded_images_are_removed_or_kept() {
+fn embedded_images_are_replaced_or_kept_in_markdown() {
     let page = parse("<p><img src='data:image/png;base64,AAAA' alt=Chart></p>");
     assert_eq!(page.content(&full()).markdown(), "![Chart](<Base64-Image-Removed>)\n");
-    // The specification's section 2.2: it does not affect html.
+    // Section 2.2 of the specification: the option does not affect HTML.
     assert!(page.content(&full()).html().contains("src=\"data:image/png;base64,AAAA\""));
     let options = ContentOptions { base64_images: Base64Images::Keep, ..full() };
     assert_eq!(page.content(&options).markdown(), "![Chart](data:image/png;base64,AAAA)\n");

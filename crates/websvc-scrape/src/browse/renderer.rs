@@ -57,7 +57,7 @@ impl FetchContext<'_> {
         deadline: Instant,
     ) -> Result<FetchRequest, ScrapeError> {
         let mut request = request::page_request(url, plan, remaining(deadline)?, self.max_bytes)?;
-        request.redirect_rule.clone_from(&self.rule);
+        request.url_policy.clone_from(&self.rule);
         Ok(request)
     }
 }

@@ -61,7 +61,7 @@ async fn page_fails_if_no_proxy_works() {
         Fixture::with_config(web, |config| config.proxies = pools(vec![proxy(unreachable)], Vec::new()));
     let error = fixture.scrape("http://1.test/", json!({})).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::ScrapeSiteError);
-    assert_eq!(error.to_string(), "no connection through the proxy: it cannot be reached");
+    assert_eq!(error.to_string(), "could not connect through the proxy: it cannot be reached");
     assert!(fixture.web.requests().is_empty());
 }
 

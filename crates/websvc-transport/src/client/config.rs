@@ -13,25 +13,25 @@ use crate::guard::AddressGuard;
 /// Settings that apply to every fetch of a client.
 #[derive(Clone)]
 pub struct ClientConfig {
-    /// Which addresses may be connected to.
+    /// Guard that decides which addresses the client may connect to.
     pub guard: AddressGuard,
-    /// How names become addresses.
+    /// Resolver of host names.
     pub resolver: Arc<dyn Resolve>,
-    /// PEM certificates to trust beside the system's.
+    /// A PEM file of certificates that are trusted in addition to the system's.
     pub ca_file: Option<PathBuf>,
-    /// Sent unless a request brings its own.
+    /// The `User-Agent` of requests that have none.
     pub user_agent: Option<HeaderValue>,
-    /// Requests in flight to one scheme, host and port; more wait.
+    /// Maximum number of requests in flight to one scheme, host and port. More requests wait.
     pub connections_per_host: usize,
-    /// Connections kept for one scheme, host and port.
+    /// Maximum number of idle connections in the pool for one scheme, host and port.
     pub idle_per_host: usize,
-    /// How long an unused connection is kept.
+    /// Time after which an idle connection is closed.
     pub idle_timeout: Duration,
 }
 
 impl ClientConfig {
-    /// Returns the defaults with a guard: the system's resolver and trust, 32 connections per host of which 8 are
-    /// kept for up to 30 seconds.
+    /// Returns the default configuration with `guard`: the system's resolver and trust anchors, and 32 connections per
+    /// host, of which 8 stay in the pool for up to 30 seconds.
     #[must_use]
     pub fn new(guard: AddressGuard) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! From a scheme, host and port to an open connection: resolve, check, connect to what was checked, TLS, HTTP.
+//! Opens a connection to an endpoint: resolves the host, checks its addresses, connects, and starts TLS and HTTP.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -22,9 +22,9 @@ use crate::guard::{AddressGuard, ConnectTarget};
 use crate::tls::{TrustStore, public_reason};
 use crate::tunnel::AnyStream;
 
-/// The most addresses of one host that are tried.
+/// Maximum number of addresses of one host that are tried.
 const MAX_ATTEMPTS: usize = 6;
-/// The least time an address gets before the next one is tried.
+/// Minimum time for an attempt before the next address is tried.
 const MIN_ATTEMPT: Duration = Duration::from_millis(250);
 const H2_WINDOW: u32 = 2 * 1024 * 1024;
 const MAX_RESPONSE_HEADERS: usize = 256;
@@ -52,7 +52,7 @@ pub(super) enum Security {
     Tls(TlsPolicy),
 }
 
-/// The way to an endpoint.
+/// The direct route to an endpoint, or the route through a proxy.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum ConnectRoute {
     Direct,
@@ -60,59 +60,60 @@ pub(super) enum ConnectRoute {
 }
 
 impl Endpoint {
-    /// Returns what a URL must be connected to, refusing schemes other than http and https.
+    /// Returns the endpoint of a URL. Refuses schemes other than http and https.
     pub(super) fn of(url: &Url, tls: TlsPolicy, proxy: Option<&Proxy>) -> Result<Self, FetchError> {
         let security = match url.scheme() {
             "http" => Security::Plain,
             "https" => Security::Tls(tls),
             scheme => return Err(FetchError::ForbiddenScheme { scheme: scheme.to_owned() }),
         };
-        let bad = |reason: &str| FetchError::BadUrl { reason: reason.to_owned() };
-        let host = url.host().ok_or_else(|| bad("it has no host"))?.to_owned();
+        let bad_url = |reason: &str| FetchError::BadUrl { reason: reason.to_owned() };
+        let host = url.host().ok_or_else(|| bad_url("it has no host"))?.to_owned();
         let port = url
             .port_or_known_default()
             .filter(|&port| port > 0)
-            .ok_or_else(|| bad("it has no usable port"))?;
+            .ok_or_else(|| bad_url("it has no usable port"))?;
         let route = proxy.map_or(ConnectRoute::Direct, |proxy| ConnectRoute::Through(proxy.clone()));
         Ok(Self { security, host, port, route })
     }
 }
 
 impl Connector {
-    /// Opens a connection within `limit`; `at` follows what is going on.
+    /// Opens a connection within `limit`. `on_phase` is called with each phase that begins.
     pub(super) async fn connect(
         &self,
         endpoint: &Endpoint,
         limit: Duration,
-        at: impl Fn(FetchPhase),
+        on_phase: impl Fn(FetchPhase),
     ) -> Result<Connection, FetchError> {
         let deadline = Instant::now() + limit;
-        let late = |stage| move |_| FetchError::Timeout { stage, after: limit };
-        at(FetchPhase::Resolve);
+        let timed_out = |phase| move |_| FetchError::Timeout { phase, after: limit };
+        on_phase(FetchPhase::Resolve);
         match &endpoint.route {
             ConnectRoute::Direct => {
-                let found = timeout_at(deadline, self.addresses(endpoint)).await;
-                let addresses = found.map_err(late(FetchPhase::Resolve))??;
-                at(FetchPhase::Connect);
-                let failed = |source| failed_to_connect(endpoint.host.to_string(), source, limit);
+                let resolved = timeout_at(deadline, self.addresses(endpoint)).await;
+                let addresses = resolved.map_err(timed_out(FetchPhase::Resolve))??;
+                on_phase(FetchPhase::Connect);
+                let connect_error = |source| failed_to_connect(endpoint.host.to_string(), source, limit);
                 let opening = async {
-                    let stream = dial(&addresses, deadline).await.map_err(failed)?;
-                    let remote_addr = stream.peer_addr().map_err(failed)?;
+                    let stream = dial(&addresses, deadline).await.map_err(connect_error)?;
+                    let remote_addr = stream.peer_addr().map_err(connect_error)?;
                     self.open(endpoint, Box::new(stream), remote_addr).await
                 };
-                timeout_at(deadline, opening).await.map_err(late(FetchPhase::Connect))?
+                timeout_at(deadline, opening).await.map_err(timed_out(FetchPhase::Connect))?
             }
             ConnectRoute::Through(proxy) => {
                 let planned = timeout_at(deadline, self.plan_proxy(endpoint, proxy)).await;
-                let plan = planned.map_err(late(FetchPhase::Resolve))??;
-                at(FetchPhase::Connect);
+                let plan = planned.map_err(timed_out(FetchPhase::Resolve))??;
+                on_phase(FetchPhase::Connect);
                 let opening = self.open_through(endpoint, plan, deadline);
-                timeout_at(deadline, opening).await.map_err(late(FetchPhase::Connect))?
+                timeout_at(deadline, opening).await.map_err(timed_out(FetchPhase::Connect))?
             }
         }
     }
 
-    /// Returns the addresses that may be connected to: checked here, connected to as they are, never resolved again.
+    /// Returns the addresses of an endpoint that the guard allows. The client connects to exactly these addresses: the
+    /// name is not resolved again after the check.
     ///
     /// Of a host with public and internal addresses only the public ones are used.
     pub(super) async fn addresses(&self, endpoint: &Endpoint) -> Result<Vec<SocketAddr>, FetchError> {
@@ -121,26 +122,26 @@ impl Connector {
             return match target {
                 ConnectTarget::Address(address) => Ok(vec![*address]),
                 ConnectTarget::Name { host, port } => {
-                    let found =
+                    let addresses =
                         self.resolve(host).await.map_err(|source| not_found(&endpoint.host, source))?;
-                    Ok(found.into_iter().map(|ip| SocketAddr::new(ip, *port)).collect())
+                    Ok(addresses.into_iter().map(|ip| SocketAddr::new(ip, *port)).collect())
                 }
             };
         }
         let found = self.lookup(&endpoint.host).await.map_err(|source| not_found(&endpoint.host, source))?;
-        let permitted = found.iter().map(IpAddr::to_canonical).filter(|&ip| self.guard.allows(ip));
-        let permitted: Vec<_> = permitted.map(|ip| SocketAddr::new(ip, endpoint.port)).collect();
-        if permitted.is_empty() {
+        let allowed = found.iter().map(IpAddr::to_canonical).filter(|&ip| self.guard.allows(ip));
+        let allowed: Vec<_> = allowed.map(|ip| SocketAddr::new(ip, endpoint.port)).collect();
+        if allowed.is_empty() {
             self.log_refusal(&endpoint.host, &found);
             return Err(FetchError::Forbidden);
         }
-        Ok(permitted)
+        Ok(allowed)
     }
 
-    /// Tells the operator what callers are not told: the address that was refused, and the rule.
+    /// Logs for the operator what the caller must not learn: the refused address and the rule.
     ///
-    /// A line outside of a request's span cannot be withheld for a caller of whom nothing may be kept, so it has the rule
-    /// alone.
+    /// A log line outside a request span cannot be suppressed for a caller with zero data retention, so it has the rule
+    /// only.
     pub(super) fn log_refusal(&self, host: &Host, found: &[IpAddr]) {
         let refused = found.iter().find_map(|&ip| Some((ip.to_canonical(), self.guard.rule_against(ip)?)));
         let Some((address, rule)) = refused else { return };
@@ -173,7 +174,7 @@ impl Connector {
         if found.is_empty() { Err(None) } else { Ok(found) }
     }
 
-    /// Starts TLS, if the endpoint wants it, and HTTP on a stream that leads to the endpoint.
+    /// Starts TLS, if the endpoint requires it, and HTTP on a stream that is connected to the endpoint.
     pub(super) async fn open(
         &self,
         endpoint: &Endpoint,
@@ -181,64 +182,66 @@ impl Connector {
         remote_addr: SocketAddr,
     ) -> Result<Connection, FetchError> {
         let host = endpoint.host.to_string();
-        let broken = |error: hyper::Error| FetchError::Protocol { host: host.clone(), source: error.into() };
+        let protocol_error =
+            |error: hyper::Error| FetchError::Protocol { host: host.clone(), source: error.into() };
         let policy = match endpoint.security {
             Security::Plain => {
-                let sender = start_http1(stream).await.map_err(broken)?;
-                let facts = ConnectionInfo { remote_addr, certificate_problem: None, forwarder: None };
-                return Ok(Connection { sender, facts });
+                let sender = start_http1(stream).await.map_err(protocol_error)?;
+                let info = ConnectionInfo { remote_addr, certificate_problem: None, forwarder: None };
+                return Ok(Connection { sender, info });
             }
             Security::Tls(policy) => policy,
         };
-        let insecure = |source: io::Error| FetchError::Tls {
+        let tls_error = |source: io::Error| FetchError::Tls {
             host: host.clone(),
             reason: public_reason(&source),
             source,
         };
         let (config, problem) = match policy {
-            TlsPolicy::Verify => (self.trust.verified_config().await.map_err(insecure)?, None),
+            TlsPolicy::Verify => (self.trust.verified_config().await.map_err(tls_error)?, None),
             TlsPolicy::SkipVerification => {
-                let (config, problem) = self.trust.insecure_config().await.map_err(insecure)?;
+                let (config, problem) = self.trust.insecure_config().await.map_err(tls_error)?;
                 (config, Some(problem))
             }
         };
-        let name = server_name(&endpoint.host).map_err(insecure)?;
-        let stream = TlsConnector::from(config).connect(name, stream).await.map_err(insecure)?;
+        let name = server_name(&endpoint.host).map_err(tls_error)?;
+        let stream = TlsConnector::from(config).connect(name, stream).await.map_err(tls_error)?;
         let certificate_problem = problem.and_then(|problem| problem.get().cloned());
         let speaks_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         let stream: AnyStream = Box::new(stream);
-        let started = if speaks_http2 { start_http2(stream).await } else { start_http1(stream).await };
-        let facts = ConnectionInfo { remote_addr, certificate_problem, forwarder: None };
-        Ok(Connection { sender: started.map_err(broken)?, facts })
+        let sender = if speaks_http2 { start_http2(stream).await } else { start_http1(stream).await };
+        let info = ConnectionInfo { remote_addr, certificate_problem, forwarder: None };
+        Ok(Connection { sender: sender.map_err(protocol_error)?, info })
     }
 }
 
-/// Tries the addresses in turn: one that does not answer leaves time for the others.
+/// Tries the addresses in order. An attempt takes only a part of the remaining time, so that later addresses get a
+/// chance.
 pub(super) async fn dial(addresses: &[SocketAddr], deadline: Instant) -> io::Result<TcpStream> {
     let addresses = &addresses[..addresses.len().min(MAX_ATTEMPTS)];
-    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    let mut last_error = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for (tried, address) in addresses.iter().enumerate() {
-        let left = deadline.saturating_duration_since(Instant::now());
+        let remaining = deadline.saturating_duration_since(Instant::now());
         let attempts_left = u32::try_from(addresses.len() - tried).expect("at most MAX_ATTEMPTS");
-        let until = Instant::now() + (left / attempts_left).max(MIN_ATTEMPT);
-        match timeout_at(until.min(deadline), TcpStream::connect(address)).await {
+        let attempt_deadline = Instant::now() + (remaining / attempts_left).max(MIN_ATTEMPT);
+        match timeout_at(attempt_deadline.min(deadline), TcpStream::connect(address)).await {
             Ok(Ok(stream)) => {
-                // A request is written at once; failing to say so is harmless.
+                // Without Nagle's algorithm a request is sent at once. A failure only costs latency.
                 let _ = stream.set_nodelay(true);
                 return Ok(stream);
             }
-            Ok(Err(error)) => last = error,
-            Err(_) => last = io::ErrorKind::TimedOut.into(),
+            Ok(Err(error)) => last_error = error,
+            Err(_) => last_error = io::ErrorKind::TimedOut.into(),
         }
     }
-    Err(last)
+    Err(last_error)
 }
 
 pub(super) async fn start_http1(stream: AnyStream) -> hyper::Result<Sender> {
     let (sender, connection) = http1::Builder::new()
         .max_headers(MAX_RESPONSE_HEADERS)
         .max_buf_size(MAX_RESPONSE_HEADER_BYTES as usize)
-        // The web is not as strict as hyper is by default.
+        // Servers on the web are less strict than hyper's defaults.
         .allow_obsolete_multiline_headers_in_responses(true)
         .allow_spaces_after_header_name_in_responses(true)
         .ignore_invalid_headers_in_responses(true)
@@ -264,7 +267,7 @@ async fn start_http2(stream: AnyStream) -> hyper::Result<Sender> {
 fn drive(connection: impl Future<Output = hyper::Result<()>> + Send + 'static) {
     tokio::spawn(async move {
         if let Err(error) = connection.await {
-            // Whoever waits for an answer gets the error, too.
+            // The caller of the request gets the error, too.
             tracing::debug!(%error, "a connection ended with an error");
         }
     });
@@ -287,7 +290,7 @@ fn not_found(host: &Host, source: Option<io::Error>) -> FetchError {
 
 pub(super) fn failed_to_connect(host: String, source: io::Error, after: Duration) -> FetchError {
     if source.kind() == io::ErrorKind::TimedOut {
-        FetchError::Timeout { stage: FetchPhase::Connect, after }
+        FetchError::Timeout { phase: FetchPhase::Connect, after }
     } else {
         FetchError::Connect { host, source }
     }

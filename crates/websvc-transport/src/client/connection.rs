@@ -1,4 +1,4 @@
-//! One connection of the client, HTTP/1.1 or HTTP/2, and sending a request on it.
+//! One connection of the client, HTTP/1.1 or HTTP/2, on which requests are sent.
 
 use std::net::SocketAddr;
 
@@ -15,23 +15,23 @@ use super::proxy::Proxy;
 use super::redirect::Hop;
 use crate::error::FetchError;
 
-/// How long a connection that has just given its answer may take until it accepts the next request.
+/// Time for a connection to become ready for the next request after a response.
 const READY: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// An open connection.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) sender: Sender,
-    pub(super) facts: ConnectionInfo,
+    pub(super) info: ConnectionInfo,
 }
 
-/// Properties of a connection that do not change.
+/// Properties that a connection has from its start.
 #[derive(Debug, Clone)]
 pub(super) struct ConnectionInfo {
     pub(super) remote_addr: SocketAddr,
-    /// Why the certificate would have been refused, if verification is skipped.
+    /// Reason why the certificate is not valid, if verification is skipped.
     pub(super) certificate_problem: Option<String>,
-    /// The proxy at the other end, when it is to be asked for whole URLs.
+    /// The proxy at the other end, if it forwards requests and so needs whole URLs in them.
     pub(super) forwarder: Option<Proxy>,
 }
 
@@ -41,15 +41,15 @@ pub(super) enum Sender {
     Http2(http2::SendRequest<Full<Bytes>>),
 }
 
-/// A request that got no answer.
+/// A request that got no response.
 pub(super) struct SendFailure {
     pub(super) error: hyper::Error,
-    /// Nothing of it has reached the server.
+    /// True if no part of the request has reached the server.
     pub(super) is_unsent: bool,
 }
 
 impl Connection {
-    /// Tells whether another request may be sent, waiting a moment for the last one to be cleared away.
+    /// Returns whether another request may be sent. Waits briefly until the previous exchange is finished.
     pub(super) async fn is_usable(&mut self) -> bool {
         match &mut self.sender {
             Sender::Http1(sender) if sender.is_ready() => true,
@@ -67,32 +67,32 @@ impl Connection {
         }
     }
 
-    /// Returns a second handle, if requests can share the connection.
+    /// Returns a second handle, if the protocol can multiplex requests.
     pub(super) fn share(&self) -> Option<Self> {
         match &self.sender {
             Sender::Http1(_) => None,
             Sender::Http2(sender) => {
-                Some(Self { sender: Sender::Http2(sender.clone()), facts: self.facts.clone() })
+                Some(Self { sender: Sender::Http2(sender.clone()), info: self.info.clone() })
             }
         }
     }
 
-    /// Sends `request`, which [`prepare`](Self::prepare) made for this connection.
+    /// Sends `request`, which [`prepare`](Self::prepare) has built for this connection.
     pub(super) async fn send(
         &mut self,
         request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, SendFailure> {
-        let sent = match &mut self.sender {
+        let result = match &mut self.sender {
             Sender::Http1(sender) => sender.try_send_request(request).await,
             Sender::Http2(sender) => sender.try_send_request(request).await,
         };
-        sent.map_err(|mut failure: TrySendError<_>| SendFailure {
+        result.map_err(|mut failure: TrySendError<_>| SendFailure {
             is_unsent: failure.take_message().is_some(),
             error: failure.into_error(),
         })
     }
 
-    /// Writes a hop in the form the protocol wants: path and `Host`, or the whole URL.
+    /// Builds the request of a hop in the form that the protocol requires: path and `Host`, or the whole URL.
     pub(super) fn prepare(&self, hop: &Hop) -> Result<Request<Full<Bytes>>, FetchError> {
         let mut request = Request::new(Full::new(hop.body.clone().unwrap_or_default()));
         *request.method_mut() = hop.method.clone();
@@ -102,17 +102,17 @@ impl Connection {
             Sender::Http1(_) => {
                 let host = HeaderValue::from_str(authority).map_err(|_| bad_url())?;
                 request.headers_mut().insert(HOST, host);
-                *request.uri_mut() = match &self.facts.forwarder {
-                    Some(_) => whole(&hop.url, authority)?,
+                *request.uri_mut() = match &self.info.forwarder {
+                    Some(_) => absolute_uri(&hop.url, authority)?,
                     None => Uri::from(path(&hop.url)?),
                 };
             }
             Sender::Http2(_) => {
-                *request.uri_mut() = whole(&hop.url, authority)?;
+                *request.uri_mut() = absolute_uri(&hop.url, authority)?;
                 *request.version_mut() = Version::HTTP_2;
             }
         }
-        if let Some(authorization) = self.facts.forwarder.as_ref().and_then(Proxy::authorization) {
+        if let Some(authorization) = self.info.forwarder.as_ref().and_then(Proxy::authorization) {
             request.headers_mut().insert(PROXY_AUTHORIZATION, authorization.clone());
         }
         for (name, value) in &hop.headers {
@@ -122,7 +122,7 @@ impl Connection {
     }
 }
 
-fn whole(url: &Url, authority: &str) -> Result<Uri, FetchError> {
+fn absolute_uri(url: &Url, authority: &str) -> Result<Uri, FetchError> {
     let scheme = Scheme::try_from(url.scheme()).map_err(|_| bad_url())?;
     let authority = Authority::try_from(authority).map_err(|_| bad_url())?;
     let builder = Uri::builder().scheme(scheme).authority(authority).path_and_query(path(url)?);

@@ -1,4 +1,4 @@
-//! Content codings undone while the body arrives, with the limits that stop bombs.
+//! Decodes content codings while the body arrives, with limits against decompression bombs.
 
 use std::io;
 
@@ -13,26 +13,26 @@ use crate::error::FetchError;
 /// Value of `Accept-Encoding`.
 pub(super) const ACCEPTED: &str = "gzip, deflate, br, zstd";
 
-/// Codings applied to one body, at most.
+/// Maximum number of codings of one body.
 const MAX_CODINGS: usize = 3;
-/// The largest honest expansion; text that a browser would show stays far below it.
+/// Maximum ratio of decoded to encoded size. Text that a browser would show stays far below it.
 const MAX_RATIO: u64 = 400;
-/// Below this size an expansion is not worth a refusal.
+/// Decoded size up to which the ratio is not checked.
 const RATIO_FLOOR: u64 = 8 * 1024 * 1024;
 /// RFC 9659: the window of zstd as a content coding is at most 8 MiB, which bounds the decoder's memory.
 const ZSTD_WINDOW_LOG: u32 = 23;
-/// The most that one step of a coding produces.
+/// Maximum output of one decoding step.
 const STEP_BYTES: usize = 32 * 1024;
 /// The first byte of every gzip member.
 const GZIP_MAGIC: u8 = 0x1f;
 
-/// A body on its way through its codings, outermost first.
+/// Decodes the codings of a body, the one applied last first.
 pub(super) struct Decoder {
     stages: Vec<DecoderStage>,
     output: Output,
 }
 
-/// Decoded bytes and what bounds them.
+/// Decoded bytes and their limits.
 struct Output {
     bytes: Vec<u8>,
     limit: u64,
@@ -47,7 +47,7 @@ struct DecoderStage {
 
 enum Coding {
     Gzip(Decompress),
-    /// Zlib or, against the standard, raw deflate: the first byte tells.
+    /// Zlib or, against the standard, raw deflate: the first byte decides.
     DeflateStart,
     Deflate(Decompress),
     Brotli(Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>),
@@ -64,13 +64,13 @@ struct Step {
 /// A decoded body.
 pub(super) struct Decoded {
     pub(super) bytes: Bytes,
-    /// True if every coding reached its end mark.
+    /// True if every coding reached its end marker.
     pub(super) is_complete: bool,
 }
 
 impl Decoder {
-    /// Returns the decoder for an answer, and the coding that it does not know, if there is one: then the body
-    /// stays as it is.
+    /// Returns the decoder for a response, and the name of an unsupported coding, if there is one. In that case the
+    /// body is not decoded.
     pub(super) fn new(headers: &HeaderMap, limit: u64) -> Result<(Self, Option<String>), FetchError> {
         let mut stages = Vec::new();
         let mut unknown = None;
@@ -91,29 +91,29 @@ impl Decoder {
         Ok((Self { stages, output: Output { bytes: Vec::new(), limit, wire_bytes: 0 } }, unknown))
     }
 
-    /// Makes room for a body of a known size that needs no decoding.
+    /// Reserves memory for a body of a known size that needs no decoding.
     pub(super) fn expect(&mut self, length: u64) {
         if self.stages.is_empty() {
-            // The announcement alone must not allocate much: a liar sends nothing.
+            // Trust the announced length only up to 1 MiB: a false one must not allocate more.
             let room = usize::try_from(length.min(1024 * 1024)).unwrap_or(0);
             self.output.bytes.reserve_exact(room);
         }
     }
 
-    /// Takes bytes from the wire.
+    /// Decodes bytes from the wire.
     pub(super) fn push(&mut self, wire: &[u8]) -> Result<(), FetchError> {
         self.output.wire_bytes += wire.len() as u64;
-        pass(&mut self.stages, &mut self.output, wire)
+        run_stages(&mut self.stages, &mut self.output, wire)
     }
 
-    /// Returns how much is decoded.
+    /// Returns the number of decoded bytes.
     pub(super) fn len(&self) -> usize {
         self.output.bytes.len()
     }
 
     pub(super) fn finish(self) -> Decoded {
-        let is_untouched = self.output.wire_bytes == 0;
-        let is_complete = is_untouched || self.stages.iter().all(|stage| stage.is_ended);
+        let is_empty = self.output.wire_bytes == 0;
+        let is_complete = is_empty || self.stages.iter().all(|stage| stage.is_ended);
         Decoded { bytes: self.output.bytes.into(), is_complete }
     }
 }
@@ -124,8 +124,8 @@ fn coding_names(headers: &HeaderMap) -> Vec<String> {
     names.filter(|name| !name.is_empty() && name != "identity").collect()
 }
 
-/// Moves `input` through the first of `stages`, and what comes out of it through the rest.
-fn pass(stages: &mut [DecoderStage], output: &mut Output, mut input: &[u8]) -> Result<(), FetchError> {
+/// Passes `input` through the first of `stages`, and its output through the rest.
+fn run_stages(stages: &mut [DecoderStage], output: &mut Output, mut input: &[u8]) -> Result<(), FetchError> {
     let Some((stage, rest)) = stages.split_first_mut() else { return output.append(input) };
     if stage.buffer.is_empty() {
         stage.buffer = vec![0; STEP_BYTES];
@@ -134,7 +134,7 @@ fn pass(stages: &mut [DecoderStage], output: &mut Output, mut input: &[u8]) -> R
         if stage.is_ended {
             match stage.coding.restart(input)? {
                 Restart::Continues => stage.is_ended = false,
-                // Browsers ignore what follows the end, too.
+                // Browsers ignore data after the end, too.
                 Restart::Ended => return Ok(()),
             }
         }
@@ -142,7 +142,7 @@ fn pass(stages: &mut [DecoderStage], output: &mut Output, mut input: &[u8]) -> R
         stage.is_ended = step.is_end;
         input = &input[step.consumed..];
         if step.produced > 0 {
-            pass(rest, output, &stage.buffer[..step.produced])?;
+            run_stages(rest, output, &stage.buffer[..step.produced])?;
         }
         let needs_more = input.is_empty() && step.produced < stage.buffer.len();
         let is_stuck = step.consumed == 0 && step.produced == 0;
@@ -159,7 +159,7 @@ impl Output {
             return Err(FetchError::TooLarge { limit: self.limit });
         }
         if size > RATIO_FLOOR && size / MAX_RATIO > self.wire_bytes {
-            return Err(damaged("it expands beyond measure"));
+            return Err(decode_error("its compression ratio is too high"));
         }
         self.bytes.extend_from_slice(bytes);
         Ok(())
@@ -181,12 +181,12 @@ impl Coding {
                 StandardAlloc::default(),
                 StandardAlloc::default(),
             ))),
-            "zstd" => Self::Zstd(Box::new(zstd_decoder().map_err(|error| damaged(&error.to_string()))?)),
+            "zstd" => Self::Zstd(Box::new(zstd_decoder().map_err(|error| decode_error(&error.to_string()))?)),
             _ => return Ok(None),
         }))
     }
 
-    /// Decides what to do with input behind the end: gzip members and zstd frames may follow each other.
+    /// Decides whether input after the end belongs to the body: gzip members and zstd frames may be concatenated.
     fn restart(&mut self, input: &[u8]) -> Result<Restart, FetchError> {
         Ok(match (&*self, input.first()) {
             (Self::Gzip(_), Some(&GZIP_MAGIC)) => {
@@ -205,7 +205,8 @@ impl Coding {
                 let Some(first) = input.first() else {
                     return Ok(Step { consumed: 0, produced: 0, is_end: false });
                 };
-                // Zlib's first byte names the method 8; raw deflate's would be a stored block with garbage in it.
+                // The first byte of zlib has the method 8. As raw deflate it would be a stored block with invalid
+                // padding.
                 let has_zlib_header = first & 0x0f == 8;
                 *self = Self::Deflate(Decompress::new(has_zlib_header));
                 self.step(input, output)
@@ -213,9 +214,8 @@ impl Coding {
             Self::Deflate(inflate) => step_inflate(inflate, input, output, "deflate"),
             Self::Brotli(state) => step_brotli(state, input, output),
             Self::Zstd(decoder) => {
-                let status = decoder
-                    .run_on_buffers(input, output)
-                    .map_err(|_| damaged("the zstd data are damaged"))?;
+                let status =
+                    decoder.run_on_buffers(input, output).map_err(|_| decode_error("invalid zstd data"))?;
                 let is_end = status.remaining == 0 && status.bytes_read + status.bytes_written > 0;
                 Ok(Step { consumed: status.bytes_read, produced: status.bytes_written, is_end })
             }
@@ -238,7 +238,7 @@ fn step_inflate(
     let (before_in, before_out) = (inflate.total_in(), inflate.total_out());
     let status = inflate
         .decompress(input, output, FlushDecompress::None)
-        .map_err(|_| damaged(&format!("the {name} data are damaged")))?;
+        .map_err(|_| decode_error(&format!("invalid {name} data")))?;
     let count =
         |now: u64, before: u64| usize::try_from(now - before).expect("a step is no larger than its slices");
     Ok(Step {
@@ -253,20 +253,20 @@ fn step_brotli(
     input: &[u8],
     output: &mut [u8],
 ) -> Result<Step, FetchError> {
-    let (mut input_left, mut consumed) = (input.len(), 0);
-    let (mut output_left, mut produced, mut total) = (output.len(), 0, 0);
+    let (mut available_in, mut consumed) = (input.len(), 0);
+    let (mut available_out, mut produced, mut total) = (output.len(), 0, 0);
     let result = BrotliDecompressStream(
-        &mut input_left,
+        &mut available_in,
         &mut consumed,
         input,
-        &mut output_left,
+        &mut available_out,
         &mut produced,
         output,
         &mut total,
         state,
     );
     match result {
-        BrotliResult::ResultFailure => Err(damaged("the brotli data are damaged")),
+        BrotliResult::ResultFailure => Err(decode_error("invalid brotli data")),
         BrotliResult::ResultSuccess => Ok(Step { consumed, produced, is_end: true }),
         BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => {
             Ok(Step { consumed, produced, is_end: false })
@@ -274,6 +274,6 @@ fn step_brotli(
     }
 }
 
-fn damaged(reason: &str) -> FetchError {
+fn decode_error(reason: &str) -> FetchError {
     FetchError::Decode { reason: reason.to_owned() }
 }

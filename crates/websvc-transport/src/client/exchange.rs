@@ -1,4 +1,4 @@
-//! One request and the head of its answer, on a kept connection or a new one.
+//! One request and the head of its response, on a pooled connection or a new one.
 
 use http::Response;
 use hyper::body::Incoming;
@@ -11,33 +11,33 @@ use super::pool::HostPermit;
 use super::redirect::Hop;
 use crate::error::{FetchError, FetchPhase};
 
-/// Kept connections that may turn out to be dead before a new one is opened.
+/// Maximum number of pooled connections that may turn out to be closed before a new one is opened.
 const MAX_STALE: usize = 2;
 
-/// An answer whose body is still on the wire, and the connection it comes from.
+/// A response whose body is still on the wire, and its connection.
 pub(super) struct PendingResponse {
     pub(super) response: Response<Incoming>,
-    pub(super) lease: PooledConnection,
+    pub(super) pooled: PooledConnection,
 }
 
 /// A connection in use; dropping it closes an HTTP/1.1 connection.
 pub(super) struct PooledConnection {
     pub(super) connection: Connection,
     endpoint: Endpoint,
-    _place: HostPermit,
+    _permit: HostPermit,
 }
 
 impl PooledConnection {
-    /// Gives the connection back for later requests. Only after the body was read to its end.
+    /// Returns the connection to the pool. Call this only after the body was read to its end.
     pub(super) fn release(self, shared: &Shared) {
         shared.pool.checkin(&self.endpoint, self.connection);
     }
 }
 
-/// Sends a hop and waits for the head of the answer.
+/// Sends a hop and waits for the head of the response.
 ///
-/// A kept connection may be closed by the server just as the request goes out. Then the request is sent again if that
-/// cannot do anything twice: it never left, or its method is safe.
+/// The server may close a pooled connection while the request is being sent. The request is then repeated, if that
+/// cannot have an effect twice: nothing of it was sent, or its method is safe.
 pub(super) async fn exchange(
     shared: &Shared,
     hop: &Hop,
@@ -45,12 +45,12 @@ pub(super) async fn exchange(
 ) -> Result<PendingResponse, FetchError> {
     let endpoint = Endpoint::of(&hop.url, limits.tls, limits.proxy.as_ref())?;
     limits.set_phase(FetchPhase::Resolve);
-    let place = shared.pool.acquire_host_permit(&endpoint).await;
+    let permit = shared.pool.acquire_host_permit(&endpoint).await;
     let mut stale = 0;
     loop {
-        let kept = if stale < MAX_STALE { shared.pool.checkout(&endpoint).await } else { None };
-        let is_kept = kept.is_some();
-        let mut connection = match kept {
+        let pooled = if stale < MAX_STALE { shared.pool.checkout(&endpoint).await } else { None };
+        let is_pooled = pooled.is_some();
+        let mut connection = match pooled {
             Some(connection) => connection,
             None => open(shared, &endpoint, limits).await?,
         };
@@ -58,10 +58,10 @@ pub(super) async fn exchange(
         limits.set_phase(FetchPhase::Response);
         match connection.send(request).await {
             Ok(response) => {
-                let lease = PooledConnection { connection, endpoint, _place: place };
-                return Ok(PendingResponse { response, lease });
+                let pooled = PooledConnection { connection, endpoint, _permit: permit };
+                return Ok(PendingResponse { response, pooled });
             }
-            Err(failure) if is_kept && is_retryable(hop, &failure) => stale += 1,
+            Err(failure) if is_pooled && is_retryable(hop, &failure) => stale += 1,
             Err(SendFailure { error, .. }) => {
                 return Err(FetchError::Protocol { host: endpoint.host.to_string(), source: error.into() });
             }
@@ -71,7 +71,7 @@ pub(super) async fn exchange(
 
 async fn open(shared: &Shared, endpoint: &Endpoint, limits: &Limits) -> Result<Connection, FetchError> {
     let connecting =
-        shared.connector.connect(endpoint, limits.connect_timeout, |stage| limits.set_phase(stage));
+        shared.connector.connect(endpoint, limits.connect_timeout, |phase| limits.set_phase(phase));
     let connection = connecting.await?;
     shared.pool.share(endpoint, &connection);
     Ok(connection)

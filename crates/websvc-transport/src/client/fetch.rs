@@ -1,4 +1,4 @@
-//! A fetch from its first request to its last byte: the redirect loop inside one time limit.
+//! A fetch from its first request to the end of its body: the redirect loop within one time limit.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -17,22 +17,22 @@ use super::exchange::{PendingResponse, exchange};
 use super::headers;
 use super::proxy::Proxy;
 use super::receive::{ReceivedBody, discard, receive};
-use super::redirect::{Hop, target};
+use super::redirect::{Hop, redirect_target};
 use super::request::{BodyMode, FetchRequest, FetchResponse, OversizePolicy, RedirectPolicy, TlsPolicy};
 use crate::error::{FetchError, FetchPhase};
 
-/// Limits and addresses that apply to every hop of a fetch.
+/// Limits and policies of every hop of a fetch.
 pub(super) struct Limits {
     pub(super) connect_timeout: Duration,
     pub(super) max_body_bytes: u64,
     pub(super) max_decoded_bytes: u64,
-    pub(super) excess: OversizePolicy,
+    pub(super) oversize: OversizePolicy,
     pub(super) tls: TlsPolicy,
     pub(super) proxy: Option<Proxy>,
-    stage: AtomicU8,
+    phase: AtomicU8,
 }
 
-const STAGES: [FetchPhase; 4] =
+const PHASES: [FetchPhase; 4] =
     [FetchPhase::Resolve, FetchPhase::Connect, FetchPhase::Response, FetchPhase::Body];
 
 impl Limits {
@@ -41,20 +41,20 @@ impl Limits {
             connect_timeout: request.connect_timeout.min(request.timeout),
             max_body_bytes: request.max_body_bytes,
             max_decoded_bytes: request.max_decoded_bytes,
-            excess: request.excess,
+            oversize: request.oversize,
             tls: request.tls,
             proxy: request.proxy.clone(),
-            stage: AtomicU8::new(0),
+            phase: AtomicU8::new(0),
         }
     }
 
-    /// Notes what is going on, for the text of a timeout.
-    pub(super) fn set_phase(&self, stage: FetchPhase) {
-        self.stage.store(stage as u8, Relaxed);
+    /// Records the current phase, for the error of a timeout.
+    pub(super) fn set_phase(&self, phase: FetchPhase) {
+        self.phase.store(phase as u8, Relaxed);
     }
 
-    fn stage(&self) -> FetchPhase {
-        STAGES[usize::from(self.stage.load(Relaxed))]
+    fn phase(&self) -> FetchPhase {
+        PHASES[usize::from(self.phase.load(Relaxed))]
     }
 }
 
@@ -64,24 +64,25 @@ pub(super) async fn fetch(shared: &Shared, request: FetchRequest) -> Result<Fetc
         return Err(FetchError::Forbidden);
     }
     let limits = Limits::of(&request);
-    let (started, after, wanted) = (Instant::now(), request.timeout, request.wanted);
-    let late = |_elapsed| FetchError::Timeout { stage: limits.stage(), after };
-    let reached = tokio::time::timeout(after, follow(shared, request, &limits)).await.map_err(late)??;
-    match wanted {
+    let (started, after, body_mode) = (Instant::now(), request.timeout, request.body_mode);
+    let timed_out = |_elapsed| FetchError::Timeout { phase: limits.phase(), after };
+    let response =
+        tokio::time::timeout(after, follow(shared, request, &limits)).await.map_err(timed_out)??;
+    match body_mode {
         BodyMode::Body => {
-            let left = after.saturating_sub(started.elapsed());
-            tokio::time::timeout(left, finish(shared, reached, &limits)).await.map_err(late)?
+            let remaining = after.saturating_sub(started.elapsed());
+            tokio::time::timeout(remaining, finish(shared, response, &limits)).await.map_err(timed_out)?
         }
-        // What was asked for is here, whatever the time: the rest has a bound of its own.
-        BodyMode::Head => Ok(discard_body(shared, reached).await),
+        // The head has arrived within the time limit. Discarding the body has a limit of its own.
+        BodyMode::Head => Ok(discard_body(shared, response).await),
     }
 }
 
-/// The last answer, its body still on the wire.
+/// The response that is not a followed redirect, its body still on the wire.
 struct FinalResponse {
-    answer: PendingResponse,
+    pending: PendingResponse,
     url: Url,
-    trail: RedirectHistory,
+    history: RedirectHistory,
 }
 
 async fn follow(
@@ -89,55 +90,55 @@ async fn follow(
     request: FetchRequest,
     limits: &Limits,
 ) -> Result<FinalResponse, FetchError> {
-    let (policy, rule) = (request.redirects, request.redirect_rule.clone());
+    let (redirects, url_policy) = (request.redirects, request.url_policy.clone());
     let mut jar = request.cookies.clone();
-    let mut trail = RedirectHistory::default();
-    let mut hop = first_hop(shared, request, &mut trail);
+    let mut history = RedirectHistory::default();
+    let mut hop = first_hop(shared, request, &mut history);
     loop {
         let mut sent = hop.clone();
         jar.apply(&sent.url, &mut sent.headers);
-        let answer = exchange(shared, &sent, limits).await?;
-        let (status, headers) = (answer.response.status(), answer.response.headers());
+        let pending = exchange(shared, &sent, limits).await?;
+        let (status, headers) = (pending.response.status(), pending.response.headers());
         jar.store(&hop.url, headers);
-        trail.note_certificate(&hop.url, &answer);
-        let next = match policy {
-            RedirectPolicy::Follow(_) => target(&hop.url, status, headers)?,
+        history.record_certificate(&hop.url, &pending);
+        let next = match redirects {
+            RedirectPolicy::Follow(_) => redirect_target(&hop.url, status, headers)?,
             RedirectPolicy::None => None,
         };
         let Some(next) = next else {
-            trail.sent_set_cookies = sent.headers.get(COOKIE) != hop.headers.get(COOKIE);
-            trail.cookies = jar;
-            return Ok(FinalResponse { answer, url: hop.url, trail });
+            history.sent_redirect_cookies = sent.headers.get(COOKIE) != hop.headers.get(COOKIE);
+            history.cookies = jar;
+            return Ok(FinalResponse { pending, url: hop.url, history });
         };
-        if let RedirectPolicy::Follow(most) = policy
-            && trail.redirects.len() >= most
+        if let RedirectPolicy::Follow(max) = redirects
+            && history.redirects.len() >= max
         {
-            return Err(FetchError::TooManyRedirects { limit: most });
+            return Err(FetchError::TooManyRedirects { limit: max });
         }
-        if discard(answer.response.into_body()).await {
-            answer.lease.release(shared);
+        if discard(pending.response.into_body()).await {
+            pending.pooled.release(shared);
         }
-        if let Some(rule) = &rule {
-            rule.check(&next).await.map_err(|reason| FetchError::RefusedByRule { reason })?;
+        if let Some(policy) = &url_policy {
+            policy.check(&next).await.map_err(|reason| FetchError::RefusedByRule { reason })?;
         }
-        trail.redirects.push(hop.url.clone());
+        history.redirects.push(hop.url.clone());
         hop.follow(status, next);
-        trail.sent_credentials |= headers::take_credentials(&mut hop.url, &mut hop.headers);
+        history.sent_credentials |= headers::take_credentials(&mut hop.url, &mut hop.headers);
     }
 }
 
-fn first_hop(shared: &Shared, request: FetchRequest, trail: &mut RedirectHistory) -> Hop {
+fn first_hop(shared: &Shared, request: FetchRequest, history: &mut RedirectHistory) -> Hop {
     let FetchRequest { method, mut url, mut headers, body, .. } = request;
     headers.entry(ACCEPT).or_insert(HeaderValue::from_static("*/*"));
     headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static(ACCEPTED));
     if let Some(agent) = &shared.user_agent {
         headers.entry(USER_AGENT).or_insert_with(|| agent.clone());
     }
-    trail.sent_credentials = headers::take_credentials(&mut url, &mut headers);
+    history.sent_credentials = headers::take_credentials(&mut url, &mut headers);
     Hop { method, url, headers, body }
 }
 
-/// Cookies, warnings and URLs collected along a chain of redirects.
+/// Cookies, warnings and URLs of a chain of redirects.
 #[derive(Default)]
 struct RedirectHistory {
     redirects: Vec<Url>,
@@ -145,12 +146,12 @@ struct RedirectHistory {
     cookies: CookieJar,
     unverified: bool,
     sent_credentials: bool,
-    sent_set_cookies: bool,
+    sent_redirect_cookies: bool,
 }
 
 impl RedirectHistory {
-    fn note_certificate(&mut self, url: &Url, answer: &PendingResponse) {
-        if let Some(problem) = &answer.lease.connection.facts.certificate_problem {
+    fn record_certificate(&mut self, url: &Url, pending: &PendingResponse) {
+        if let Some(problem) = &pending.pooled.connection.info.certificate_problem {
             self.unverified = true;
             let host = url.host_str().unwrap_or_default();
             let warning = format!("the certificate of {host} was not verified: {problem}");
@@ -163,65 +164,65 @@ impl RedirectHistory {
 
 async fn finish(
     shared: &Shared,
-    reached: FinalResponse,
+    response: FinalResponse,
     limits: &Limits,
 ) -> Result<FetchResponse, FetchError> {
     limits.set_phase(FetchPhase::Body);
-    let FinalResponse { answer: PendingResponse { response, lease }, url, mut trail } = reached;
+    let FinalResponse { pending: PendingResponse { response, pooled }, url, mut history } = response;
     let (parts, incoming) = response.into_parts();
     let (decoder, unknown) = Decoder::new(&parts.headers, limits.max_decoded_bytes)?;
     if let Some(coding) = unknown {
-        trail
+        history
             .warnings
-            .push(format!("the body was kept in its content coding {coding:?}, which is not supported"));
+            .push(format!("the body was not decoded: the content coding {coding:?} is not supported"));
     }
-    let received = receive(incoming, decoder, limits).await?;
-    let remote_addr = lease.connection.facts.remote_addr;
-    if received.is_cut {
-        trail.warnings.push(format!("the body broke off after {} bytes", received.wire_bytes));
+    let body = receive(incoming, decoder, limits).await?;
+    let remote_addr = pooled.connection.info.remote_addr;
+    if body.is_cut {
+        history.warnings.push(format!("the body broke off after {} bytes", body.wire_bytes));
     } else {
-        lease.release(shared);
-        if received.is_unfinished {
-            trail.warnings.push("the end of the compressed body is missing".to_owned());
+        pooled.release(shared);
+        if body.is_unfinished {
+            history.warnings.push("the end of the compressed body is missing".to_owned());
         }
     }
-    Ok(fetched(parts, url, trail, remote_addr, received))
+    Ok(fetch_response(parts, url, history, remote_addr, body))
 }
 
-/// Lets go of a body that nobody wants.
-async fn discard_body(shared: &Shared, reached: FinalResponse) -> FetchResponse {
-    let FinalResponse { answer: PendingResponse { response, lease }, url, trail } = reached;
+/// Discards the body of a response of which only the head is read.
+async fn discard_body(shared: &Shared, response: FinalResponse) -> FetchResponse {
+    let FinalResponse { pending: PendingResponse { response, pooled }, url, history } = response;
     let (parts, incoming) = response.into_parts();
-    let remote_addr = lease.connection.facts.remote_addr;
+    let remote_addr = pooled.connection.info.remote_addr;
     if discard(incoming).await {
-        lease.release(shared);
+        pooled.release(shared);
     }
-    let nothing = ReceivedBody { bytes: Bytes::new(), wire_bytes: 0, is_cut: false, is_unfinished: false };
-    fetched(parts, url, trail, remote_addr, nothing)
+    let body = ReceivedBody { bytes: Bytes::new(), wire_bytes: 0, is_cut: false, is_unfinished: false };
+    fetch_response(parts, url, history, remote_addr, body)
 }
 
-fn fetched(
+fn fetch_response(
     parts: Parts,
     url: Url,
-    trail: RedirectHistory,
+    history: RedirectHistory,
     remote_addr: SocketAddr,
-    received: ReceivedBody,
+    body: ReceivedBody,
 ) -> FetchResponse {
-    let RedirectHistory { redirects, warnings, cookies, unverified, sent_credentials, sent_set_cookies } =
-        trail;
+    let RedirectHistory { redirects, warnings, cookies, unverified, sent_credentials, sent_redirect_cookies } =
+        history;
     FetchResponse {
         status: parts.status,
         url,
         headers: parts.headers,
-        body: received.bytes,
+        body: body.bytes,
         redirects,
         remote_addr,
-        truncated: received.is_cut || received.is_unfinished,
+        truncated: body.is_cut || body.is_unfinished,
         warnings,
-        wire_bytes: received.wire_bytes,
+        wire_bytes: body.wire_bytes,
         unverified,
         cookies,
         sent_credentials,
-        sent_set_cookies,
+        sent_redirect_cookies,
     }
 }

@@ -1,4 +1,4 @@
-//! The client: one URL in, one answer out, inside every limit it was given.
+//! The client: fetches one URL within the limits of its request.
 
 mod config;
 mod connect;
@@ -41,7 +41,7 @@ use crate::tls::TrustStore;
 use connect::Connector;
 use pool::Pool;
 
-/// An HTTP client whose every connection has passed its guard. Clones share the connections.
+/// An HTTP client that connects only to addresses that its guard allows. Clones share the connection pool.
 #[derive(Clone)]
 pub struct Client(Arc<Shared>);
 
@@ -53,7 +53,7 @@ struct Shared {
 }
 
 impl Client {
-    /// Makes a client. The system's trust anchors are read when the first `https` URL needs them.
+    /// Creates a client. It reads the system's trust anchors at the first `https` URL.
     ///
     /// # Errors
     /// [`ClientBuildError`] when the file of additional trust anchors cannot be used.
@@ -64,18 +64,20 @@ impl Client {
         Ok(Self(Arc::new(Shared { connector, pool: Arc::new(pool), user_agent: config.user_agent })))
     }
 
-    /// Fetches a URL, following redirects and decoding the body as the request says.
+    /// Fetches a URL. Follows redirects and decodes the body, as the request demands.
     ///
-    /// A status of 400 and above is an answer, not an error. A body that breaks off is kept and marked.
+    /// A status of 400 and above is a response, not an error. A body that breaks off is returned and marked as
+    /// truncated.
     ///
     /// # Errors
-    /// [`FetchError`], whose text may be shown to whoever gave the URL.
+    /// [`FetchError`]. Its text may be shown to the caller who gave the URL.
     pub fn fetch<'a>(&'a self, request: FetchRequest) -> BoxFuture<'a, Result<FetchResponse, FetchError>> {
         Box::pin(async move { fetch::fetch(&self.0, request).await })
     }
 
-    /// Tells whether a URL names an address that the guard refuses, as `http://127.0.0.1/` and `http://localhost/` do. What
-    /// other names stand for is known only when they are connected to, and the guard is asked then in any case.
+    /// Returns whether a URL names an address that the guard refuses, as `http://127.0.0.1/` and `http://localhost/`
+    /// do. The addresses of other names are known only after resolution. The guard checks them when the client
+    /// connects.
     #[must_use]
     pub fn refuses(&self, url: &Url) -> bool {
         let address = match url.host() {
@@ -92,8 +94,8 @@ impl Client {
 }
 
 impl Client {
-    /// Logs why a URL is refused, by its address now: for connections that were refused outside of the request's span,
-    /// as those of a browser are. Says nothing of a URL that is not refused.
+    /// Logs why a URL is refused, by the current addresses of its host. Connections of a browser are refused outside
+    /// the request's span, so the log line is written here. Logs nothing if the URL is not refused.
     pub async fn log_refusal(&self, url: &Url) {
         let connector = &self.0.connector;
         let Some(host) = url.host().map(|host| host.to_owned()) else { return };
@@ -109,7 +111,7 @@ impl Client {
     }
 }
 
-/// Tells whether a name stands for this machine alone (RFC 6761, section 6.3).
+/// Returns whether a name always means this machine (RFC 6761, section 6.3).
 fn is_localhost(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name == "localhost" || name.ends_with(".localhost")

@@ -1,13 +1,14 @@
-//! Connections kept for later requests, and the bound on requests per host.
+//! The connection pool, and the limit of concurrent requests per host.
 //!
-//! Keyed by what a connection was made for, so one is only used again for the host, port, scheme and TLS policy it was
-//! opened and checked for. All were checked by the one guard of their client. HTTP/2 connections are not shared among
-//! hosts, whatever their certificates say.
+//! A connection is only reused for the endpoint (scheme, host, port and TLS policy) that it was opened and checked for.
+//! All connections were checked by the one guard of their client. Hosts never share an HTTP/2 connection, even if one
+//! certificate covers them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
@@ -30,13 +31,13 @@ struct Hosts {
 
 #[derive(Debug)]
 struct Host {
-    places: Arc<Semaphore>,
-    /// The one used last at the end: it is the most likely to be alive.
+    permits: Arc<Semaphore>,
+    /// Idle HTTP/1.1 connections. The last one was used most recently and is the most likely to be alive.
     idle: Vec<(Connection, Instant)>,
     shared: Option<(Connection, Instant)>,
 }
 
-/// The right to have one request in flight to an endpoint.
+/// A permit for one request in flight to an endpoint.
 pub(super) type HostPermit = OwnedSemaphorePermit;
 
 impl Pool {
@@ -45,24 +46,24 @@ impl Pool {
         Self { hosts: Mutex::default(), connections_per_host, idle_per_host, idle_timeout }
     }
 
-    /// Waits until fewer requests than allowed are in flight to the endpoint.
+    /// Waits until fewer requests than the limit are in flight to the endpoint.
     pub(super) async fn acquire_host_permit(&self, endpoint: &Endpoint) -> HostPermit {
-        let places = {
-            let mut hosts = self.lock();
+        let permits = {
+            let mut hosts = self.hosts.lock();
             match hosts.by_endpoint.get(endpoint) {
-                Some(host) => Arc::clone(&host.places),
+                Some(host) => Arc::clone(&host.permits),
                 None => {
-                    let places = Arc::new(Semaphore::new(self.connections_per_host));
-                    let host = Host { places: Arc::clone(&places), idle: Vec::new(), shared: None };
+                    let permits = Arc::new(Semaphore::new(self.connections_per_host));
+                    let host = Host { permits: Arc::clone(&permits), idle: Vec::new(), shared: None };
                     hosts.by_endpoint.insert(endpoint.clone(), host);
-                    places
+                    permits
                 }
             }
         };
-        places.acquire_owned().await.expect("the semaphore is never closed")
+        permits.acquire_owned().await.expect("the semaphore is never closed")
     }
 
-    /// Returns a connection that was opened before and still seems alive.
+    /// Takes a usable connection from the pool, if there is one.
     pub(super) async fn checkout(&self, endpoint: &Endpoint) -> Option<Connection> {
         loop {
             let mut connection = self.pick(endpoint)?;
@@ -73,7 +74,7 @@ impl Pool {
     }
 
     fn pick(&self, endpoint: &Endpoint) -> Option<Connection> {
-        let mut hosts = self.lock();
+        let mut hosts = self.hosts.lock();
         let host = hosts.by_endpoint.get_mut(endpoint)?;
         if let Some((connection, used)) = &mut host.shared {
             if !connection.is_closed() {
@@ -86,27 +87,27 @@ impl Pool {
         if since.elapsed() < self.idle_timeout {
             return Some(connection);
         }
-        // The others are older still.
+        // The connections before it are older.
         host.idle.clear();
         None
     }
 
-    /// Keeps a new connection for others too, if they can share it.
+    /// Adds a new connection to the pool, if the protocol can multiplex requests.
     pub(super) fn share(self: &Arc<Self>, endpoint: &Endpoint, connection: &Connection) {
         let Some(shared) = connection.share() else { return };
-        let mut hosts = self.lock();
+        let mut hosts = self.hosts.lock();
         if let Some(host) = hosts.by_endpoint.get_mut(endpoint) {
             host.shared = Some((shared, Instant::now()));
             self.ensure_reaper(&mut hosts);
         }
     }
 
-    /// Takes back a connection whose answer was read to its end.
+    /// Returns a connection to the pool after its response was read to the end.
     pub(super) fn checkin(self: &Arc<Self>, endpoint: &Endpoint, connection: Connection) {
         if connection.is_closed() || connection.share().is_some() {
             return;
         }
-        let mut hosts = self.lock();
+        let mut hosts = self.hosts.lock();
         let Some(host) = hosts.by_endpoint.get_mut(endpoint) else { return };
         if self.idle_per_host == 0 {
             return;
@@ -118,16 +119,12 @@ impl Pool {
         self.ensure_reaper(&mut hosts);
     }
 
-    /// Starts the task that closes unused connections; it ends when there are none, or with the pool.
+    /// Starts the task that closes idle connections. It ends when the pool is empty or dropped.
     fn ensure_reaper(self: &Arc<Self>, hosts: &mut Hosts) {
         if !hosts.has_reaper {
             hosts.has_reaper = true;
             tokio::spawn(reap(Arc::downgrade(self), self.idle_timeout));
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Hosts> {
-        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -135,8 +132,8 @@ async fn reap(pool: Weak<Pool>, idle_timeout: Duration) {
     loop {
         tokio::time::sleep(idle_timeout.max(Duration::from_millis(100))).await;
         let Some(pool) = pool.upgrade() else { return };
-        let mut hosts = pool.lock();
-        hosts.by_endpoint.retain(|_, host| host.keep_fresh(idle_timeout, pool.connections_per_host));
+        let mut hosts = pool.hosts.lock();
+        hosts.by_endpoint.retain(|_, host| host.drop_expired(idle_timeout, pool.connections_per_host));
         if hosts.by_endpoint.is_empty() {
             hosts.has_reaper = false;
             return;
@@ -145,10 +142,11 @@ async fn reap(pool: Weak<Pool>, idle_timeout: Duration) {
 }
 
 impl Host {
-    /// Drops what is too old or closed; returns whether anything is left worth an entry.
-    fn keep_fresh(&mut self, idle_timeout: Duration, all_places: usize) -> bool {
+    /// Drops idle connections that are expired or closed. Returns whether the entry is still needed.
+    fn drop_expired(&mut self, idle_timeout: Duration, max_permits: usize) -> bool {
         self.idle.retain(|(connection, since)| !connection.is_closed() && since.elapsed() < idle_timeout);
-        let is_in_use = self.places.available_permits() < all_places || Arc::strong_count(&self.places) > 1;
+        let is_in_use =
+            self.permits.available_permits() < max_permits || Arc::strong_count(&self.permits) > 1;
         self.shared.take_if(|(connection, used)| {
             connection.is_closed() || !is_in_use && used.elapsed() >= idle_timeout
         });

@@ -1,4 +1,4 @@
-//! Connections through a proxy: what it is asked for, and the stream it gives.
+//! Connections through a proxy.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -16,18 +16,18 @@ use crate::error::FetchError;
 use crate::tls::public_reason;
 use crate::tunnel::{AnyStream, Tunnel};
 
-/// A proxy, where it is, and what it is to do.
+/// A proxy, its addresses and the action that it is to perform.
 pub(super) struct ProxyPlan<'a> {
     proxy: &'a Proxy,
     addresses: Vec<SocketAddr>,
     action: ProxyAction,
 }
 
-/// Action of a proxy: connect, or forward a request.
+/// Action of a proxy.
 enum ProxyAction {
-    /// To fetch URLs itself.
+    /// Fetch URLs itself.
     Forward,
-    /// To connect this, and to pass on bytes.
+    /// Connect to this target and relay bytes.
     Tunnel(Authority),
 }
 
@@ -46,18 +46,18 @@ impl Connector {
         endpoint: &Endpoint,
         scheme: ProxyScheme,
     ) -> Result<ProxyAction, FetchError> {
-        let forwards = matches!(endpoint.security, Security::Plain)
+        let is_forwarded = matches!(endpoint.security, Security::Plain)
             && matches!(scheme, ProxyScheme::Http | ProxyScheme::Https)
             && self.guard.skips_address_check(&endpoint.host.to_string(), endpoint.port);
-        if forwards {
+        if is_forwarded {
             Ok(ProxyAction::Forward)
         } else {
             Ok(ProxyAction::Tunnel(self.tunnel_target(endpoint).await?))
         }
     }
 
-    /// Returns what a proxy is asked to connect. Only a guard that has nothing to say about a host lets the proxy find
-    /// out the host's addresses.
+    /// Returns the target that a proxy is to connect to. The proxy resolves the name only if the guard does not check
+    /// the addresses of the host.
     async fn tunnel_target(&self, endpoint: &Endpoint) -> Result<Authority, FetchError> {
         let name = endpoint.host.to_string();
         if self.guard.skips_address_check(&name, endpoint.port) {
@@ -72,7 +72,7 @@ impl Connector {
         authority(host, address.port())
     }
 
-    /// Makes a tunnel to the endpoint, in which nothing is spoken yet.
+    /// Opens a tunnel to the endpoint, through which nothing has been sent yet.
     pub(super) async fn tunnel_through(
         &self,
         endpoint: &Endpoint,
@@ -80,7 +80,7 @@ impl Connector {
         deadline: Instant,
     ) -> Result<Tunnel, FetchError> {
         let target = self.tunnel_target(endpoint).await?;
-        let unreachable = |source| proxy.failed("it cannot be reached", source);
+        let unreachable = |source| proxy.error("it cannot be reached", source);
         let stream = dial(&self.proxy_addresses(proxy).await?, deadline).await.map_err(unreachable)?;
         Ok(match proxy.scheme() {
             ProxyScheme::Http => Tunnel::through(proxy.tunnel(Box::new(stream), target).await?),
@@ -93,10 +93,10 @@ impl Connector {
     }
 
     async fn tls_to_proxy(&self, proxy: &Proxy, stream: TcpStream) -> Result<AnyStream, FetchError> {
-        let insecure = |source: io::Error| proxy.failed(&public_reason(&source), source);
-        let name = server_name(proxy.host()).map_err(insecure)?;
-        let config = self.trust.for_http1().await.map_err(insecure)?;
-        let stream = TlsConnector::from(config).connect(name, stream).await.map_err(insecure)?;
+        let tls_error = |source: io::Error| proxy.error(&public_reason(&source), source);
+        let name = server_name(proxy.host()).map_err(tls_error)?;
+        let config = self.trust.for_http1().await.map_err(tls_error)?;
+        let stream = TlsConnector::from(config).connect(name, stream).await.map_err(tls_error)?;
         Ok(Box::new(stream))
     }
 
@@ -107,7 +107,7 @@ impl Connector {
         deadline: Instant,
     ) -> Result<Connection, FetchError> {
         let ProxyPlan { proxy, addresses, action } = plan;
-        let unreachable = |source| proxy.failed("it cannot be reached", source);
+        let unreachable = |source| proxy.error("it cannot be reached", source);
         let stream = dial(&addresses, deadline).await.map_err(unreachable)?;
         let remote_addr = stream.peer_addr().map_err(unreachable)?;
         let stream: AnyStream = match proxy.scheme() {
@@ -127,12 +127,12 @@ impl Connector {
     ) -> Result<Connection, FetchError> {
         match action {
             ProxyAction::Forward => {
-                let started = start_http1(stream).await;
-                let sender = started.map_err(|error| proxy.failed("it gave no valid answer", error))?;
+                let sender = start_http1(stream).await;
+                let sender = sender.map_err(|error| proxy.error("it sent an invalid response", error))?;
                 let forwarder = Some(proxy.clone());
                 Ok(Connection {
                     sender,
-                    facts: ConnectionInfo { remote_addr, certificate_problem: None, forwarder },
+                    info: ConnectionInfo { remote_addr, certificate_problem: None, forwarder },
                 })
             }
             ProxyAction::Tunnel(target) if matches!(proxy.scheme(), ProxyScheme::Socks5) => {

@@ -1,4 +1,4 @@
-//! The body of an answer, read within its limits.
+//! Reads the body of a response within its limits.
 
 use std::time::Duration;
 
@@ -11,24 +11,26 @@ use super::fetch::Limits;
 use super::request::OversizePolicy;
 use crate::error::FetchError;
 
-/// How much is decoded between two chances for other tasks.
+/// Number of bytes that are decoded before the task checks whether it has to yield.
 const DECODE_SLICE: usize = 4 * 1024;
+/// Number of decoded bytes after which the task yields.
 const YIELD_EVERY: usize = 256 * 1024;
-/// As much of a body that nobody wants is read to keep the connection.
-const SMALL_REST: usize = 64 * 1024;
-const SMALL_REST_TIME: Duration = Duration::from_millis(500);
+/// Maximum size of a discarded body that is read in order to reuse the connection.
+const MAX_DISCARD_BYTES: usize = 64 * 1024;
+/// Maximum time for that.
+const MAX_DISCARD_TIME: Duration = Duration::from_millis(500);
 
-/// A body and how it ended.
+/// A body and its end state.
 pub(super) struct ReceivedBody {
     pub(super) bytes: Bytes,
     pub(super) wire_bytes: u64,
-    /// Broke off: the connection is of no use any more.
+    /// The body broke off, or was truncated: the connection cannot be reused.
     pub(super) is_cut: bool,
-    /// Arrived whole, but a coding misses its end.
+    /// The body arrived whole, but the end of a content coding is missing.
     pub(super) is_unfinished: bool,
 }
 
-/// Reads and decodes a body; one that breaks off, or is cut, is returned as far as it came.
+/// Reads and decodes a body. A body that breaks off, or is truncated, is returned as far as it was received.
 pub(super) async fn receive(
     mut incoming: Incoming,
     mut decoder: Decoder,
@@ -36,7 +38,7 @@ pub(super) async fn receive(
 ) -> Result<ReceivedBody, FetchError> {
     let too_large = || FetchError::TooLarge { limit: limits.max_body_bytes };
     if let Some(length) = incoming.size_hint().exact() {
-        if length > limits.max_body_bytes && limits.excess == OversizePolicy::Fail {
+        if length > limits.max_body_bytes && limits.oversize == OversizePolicy::Fail {
             return Err(too_large());
         }
         decoder.expect(length.min(limits.max_body_bytes));
@@ -49,13 +51,13 @@ pub(super) async fn receive(
             break;
         };
         let Ok(mut data) = frame.into_data() else { continue };
-        let room = limits.max_body_bytes - wire_bytes;
-        if data.len() as u64 > room {
-            match limits.excess {
+        let remaining = limits.max_body_bytes - wire_bytes;
+        if data.len() as u64 > remaining {
+            match limits.oversize {
                 OversizePolicy::Fail => return Err(too_large()),
-                OversizePolicy::Cut => is_cut = true,
+                OversizePolicy::Truncate => is_cut = true,
             }
-            data.truncate(usize::try_from(room).unwrap_or(usize::MAX));
+            data.truncate(usize::try_from(remaining).unwrap_or(usize::MAX));
         }
         wire_bytes += data.len() as u64;
         decode(&mut decoder, &data).await?;
@@ -79,18 +81,18 @@ async fn decode(decoder: &mut Decoder, data: &[u8]) -> Result<(), FetchError> {
     Ok(())
 }
 
-/// Reads a body that nobody wants, if it is small; returns whether its end was reached.
+/// Reads a body that the caller does not need, if it is small. Returns whether the end was reached.
 pub(super) async fn discard(mut incoming: Incoming) -> bool {
     let rest = async {
         let mut read = 0;
         while let Some(frame) = incoming.frame().await {
             let Ok(frame) = frame else { return false };
             read += frame.data_ref().map_or(0, Bytes::len);
-            if read > SMALL_REST {
+            if read > MAX_DISCARD_BYTES {
                 return false;
             }
         }
         true
     };
-    tokio::time::timeout(SMALL_REST_TIME, rest).await.unwrap_or(false)
+    tokio::time::timeout(MAX_DISCARD_TIME, rest).await.unwrap_or(false)
 }

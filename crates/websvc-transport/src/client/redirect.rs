@@ -8,7 +8,7 @@ use url::Url;
 use super::headers::drop_credentials;
 use crate::error::FetchError;
 
-/// One request of a chain.
+/// One request of a redirect chain.
 #[derive(Debug, Clone)]
 pub(super) struct Hop {
     pub(super) method: Method,
@@ -17,8 +17,12 @@ pub(super) struct Hop {
     pub(super) body: Option<Bytes>,
 }
 
-/// Returns where an answer redirects to; `None` when it does not.
-pub(super) fn target(url: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Option<Url>, FetchError> {
+/// Returns the target of a redirect, `None` for other responses.
+pub(super) fn redirect_target(
+    url: &Url,
+    status: StatusCode,
+    headers: &HeaderMap,
+) -> Result<Option<Url>, FetchError> {
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
@@ -26,15 +30,15 @@ pub(super) fn target(url: &Url, status: StatusCode, headers: &HeaderMap) -> Resu
     let invalid = |error: url::ParseError| FetchError::BadUrl {
         reason: format!("redirect to an invalid URL: {error}"),
     };
-    let mut next = url.join(&text(location)).map_err(invalid)?;
+    let mut next = url.join(&location_text(location)).map_err(invalid)?;
     if next.fragment().is_none() {
         next.set_fragment(url.fragment());
     }
     Ok(Some(next))
 }
 
-/// Servers send UTF-8 where only ASCII is allowed, older ones Latin-1.
-fn text(location: &HeaderValue) -> String {
+/// Decodes a `Location` header: servers send UTF-8 where only ASCII is allowed, older ones Latin-1.
+fn location_text(location: &HeaderValue) -> String {
     match std::str::from_utf8(location.as_bytes()) {
         Ok(text) => text.to_owned(),
         Err(_) => location.as_bytes().iter().map(|&byte| char::from(byte)).collect(),
@@ -42,7 +46,8 @@ fn text(location: &HeaderValue) -> String {
 }
 
 impl Hop {
-    /// Turns this request into the one that follows the redirect (fetch standard, section "HTTP-redirect fetch").
+    /// Changes this request into the request for the target of a redirect (fetch standard, section "HTTP-redirect
+    /// fetch").
     pub(super) fn follow(&mut self, status: StatusCode, next: Url) {
         let becomes_get = match status.as_u16() {
             301 | 302 => self.method == Method::POST,

@@ -11,66 +11,66 @@ use super::cookies::CookieJar;
 use super::proxy::Proxy;
 use super::url_policy::UrlPolicy;
 
-/// One fetch. The fields are public: start from [`FetchRequest::get`] and change what differs.
+/// One fetch. Start with [`FetchRequest::get`] and change the fields that differ.
 #[derive(Debug, Clone)]
 pub struct FetchRequest {
-    /// GET unless told otherwise.
+    /// The method; GET by default.
     pub method: Method,
-    /// `http` or `https`. A user and password in it become an `Authorization` header.
+    /// An `http` or `https` URL. A user and password in it are sent as an `Authorization` header.
     pub url: Url,
-    /// Headers beside those the client sets; see [`is_forbidden_header`](super::is_forbidden_header).
+    /// Headers in addition to those of the client; see [`is_forbidden_header`](super::is_forbidden_header).
     pub headers: HeaderMap,
-    /// Sent as it is.
+    /// The body, sent unchanged.
     pub body: Option<Bytes>,
-    /// The time for everything: names, connections, redirects, body.
+    /// Time limit for the whole fetch: name resolution, connections, redirects and body.
     pub timeout: Duration,
-    /// The time for one connection, TLS handshake included.
+    /// Time limit for opening one connection, including the TLS handshake.
     pub connect_timeout: Duration,
-    /// The largest body on the wire.
+    /// Maximum size of the body on the wire.
     pub max_body_bytes: u64,
-    /// The largest body after decoding.
+    /// Maximum size of the body after decoding.
     pub max_decoded_bytes: u64,
     /// Policy for a body larger than `max_body_bytes`.
-    pub excess: OversizePolicy,
+    pub oversize: OversizePolicy,
     /// Part of the response that the caller reads.
-    pub wanted: BodyMode,
+    pub body_mode: BodyMode,
     /// Policy for redirects.
     pub redirects: RedirectPolicy,
-    /// Asked about the target of each redirect before it is followed.
-    pub redirect_rule: Option<UrlPolicy>,
+    /// Check of each redirect target, before the redirect is followed.
+    pub url_policy: Option<UrlPolicy>,
     /// Policy for certificates that cannot be verified.
     pub tls: TlsPolicy,
-    /// The way to the host; directly when there is none.
+    /// The proxy to use. `None` connects directly.
     pub proxy: Option<Proxy>,
-    /// Cookies of an earlier fetch that this one goes on with; each is sent only to whom it was set for.
+    /// Cookies of an earlier fetch that this fetch continues. Each is sent only to the hosts that it was set for.
     pub cookies: CookieJar,
 }
 
 /// Policy for a body that exceeds the size limit on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OversizePolicy {
-    /// Fail.
+    /// Fail the fetch.
     Fail,
-    /// Bring back its beginning, marked as [`FetchResponse::truncated`], and hang up.
-    Cut,
+    /// Return the beginning of the body, marked as [`FetchResponse::truncated`], and close the connection.
+    Truncate,
 }
 
-/// Part of a response that the caller reads.
+/// The part of a response that the caller reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyMode {
-    /// The head and the body, which is waited for.
+    /// The head and the complete body.
     Body,
-    /// The head alone. Nothing about the body can fail the fetch, neither its time, its size nor its coding: a small one
-    /// that comes at once is read and thrown away, so that the connection can be kept, and else it is hung up on.
+    /// The head alone. The body cannot fail the fetch by its time, size or content coding. A small body that arrives at
+    /// once is read and discarded, so that the connection can be reused. Otherwise the connection is closed.
     Head,
 }
 
 /// Policy for redirects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedirectPolicy {
-    /// Follow at most this many.
+    /// Follow at most this number of redirects.
     Follow(usize),
-    /// Bring back the redirect itself.
+    /// Return the redirect response itself.
     None,
 }
 
@@ -79,12 +79,13 @@ pub enum RedirectPolicy {
 pub enum TlsPolicy {
     /// Fail.
     Verify,
-    /// Go on, and report the problem in [`FetchResponse::warnings`].
+    /// Continue, and report the problem in [`FetchResponse::warnings`].
     SkipVerification,
 }
 
 impl FetchRequest {
-    /// Returns a GET with 30 seconds in all and 10 for a connection, 50 MiB of body, and 10 redirects.
+    /// Returns a GET request with a limit of 30 seconds in all and 10 for one connection, 50 MiB of body, and 10
+    /// redirects.
     #[must_use]
     pub fn get(url: Url) -> Self {
         Self {
@@ -96,51 +97,52 @@ impl FetchRequest {
             connect_timeout: Duration::from_secs(10),
             max_body_bytes: 50 * 1024 * 1024,
             max_decoded_bytes: 50 * 1024 * 1024,
-            excess: OversizePolicy::Fail,
-            wanted: BodyMode::Body,
+            oversize: OversizePolicy::Fail,
+            body_mode: BodyMode::Body,
             redirects: RedirectPolicy::Follow(10),
-            redirect_rule: None,
+            url_policy: None,
             tls: TlsPolicy::Verify,
             proxy: None,
             cookies: CookieJar::default(),
         }
     }
 
-    /// Returns a POST of `body` with the limits of [`get`](Self::get).
+    /// Returns a POST request of `body` with the limits of [`get`](Self::get).
     #[must_use]
     pub fn post(url: Url, body: impl Into<Bytes>) -> Self {
         Self { method: Method::POST, body: Some(body.into()), ..Self::get(url) }
     }
 }
 
-/// The answer to a fetch.
+/// The response to a fetch.
 #[derive(Debug, Clone)]
 pub struct FetchResponse {
-    /// The status of the last answer.
+    /// Status of the final response.
     pub status: StatusCode,
     /// URL of the final response, after all redirects.
     pub url: Url,
-    /// As received, so `Content-Encoding` and `Content-Length` speak of the body on the wire.
+    /// Headers as received: `Content-Encoding` and `Content-Length` describe the body on the wire.
     pub headers: HeaderMap,
-    /// Decoded; empty when the head alone was wanted.
+    /// The decoded body. Empty for [`BodyMode::Head`].
     pub body: Bytes,
-    /// The URLs that redirected, in order; empty when the first one answered.
+    /// The URLs that redirected, in order. Empty when the first URL was not redirected.
     pub redirects: Vec<Url>,
-    /// The address that was connected to: of the page, of where the guard's rules lead, or of the proxy.
+    /// Address of the connection: of the host, of the target of a [`connect_to`](crate::AddressGuard::connect_to) rule,
+    /// or of the proxy.
     pub remote_addr: SocketAddr,
-    /// The body broke off before its end.
+    /// True if the body broke off or was truncated.
     pub truncated: bool,
     /// Problems that did not fail the fetch, as text for API callers.
     pub warnings: Vec<String>,
-    /// The size of the body on the wire.
+    /// Size of the body on the wire.
     pub wire_bytes: u64,
-    /// A certificate on the way could not be verified: whoever stands between may have written all of this.
+    /// True if a certificate could not be verified: an attacker on the network may have sent all of this.
     pub unverified: bool,
-    /// Cookies set by the responses, including redirects; without the cookies of the request.
+    /// Cookies set by the responses, including redirects, without the cookies of the request.
     pub cookies: CookieJar,
-    /// A URL of the chain carried a user or a password: the answer may be for that user alone.
+    /// True if a URL of the chain had a user or a password: the response may be for that user alone.
     pub sent_credentials: bool,
-    /// The last request carried cookies that redirects had set: whoever asks for the last URL directly may be answered
-    /// otherwise.
-    pub sent_set_cookies: bool,
+    /// True if the last request carried cookies that redirects had set: a direct request for the last URL may get
+    /// another response.
+    pub sent_redirect_cookies: bool,
 }

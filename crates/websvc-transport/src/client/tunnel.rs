@@ -1,4 +1,4 @@
-//! Bytes to and from a host that the guard has let through, for protocols that somebody else speaks.
+//! Byte streams and sockets to a host that the guard allows, for protocols other than HTTP.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -17,13 +17,14 @@ use crate::tls::public_reason;
 use crate::tunnel::Tunnel;
 
 impl Client {
-    /// Connects a host and port, within `limit`, for somebody else who speaks to it: a browser behind this client.
+    /// Connects to a host and port within `limit`, for another party to use, such as a browser that runs behind this
+    /// client.
     ///
-    /// The addresses of the host are checked after name resolution, as for a fetch; a proxy is asked for a tunnel.
-    /// The connection is new, is not kept for later fetches, and does not count for the bound per host.
+    /// The guard checks the addresses of the host after name resolution, as for a fetch. A proxy makes a tunnel. The
+    /// connection is new, is not added to the pool, and does not count for the limit per host.
     ///
     /// # Errors
-    /// [`FetchError`] as of a fetch, whose text may be shown to whoever gave the host.
+    /// [`FetchError`], as for a fetch. Its text may be shown to the caller who gave the host.
     pub async fn tunnel(
         &self,
         host: &Host,
@@ -35,49 +36,54 @@ impl Client {
         self.0.connector.tunnel(&endpoint(host, port, route)?, limit).await
     }
 
-    /// Connects a host and port and begins TLS, within `limit`, for a protocol that is not HTTP. As for
-    /// [`tunnel`](Self::tunnel); the certificate is verified.
+    /// Connects to a host and port and starts TLS within `limit`, for a protocol other than HTTP. As for
+    /// [`tunnel`](Self::tunnel), but the certificate is verified and no proxy is used.
     ///
     /// # Errors
-    /// [`FetchError`] as of a fetch.
+    /// [`FetchError`], as for a fetch.
     pub async fn secure_tunnel(&self, host: &Host, port: u16, limit: Duration) -> Result<Tunnel, FetchError> {
         let deadline = Instant::now() + limit;
         let connector = &self.0.connector;
         let stream = connector.tunnel(&endpoint(host, port, ConnectRoute::Direct)?, limit).await?;
-        let late = |_| FetchError::Timeout { stage: FetchPhase::Connect, after: limit };
-        let insecure = |source: io::Error| FetchError::Tls {
+        let timed_out = |_| FetchError::Timeout { phase: FetchPhase::Connect, after: limit };
+        let tls_error = |source: io::Error| FetchError::Tls {
             host: host.to_string(),
             reason: public_reason(&source),
             source,
         };
-        let securing = async {
+        let handshake = async {
             let config = connector.trust.config_without_alpn().await?;
             TlsConnector::from(config).connect(server_name(host)?, stream).await
         };
-        let stream = timeout_at(deadline, securing).await.map_err(late)?.map_err(insecure)?;
+        let stream = timeout_at(deadline, handshake).await.map_err(timed_out)?.map_err(tls_error)?;
         Ok(Tunnel::through(Box::new(stream)))
     }
 
-    /// Returns a socket whose datagrams go to a host and port; whether somebody is there to take them is not known. The
-    /// addresses of the host are checked after name resolution, which may take as long as `limit`.
+    /// Returns a UDP socket that sends to a host and port. It is not known whether the host receives anything. The
+    /// guard checks the addresses of the host after name resolution, which may take as long as `limit`.
     ///
     /// # Errors
-    /// [`FetchError`] as of a fetch.
-    pub async fn datagrams(&self, host: &Host, port: u16, limit: Duration) -> Result<UdpSocket, FetchError> {
+    /// [`FetchError`], as for a fetch.
+    pub async fn connect_udp(
+        &self,
+        host: &Host,
+        port: u16,
+        limit: Duration,
+    ) -> Result<UdpSocket, FetchError> {
         let endpoint = endpoint(host, port, ConnectRoute::Direct)?;
         let deadline = Instant::now() + limit;
-        let late = |_| FetchError::Timeout { stage: FetchPhase::Resolve, after: limit };
-        let found = timeout_at(deadline, self.0.connector.addresses(&endpoint)).await;
-        let addresses = found.map_err(late)??;
-        let failed = |source| failed_to_connect(host.to_string(), source, limit);
+        let timed_out = |_| FetchError::Timeout { phase: FetchPhase::Resolve, after: limit };
+        let resolved = timeout_at(deadline, self.0.connector.addresses(&endpoint)).await;
+        let addresses = resolved.map_err(timed_out)??;
+        let connect_error = |source| failed_to_connect(host.to_string(), source, limit);
         let is_v4 = addresses.first().is_none_or(SocketAddr::is_ipv4);
-        let own = SocketAddr::new(
+        let local_addr = SocketAddr::new(
             if is_v4 { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() },
             0,
         );
-        let socket = UdpSocket::bind(own).await.map_err(failed)?;
+        let socket = UdpSocket::bind(local_addr).await.map_err(connect_error)?;
         let address = addresses.first().ok_or(FetchError::Forbidden)?;
-        socket.connect(address).await.map_err(failed)?;
+        socket.connect(address).await.map_err(connect_error)?;
         Ok(socket)
     }
 }
@@ -92,17 +98,17 @@ fn endpoint(host: &Host, port: u16, route: ConnectRoute) -> Result<Endpoint, Fet
 impl Connector {
     async fn tunnel(&self, endpoint: &Endpoint, limit: Duration) -> Result<Tunnel, FetchError> {
         let deadline = Instant::now() + limit;
-        let late = |stage| move |_| FetchError::Timeout { stage, after: limit };
+        let timed_out = |phase| move |_| FetchError::Timeout { phase, after: limit };
         match &endpoint.route {
             ConnectRoute::Direct => {
-                let found = timeout_at(deadline, self.addresses(endpoint)).await;
-                let addresses = found.map_err(late(FetchPhase::Resolve))??;
-                let failed = |source| failed_to_connect(endpoint.host.to_string(), source, limit);
-                Ok(Tunnel::direct(dial(&addresses, deadline).await.map_err(failed)?))
+                let resolved = timeout_at(deadline, self.addresses(endpoint)).await;
+                let addresses = resolved.map_err(timed_out(FetchPhase::Resolve))??;
+                let connect_error = |source| failed_to_connect(endpoint.host.to_string(), source, limit);
+                Ok(Tunnel::direct(dial(&addresses, deadline).await.map_err(connect_error)?))
             }
             ConnectRoute::Through(proxy) => {
                 let opening = self.tunnel_through(endpoint, proxy, deadline);
-                timeout_at(deadline, opening).await.map_err(late(FetchPhase::Connect))?
+                timeout_at(deadline, opening).await.map_err(timed_out(FetchPhase::Connect))?
             }
         }
     }

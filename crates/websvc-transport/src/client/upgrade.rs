@@ -1,4 +1,4 @@
-//! Connections that begin with HTTP and go on with another protocol (RFC 9110, section 7.8).
+//! Upgrades of connections from HTTP to another protocol (RFC 9110, section 7.8).
 
 use std::io;
 use std::net::SocketAddr;
@@ -23,121 +23,137 @@ use crate::error::{FetchError, FetchPhase};
 use crate::tls::public_reason;
 use crate::tunnel::{AnyStream, Tunnel};
 
-/// Request to switch a connection to another protocol.
+/// A request for an upgrade of the connection to another protocol.
 #[derive(Debug, Clone)]
 pub struct UpgradeRequest {
-    /// `http` or `https`. A user and password in it become an `Authorization` header.
+    /// An `http` or `https` URL. A user and password in it are sent as an `Authorization` header.
     pub url: Url,
-    /// The protocol's name, such as `websocket`.
+    /// The name of the protocol, such as `websocket`.
     pub protocol: &'static str,
-    /// Headers that the protocol wants.
+    /// Headers that the protocol requires.
     pub headers: HeaderMap,
-    /// The time for everything: names, the connection, the answer.
+    /// Time limit for name resolution, the connection and the response.
     pub timeout: Duration,
 }
 
 /// Outcome of an upgrade request.
 #[derive(Debug)]
 pub enum Upgrade {
-    /// The server goes on with the other protocol.
+    /// The server switched to the other protocol.
     Switched {
-        /// The headers of the server's answer.
+        /// Headers of the response.
         headers: HeaderMap,
         /// Stream of the new protocol, both directions.
         tunnel: Tunnel,
-        /// This end of the connection.
+        /// Local address of the connection.
         local_addr: SocketAddr,
-        /// The other end of the connection.
+        /// Remote address of the connection.
         remote_addr: SocketAddr,
     },
-    /// The server answers otherwise; redirects are not followed.
+    /// The server sent another response than 101. Redirects are not followed.
     Refused {
-        /// The status of its answer.
+        /// Status of the response.
         status: StatusCode,
-        /// The other end of the connection.
+        /// Remote address of the connection.
         remote_addr: SocketAddr,
     },
 }
 
+/// The two addresses of a connection.
+#[derive(Clone, Copy)]
+struct ConnectionAddrs {
+    local: SocketAddr,
+    remote: SocketAddr,
+}
+
 impl Client {
-    /// Asks a server to go on with another protocol, on a connection of its own that passes the guard and no proxy.
+    /// Requests an upgrade on a new connection, which passes the guard and uses no proxy.
     ///
     /// # Errors
-    /// [`FetchError`] as of a fetch.
+    /// [`FetchError`], as for a fetch.
     pub async fn upgrade(&self, request: UpgradeRequest) -> Result<Upgrade, FetchError> {
         let limit = request.timeout;
         let deadline = Instant::now() + limit;
-        let late = |stage| move |_| FetchError::Timeout { stage, after: limit };
+        let timed_out = |phase| move |_| FetchError::Timeout { phase, after: limit };
         let connector = &self.0.connector;
         let endpoint = Endpoint::of(&request.url, TlsPolicy::Verify, None)?;
-        let found = timeout_at(deadline, connector.addresses(&endpoint)).await;
-        let addresses = found.map_err(late(FetchPhase::Resolve))??;
-        let failed = |source| failed_to_connect(endpoint.host.to_string(), source, limit);
-        let stream = dial(&addresses, deadline).await.map_err(failed)?;
-        let asking = connector.ask(&endpoint, stream, &request);
-        timeout_at(deadline, asking).await.map_err(late(FetchPhase::Response))?
+        let resolved = timeout_at(deadline, connector.addresses(&endpoint)).await;
+        let addresses = resolved.map_err(timed_out(FetchPhase::Resolve))??;
+        let connect_error = |source| failed_to_connect(endpoint.host.to_string(), source, limit);
+        let stream = dial(&addresses, deadline).await.map_err(connect_error)?;
+        let upgrade = connector.upgrade(&endpoint, stream, &request);
+        timeout_at(deadline, upgrade).await.map_err(timed_out(FetchPhase::Response))?
     }
 }
 
 impl Connector {
-    async fn ask(
+    /// Starts TLS, if the endpoint requires it, and requests the upgrade.
+    async fn upgrade(
         &self,
         endpoint: &Endpoint,
         stream: TcpStream,
         request: &UpgradeRequest,
     ) -> Result<Upgrade, FetchError> {
         let host = || endpoint.host.to_string();
-        let failed = |source| FetchError::Connect { host: host(), source };
-        let ends = (stream.local_addr().map_err(failed)?, stream.peer_addr().map_err(failed)?);
+        let connect_error = |source| FetchError::Connect { host: host(), source };
+        let addrs = ConnectionAddrs {
+            local: stream.local_addr().map_err(connect_error)?,
+            remote: stream.peer_addr().map_err(connect_error)?,
+        };
         if endpoint.security == Security::Plain {
-            return switch(Box::new(stream), ends, host(), request).await;
+            return send_upgrade(Box::new(stream), addrs, host(), request).await;
         }
-        let insecure =
+        let tls_error =
             |source: io::Error| FetchError::Tls { host: host(), reason: public_reason(&source), source };
-        let name = server_name(&endpoint.host).map_err(insecure)?;
-        // HTTP/2 has no upgrades, so it must not be agreed on.
-        let config = self.trust.for_http1().await.map_err(insecure)?;
-        let stream = TlsConnector::from(config).connect(name, stream).await.map_err(insecure)?;
-        switch(Box::new(stream), ends, host(), request).await
+        let name = server_name(&endpoint.host).map_err(tls_error)?;
+        // HTTP/2 has no upgrades, so ALPN must not offer it.
+        let config = self.trust.for_http1().await.map_err(tls_error)?;
+        let stream = TlsConnector::from(config).connect(name, stream).await.map_err(tls_error)?;
+        send_upgrade(Box::new(stream), addrs, host(), request).await
     }
 }
 
-async fn switch(
+/// Sends the request on an open stream and reads the head of the response.
+async fn send_upgrade(
     stream: AnyStream,
-    (local_addr, remote_addr): (SocketAddr, SocketAddr),
+    addrs: ConnectionAddrs,
     host: String,
     request: &UpgradeRequest,
 ) -> Result<Upgrade, FetchError> {
-    let broken = |error: hyper::Error| FetchError::Protocol { host: host.clone(), source: error.into() };
+    let protocol_error =
+        |error: hyper::Error| FetchError::Protocol { host: host.clone(), source: error.into() };
     let (mut sender, connection) =
-        http1::Builder::new().handshake(TokioIo::new(stream)).await.map_err(broken)?;
+        http1::Builder::new().handshake(TokioIo::new(stream)).await.map_err(protocol_error)?;
     tokio::spawn(async move {
         if let Err(error) = connection.with_upgrades().await {
-            // Whoever waits for the answer gets the error, too.
+            // The caller of the request gets the error, too.
             tracing::debug!(%error, "a connection ended with an error");
         }
     });
-    let response = sender.send_request(written(request)?).await.map_err(broken)?;
+    let response = sender.send_request(http_request(request)?).await.map_err(protocol_error)?;
+    let ConnectionAddrs { local: local_addr, remote: remote_addr } = addrs;
     if response.status() != StatusCode::SWITCHING_PROTOCOLS {
         return Ok(Upgrade::Refused { status: response.status(), remote_addr });
     }
     let headers = response.headers().clone();
-    let tunnel = TokioIo::new(hyper::upgrade::on(response).await.map_err(broken)?);
+    let tunnel = TokioIo::new(hyper::upgrade::on(response).await.map_err(protocol_error)?);
     Ok(Upgrade::Switched { headers, tunnel: Tunnel::through(Box::new(tunnel)), local_addr, remote_addr })
 }
 
-fn written(request: &UpgradeRequest) -> Result<Request<Full<Bytes>>, FetchError> {
+/// Builds the HTTP/1.1 request of an upgrade.
+fn http_request(request: &UpgradeRequest) -> Result<Request<Full<Bytes>>, FetchError> {
     let UpgradeRequest { url, protocol, headers, timeout: _ } = request;
-    let bad = || FetchError::BadUrl { reason: "it cannot be written as a request".to_owned() };
-    let mut written = Request::new(Full::default());
-    *written.uri_mut() = url[Position::BeforePath..Position::AfterQuery].parse().map_err(|_| bad())?;
-    let host = HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort]).map_err(|_| bad())?;
-    *written.headers_mut() = headers.clone();
-    written.headers_mut().insert(HOST, host);
-    written.headers_mut().insert(CONNECTION, HeaderValue::from_static("Upgrade"));
-    written.headers_mut().insert(UPGRADE, HeaderValue::from_static(protocol));
+    let bad_url = || FetchError::BadUrl { reason: "it cannot be written as a request".to_owned() };
+    let mut http = Request::new(Full::default());
+    *http.uri_mut() = url[Position::BeforePath..Position::AfterQuery].parse().map_err(|_| bad_url())?;
+    let host =
+        HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort]).map_err(|_| bad_url())?;
+    *http.headers_mut() = headers.clone();
+    http.headers_mut().insert(HOST, host);
+    http.headers_mut().insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+    http.headers_mut().insert(UPGRADE, HeaderValue::from_static(protocol));
     if let Some(credentials) = basic_credentials(url) {
-        written.headers_mut().insert(AUTHORIZATION, credentials);
+        http.headers_mut().insert(AUTHORIZATION, credentials);
     }
-    Ok(written)
+    Ok(http)
 }

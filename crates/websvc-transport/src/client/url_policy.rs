@@ -1,4 +1,4 @@
-//! A rule of the caller about where a fetch may go beyond its first URL.
+//! A check by the caller of the URLs that a fetch may go to after the first one.
 
 use std::fmt;
 use std::future::Future;
@@ -11,27 +11,27 @@ use crate::BoxFuture;
 type CheckFuture = BoxFuture<'static, Result<(), String>>;
 type Rule = dyn Fn(Url) -> CheckFuture + Send + Sync;
 
-/// Decides whether a URL that a page leads on to may be gone to; asked before anything is sent there. The guard's rules
-/// hold beside it.
+/// A check of each URL that a fetch is redirected to, before anything is sent there. The guard checks the addresses as
+/// well.
 #[derive(Clone)]
 pub struct UrlPolicy(Arc<Rule>);
 
 impl UrlPolicy {
-    /// Makes a rule of a function that answers with why a URL may not be gone to, in words for whoever gave the first
-    /// one.
+    /// Creates a policy from a function that returns the reason why a URL is refused. The text may be shown to the
+    /// caller who gave the first URL.
     #[must_use]
-    pub fn new<F, A>(ask: F) -> Self
+    pub fn new<F, A>(check: F) -> Self
     where
         F: Fn(Url) -> A + Send + Sync + 'static,
         A: Future<Output = Result<(), String>> + Send + 'static,
     {
-        Self(Arc::new(move |url| Box::pin(ask(url))))
+        Self(Arc::new(move |url| Box::pin(check(url))))
     }
 
-    /// Asks about one URL.
+    /// Checks one URL.
     ///
     /// # Errors
-    /// Why it may not be gone to.
+    /// The reason why the URL is refused.
     pub async fn check(&self, url: &Url) -> Result<(), String> {
         (self.0)(url.clone()).await
     }
@@ -39,6 +39,6 @@ impl UrlPolicy {
 
 impl fmt::Debug for UrlPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("UrlRule")
+        f.write_str("UrlPolicy")
     }
 }

@@ -4,14 +4,14 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use super::GuardError;
 
-/// Replacement address of a mapped host.
+/// Destination of connections to a mapped host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ConnectTarget {
     Address(SocketAddr),
     Name { host: String, port: u16 },
 }
 
-/// One rule: what it is for, and where it leads.
+/// One rule: the hosts and port that it maps, and their destination.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     pattern: Pattern,
@@ -22,43 +22,43 @@ pub(super) struct Rule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Pattern {
     Host(String),
-    /// The text behind the asterisk, so with its leading dot.
-    Below(String),
+    /// A suffix with its leading dot, without the asterisk.
+    Suffix(String),
     AnyName,
 }
 
-/// All rules, the most specific first.
+/// All rules, the most specific one first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ConnectTo(Vec<Rule>);
 
 impl Rule {
     pub(super) fn parse(from: &str, to: &str) -> Result<Self, GuardError> {
-        let no_pattern = || GuardError::Pattern { text: from.to_owned() };
-        let no_target = || GuardError::Target { text: to.to_owned() };
-        let (host, port) = split(from).ok_or_else(no_pattern)?;
+        let invalid_pattern = || GuardError::Pattern { text: from.to_owned() };
+        let invalid_target = || GuardError::Target { text: to.to_owned() };
+        let (host, port) = split(from).ok_or_else(invalid_pattern)?;
         let pattern = match host.strip_prefix('*') {
             Some("") => Pattern::AnyName,
             Some(suffix) if suffix.len() > 1 && suffix.starts_with('.') && is_host(&suffix[1..]) => {
-                Pattern::Below(normalised(suffix))
+                Pattern::Suffix(normalize(suffix))
             }
-            Some(_) => return Err(no_pattern()),
-            None if is_host(host) => Pattern::Host(normalised(host)),
-            None => return Err(no_pattern()),
+            Some(_) => return Err(invalid_pattern()),
+            None if is_host(host) => Pattern::Host(normalize(host)),
+            None => return Err(invalid_pattern()),
         };
-        let (host, target_port) = split(to).ok_or_else(no_target)?;
+        let (host, target_port) = split(to).ok_or_else(invalid_target)?;
         let target = match literal(host) {
             Some(address) => ConnectTarget::Address(SocketAddr::new(address, target_port)),
-            None if is_host(host) => ConnectTarget::Name { host: normalised(host), port: target_port },
-            None => return Err(no_target()),
+            None if is_host(host) => ConnectTarget::Name { host: normalize(host), port: target_port },
+            None => return Err(invalid_target()),
         };
         Ok(Self { pattern, port, target })
     }
 
-    /// Orders exact hosts before suffixes, long before short, and these before the asterisk alone.
+    /// Returns the rank of a rule: exact hosts before suffixes, long suffixes before short ones, and the asterisk last.
     fn specificity(&self) -> usize {
         match &self.pattern {
             Pattern::Host(_) => usize::MAX,
-            Pattern::Below(suffix) => suffix.len(),
+            Pattern::Suffix(suffix) => suffix.len(),
             Pattern::AnyName => 0,
         }
     }
@@ -67,7 +67,7 @@ impl Rule {
         self.port == port
             && match &self.pattern {
                 Pattern::Host(name) => name == host,
-                Pattern::Below(suffix) => {
+                Pattern::Suffix(suffix) => {
                     host.len() > suffix.len() && host.ends_with(suffix.as_str()) && literal(host).is_none()
                 }
                 Pattern::AnyName => literal(host).is_none(),
@@ -77,11 +77,11 @@ impl Rule {
 
 impl ConnectTo {
     pub(super) fn add(&mut self, rule: Rule, text: &str) -> Result<(), GuardError> {
-        if self.0.iter().any(|known| known.pattern == rule.pattern && known.port == rule.port) {
+        if self.0.iter().any(|existing| existing.pattern == rule.pattern && existing.port == rule.port) {
             return Err(GuardError::Duplicate { text: text.to_owned() });
         }
-        let place = self.0.partition_point(|known| known.specificity() >= rule.specificity());
-        self.0.insert(place, rule);
+        let position = self.0.partition_point(|existing| existing.specificity() >= rule.specificity());
+        self.0.insert(position, rule);
         Ok(())
     }
 
@@ -89,12 +89,12 @@ impl ConnectTo {
         if self.0.is_empty() {
             return None;
         }
-        let host = normalised(host);
+        let host = normalize(host);
         self.0.iter().find(|rule| rule.matches(&host, port)).map(|rule| &rule.target)
     }
 }
 
-/// Splits `host:port`; the brackets of an IPv6 address stay on.
+/// Splits `host:port`. The brackets of an IPv6 address remain.
 fn split(text: &str) -> Option<(&str, u16)> {
     let (host, port) = text.rsplit_once(':')?;
     let port = if port.bytes().all(|b| b.is_ascii_digit()) { port.parse().ok()? } else { return None };
@@ -115,8 +115,8 @@ fn literal(host: &str) -> Option<IpAddr> {
     }
 }
 
-/// Lower case, no trailing dot, IPv6 in its shortest form: as the `url` crate writes hosts.
-fn normalised(host: &str) -> String {
+/// Converts a host to the form of the `url` crate: lower case, no trailing dot, IPv6 in its shortest form.
+fn normalize(host: &str) -> String {
     match literal(host) {
         Some(IpAddr::V6(address)) => format!("[{address}]"),
         Some(IpAddr::V4(address)) => address.to_string(),

@@ -1,4 +1,4 @@
-//! Which addresses the client may connect to, decided after name resolution and for every connection.
+//! The address guard: decides which addresses the client may connect to, for every connection, after name resolution.
 
 mod connect_to;
 mod network;
@@ -13,10 +13,10 @@ use connect_to::{ConnectTo, Rule};
 pub use network::IpNetwork;
 pub use special::is_public;
 
-/// The rule which addresses may be connected to.
+/// Decides which addresses may be connected to.
 ///
-/// By default only globally reachable addresses, by the IANA special-purpose registries ([`is_public`]). There is no
-/// switch in the environment that weakens it: networks are opened one by one, or hosts are mapped by
+/// By default these are the globally reachable addresses by the IANA special-purpose registries ([`is_public`]).
+/// Nothing in the environment weakens the guard: networks are allowed one by one, and hosts are mapped by
 /// [`connect_to`](Self::connect_to).
 #[derive(Debug, Clone, Default)]
 pub struct AddressGuard {
@@ -32,16 +32,16 @@ enum Scope {
     Everything,
 }
 
-/// A network or a rule that cannot be read.
+/// An invalid network or rule.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GuardError {
-    /// Not an address with an optional prefix length.
+    /// The text is not an address with an optional prefix length.
     #[error("{text:?} is not a network such as 10.0.0.0/8 or fd00::/8")]
     Network {
         /// Invalid value.
         text: String,
     },
-    /// The address has bits beyond its prefix.
+    /// The address has bits outside its prefix.
     #[error("{text:?} has bits outside its prefix; the network is {network}")]
     HostBits {
         /// Invalid value.
@@ -49,19 +49,19 @@ pub enum GuardError {
         /// The network with these bits cleared.
         network: IpNetwork,
     },
-    /// Not `host:port`, `*.suffix:port` or `*:port`.
+    /// The text is not `host:port`, `*.suffix:port` or `*:port`.
     #[error("{text:?} is not host:port, *.suffix:port or *:port")]
     Pattern {
         /// Invalid value.
         text: String,
     },
-    /// Not `address:port` or `host:port`.
+    /// The text is not `address:port` or `host:port`.
     #[error("{text:?} is not address:port or host:port")]
     Target {
         /// Invalid value.
         text: String,
     },
-    /// Two rules for one pattern.
+    /// There are two rules for one pattern.
     #[error("{text:?} is mapped twice")]
     Duplicate {
         /// The pattern.
@@ -70,40 +70,41 @@ pub enum GuardError {
 }
 
 impl AddressGuard {
-    /// Returns the guard that lets only globally reachable addresses through.
+    /// Returns a guard that allows only globally reachable addresses.
     #[must_use]
     pub fn public() -> Self {
         Self::default()
     }
 
-    /// Returns the guard that lets everything through: for clients of one's own API, never for URLs of others.
+    /// Returns a guard that allows every address: for clients of services that the operator chose, never for URLs of
+    /// others.
     #[must_use]
     pub fn open() -> Self {
         Self { scope: Scope::Everything, ..Self::default() }
     }
 
-    /// Lets the addresses of `network` through too.
+    /// Allows the addresses of `network` in addition.
     #[must_use]
     pub fn allow(mut self, network: IpNetwork) -> Self {
         self.allowed.push(network);
         self
     }
 
-    /// Connects what a URL calls `from` to `to` instead, like curl's `--connect-to`; `Host` and SNI stay.
+    /// Connects to `to` instead of `from`, like curl's `--connect-to`. `Host` and SNI do not change.
     ///
-    /// `from` is `host:port`, `*.suffix:port` (names below the suffix, not itself) or `*:port` (every name). The most
-    /// specific rule wins: an exact host, then the longest suffix, then `*`. The two patterns stand for names only: an
-    /// address literal in a URL is mapped by an exact rule or not at all, so that opening `*:80` does not open
-    /// `http://169.254.169.254/`. What a rule names is allowed by itself.
+    /// `from` is `host:port`, `*.suffix:port` (names below the suffix, not the suffix itself) or `*:port` (every name).
+    /// The most specific rule wins: an exact host, then the longest suffix, then `*`. Patterns with an asterisk match
+    /// names only. An address literal in a URL is mapped by an exact rule or not at all, so a rule for `*:80` does not
+    /// open `http://169.254.169.254/`. The guard allows the destination of a rule without a check.
     ///
     /// # Errors
-    /// [`GuardError`] names the part that cannot be read, or a pattern given twice.
+    /// [`GuardError`] for an invalid part, or for a pattern that already has a rule.
     pub fn connect_to(mut self, from: &str, to: &str) -> Result<Self, GuardError> {
         self.connect_to.add(Rule::parse(from, to)?, from)?;
         Ok(self)
     }
 
-    /// Tells whether a connection to `address` is allowed by this guard's networks.
+    /// Returns whether the networks of this guard allow a connection to `address`.
     #[must_use]
     pub fn allows(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
@@ -112,8 +113,8 @@ impl AddressGuard {
             || is_public(address)
     }
 
-    /// Returns the rule by which `address` is refused, for the log of the operator: its network in the registries of IANA
-    /// and what that is for. `None` when it is permitted.
+    /// Returns the rule that refuses `address`, for the operator's log: its network in the IANA registries and the
+    /// purpose of that network. `None` if the address is allowed.
     pub(crate) fn rule_against(&self, address: IpAddr) -> Option<String> {
         if self.allows(address) {
             return None;
@@ -121,7 +122,7 @@ impl AddressGuard {
         special::special_purpose(address).map(|(network, purpose)| format!("{network}, {purpose}"))
     }
 
-    /// Tells whether nothing is left to decide about this host's addresses, so that they need not even be known.
+    /// Returns whether this guard allows every address of a host, so that its addresses need not be known.
     pub(crate) fn skips_address_check(&self, host: &str, port: u16) -> bool {
         self.scope == Scope::Everything && self.target(host, port).is_none()
     }

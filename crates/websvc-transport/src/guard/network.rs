@@ -23,8 +23,8 @@ impl IpNetwork {
         Self { first: IpAddr::V6(Ipv6Addr::new(a, b, c, d, e, f, g, h)), prefix }
     }
 
-    /// Tells whether `address` lies in this network. Addresses of the other family never do, so give an
-    /// IPv4-mapped address as IPv4 (`IpAddr::to_canonical`).
+    /// Returns whether `address` is in this network. Addresses of the other family never are: convert an IPv4-mapped
+    /// address with `IpAddr::to_canonical` first.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.first, address) {
@@ -55,16 +55,16 @@ impl FromStr for IpNetwork {
             None => (text, None),
         };
         let address: IpAddr = address.parse().map_err(|_| invalid())?;
-        let longest = if address.is_ipv4() { 32 } else { 128 };
+        let max_prefix = if address.is_ipv4() { 32 } else { 128 };
         let prefix = match prefix {
-            None => longest,
-            // `parse` alone would accept "+8".
+            None => max_prefix,
+            // `parse` alone accepts "+8".
             Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => {
                 digits.parse().map_err(|_| invalid())?
             }
             Some(_) => return Err(invalid()),
         };
-        if prefix > longest {
+        if prefix > max_prefix {
             return Err(invalid());
         }
         let first = match address {

@@ -1,14 +1,14 @@
-//! The IANA special-purpose address registries, as a table of what is not globally reachable.
+//! The IANA special-purpose address registries, as tables of the networks that are not globally reachable.
 //!
-//! Source: <https://www.iana.org/assignments/iana-ipv4-special-registry> and `iana-ipv6-special-registry`, RFC 6890.
-//! A row whose column "Globally Reachable" says N/A (deprecated tunnels) counts as not reachable. Multicast and the
-//! IPv6 space outside 2000::/3, which other registries hold, are added.
+//! Source: <https://www.iana.org/assignments/iana-ipv4-special-registry> and `iana-ipv6-special-registry`, RFC 6890. A
+//! row whose column "Globally Reachable" says N/A (deprecated tunnels) counts as not reachable. Multicast and the IPv6
+//! space outside 2000::/3, which are in other registries, are added.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::IpNetwork;
 
-/// Not globally reachable, apart from [`REACHABLE_V4`].
+/// Networks that are not globally reachable, except for [`REACHABLE_V4`].
 const REFUSED_V4: &[(IpNetwork, &str)] = &[
     (IpNetwork::v4([0, 0, 0, 0], 8), "this network"),
     (IpNetwork::v4([10, 0, 0, 0], 8), "private use"),
@@ -33,13 +33,14 @@ const REACHABLE_V4: &[IpNetwork] = &[
     IpNetwork::v4([192, 0, 0, 10], 32), // TURN anycast
 ];
 
-/// The space that is allocated for global unicast; everything else in IPv6 is special.
+/// The space that is allocated for global unicast. All other IPv6 addresses are special.
 const GLOBAL_UNICAST: IpNetwork = IpNetwork::v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
 
-/// Stands for the rest of IPv6, which is no network of its own.
+/// The network that is reported for other addresses outside [`GLOBAL_UNICAST`], which are not one network.
 const OUTSIDE_GLOBAL_UNICAST: IpNetwork = IpNetwork::v6([0, 0, 0, 0, 0, 0, 0, 0], 0);
 
-/// Not globally reachable, apart from [`REACHABLE_V6`]: well-known networks outside of [`GLOBAL_UNICAST`], then parts of it.
+/// Networks that are not globally reachable, except for [`REACHABLE_V6`]: well-known networks outside
+/// [`GLOBAL_UNICAST`], then parts of it.
 const REFUSED_V6: &[(IpNetwork, &str)] = &[
     (IpNetwork::v6([0, 0, 0, 0, 0, 0, 0, 1], 128), "loopback"),
     (IpNetwork::v6([0, 0, 0, 0, 0, 0, 0, 0], 128), "unspecified"),
@@ -66,20 +67,20 @@ const REACHABLE_V6: &[IpNetwork] = &[
     IpNetwork::v6([0x2001, 0x30, 0, 0, 0, 0, 0, 0], 28), // drone remote identification
 ];
 
-/// NAT64's well-known prefix: as reachable as the IPv4 address in its last 32 bits.
+/// The well-known prefix of NAT64: as reachable as the IPv4 address in its last 32 bits.
 const NAT64: IpNetwork = IpNetwork::v6([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96);
 
-/// Tells whether an address is globally reachable.
+/// Returns whether an address is globally reachable.
 ///
-/// An address that carries an IPv4 address (IPv4-mapped, NAT64's `64:ff9b::/96`, ISATAP) is as reachable as that one;
-/// IPv4-compatible, NAT64's local-use prefix, 6to4 and Teredo addresses are never.
+/// An address that contains an IPv4 address (IPv4-mapped, NAT64's `64:ff9b::/96`, ISATAP) is as reachable as that one.
+/// IPv4-compatible addresses, 6to4, Teredo and the local-use prefix of NAT64 are never reachable.
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     special_purpose(address).is_none()
 }
 
-/// Returns why an address is not globally reachable: the network of the registries that it is in, and what that is for;
-/// `None` for a reachable one.
+/// Returns the network of the registries that an address is in, and the purpose of that network, if the address is not
+/// globally reachable. `None` for a reachable address.
 pub(super) fn special_purpose(address: IpAddr) -> Option<(IpNetwork, &'static str)> {
     match address.to_canonical() {
         IpAddr::V4(address) => special_v4(address),
@@ -88,7 +89,7 @@ pub(super) fn special_purpose(address: IpAddr) -> Option<(IpNetwork, &'static st
 }
 
 fn special_v4(address: Ipv4Addr) -> Option<(IpNetwork, &'static str)> {
-    find(REFUSED_V4, address.into()).filter(|_| !lists(REACHABLE_V4, address.into()))
+    find(REFUSED_V4, address.into()).filter(|_| !contains(REACHABLE_V4, address.into()))
 }
 
 fn special_v6(address: Ipv6Addr) -> Option<(IpNetwork, &'static str)> {
@@ -98,17 +99,17 @@ fn special_v6(address: Ipv6Addr) -> Option<(IpNetwork, &'static str)> {
         return special_v4(embedded);
     }
     if let Some(found) = find(REFUSED_V6, address.into())
-        && !lists(REACHABLE_V6, address.into())
+        && !contains(REACHABLE_V6, address.into())
     {
         return Some(found);
     }
     if !GLOBAL_UNICAST.contains(address.into()) {
-        return Some((OUTSIDE_GLOBAL_UNICAST, "outside of global unicast"));
+        return Some((OUTSIDE_GLOBAL_UNICAST, "outside global unicast"));
     }
     if is_isatap(address) { special_v4(embedded) } else { None }
 }
 
-/// Tells whether the interface identifier is ISATAP's (RFC 5214): `[02]00:5efe` before an IPv4 address.
+/// Returns whether the interface identifier is that of ISATAP (RFC 5214): `[02]00:5efe` before an IPv4 address.
 fn is_isatap(address: Ipv6Addr) -> bool {
     let [_, _, _, _, flags, marker, _, _] = address.segments();
     // The universal/local and the individual/group bit may have any value.
@@ -119,7 +120,7 @@ fn find(networks: &[(IpNetwork, &'static str)], address: IpAddr) -> Option<(IpNe
     networks.iter().find(|(network, _)| network.contains(address)).copied()
 }
 
-fn lists(networks: &[IpNetwork], address: IpAddr) -> bool {
+fn contains(networks: &[IpNetwork], address: IpAddr) -> bool {
     networks.iter().any(|network| network.contains(address))
 }
 
@@ -135,13 +136,13 @@ mod tests {
     }
 
     #[test]
-    fn special_address_is_named_with_its_network_and_purpose() {
+    fn special_address_has_network_and_purpose() {
         check("127.0.0.1", Some("127.0.0.0/8, loopback"));
         check("::ffff:10.1.2.3", Some("10.0.0.0/8, private use"));
         check("64:ff9b::a9fe:a9fe", Some("169.254.0.0/16, link local, metadata services"));
         check("::1", Some("::1/128, loopback"));
         check("fd00::1", Some("fc00::/7, unique local"));
-        check("4000::1", Some("::/0, outside of global unicast"));
+        check("4000::1", Some("::/0, outside global unicast"));
         check("2001:db8::1", Some("2001:db8::/32, documentation"));
         check("93.184.216.34", None);
         check("192.0.0.9", None);

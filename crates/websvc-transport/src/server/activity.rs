@@ -1,5 +1,4 @@
-//! State of a connection, which costs a request almost nothing to update: the connection driver reads it to
-//! compute its next deadline.
+//! The state of a connection from which its next deadline is computed. Updating it costs a request almost nothing.
 //!
 //! One timer per connection, armed for the nearest deadline, replaces a timer per request.
 
@@ -10,21 +9,22 @@ use tokio::time::Instant;
 
 use super::ServerConfig;
 
-/// How long bytes of a client that nobody wants are still read after the answer, so that the answer arrives.
+/// Time for which the server still reads what a client sends after the response, so that the response arrives.
 const LINGER: Duration = Duration::from_secs(10);
 
-/// Why a connection must end.
+/// Reason why a connection must end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimeoutKind {
     /// The head of a request took too long.
     Head,
-    /// No request came.
+    /// No request arrived.
     Idle,
-    /// The client does not take its answer, or does not stop sending after it.
+    /// The client does not read the response, or does not stop sending after it.
     Stalled,
 }
 
-/// The state of one connection. Times are milliseconds since its start, plus one; 0 means "not so".
+/// The state of one connection. Times are milliseconds since its start, plus one; 0 means that the state does not
+/// apply.
 #[derive(Debug)]
 pub(super) struct ConnectionActivity {
     start: Instant,
@@ -36,7 +36,7 @@ pub(super) struct ConnectionActivity {
     idle_since: AtomicU64,
     blocked_since: AtomicU64,
     lingering_since: AtomicU64,
-    /// HTTP/1 only: bytes that arrive between requests begin a head.
+    /// HTTP/1 only: bytes that arrive between requests belong to the head of the next one.
     tracks_heads: AtomicBool,
     head_has_bytes: AtomicBool,
     leaves_unread: AtomicBool,
@@ -64,7 +64,7 @@ impl ConnectionActivity {
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX - 1) + 1
     }
 
-    fn after(&self, since: u64, timeout: Duration) -> Instant {
+    fn instant(&self, since: u64, timeout: Duration) -> Instant {
         self.start + Duration::from_millis(since - 1) + timeout
     }
 
@@ -73,7 +73,7 @@ impl ConnectionActivity {
     }
 
     pub(super) fn bytes_read(&self) {
-        // The clock is asked in `due`, so only if the bytes do not complete a head.
+        // `next_deadline` reads the clock, so only if the bytes do not complete a head.
         if self.in_flight.load(Relaxed) == 0 && self.tracks_heads.load(Relaxed) {
             self.head_has_bytes.store(true, Relaxed);
         }
@@ -88,7 +88,7 @@ impl ConnectionActivity {
     pub(super) fn write_moved(&self) {
         if self.blocked_since.load(Relaxed) != 0 {
             self.blocked_since.store(0, Relaxed);
-            // What was blocked may have been the end of an answer: waiting for the next request starts now.
+            // The end of a response may have been blocked: the wait for the next request starts now.
             self.idle_since.store(self.now(), Relaxed);
         }
     }
@@ -104,19 +104,20 @@ impl ConnectionActivity {
         self.in_flight.fetch_sub(1, Relaxed);
     }
 
-    /// Notes that a part of a request will not be read.
+    /// Records that a part of a request will not be read.
     pub(super) fn leave_unread(&self) {
         self.leaves_unread.store(true, Relaxed);
     }
 
-    /// Tells whether closing now could destroy the answer: closing with unread bytes resets the connection.
+    /// Returns whether closing now could destroy the response: closing a socket with unread bytes resets the
+    /// connection.
     pub(super) fn may_reset(&self) -> bool {
         self.leaves_unread.load(Relaxed) || self.has_partial_head()
     }
 
-    /// Notes that another protocol than HTTP follows: there are no heads any more, and its end must not be destroyed by
-    /// what the client still sends.
-    pub(super) fn switched(&self) {
+    /// Records an upgrade to another protocol. There are no more heads, and bytes that the client still sends must not
+    /// destroy the end of the stream.
+    pub(super) fn set_upgraded(&self) {
         self.stop_tracking_heads();
         self.leave_unread();
     }
@@ -127,26 +128,26 @@ impl ConnectionActivity {
         }
     }
 
-    /// Tells whether the client has begun a request that is not complete.
+    /// Returns whether the client has sent a part of the head of a request.
     pub(super) fn has_partial_head(&self) -> bool {
         self.head_has_bytes.load(Relaxed)
     }
 
-    /// Returns until when the client may take nothing of what is written, or go on sending after the end.
-    pub(super) fn stalls(&self) -> Option<(Instant, TimeoutKind)> {
+    /// Returns the deadline for a client that does not read the response, or does not stop sending after it.
+    pub(super) fn stall_deadline(&self) -> Option<(Instant, TimeoutKind)> {
         let lingering = self.lingering_since.load(Relaxed);
         if lingering != 0 {
-            return Some((self.after(lingering, LINGER), TimeoutKind::Stalled));
+            return Some((self.instant(lingering, LINGER), TimeoutKind::Stalled));
         }
         let blocked = self.blocked_since.load(Relaxed);
-        (blocked != 0).then(|| (self.after(blocked, self.write_stall_timeout), TimeoutKind::Stalled))
+        (blocked != 0).then(|| (self.instant(blocked, self.write_stall_timeout), TimeoutKind::Stalled))
     }
 
-    /// Returns until when the connection may go on as it is, and what it will have failed at; `None` while a handler
-    /// works, which has limits of its own.
-    pub(super) fn due(&self) -> Option<(Instant, TimeoutKind)> {
-        if let Some(stalls) = self.stalls() {
-            return Some(stalls);
+    /// Returns the next deadline of the connection and its kind. `None` while a handler works: handlers have limits of
+    /// their own.
+    pub(super) fn next_deadline(&self) -> Option<(Instant, TimeoutKind)> {
+        if let Some(deadline) = self.stall_deadline() {
+            return Some(deadline);
         }
         if self.in_flight.load(Relaxed) > 0 {
             return None;
@@ -156,12 +157,12 @@ impl ConnectionActivity {
         }
         let head = self.head_since.load(Relaxed);
         if head != 0 {
-            return Some((self.after(head, self.header_timeout), TimeoutKind::Head));
+            return Some((self.instant(head, self.header_timeout), TimeoutKind::Head));
         }
-        Some((self.after(self.idle_since.load(Relaxed).max(1), self.idle_timeout), TimeoutKind::Idle))
+        Some((self.instant(self.idle_since.load(Relaxed).max(1), self.idle_timeout), TimeoutKind::Idle))
     }
 
-    /// Returns when to look again if nothing is due.
+    /// Returns the time of the next check if there is no deadline.
     pub(super) fn next_check(&self) -> Instant {
         Instant::now() + self.idle_timeout
     }

@@ -1,27 +1,28 @@
-//! The body of a request, read with a limit and a time limit.
+//! The body of a request, read with a size limit and a time limit.
 
 use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body as _, Incoming};
+use parking_lot::Mutex;
 
 use crate::error::BodyError;
 
-/// How slowly a body may arrive.
+/// Time limits for reading a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BodyTimeout {
-    /// The longest silence between two pieces.
+    /// Maximum time between two chunks.
     pub idle: Duration,
-    /// The whole body.
+    /// Maximum time for the whole body.
     pub total: Duration,
 }
 
 impl Default for BodyTimeout {
-    /// Ten seconds of silence, sixty in all.
+    /// Ten seconds between chunks, sixty in all.
     fn default() -> Self {
         Self { idle: Duration::from_secs(10), total: Duration::from_secs(60) }
     }
@@ -29,12 +30,12 @@ impl Default for BodyTimeout {
 
 /// The body of a request.
 ///
-/// Dropping it unread is fine: what the client still sends is read and thrown away within bounds, so that the client
-/// gets its answer even if it writes everything before it reads.
+/// The handler may drop the body without reading it. The server then reads and discards a limited amount of what the
+/// client still sends, so that a client that writes its whole body before it reads still gets the response.
 #[derive(Debug)]
 pub struct ServerBody {
     incoming: Option<Incoming>,
-    leftover: Option<UnreadIncoming>,
+    unread: Option<UnreadIncoming>,
     peer: SocketAddr,
 }
 
@@ -44,25 +45,25 @@ pub(super) struct UnreadIncoming(Arc<Mutex<Option<Incoming>>>);
 
 impl UnreadIncoming {
     pub(super) fn take(&self) -> Option<Incoming> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 }
 
 impl ServerBody {
     pub(super) fn new(incoming: Incoming, peer: SocketAddr) -> (Self, Option<UnreadIncoming>) {
-        let leftover = (!incoming.is_end_stream()).then(UnreadIncoming::default);
-        (Self { incoming: Some(incoming), leftover: leftover.clone(), peer }, leftover)
+        let unread = (!incoming.is_end_stream()).then(UnreadIncoming::default);
+        (Self { incoming: Some(incoming), unread: unread.clone(), peer }, unread)
     }
 
     /// Returns the address of the client at the other end of the connection.
     ///
-    /// It is here rather than in the request's extensions because those would cost every request three allocations.
+    /// The address is not in the request's extensions, because that would cost every request three allocations.
     #[must_use]
     pub fn peer_addr(&self) -> SocketAddr {
         self.peer
     }
 
-    /// Returns the length the client has announced, if it did.
+    /// Returns the declared length of the body, if there is one.
     #[must_use]
     pub fn announced_length(&self) -> Option<u64> {
         self.incoming.as_ref().and_then(|incoming| incoming.size_hint().exact())
@@ -71,19 +72,19 @@ impl ServerBody {
     /// Reads the whole body.
     ///
     /// # Errors
-    /// [`BodyError::TooLarge`] when the body is larger than `limit` bytes; before reading anything if its announced
-    /// length is. [`BodyError::TimedOut`] when it is too slow, [`BodyError::Broken`] when it ends early.
+    /// [`BodyError::TooLarge`] when the body is larger than `limit` bytes: before anything is read if its declared
+    /// length is. [`BodyError::TimedOut`] when the client is too slow. [`BodyError::Broken`] when the body ends early.
     pub async fn read(mut self, limit: usize, timeout: BodyTimeout) -> Result<Bytes, BodyError> {
         if self.announced_length().is_some_and(|length| length > limit as u64) {
             return Err(BodyError::TooLarge { limit });
         }
-        within(timeout.total, self.collect(limit, timeout.idle)).await?
+        with_timeout(timeout.total, self.collect(limit, timeout.idle)).await?
     }
 
-    /// Reads the next piece of the body, `None` at its end. The caller bounds how much it reads.
+    /// Reads the next chunk of the body, `None` at its end. The caller has to limit the total size.
     ///
     /// # Errors
-    /// [`BodyError::TimedOut`] when nothing arrives for `idle`, [`BodyError::Broken`] when it ends early.
+    /// [`BodyError::TimedOut`] when nothing arrives for `idle`. [`BodyError::Broken`] when the body ends early.
     pub async fn next_chunk(&mut self, idle: Duration) -> Result<Option<Bytes>, BodyError> {
         let chunk = self.chunk(idle).await?;
         if chunk.is_none() {
@@ -100,7 +101,7 @@ impl ServerBody {
                 return Err(BodyError::TooLarge { limit });
             }
             if first.is_empty() {
-                // Most bodies are one piece: those are not copied.
+                // Most bodies arrive in one chunk, which is then not copied.
                 first = chunk;
             } else {
                 rest.extend_from_slice(&chunk);
@@ -118,8 +119,8 @@ impl ServerBody {
 
     async fn chunk(&mut self, idle: Duration) -> Result<Option<Bytes>, BodyError> {
         let Some(incoming) = &mut self.incoming else { return Ok(None) };
-        while let Some(frame) = within(idle, incoming.frame()).await? {
-            // Trailers mean nothing to this server.
+        while let Some(frame) = with_timeout(idle, incoming.frame()).await? {
+            // This server ignores trailers.
             if let Ok(data) = frame.map_err(|error| BodyError::Broken(error.into()))?.into_data() {
                 return Ok(Some(data));
             }
@@ -128,16 +129,16 @@ impl ServerBody {
     }
 }
 
-async fn within<F: Future>(limit: Duration, future: F) -> Result<F::Output, BodyError> {
-    tokio::time::timeout(limit, future).await.map_err(|_| BodyError::TimedOut)
+async fn with_timeout<F: Future>(limit: Duration, future: F) -> Result<F::Output, BodyError> {
+    tokio::time::timeout(limit, future).await.map_err(|_elapsed| BodyError::TimedOut)
 }
 
 impl Drop for ServerBody {
     fn drop(&mut self) {
-        if let (Some(incoming), Some(leftover)) = (self.incoming.take(), &self.leftover)
+        if let (Some(incoming), Some(unread)) = (self.incoming.take(), &self.unread)
             && !incoming.is_end_stream()
         {
-            *leftover.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(incoming);
+            *unread.0.lock() = Some(incoming);
         }
     }
 }

@@ -11,48 +11,50 @@ use crate::body::Body;
 
 /// The files of a certificate chain and its private key, both PEM.
 ///
-/// They are looked at again, at most once a second, when a client connects; a changed pair is taken over if it is
-/// valid, else it is logged and the old one stays.
+/// When a client connects, the server checks the files for changes, at most once a second. It reloads a changed pair if
+/// that is valid. Otherwise it logs the error and keeps the old pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The certificate of the host first, then the intermediate ones.
+    /// The certificate of the host, followed by the intermediate certificates.
     pub cert: PathBuf,
-    /// PKCS #8, PKCS #1 or SEC1.
+    /// The private key: PKCS #8, PKCS #1 or SEC1.
     pub key: PathBuf,
 }
 
-/// Makes the body and headers of an answer that the server gives by itself.
+/// Creates the body and headers of a response that does not come from the handler.
 pub type ErrorReply = Arc<dyn Fn(StatusCode) -> Response<Body> + Send + Sync>;
 
-/// Addresses and limits of a server. The defaults suit the public internet.
+/// Address and limits of a server. The defaults suit the public internet.
 #[derive(Clone)]
 pub struct ServerConfig {
-    /// `host:port`; port 0 lets the system choose.
+    /// The address as `host:port`. Port 0 lets the system choose.
     pub listen: String,
-    /// Speaks TLS when given.
+    /// Certificate files; the server speaks TLS if they are set.
     pub tls: Option<TlsFiles>,
-    /// Connections served at a time, idle ones included. More wait unaccepted in the listener's backlog.
+    /// Maximum number of concurrent connections, including idle ones. More wait unaccepted in the listener's backlog.
     pub max_connections: usize,
-    /// The largest head of a request in bytes, and HTTP/2's header list; more is answered 431. At least 8192.
+    /// Maximum size in bytes of the head of a request, and of the header list in HTTP/2. A larger one gets a 431. At
+    /// least 8192.
     pub max_header_bytes: usize,
-    /// The most header fields of a request over HTTP/1.1; more is answered 431.
+    /// Maximum number of header fields of a request over HTTP/1.1. More get a 431.
     pub max_headers: usize,
-    /// From a connection's start, or a request's first byte, to the end of its head; then 408 and close.
+    /// Maximum time from the start of a connection, or from the first byte of a request, to the end of its head. After
+    /// that the server sends a 408 and closes the connection.
     pub header_timeout: Duration,
-    /// How long a connection may wait for its next request.
+    /// Maximum time for which a connection waits for its next request.
     pub idle_timeout: Duration,
-    /// From the connection's start to the end of the TLS handshake.
+    /// Maximum time from the start of a connection to the end of the TLS handshake.
     pub tls_handshake_timeout: Duration,
-    /// How long a client may take no byte of an answer.
+    /// Maximum time for which a client reads no byte of a response.
     pub write_stall_timeout: Duration,
-    /// How long requests in flight may take after the shutdown signal.
+    /// Maximum time for requests in flight after the shutdown signal.
     pub drain_timeout: Duration,
-    /// HTTP/2 streams open at a time on one connection.
+    /// Maximum number of concurrent HTTP/2 streams of one connection.
     pub max_concurrent_streams: u32,
-    /// How often a silent HTTP/2 client is pinged; one that does not answer within 20 s is dropped.
+    /// Interval of pings to a silent HTTP/2 client. One that does not answer within 20 s is disconnected.
     pub h2_ping_interval: Duration,
-    /// Response when a handler panics (500), when the head of a request is too slow (408), or when a request does
-    /// not name exactly one host (400). The server sets the status.
+    /// Creates the response when a handler panics (500), when the head of a request is too slow (408), or when a
+    /// request does not name exactly one host (400). The server sets the status.
     pub error_reply: ErrorReply,
 }
 

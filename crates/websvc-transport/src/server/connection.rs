@@ -1,4 +1,4 @@
-//! One connection from accept to close: handshake, protocol, and the deadlines while it lives.
+//! One connection from accept to close: TLS handshake, choice of the protocol, and the timeouts while it is open.
 
 use std::future::Future;
 use std::io;
@@ -25,16 +25,16 @@ use super::stream::{Stream, Transport};
 use super::{Handler, ServerConfig, prepare};
 use crate::tls::ReloadingAcceptor;
 
-/// Connection preface of an HTTP/2 client.
+/// The connection preface of an HTTP/2 client (RFC 9113, section 3.4).
 const H2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Hyper's own limit; asking for it explicitly would cost every request two cleared arrays.
+/// Hyper's default limit. Setting it explicitly would clear two arrays for every request.
 const HYPER_MAX_HEADERS: usize = 100;
-/// How long a connection that was told to end may take to do so.
+/// Time for a connection to end after it was asked to.
 pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long an HTTP/2 client may leave a ping unanswered.
+/// Time for an HTTP/2 client to answer a ping.
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A connection as it comes from the listener.
+/// A connection from the listener, and what it needs to be served.
 pub(super) struct AcceptedStream {
     pub(super) stream: TcpStream,
     pub(super) peer: SocketAddr,
@@ -48,7 +48,7 @@ enum Protocol {
     Http2,
 }
 
-/// Serves one connection until it ends or, once `draining` is true, until its requests in flight are done.
+/// Serves one connection until it ends, or until its requests in flight are finished once `draining` is true.
 pub(super) async fn serve(accepted: AcceptedStream, handler: Handler, draining: watch::Receiver<bool>) {
     let AcceptedStream { stream, peer, tls, config } = accepted;
     prepare(&stream);
@@ -59,23 +59,23 @@ pub(super) async fn serve(accepted: AcceptedStream, handler: Handler, draining: 
             None => open_plain(stream, config.header_timeout).await,
         }
     };
-    let mut told = draining.clone();
-    let opened = tokio::select! {
-        opened = opening => opened,
-        // Nothing is in flight before the first request.
-        _ = told.wait_for(|draining| *draining) => return,
+    let mut shutdown = draining.clone();
+    let result = tokio::select! {
+        result = opening => result,
+        // Before the first request nothing is in flight.
+        _ = shutdown.wait_for(|draining| *draining) => return,
     };
-    let (transport, prefix, protocol) = match opened {
+    let (transport, prefix, protocol) = match result {
         Ok(opened) => opened,
         Err(error) => return tracing::debug!(%peer, %error, "a connection ended before its first request"),
     };
-    let origin = Arc::new(ConnectionShared { peer, activity, config, switch: UpgradeSlot::default() });
-    let io = TokioIo::new(Stream::new(transport, prefix, Arc::clone(&origin)));
-    let ended = match protocol {
-        Protocol::Http1 => serve_http1(io, handler, &origin, draining).await,
-        Protocol::Http2 => serve_http2(io, handler, &origin, draining).await,
+    let shared = Arc::new(ConnectionShared { peer, activity, config, upgrade: UpgradeSlot::default() });
+    let io = TokioIo::new(Stream::new(transport, prefix, Arc::clone(&shared)));
+    let result = match protocol {
+        Protocol::Http1 => serve_http1(io, handler, &shared, draining).await,
+        Protocol::Http2 => serve_http2(io, handler, &shared, draining).await,
     };
-    if let Err(error) = ended {
+    if let Err(error) = result {
         tracing::debug!(%peer, %error, "a connection ended with an error");
     }
 }
@@ -94,7 +94,8 @@ async fn open_tls(
     Ok((Transport::Tls(Box::new(stream)), Bytes::new(), protocol))
 }
 
-/// Reads as much as tells HTTP/2 with prior knowledge from HTTP/1: the first bytes that differ from the preface.
+/// Reads until the first bytes decide between HTTP/1 and HTTP/2 with prior knowledge: up to the first difference from
+/// the preface, or to its end.
 async fn open_plain(mut stream: TcpStream, limit: Duration) -> io::Result<(Transport, Bytes, Protocol)> {
     let mut prefix = BytesMut::with_capacity(1024);
     let decided = async {
@@ -102,11 +103,11 @@ async fn open_plain(mut stream: TcpStream, limit: Duration) -> io::Result<(Trans
             if stream.read_buf(&mut prefix).await? == 0 {
                 return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
             }
-            let known = prefix.len().min(H2_PREFACE.len());
-            if prefix[..known] != H2_PREFACE[..known] {
+            let compared = prefix.len().min(H2_PREFACE.len());
+            if prefix[..compared] != H2_PREFACE[..compared] {
                 return Ok(Protocol::Http1);
             }
-            if known == H2_PREFACE.len() {
+            if compared == H2_PREFACE.len() {
                 return Ok(Protocol::Http2);
             }
         }
@@ -118,53 +119,56 @@ async fn open_plain(mut stream: TcpStream, limit: Duration) -> io::Result<(Trans
 async fn serve_http1(
     io: TokioIo<Stream>,
     handler: Handler,
-    origin: &Arc<ConnectionShared>,
+    shared: &Arc<ConnectionShared>,
     draining: watch::Receiver<bool>,
 ) -> hyper::Result<()> {
-    let config = &origin.config;
-    let shared = Arc::clone(origin);
-    let service = service_fn(move |request| dispatch(&handler, &shared, request));
+    let config = &shared.config;
+    let connection_shared = Arc::clone(shared);
+    let service = service_fn(move |request| dispatch(&handler, &connection_shared, request));
     let mut builder = http1::Builder::new();
     builder.max_buf_size(config.max_header_bytes.max(8192));
-    // The connection's own timer covers this, without a timer per request.
+    // The connection's own timer has this timeout, without a timer per request.
     builder.header_read_timeout(None);
     if config.max_headers != HYPER_MAX_HEADERS {
         builder.max_headers(config.max_headers);
     }
     let mut connection = builder.serve_connection(io, service);
-    match drive(Pin::new(&mut connection), &origin.activity, draining.clone()).await {
+    match drive(Pin::new(&mut connection), &shared.activity, draining.clone()).await {
         Outcome::Ended(result) => {
             result?;
             let parts = connection.into_parts();
             let mut stream = parts.io.into_inner();
-            match origin.switch.take() {
-                Some(switch) => {
+            match shared.upgrade.take() {
+                Some(handler) => {
                     stream.push_back(&parts.read_buf);
-                    switch.run_upgraded(stream, origin, draining).await;
+                    handler.run_upgraded(stream, shared, draining).await;
                 }
-                // Hyper leaves that to others once a request wanted an upgrade, whatever it got; else it is done already.
+                // Hyper leaves the shutdown to its user once a request asked for an upgrade, whatever the response.
+                // Otherwise it has already shut the stream down.
                 None => drop(timeout(CLOSE_TIMEOUT, stream.shutdown()).await),
             }
             Ok(())
         }
-        Outcome::Expired(TimeoutKind::Head) if origin.activity.has_partial_head() => {
+        Outcome::Expired(TimeoutKind::Head) if shared.activity.has_partial_head() => {
             let stream = connection.into_parts().io.into_inner();
-            // The client is at fault and may be gone: nobody is waiting for this result.
-            let _ = timeout(CLOSE_TIMEOUT, refuse_slow_head(stream, config)).await;
+            // The client is at fault and may have disconnected, so the result does not matter.
+            let _ = timeout(CLOSE_TIMEOUT, send_request_timeout(stream, config)).await;
             Ok(())
         }
         Outcome::Expired(_) => Ok(()),
     }
 }
 
-/// Answers 408 by hand: hyper has no request to answer yet.
-async fn refuse_slow_head(mut stream: Stream, config: &ServerConfig) -> io::Result<()> {
+/// Sends a 408 without hyper, which has no request to respond to yet.
+async fn send_request_timeout(mut stream: Stream, config: &ServerConfig) -> io::Result<()> {
     let reply = config.reply(StatusCode::REQUEST_TIMEOUT);
     let body = reply.body().bytes().cloned().unwrap_or_default();
     let mut text =
         format!("HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
-    if let Some(kind) = reply.headers().get(http::header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()) {
-        text.push_str(&format!("content-type: {kind}\r\n"));
+    if let Some(content_type) =
+        reply.headers().get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok())
+    {
+        text.push_str(&format!("content-type: {content_type}\r\n"));
     }
     text.push_str("\r\n");
     stream.write_all(text.as_bytes()).await?;
@@ -175,30 +179,30 @@ async fn refuse_slow_head(mut stream: Stream, config: &ServerConfig) -> io::Resu
 async fn serve_http2(
     io: TokioIo<Stream>,
     handler: Handler,
-    origin: &Arc<ConnectionShared>,
+    shared: &Arc<ConnectionShared>,
     draining: watch::Receiver<bool>,
 ) -> hyper::Result<()> {
-    let config = &origin.config;
-    origin.activity.stop_tracking_heads();
-    let shared = Arc::clone(origin);
-    let service = service_fn(move |request| dispatch(&handler, &shared, request));
+    let config = &shared.config;
+    shared.activity.stop_tracking_heads();
+    let connection_shared = Arc::clone(shared);
+    let service = service_fn(move |request| dispatch(&handler, &connection_shared, request));
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .max_concurrent_streams(config.max_concurrent_streams)
         .max_header_list_size(u32::try_from(config.max_header_bytes).unwrap_or(u32::MAX))
-        // Rapid reset (CVE-2023-44487): a client that opens and resets streams faster than this is cut off.
+        // Rapid reset (CVE-2023-44487): a client that opens and resets streams faster than this is disconnected.
         .max_pending_accept_reset_streams(20)
         .max_local_error_reset_streams(256)
         .keep_alive_interval(config.h2_ping_interval)
         .keep_alive_timeout(PING_TIMEOUT)
         .serve_connection(io, service);
-    match drive(pin!(connection), &origin.activity, draining).await {
+    match drive(pin!(connection), &shared.activity, draining).await {
         Outcome::Ended(result) => result,
         Outcome::Expired(_) => Ok(()),
     }
 }
 
-/// A connection of hyper's that can be told to end after what is in flight.
+/// A connection of hyper that can shut down gracefully: it ends after its requests in flight.
 trait Connection: Future<Output = hyper::Result<()>> {
     fn finish(self: Pin<&mut Self>);
 }
@@ -229,10 +233,10 @@ enum Outcome {
     Expired(TimeoutKind),
 }
 
-/// Runs a connection until it ends or one of its deadlines passes.
+/// Runs a connection until it ends or one of its timeouts passes.
 ///
-/// This is polled for every request, while the drain signal and the timer hardly ever fire: they are polled only when
-/// they have something to say, or when the waker that they hold is not this task's any more.
+/// This is polled for every request, while the shutdown signal and the timer hardly ever fire. They are polled only
+/// when their state has changed, or when the waker that they hold no longer belongs to this task.
 async fn drive<C: Connection>(
     mut connection: Pin<&mut C>,
     activity: &ConnectionActivity,
@@ -240,21 +244,21 @@ async fn drive<C: Connection>(
 ) -> Outcome {
     let signal = draining.clone();
     let mut drained = pin!(async move {
-        // An error means that the server itself is gone, which aborts this task too.
+        // An error means that the server was dropped, which aborts this task too.
         let _ = draining.wait_for(|draining| *draining).await;
     });
     let timer = pin!(sleep_until(activity.next_check()));
-    let mut alarm = DeadlineTimer::new(timer);
-    let mut known = None;
+    let mut deadline_timer = DeadlineTimer::new(timer);
+    let mut waker = None;
     let mut is_draining = false;
-    let mut farewell = None;
+    let mut close_deadline = None;
     std::future::poll_fn(|cx| {
-        let is_known = known.as_ref().is_some_and(|known: &Waker| known.will_wake(cx.waker()));
-        if !is_known {
-            known = Some(cx.waker().clone());
-            alarm.is_armed = false;
+        let is_current = waker.as_ref().is_some_and(|waker: &Waker| waker.will_wake(cx.waker()));
+        if !is_current {
+            waker = Some(cx.waker().clone());
+            deadline_timer.is_armed = false;
         }
-        let may_drain = !is_draining && (!is_known || !matches!(signal.has_changed(), Ok(false)));
+        let may_drain = !is_draining && (!is_current || !matches!(signal.has_changed(), Ok(false)));
         if may_drain && drained.as_mut().poll(cx).is_ready() {
             is_draining = true;
             connection.as_mut().finish();
@@ -263,24 +267,24 @@ async fn drive<C: Connection>(
             if let Poll::Ready(result) = connection.as_mut().poll(cx) {
                 return Poll::Ready(Outcome::Ended(result));
             }
-            let due = farewell.map(|at| (at, TimeoutKind::Idle)).or_else(|| activity.due());
-            match alarm.check(due, activity, cx) {
+            let due = close_deadline.map(|at| (at, TimeoutKind::Idle)).or_else(|| activity.next_deadline());
+            match deadline_timer.check(due, activity, cx) {
                 None => return Poll::Pending,
-                Some(TimeoutKind::Idle) if farewell.is_none() => {
-                    farewell = Some(Instant::now() + CLOSE_TIMEOUT);
+                Some(TimeoutKind::Idle) if close_deadline.is_none() => {
+                    close_deadline = Some(Instant::now() + CLOSE_TIMEOUT);
                     connection.as_mut().finish();
                 }
-                Some(expiry) => return Poll::Ready(Outcome::Expired(expiry)),
+                Some(kind) => return Poll::Ready(Outcome::Expired(kind)),
             }
         }
     })
     .await
 }
 
-/// The one timer of a connection.
+/// The only timer of a connection, for all its timeouts.
 pub(super) struct DeadlineTimer<'a> {
     timer: Pin<&'a mut Sleep>,
-    /// It will wake the task that runs the connection.
+    /// True if the timer will wake the task that runs the connection.
     is_armed: bool,
 }
 
@@ -289,9 +293,9 @@ impl<'a> DeadlineTimer<'a> {
         Self { timer, is_armed: false }
     }
 
-    /// Returns what has expired; if nothing has, the task will be woken in time.
+    /// Returns the timeout that has passed, if `due` has. Otherwise the task is woken at the next deadline.
     ///
-    /// A deadline that has moved on since the timer was armed is armed again only when the timer fires.
+    /// A deadline that has moved to a later time does not reset the timer: it is reset when it fires.
     pub(super) fn check(
         &mut self,
         due: Option<(Instant, TimeoutKind)>,
@@ -312,7 +316,7 @@ impl<'a> DeadlineTimer<'a> {
                 return None;
             }
             match due {
-                Some((at, expiry)) if at <= Instant::now() => return Some(expiry),
+                Some((at, kind)) if at <= Instant::now() => return Some(kind),
                 Some((at, _)) => self.rearm(at),
                 None => self.rearm(activity.next_check()),
             }

@@ -1,4 +1,4 @@
-//! From hyper's request to the handler and back: what surrounds every call of a handler.
+//! Calls the handler for a request of hyper, and returns its response: everything around a call of a handler.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -6,7 +6,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -18,16 +18,17 @@ use http::{Request, Response, StatusCode, Version};
 use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use hyper::upgrade::OnUpgrade;
+use parking_lot::Mutex;
 
 use super::activity::ConnectionActivity;
 use super::body::{ServerBody, UnreadIncoming};
 use super::upgrade::UpgradeHandler;
-use super::{Answer, Handler, ServerConfig};
+use super::{Handler, HandlerFuture, ServerConfig};
 use crate::body::{Aborted, Body};
 
-/// An unread body up to this size is read before the answer, which saves the connection.
+/// Maximum size of an unread body that is read before the response, so that the connection can be reused.
 const SMALL_BODY: u64 = 64 * 1024;
-/// How long that may take.
+/// Maximum time for that.
 const SMALL_BODY_TIME: Duration = Duration::from_millis(500);
 
 /// State shared by the requests of one connection.
@@ -36,7 +37,7 @@ pub(super) struct ConnectionShared {
     pub(super) peer: SocketAddr,
     pub(super) activity: ConnectionActivity,
     pub(super) config: Arc<ServerConfig>,
-    pub(super) switch: UpgradeSlot,
+    pub(super) upgrade: UpgradeSlot,
 }
 
 /// Handler that takes over the connection after an upgrade.
@@ -45,22 +46,22 @@ pub(super) struct UpgradeSlot(Mutex<Option<UpgradeHandler>>);
 
 impl UpgradeSlot {
     pub(super) fn take(&self) -> Option<UpgradeHandler> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 
-    fn put(&self, switch: UpgradeHandler) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(switch);
+    fn put(&self, handler: UpgradeHandler) {
+        *self.0.lock() = Some(handler);
     }
 }
 
-/// A request in flight; it ends when this is dropped, which is after its body was handed to the connection.
+/// A request in flight. It ends on drop, after the connection has taken its whole response body.
 #[derive(Debug)]
 struct InFlight(Arc<ConnectionShared>);
 
 impl InFlight {
-    fn begin(origin: &Arc<ConnectionShared>) -> Self {
-        origin.activity.request_begins();
-        Self(Arc::clone(origin))
+    fn begin(shared: &Arc<ConnectionShared>) -> Self {
+        shared.activity.request_begins();
+        Self(Arc::clone(shared))
     }
 }
 
@@ -70,7 +71,7 @@ impl Drop for InFlight {
     }
 }
 
-/// A body on its way out; holds the request in flight until the connection has taken all of it.
+/// The body of a response. It keeps the request in flight until the connection has taken the whole body.
 #[derive(Debug)]
 pub(super) struct ResponseBody {
     body: Body,
@@ -80,59 +81,59 @@ pub(super) struct ResponseBody {
 /// Calls the handler for one request.
 pub(super) fn dispatch(
     handler: &Handler,
-    origin: &Arc<ConnectionShared>,
+    shared: &Arc<ConnectionShared>,
     request: Request<Incoming>,
 ) -> ResponseFuture {
-    let in_flight = InFlight::begin(origin);
-    let config = &origin.config;
+    let in_flight = InFlight::begin(shared);
+    let config = &shared.config;
     let (mut parts, incoming) = request.into_parts();
-    // It is there when the request asks for another protocol in HTTP/1.1.
-    let may_switch = parts.extensions.remove::<OnUpgrade>().is_some();
+    // Hyper sets this extension for a request that asks for an upgrade in HTTP/1.1.
+    let may_upgrade = parts.extensions.remove::<OnUpgrade>().is_some();
     if !names_one_host(&parts) {
-        let refused = Step::answered(config.reply(StatusCode::BAD_REQUEST));
-        return ResponseFuture::new(in_flight, refused, None, may_switch);
+        let step = Step::finished(config.reply(StatusCode::BAD_REQUEST));
+        return ResponseFuture::new(in_flight, step, None, may_upgrade);
     }
     let unread = UnreadBody::of(&parts, &incoming);
-    let (body, leftover) = ServerBody::new(incoming, origin.peer);
-    let rest = leftover.map(|leftover| (leftover, unread));
+    let (body, returned) = ServerBody::new(incoming, shared.peer);
+    let unread = returned.map(|returned| (returned, unread));
     let request = Request::from_parts(parts, body);
     let step = match catch_unwind(AssertUnwindSafe(|| handler(request))) {
         Ok(call) => Step::Handling(call),
-        Err(panic) => Step::answered(panic_response(&*panic, config)),
+        Err(panic) => Step::finished(panic_response(&*panic, config)),
     };
-    ResponseFuture::new(in_flight, step, rest, may_switch)
+    ResponseFuture::new(in_flight, step, unread, may_upgrade)
 }
 
-/// The answer to one request on its way.
+/// The future of the response to one request.
 pub(super) struct ResponseFuture {
     step: Step,
     in_flight: Option<InFlight>,
-    rest: Option<(UnreadIncoming, UnreadBody)>,
-    may_switch: bool,
+    unread: Option<(UnreadIncoming, UnreadBody)>,
+    may_upgrade: bool,
 }
 
 enum Step {
-    /// The handler works on it.
-    Handling(Answer),
-    Answered(Option<Response<Body>>),
-    /// The handler has answered; what it has not read of the request is read.
-    Settling(Answer),
+    /// The handler is working.
+    Handling(HandlerFuture),
+    Finished(Option<Response<Body>>),
+    /// The handler has responded. The part of the request that it has not read is being read.
+    Draining(HandlerFuture),
 }
 
 impl ResponseFuture {
     fn new(
         in_flight: InFlight,
         step: Step,
-        rest: Option<(UnreadIncoming, UnreadBody)>,
-        may_switch: bool,
+        unread: Option<(UnreadIncoming, UnreadBody)>,
+        may_upgrade: bool,
     ) -> Self {
-        Self { step, in_flight: Some(in_flight), rest, may_switch }
+        Self { step, in_flight: Some(in_flight), unread, may_upgrade }
     }
 }
 
 impl Step {
-    fn answered(response: Response<Body>) -> Self {
-        Self::Answered(Some(response))
+    fn finished(response: Response<Body>) -> Self {
+        Self::Finished(Some(response))
     }
 }
 
@@ -144,28 +145,28 @@ impl Future for ResponseFuture {
         let in_flight = this.in_flight.as_ref().expect("a future is not polled after it is ready");
         let response = loop {
             let response = match &mut this.step {
-                Step::Settling(settled) => break ready!(settled.as_mut().poll(cx)),
-                Step::Answered(response) => response.take().expect("an answer is taken once"),
+                Step::Draining(drained) => break ready!(drained.as_mut().poll(cx)),
+                Step::Finished(response) => response.take().expect("a response is taken once"),
                 // The future is not polled again after a panic, so no broken state can be seen.
                 Step::Handling(call) => match catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(cx))) {
                     Ok(polled) => ready!(polled),
                     Err(panic) => panic_response(&*panic, &in_flight.0.config),
                 },
             };
-            // Leaving the step drops the handler's future, and with it a body that it has not read.
-            this.step = Step::Answered(None);
-            let unread = this.rest.take().and_then(|(leftover, unread)| Some((leftover.take()?, unread)));
+            // Leaving this step drops the handler's future, and with it a body that it has not read.
+            this.step = Step::Finished(None);
+            let unread = this.unread.take().and_then(|(returned, unread)| Some((returned.take()?, unread)));
             let Some((incoming, unread)) = unread else { break response };
-            let settled = drain_unread_body(incoming, unread, Arc::clone(&in_flight.0), response);
-            this.step = Step::Settling(Box::pin(settled));
+            let drained = drain_unread_body(incoming, unread, Arc::clone(&in_flight.0), response);
+            this.step = Step::Draining(Box::pin(drained));
         };
-        let in_flight = this.in_flight.take().expect("it was there above");
-        let response = take_upgrade(response, &in_flight.0, this.may_switch);
+        let in_flight = this.in_flight.take().expect("it was present above");
+        let response = take_upgrade(response, &in_flight.0, this.may_upgrade);
         Poll::Ready(Ok(response.map(|body| ResponseBody { body, _in_flight: in_flight })))
     }
 }
 
-/// Tells whether a request says which host is meant, once and readably: with two answers, a proxy before us may have
+/// Returns whether a request names its host once, and validly. With two hosts, a proxy in front of this server may have
 /// acted on the other one (RFC 9112, section 3.2; RFC 9113, section 8.3.1).
 fn names_one_host(parts: &Parts) -> bool {
     let mut hosts = parts.headers.get_all(HOST).iter();
@@ -174,14 +175,14 @@ fn names_one_host(parts: &Parts) -> bool {
     if hosts.next().is_some() {
         return false;
     }
-    // Empty where the target of the request has no host.
+    // `Host` is empty if the target of the request has no host.
     if host.is_empty() {
         return parts.version < Version::HTTP_2;
     }
-    let Ok(named) = host.parse::<Authority>() else { return false };
+    let Ok(host_authority) = host.parse::<Authority>() else { return false };
     match parts.uri.authority() {
-        // In HTTP/1.1 an absolute target counts alone.
-        Some(asked) if parts.version >= Version::HTTP_2 => {
+        // In HTTP/1.1 the host of an absolute target replaces `Host`.
+        Some(target) if parts.version >= Version::HTTP_2 => {
             let port = |authority: &Authority| {
                 authority.port_u16().or(if parts.uri.scheme_str() == Some("https") {
                     Some(443)
@@ -189,26 +190,29 @@ fn names_one_host(parts: &Parts) -> bool {
                     Some(80)
                 })
             };
-            asked.host().eq_ignore_ascii_case(named.host()) && port(asked) == port(&named)
+            target.host().eq_ignore_ascii_case(host_authority.host()) && port(target) == port(&host_authority)
         }
         Some(_) | None => !host.contains('@'),
     }
 }
 
-/// Keeps what is to follow an answer 101 for the connection.
-fn take_upgrade(response: Response<Body>, origin: &ConnectionShared, may_switch: bool) -> Response<Body> {
-    if !response.body().is_switch() {
+/// Moves the protocol of a 101 response to the connection.
+fn take_upgrade(response: Response<Body>, shared: &ConnectionShared, may_upgrade: bool) -> Response<Body> {
+    if !response.body().is_upgrade() {
         return response;
     }
     let (parts, body) = response.into_parts();
-    match body.into_switch() {
-        Some(switch) if may_switch && parts.status == StatusCode::SWITCHING_PROTOCOLS => {
-            origin.switch.put(switch);
+    match body.into_upgrade() {
+        Some(handler) if may_upgrade && parts.status == StatusCode::SWITCHING_PROTOCOLS => {
+            shared.upgrade.put(handler);
             Response::from_parts(parts, Body::empty())
         }
         Some(_) | None => {
-            tracing::error!(status = parts.status.as_u16(), "a handler switches where nobody asked for it");
-            origin.config.reply(StatusCode::INTERNAL_SERVER_ERROR)
+            tracing::error!(
+                status = parts.status.as_u16(),
+                "handler returned 101 without an upgrade request"
+            );
+            shared.config.reply(StatusCode::INTERNAL_SERVER_ERROR)
         }
     }
 }
@@ -235,14 +239,14 @@ impl UnreadBody {
     }
 }
 
-/// Deals with a body the handler has not read to its end, before the answer goes out.
+/// Handles a body that the handler has not read to its end, before the response is sent.
 ///
-/// HTTP/2 resets the one stream. HTTP/1.1 has to read the rest or give up the connection: a small rest is read; else
-/// the answer announces the end, and the stream reads on after it so that the answer is not destroyed.
+/// HTTP/2 resets the one stream. HTTP/1.1 has to read the rest or close the connection. A small rest is read. Otherwise
+/// the response announces the close, and the stream keeps reading after it, so that the response is not destroyed.
 async fn drain_unread_body(
     mut incoming: Incoming,
     unread: UnreadBody,
-    origin: Arc<ConnectionShared>,
+    shared: Arc<ConnectionShared>,
     mut response: Response<Body>,
 ) -> Response<Body> {
     if !unread.is_http1 {
@@ -255,18 +259,15 @@ async fn drain_unread_body(
             return response;
         }
     }
-    origin.activity.leave_unread();
+    shared.activity.leave_unread();
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response
 }
 
-/// Returns the text of a panic where it is one of the program. One that was put together may hold what was worked on, of
-/// which perhaps nothing may be kept.
+/// Returns the message of a panic if it is a literal of the program. A formatted message may contain content of the
+/// request, which must not be stored for callers with zero data retention.
 pub(super) fn message(panic: &(dyn Any + Send)) -> &str {
-    panic
-        .downcast_ref::<&str>()
-        .copied()
-        .unwrap_or("its message may have content of the request and is not told")
+    panic.downcast_ref::<&str>().copied().unwrap_or("message withheld: it may contain request content")
 }
 
 impl HttpBody for ResponseBody {
@@ -304,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn request_names_its_host_once_and_readably() {
+    fn http1_request_must_name_one_valid_host() {
         for (hosts, expected) in [
             (&["a.test"][..], true),
             (&["a.test:80"], true),
@@ -325,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn host_of_http_2_is_that_of_the_authority() {
+    fn http2_host_must_equal_the_authority() {
         for (host, expected) in [
             ("a.test", true),
             ("A.TEST", true),

@@ -1,4 +1,4 @@
-//! The server: listens, accepts within its limits, and drains when told to stop.
+//! The server: accepts connections within its limits, and shuts down gracefully.
 
 mod activity;
 mod body;
@@ -29,16 +29,16 @@ use connection::AcceptedStream;
 pub use upgrade::ShutdownSignal;
 pub(crate) use upgrade::UpgradeHandler;
 
-/// How long accepting pauses when the system is out of file descriptors or memory.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Delay after a failed accept, such as when the system is out of file descriptors or memory.
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 
-/// Answers a request. Its type is erased, so that connections are compiled once, and in this crate.
-type Handler = Arc<dyn Fn(Request<ServerBody>) -> Answer + Send + Sync>;
+/// The handler of requests. Its type is erased, so that the code of connections is compiled once, in this crate.
+type Handler = Arc<dyn Fn(Request<ServerBody>) -> HandlerFuture + Send + Sync>;
 
-/// An answer that is being worked on.
-type Answer = BoxFuture<'static, Response<Body>>;
+/// The future of a handler.
+type HandlerFuture = BoxFuture<'static, Response<Body>>;
 
-/// A bound, not yet running server.
+/// A server that is bound to its address and not yet running.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -47,17 +47,17 @@ pub struct Server {
     config: ServerConfig,
 }
 
-/// How a server ended.
+/// Outcome of a shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShutdownReport {
-    /// Connections that finished by themselves while draining.
+    /// Connections that finished by themselves during the shutdown.
     pub finished: usize,
-    /// Connections that were cut when the drain time was over.
+    /// Connections that were closed when the drain timeout passed.
     pub aborted: usize,
 }
 
 impl Server {
-    /// Listens on `config.listen` and reads the certificate, if there is one.
+    /// Binds `config.listen` and reads the certificate, if there is one.
     ///
     /// # Errors
     /// [`ServerError`] when the address cannot be bound or the certificate cannot be used.
@@ -72,7 +72,7 @@ impl Server {
         Ok(Self { listener, local_addr, tls, config })
     }
 
-    /// Returns the address the server listens on, with the port the system chose when 0 was asked for.
+    /// Returns the address of the listener. It has the port that the system chose, if the configured port is 0.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
@@ -84,15 +84,15 @@ impl Server {
         if self.tls.is_some() { "https" } else { "http" }
     }
 
-    /// Serves until `shutdown` completes, then finishes what is in flight.
+    /// Serves until `shutdown` completes, then finishes the requests in flight.
     ///
-    /// `handler` is called once per request. Its future is dropped when the client goes away, so work that must
-    /// survive that belongs in a task of its own. A panic in it is logged and answered by
-    /// [`ServerConfig::error_reply`]. When `shutdown` completes, the listener is closed, idle connections end, and
-    /// requests in flight have [`ServerConfig::drain_timeout`] to finish. Dropping this future cuts everything.
+    /// `handler` is called once per request. Its future is dropped when the client disconnects, so work that must
+    /// survive that belongs in a task of its own. A panic in it is logged, and [`ServerConfig::error_reply`] is the
+    /// response. When `shutdown` completes, the server closes the listener and idle connections. Requests in flight
+    /// have [`ServerConfig::drain_timeout`] to finish. Dropping this future closes all connections.
     ///
     /// # Errors
-    /// None today; failures to accept are logged and outlived.
+    /// None today: errors of accept are logged, and the server continues.
     pub async fn run<H, F, S>(self, handler: H, shutdown: S) -> Result<ShutdownReport, ServerError>
     where
         H: Fn(Request<ServerBody>) -> F + Send + Sync + 'static,
@@ -103,7 +103,7 @@ impl Server {
         Ok(self.accept(handler, Box::pin(shutdown)).await)
     }
 
-    /// Accepts connections until `shutdown` completes, and drains.
+    /// Accepts connections until `shutdown` completes, then waits for those that are open.
     fn accept(self, handler: Handler, mut shutdown: BoxFuture<'_, ()>) -> BoxFuture<'_, ShutdownReport> {
         Box::pin(async move {
             let Self { listener, local_addr: _, tls, config } = self;
@@ -111,43 +111,43 @@ impl Server {
             let (drain, draining) = watch::channel(false);
             let mut connections = JoinSet::new();
             loop {
-                // At the limit nothing is accepted: new clients wait in the listener's backlog.
-                let has_room = connections.len() < config.max_connections;
+                // At the limit the server accepts nothing: new clients wait in the listener's backlog.
+                let below_limit = connections.len() < config.max_connections;
                 tokio::select! {
                     biased;
                     () = &mut shutdown => break,
-                    Some(ended) = connections.join_next(), if !connections.is_empty() => note_end(ended),
-                    accepted = listener.accept(), if has_room => match accepted {
+                    Some(ended) = connections.join_next(), if !connections.is_empty() => log_panic(ended),
+                    accepted = listener.accept(), if below_limit => match accepted {
                         Ok((stream, peer)) => {
                             let accepted = AcceptedStream { stream, peer, tls: tls.clone(), config: Arc::clone(&config) };
                             connections.spawn(connection::serve(accepted, Arc::clone(&handler), draining.clone()));
                         }
-                        Err(error) => outlive(&error).await,
+                        Err(error) => back_off(&error).await,
                     },
                 }
             }
             drop(listener);
             drain.send_replace(true);
-            finish(connections, config.drain_timeout).await
+            finish_connections(connections, config.drain_timeout).await
         })
     }
 }
 
-async fn finish(mut connections: JoinSet<()>, limit: Duration) -> ShutdownReport {
+async fn finish_connections(mut connections: JoinSet<()>, limit: Duration) -> ShutdownReport {
     let open = connections.len();
     let all_ended = async {
         while let Some(ended) = connections.join_next().await {
-            note_end(ended);
+            log_panic(ended);
         }
     };
-    // A timeout leaves the rest in `connections`, which is what the report counts.
+    // After a timeout `connections` has those that did not finish, which the report counts.
     let _ = tokio::time::timeout(limit, all_ended).await;
     let aborted = connections.len();
     connections.shutdown().await;
     ShutdownReport { finished: open - aborted, aborted }
 }
 
-fn note_end(ended: Result<(), JoinError>) {
+fn log_panic(ended: Result<(), JoinError>) {
     if let Err(error) = ended
         && error.is_panic()
     {
@@ -155,21 +155,21 @@ fn note_end(ended: Result<(), JoinError>) {
     }
 }
 
-async fn outlive(error: &io::Error) {
+async fn back_off(error: &io::Error) {
     match error.kind() {
-        // The client's doing: it was gone before it was accepted.
+        // Not an error of this server: the client disconnected before it was accepted.
         io::ErrorKind::ConnectionAborted
         | io::ErrorKind::ConnectionReset
         | io::ErrorKind::ConnectionRefused => {}
         _ => {
-            tracing::warn!(%error, "cannot accept connections, pausing");
-            tokio::time::sleep(ACCEPT_PAUSE).await;
+            tracing::warn!(%error, "cannot accept connections; retrying");
+            tokio::time::sleep(ACCEPT_BACKOFF).await;
         }
     }
 }
 
-/// Settings of an accepted socket that do not depend on the protocol.
+/// Configures an accepted socket for any protocol.
 fn prepare(stream: &TcpStream) {
-    // An answer is written at once: waiting for more only adds latency. Failing is harmless.
+    // Without Nagle's algorithm a response is sent at once. A failure only costs latency.
     let _ = stream.set_nodelay(true);
 }

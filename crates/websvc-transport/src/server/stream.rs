@@ -1,4 +1,4 @@
-//! The byte stream of a connection: TCP or TLS, watched for progress, closed without destroying the last answer.
+//! The byte stream of a connection, TCP or TLS: it records progress, and closes without destroying the last response.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -12,40 +12,40 @@ use tokio_rustls::server::TlsStream;
 
 use super::dispatch::ConnectionShared;
 
-/// How much of what a client still sends after its answer is read and thrown away.
+/// Maximum number of bytes that are read and discarded after the response.
 const LINGER_BYTES: usize = 64 * 1024 * 1024;
 
-/// TCP, with TLS or without.
+/// TCP, with or without TLS.
 #[derive(Debug)]
 pub(super) enum Transport {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
 }
 
-/// A connection's stream.
+/// The stream of a connection.
 #[derive(Debug)]
 pub(super) struct Stream {
     transport: Transport,
-    /// Bytes that were read to find out the protocol.
+    /// Bytes that were read to detect the protocol.
     prefix: Bytes,
-    origin: Arc<ConnectionShared>,
+    shared: Arc<ConnectionShared>,
     end: End,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Open,
-    /// Our side is closed; this many bytes were thrown away.
+    /// The write side is closed. The number of discarded bytes.
     Lingering(usize),
     Closed,
 }
 
 impl Stream {
-    pub(super) fn new(transport: Transport, prefix: Bytes, origin: Arc<ConnectionShared>) -> Self {
-        Self { transport, prefix, origin, end: End::Open }
+    pub(super) fn new(transport: Transport, prefix: Bytes, shared: Arc<ConnectionShared>) -> Self {
+        Self { transport, prefix, shared, end: End::Open }
     }
 
-    /// Puts back bytes that were read too far.
+    /// Returns bytes to the stream that were read beyond the end of HTTP.
     pub(super) fn push_back(&mut self, bytes: &Bytes) {
         if self.prefix.is_empty() {
             self.prefix = bytes.clone();
@@ -54,34 +54,34 @@ impl Stream {
         }
     }
 
-    /// Reads and drops what the client sends until it closes: closing with unread bytes would make the system reset
-    /// the connection, and the client would lose an answer that it has not read yet.
-    fn poll_linger(&mut self, cx: &mut Context<'_>, mut dropped: usize) -> Poll<()> {
+    /// Reads and discards what the client sends until it closes the connection. Closing a socket with unread bytes
+    /// makes the system reset the connection, and the client could lose a response that it has not read yet.
+    fn poll_linger(&mut self, cx: &mut Context<'_>, mut discarded: usize) -> Poll<()> {
         let tcp = match &mut self.transport {
             Transport::Plain(stream) => stream,
             Transport::Tls(stream) => stream.get_mut().0,
         };
         let mut scratch = [0; 16 * 1024];
-        while dropped < LINGER_BYTES {
+        while discarded < LINGER_BYTES {
             let mut buffer = ReadBuf::new(&mut scratch);
             match Pin::new(&mut *tcp).poll_read(cx, &mut buffer) {
                 Poll::Pending => {
-                    self.end = End::Lingering(dropped);
+                    self.end = End::Lingering(discarded);
                     return Poll::Pending;
                 }
-                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => dropped += buffer.filled().len(),
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => discarded += buffer.filled().len(),
                 Poll::Ready(_) => break,
             }
         }
         Poll::Ready(())
     }
 
-    fn note<T>(&self, written: Poll<T>) -> Poll<T> {
-        match &written {
-            Poll::Pending => self.origin.activity.write_blocked(),
-            Poll::Ready(_) => self.origin.activity.write_moved(),
+    fn record_write<T>(&self, result: Poll<T>) -> Poll<T> {
+        match &result {
+            Poll::Pending => self.shared.activity.write_blocked(),
+            Poll::Ready(_) => self.shared.activity.write_moved(),
         }
-        written
+        result
     }
 }
 
@@ -94,7 +94,7 @@ impl AsyncRead for Stream {
         if self.prefix.has_remaining() {
             let n = self.prefix.len().min(buffer.remaining());
             buffer.put_slice(&self.prefix.split_to(n));
-            self.origin.activity.bytes_read();
+            self.shared.activity.bytes_read();
             return Poll::Ready(Ok(()));
         }
         let before = buffer.filled().len();
@@ -103,7 +103,7 @@ impl AsyncRead for Stream {
             Transport::Tls(stream) => Pin::new(stream.as_mut()).poll_read(cx, buffer),
         };
         if buffer.filled().len() > before {
-            self.origin.activity.bytes_read();
+            self.shared.activity.bytes_read();
         }
         read
     }
@@ -115,7 +115,7 @@ impl AsyncWrite for Stream {
             Transport::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
             Transport::Tls(stream) => Pin::new(stream.as_mut()).poll_write(cx, bytes),
         };
-        self.note(written)
+        self.record_write(written)
     }
 
     fn poll_write_vectored(
@@ -127,7 +127,7 @@ impl AsyncWrite for Stream {
             Transport::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
             Transport::Tls(stream) => Pin::new(stream.as_mut()).poll_write_vectored(cx, slices),
         };
-        self.note(written)
+        self.record_write(written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -142,7 +142,7 @@ impl AsyncWrite for Stream {
             Transport::Plain(stream) => Pin::new(stream).poll_flush(cx),
             Transport::Tls(stream) => Pin::new(stream.as_mut()).poll_flush(cx),
         };
-        self.note(flushed)
+        self.record_write(flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -153,12 +153,12 @@ impl AsyncWrite for Stream {
                         Transport::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
                         Transport::Tls(stream) => Pin::new(stream.as_mut()).poll_shutdown(cx),
                     };
-                    ready!(self.note(shut))?;
-                    if self.origin.activity.may_reset() { End::Lingering(0) } else { End::Closed }
+                    ready!(self.record_write(shut))?;
+                    if self.shared.activity.may_reset() { End::Lingering(0) } else { End::Closed }
                 }
-                End::Lingering(dropped) => {
-                    self.origin.activity.linger();
-                    ready!(self.poll_linger(cx, dropped));
+                End::Lingering(discarded) => {
+                    self.shared.activity.linger();
+                    ready!(self.poll_linger(cx, discarded));
                     End::Closed
                 }
                 End::Closed => return Poll::Ready(Ok(())),

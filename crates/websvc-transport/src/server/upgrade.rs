@@ -1,4 +1,4 @@
-//! Upgrades after a 101 response: another protocol on the same connection, with the limits of this one.
+//! Upgrades after a 101 response: another protocol on the same connection, within the limits of a connection.
 
 use std::fmt;
 use std::future::Future;
@@ -17,17 +17,17 @@ use crate::tunnel::Tunnel;
 
 type UpgradeFuture = BoxFuture<'static, ()>;
 
-/// Another protocol.
+/// The handler of another protocol.
 pub(crate) struct UpgradeHandler(Box<dyn FnOnce(Tunnel, ShutdownSignal) -> UpgradeFuture + Send>);
 
-/// The word that the server stops.
+/// A signal that the server shuts down.
 #[derive(Debug, Clone)]
 pub struct ShutdownSignal(watch::Receiver<bool>);
 
 impl ShutdownSignal {
-    /// Waits until the server stops. What was switched to has two seconds then to say goodbye.
-    pub async fn begun(&mut self) {
-        // An error means that the server itself is gone, which ends this task too.
+    /// Waits until the server shuts down. An upgraded connection then has two seconds to close.
+    pub async fn wait(&mut self) {
+        // An error means that the server was dropped, which ends this task too.
         let _ = self.0.wait_for(|draining| *draining).await;
     }
 }
@@ -40,46 +40,47 @@ impl UpgradeHandler {
         Self(Box::new(move |tunnel, draining| Box::pin(protocol(tunnel, draining))))
     }
 
-    /// Goes on with a connection until the protocol ends, the client takes nothing any more or the server is gone.
+    /// Runs the protocol on a connection until it ends, the client stops reading, or the server shuts down.
     pub(super) async fn run_upgraded(
         self,
         stream: Stream,
-        origin: &ConnectionShared,
+        shared: &ConnectionShared,
         draining: watch::Receiver<bool>,
     ) {
-        let ConnectionShared { activity, peer, .. } = origin;
-        activity.switched();
-        let mut told = ShutdownSignal(draining);
-        let mut going = (self.0)(Tunnel::through(Box::new(stream)), told.clone());
-        let going = std::future::poll_fn(move |cx| {
-            // It is not polled again after a panic, so no broken state can be seen.
-            catch_unwind(AssertUnwindSafe(|| going.as_mut().poll(cx))).unwrap_or_else(|panic| {
-                tracing::error!(panic = message(&*panic), "what followed an upgrade panicked");
+        let ConnectionShared { activity, peer, .. } = shared;
+        activity.set_upgraded();
+        let mut shutdown = ShutdownSignal(draining);
+        let mut protocol = (self.0)(Tunnel::through(Box::new(stream)), shutdown.clone());
+        let protocol = std::future::poll_fn(move |cx| {
+            // The future is not polled again after a panic, so its broken state is never seen.
+            catch_unwind(AssertUnwindSafe(|| protocol.as_mut().poll(cx))).unwrap_or_else(|panic| {
+                tracing::error!(panic = message(&*panic), "upgraded connection handler panicked");
                 Poll::Ready(())
             })
         });
-        let cut = async {
-            told.begun().await;
+        let closed = async {
+            shutdown.wait().await;
             sleep(CLOSE_TIMEOUT).await;
         };
         let timer = pin!(tokio::time::sleep_until(activity.next_check()));
-        let mut alarm = DeadlineTimer::new(timer);
-        let stalled = std::future::poll_fn(|cx| match alarm.check(activity.stalls(), activity, cx) {
-            Some(_) => Poll::Ready(()),
-            None => Poll::Pending,
-        });
-        // In this order: what was just polled may have begun to stall, and nothing else tells.
+        let mut deadline_timer = DeadlineTimer::new(timer);
+        let stalled =
+            std::future::poll_fn(|cx| match deadline_timer.check(activity.stall_deadline(), activity, cx) {
+                Some(_) => Poll::Ready(()),
+                None => Poll::Pending,
+            });
+        // The order matters: polling the protocol may begin a stall, and nothing else reports that.
         tokio::select! {
             biased;
-            () = going => {}
-            () = stalled => tracing::debug!(%peer, "a client took nothing any more after an upgrade"),
-            () = cut => tracing::debug!(%peer, "a connection was cut that did not end after an upgrade"),
+            () = protocol => {}
+            () = stalled => tracing::debug!(%peer, "upgraded connection closed: the client stopped reading"),
+            () = closed => tracing::debug!(%peer, "upgraded connection closed: shutdown timed out"),
         }
     }
 }
 
 impl fmt::Debug for UpgradeHandler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Switch").finish_non_exhaustive()
+        f.debug_struct("UpgradeHandler").finish_non_exhaustive()
     }
 }

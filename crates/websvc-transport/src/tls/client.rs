@@ -1,4 +1,4 @@
-//! Whom the client trusts, and what it does when it is told to trust anyone.
+//! Trust anchors of the client, and the configurations with and without verification.
 
 use std::io;
 use std::path::Path;
@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 use super::provider;
 use crate::error::ClientBuildError;
 
-/// The trust anchors: the system's, read when the first secure connection needs them, and those of a file.
+/// The trust anchors: those of a file, and the system's, which are read at the first TLS connection.
 #[derive(Debug, Default)]
 pub(crate) struct TrustStore {
     extra: Vec<CertificateDer<'static>>,
@@ -27,7 +27,7 @@ struct Ready {
     verifying: Arc<ClientConfig>,
 }
 
-/// Why a certificate would have been refused; set once the handshake is over.
+/// Reason why a certificate is not valid, set during the handshake of a connection without verification.
 pub(crate) type CertificateProblem = Arc<OnceLock<String>>;
 
 impl TrustStore {
@@ -38,7 +38,7 @@ impl TrustStore {
         let extra = CertificateDer::pem_file_iter(path)
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
             .map_err(|error| failed(error.into()))?;
-        // `add` is what refuses a certificate that cannot be an anchor: better now than at the first connection.
+        // `add` refuses a certificate that cannot be a trust anchor: better now than at the first connection.
         let mut store = RootCertStore::empty();
         for certificate in &extra {
             store.add(certificate.clone()).map_err(|error| failed(error.into()))?;
@@ -49,17 +49,17 @@ impl TrustStore {
         Ok(Self { extra, ready: OnceCell::new() })
     }
 
-    /// Returns the configuration that verifies certificates.
+    /// Returns a configuration that verifies certificates.
     pub(crate) async fn verified_config(&self) -> io::Result<Arc<ClientConfig>> {
         Ok(Arc::clone(&self.ready().await?.verifying))
     }
 
-    /// Returns the configuration that verifies the certificates of those who are asked by HTTP/1.1 only.
+    /// Returns a configuration that verifies certificates and offers only HTTP/1.1.
     pub(crate) async fn for_http1(&self) -> io::Result<Arc<ClientConfig>> {
         self.for_protocols(vec![b"http/1.1".to_vec()]).await
     }
 
-    /// Returns the configuration that verifies the certificates of those who speak no HTTP, and agrees on nothing.
+    /// Returns a configuration that verifies certificates and offers no protocol, for servers that do not speak HTTP.
     pub(crate) async fn config_without_alpn(&self) -> io::Result<Arc<ClientConfig>> {
         self.for_protocols(Vec::new()).await
     }
@@ -70,17 +70,18 @@ impl TrustStore {
         Ok(Arc::new(config))
     }
 
-    /// Returns a configuration for one connection that accepts any certificate, and where it notes what is wrong.
+    /// Returns a configuration for one connection that accepts any certificate, and the cell for the problem of the
+    /// certificate.
     pub(crate) async fn insecure_config(&self) -> io::Result<(Arc<ClientConfig>, CertificateProblem)> {
         let ready = self.ready().await?;
         let problem = CertificateProblem::default();
         let roots = Arc::clone(&ready.roots);
-        // Without any anchor there is no verifier to ask; then no certificate can be verified.
+        // There is no verifier without trust anchors. Then no certificate can be verified.
         let verifier = WebPkiServerVerifier::builder_with_provider(roots, provider()).build().ok();
-        let recorder = AcceptAnyVerifier { verifier, problem: Arc::clone(&problem) };
+        let accept_any = AcceptAnyVerifier { verifier, problem: Arc::clone(&problem) };
         let mut config = ClientConfig::clone(&ready.verifying);
-        config.dangerous().set_certificate_verifier(Arc::new(recorder));
-        // A resumed session shows no certificate, so its problem could not be reported.
+        config.dangerous().set_certificate_verifier(Arc::new(accept_any));
+        // A resumed session has no certificate, so its problem could not be reported.
         config.resumption = Resumption::disabled();
         Ok((Arc::new(config), problem))
     }
@@ -98,7 +99,7 @@ impl TrustStore {
         roots.add_parsable_certificates(loaded.certs);
         roots.add_parsable_certificates(self.extra.iter().cloned());
         if roots.is_empty() {
-            tracing::warn!("no trust anchors were found: no https page can be verified");
+            tracing::warn!("no trust anchors found: every https fetch will fail verification");
         }
         let roots = Arc::new(roots);
         let mut config = ClientConfig::builder_with_provider(provider())
@@ -111,7 +112,7 @@ impl TrustStore {
     }
 }
 
-/// Accepts every certificate and notes why it should not have.
+/// A verifier that accepts every certificate and records why it is not valid.
 #[derive(Debug)]
 struct AcceptAnyVerifier {
     verifier: Option<Arc<WebPkiServerVerifier>>,
@@ -134,7 +135,7 @@ impl ServerCertVerifier for AcceptAnyVerifier {
             None => Err(CertificateError::UnknownIssuer.into()),
         };
         if let Err(error) = verdict {
-            // One verification per connection: the cell cannot be set already.
+            // There is one verification per connection, so the cell is not set yet.
             let _ = self.problem.set(reason(&error));
         }
         Ok(ServerCertVerified::assertion())
@@ -173,7 +174,7 @@ impl ServerCertVerifier for AcceptAnyVerifier {
     }
 }
 
-/// Says in public words why a handshake failed.
+/// Returns the reason why a handshake failed, in words that callers may see.
 pub(crate) fn public_reason(error: &io::Error) -> String {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
         Some(error) => reason(error),

@@ -1,4 +1,4 @@
-//! TLS by rustls with ring: certificates of the server, trust of the client.
+//! TLS with rustls and ring: certificates of the server, trust anchors of the client.
 
 mod client;
 mod server;

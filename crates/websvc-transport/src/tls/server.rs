@@ -1,10 +1,11 @@
-//! The server's certificate, read again when its files change.
+//! The server's certificate, reloaded when its files change.
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use parking_lot::Mutex;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -14,10 +15,10 @@ use super::provider;
 use crate::error::ServerError;
 use crate::server::TlsFiles;
 
-/// How often the files are looked at, at most.
+/// Minimum time between two checks of the files.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// An acceptor whose certificate follows its files.
+/// An acceptor whose certificate is reloaded when its files change.
 pub(crate) struct ReloadingAcceptor {
     files: TlsFiles,
     state: Mutex<State>,
@@ -26,7 +27,7 @@ pub(crate) struct ReloadingAcceptor {
 struct State {
     acceptor: TlsAcceptor,
     seen: FileStamp,
-    checked: Instant,
+    checked_at: Instant,
 }
 
 /// Modification times and sizes that identify one version of the files.
@@ -48,18 +49,18 @@ impl ReloadingAcceptor {
     pub(crate) fn load(files: TlsFiles) -> Result<Self, ServerError> {
         let seen = FileStamp::of(&files);
         let acceptor = read(&files)?;
-        let state = Mutex::new(State { acceptor, seen, checked: Instant::now() });
+        let state = Mutex::new(State { acceptor, seen, checked_at: Instant::now() });
         Ok(Self { files, state })
     }
 
-    /// Returns the acceptor of the files as they are now, or as they last were valid.
+    /// Returns the acceptor for the current files, or for their last valid version.
     pub(crate) async fn current(self: &Arc<Self>) -> TlsAcceptor {
         let (acceptor, is_due) = {
-            let mut state = self.lock();
-            let is_due = state.checked.elapsed() >= CHECK_INTERVAL;
+            let mut state = self.state.lock();
+            let is_due = state.checked_at.elapsed() >= CHECK_INTERVAL;
             if is_due {
-                // Set before the check, so that of many handshakes one pays for it.
-                state.checked = Instant::now();
+                // Set before the check, so that only one of many concurrent handshakes checks the files.
+                state.checked_at = Instant::now();
             }
             (state.acceptor.clone(), is_due)
         };
@@ -71,28 +72,24 @@ impl ReloadingAcceptor {
     }
 
     fn check(&self) -> TlsAcceptor {
-        let now = FileStamp::of(&self.files);
-        if self.lock().seen == now {
-            return self.lock().acceptor.clone();
+        let stamp = FileStamp::of(&self.files);
+        if self.state.lock().seen == stamp {
+            return self.state.lock().acceptor.clone();
         }
-        let read = read(&self.files);
-        let mut state = self.lock();
-        state.seen = now;
-        match read {
+        let result = read(&self.files);
+        let mut state = self.state.lock();
+        state.seen = stamp;
+        match result {
             Ok(acceptor) => {
-                tracing::info!(cert = %self.files.cert.display(), "took over a changed certificate");
+                tracing::info!(cert = %self.files.cert.display(), "reloaded TLS certificate");
                 state.acceptor = acceptor;
             }
             Err(error) => {
                 let cause = std::error::Error::source(&error).map(ToString::to_string);
-                tracing::warn!(%error, cause, "kept the old certificate: the changed one cannot be used");
+                tracing::warn!(%error, cause, "could not reload the TLS certificate; the old one stays in use");
             }
         }
         state.acceptor.clone()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

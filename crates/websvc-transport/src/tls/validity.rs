@@ -1,4 +1,4 @@
-//! From when until when a certificate is valid: the one thing of X.509 that rustls does not tell.
+//! The validity period of a certificate: the one field of X.509 that rustls does not return.
 
 use std::ops::RangeInclusive;
 
@@ -10,23 +10,23 @@ use crate::error::ServerError;
 use crate::server::TlsFiles;
 
 const SEQUENCE: u8 = 0x30;
-/// `[0] EXPLICIT`, which holds the version of the certificate.
+/// `[0] EXPLICIT`, the version of the certificate.
 const VERSION: u8 = 0xa0;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 
 impl TlsFiles {
-    /// Reads both files, checks that they belong together, and returns from when until when the host's certificate is
-    /// valid, in seconds since the Unix epoch.
+    /// Reads both files, checks that they match, and returns the validity period of the host's certificate, in seconds
+    /// since the Unix epoch.
     ///
     /// # Errors
-    /// [`ServerError::Tls`], as a server would end with it.
+    /// [`ServerError::Tls`], as from [`Server::bind`](crate::Server::bind).
     pub fn validity(&self) -> Result<RangeInclusive<i64>, ServerError> {
         read(self)?;
         let failed = |source| ServerError::Tls { cert: self.cert.clone(), key: self.key.clone(), source };
         let certificate =
             CertificateDer::from_pem_file(&self.cert).map_err(|error| failed(Box::new(error)))?;
-        validity(&certificate).ok_or_else(|| failed("the certificate has no period of validity".into()))
+        validity(&certificate).ok_or_else(|| failed("the certificate has no validity period".into()))
     }
 }
 
@@ -38,7 +38,7 @@ fn validity(certificate: &[u8]) -> Option<RangeInclusive<i64>> {
     if tag == VERSION {
         fields = rest;
     }
-    // The serial number, the algorithm and the issuer stand before it.
+    // The serial number, the algorithm and the issuer come before the validity.
     for _ in 0..3 {
         (_, _, fields) = element(fields)?;
     }
@@ -53,7 +53,7 @@ fn sequence(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     (tag == SEQUENCE).then_some((content, rest))
 }
 
-/// Parts the first element of DER from the rest: its tag, its content, what follows.
+/// Splits DER after its first element. Returns the tag, the content and the rest.
 fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&[tag, first], rest) = bytes.split_first_chunk::<2>()?;
     let (length, rest) = match first {
@@ -68,7 +68,7 @@ fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((tag, content, rest))
 }
 
-/// Reads `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ`, the only two ways that RFC 5280 allows.
+/// Parses `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ`, the only two forms that RFC 5280 allows.
 fn unix_seconds(tag: u8, text: &[u8]) -> Option<i64> {
     let digits = text.strip_suffix(b"Z")?;
     let number = |range: std::ops::Range<usize>| -> Option<i64> {
@@ -91,7 +91,8 @@ fn unix_seconds(tag: u8, text: &[u8]) -> Option<i64> {
     Some(((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second)
 }
 
-/// Counts the days from the Unix epoch to a date; years begin in March, so that the leap day is their last.
+/// Returns the number of days from the Unix epoch to a date. Years begin in March, so that the leap day is their last
+/// day.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let leap_days = year / 4 - year / 100 + year / 400;
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_as_rfc_5280_writes_them() {
+    fn rfc_5280_times_are_parsed() {
         for (tag, text, expected) in [
             (UTC_TIME, "700101000000Z", Some(0)),
             (UTC_TIME, "491231235959Z", Some(2_524_607_999)),
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_certificate_have_no_validity() {
+    fn truncated_certificate_has_no_validity() {
         let certificate = rcgen::generate_simple_self_signed(["a.test".to_owned()]).unwrap().cert;
         let der = certificate.der();
         assert!(validity(der).is_some());

@@ -1,4 +1,5 @@
-//! The table of special addresses: first, last and one off on each side, so that blocking too much fails as well.
+//! The table of special addresses: each block with its first and last address and one off on each side, so that a block
+//! that is too large fails as well.
 
 use std::net::IpAddr;
 
@@ -6,14 +7,14 @@ use proptest::prelude::*;
 use websvc_transport::{AddressGuard, GuardError, IpNetwork, is_public};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Is {
+enum AddressKind {
     Public,
     Special,
 }
-use Is::{Public, Special};
+use AddressKind::{Public, Special};
 
-/// Below the block, its first and last address, above the block.
-const BLOCKS: &[(&str, [(&str, Is); 4])] = &[
+/// Each block with four addresses: below it, its first and last address, above it.
+const BLOCKS: &[(&str, [(&str, AddressKind); 4])] = &[
     (
         "0.0.0.0/8",
         [("0.0.0.0", Special), ("0.0.0.1", Special), ("0.255.255.255", Special), ("1.0.0.0", Public)],
@@ -360,7 +361,7 @@ const BLOCKS: &[(&str, [(&str, Is); 4])] = &[
 ];
 
 #[test]
-fn special_blocks_end_where_the_registries_say() {
+fn special_blocks_have_the_bounds_of_the_registries() {
     for (block, rows) in BLOCKS {
         for (address, expected) in rows {
             let address: IpAddr = address.parse().unwrap();
@@ -370,7 +371,7 @@ fn special_blocks_end_where_the_registries_say() {
 }
 
 #[test]
-fn an_allowed_network_opens_itself_and_nothing_else() {
+fn allowed_network_opens_only_itself() {
     let guard =
         AddressGuard::public().allow("127.0.0.0/8".parse().unwrap()).allow("fd00::/8".parse().unwrap());
     for allowed in ["127.0.0.1", "127.255.255.255", "::ffff:127.0.0.1", "fd12::1", "8.8.8.8"] {
@@ -382,14 +383,14 @@ fn an_allowed_network_opens_itself_and_nothing_else() {
 }
 
 #[test]
-fn an_open_guard_permits_everything() {
+fn open_guard_allows_every_address() {
     let guard = AddressGuard::open();
     assert!(guard.allows("127.0.0.1".parse().unwrap()));
     assert!(guard.allows("ff02::1".parse().unwrap()));
 }
 
 #[test]
-fn networks_are_read_and_written_alike() {
+fn network_display_equals_its_text() {
     for text in ["0.0.0.0/0", "10.0.0.0/8", "192.168.1.7/32", "::/0", "fd00::/8", "::1/128"] {
         assert_eq!(text.parse::<IpNetwork>().unwrap().to_string(), text);
     }
@@ -397,7 +398,7 @@ fn networks_are_read_and_written_alike() {
 }
 
 #[test]
-fn what_is_not_a_network_is_refused() {
+fn invalid_network_is_rejected() {
     for text in
         ["", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/+8", "10.0.0/8", "::/129", "localhost", "10.0.0.0/8/8"]
     {
@@ -409,7 +410,7 @@ fn what_is_not_a_network_is_refused() {
 
 proptest! {
     #[test]
-    fn a_mapped_address_is_judged_like_its_ipv4(bits: u32) {
+    fn ipv4_mapped_address_is_allowed_like_its_ipv4(bits: u32) {
         let v4 = std::net::Ipv4Addr::from_bits(bits);
         let guard = AddressGuard::public();
         prop_assert_eq!(guard.allows(v4.into()), guard.allows(v4.to_ipv6_mapped().into()));

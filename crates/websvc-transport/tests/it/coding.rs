@@ -1,4 +1,4 @@
-//! Content codings, whole, broken, nested, and as bombs.
+//! Content codings: complete, invalid, nested, and as bombs.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ fn text() -> String {
 }
 
 #[tokio::test]
-async fn every_coding_is_decoded() {
+async fn each_coding_is_decoded() {
     let text = text();
     for coding in ALL {
         let fetched = fetch(Page::html(text.clone()).encoded(coding)).await.unwrap();
@@ -32,7 +32,7 @@ async fn every_coding_is_decoded() {
 }
 
 #[tokio::test]
-async fn every_coding_is_decoded_byte_by_byte() {
+async fn each_coding_is_decoded_byte_by_byte() {
     for coding in ALL {
         let page = Page::html("short but not empty").encoded(coding).slow(1, Duration::ZERO);
         assert_eq!(fetch(page).await.unwrap().body, "short but not empty", "{coding:?}");
@@ -40,26 +40,26 @@ async fn every_coding_is_decoded_byte_by_byte() {
 }
 
 #[tokio::test]
-async fn codings_are_undone_in_reverse_order() {
+async fn nested_codings_are_decoded_in_reverse_order() {
     let fetched = fetch(Page::html("twice").encoded(Coding::Brotli).encoded(Coding::Gzip)).await.unwrap();
     assert_eq!(fetched.body, "twice");
 }
 
 #[tokio::test]
-async fn more_than_three_codings_are_refused() {
+async fn four_codings_are_rejected() {
     let page = (0..4).fold(Page::html("deep"), |page, _| page.encoded(Coding::Gzip));
     assert!(matches!(fetch(page).await.unwrap_err(), FetchError::Decode { .. }));
 }
 
 #[tokio::test]
-async fn an_unknown_coding_is_kept_with_a_warning() {
+async fn unknown_coding_is_not_decoded_and_warns() {
     let fetched = fetch(Page::html("as it is").header("content-encoding", "exotic")).await.unwrap();
     assert_eq!(fetched.body, "as it is");
     assert_eq!(fetched.warnings.len(), 1);
 }
 
 #[tokio::test]
-async fn empty_bodies_need_no_coding() {
+async fn empty_body_is_valid_in_each_coding() {
     for coding in ["gzip", "br", "zstd", "deflate"] {
         let fetched = fetch(Page::html("").header("content-encoding", coding)).await.unwrap();
         assert!(fetched.body.is_empty() && !fetched.truncated, "{coding}");
@@ -67,7 +67,7 @@ async fn empty_bodies_need_no_coding() {
 }
 
 #[tokio::test]
-async fn gzip_members_and_zstd_frames_may_follow_each_other() {
+async fn concatenated_gzip_members_and_zstd_frames_are_decoded() {
     for (coding, name) in [(Coding::Gzip, "gzip"), (Coding::Zstd, "zstd")] {
         let bytes = [coding.encode(b"one "), coding.encode(b"two")].concat();
         let fetched = fetch(Page::new("text/plain", bytes).header("content-encoding", name)).await.unwrap();
@@ -76,7 +76,7 @@ async fn gzip_members_and_zstd_frames_may_follow_each_other() {
 }
 
 #[tokio::test]
-async fn garbage_behind_the_end_is_ignored() {
+async fn garbage_after_the_end_is_ignored() {
     for (coding, name) in [(Coding::Gzip, "gzip"), (Coding::Deflate, "deflate"), (Coding::Brotli, "br")] {
         let bytes = [coding.encode(b"the page"), b"garbage".to_vec()].concat();
         let fetched = fetch(Page::new("text/plain", bytes).header("content-encoding", name)).await.unwrap();
@@ -85,7 +85,7 @@ async fn garbage_behind_the_end_is_ignored() {
 }
 
 #[tokio::test]
-async fn damaged_data_are_an_error() {
+async fn invalid_coded_data_is_an_error() {
     for (coding, name) in [(Coding::Gzip, "gzip"), (Coding::Brotli, "br"), (Coding::Zstd, "zstd")] {
         let mut bytes = coding.encode(text().as_bytes());
         bytes[..600].reverse();
@@ -95,7 +95,7 @@ async fn damaged_data_are_an_error() {
 }
 
 #[tokio::test]
-async fn a_missing_end_keeps_what_came() {
+async fn missing_end_of_coding_returns_the_received_part() {
     let text = text();
     for (coding, name) in [(Coding::Gzip, "gzip"), (Coding::Brotli, "br"), (Coding::Zstd, "zstd")] {
         let mut bytes = coding.encode(text.as_bytes());
@@ -108,7 +108,7 @@ async fn a_missing_end_keeps_what_came() {
 }
 
 #[tokio::test]
-async fn bombs_stop_at_the_decoded_limit() {
+async fn decompression_bomb_stops_at_the_decoded_limit() {
     let zeros = vec![0; 10 * 1024 * 1024];
     for coding in [Coding::Gzip, Coding::Brotli, Coding::Zstd] {
         let page = Page::new("text/html", zeros.clone()).encoded(coding);
@@ -122,7 +122,7 @@ async fn bombs_stop_at_the_decoded_limit() {
 }
 
 #[tokio::test]
-async fn bombs_below_the_limit_stop_at_the_ratio() {
+async fn decompression_bomb_below_the_limit_stops_at_the_ratio() {
     let zeros = vec![0; 12 * 1024 * 1024];
     for coding in [Coding::Gzip, Coding::Brotli, Coding::Zstd] {
         let error = fetch(Page::new("text/html", zeros.clone()).encoded(coding)).await.unwrap_err();
@@ -131,7 +131,7 @@ async fn bombs_below_the_limit_stop_at_the_ratio() {
 }
 
 #[tokio::test]
-async fn a_bomb_in_a_bomb_stops_too() {
+async fn nested_decompression_bomb_is_stopped() {
     let inner = Coding::Gzip.encode(&vec![0; 24 * 1024 * 1024]);
     let page = Page::new("text/html", Coding::Gzip.encode(&inner)).header("content-encoding", "gzip, gzip");
     let started = Instant::now();
@@ -140,7 +140,7 @@ async fn a_bomb_in_a_bomb_stops_too() {
 }
 
 #[tokio::test]
-async fn a_zstd_window_beyond_the_standard_is_refused() {
+async fn zstd_window_above_the_standard_is_rejected() {
     // A frame header with a window of 128 MiB (RFC 8878, section 3.1.1.1.2) and one raw, last block.
     let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 17 << 3, 0x09, 0x00, 0x00, b'x'];
     let page = Page::new("text/plain", frame.to_vec()).header("content-encoding", "zstd");

@@ -1,4 +1,4 @@
-//! The rules that connect hosts elsewhere.
+//! The rules that connect hosts to other addresses.
 
 use websvc_testkit::{Page, TestWeb};
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchError, GuardError};
@@ -16,12 +16,12 @@ async fn world(name: &str) -> TestWeb {
 }
 
 #[tokio::test]
-async fn the_most_specific_rule_wins_whatever_the_order() {
+async fn most_specific_rule_wins_in_any_order() {
     let hosts = ["any.test", "a.example.test", "b.a.example.test", "exact.example.test"];
     let mut worlds = Vec::new();
-    for answer in ["every", "suffix", "longer suffix", "exact"] {
+    for name in ["every", "suffix", "longer suffix", "exact"] {
         let builder = hosts.iter().fold(TestWeb::builder(), |builder, host| {
-            builder.page(&format!("http://{host}/"), Page::text(answer))
+            builder.page(&format!("http://{host}/"), Page::text(name))
         });
         worlds.push(builder.start().await);
     }
@@ -39,7 +39,7 @@ async fn the_most_specific_rule_wins_whatever_the_order() {
 }
 
 #[tokio::test]
-async fn the_host_of_the_url_stays_in_the_request() {
+async fn mapped_host_stays_in_the_request() {
     let world = world("here").await;
     let guard = AddressGuard::public().connect_to("any.test:8080", &world.http_addr().to_string()).unwrap();
     let client = Client::new(ClientConfig::new(guard)).unwrap();
@@ -50,7 +50,7 @@ async fn the_host_of_the_url_stays_in_the_request() {
 }
 
 #[tokio::test]
-async fn a_rule_may_lead_to_a_name() {
+async fn rule_can_map_to_a_name() {
     let world = world("here").await;
     let to = format!("localhost:{}", world.http_addr().port());
     let guard = AddressGuard::public().connect_to("any.test:80", &to).unwrap();
@@ -59,7 +59,7 @@ async fn a_rule_may_lead_to_a_name() {
 }
 
 #[tokio::test]
-async fn patterns_stand_for_names_but_not_for_address_literals() {
+async fn patterns_match_names_but_not_address_literals() {
     let world = world("here").await;
     let client = Client::new(ClientConfig::new(world.guard())).unwrap();
     for text in ["http://169.254.169.254/", "http://127.0.0.1/", "http://[::1]/", "http://2130706433/"] {
@@ -72,7 +72,7 @@ async fn patterns_stand_for_names_but_not_for_address_literals() {
 }
 
 #[tokio::test]
-async fn a_suffix_does_not_stand_for_itself_or_for_another_port() {
+async fn suffix_pattern_matches_neither_itself_nor_another_port() {
     let world = world("here").await;
     let guard = AddressGuard::public().connect_to("*.any.test:80", &world.http_addr().to_string()).unwrap();
     let client = Client::new(ClientConfig::new(guard)).unwrap();
@@ -83,7 +83,7 @@ async fn a_suffix_does_not_stand_for_itself_or_for_another_port() {
 }
 
 #[test]
-fn what_is_not_a_rule_is_refused() {
+fn invalid_rule_is_rejected() {
     let to = "127.0.0.1:1";
     for from in
         ["", "a.test", ":80", "a.test:", "a.test:0", "a.test:http", "*a.test:80", "a.*:80", "*.:80", "a b:80"]

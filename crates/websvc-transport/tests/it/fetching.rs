@@ -12,7 +12,7 @@ use websvc_transport::{Client, ClientConfig, FetchError, FetchPhase, FetchReques
 use crate::support::{client_of, get, open_client, url};
 
 #[tokio::test]
-async fn an_error_status_is_an_answer() {
+async fn error_status_is_a_response() {
     let world = TestWeb::builder()
         .page("http://a.test/gone", Page::html("gone").status(410).header("x-extra", "1"))
         .start()
@@ -24,7 +24,7 @@ async fn an_error_status_is_an_answer() {
 }
 
 #[tokio::test]
-async fn a_request_carries_what_it_was_given() {
+async fn request_has_the_given_method_headers_and_body() {
     let world = TestWeb::builder().page("http://a.test/p", Page::text("ok")).start().await;
     let config = ClientConfig {
         user_agent: Some(HeaderValue::from_static("websvc-test")),
@@ -43,7 +43,7 @@ async fn a_request_carries_what_it_was_given() {
 }
 
 #[tokio::test]
-async fn an_announced_length_above_the_limit_is_refused_at_once() {
+async fn declared_length_above_the_limit_fails() {
     let world = TestWeb::builder().page("http://a.test/", Page::text("x".repeat(5000))).start().await;
     let request = FetchRequest { max_body_bytes: 4999, ..get("http://a.test/") };
     let error = client_of(&world).fetch(request).await.unwrap_err();
@@ -53,7 +53,7 @@ async fn an_announced_length_above_the_limit_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn an_endless_body_ends_at_the_limit() {
+async fn endless_body_fails_at_the_limit() {
     let page = Page::endless("text/html", vec![b'x'; 16 * 1024]);
     let world = TestWeb::builder().page("http://a.test/", page).start().await;
     let request = FetchRequest { max_body_bytes: 1_000_000, ..get("http://a.test/") };
@@ -62,7 +62,7 @@ async fn an_endless_body_ends_at_the_limit() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_too_large_may_be_cut() {
+async fn oversize_body_is_truncated_if_requested() {
     let world = TestWeb::builder()
         .page("http://a.test/endless", Page::endless("text/html", vec![b'x'; 16 * 1024]))
         .page("http://a.test/announced", Page::text("x".repeat(50_000)))
@@ -72,7 +72,7 @@ async fn a_body_that_is_too_large_may_be_cut() {
     let client = client_of(&world);
     for (path, truncated) in [("endless", true), ("announced", true), ("exact", false), ("endless", true)] {
         let mut request = get(&format!("http://a.test/{path}"));
-        (request.max_body_bytes, request.excess) = (4999, OversizePolicy::Cut);
+        (request.max_body_bytes, request.oversize) = (4999, OversizePolicy::Truncate);
         let fetched = client.fetch(request).await.unwrap();
         assert_eq!(
             (fetched.body.len(), fetched.wire_bytes, fetched.truncated),
@@ -83,14 +83,14 @@ async fn a_body_that_is_too_large_may_be_cut() {
 }
 
 #[tokio::test]
-async fn a_slow_body_ends_at_the_time_limit() {
+async fn slow_body_times_out() {
     let page = Page::html("x".repeat(1000)).slow(1, Duration::from_millis(40));
     let world = TestWeb::builder().page("http://a.test/", page).start().await;
     assert_times_out(&world, "http://a.test/", FetchPhase::Body).await;
 }
 
 #[tokio::test]
-async fn a_silent_server_ends_at_the_time_limit() {
+async fn silent_server_times_out() {
     let world = TestWeb::builder().page("http://a.test/", Page::unresponsive()).start().await;
     assert_times_out(&world, "http://a.test/", FetchPhase::Response).await;
 }
@@ -99,21 +99,21 @@ async fn assert_times_out(world: &TestWeb, text: &str, expected: FetchPhase) {
     let request = FetchRequest { timeout: Duration::from_millis(300), ..get(text) };
     let started = Instant::now();
     let error = client_of(world).fetch(request).await.unwrap_err();
-    assert!(matches!(error, FetchError::Timeout { stage, .. } if stage == expected), "{error:?}");
+    assert!(matches!(error, FetchError::Timeout { phase, .. } if phase == expected), "{error:?}");
     assert!(started.elapsed() < Duration::from_millis(800));
 }
 
 #[tokio::test]
-async fn a_tls_handshake_that_never_ends_is_a_connect_timeout() {
+async fn endless_tls_handshake_is_a_connect_timeout() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("https://{}/", listener.local_addr().unwrap());
     let request = FetchRequest { connect_timeout: Duration::from_millis(200), ..get(&address) };
     let error = open_client().fetch(request).await.unwrap_err();
-    assert!(matches!(error, FetchError::Timeout { stage: FetchPhase::Connect, .. }), "{error:?}");
+    assert!(matches!(error, FetchError::Timeout { phase: FetchPhase::Connect, .. }), "{error:?}");
 }
 
 #[tokio::test]
-async fn a_truncated_body_is_kept_and_marked() {
+async fn truncated_body_is_returned_and_marked() {
     let page = Page::html("0123456789".repeat(1000)).truncated_at(5000);
     let world = TestWeb::builder().page("http://a.test/", page).start().await;
     for scheme in ["http", "https"] {
@@ -125,27 +125,27 @@ async fn a_truncated_body_is_kept_and_marked() {
 }
 
 #[tokio::test]
-async fn what_is_not_http_is_an_error() {
+async fn invalid_http_response_is_an_error() {
     let table: [&[u8]; 4] =
         [b"SSH-2.0-OpenSSH_9.6\r\n", b"", b"HTTP/1.1 abc\r\n\r\n", b"HTTP/1.1 200 OK\r\nhalf"];
-    for answer in table {
+    for response in table {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}/", listener.local_addr().unwrap());
         let server = tokio::spawn(async move {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut request = [0; 1024];
             let _ = stream.read(&mut request).await;
-            stream.write_all(answer).await.unwrap();
+            stream.write_all(response).await.unwrap();
             stream.shutdown().await.unwrap();
         });
         let error = open_client().fetch(get(&address)).await.unwrap_err();
-        assert!(matches!(error, FetchError::Protocol { .. }), "{answer:?}: {error:?}");
+        assert!(matches!(error, FetchError::Protocol { .. }), "{response:?}: {error:?}");
         server.await.unwrap();
     }
 }
 
 #[tokio::test]
-async fn endless_response_headers_are_refused() {
+async fn endless_response_headers_are_an_error() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/", listener.local_addr().unwrap());
     tokio::spawn(async move {
@@ -158,7 +158,7 @@ async fn endless_response_headers_are_refused() {
 }
 
 #[tokio::test]
-async fn a_closed_port_is_a_connect_error() {
+async fn closed_port_is_a_connect_error() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);
@@ -167,7 +167,7 @@ async fn a_closed_port_is_a_connect_error() {
 }
 
 #[tokio::test]
-async fn a_directory_is_served_with_types_and_never_left() {
+async fn directory_is_served_with_types_and_without_traversal() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("site");
     std::fs::create_dir_all(root.join("sub dir")).unwrap();

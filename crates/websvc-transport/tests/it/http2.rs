@@ -1,4 +1,4 @@
-//! HTTP/2: by ALPN, by prior knowledge, and against its known attacks.
+//! HTTP/2: by ALPN, by prior knowledge, and its known attacks.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -25,12 +25,12 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// GET / with the headers of the static table only, ending the stream.
+/// Returns the frame of a `GET /` that ends its stream, with headers of the static table only.
 fn get_root(stream: u32) -> Vec<u8> {
     frame(1, 0x5, stream, &[0x82, 0x86, 0x84, 0x41, 0x01, b'a'])
 }
 
-/// Reads frames until one of a kind comes; `None` when the connection ends first.
+/// Reads frames until one has the kind `wanted`. `None` when the connection ends first.
 async fn find_frame(stream: &mut TcpStream, wanted: u8) -> Option<Vec<u8>> {
     loop {
         let mut head = [0; 9];
@@ -45,7 +45,7 @@ async fn find_frame(stream: &mut TcpStream, wanted: u8) -> Option<Vec<u8>> {
 }
 
 #[tokio::test]
-async fn prior_knowledge_is_recognised_however_it_is_cut() {
+async fn prior_knowledge_is_recognized_in_chunks_of_any_size() {
     let server = serve(loopback(), hello).await;
     for size in [1, 3, 24, 100] {
         let mut stream = TcpStream::connect(server.addr).await.unwrap();
@@ -56,22 +56,22 @@ async fn prior_knowledge_is_recognised_however_it_is_cut() {
             tokio::task::yield_now().await;
         }
         let data = timeout(SOON, find_frame(&mut stream, 0)).await.unwrap();
-        assert_eq!(data.as_deref(), Some(&b"hello"[..]), "in pieces of {size}");
+        assert_eq!(data.as_deref(), Some(&b"hello"[..]), "in chunks of {size}");
     }
 }
 
 #[tokio::test]
-async fn what_only_begins_like_http2_is_http1() {
+async fn prefix_of_the_http2_preface_is_http1() {
     let server = serve(loopback(), hello).await;
     for method in ["P", "PR", "PRI", "POST"] {
         let request = format!("{method} / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
-        let answer = crate::support::converse(server.addr, request.as_bytes()).await;
-        assert!(answer.starts_with("HTTP/1.1 200 "), "{method}: {answer}");
+        let response = crate::support::converse(server.addr, request.as_bytes()).await;
+        assert!(response.starts_with("HTTP/1.1 200 "), "{method}: {response}");
     }
 }
 
 #[tokio::test]
-async fn rapid_resets_end_the_connection() {
+async fn rapid_resets_close_the_connection() {
     let server = serve(loopback(), hello).await;
     let mut stream = TcpStream::connect(server.addr).await.unwrap();
     let mut flood = [PREFACE, &frame(SETTINGS, 0, 0, &[])].concat();
@@ -79,7 +79,7 @@ async fn rapid_resets_end_the_connection() {
         flood.extend(get_root(2 * i + 1));
         flood.extend(frame(3, 0, 2 * i + 1, &8_u32.to_be_bytes()));
     }
-    // The server may hang up before it has taken everything.
+    // The server may close the connection before it has read everything.
     let _ = stream.write_all(&flood).await;
     let goaway = timeout(SOON, find_frame(&mut stream, GOAWAY)).await.unwrap();
     if let Some(goaway) = goaway {
@@ -90,14 +90,14 @@ async fn rapid_resets_end_the_connection() {
 }
 
 #[tokio::test]
-async fn an_idle_connection_is_told_goodbye() {
+async fn idle_connection_gets_goaway() {
     let server = serve(ServerConfig { idle_timeout: Duration::from_millis(150), ..loopback() }, hello).await;
     let mut stream = TcpStream::connect(server.addr).await.unwrap();
     stream.write_all(&[PREFACE, &frame(SETTINGS, 0, 0, &[]), &get_root(1)].concat()).await.unwrap();
     assert!(timeout(SOON, find_frame(&mut stream, GOAWAY)).await.unwrap().is_some());
 }
 
-/// A secure server for `a.test` and a client that trusts it and finds it.
+/// Starts a TLS server for `a.test` and returns it with a client that trusts it and connects to it.
 async fn secure<H, F>(handler: H) -> (crate::support::Running, Client, tempfile::TempDir)
 where
     H: Fn(Request<ServerBody>) -> F + Clone + Send + Sync + 'static,
@@ -116,7 +116,7 @@ where
 }
 
 #[tokio::test]
-async fn alpn_chooses_http2_and_requests_share_the_connection() {
+async fn alpn_selects_http2_and_requests_share_the_connection() {
     let peers = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&peers);
     let (_server, client, _dir) = secure(move |request: Request<ServerBody>| {
@@ -141,7 +141,7 @@ async fn alpn_chooses_http2_and_requests_share_the_connection() {
 }
 
 #[tokio::test]
-async fn bodies_and_limits_work_over_http2() {
+async fn http2_bodies_have_limits() {
     let (_server, client, _dir) = secure(echo).await;
     let body = vec![b'x'; 900_000];
     let fetched = client.fetch(FetchRequest::post(url("https://a.test/"), body.clone())).await.unwrap();
@@ -156,7 +156,7 @@ async fn bodies_and_limits_work_over_http2() {
 }
 
 #[tokio::test]
-async fn large_headers_are_refused_over_http2() {
+async fn http2_large_headers_get_431() {
     let (_server, client, _dir) = secure(hello).await;
     let mut request = get("https://a.test/");
     request.headers.insert("x-large", "x".repeat(100_000).parse().unwrap());
@@ -164,7 +164,7 @@ async fn large_headers_are_refused_over_http2() {
 }
 
 #[tokio::test]
-async fn draining_finishes_streams() {
+async fn http2_shutdown_finishes_streams() {
     let (server, client, _dir) = secure(|_| async {
         tokio::time::sleep(Duration::from_millis(200)).await;
         Response::new(Body::from("late"))

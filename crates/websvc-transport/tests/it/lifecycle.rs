@@ -1,4 +1,4 @@
-//! Drain, panics, clients that go away.
+//! Graceful shutdown, panics, and clients that disconnect.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,8 +20,8 @@ struct Gate {
     open: Notify,
 }
 
-/// A handler that reports when it is called and answers when it is let.
-fn waits_at(
+/// Returns a handler that reports each call and responds when the gate opens.
+fn gated_handler(
     gate: &Arc<Gate>,
 ) -> impl Fn(Request<ServerBody>) -> BoxedResponse + Clone + Send + Sync + 'static + use<> {
     let gate = Arc::clone(gate);
@@ -38,16 +38,16 @@ fn waits_at(
 type BoxedResponse = std::pin::Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 
 #[tokio::test]
-async fn draining_finishes_what_is_in_flight_and_accepts_nothing_new() {
+async fn shutdown_finishes_requests_in_flight_and_accepts_no_more() {
     let gate = Arc::new(Gate::default());
-    let server = serve(loopback(), waits_at(&gate)).await;
+    let server = serve(loopback(), gated_handler(&gate)).await;
     let (addr, address) = (server.addr, server.url("/"));
     let mut idle = TcpStream::connect(addr).await.unwrap();
     let in_flight = tokio::spawn(async move { open_client().fetch(get(address.as_str())).await });
     gate.entered.notified().await;
 
     let stopped = server.stop();
-    // The idle connection ends at once, and so does the listener.
+    // The idle connection and the listener are closed at once.
     let mut end = Vec::new();
     timeout(SOON, tokio::io::AsyncReadExt::read_to_end(&mut idle, &mut end)).await.unwrap().unwrap();
     assert!(TcpStream::connect(addr).await.is_err());
@@ -61,10 +61,10 @@ async fn draining_finishes_what_is_in_flight_and_accepts_nothing_new() {
 }
 
 #[tokio::test]
-async fn draining_ends_at_its_limit() {
+async fn shutdown_ends_at_the_drain_timeout() {
     let gate = Arc::new(Gate::default());
     let config = ServerConfig { drain_timeout: Duration::from_millis(100), ..loopback() };
-    let server = serve(config, waits_at(&gate)).await;
+    let server = serve(config, gated_handler(&gate)).await;
     let mut stream = TcpStream::connect(server.addr).await.unwrap();
     stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
     gate.entered.notified().await;
@@ -73,7 +73,7 @@ async fn draining_ends_at_its_limit() {
 }
 
 #[tokio::test]
-async fn draining_an_unused_server_is_immediate() {
+async fn shutdown_of_unused_server_is_immediate() {
     let server = serve(loopback(), hello).await;
     let started = Instant::now();
     assert_eq!(server.stop().await.unwrap(), ShutdownReport { finished: 0, aborted: 0 });
@@ -81,7 +81,7 @@ async fn draining_an_unused_server_is_immediate() {
 }
 
 #[tokio::test]
-async fn a_panic_is_answered_500_and_kills_nothing() {
+async fn handler_panic_gets_500_and_the_server_continues() {
     let config = loopback().with_error_reply(|status| {
         Response::builder()
             .header("x-made-by", "fallback")
@@ -107,7 +107,7 @@ async fn a_panic_is_answered_500_and_kills_nothing() {
 }
 
 #[tokio::test]
-async fn the_handler_of_a_client_that_left_is_dropped() {
+async fn client_disconnect_drops_the_handler() {
     struct Dropped(Arc<Notify>);
     impl Drop for Dropped {
         fn drop(&mut self) {
@@ -133,7 +133,7 @@ async fn the_handler_of_a_client_that_left_is_dropped() {
 }
 
 #[tokio::test]
-async fn an_aborted_body_reaches_the_client_as_broken() {
+async fn aborted_body_is_truncated_at_the_client() {
     let server = serve(loopback(), |_| async {
         let (sender, body) = Body::channel(1);
         tokio::spawn(async move {
@@ -149,27 +149,30 @@ async fn an_aborted_body_reaches_the_client_as_broken() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_read_while_it_is_sent_has_the_length_it_was_said_to_have() {
+async fn reader_body_has_its_declared_length() {
     static FILE: [u8; 200_000] = [7; 200_000];
     let server = serve(loopback(), |request| async move {
-        let said: u64 = request.uri().path()[1..].parse().unwrap();
-        Response::new(Body::reader(&FILE[..], said))
+        let length: u64 = request.uri().path()[1..].parse().unwrap();
+        Response::new(Body::reader(&FILE[..], length))
     })
     .await;
     let client = open_client();
-    let fetch = |said: &str| client.fetch(get(server.url(said).as_str()));
+    let fetch = |path: &str| client.fetch(get(server.url(path).as_str()));
     for length in [0, 1, 65_536, 65_537, 200_000] {
         let fetched = fetch(&format!("/{length}")).await.unwrap();
         assert_eq!((fetched.body.len(), fetched.truncated), (length, false));
         assert_eq!(fetched.headers["content-length"], length.to_string());
     }
     let short = fetch("/200001").await.unwrap();
-    // The last piece may be lost with the connection.
-    assert!(short.truncated && short.body.len() <= 200_000, "what is short must not look whole");
+    // The last chunk may be lost with the connection.
+    assert!(
+        short.truncated && short.body.len() <= 200_000,
+        "a body that is too short must not look complete"
+    );
 }
 
 #[tokio::test]
-async fn an_address_in_use_is_an_error_that_names_it() {
+async fn bind_to_an_address_in_use_fails_with_the_address() {
     let server = serve(loopback(), hello).await;
     let listen = server.addr.to_string();
     let error = Server::bind(ServerConfig::new(listen.clone())).await.unwrap_err();
@@ -178,16 +181,16 @@ async fn an_address_in_use_is_an_error_that_names_it() {
 }
 
 #[tokio::test]
-async fn streamed_bodies_arrive_piece_by_piece() {
+async fn streamed_body_arrives_chunk_by_chunk() {
     let gate = Arc::new(Notify::new());
-    let held = Arc::clone(&gate);
+    let opened = Arc::clone(&gate);
     let server = serve(loopback(), move |_| {
-        let held = Arc::clone(&held);
+        let opened = Arc::clone(&opened);
         async move {
             let (sender, body) = Body::channel(1);
             tokio::spawn(async move {
                 sender.send("first").await.unwrap();
-                held.notified().await;
+                opened.notified().await;
                 sender.send("second").await.unwrap();
             });
             Response::new(body)

@@ -1,6 +1,6 @@
 //! Tests of the server, the guard and the client over loopback.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
+#![expect(clippy::unwrap_used, reason = "a failing helper fails its test")]
 
 mod address_table;
 mod coding;

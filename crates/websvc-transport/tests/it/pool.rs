@@ -1,4 +1,4 @@
-//! Connections are reused, bounded, and replaced when dead.
+//! The connection pool: reuse, limits, and replacement of closed connections.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -16,40 +16,40 @@ use websvc_transport::{
 
 use crate::support::{Running, get, loopback, open_client, serve, url};
 
-/// A server that remembers who connected and how many were served at a time.
-struct Counting {
+/// A server that records its clients and the maximum of concurrent requests.
+struct CountingServer {
     server: Running,
     peers: Arc<Mutex<HashSet<SocketAddr>>>,
-    most: Arc<AtomicUsize>,
+    max_in_flight: Arc<AtomicUsize>,
 }
 
-async fn counting(config: ServerConfig, work: Duration) -> Counting {
+async fn counting_server(config: ServerConfig, work: Duration) -> CountingServer {
     let peers = Arc::new(Mutex::new(HashSet::new()));
-    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let (seen, peak) = (Arc::clone(&peers), Arc::clone(&most));
+    let (in_flight, max_in_flight) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (seen, peak) = (Arc::clone(&peers), Arc::clone(&max_in_flight));
     let server = serve(config, move |request: Request<ServerBody>| {
         seen.lock().unwrap().insert(request.body().peer_addr());
-        let (now, peak) = (Arc::clone(&now), Arc::clone(&peak));
+        let (in_flight, peak) = (Arc::clone(&in_flight), Arc::clone(&peak));
         async move {
-            peak.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            peak.fetch_max(in_flight.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
             tokio::time::sleep(work).await;
-            now.fetch_sub(1, Ordering::SeqCst);
+            in_flight.fetch_sub(1, Ordering::SeqCst);
             Response::new(Body::from("ok"))
         }
     })
     .await;
-    Counting { server, peers, most }
+    CountingServer { server, peers, max_in_flight }
 }
 
-impl Counting {
+impl CountingServer {
     fn connections(&self) -> usize {
         self.peers.lock().unwrap().len()
     }
 }
 
 #[tokio::test]
-async fn requests_in_turn_use_one_connection() {
-    let counting = counting(loopback(), Duration::ZERO).await;
+async fn sequential_requests_share_one_connection() {
+    let counting = counting_server(loopback(), Duration::ZERO).await;
     let client = open_client();
     for _ in 0..20 {
         client.fetch(get(counting.server.url("/").as_str())).await.unwrap();
@@ -58,8 +58,8 @@ async fn requests_in_turn_use_one_connection() {
 }
 
 #[tokio::test]
-async fn requests_at_a_time_to_one_host_are_bounded() {
-    let counting = counting(loopback(), Duration::from_millis(20)).await;
+async fn concurrent_requests_per_host_are_limited() {
+    let counting = counting_server(loopback(), Duration::from_millis(20)).await;
     let client =
         Client::new(ClientConfig { connections_per_host: 3, ..ClientConfig::new(AddressGuard::open()) })
             .unwrap();
@@ -69,24 +69,24 @@ async fn requests_at_a_time_to_one_host_are_bounded() {
         fetches.spawn(async move { client.fetch(get(url.as_str())).await.unwrap().status });
     }
     assert_eq!(fetches.join_all().await.len(), 12);
-    assert_eq!(counting.most.load(Ordering::SeqCst), 3);
+    assert_eq!(counting.max_in_flight.load(Ordering::SeqCst), 3);
     assert_eq!(counting.connections(), 3);
 }
 
 #[tokio::test]
-async fn a_connection_the_server_closed_is_replaced() {
+async fn connection_closed_by_the_server_is_replaced() {
     let config = ServerConfig { idle_timeout: Duration::from_millis(50), ..loopback() };
-    let counting = counting(config, Duration::ZERO).await;
+    let counting = counting_server(config, Duration::ZERO).await;
     let client = open_client();
-    for pause in [0, 30, 48, 50, 52, 60, 100] {
-        tokio::time::sleep(Duration::from_millis(pause)).await;
+    for delay_ms in [0, 30, 48, 50, 52, 60, 100] {
+        tokio::time::sleep(Duration::from_millis(delay_ms)).await;
         assert_eq!(client.fetch(get(counting.server.url("/").as_str())).await.unwrap().body, "ok");
     }
     assert!(counting.connections() > 1);
 }
 
 #[tokio::test]
-async fn an_unused_connection_is_closed_by_the_client() {
+async fn idle_connection_is_closed_by_the_client() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/", listener.local_addr().unwrap());
     let idle_timeout = Duration::from_millis(100);
@@ -105,8 +105,9 @@ async fn an_unused_connection_is_closed_by_the_client() {
     assert_eq!(read, 0);
 }
 
-/// Serves one request per connection properly, and closes the connection upon the second without an answer.
-async fn rude_server() -> (url::Url, Arc<AtomicUsize>) {
+/// Starts a server that responds to the first request of each connection, and closes the connection upon the second one
+/// without a response.
+async fn server_that_drops_second_requests() -> (url::Url, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = url(&format!("http://{}/", listener.local_addr().unwrap()));
     let requests = Arc::new(AtomicUsize::new(0));
@@ -114,12 +115,12 @@ async fn rude_server() -> (url::Url, Arc<AtomicUsize>) {
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let mut request = [0; 1024];
-            for answer in [&b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"[..], b""] {
+            for response in [&b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"[..], b""] {
                 if stream.read(&mut request).await.unwrap_or(0) == 0 {
                     break;
                 }
                 count.fetch_add(1, Ordering::SeqCst);
-                let _ = stream.write_all(answer).await;
+                let _ = stream.write_all(response).await;
             }
         }
     });
@@ -127,18 +128,18 @@ async fn rude_server() -> (url::Url, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn a_safe_request_lost_with_its_connection_is_repeated() {
-    let (address, requests) = rude_server().await;
+async fn safe_request_is_retried_when_its_connection_closes() {
+    let (address, requests) = server_that_drops_second_requests().await;
     let client = open_client();
     for _ in 0..3 {
         assert_eq!(client.fetch(get(address.as_str())).await.unwrap().body, "ok");
     }
-    assert_eq!(requests.load(Ordering::SeqCst), 5, "two of them were lost once");
+    assert_eq!(requests.load(Ordering::SeqCst), 5, "two of three requests were sent twice");
 }
 
 #[tokio::test]
-async fn a_request_that_may_have_had_an_effect_is_not_repeated() {
-    let (address, requests) = rude_server().await;
+async fn unsafe_request_is_not_retried() {
+    let (address, requests) = server_that_drops_second_requests().await;
     let client = open_client();
     client.fetch(get(address.as_str())).await.unwrap();
     let error = client.fetch(FetchRequest::post(address, "pay")).await.unwrap_err();
@@ -147,7 +148,7 @@ async fn a_request_that_may_have_had_an_effect_is_not_repeated() {
 }
 
 #[tokio::test]
-async fn a_body_that_was_given_up_does_not_spoil_the_next_answer() {
+async fn abandoned_body_does_not_corrupt_the_next_response() {
     let server = serve(loopback(), |request: Request<ServerBody>| async move {
         let size = if request.uri().path() == "/large" { 5_000_000 } else { 2 };
         Response::new(Body::from(vec![b'x'; size]))

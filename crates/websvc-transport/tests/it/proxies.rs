@@ -1,4 +1,4 @@
-//! Fetching through forward proxies: whole URLs, tunnels, credentials, and the guard's word in it.
+//! Fetches through forward proxies: forwarded requests, tunnels, credentials, and the address guard.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ async fn world() -> TestWeb {
         .await
 }
 
-/// Leads the names of the world to it.
+/// Returns the rules of a proxy that resolves the names of the test web.
 fn rules(world: &TestWeb) -> Rules {
     let (http, https) = (world.http_addr(), world.https_addr());
     Rules::new(move |host| match host {
@@ -44,7 +44,7 @@ fn through(proxy: &str, text: &str) -> FetchRequest {
 }
 
 #[tokio::test]
-async fn an_http_page_is_asked_of_the_proxy_itself() {
+async fn http_request_is_forwarded_by_the_proxy() {
     let world = world().await;
     let proxy = ForwardProxy::start(rules(&world)).await;
     let address = format!("http://{}", proxy.addr);
@@ -54,12 +54,12 @@ async fn an_http_page_is_asked_of_the_proxy_itself() {
         assert_eq!(fetched.body, "plain");
         assert_eq!(fetched.remote_addr, proxy.addr);
     }
-    assert_eq!(proxy.requests(), ["GET http://a.test/x?q=1 HTTP/1.1"], "the connection is kept");
+    assert_eq!(proxy.requests(), ["GET http://a.test/x?q=1 HTTP/1.1"], "the connection is reused");
     assert_eq!(world.requests().len(), 2);
 }
 
 #[tokio::test]
-async fn an_https_page_is_reached_by_a_tunnel() {
+async fn https_request_uses_a_tunnel() {
     let world = world().await;
     let proxy = ForwardProxy::start(rules(&world)).await;
     let address = format!("http://{}", proxy.addr);
@@ -68,11 +68,11 @@ async fn an_https_page_is_reached_by_a_tunnel() {
         let fetched = client.fetch(through(&address, "https://a.test/y")).await.unwrap();
         assert_eq!(fetched.body, "secret");
     }
-    assert_eq!(proxy.requests(), ["CONNECT a.test:443 HTTP/1.1"], "the tunnel is kept");
+    assert_eq!(proxy.requests(), ["CONNECT a.test:443 HTTP/1.1"], "the tunnel is reused");
 }
 
 #[tokio::test]
-async fn a_connection_through_a_proxy_is_not_used_without_it() {
+async fn proxy_connection_is_not_reused_for_a_direct_fetch() {
     let world = world().await;
     let proxy = ForwardProxy::start(rules(&world)).await;
     let client = open(&world);
@@ -84,7 +84,7 @@ async fn a_connection_through_a_proxy_is_not_used_without_it() {
 }
 
 #[tokio::test]
-async fn credentials_go_to_the_proxy_and_not_to_the_page() {
+async fn proxy_credentials_are_not_sent_to_the_host() {
     let world = world().await;
     // RFC 7617, section 2: the example of the user Aladdin.
     let rules = rules(&world).require_authorization("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
@@ -95,12 +95,12 @@ async fn credentials_go_to_the_proxy_and_not_to_the_page() {
     client.fetch(through(&address, "https://a.test/y")).await.unwrap();
     let secure = &world.requests()[1];
     assert_eq!((secure.header("proxy-authorization"), secure.header("authorization")), (None, None));
-    let said = format!("{:?}", Proxy::new(&url(&address)).unwrap());
-    assert!(!said.contains("sesame") && !said.contains("QWxh"), "{said}");
+    let debug = format!("{:?}", Proxy::new(&url(&address)).unwrap());
+    assert!(!debug.contains("sesame") && !debug.contains("QWxh"), "{debug}");
 }
 
 #[tokio::test]
-async fn a_proxy_that_wants_a_password_is_an_error_of_the_tunnel_and_an_answer_else() {
+async fn proxy_status_407_is_an_error_for_tunnels_and_a_response_otherwise() {
     let world = world().await;
     let proxy = ForwardProxy::start(rules(&world).require_authorization("Basic none")).await;
     let address = format!("http://{}", proxy.addr);
@@ -108,23 +108,23 @@ async fn a_proxy_that_wants_a_password_is_an_error_of_the_tunnel_and_an_answer_e
     assert_eq!(client.fetch(through(&address, "http://a.test/x")).await.unwrap().status, 407);
     let error = client.fetch(through(&address, "https://a.test/y")).await.unwrap_err();
     assert!(matches!(&error, FetchError::Proxy { status: Some(status), .. } if *status == 407), "{error:?}");
-    let text = "no connection through the proxy: it answered 407 Proxy Authentication Required";
+    let text = "could not connect through the proxy: it responded with 407 Proxy Authentication Required";
     assert_eq!(error.to_string(), text);
     assert!(world.requests().is_empty());
 }
 
 #[tokio::test]
-async fn a_proxy_that_is_not_there_is_an_error() {
+async fn unreachable_proxy_is_an_error() {
     let world = world().await;
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let request = through(&format!("http://{free}"), "http://a.test/x");
     let error = open(&world).fetch(request).await.unwrap_err();
     assert!(matches!(error, FetchError::Proxy { status: None, .. }), "{error:?}");
-    assert_eq!(error.to_string(), "no connection through the proxy: it cannot be reached");
+    assert_eq!(error.to_string(), "could not connect through the proxy: it cannot be reached");
 }
 
 #[tokio::test]
-async fn a_guard_with_something_to_decide_asks_for_the_address_it_has_checked() {
+async fn guard_that_checks_addresses_tunnels_to_the_checked_address() {
     let world = world().await;
     let proxy = ForwardProxy::start(rules(&world)).await;
     let address = format!("http://{}", proxy.addr);
@@ -136,7 +136,7 @@ async fn a_guard_with_something_to_decide_asks_for_the_address_it_has_checked() 
 }
 
 #[tokio::test]
-async fn a_proxy_is_no_way_around_the_guard() {
+async fn http_proxy_does_not_bypass_the_guard() {
     let world = world().await;
     let proxy = ForwardProxy::start(rules(&world)).await;
     let address = format!("http://{}", proxy.addr);
@@ -149,7 +149,7 @@ async fn a_proxy_is_no_way_around_the_guard() {
 }
 
 #[tokio::test]
-async fn a_proxy_may_speak_tls() {
+async fn https_proxy_is_supported() {
     let world = world().await;
     let (cert, key) = world.authority().issue(&["localhost".to_owned()]);
     let chain =
@@ -182,7 +182,7 @@ async fn a_proxy_may_speak_tls() {
 }
 
 #[test]
-fn an_address_that_is_no_proxy_is_refused() {
+fn invalid_proxy_url_is_rejected() {
     let long = format!("socks5://{}:x@p.test", "u".repeat(256));
     for text in [
         "socks4://127.0.0.1:1080",
@@ -213,7 +213,7 @@ fn socks_routes(world: &TestWeb) -> impl Fn(&str) -> Option<SocketAddr> + Send +
 }
 
 #[tokio::test]
-async fn pages_are_reached_through_a_socks_proxy_which_resolves_their_names() {
+async fn socks_proxy_resolves_names_and_its_tunnels_are_reused() {
     let world = world().await;
     let proxy = SocksProxy::start(None, socks_routes(&world)).await;
     let address = format!("socks5://{}", proxy.addr);
@@ -224,11 +224,11 @@ async fn pages_are_reached_through_a_socks_proxy_which_resolves_their_names() {
         let fetched = client.fetch(through(&address, "https://a.test/y")).await.unwrap();
         assert_eq!(fetched.body, "secret");
     }
-    assert_eq!(proxy.requests(), ["a.test:80", "a.test:443"], "the tunnels are kept");
+    assert_eq!(proxy.requests(), ["a.test:80", "a.test:443"], "the tunnels are reused");
 }
 
 #[tokio::test]
-async fn a_socks_proxy_gets_its_user_and_password_and_the_page_does_not() {
+async fn socks_credentials_are_sent_to_the_proxy_only() {
     let world = world().await;
     let proxy = SocksProxy::start(Some(("Aladdin", "open sesame")), socks_routes(&world)).await;
     let client = open(&world);
@@ -236,18 +236,21 @@ async fn a_socks_proxy_gets_its_user_and_password_and_the_page_does_not() {
     client.fetch(through(&address, "http://a.test/x")).await.unwrap();
     let page = &world.requests()[0];
     assert_eq!((page.header("proxy-authorization"), page.header("authorization")), (None, None));
-    let said = format!("{:?}", Proxy::new(&url(&address)).unwrap());
-    assert!(!said.contains("sesame"), "{said}");
+    let debug = format!("{:?}", Proxy::new(&url(&address)).unwrap());
+    assert!(!debug.contains("sesame"), "{debug}");
 
     for wrong in [format!("socks5://{}", proxy.addr), format!("socks5://Aladdin:wrong@{}", proxy.addr)] {
         let error = client.fetch(through(&wrong, "http://a.test/x")).await.unwrap_err();
-        assert_eq!(error.to_string(), "no connection through the proxy: it refused the user and password");
+        assert_eq!(
+            error.to_string(),
+            "could not connect through the proxy: it refused the user and password"
+        );
     }
     assert_eq!(proxy.requests().len(), 1);
 }
 
 #[tokio::test]
-async fn a_socks_proxy_is_no_way_around_the_guard() {
+async fn socks_proxy_does_not_bypass_the_guard() {
     let world = world().await;
     let proxy = SocksProxy::start(None, socks_routes(&world)).await;
     let address = format!("socks5://{}", proxy.addr);
@@ -264,32 +267,32 @@ async fn a_socks_proxy_is_no_way_around_the_guard() {
 }
 
 #[tokio::test]
-async fn a_socks_proxy_that_cannot_reach_a_host_says_so() {
+async fn socks_proxy_error_has_its_reason() {
     let world = world().await;
     let proxy = SocksProxy::start(None, |_| None).await;
     let address = format!("socks5://{}", proxy.addr);
     let error = open(&world).fetch(through(&address, "http://a.test/x")).await.unwrap_err();
-    assert_eq!(error.to_string(), "no connection through the proxy: it could not reach the host");
+    assert_eq!(error.to_string(), "could not connect through the proxy: it could not reach the host");
 }
 
 #[tokio::test]
-async fn a_proxy_is_reached_without_being_asked_for_anything() {
+async fn proxy_probe_sends_no_request() {
     let world = world().await;
     let client = client(&world, AddressGuard::public());
-    let patience = std::time::Duration::from_secs(5);
+    let limit = std::time::Duration::from_secs(5);
     let proxy = ForwardProxy::start(rules(&world)).await;
-    let reach = async |text: String| client.probe_proxy(&Proxy::new(&url(&text)).unwrap(), patience).await;
-    reach(format!("http://{}", proxy.addr)).await.unwrap();
-    reach(format!("socks5://{}", proxy.addr)).await.unwrap();
+    let probe = async |text: String| client.probe_proxy(&Proxy::new(&url(&text)).unwrap(), limit).await;
+    probe(format!("http://{}", proxy.addr)).await.unwrap();
+    probe(format!("socks5://{}", proxy.addr)).await.unwrap();
     assert!(proxy.requests().is_empty());
 
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let gone = silent.local_addr().unwrap();
     drop(silent);
-    let error = reach(format!("http://{gone}")).await.unwrap_err();
-    assert_eq!(error.to_string(), "no connection through the proxy: it cannot be reached");
+    let error = probe(format!("http://{gone}")).await.unwrap_err();
+    assert_eq!(error.to_string(), "could not connect through the proxy: it cannot be reached");
 
     let plain = format!("https://{}", world.http_addr());
-    let error = reach(plain).await.unwrap_err();
+    let error = probe(plain).await.unwrap_err();
     assert!(matches!(error, FetchError::Proxy { .. }), "{error:?}");
 }

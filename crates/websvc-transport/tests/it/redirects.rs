@@ -13,7 +13,7 @@ fn headers(pairs: &[(HeaderName, &'static str)]) -> HeaderMap {
 }
 
 #[tokio::test]
-async fn the_chain_is_followed_and_reported() {
+async fn redirect_chain_is_followed_and_reported() {
     let world = TestWeb::builder()
         .page("http://a.test/", Page::redirect(301, "https://b.test/x?y=1"))
         .page("https://b.test/x?y=1", Page::redirect(302, "z"))
@@ -29,7 +29,7 @@ async fn the_chain_is_followed_and_reported() {
 }
 
 #[tokio::test]
-async fn methods_change_as_browsers_change_them() {
+async fn redirect_changes_methods_as_browsers_do() {
     let table = [
         (Method::POST, 301, Method::GET),
         (Method::POST, 302, Method::GET),
@@ -54,14 +54,14 @@ async fn methods_change_as_browsers_change_them() {
         client_of(&world).fetch(request).await.unwrap();
         let last = &world.requests()[1];
         assert_eq!(last.method, expected, "{method} {status}");
-        let keeps_body = expected == method;
-        assert_eq!(last.body, if keeps_body { body.unwrap_or_default() } else { Bytes::new() });
-        assert_eq!(last.header("content-type").is_some(), keeps_body, "{method} {status}");
+        let has_body = expected == method;
+        assert_eq!(last.body, if has_body { body.unwrap_or_default() } else { Bytes::new() });
+        assert_eq!(last.header("content-type").is_some(), has_body, "{method} {status}");
     }
 }
 
 #[tokio::test]
-async fn credentials_stay_with_their_origin() {
+async fn credentials_are_not_sent_to_another_origin() {
     let world = TestWeb::builder()
         .page("http://a.test/", Page::redirect(302, "/same"))
         .page("http://a.test/same", Page::redirect(302, "http://b.test/"))
@@ -73,14 +73,15 @@ async fn credentials_stay_with_their_origin() {
         headers(&[(AUTHORIZATION, "Bearer x"), (COOKIE, "own=1"), (HeaderName::from_static("x-kept"), "1")]);
     client_of(&world).fetch(FetchRequest { headers, ..get("http://a.test/") }).await.unwrap();
     let seen = world.requests();
-    let had: Vec<_> = seen.iter().map(|seen| (seen.header("authorization"), seen.header("cookie"))).collect();
+    let credentials: Vec<_> =
+        seen.iter().map(|seen| (seen.header("authorization"), seen.header("cookie"))).collect();
     let (with, without) = ((Some("Bearer x"), Some("own=1")), (None, None));
-    assert_eq!(had, [with, with, without, without]);
+    assert_eq!(credentials, [with, with, without, without]);
     assert!(seen.iter().all(|seen| seen.header("x-kept") == Some("1")));
 }
 
 #[tokio::test]
-async fn another_scheme_or_port_is_another_origin() {
+async fn another_scheme_is_another_origin() {
     let world = TestWeb::builder()
         .page("http://a.test/", Page::redirect(302, "https://a.test/secure"))
         .page("http://a.test/secure", Page::text("end"))
@@ -93,7 +94,7 @@ async fn another_scheme_or_port_is_another_origin() {
 }
 
 #[tokio::test]
-async fn cookies_come_back_along_the_chain() {
+async fn cookies_are_sent_along_the_chain() {
     let set = Page::redirect(302, "/check")
         .header("set-cookie", "session=abc; Path=/; HttpOnly")
         .header("set-cookie", "wide=1; Domain=example.test")
@@ -118,7 +119,7 @@ async fn cookies_come_back_along_the_chain() {
 }
 
 #[tokio::test]
-async fn cookies_do_not_outlive_their_fetch() {
+async fn cookies_are_not_kept_between_fetches() {
     let world =
         TestWeb::builder().page("http://a.test/", Page::text("x").header("set-cookie", "a=1")).start().await;
     let client = client_of(&world);
@@ -128,7 +129,7 @@ async fn cookies_do_not_outlive_their_fetch() {
 }
 
 #[tokio::test]
-async fn a_loop_ends_at_the_limit() {
+async fn redirect_loop_fails_at_the_limit() {
     let world = TestWeb::builder().page("http://a.test/", Page::redirect(302, "/")).start().await;
     let request = FetchRequest { redirects: RedirectPolicy::Follow(3), ..get("http://a.test/") };
     let error = client_of(&world).fetch(request).await.unwrap_err();
@@ -137,25 +138,25 @@ async fn a_loop_ends_at_the_limit() {
 }
 
 #[tokio::test]
-async fn a_redirect_that_the_rule_refuses_is_not_followed() {
+async fn redirect_refused_by_the_url_policy_is_not_followed() {
     let world = TestWeb::builder()
         .page("http://a.test/", Page::redirect(302, "http://b.test/"))
         .page("http://b.test/", Page::redirect(302, "http://c.test/x"))
         .page("http://c.test/x", Page::text("never sent"))
         .start()
         .await;
-    let rule = UrlPolicy::new(|url| async move {
+    let policy = UrlPolicy::new(|url| async move {
         if url.host_str() == Some("c.test") { Err(format!("not {url}")) } else { Ok(()) }
     });
-    let request = FetchRequest { redirect_rule: Some(rule), ..get("http://a.test/") };
+    let request = FetchRequest { url_policy: Some(policy), ..get("http://a.test/") };
     let error = client_of(&world).fetch(request).await.unwrap_err();
     assert!(matches!(&error, FetchError::RefusedByRule { .. }), "{error:?}");
     assert_eq!(error.to_string(), "not http://c.test/x");
-    assert_eq!(world.requests().len(), 2, "nothing went to c.test");
+    assert_eq!(world.requests().len(), 2, "no request was sent to c.test");
 }
 
 #[tokio::test]
-async fn a_redirect_is_an_answer_when_none_are_followed_or_none_is_named() {
+async fn redirect_is_returned_without_a_policy_or_a_location() {
     let world = TestWeb::builder()
         .page("http://a.test/", Page::redirect(302, "/next"))
         .page("http://a.test/nowhere", Page::text("?").status(302))
@@ -170,14 +171,14 @@ async fn a_redirect_is_an_answer_when_none_are_followed_or_none_is_named() {
 }
 
 #[tokio::test]
-async fn a_redirect_to_nonsense_is_an_error() {
+async fn redirect_to_an_invalid_url_is_an_error() {
     let world = TestWeb::builder().page("http://a.test/", Page::redirect(302, "http://[")).start().await;
     let error = client_of(&world).fetch(get("http://a.test/")).await.unwrap_err();
     assert!(matches!(error, FetchError::BadUrl { .. }), "{error:?}");
 }
 
 #[tokio::test]
-async fn user_and_password_of_a_url_become_a_header_and_leave_the_url() {
+async fn url_credentials_move_to_the_authorization_header() {
     let world = TestWeb::builder()
         .page("http://a.test/", Page::redirect(302, "http://b.test/"))
         .page("http://b.test/", Page::text("end"))

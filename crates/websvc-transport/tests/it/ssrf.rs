@@ -1,4 +1,5 @@
-//! Nothing internal is ever connected to: literals, names, redirects, rebinding; a canary counts connections.
+//! The client never connects to internal addresses: literals, names, redirects and DNS rebinding. A canary counts
+//! connections.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,36 +15,36 @@ use websvc_transport::{
 
 use crate::support::{client_of, get, url};
 
-/// Answers each name with the next of its answers, staying at the last.
+/// A resolver that returns for each name the next of its results, and then the last one again.
 #[derive(Default)]
-pub(crate) struct Scripted {
-    answers: HashMap<&'static str, Vec<Vec<IpAddr>>>,
-    asked: Mutex<HashMap<String, usize>>,
+pub(crate) struct ScriptedResolver {
+    results: HashMap<&'static str, Vec<Vec<IpAddr>>>,
+    lookups: Mutex<HashMap<String, usize>>,
     total: AtomicUsize,
 }
 
-impl Scripted {
-    pub(crate) fn with(mut self, name: &'static str, answers: &[&[&str]]) -> Self {
-        let parse = |answer: &&[&str]| answer.iter().map(|ip| ip.parse().unwrap()).collect();
-        self.answers.insert(name, answers.iter().map(parse).collect());
+impl ScriptedResolver {
+    pub(crate) fn with(mut self, name: &'static str, results: &[&[&str]]) -> Self {
+        let parse = |addresses: &&[&str]| addresses.iter().map(|ip| ip.parse().unwrap()).collect();
+        self.results.insert(name, results.iter().map(parse).collect());
         self
     }
 }
 
-impl Resolve for Scripted {
+impl Resolve for ScriptedResolver {
     fn resolve<'a>(&'a self, host: &'a str) -> ResolveFuture<'a> {
         self.total.fetch_add(1, Ordering::SeqCst);
-        let answer = self.answers.get(host).map(|answers| {
-            let mut asked = self.asked.lock().unwrap();
-            let times = asked.entry(host.to_owned()).or_default();
-            *times += 1;
-            answers[(*times - 1).min(answers.len() - 1)].clone()
+        let addresses = self.results.get(host).map(|results| {
+            let mut lookups = self.lookups.lock().unwrap();
+            let count = lookups.entry(host.to_owned()).or_default();
+            *count += 1;
+            results[(*count - 1).min(results.len() - 1)].clone()
         });
-        Box::pin(async move { answer.ok_or_else(|| io::Error::other("no such host")) })
+        Box::pin(async move { addresses.ok_or_else(|| io::Error::other("no such host")) })
     }
 }
 
-fn client_with(resolver: Arc<Scripted>, guard: AddressGuard) -> Client {
+fn client_with(resolver: Arc<ScriptedResolver>, guard: AddressGuard) -> Client {
     Client::new(ClientConfig { resolver, ..ClientConfig::new(guard) }).unwrap()
 }
 
@@ -53,7 +54,7 @@ pub(crate) fn assert_forbidden(error: &FetchError, what: &str) {
 }
 
 #[tokio::test]
-async fn literals_of_the_canary_are_refused_in_every_spelling() {
+async fn address_literals_are_refused_in_each_spelling() {
     let canary = Canary::start().await;
     let port = canary.addr().port();
     let client = Client::new(ClientConfig::new(AddressGuard::public())).unwrap();
@@ -93,15 +94,15 @@ async fn literals_of_the_canary_are_refused_in_every_spelling() {
 }
 
 #[tokio::test]
-async fn names_are_refused_by_the_address_they_resolve_to() {
+async fn names_of_internal_addresses_are_refused() {
     let canary = Canary::start().await;
-    let resolver = Scripted::default()
+    let resolver = ScriptedResolver::default()
         .with("127.0.0.1.nip.test", &[&["127.0.0.1"]])
         .with("localtest.test", &[&["::1", "127.0.0.1"]])
         .with("metadata.test", &[&["169.254.169.254"]])
         .with("mapped.test", &[&["::ffff:127.0.0.1"]])
         .with("lan.test", &[&["10.0.0.1", "192.168.0.1", "172.20.0.1", "fd00::1"]]);
-    let names: Vec<_> = resolver.answers.keys().copied().collect();
+    let names: Vec<_> = resolver.results.keys().copied().collect();
     let client = client_with(Arc::new(resolver), AddressGuard::public());
     for name in names {
         let error = client.fetch(get(&format!("http://{name}:{}/", canary.addr().port()))).await.unwrap_err();
@@ -111,12 +112,12 @@ async fn names_are_refused_by_the_address_they_resolve_to() {
 }
 
 #[tokio::test]
-async fn of_mixed_answers_only_the_permitted_addresses_are_tried() {
+async fn only_allowed_addresses_of_a_name_are_tried() {
     let canary = Canary::start().await;
     let world = TestWeb::builder().page("http://mixed.test/", Page::text("fine")).start().await;
-    // The canary listens on 127.0.0.1; the rule opens another loopback address, where nobody listens.
+    // The canary listens on 127.0.0.1. The guard allows another loopback address, where no server listens.
     let guard = AddressGuard::public().allow("127.9.9.9".parse().unwrap());
-    let resolver = Arc::new(Scripted::default().with("mixed.test", &[&["127.0.0.1", "127.9.9.9"]]));
+    let resolver = Arc::new(ScriptedResolver::default().with("mixed.test", &[&["127.0.0.1", "127.9.9.9"]]));
     let client = client_with(resolver, guard);
     let error = client.fetch(get(&format!("http://mixed.test:{}/", canary.addr().port()))).await.unwrap_err();
     assert!(matches!(error, FetchError::Connect { .. }), "{error:?}");
@@ -125,12 +126,13 @@ async fn of_mixed_answers_only_the_permitted_addresses_are_tried() {
 }
 
 #[tokio::test]
-async fn a_name_that_rebinds_is_connected_to_the_checked_address_only() {
+async fn rebinding_name_is_connected_to_the_checked_address() {
     let canary = Canary::start().await;
     let port = canary.addr().port();
-    // First an address that is let through and refuses connections, then the canary's.
+    // The first address is allowed and refuses connections. The second is that of the canary.
     let guard = AddressGuard::public().allow("127.9.9.9".parse().unwrap());
-    let resolver = Arc::new(Scripted::default().with("rebind.test", &[&["127.9.9.9"], &["127.0.0.1"]]));
+    let resolver =
+        Arc::new(ScriptedResolver::default().with("rebind.test", &[&["127.9.9.9"], &["127.0.0.1"]]));
     let client = client_with(Arc::clone(&resolver), guard);
     let address = format!("http://rebind.test:{port}/");
 
@@ -139,12 +141,12 @@ async fn a_name_that_rebinds_is_connected_to_the_checked_address_only() {
     assert_eq!(resolver.total.load(Ordering::SeqCst), 1, "the name is resolved once per connection");
 
     let second = client.fetch(get(&address)).await.unwrap_err();
-    assert_forbidden(&second, "the second answer");
+    assert_forbidden(&second, "the second result");
     assert_eq!(canary.connections(), 0);
 }
 
 #[tokio::test]
-async fn a_kept_connection_is_not_used_for_another_name() {
+async fn pooled_connection_is_not_reused_for_another_name() {
     let world = TestWeb::builder()
         .page("http://one.test/", Page::text("one"))
         .page("http://two.test/", Page::text("two"))
@@ -152,8 +154,9 @@ async fn a_kept_connection_is_not_used_for_another_name() {
         .await;
     let port = world.http_addr().port();
     let guard = AddressGuard::public().allow("127.0.0.1".parse().unwrap());
-    let resolver =
-        Arc::new(Scripted::default().with("one.test", &[&["127.0.0.1"]]).with("two.test", &[&["10.0.0.1"]]));
+    let resolver = Arc::new(
+        ScriptedResolver::default().with("one.test", &[&["127.0.0.1"]]).with("two.test", &[&["10.0.0.1"]]),
+    );
     let client = client_with(resolver, guard);
     assert_eq!(client.fetch(get(&format!("http://one.test:{port}/"))).await.unwrap().body, "one");
     let error = client.fetch(get(&format!("http://two.test:{port}/"))).await.unwrap_err();
@@ -161,7 +164,7 @@ async fn a_kept_connection_is_not_used_for_another_name() {
 }
 
 #[tokio::test]
-async fn redirects_of_every_kind_to_internal_addresses_are_refused() {
+async fn redirects_to_internal_addresses_are_refused_for_each_status() {
     let canary = Canary::start().await;
     let port = canary.addr().port();
     let targets = [
@@ -190,7 +193,7 @@ async fn redirects_of_every_kind_to_internal_addresses_are_refused() {
 }
 
 #[tokio::test]
-async fn only_http_and_https_are_fetched() {
+async fn schemes_other_than_http_and_https_are_refused() {
     let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
     for text in [
         "file:///etc/passwd",
@@ -221,13 +224,13 @@ async fn redirects_to_other_schemes_are_refused() {
 }
 
 #[test]
-fn zone_ids_are_not_urls() {
+fn url_with_zone_id_is_invalid() {
     assert!(url::Url::parse("http://[fe80::1%25eth0]/").is_err());
     assert!(url::Url::parse("http://[fe80::1%eth0]/").is_err());
 }
 
 #[tokio::test]
-async fn framing_and_metadata_headers_may_not_be_given() {
+async fn framing_and_metadata_headers_are_refused() {
     let world = TestWeb::builder().page("http://a.test/", Page::text("x")).start().await;
     let client = client_of(&world);
     for name in [
@@ -264,9 +267,9 @@ async fn framing_and_metadata_headers_may_not_be_given() {
 }
 
 #[tokio::test]
-async fn errors_do_not_name_addresses() {
+async fn errors_do_not_contain_addresses() {
     let guard = AddressGuard::public().allow("127.9.9.9".parse().unwrap());
-    let resolver = Arc::new(Scripted::default().with("dead.test", &[&["127.9.9.9"]]));
+    let resolver = Arc::new(ScriptedResolver::default().with("dead.test", &[&["127.9.9.9"]]));
     let client = client_with(resolver, guard);
     let error = client.fetch(get("http://dead.test:9/")).await.unwrap_err();
     assert_eq!(error.to_string(), "could not connect to dead.test");

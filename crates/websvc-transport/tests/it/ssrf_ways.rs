@@ -1,4 +1,4 @@
-//! Other ways to an address than a fresh connection: proxies, kept connections, shared ones, hints of servers.
+//! Internal addresses through proxies, pooled and shared connections, and hints of servers.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use websvc_transport::{
     TlsFiles,
 };
 
-use crate::ssrf::{Scripted, assert_forbidden};
+use crate::ssrf::{ScriptedResolver, assert_forbidden};
 use crate::support::{get, loopback, serve, url};
 
 /// Returns URLs of internal addresses as redirects name them.
@@ -24,52 +24,52 @@ fn internal(canary: &Canary) -> [String; 5] {
     ]
 }
 
-/// A proxy of either kind that leads anywhere on loopback and remembers what it was asked for.
-enum Way {
+/// A proxy of either kind that connects to any loopback address and records the requested targets.
+enum ProxyKind {
     Http(ForwardProxy),
     Socks(SocksProxy),
 }
 
-impl Way {
-    async fn both() -> [Way; 2] {
+impl ProxyKind {
+    async fn both() -> [ProxyKind; 2] {
         let anywhere = |target: &str| target.parse().ok().filter(|addr: &SocketAddr| addr.ip().is_loopback());
         let http = ForwardProxy::start(Rules::new(anywhere)).await;
-        [Way::Http(http), Way::Socks(SocksProxy::start(None, anywhere).await)]
+        [ProxyKind::Http(http), ProxyKind::Socks(SocksProxy::start(None, anywhere).await)]
     }
 
     fn request(&self, text: &str) -> FetchRequest {
         let address = match self {
-            Way::Http(proxy) => format!("http://{}", proxy.addr),
-            Way::Socks(proxy) => format!("socks5://{}", proxy.addr),
+            ProxyKind::Http(proxy) => format!("http://{}", proxy.addr),
+            ProxyKind::Socks(proxy) => format!("socks5://{}", proxy.addr),
         };
         FetchRequest { proxy: Some(Proxy::new(&url(&address)).unwrap()), ..get(text) }
     }
 
-    /// Returns the `host:port` of every tunnel.
+    /// Returns the `host:port` of each tunnel.
     fn tunnels(&self) -> Vec<String> {
         match self {
-            Way::Http(proxy) => {
+            ProxyKind::Http(proxy) => {
                 let tunnel = |line: &String| line.split(' ').nth(1).unwrap_or_default().to_owned();
                 proxy.requests().iter().map(tunnel).collect()
             }
-            Way::Socks(proxy) => proxy.requests(),
+            ProxyKind::Socks(proxy) => proxy.requests(),
         }
     }
 }
 
 #[tokio::test]
-async fn redirects_to_internal_addresses_are_refused_through_proxies_too() {
+async fn redirects_to_internal_addresses_are_refused_through_proxies() {
     let canary = Canary::start().await;
-    for way in Way::both().await {
+    for proxy_kind in ProxyKind::both().await {
         for status in [301, 302, 303, 307, 308] {
             for target in internal(&canary) {
                 let redirect = Page::redirect(status, &target);
                 let world = TestWeb::builder().page("http://site.test/", redirect).start().await;
                 let client = Client::new(ClientConfig::new(world.guard())).unwrap();
-                let error = client.fetch(way.request("http://site.test/")).await.unwrap_err();
+                let error = client.fetch(proxy_kind.request("http://site.test/")).await.unwrap_err();
                 assert_forbidden(&error, &target);
-                let last = way.tunnels().pop().unwrap();
-                assert_eq!(last, world.http_addr().to_string(), "nothing else was asked of the proxy");
+                let last = proxy_kind.tunnels().pop().unwrap();
+                assert_eq!(last, world.http_addr().to_string(), "the proxy got no other request");
             }
         }
     }
@@ -77,39 +77,40 @@ async fn redirects_to_internal_addresses_are_refused_through_proxies_too() {
 }
 
 #[tokio::test]
-async fn names_are_resolved_here_and_not_by_the_proxy() {
+async fn names_are_resolved_by_the_client_and_not_by_the_proxy() {
     let canary = Canary::start().await;
     let port = canary.addr().port();
     let guard = AddressGuard::public().allow("127.9.9.9".parse().unwrap());
-    for way in Way::both().await {
-        let resolver = Scripted::default()
+    for proxy_kind in ProxyKind::both().await {
+        let resolver = ScriptedResolver::default()
             .with("inside.test", &[&["127.0.0.1"]])
             .with("mixed.test", &[&["127.0.0.1", "127.9.9.9", "10.0.0.1"]])
             .with("rebind.test", &[&["127.9.9.9"], &["127.0.0.1"]]);
         let config = ClientConfig { resolver: Arc::new(resolver), ..ClientConfig::new(guard.clone()) };
         let client = Client::new(config).unwrap();
-        let ask = async |name: &str| client.fetch(way.request(&format!("http://{name}:{port}/"))).await;
-        assert_forbidden(&ask("inside.test").await.unwrap_err(), "a name of an internal address");
-        assert!(way.tunnels().is_empty(), "the proxy is not even asked");
+        let fetch =
+            async |name: &str| client.fetch(proxy_kind.request(&format!("http://{name}:{port}/"))).await;
+        assert_forbidden(&fetch("inside.test").await.unwrap_err(), "a name of an internal address");
+        assert!(proxy_kind.tunnels().is_empty(), "the proxy gets no request");
         for name in ["mixed.test", "rebind.test"] {
-            let error = ask(name).await.unwrap_err();
+            let error = fetch(name).await.unwrap_err();
             assert!(matches!(error, FetchError::Proxy { .. }), "{name}: {error:?}");
             assert_eq!(
-                way.tunnels().pop().unwrap(),
+                proxy_kind.tunnels().pop().unwrap(),
                 format!("127.9.9.9:{port}"),
                 "the address that was checked"
             );
         }
-        assert_forbidden(&ask("rebind.test").await.unwrap_err(), "the second answer");
-        assert_eq!(way.tunnels().len(), 2);
+        assert_forbidden(&fetch("rebind.test").await.unwrap_err(), "the second result");
+        assert_eq!(proxy_kind.tunnels().len(), 2);
     }
     assert_eq!(canary.connections(), 0);
 }
 
-// Elsewhere there is one loopback address only.
+// Other systems have only one loopback address.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_kept_connection_stays_with_the_address_it_was_opened_to() {
+async fn new_connection_after_pooled_ones_is_checked_again() {
     let canary = Canary::start().await;
     let port = canary.addr().port();
     let hello = |request: Request<ServerBody>| async move {
@@ -119,22 +120,23 @@ async fn a_kept_connection_stays_with_the_address_it_was_opened_to() {
         }
         response
     };
-    // The same port as the canary's, at an address that is let through.
+    // The same port as the canary's, at an allowed address.
     let server = serve(ServerConfig::new(format!("127.9.9.9:{port}")), hello).await;
     let guard = AddressGuard::public().allow("127.9.9.9".parse().unwrap());
-    let resolver = Arc::new(Scripted::default().with("rebind.test", &[&["127.9.9.9"], &["127.0.0.1"]]));
+    let resolver =
+        Arc::new(ScriptedResolver::default().with("rebind.test", &[&["127.9.9.9"], &["127.0.0.1"]]));
     let client = Client::new(ClientConfig { resolver, ..ClientConfig::new(guard) }).unwrap();
     for path in ["/", "/", "/last"] {
         let fetched = client.fetch(get(&format!("http://rebind.test:{port}{path}"))).await.unwrap();
         assert_eq!((&fetched.body[..], fetched.remote_addr), (&b"hello"[..], server.addr));
     }
     let error = client.fetch(get(&format!("http://rebind.test:{port}/"))).await.unwrap_err();
-    assert_forbidden(&error, "the connection that comes after it is checked anew");
+    assert_forbidden(&error, "the next connection is checked again");
     assert_eq!(canary.connections(), 0);
 }
 
 #[tokio::test]
-async fn names_of_one_certificate_do_not_share_a_connection() {
+async fn hosts_of_one_certificate_do_not_share_a_connection() {
     let dir = tempfile::tempdir().unwrap();
     let authority = Authority::new();
     authority.issue_into(dir.path(), &["one.test".to_owned(), "two.test".to_owned()]);
@@ -147,7 +149,8 @@ async fn names_of_one_certificate_do_not_share_a_connection() {
         })
         .await;
     let guard = AddressGuard::public().allow("127.0.0.1".parse().unwrap());
-    let resolver = Scripted::default().with("one.test", &[&["127.0.0.1"]]).with("two.test", &[&["10.0.0.1"]]);
+    let resolver =
+        ScriptedResolver::default().with("one.test", &[&["127.0.0.1"]]).with("two.test", &[&["10.0.0.1"]]);
     let config =
         ClientConfig { resolver: Arc::new(resolver), ca_file: Some(ca_file), ..ClientConfig::new(guard) };
     let client = Client::new(config).unwrap();
@@ -159,7 +162,7 @@ async fn names_of_one_certificate_do_not_share_a_connection() {
 }
 
 #[tokio::test]
-async fn a_server_cannot_send_the_client_elsewhere_by_alt_svc() {
+async fn alt_svc_does_not_redirect_the_client() {
     let canary = Canary::start().await;
     let hint = format!("http/1.1=\"{0}\"; ma=3600, h2=\"{0}\"; persist=1, h2=\":1\"", canary.addr());
     let page = Page::text("fine")
@@ -175,7 +178,7 @@ async fn a_server_cannot_send_the_client_elsewhere_by_alt_svc() {
 }
 
 #[tokio::test]
-async fn all_refusals_read_the_same() {
+async fn each_refusal_has_the_same_text() {
     let canary = Canary::start().await;
     let mut texts = std::collections::BTreeSet::new();
     let refused = [
@@ -188,7 +191,7 @@ async fn all_refusals_read_the_same() {
     ];
     for target in &refused {
         let world = TestWeb::builder().page("http://a.test/", Page::redirect(302, target)).start().await;
-        let resolver = Arc::new(Scripted::default().with("inside.test", &[&["10.1.2.3"]]));
+        let resolver = Arc::new(ScriptedResolver::default().with("inside.test", &[&["10.1.2.3"]]));
         let public =
             Client::new(ClientConfig { resolver, ..ClientConfig::new(AddressGuard::public()) }).unwrap();
         texts.insert(public.fetch(get(target)).await.unwrap_err().to_string());
@@ -198,6 +201,9 @@ async fn all_refusals_read_the_same() {
         }
     }
     assert_eq!(texts.into_iter().collect::<Vec<_>>(), [websvc_transport::REFUSED_ADDRESS]);
-    assert!(websvc_transport::REFUSED_ADDRESS.contains("fetch.allow_networks"), "what the operator can do");
+    assert!(
+        websvc_transport::REFUSED_ADDRESS.contains("fetch.allow_networks"),
+        "the text says what the operator can do"
+    );
     assert_eq!(canary.connections(), 0);
 }

@@ -1,4 +1,4 @@
-//! Shared support of the tests: a running server, raw connections, clients of a test web.
+//! Shared helpers of the tests: a running server, raw connections, and clients of a test web.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ use websvc_transport::{
     ServerConfig, ShutdownReport,
 };
 
-/// A server under test.
+/// A running server under test.
 pub(crate) struct Running {
     pub(crate) addr: SocketAddr,
     stop: oneshot::Sender<()>,
@@ -28,7 +28,7 @@ impl Running {
         url(&format!("http://{}{path}", self.addr))
     }
 
-    /// Tells the server to drain and returns how it ended.
+    /// Shuts the server down and returns its outcome.
     pub(crate) fn stop(self) -> JoinHandle<ShutdownReport> {
         self.stop.send(()).unwrap();
         self.task
@@ -42,12 +42,12 @@ where
 {
     let server = Server::bind(config).await.unwrap();
     let addr = server.local_addr();
-    let (stop, stopped) = oneshot::channel::<()>();
+    let (stop, shutdown) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
-        let until_told = async {
-            let _ = stopped.await;
+        let shutdown = async {
+            let _ = shutdown.await;
         };
-        server.run(handler, until_told).await.unwrap()
+        server.run(handler, shutdown).await.unwrap()
     });
     Running { addr, stop, task }
 }
@@ -60,7 +60,7 @@ pub(crate) async fn hello(_request: Request<ServerBody>) -> Response<Body> {
     Response::new(Body::from("hello"))
 }
 
-/// Answers with the body, or with the status that an API would choose.
+/// Responds with the request body, or with the status that an API would choose.
 pub(crate) async fn echo(request: Request<ServerBody>) -> Response<Body> {
     let timeout = BodyTimeout { idle: Duration::from_millis(200), total: Duration::from_secs(5) };
     match request.into_body().read(1024 * 1024, timeout).await {
@@ -75,22 +75,22 @@ pub(crate) fn status(code: u16) -> Response<Body> {
     Response::builder().status(code).body(Body::from(format!("status {code}"))).unwrap()
 }
 
-/// Writes everything, then reads until the server closes.
+/// Sends a request, then reads until the server closes the connection.
 pub(crate) async fn converse(addr: SocketAddr, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(addr).await.unwrap();
     stream.write_all(request).await.unwrap();
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).await.unwrap();
-    String::from_utf8_lossy(&answer).into_owned()
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).await.unwrap();
+    String::from_utf8_lossy(&response).into_owned()
 }
 
 /// Reads until `end` has arrived.
 pub(crate) async fn read_until(stream: &mut TcpStream, end: &str) -> String {
-    let mut answer = Vec::new();
-    while !String::from_utf8_lossy(&answer).contains(end) {
-        assert!(stream.read_buf(&mut answer).await.unwrap() > 0, "closed after {answer:?}");
+    let mut response = Vec::new();
+    while !String::from_utf8_lossy(&response).contains(end) {
+        assert!(stream.read_buf(&mut response).await.unwrap() > 0, "closed after {response:?}");
     }
-    String::from_utf8_lossy(&answer).into_owned()
+    String::from_utf8_lossy(&response).into_owned()
 }
 
 pub(crate) fn url(text: &str) -> Url {

@@ -1,4 +1,4 @@
-//! Certificates: verified, skipped with a report, and replaced while the server runs.
+//! Certificates: verified, not verified with a warning, and reloaded while the server runs.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use websvc_transport::{
 
 use crate::support::{Running, client_of, get, hello, loopback, serve};
 
-fn skipping(text: &str) -> FetchRequest {
+fn get_unverified(text: &str) -> FetchRequest {
     FetchRequest { tls: TlsPolicy::SkipVerification, ..get(text) }
 }
 
@@ -22,22 +22,22 @@ async fn world() -> TestWeb {
 }
 
 #[tokio::test]
-async fn a_trusted_certificate_is_accepted() {
+async fn trusted_certificate_is_accepted() {
     let world = world().await;
     let fetched = client_of(&world).fetch(get("https://a.test/")).await.unwrap();
     assert_eq!(fetched.body, "secret");
     assert!(fetched.warnings.is_empty());
-    let fetched = client_of(&world).fetch(skipping("https://a.test/")).await.unwrap();
-    assert!(fetched.warnings.is_empty(), "skipping reports only real problems: {:?}", fetched.warnings);
+    let fetched = client_of(&world).fetch(get_unverified("https://a.test/")).await.unwrap();
+    assert!(fetched.warnings.is_empty(), "only a real problem is reported: {:?}", fetched.warnings);
 }
 
 #[tokio::test]
-async fn an_unknown_issuer_is_refused_or_reported() {
+async fn unknown_issuer_is_an_error_or_a_warning() {
     let world = world().await;
     let client = Client::new(ClientConfig::new(world.guard())).unwrap();
     for _ in 0..2 {
-        // Skipping must not leave a connection behind that verifying would use.
-        let fetched = client.fetch(skipping("https://a.test/")).await.unwrap();
+        // An unverified connection must not stay in the pool for a fetch that verifies.
+        let fetched = client.fetch(get_unverified("https://a.test/")).await.unwrap();
         let warning = "the certificate of a.test was not verified: the certificate's issuer is not trusted";
         assert_eq!(fetched.warnings, [warning]);
         let error = client.fetch(get("https://a.test/")).await.unwrap_err();
@@ -49,16 +49,16 @@ async fn an_unknown_issuer_is_refused_or_reported() {
 }
 
 #[tokio::test]
-async fn a_certificate_for_another_host_is_refused_or_reported() {
+async fn certificate_of_another_host_is_an_error_or_a_warning() {
     let world = world().await;
     let error = client_of(&world).fetch(get("https://b.test/")).await.unwrap_err();
     assert_eq!(error.to_string(), "no secure connection to b.test: the certificate is for another host");
-    let fetched = client_of(&world).fetch(skipping("https://b.test/")).await.unwrap();
+    let fetched = client_of(&world).fetch(get_unverified("https://b.test/")).await.unwrap();
     assert_eq!(fetched.warnings.len(), 1);
 }
 
 #[tokio::test]
-async fn a_server_without_tls_is_a_tls_error() {
+async fn server_without_tls_is_a_tls_error() {
     let server = serve(loopback(), hello).await;
     let guard = AddressGuard::public().connect_to("a.test:443", &server.addr.to_string()).unwrap();
     let client = Client::new(ClientConfig::new(guard)).unwrap();
@@ -67,7 +67,7 @@ async fn a_server_without_tls_is_a_tls_error() {
 }
 
 #[test]
-fn a_ca_file_without_certificates_is_an_error() {
+fn ca_file_without_certificates_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let empty = dir.path().join("empty.pem");
     std::fs::write(&empty, "nothing here").unwrap();
@@ -81,7 +81,7 @@ fn a_ca_file_without_certificates_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_key_of_another_certificate_is_an_error() {
+async fn key_of_another_certificate_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let authority = Authority::new();
     authority.issue_into(dir.path(), &["a.test".to_owned()]);
@@ -92,7 +92,7 @@ async fn a_key_of_another_certificate_is_an_error() {
 }
 
 #[test]
-fn the_end_of_a_certificate_is_told() {
+fn validity_has_the_end_of_the_certificate() {
     let dir = tempfile::tempdir().unwrap();
     let authority = Authority::new();
     let (cert, key) = authority.issue_until(&["a.test".to_owned()], (2031, 3, 1));
@@ -107,15 +107,15 @@ fn the_end_of_a_certificate_is_told() {
 }
 
 #[tokio::test]
-async fn a_handshake_that_never_ends_is_closed() {
-    let (dir, _authority, server) = secure_server(Duration::from_millis(150)).await;
+async fn endless_handshake_is_closed() {
+    let (dir, _authority, server) = tls_server(Duration::from_millis(150)).await;
     let mut stream = TcpStream::connect(server.addr).await.unwrap();
     let mut end = Vec::new();
     tokio::time::timeout(Duration::from_secs(3), stream.read_to_end(&mut end)).await.unwrap().unwrap();
     drop(dir);
 }
 
-async fn secure_server(tls_handshake_timeout: Duration) -> (tempfile::TempDir, Authority, Running) {
+async fn tls_server(tls_handshake_timeout: Duration) -> (tempfile::TempDir, Authority, Running) {
     let dir = tempfile::tempdir().unwrap();
     let authority = Authority::new();
     authority.issue_into(dir.path(), &["old.test".to_owned()]);
@@ -125,7 +125,7 @@ async fn secure_server(tls_handshake_timeout: Duration) -> (tempfile::TempDir, A
     (dir, authority, server)
 }
 
-/// Fetches with a new connection.
+/// Fetches on a new connection.
 async fn fetch(dir: &Path, server: &Running, host: &str) -> Result<(), FetchError> {
     let guard = AddressGuard::public().connect_to(&format!("{host}:443"), &server.addr.to_string()).unwrap();
     let config = ClientConfig { ca_file: Some(dir.join("ca.pem")), ..ClientConfig::new(guard) };
@@ -133,8 +133,8 @@ async fn fetch(dir: &Path, server: &Running, host: &str) -> Result<(), FetchErro
 }
 
 #[tokio::test]
-async fn a_changed_certificate_is_taken_over_and_a_bad_one_is_not() {
-    let (dir, authority, server) = secure_server(Duration::from_secs(5)).await;
+async fn changed_certificate_is_reloaded_if_valid() {
+    let (dir, authority, server) = tls_server(Duration::from_secs(5)).await;
     let dir = dir.path();
     fetch(dir, &server, "old.test").await.unwrap();
 

@@ -1,4 +1,4 @@
-//! Upgrades: what a server is asked, what it hands over, and the guard's word before.
+//! Upgrades of the client: the request, the resulting stream, and the address guard.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use websvc_transport::{AddressGuard, Client, ClientConfig, FetchError, Tunnel, U
 
 use crate::support::url;
 
-fn asking(address: &str) -> UpgradeRequest {
+fn request(address: &str) -> UpgradeRequest {
     let mut headers = HeaderMap::new();
     headers.insert("x-key", HeaderValue::from_static("1"));
     UpgradeRequest { url: url(address), protocol: "echo", headers, timeout: Duration::from_secs(10) }
@@ -24,16 +24,16 @@ fn client(guard: AddressGuard) -> Client {
     Client::new(ClientConfig::new(guard)).unwrap()
 }
 
-/// Answers one request by going on with an echo of four bytes, and returns the head of the request in small letters.
-async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> String {
+/// Responds to one request with 101 and an echo of four bytes. Returns the head of the request in lower case.
+async fn respond(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> String {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.unwrap());
     }
-    // The first bytes of the new protocol may come with the answer.
-    let answer =
+    // The first bytes of the new protocol may arrive with the response.
+    let response =
         "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\nx-said: 2\r\n\r\nhello ";
-    stream.write_all(answer.as_bytes()).await.unwrap();
+    stream.write_all(response.as_bytes()).await.unwrap();
     let mut four = [0; 4];
     stream.read_exact(&mut four).await.unwrap();
     stream.write_all(&four).await.unwrap();
@@ -49,13 +49,15 @@ async fn echo(mut tunnel: Tunnel) -> String {
 }
 
 #[tokio::test]
-async fn what_follows_the_answer_goes_both_ways() {
+async fn upgrade_returns_a_stream_in_both_directions() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
-    let server = tokio::spawn(async move { answer(listener.accept().await.unwrap().0).await });
-    let request = asking(&format!("http://me:secret@{addr}/a?b=c#d"));
-    let answer = client(AddressGuard::open()).upgrade(request).await.unwrap();
-    let Upgrade::Switched { headers, tunnel, local_addr, remote_addr } = answer else { panic!("{answer:?}") };
+    let server = tokio::spawn(async move { respond(listener.accept().await.unwrap().0).await });
+    let request = request(&format!("http://me:secret@{addr}/a?b=c#d"));
+    let upgrade = client(AddressGuard::open()).upgrade(request).await.unwrap();
+    let Upgrade::Switched { headers, tunnel, local_addr, remote_addr } = upgrade else {
+        panic!("{upgrade:?}")
+    };
     assert_eq!(headers["x-said"], "2");
     assert_eq!((remote_addr, local_addr.ip()), (addr, addr.ip()));
     assert_eq!(echo(tunnel).await, "hello echo");
@@ -69,7 +71,7 @@ async fn what_follows_the_answer_goes_both_ways() {
 }
 
 #[tokio::test]
-async fn over_tls_it_is_the_same() {
+async fn upgrade_works_over_tls() {
     let authority = Authority::new();
     let (certificate, key) = authority.issue(&["localhost".to_owned()]);
     let chain = CertificateDer::pem_slice_iter(certificate.as_bytes()).map(Result::unwrap).collect();
@@ -88,45 +90,46 @@ async fn over_tls_it_is_the_same() {
     let server = tokio::spawn(async move {
         let stream = acceptor.accept(listener.accept().await.unwrap().0).await.unwrap();
         assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"http/1.1"[..]), "HTTP/2 has no upgrades");
-        answer(stream).await
+        respond(stream).await
     });
     let folder = tempfile::tempdir().unwrap();
     let ca_file = folder.path().join("ca.pem");
     std::fs::write(&ca_file, authority.pem()).unwrap();
     let mut trusting = ClientConfig::new(AddressGuard::open());
     trusting.ca_file = Some(ca_file);
-    let request = asking(&format!("https://localhost:{port}/"));
-    let answer = Client::new(trusting).unwrap().upgrade(request).await.unwrap();
-    let Upgrade::Switched { tunnel, .. } = answer else { panic!("{answer:?}") };
+    let request = request(&format!("https://localhost:{port}/"));
+    let upgrade = Client::new(trusting).unwrap().upgrade(request).await.unwrap();
+    let Upgrade::Switched { tunnel, .. } = upgrade else { panic!("{upgrade:?}") };
     assert_eq!(echo(tunnel).await, "hello echo");
     server.await.unwrap();
 }
 
 #[tokio::test]
-async fn another_answer_is_a_refusal_with_its_status() {
+async fn response_other_than_101_is_refused_with_its_status() {
     let world = TestWeb::builder().page("http://a.test/x", Page::text("plain")).start().await;
     for (path, expected) in [("x", StatusCode::OK), ("y", StatusCode::NOT_FOUND)] {
-        let answer = world.client().upgrade(asking(&format!("http://a.test/{path}"))).await.unwrap();
-        let Upgrade::Refused { status, remote_addr } = answer else { panic!("{answer:?}") };
+        let upgrade = world.client().upgrade(request(&format!("http://a.test/{path}"))).await.unwrap();
+        let Upgrade::Refused { status, remote_addr } = upgrade else { panic!("{upgrade:?}") };
         assert_eq!((status, remote_addr), (expected, world.http_addr()));
     }
-    let unknown = world.client().upgrade(asking("https://a.test/x")).await;
+    let unknown = world.client().upgrade(request("https://a.test/x")).await;
     assert!(matches!(unknown, Err(FetchError::Tls { .. })), "{unknown:?}");
 }
 
 #[tokio::test]
-async fn the_guard_is_asked_before_anything_is_connected_to() {
+async fn upgrade_to_a_forbidden_address_makes_no_connection() {
     let canary = Canary::start().await;
-    let refused = client(AddressGuard::public()).upgrade(asking(&format!("http://{}/", canary.addr()))).await;
+    let refused =
+        client(AddressGuard::public()).upgrade(request(&format!("http://{}/", canary.addr()))).await;
     assert!(matches!(refused, Err(FetchError::Forbidden)), "{refused:?}");
     assert_eq!(canary.connections(), 0);
 }
 
 #[tokio::test]
-async fn a_server_that_says_nothing_is_not_waited_for() {
+async fn silent_server_times_out_the_upgrade() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/", listener.local_addr().unwrap());
-    let impatient = UpgradeRequest { timeout: Duration::from_millis(50), ..asking(&address) };
+    let impatient = UpgradeRequest { timeout: Duration::from_millis(50), ..request(&address) };
     let late = client(AddressGuard::open()).upgrade(impatient).await;
     assert!(matches!(late, Err(FetchError::Timeout { .. })), "{late:?}");
 }

@@ -30,7 +30,7 @@ impl Connection {
         timeout: Duration,
     ) -> Result<Self, SinkError> {
         let opened = match address {
-            SyslogAddress::Udp(host, port) => client.datagrams(host, *port, timeout).await.map(Self::Udp),
+            SyslogAddress::Udp(host, port) => client.connect_udp(host, *port, timeout).await.map(Self::Udp),
             SyslogAddress::Tcp(host, port) => {
                 client.tunnel(host, *port, None, timeout).await.map(Self::Stream)
             }

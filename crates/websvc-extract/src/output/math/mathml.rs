@@ -1,8 +1,8 @@
-//! MathML read as LaTeX. Signs stay as they are: renderers of LaTeX know Unicode.
+//! Converts MathML to LaTeX. Symbols are not converted: LaTeX renderers support Unicode.
 
 use crate::dom::{Dom, NodeId, NodeKind};
 
-/// Functions that LaTeX sets upright by a command of their name.
+/// Functions for which LaTeX has a command with their name.
 const FUNCTIONS: [&str; 22] = [
     "arccos", "arcsin", "arctan", "cos", "cosh", "cot", "csc", "det", "dim", "exp", "gcd", "inf", "lim",
     "ln", "log", "max", "min", "sec", "sin", "sinh", "sup", "tan",
@@ -57,7 +57,7 @@ fn text(dom: &Dom, id: NodeId) -> String {
     crate::text::collapsed(&dom.descendants(id).map(|inner| dom.text(inner)).collect::<String>())
 }
 
-/// Puts a space where two commands would run into each other.
+/// Adds a space where two commands would run together.
 fn push_space(out: &mut String) {
     if !out.is_empty() && !out.ends_with(' ') {
         out.push(' ');
@@ -87,8 +87,9 @@ fn words(dom: &Dom, id: NodeId, out: &mut String) {
 }
 
 fn fraction(dom: &Dom, id: NodeId, out: &mut String) {
-    let bare = dom.attribute(id, "linethickness").is_some_and(|thick| thick.trim_start().starts_with('0'));
-    out.push_str(if bare { "\\binom" } else { "\\frac" });
+    let has_no_line =
+        dom.attribute(id, "linethickness").is_some_and(|thick| thick.trim_start().starts_with('0'));
+    out.push_str(if has_no_line { "\\binom" } else { "\\frac" });
     for part in elements(dom, id).take(2) {
         braced(dom, part, out);
     }
@@ -109,7 +110,7 @@ fn braced(dom: &Dom, id: NodeId, out: &mut String) {
     out.push('}');
 }
 
-/// Writes a base and what is raised or lowered beside it.
+/// Writes a base with its superscripts and subscripts.
 fn scripts(dom: &Dom, id: NodeId, signs: &[&str], out: &mut String) {
     let mut parts = elements(dom, id);
     if let Some(base) = parts.next() {
@@ -128,7 +129,7 @@ fn scripts(dom: &Dom, id: NodeId, signs: &[&str], out: &mut String) {
     }
 }
 
-/// Writes a base with a sign over or under it: an accent, or a limit.
+/// Writes a base with a symbol above or below it: an accent or a limit.
 fn over(dom: &Dom, id: NodeId, sign: &str, out: &mut String) {
     let mark = elements(dom, id).nth(1).map(|mark| text(dom, mark)).unwrap_or_default();
     let accent = match (sign, mark.as_str()) {
@@ -149,7 +150,7 @@ fn over(dom: &Dom, id: NodeId, sign: &str, out: &mut String) {
     }
 }
 
-/// Writes rows; of a row with a label, the label as its tag.
+/// Writes the rows of a table. The label of a row becomes its tag.
 fn table(dom: &Dom, id: NodeId, out: &mut String) {
     let is_row = |row: &NodeId| matches!(dom.name(*row), "mtr" | "mlabeledtr");
     let rows: Vec<NodeId> = elements(dom, id).filter(is_row).collect();
@@ -160,10 +161,10 @@ fn table(dom: &Dom, id: NodeId, out: &mut String) {
         out.push_str(only);
         return;
     }
-    // Rows beside a bracket are a matrix; the bracket is there already.
-    let aligned = dom.attribute(id, "columnalign").is_some_and(|align| align.contains("right"))
+    // Rows next to a bracket are a matrix. The bracket is in the formula already.
+    let is_aligned = dom.attribute(id, "columnalign").is_some_and(|align| align.contains("right"))
         || dom.attribute(id, "displaystyle") == Some("true");
-    let name = if aligned { "aligned" } else { "matrix" };
+    let name = if is_aligned { "aligned" } else { "matrix" };
     out.push_str(&format!("\\begin{{{name}}} {} \\end{{{name}}}", lines.join(" \\\\ ")));
 }
 

@@ -72,7 +72,7 @@ impl Socket {
     pub(crate) fn into_body(self, job: Result<WatchedJob, ApiError>) -> Body {
         let started = std::time::Instant::now();
         Body::upgrade(move |stream, mut drain| async move {
-            let shutdown = Box::pin(async move { drain.begun().await });
+            let shutdown = Box::pin(async move { drain.wait().await });
             let mut connection = connection::WebSocketConnection::open(stream, shutdown).await;
             let result = match job {
                 Ok(job) => Session::new(&self, job).send_all(&mut connection).await,
