@@ -39,6 +39,7 @@ mod screenshot;
 mod state;
 mod surrogates;
 mod targets;
+mod user_agent;
 mod watchdog;
 
 pub use config::{BrowserConfig, Remote};

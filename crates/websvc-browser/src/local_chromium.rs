@@ -20,9 +20,9 @@ use crate::connection::{Cdp, Connection};
 use crate::egress::{Bounds, Destinations, Egress, ProxyListener};
 use crate::error::BrowserError;
 use crate::launch::{Launch, Launched};
-use crate::process::UserAgent;
 use crate::profile::Profile;
 use crate::sandbox::Sandbox;
+use crate::user_agent::UserAgent;
 use crate::watchdog::{Watch, Watchdog};
 
 /// How long Chromium may take to end when it is asked to.

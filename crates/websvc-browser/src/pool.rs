@@ -1,34 +1,37 @@
 //! The browser as a whole: who may open a page, in which process, and when a process ends.
 
 mod idle;
+mod shared;
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, Weak};
 
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 use websvc_transport::{BoxFuture, Client, Proxy};
 
-use crate::backoff::Backoff;
 use crate::ca_certificates;
 use crate::chores::Chores;
 use crate::config::BrowserConfig;
 use crate::error::BrowserError;
 use crate::executable;
 use crate::metrics::{BrowserMetrics, Counters};
-use crate::page::{self, BrowserContext, PageVisit, WarmPage};
-use crate::process::{BrowserProcess, PageSlotGuard, RetireReason, UserAgent};
+use crate::page::visit::{PageVisit, visit};
+use crate::page::{BrowserContext, WarmPage};
+use crate::process::{BrowserProcess, PageSlotGuard};
 use crate::profile;
 use crate::rendered_page::RenderedPage;
 use crate::request::RenderRequest;
 use crate::sandbox::{NO_SANDBOX, Sandbox};
+use crate::user_agent::UserAgent;
 use crate::watchdog::{Bounds, Watchdog};
 
 use idle::reap_idle_process;
+use shared::{CurrentProcess, Shared, StartSummary};
 
 /// Pages that a request gets as long as they crash before anything has come.
 const ATTEMPTS: u32 = 3;
@@ -36,44 +39,6 @@ const ATTEMPTS: u32 = 3;
 /// A headless Chromium that is started when a page needs it. Clones share it.
 #[derive(Clone)]
 pub struct Browser(Arc<Shared>);
-
-struct Shared {
-    config: BrowserConfig,
-    client: Client,
-    /// Fair: who comes first is served first.
-    places: Arc<Semaphore>,
-    current: Mutex<CurrentProcess>,
-    chores: Chores,
-    watchdog: Arc<Watchdog>,
-    /// What is known without waiting for a start.
-    known: std::sync::Mutex<StartSummary>,
-    counters: Counters,
-    /// How many times it was stopped; changed by who holds `current`.
-    stops: AtomicU64,
-}
-
-/// What the last start has shown.
-#[derive(Default)]
-struct StartSummary {
-    process: Weak<BrowserProcess>,
-    sandbox: Option<Sandbox>,
-    /// Why there is none, in public words.
-    failure: Option<String>,
-}
-
-/// The process that takes the next page.
-#[derive(Default)]
-struct CurrentProcess {
-    process: Option<Arc<BrowserProcess>>,
-    /// A page in it for whoever comes next, as soon as it is made.
-    ready: Option<oneshot::Receiver<WarmPage>>,
-    /// The one that will be it.
-    starting: Option<JoinHandle<Result<BrowserProcess, BrowserError>>>,
-    user_agent: Option<UserAgent>,
-    backoff: Backoff,
-    /// Ends a process that has no pages for too long.
-    janitor: Option<JoinHandle<()>>,
-}
 
 /// How a browser is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -197,7 +162,7 @@ impl Browser {
         };
         let (lease, ready) =
             timeout_at(request.deadline, opening).await.unwrap_or(Err(BrowserError::Deadline))?;
-        let visiting = page::visit(&lease.process, ready, &self.0.client, &self.0.config, request);
+        let visiting = visit(&lease.process, ready, &self.0.client, &self.0.config, request);
         Ok((Box::pin(visiting).await, lease))
     }
 
@@ -436,34 +401,6 @@ impl Browser {
             if process.pages() == 0 {
                 process.stop().await;
             }
-        }
-    }
-}
-
-impl Shared {
-    fn known(&self) -> std::sync::MutexGuard<'_, StartSummary> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes note of a process that takes no more pages, once.
-    fn count_end(&self, process: &BrowserProcess) {
-        match process.end() {
-            Some(RetireReason::Crashed) => self.counters.crashed(),
-            Some(RetireReason::Retired) => self.counters.recycled(),
-            None => {}
-        }
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        let CurrentProcess { process: _, ready: _, starting, user_agent: _, backoff: _, janitor } =
-            self.current.get_mut();
-        if let Some(starting) = starting {
-            starting.abort();
-        }
-        if let Some(janitor) = janitor {
-            janitor.abort();
         }
     }
 }

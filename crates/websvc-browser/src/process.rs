@@ -4,7 +4,6 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::{Instant, timeout};
@@ -13,11 +12,11 @@ use crate::config::{BrowserConfig, Remote};
 use crate::connection::{Cdp, CdpError, CdpEvent, Connection};
 use crate::egress::{ProxyListener, RemoteAccess};
 use crate::error::{BrowserError, RemoteError};
-use crate::launch::major_version;
 use crate::local_chromium::LocalChromium;
 use crate::probe;
 use crate::sandbox::Sandbox;
 use crate::targets::TargetRegistry;
+use crate::user_agent::UserAgent;
 use crate::watchdog::{Open, Watchdog, Watched};
 
 /// A running Chromium.
@@ -43,29 +42,6 @@ pub(crate) enum RetireReason {
 enum Backend {
     Local(Box<LocalChromium>),
     Remote(ProxyListener),
-}
-
-/// How this Chromium calls itself, without saying that nobody looks at it.
-#[derive(Debug, Clone)]
-pub(crate) struct UserAgent {
-    pub(crate) text: String,
-    pub(crate) major: u32,
-}
-
-impl UserAgent {
-    pub(crate) async fn of(path: &Path, patience: Duration) -> io::Result<Self> {
-        Ok(Self::with_version(major_version(path, patience).await?))
-    }
-
-    /// Returns how a Chromium with this first number of its version calls itself.
-    fn with_version(major: u32) -> Self {
-        // As Chrome itself writes it since it gave up to tell its exact version.
-        let text = format!(
-            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) \
-             Chrome/{major}.0.0.0 Safari/537.36"
-        );
-        Self { text, major }
-    }
 }
 
 impl BrowserProcess {

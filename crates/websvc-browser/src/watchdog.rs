@@ -4,6 +4,7 @@
 //! A thread, because tasks and the blocking pool wait behind other work when the machine is busy, which is when this
 //! is needed. Control groups do the same where they can be written, which is in few places.
 
+mod limits;
 mod load;
 mod tolerance;
 mod verdict;
@@ -17,6 +18,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, getpgid, kill_process, kill_process_group};
 
 use crate::memory::Census;
+
+pub(crate) use limits::{Bounds, Excess};
+
 use load::Load;
 use tolerance::Tolerance;
 use verdict::{Sample, Verdict, judge};
@@ -29,23 +33,6 @@ const NEAR_INTERVAL: Duration = Duration::from_millis(20);
 const EFFECT: Duration = Duration::from_millis(200);
 /// The time within which a page hears of the end of its process.
 const NEWS: Duration = Duration::from_secs(5);
-
-/// The most memory that there may be, in bytes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
-    /// Of one process.
-    pub(crate) page: u64,
-    /// Of all processes together.
-    pub(crate) total: u64,
-}
-
-/// The bound that a page was ended for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Excess {
-    pub(crate) limit_bytes: u64,
-    /// The bound is that of the whole browser, and the page seemed to have the largest part.
-    pub(crate) is_shared: bool,
-}
 
 /// The thread and what it looks at. It ends with this value.
 pub(crate) struct Watchdog(Arc<Shared>);

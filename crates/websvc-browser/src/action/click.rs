@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::Failure;
+use super::failure::Failure;
 use crate::page::Page;
 use crate::request::Matches;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Failure;
+use super::failure::Failure;
 use super::keys::{Combination, Key, combination, of_char};
 use crate::connection::CdpError;
 use crate::page::Page;

@@ -1,6 +1,7 @@
 //! The actions on a page, one after the other, one file each.
 
 mod click;
+mod failure;
 mod keyboard;
 mod keys;
 mod print;
@@ -8,32 +9,13 @@ mod script;
 mod scroll;
 mod wait;
 
-use crate::connection::CdpError;
 use crate::error::BrowserError;
 use crate::page::Page;
 use crate::rendered_page::RenderedPage;
 use crate::request::Step;
 use crate::screenshot;
 
-/// Why an action ends the work.
-pub(crate) enum Failure {
-    /// It cannot be done, in public words.
-    Reason(String),
-    /// The page or the browser failed.
-    Browser(BrowserError),
-}
-
-impl From<BrowserError> for Failure {
-    fn from(error: BrowserError) -> Self {
-        Self::Browser(error)
-    }
-}
-
-impl From<CdpError> for Failure {
-    fn from(error: CdpError) -> Self {
-        Self::Browser(error.into())
-    }
-}
+use failure::Failure;
 
 /// Runs the actions in their order; the first that fails ends it.
 pub(crate) async fn run_actions(

@@ -5,7 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use serde_json::json;
 
-use super::Failure;
+use super::failure::Failure;
 use crate::page::Page;
 use crate::request::{Orientation, Print};
 

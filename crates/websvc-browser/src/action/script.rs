@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::Failure;
+use super::failure::Failure;
 use crate::connection::CdpError;
 use crate::page::{Outcome, Page};
 use crate::rendered_page::Returned;

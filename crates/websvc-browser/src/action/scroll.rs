@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Failure;
+use super::failure::Failure;
 use crate::page::Page;
 use crate::request::Direction;
 

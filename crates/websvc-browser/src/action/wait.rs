@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::Failure;
+use super::failure::Failure;
 use crate::page::Page;
 
 /// How often an element is looked for.

@@ -4,7 +4,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
 
-use super::{Cdp, MAX_MESSAGE};
+use super::cdp::{Cdp, MAX_MESSAGE};
 
 /// As much as is kept of a message that is too long, to know whose answer it is.
 const HEAD_OF_TOO_LONG: usize = 64;

@@ -12,7 +12,7 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
-use super::{Cdp, MAX_MESSAGE};
+use super::cdp::{Cdp, MAX_MESSAGE};
 
 /// How long nothing is said before the other end is asked whether it is there.
 const PING_AFTER: Duration = Duration::from_secs(15);

@@ -2,12 +2,11 @@
 
 #[cfg(target_os = "linux")]
 mod diagnosis;
+mod tcp_state;
 
 use std::net::SocketAddr;
 
-/// The number of Linux for a connection that both ends use; all others may belong to a socket that nobody holds any
-/// more, which counts as root's.
-const ESTABLISHED: u8 = 1;
+use tcp_state::ESTABLISHED;
 
 /// Tells whether the connection from `peer` to `own` was opened, and is held, by a process of the same user as this
 /// one.

@@ -7,15 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::events::{CRASHED, PageEvents};
+use super::command::Command;
+use super::events::PageEvents;
 use super::intercept::Interception;
+use super::page_state::CRASHED;
 use crate::connection::{Cdp, CdpEvent};
 
 /// Parts that are run; a hostile page makes more.
 const MAX_CHILDREN: usize = 100;
-
-/// A command and its parameters.
-pub(super) type Command = (&'static str, Value);
 
 /// What every part of a page is told, by its kind.
 pub(super) struct TargetSetup {

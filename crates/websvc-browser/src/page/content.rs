@@ -1,12 +1,12 @@
-//! What is taken from a page: its document and its cookies.
+//! What is taken from a page: its document.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::Page;
+use super::open_page::Page;
 use crate::error::{BrowserError, NavigationErrorKind};
-use crate::rendered_page::{Scraped, SetCookie};
+use crate::rendered_page::Scraped;
 
-const SERIALISE: &str = include_str!("serialise.js");
+const SERIALISE: &str = include_str!("serialize_document.js");
 
 impl Page<'_> {
     /// Takes the URL and the document as it is now.
@@ -39,23 +39,5 @@ impl Page<'_> {
                 reason: "the page went where there is none".to_owned(),
             }),
         }
-    }
-
-    pub(super) async fn cookies(&self) -> Result<Vec<SetCookie>, BrowserError> {
-        let context = json!({"browserContextId": self.context.id});
-        let mut answer = self.process.cdp().call("", "Storage.getCookies", context).await?;
-        let text = |cookie: &mut Value, name: &str| match cookie[name].take() {
-            Value::String(text) => text,
-            _ => String::new(),
-        };
-        let cookies = answer["cookies"].as_array_mut().into_iter().flatten();
-        Ok(cookies
-            .map(|cookie| SetCookie {
-                name: text(cookie, "name"),
-                value: text(cookie, "value"),
-                domain: text(cookie, "domain"),
-                path: text(cookie, "path"),
-            })
-            .collect())
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Page;
+use super::open_page::Page;
 use crate::error::BrowserError;
 use crate::request::{RenderRequest, StyleRule};
 

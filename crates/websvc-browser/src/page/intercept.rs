@@ -5,13 +5,14 @@ use serde_json::{Value, json};
 use url::Url;
 use websvc_transport::is_forbidden_header;
 
+use super::command::Command;
 use crate::request::{BlockRule, RenderRequest};
 
 /// The command that fails a paused request.
 pub(super) const FAIL: &str = "Fetch.failRequest";
 
 /// Returns the command that fails a paused request, and its parameters.
-pub(super) fn failure(id: &Value) -> (&'static str, Value) {
+pub(super) fn failure(id: &Value) -> Command {
     (FAIL, json!({"requestId": id, "errorReason": "BlockedByClient"}))
 }
 
@@ -64,7 +65,7 @@ impl Interception {
     }
 
     /// Returns the command that answers a paused request, and its parameters.
-    pub(super) fn decide(&self, paused: &Value) -> (&'static str, Value) {
+    pub(super) fn decide(&self, paused: &Value) -> Command {
         let id = &paused["requestId"];
         let url = paused["request"]["url"].as_str().unwrap_or_default();
         let kind = paused["resourceType"].as_str().unwrap_or_default();

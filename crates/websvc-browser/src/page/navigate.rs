@@ -8,9 +8,9 @@ use tokio::time::sleep;
 use url::Url;
 use websvc_transport::UrlPolicy;
 
-use super::Page;
-use super::events::PendingNavigation;
 use super::intercept::failure;
+use super::open_page::Page;
+use super::page_state::PendingNavigation;
 use crate::egress::Forbidden;
 use crate::error::{BrowserError, NavigationErrorKind};
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Page;
+use super::open_page::Page;
 use crate::connection::CdpError;
 use crate::error::BrowserError;
 

@@ -7,32 +7,16 @@ use http::header::{ACCEPT_LANGUAGE, HeaderMap, HeaderName, USER_AGENT};
 use serde_json::{Value, json};
 use websvc_transport::TlsPolicy;
 
-use super::Page;
-use super::child_targets::{ChildTargets, Command, TargetSetup, attaching};
+use super::child_targets::{ChildTargets, TargetSetup, attaching};
+use super::command::Command;
+use super::device::metrics;
 use super::intercept::Interception;
+use super::open_page::Page;
 use crate::connection::CdpError;
 use crate::error::BrowserError;
-use crate::process::UserAgent;
-use crate::request::{Device, Locale, RenderRequest, Viewport};
-use crate::state::of_caller;
-
-impl Device {
-    /// Returns the size of its window.
-    pub(crate) fn viewport(self) -> Viewport {
-        match self {
-            Self::Desktop => Viewport { width: 1280, height: 800 },
-            Self::Mobile => Viewport { width: 390, height: 844 },
-        }
-    }
-
-    /// Returns how many pixels of the screen are one of CSS.
-    pub(crate) fn scale(self) -> u32 {
-        match self {
-            Self::Desktop => 1,
-            Self::Mobile => 3,
-        }
-    }
-}
+use crate::request::{Device, Locale, RenderRequest};
+use crate::state::cookies::of_caller;
+use crate::user_agent::UserAgent;
 
 impl Page<'_> {
     /// Tells the page everything about the request but its URL.
@@ -42,7 +26,8 @@ impl Page<'_> {
         let children = self.expect_children(request, Arc::clone(&interception));
         let asking = self.watch.clone();
         let deciding = move |paused: &Value| asking.decide(&interception, paused);
-        self.watch.follow(self.process.cdp(), &self.session, deciding, Some(children));
+        let heard = move |method: &str, params: &Value| children.hear(method, params);
+        self.watch.follow(self.process.cdp(), &self.session, deciding, heard);
         let mut commands = vec![
             attaching(),
             ("Emulation.setDeviceMetricsOverride", metrics(self.device, self.viewport)),
@@ -144,18 +129,6 @@ fn adopting(style: &str) -> String {
          document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]; }})()",
         Value::from(style)
     )
-}
-
-/// Returns the device's screen with a window of this size.
-pub(crate) fn metrics(device: Device, viewport: Viewport) -> Value {
-    json!({
-        "width": viewport.width,
-        "height": viewport.height,
-        "screenWidth": viewport.width,
-        "screenHeight": viewport.height,
-        "deviceScaleFactor": device.scale(),
-        "mobile": device == Device::Mobile,
-    })
 }
 
 /// Returns what the page is told of the browser: its name, its languages, its system.

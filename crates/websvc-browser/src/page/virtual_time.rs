@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::{Instant, timeout_at};
 
-use super::Page;
+use super::open_page::Page;
 use crate::connection::CdpError;
 use crate::error::BrowserError;
 use crate::request::RenderRequest;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
-use super::Page;
+use super::open_page::Page;
 use super::virtual_time::VirtualTime;
 use crate::error::BrowserError;
 use crate::request::{RenderRequest, WaitUntil};

@@ -4,17 +4,20 @@
 //! but the way out, and each is used once.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use websvc_transport::{Client, Proxy};
 
-use super::CLOSING;
 use super::events::PageEvents;
 use crate::config::BrowserConfig;
 use crate::egress::{Bounds, Destinations, Egress};
 use crate::error::BrowserError;
 use crate::process::BrowserProcess;
+
+/// How long Chromium may take to put a page away; a process that takes longer is no good any more.
+const CLOSING: Duration = Duration::from_secs(5);
 
 /// A page that was nowhere yet. Dropping it puts its context away.
 pub(crate) struct WarmPage {

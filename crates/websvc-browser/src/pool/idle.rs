@@ -4,7 +4,7 @@ use std::sync::Weak;
 
 use tokio::time::Instant;
 
-use super::Shared;
+use super::shared::Shared;
 
 /// Ends the current process when it has had no page for long enough.
 pub(super) async fn reap_idle_process(shared: Weak<Shared>) {

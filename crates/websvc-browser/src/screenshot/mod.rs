@@ -13,16 +13,12 @@ use crate::request::{Extent, Screenshot, Viewport};
 
 use area::ClipRect;
 use capture::{CaptureOutcome, whole};
-use stitch::in_slices;
+use stitch::{SLICE_PIXELS, in_slices};
 
 /// The quality of a JPEG that takes the place of a picture that is too large.
 const LESSER_QUALITY: u8 = 70;
 /// PNG from here.
 const BEST_QUALITY: u8 = 100;
-/// A picture of more pixels comes in slices: with all of it at once Chromium and the message would take four to eight
-/// bytes for each.
-const SLICE_PIXELS: u64 = 8_000_000;
-
 /// Takes a picture, in a window of its own size if it wants one.
 pub(crate) async fn take(page: &Page<'_>, screenshot: &Screenshot) -> Result<Picture, BrowserError> {
     let Some(wanted) = screenshot.viewport.filter(|wanted| *wanted != page.viewport) else {

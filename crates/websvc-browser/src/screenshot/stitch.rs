@@ -9,11 +9,14 @@ use jpeg_encoder::{ImageBuffer, JpegColorType, rgb_to_ycbcr};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, spawn_blocking};
 
-use super::SLICE_PIXELS;
 use super::area::ClipRect;
 use super::capture::{CaptureOutcome, slice};
 use crate::error::BrowserError;
 use crate::page::Page;
+
+/// A picture of more pixels comes in slices: with all of it at once Chromium and the message would take four to eight
+/// bytes for each.
+pub(super) const SLICE_PIXELS: u64 = 8_000_000;
 
 /// The bytes of a pixel: red, green, blue.
 const SAMPLES: usize = 3;

@@ -6,8 +6,6 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::State;
-use crate::connection::CdpError;
-use crate::page::Page;
 use crate::request::Cookie;
 
 /// What a cookie is given of itself again; the rest follows from it.
@@ -15,58 +13,7 @@ const COPIED: [&str; 7] = ["name", "value", "path", "secure", "httpOnly", "sameS
 
 /// Marks the cookies of the caller, which are not the page's to keep: pages leave it at `Medium`, and a cookie that a
 /// page sets anew has its own.
-const CALLERS: &str = "Low";
-
-impl Page<'_> {
-    /// Gives the context the cookies of a state that have not expired.
-    pub(super) async fn give_cookies(&self, state: &State) -> Result<(), CdpError> {
-        let now = SystemTime::now();
-        let cookies: Vec<Value> =
-            state.cookies.iter().filter(|cookie| is_alive(cookie, now)).map(as_given).collect();
-        if cookies.is_empty() {
-            return Ok(());
-        }
-        match self.set_cookies(&json!(cookies)).await {
-            Err(CdpError::Refused { .. }) => {}
-            outcome => return outcome,
-        }
-        // One that this Chromium does not take must not keep the others out.
-        let mut refused = 0;
-        for cookie in cookies {
-            match self.set_cookies(&json!([cookie])).await {
-                Ok(()) => {}
-                Err(CdpError::Refused { .. }) => refused += 1,
-                Err(error) => return Err(error),
-            }
-        }
-        self.warn(format!("{refused} cookies of the profile could not be restored"));
-        Ok(())
-    }
-
-    async fn set_cookies(&self, cookies: &Value) -> Result<(), CdpError> {
-        let params = json!({"cookies": cookies, "browserContextId": self.context_id()});
-        self.browser_call("Storage.setCookies", params).await.map(drop)
-    }
-
-    /// Returns the cookies of the context but those that only the caller gave. One of those that stands where the state
-    /// had another leaves that as it was.
-    pub(super) async fn take_cookies(&self, before: &State) -> Result<Vec<Value>, CdpError> {
-        let params = json!({"browserContextId": self.context_id()});
-        let mut answer = self.browser_call("Storage.getCookies", params).await?;
-        let Value::Array(found) = answer["cookies"].take() else { return Ok(Vec::new()) };
-        let is_callers = |cookie: &Value| cookie["priority"] == CALLERS;
-        let mut cookies = Vec::new();
-        // What belongs to a page without an address has no place that it could be put back to.
-        for cookie in found.into_iter().filter(|cookie| cookie["partitionKeyOpaque"] != true) {
-            if !is_callers(&cookie) {
-                cookies.push(cookie);
-            } else if let Some(hidden) = before.cookies.iter().find(|other| is_same(other, &cookie)) {
-                cookies.push(hidden.clone());
-            }
-        }
-        Ok(cookies)
-    }
-}
+pub(crate) const CALLERS: &str = "Low";
 
 /// Returns the caller's cookies as the protocol has them.
 pub(crate) fn of_caller(cookies: &[Cookie], url: &Url) -> Value {
@@ -87,7 +34,7 @@ impl State {
 }
 
 /// Returns a cookie as it is to be set. One for a single host has no domain, else it would be for all below.
-fn as_given(cookie: &Value) -> Value {
+pub(crate) fn as_given(cookie: &Value) -> Value {
     let mut given = json!({});
     for name in COPIED {
         if !cookie[name].is_null() {
@@ -113,12 +60,12 @@ fn expires(cookie: &Value) -> Option<f64> {
     cookie["expires"].as_f64().filter(|seconds| *seconds >= 0.0 && cookie["session"] != true)
 }
 
-fn is_alive(cookie: &Value, now: SystemTime) -> bool {
+pub(crate) fn is_alive(cookie: &Value, now: SystemTime) -> bool {
     let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
     expires(cookie).is_none_or(|seconds| seconds > now.as_secs_f64())
 }
 
-fn is_same(one: &Value, other: &Value) -> bool {
+pub(crate) fn is_same(one: &Value, other: &Value) -> bool {
     ["name", "domain", "path", "partitionKey"].iter().all(|part| one[part] == other[part])
 }
 

@@ -5,11 +5,7 @@
 //! process answers itself, before the page is opened and after it was read. Nothing leaves for that, and none of the
 //! page's scripts run beside it.
 
-mod cookies;
-mod storage;
-
-pub(crate) use cookies::of_caller;
-pub(crate) use storage::storage_origin;
+pub(crate) mod cookies;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,9 +15,9 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 /// Origins of one state; more are not kept.
-const MAX_ORIGINS: usize = 64;
+pub(crate) const MAX_ORIGINS: usize = 64;
 /// The storage of one origin, in UTF-16 code units of its text.
-const MAX_ORIGIN_CHARS: usize = 32 * 1024 * 1024;
+pub(crate) const MAX_ORIGIN_CHARS: usize = 32 * 1024 * 1024;
 /// How it is written; what is written otherwise is not read.
 const FORMAT: u64 = 1;
 
@@ -29,9 +25,9 @@ const FORMAT: u64 = 1;
 #[derive(Clone, Default, PartialEq)]
 pub struct State {
     /// As the protocol has them.
-    cookies: Vec<Value>,
-    /// By origin, as `read.js` writes it.
-    origins: BTreeMap<String, String>,
+    pub(crate) cookies: Vec<Value>,
+    /// By origin, as `page/read_storage.js` writes it.
+    pub(crate) origins: BTreeMap<String, String>,
 }
 
 /// A state that a page begins with.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Bounds, Excess};
+use super::limits::{Bounds, Excess};
 use crate::memory::{Member, Role};
 
 /// A process of one of several Chromiums.

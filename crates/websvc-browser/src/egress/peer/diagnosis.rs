@@ -6,7 +6,7 @@ use std::net::{SocketAddr, SocketAddrV4};
 use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, sendto, socket_with};
 
-use super::ESTABLISHED;
+use super::tcp_state::ESTABLISHED;
 
 /// `SOCK_DIAG_BY_FAMILY`, the type of question and answer.
 const BY_FAMILY: u16 = 20;

@@ -1,4 +1,4 @@
-// Gives ORIGIN what read.js has read of it, and returns the names of what could not be restored.
+// Gives ORIGIN what read_storage.js has read of it, and returns the names of what could not be restored.
 (async (origin, text) => {
   if (location.origin !== origin) throw new Error(`this is ${location.origin}`);
   const { local, session, databases } = JSON.parse(text);

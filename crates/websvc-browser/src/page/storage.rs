@@ -6,15 +6,14 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
-use url::Url;
 
-use super::{MAX_ORIGIN_CHARS, MAX_ORIGINS, State};
+use super::open_page::Page;
 use crate::connection::CdpError;
 use crate::error::BrowserError;
-use crate::page::Page;
+use crate::state::{MAX_ORIGIN_CHARS, MAX_ORIGINS, State};
 
-const READ: &str = include_str!("read.js");
-const WRITE: &str = include_str!("write.js");
+const READ: &str = include_str!("read_storage.js");
+const WRITE: &str = include_str!("write_storage.js");
 
 /// The document. It has an icon, so that nobody looks for one.
 const EMPTY: &str = "<!DOCTYPE html><link rel=icon href=data:,>";
@@ -47,7 +46,7 @@ impl Local {
 
 impl Page<'_> {
     /// Makes the page's context what it was when the state was taken.
-    pub(crate) async fn restore(&self, state: &State) -> Result<(), BrowserError> {
+    pub(super) async fn restore(&self, state: &State) -> Result<(), BrowserError> {
         self.give_cookies(state).await?;
         if state.origins.is_empty() {
             return Ok(());
@@ -66,7 +65,7 @@ impl Page<'_> {
 
     /// Returns the state of the context now, which the page leaves for that. `None`, with a warning, when there is not
     /// the time for it.
-    pub(crate) async fn capture(
+    pub(super) async fn capture(
         &self,
         before: &State,
         until: Instant,
@@ -181,10 +180,4 @@ impl Page<'_> {
         }
         self.warn(format!("of the storage of {origin} could not be {what}: {named}"));
     }
-}
-
-/// Returns the origin of a document that has storage of its own.
-pub(crate) fn storage_origin(url: &str) -> Option<String> {
-    let url = Url::parse(url).ok()?;
-    matches!(url.scheme(), "http" | "https").then(|| url.origin().ascii_serialization())
 }

@@ -1,4 +1,4 @@
-// Returns what ORIGIN keeps, as {text, lost, large}: `text` is JSON for write.js and null when there is nothing, `lost`
+// Returns what ORIGIN keeps, as {text, lost, large}: `text` is JSON for write_storage.js and null when there is nothing, `lost`
 // names what cannot be kept, `large` tells that all of it is more than LIMIT characters.
 (async (origin, limit) => {
   if (location.origin !== origin) throw new Error(`this is ${location.origin}`);
