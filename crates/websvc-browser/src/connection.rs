@@ -10,31 +10,31 @@ use websvc_transport::Tunnel;
 
 pub(crate) use cdp::{Cdp, CdpError, CdpEvent};
 
-/// The connection and its two tasks, which end with it.
+/// A connection and its two tasks, which end with it.
 pub(crate) struct Connection {
     cdp: Cdp,
     tasks: [JoinHandle<()>; 2],
 }
 
 impl Connection {
-    /// Starts to speak over the pipes.
+    /// Starts the protocol over a pair of pipes.
     pub(crate) fn over_pipes(commands: pipe::Sender, messages: pipe::Receiver) -> Self {
         let (cdp, queue) = Cdp::new();
-        let reading = tokio::spawn(pipes::read(cdp.clone(), messages));
-        let writing = tokio::spawn(pipes::write(queue, commands));
-        Self { cdp, tasks: [reading, writing] }
+        let reader = tokio::spawn(pipes::read(cdp.clone(), messages));
+        let writer = tokio::spawn(pipes::write(queue, commands));
+        Self { cdp, tasks: [reader, writer] }
     }
 
-    /// Starts to speak over a WebSocket whose handshake is over.
+    /// Starts the protocol over a WebSocket whose handshake is complete.
     pub(crate) async fn over_socket(tunnel: Tunnel) -> Self {
         let (cdp, queue) = Cdp::new();
         let (commands, messages) = socket::open(tunnel).await;
-        let reading = tokio::spawn(socket::read(cdp.clone(), messages));
-        let writing = tokio::spawn(socket::write(queue, commands));
-        Self { cdp, tasks: [reading, writing] }
+        let reader = tokio::spawn(socket::read(cdp.clone(), messages));
+        let writer = tokio::spawn(socket::write(queue, commands));
+        Self { cdp, tasks: [reader, writer] }
     }
 
-    /// Hangs up.
+    /// Closes the connection.
     pub(crate) fn abort(&self) {
         for task in &self.tasks {
             task.abort();

@@ -1,4 +1,4 @@
-//! How a Chromium calls itself.
+//! The user agent of Chromium.
 
 use std::io;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::launch::major_version;
 
-/// How this Chromium calls itself, without saying that nobody looks at it.
+/// The user agent of a Chromium, which does not mention that it is headless.
 #[derive(Debug, Clone)]
 pub(crate) struct UserAgent {
     pub(crate) text: String,
@@ -14,13 +14,14 @@ pub(crate) struct UserAgent {
 }
 
 impl UserAgent {
-    pub(crate) async fn of(path: &Path, patience: Duration) -> io::Result<Self> {
-        Ok(Self::with_version(major_version(path, patience).await?))
+    /// Runs the executable to learn its version.
+    pub(crate) async fn detect(path: &Path, timeout: Duration) -> io::Result<Self> {
+        Ok(Self::with_version(major_version(path, timeout).await?))
     }
 
-    /// Returns how a Chromium with this first number of its version calls itself.
+    /// Returns the user agent of a Chromium with this major version.
     pub(crate) fn with_version(major: u32) -> Self {
-        // As Chrome itself writes it since it gave up to tell its exact version.
+        // The reduced form of Chrome, which has only the major version.
         let text = format!(
             "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) \
              Chrome/{major}.0.0.0 Safari/537.36"

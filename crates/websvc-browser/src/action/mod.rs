@@ -1,7 +1,7 @@
-//! The actions on a page, one after the other, one file each.
+//! The actions on a page, one file each.
 
 mod click;
-mod failure;
+mod error;
 mod keyboard;
 mod keys;
 mod print;
@@ -15,21 +15,21 @@ use crate::rendered_page::RenderedPage;
 use crate::request::Step;
 use crate::screenshot;
 
-use failure::Failure;
+use error::ActionError;
 
-/// Runs the actions in their order; the first that fails ends it.
+/// Runs the actions in order, until one fails.
 pub(crate) async fn run_actions(
     page: &Page<'_>,
     steps: &[Step],
     rendered: &mut RenderedPage,
 ) -> Result<(), BrowserError> {
     for (index, step) in steps.iter().enumerate() {
-        run(page, step, rendered).await.map_err(|failure| {
-            let reason = match failure {
-                Failure::Reason(reason) => reason,
-                // What the protocol refuses, it refuses this action.
-                Failure::Browser(BrowserError::Protocol { detail }) => detail,
-                Failure::Browser(error) => return error,
+        run(page, step, rendered).await.map_err(|error| {
+            let reason = match error {
+                ActionError::Failed(reason) => reason,
+                // A refused command is an error of the action that needed it.
+                ActionError::Browser(BrowserError::Protocol { detail }) => detail,
+                ActionError::Browser(error) => return error,
             };
             BrowserError::Step { index, action: step.name(), reason }
         })?;
@@ -37,9 +37,9 @@ pub(crate) async fn run_actions(
     Ok(())
 }
 
-async fn run(page: &Page<'_>, step: &Step, rendered: &mut RenderedPage) -> Result<(), Failure> {
+async fn run(page: &Page<'_>, step: &Step, rendered: &mut RenderedPage) -> Result<(), ActionError> {
     match step {
-        Step::Wait(time) => wait::time(page, *time).await?,
+        Step::Wait(duration) => wait::duration(page, *duration).await?,
         Step::WaitFor(selector) => wait::element(page, selector).await?,
         Step::Screenshot(screenshot) => rendered.screenshots.push(screenshot::take(page, screenshot).await?),
         Step::Click { selector, matches } => click::click(page, selector, *matches).await?,

@@ -1,4 +1,4 @@
-//! The cookies of a page's context: taken out of it, and put into it.
+//! The cookies of a page's browser context.
 
 use std::time::SystemTime;
 
@@ -9,18 +9,18 @@ use crate::connection::CdpError;
 use crate::error::BrowserError;
 use crate::rendered_page::SetCookie;
 use crate::state::State;
-use crate::state::cookies::{CALLERS, as_given, is_alive, is_same};
+use crate::state::cookies::{CALLER_PRIORITY, is_same_cookie, is_unexpired, settable_cookie};
 
 impl Page<'_> {
-    /// Returns the cookies of the context.
+    /// Returns all cookies of the context.
     pub(super) async fn cookies(&self) -> Result<Vec<SetCookie>, BrowserError> {
         let context = json!({"browserContextId": self.context.id});
-        let mut answer = self.process.cdp().call("", "Storage.getCookies", context).await?;
+        let mut response = self.process.cdp().call("", "Storage.getCookies", context).await?;
         let text = |cookie: &mut Value, name: &str| match cookie[name].take() {
             Value::String(text) => text,
             _ => String::new(),
         };
-        let cookies = answer["cookies"].as_array_mut().into_iter().flatten();
+        let cookies = response["cookies"].as_array_mut().into_iter().flatten();
         Ok(cookies
             .map(|cookie| SetCookie {
                 name: text(cookie, "name"),
@@ -31,11 +31,11 @@ impl Page<'_> {
             .collect())
     }
 
-    /// Gives the context the cookies of a state that have not expired.
-    pub(super) async fn give_cookies(&self, state: &State) -> Result<(), CdpError> {
+    /// Sets the unexpired cookies of a state in the context.
+    pub(super) async fn restore_cookies(&self, state: &State) -> Result<(), CdpError> {
         let now = SystemTime::now();
         let cookies: Vec<Value> =
-            state.cookies.iter().filter(|cookie| is_alive(cookie, now)).map(as_given).collect();
+            state.cookies.iter().filter(|cookie| is_unexpired(cookie, now)).map(settable_cookie).collect();
         if cookies.is_empty() {
             return Ok(());
         }
@@ -43,7 +43,7 @@ impl Page<'_> {
             Err(CdpError::Refused { .. }) => {}
             outcome => return outcome,
         }
-        // One that this Chromium does not take must not keep the others out.
+        // Chromium refuses all of them if it refuses one, so each is set alone.
         let mut refused = 0;
         for cookie in cookies {
             match self.set_cookies(&json!([cookie])).await {
@@ -58,23 +58,24 @@ impl Page<'_> {
 
     async fn set_cookies(&self, cookies: &Value) -> Result<(), CdpError> {
         let params = json!({"cookies": cookies, "browserContextId": self.context_id()});
-        self.browser_call("Storage.setCookies", params).await.map(drop)
+        self.call_browser("Storage.setCookies", params).await.map(drop)
     }
 
-    /// Returns the cookies of the context but those that only the caller gave. One of those that stands where the state
-    /// had another leaves that as it was.
-    pub(super) async fn take_cookies(&self, before: &State) -> Result<Vec<Value>, CdpError> {
+    /// Returns the cookies of the context without those that the caller set for this request. If one of those replaced
+    /// a cookie of the previous state, that cookie is returned unchanged.
+    pub(super) async fn capture_cookies(&self, before: &State) -> Result<Vec<Value>, CdpError> {
         let params = json!({"browserContextId": self.context_id()});
-        let mut answer = self.browser_call("Storage.getCookies", params).await?;
-        let Value::Array(found) = answer["cookies"].take() else { return Ok(Vec::new()) };
-        let is_callers = |cookie: &Value| cookie["priority"] == CALLERS;
+        let mut response = self.call_browser("Storage.getCookies", params).await?;
+        let Value::Array(found) = response["cookies"].take() else { return Ok(Vec::new()) };
+        let is_callers = |cookie: &Value| cookie["priority"] == CALLER_PRIORITY;
         let mut cookies = Vec::new();
-        // What belongs to a page without an address has no place that it could be put back to.
+        // A cookie with an opaque partition key cannot be set again.
         for cookie in found.into_iter().filter(|cookie| cookie["partitionKeyOpaque"] != true) {
             if !is_callers(&cookie) {
                 cookies.push(cookie);
-            } else if let Some(hidden) = before.cookies.iter().find(|other| is_same(other, &cookie)) {
-                cookies.push(hidden.clone());
+            } else if let Some(replaced) = before.cookies.iter().find(|other| is_same_cookie(other, &cookie))
+            {
+                cookies.push(replaced.clone());
             }
         }
         Ok(cookies)

@@ -1,11 +1,11 @@
-//! The screen and the window that a page is looked at with.
+//! The screen and the window of an emulated device.
 
 use serde_json::{Value, json};
 
 use crate::request::{Device, Viewport};
 
 impl Device {
-    /// Returns the size of its window.
+    /// Returns the default size of its window.
     pub(crate) fn viewport(self) -> Viewport {
         match self {
             Self::Desktop => Viewport { width: 1280, height: 800 },
@@ -13,7 +13,7 @@ impl Device {
         }
     }
 
-    /// Returns how many pixels of the screen are one of CSS.
+    /// Returns its device pixel ratio: physical pixels per CSS pixel.
     pub(crate) fn scale(self) -> u32 {
         match self {
             Self::Desktop => 1,
@@ -22,8 +22,8 @@ impl Device {
     }
 }
 
-/// Returns the device's screen with a window of this size.
-pub(crate) fn metrics(device: Device, viewport: Viewport) -> Value {
+/// Returns the parameters of `Emulation.setDeviceMetricsOverride` for a device with a window of this size.
+pub(crate) fn device_metrics(device: Device, viewport: Viewport) -> Value {
     json!({
         "width": viewport.width,
         "height": viewport.height,

@@ -1,4 +1,4 @@
-//! What a page's events say: what is loading, what was answered, what ended.
+//! The events of a page: they update its state and wake the tasks that wait for a change.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -6,159 +6,157 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::command::Command;
-use super::intercept::{FAIL, Interception, failure};
-use super::page_state::{CRASHED, ENDS, PendingNavigation, State};
+use super::intercept::{FAIL_REQUEST, Interception, fail_command};
+use super::page_state::{CRASHED_EVENT, END_EVENTS, PageState, PendingNavigation};
 use crate::connection::{Cdp, CdpEvent};
-use crate::watchdog::Watched;
+use crate::watchdog::MonitoredBrowser;
 
-/// Documents that wait for a decision; a hostile page asks for more.
-const MAX_TO_ASK: usize = 100;
+/// The maximum number of navigations that wait for the navigation rule. Hostile pages start more, which fail.
+const MAX_PENDING_NAVIGATIONS: usize = 100;
 
-/// What is known of a page. Cheap to clone.
+/// The state of a page, updated by its events. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct PageEvents {
-    state: Arc<Mutex<State>>,
-    /// Memory limit of the processes; `None` for a browser that runs elsewhere.
-    memory: Option<Arc<Watched>>,
+    state: Arc<Mutex<PageState>>,
+    /// The memory monitor of the browser; `None` for a remote browser.
+    monitor: Option<Arc<MonitoredBrowser>>,
+    /// The number of changes so far.
     changes: watch::Sender<u64>,
 }
 
 impl PageEvents {
-    pub(super) fn new(frame: &str, memory: Option<Arc<Watched>>) -> Self {
-        Self { state: Arc::new(Mutex::new(State::new(frame))), memory, changes: watch::Sender::new(0) }
+    pub(super) fn new(frame: &str, monitor: Option<Arc<MonitoredBrowser>>) -> Self {
+        let state = Arc::new(Mutex::new(PageState::new(frame)));
+        Self { state, monitor, changes: watch::Sender::new(0) }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, PageState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until something is true, as the events tell it.
-    pub(super) async fn wait_until(&self, is_true: impl Fn(&State) -> bool) {
+    /// Waits until the state satisfies a condition.
+    pub(super) async fn wait_until(&self, condition: impl Fn(&PageState) -> bool) {
         let mut changes = self.changes.subscribe();
-        while !is_true(&self.lock()) {
-            // The sender lives in this very value.
+        while !condition(&self.lock()) {
+            // Cannot fail: `self` owns the sender.
             let _ = changes.changed().await;
         }
     }
 
-    /// Listens only for the end of a page that nobody uses yet.
-    pub(super) fn follow_end(&self, cdp: &Cdp, session: &str) {
-        let watch = self.clone();
-        cdp.subscribe(session, move |notice| {
-            let is_end = match &notice {
+    /// Subscribes a page that no request uses yet: only its end is of interest.
+    pub(super) fn subscribe_end(&self, cdp: &Cdp, session: &str) {
+        let events = self.clone();
+        cdp.subscribe(session, move |event| {
+            let is_end = match &event {
                 CdpEvent::Lost => true,
-                CdpEvent::Event { method, .. } => ENDS.contains(&method.as_str()),
+                CdpEvent::Event { method, .. } => END_EVENTS.contains(&method.as_str()),
             };
             if is_end {
-                watch.lock().is_crashed = true;
-                watch.changes.send_modify(|count| *count += 1);
+                events.lock().is_crashed = true;
+                events.notify();
             }
         });
     }
 
-    /// Takes note that a process of the page is gone, and ends the page when that was for its memory.
-    fn lose_process(&self) {
-        if let Some(excess) = self.memory.as_ref().and_then(|memory| memory.claim()) {
-            self.lock().excess.get_or_insert(excess);
-        }
-    }
-
-    /// Takes note that a part of the page has ended.
-    pub(super) fn lose_part(&self) {
-        self.lose_process();
-        self.changes.send_modify(|count| *count += 1);
-    }
-
-    /// Notes that the rule of the request refused where the page went.
-    pub(super) fn refuse(&self, reason: String) {
-        self.lock().refusal.get_or_insert(reason);
-        self.changes.send_modify(|count| *count += 1);
-    }
-
-    /// Listens to a session, answering what must be answered at once.
-    /// `decide` gives the command that answers a paused request, unless that is sent later by somebody else.
-    pub(super) fn follow(
+    /// Subscribes to all events of a session.
+    ///
+    /// `decide` returns the command for a paused request, or `None` if another task sends it later. `on_target` handles
+    /// the `Target.*` events.
+    pub(super) fn subscribe(
         &self,
         cdp: &Cdp,
         session: &str,
         decide: impl Fn(&Value) -> Option<Command> + Send + Sync + 'static,
         on_target: impl Fn(&str, &Value) + Send + Sync + 'static,
     ) {
-        let watch = self.clone();
-        let (answers, name) = (cdp.clone(), session.to_owned());
-        cdp.subscribe(session, move |notice| {
-            match notice {
-                CdpEvent::Lost => watch.lock().is_crashed = true,
+        let events = self.clone();
+        let (commands, name) = (cdp.clone(), session.to_owned());
+        cdp.subscribe(session, move |event| {
+            match event {
+                CdpEvent::Lost => events.lock().is_crashed = true,
                 CdpEvent::Event { method, params } => match method.as_str() {
                     "Page.javascriptDialogOpening" => {
-                        watch.lock().dialogs += 1;
-                        // A page that asks whether it may be left may be left; all other questions are denied.
+                        // Leaving a page is always allowed; `confirm` and `prompt` are dismissed.
                         let accept = matches!(params["type"].as_str(), Some("alert" | "beforeunload"));
-                        answers.send_no_reply(
-                            &name,
-                            "Page.handleJavaScriptDialog",
-                            json!({"accept": accept}),
-                        );
+                        let params = json!({"accept": accept});
+                        commands.send_no_reply(&name, "Page.handleJavaScriptDialog", params);
                     }
                     "Fetch.requestPaused" => {
-                        if let Some((method, answer)) = decide(&params) {
-                            watch.asked(method);
-                            answers.send_no_reply(&name, method, answer);
+                        if let Some(Command { method, params }) = decide(&params) {
+                            commands.send_no_reply(&name, method, params);
                         }
                     }
                     _ if method.starts_with("Target.") => on_target(&method, &params),
-                    _ if method.starts_with("Network.") => watch.lock().traffic(&name, &method, &params),
+                    _ if method.starts_with("Network.") => {
+                        events.lock().on_network_event(&name, &method, &params);
+                    }
                     _ => {
-                        if method == CRASHED {
-                            watch.lose_process();
+                        if method == CRASHED_EVENT {
+                            events.record_excess();
                         }
-                        watch.lock().apply(&method, &params);
+                        events.lock().on_page_event(&method, &params);
                     }
                 },
             }
-            watch.changes.send_modify(|count| *count += 1);
+            events.notify();
         });
     }
 
-    /// Decides on a paused request of the page; `None` when the rule of the request is asked first.
+    /// Returns the command for a paused request of the page; `None` if the navigation rule is checked first.
     pub(super) fn decide(&self, interception: &Interception, paused: &Value) -> Option<Command> {
-        let go_on = interception.decide(paused);
-        if go_on.0 == FAIL {
-            return Some(go_on);
+        let resume = interception.decide(paused);
+        if resume.method == FAIL_REQUEST {
+            return Some(resume);
         }
         let mut state = self.lock();
-        let Some(url) = interception.to_ask(paused, state.frame()) else { return Some(go_on) };
-        let id = paused["requestId"].clone();
-        if state.to_ask.len() >= MAX_TO_ASK {
-            return Some(failure(&id));
+        let Some(url) = interception.navigation_to_check(paused, state.frame()) else { return Some(resume) };
+        let request_id = paused["requestId"].clone();
+        if state.pending_navigations.len() >= MAX_PENDING_NAVIGATIONS {
+            return Some(fail_command(&request_id));
         }
-        state.to_ask.push_back(PendingNavigation { url, id, go_on });
+        state.pending_navigations.push_back(PendingNavigation { url, request_id, resume });
         None
     }
 
-    /// Notes how a request that was asked about was answered.
-    pub(super) fn asked(&self, answer: &str) {
-        if answer == FAIL {
-            self.lock().blocked += 1;
+    /// Records that the navigation rule of the request refused a navigation, which ends the page.
+    pub(super) fn refuse(&self, reason: String) {
+        self.lock().refusal.get_or_insert(reason);
+        self.notify();
+    }
+
+    /// Removes the traces of earlier documents, before the page navigates to the URL of its request.
+    pub(super) fn reset_navigation(&self) {
+        let mut state = self.lock();
+        (state.document, state.previous_document, state.document_url) = (None, None, None);
+        state.has_response = false;
+    }
+
+    /// Handles a network event of a child target.
+    pub(super) fn on_child_network_event(&self, session: &str, method: &str, params: &Value) {
+        self.lock().on_network_event(session, method, params);
+        self.notify();
+    }
+
+    /// Records that a process of a child target ended.
+    pub(super) fn record_child_crash(&self) {
+        self.record_excess();
+        self.notify();
+    }
+
+    /// Removes the requests in flight of a child target that has ended.
+    pub(super) fn drop_child_requests(&self, session: &str) {
+        self.lock().in_flight.retain(|_, reported_by| reported_by != session);
+        self.notify();
+    }
+
+    /// Records the exceeded limit, which ends the page, if the watchdog killed one of its processes.
+    fn record_excess(&self) {
+        if let Some(excess) = self.monitor.as_ref().and_then(|monitor| monitor.take_excess()) {
+            self.lock().excess.get_or_insert(excess);
         }
     }
 
-    /// Forgets where the page was before it goes where the request wants it.
-    pub(super) fn begin_anew(&self) {
-        let mut state = self.lock();
-        (state.document, state.left, state.document_url) = (None, None, None);
-        state.has_begun = false;
-    }
-
-    /// Takes in what a part of the page tells of its requests.
-    pub(super) fn traffic(&self, session: &str, method: &str, params: &Value) {
-        self.lock().traffic(session, method, params);
-        self.changes.send_modify(|count| *count += 1);
-    }
-
-    /// Waits no more for what a part of the page was loading: it has ended.
-    pub(super) fn drop_child_requests(&self, session: &str) {
-        self.lock().in_flight.retain(|_, teller| teller != session);
+    fn notify(&self) {
         self.changes.send_modify(|count| *count += 1);
     }
 }

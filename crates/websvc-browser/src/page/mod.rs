@@ -1,6 +1,6 @@
-//! One page, from its context of its own to the end of that.
+//! One page in a browser context of its own, from its creation to its end.
 //!
-//! [`visit`] is above the actions and pictures, which need a [`Page`] only: so it is not re-exported from here.
+//! [`visit`] uses the actions and screenshots, which in turn use [`Page`]. It is therefore not re-exported from here.
 
 mod child_targets;
 mod command;
@@ -22,7 +22,7 @@ pub(crate) mod visit;
 mod wait_idle;
 mod warm_page;
 
-pub(crate) use device::metrics;
+pub(crate) use device::device_metrics;
 pub(crate) use open_page::Page;
-pub(crate) use script::Outcome;
+pub(crate) use script::ScriptOutcome;
 pub(crate) use warm_page::{BrowserContext, WarmPage};

@@ -1,4 +1,4 @@
-//! An open page, and how it is spoken to.
+//! An open page, and the commands to it.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -17,12 +17,12 @@ use crate::process::BrowserProcess;
 use crate::request::{Device, RenderRequest, Viewport};
 use crate::state::Changes;
 
-/// The part of the time that is kept for taking the content, at most.
-const RESERVE: Duration = Duration::from_secs(2);
-/// The same when the page's storage is read afterwards.
-const RESERVE_TO_KEEP: Duration = Duration::from_secs(5);
+/// The maximum part of the time that is reserved for reading the content.
+const CONTENT_RESERVE: Duration = Duration::from_secs(2);
+/// The maximum part of the time that is reserved if the storage of the page is also read.
+const STATE_RESERVE: Duration = Duration::from_secs(5);
 
-/// An open page. Dropping it puts its context away.
+/// An open page. Dropping it disposes of its browser context.
 pub(crate) struct Page<'a> {
     pub(super) process: &'a BrowserProcess,
     pub(crate) config: &'a BrowserConfig,
@@ -30,30 +30,31 @@ pub(crate) struct Page<'a> {
     pub(super) context: BrowserContext,
     pub(super) target: String,
     pub(super) session: String,
-    _listening: Listening<'a>,
-    pub(super) watch: PageEvents,
+    _subscription: Subscription<'a>,
+    pub(super) events: PageEvents,
     pub(crate) device: Device,
     pub(crate) viewport: Viewport,
-    /// When waiting for more must end.
+    /// The time when waiting for the page ends, so that its content can be read before the deadline.
     pub(crate) soft_deadline: Instant,
-    /// When the state must have been taken, if it is wanted.
-    pub(super) keep_deadline: Instant,
-    pub(super) warnings: Mutex<Vec<String>>,
+    /// The time by which the state must have been captured, if the request wants it.
+    pub(super) capture_deadline: Instant,
+    warnings: Mutex<Vec<String>>,
 }
 
 impl<'a> Page<'a> {
     pub(super) fn new(
         process: &'a BrowserProcess,
-        prepared: WarmPage,
+        warm_page: WarmPage,
         config: &'a BrowserConfig,
         request: &RenderRequest,
     ) -> Self {
-        let WarmPage { egress, context, target, session, watch } = prepared;
-        let left = request.deadline.saturating_duration_since(Instant::now());
-        let keeps = request.session.as_ref().is_some_and(|session| session.changes == Changes::Kept);
-        let reserve = if keeps { RESERVE_TO_KEEP.min(left / 3) } else { RESERVE.min(left / 5) };
+        let WarmPage { egress, context, target, session, events } = warm_page;
+        let remaining = request.deadline.saturating_duration_since(Instant::now());
+        let captures = request.session.as_ref().is_some_and(|session| session.changes == Changes::Captured);
+        let reserve =
+            if captures { STATE_RESERVE.min(remaining / 3) } else { CONTENT_RESERVE.min(remaining / 5) };
         let soft_deadline = request.deadline - reserve;
-        let keep_deadline = request.deadline - reserve / 10;
+        let capture_deadline = request.deadline - reserve / 10;
         let viewport = request.viewport.unwrap_or_else(|| request.device.viewport());
         Self {
             process,
@@ -61,54 +62,54 @@ impl<'a> Page<'a> {
             egress,
             context,
             target,
-            watch,
+            events,
             device: request.device,
             viewport,
             soft_deadline,
-            keep_deadline,
+            capture_deadline,
             warnings: Mutex::default(),
-            _listening: Listening { process, session: session.clone() },
+            _subscription: Subscription { process, session: session.clone() },
             session,
         }
     }
 
-    /// Sends a command to the page.
+    /// Sends a command to the page and returns its result.
     pub(crate) async fn call(&self, method: &'static str, params: Value) -> Result<Value, CdpError> {
         self.process.cdp().call(&self.session, method, params).await
     }
 
-    /// Sends a command to the page whose answer nobody needs.
-    pub(crate) fn post(&self, method: &'static str, params: Value) {
+    /// Sends a command to the page without waiting for its result.
+    pub(crate) fn send_no_reply(&self, method: &'static str, params: Value) {
         self.process.cdp().send_no_reply(&self.session, method, params);
     }
 
-    /// Sends a command to the browser as a whole.
-    pub(crate) async fn browser_call(&self, method: &'static str, params: Value) -> Result<Value, CdpError> {
+    /// Sends a command to the browser itself and returns its result.
+    pub(crate) async fn call_browser(&self, method: &'static str, params: Value) -> Result<Value, CdpError> {
         self.process.cdp().call("", method, params).await
     }
 
-    /// Listens to the page, and answers the requests that it is asked about.
-    pub(super) fn answer_requests(&self, decide: impl Fn(&Value) -> Command + Send + Sync + 'static) {
-        let deciding = move |paused: &Value| Some(decide(paused));
-        self.watch.follow(self.process.cdp(), &self.session, deciding, |_, _| {});
+    /// Subscribes to the events of the page; `decide` returns the command for each paused request.
+    pub(super) fn intercept_requests(&self, decide: impl Fn(&Value) -> Command + Send + Sync + 'static) {
+        let decide = move |paused: &Value| Some(decide(paused));
+        self.events.subscribe(self.process.cdp(), &self.session, decide, |_, _| {});
     }
 
-    /// Returns the name of the page's main frame.
+    /// Returns the ID of the page's target, which is also that of its main frame.
     pub(crate) fn target(&self) -> &str {
         &self.target
     }
 
-    /// Returns the name of the page's context.
+    /// Returns the ID of the page's browser context.
     pub(crate) fn context_id(&self) -> &str {
         &self.context.id
     }
 
-    /// Returns the origins whose documents the page has shown.
+    /// Returns the origins of the documents that the page has shown.
     pub(crate) fn visited(&self) -> BTreeSet<String> {
-        self.watch.lock().visited.clone()
+        self.events.lock().visited.clone()
     }
 
-    /// Notes what went wrong without failing.
+    /// Adds a warning for the caller, once.
     pub(crate) fn warn(&self, warning: String) {
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
         if !warnings.contains(&warning) {
@@ -116,14 +117,14 @@ impl<'a> Page<'a> {
         }
     }
 
-    pub(super) fn all_warnings(&self) -> Vec<String> {
+    pub(super) fn collect_warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if self.egress.is_over_budget() {
             let limit = self.config.traffic_bytes_per_page;
             warnings.push(format!("the page sent and received more than {limit} bytes; the rest is missing"));
         }
-        if self.watch.lock().is_crowded {
-            warnings.push("the page has more workers and frames of other sites than are run".to_owned());
+        if self.events.lock().has_skipped_targets {
+            warnings.push("some workers and frames of the page were not run: it has too many".to_owned());
         }
         warnings
     }
@@ -133,13 +134,13 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Ends the listening to a page.
-struct Listening<'a> {
+/// A subscription to the events of a page, which ends when it is dropped.
+struct Subscription<'a> {
     process: &'a BrowserProcess,
     session: String,
 }
 
-impl Drop for Listening<'_> {
+impl Drop for Subscription<'_> {
     fn drop(&mut self) {
         self.process.cdp().unsubscribe(&self.session);
     }

@@ -1,4 +1,4 @@
-//! What is known of a page from its events: what is loading, what was answered, what ended.
+//! The state of a page as its events report it: navigations, requests in flight, downloads, and its end.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::str::FromStr;
@@ -12,135 +12,134 @@ use super::command::Command;
 use crate::rendered_page::{Download, DownloadCause};
 use crate::watchdog::Excess;
 
-/// Requests that are followed; a hostile page makes more.
+/// The maximum number of requests in flight that are tracked. Hostile pages send more.
 const MAX_IN_FLIGHT: usize = 1000;
 
-/// Origins that are remembered; a hostile page goes to more.
+/// The maximum number of visited origins that are recorded. Hostile pages visit more.
 const MAX_VISITED: usize = 100;
 
-/// Kinds of requests that may never end, or that change nothing.
-const ENDLESS: &[&str] = &["WebSocket", "EventSource", "Ping", "Media", "CSPViolationReport", "Preflight"];
-
-/// The event of a target whose process was ended.
-pub(super) const CRASHED: &str = "Inspector.targetCrashed";
-/// What is told of a page when it ends.
-pub(super) const ENDS: &[&str] = &[CRASHED, "Inspector.detached"];
-
-/// Downloads that are told of; a hostile page starts more.
+/// The maximum number of downloads that are reported. Hostile pages start more.
 const MAX_DOWNLOADS: usize = 20;
 
-/// What the events of a page have told.
-pub(super) struct State {
-    /// The main frame, which has the name of its target.
+/// Resource types of requests that may never end or do not change the document.
+const UNTRACKED_TYPES: &[&str] =
+    &["WebSocket", "EventSource", "Ping", "Media", "CSPViolationReport", "Preflight"];
+
+/// The event of a target whose process ended unexpectedly.
+pub(super) const CRASHED_EVENT: &str = "Inspector.targetCrashed";
+/// The events that end a page.
+pub(super) const END_EVENTS: &[&str] = &[CRASHED_EVENT, "Inspector.detached"];
+
+/// The state of a page, as its events report it.
+pub(super) struct PageState {
+    /// The ID of the main frame, which is also that of the page's target.
     frame: String,
-    /// Requests without an end yet, and the sessions that told of them.
+    /// The requests in flight: their IDs, and the sessions that reported them.
     pub(super) in_flight: HashMap<String, String>,
+    /// The time when the last request began or ended.
     pub(super) last_traffic: Instant,
     pub(super) document: Option<Document>,
-    /// Something of the page has been answered, be it a redirect.
-    pub(super) has_begun: bool,
-    /// The one before, as long as the current one has not taken its place.
-    pub(super) left: Option<Document>,
-    /// Where the last document was asked for.
+    /// True if a response for the page was received, including redirects.
+    pub(super) has_response: bool,
+    /// The previous document, until the current one has replaced it.
+    pub(super) previous_document: Option<Document>,
+    /// The URL of the last request for a document.
     pub(super) document_url: Option<String>,
+    /// The URL of the last request for a document, if its method was not `GET`.
+    pub(super) posted_url: Option<String>,
     pub(super) is_parsed: bool,
     pub(super) is_loaded: bool,
-    /// A new document was asked for and has not come yet.
+    /// True between the start of a navigation and the new document.
     pub(super) is_navigating: bool,
-    /// The page has threads, sockets or programs to wait for, which are neither timers nor requests.
-    pub(super) works_elsewhere: bool,
-    /// The clock of a page that is hurried stands still.
-    pub(super) is_clock_stopped: bool,
+    /// True if the page has workers, sockets or WebAssembly, whose work shows neither as timers nor as requests.
+    pub(super) has_background_work: bool,
+    /// True if virtual time has used up its budget.
+    pub(super) is_clock_paused: bool,
     pub(super) is_crashed: bool,
-    /// A process of the page was ended for its memory.
+    /// The memory limit for which a process of the page was killed.
     pub(super) excess: Option<Excess>,
-    /// The world of our own scripts in the current document.
+    /// The execution context of the isolated world of our scripts, in the current document.
     pub(super) world: Option<i64>,
-    /// The page went where no page may go.
+    /// The scheme of the current URL, if pages must not have it.
     pub(super) forbidden_scheme: Option<String>,
-    /// Documents that the rule of the request has to be asked about.
-    pub(super) to_ask: VecDeque<PendingNavigation>,
-    /// Why the rule refused one.
+    /// The navigations that wait for the navigation rule.
+    pub(super) pending_navigations: VecDeque<PendingNavigation>,
+    /// The reason why the navigation rule refused a navigation.
     pub(super) refusal: Option<String>,
-    pub(super) dialogs: u32,
-    pub(super) blocked: u64,
-    /// The origins of the documents that were shown, in frames too.
+    /// The origins of the documents that were shown, including those in frames.
     pub(super) visited: BTreeSet<String>,
-    /// There were more parts than are run.
-    pub(super) is_crowded: bool,
-    /// Actions are being done.
-    pub(super) is_acting: bool,
-    /// Where the last document was asked for, if that was with a body.
-    pub(super) posted_url: Option<String>,
+    /// True if there were more child targets than are run.
+    pub(super) has_skipped_targets: bool,
+    pub(super) is_running_actions: bool,
     pub(super) downloads: Vec<Download>,
 }
 
-/// A document that was asked for and waits for a decision.
+/// A navigation that waits for the navigation rule.
 pub(super) struct PendingNavigation {
     pub(super) url: Url,
-    /// The request's name in Chromium.
-    pub(super) id: Value,
-    /// The command that lets it go on, and its parameters.
-    pub(super) go_on: Command,
+    /// The ID of the paused request.
+    pub(super) request_id: Value,
+    /// The command that lets the request continue.
+    pub(super) resume: Command,
 }
 
-/// The answer that the current document came with.
+/// The response of the current document.
 #[derive(Debug, Clone)]
 pub(super) struct Document {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
+    /// True if it came over HTTPS and its certificate was not verified.
     pub(super) is_unverified: bool,
 }
 
-impl State {
+impl PageState {
     pub(super) fn new(frame: &str) -> Self {
         Self {
             frame: frame.to_owned(),
             in_flight: HashMap::new(),
             last_traffic: Instant::now(),
             document: None,
-            has_begun: false,
-            left: None,
+            has_response: false,
+            previous_document: None,
             document_url: None,
+            posted_url: None,
             is_parsed: false,
             is_loaded: false,
             is_navigating: false,
-            works_elsewhere: false,
-            is_clock_stopped: false,
+            has_background_work: false,
+            is_clock_paused: false,
             is_crashed: false,
             excess: None,
             world: None,
             forbidden_scheme: None,
-            to_ask: VecDeque::new(),
+            pending_navigations: VecDeque::new(),
             refusal: None,
-            dialogs: 0,
-            blocked: 0,
             visited: BTreeSet::new(),
-            is_crowded: false,
-            is_acting: false,
-            posted_url: None,
+            has_skipped_targets: false,
+            is_running_actions: false,
             downloads: Vec::new(),
         }
     }
 
-    /// Returns the name of the main frame.
+    /// Returns the ID of the main frame.
     pub(super) fn frame(&self) -> &str {
         &self.frame
     }
 
-    pub(super) fn traffic(&mut self, session: &str, method: &str, params: &Value) {
+    /// Handles an event of the `Network` domain.
+    pub(super) fn on_network_event(&mut self, session: &str, method: &str, params: &Value) {
         let id = params["requestId"].as_str().unwrap_or_default();
         match method {
             "Network.requestWillBeSent" => {
-                let kind = params["type"].as_str().unwrap_or_default();
-                if kind == "Document" && params["frameId"] == self.frame.as_str() {
+                let resource_type = params["type"].as_str().unwrap_or_default();
+                if resource_type == "Document" && params["frameId"] == self.frame.as_str() {
                     self.document_url = params["request"]["url"].as_str().map(str::to_owned);
-                    self.has_begun |= !params["redirectResponse"].is_null();
+                    self.has_response |= !params["redirectResponse"].is_null();
                     let is_posted = params["request"]["method"] != "GET";
                     self.posted_url = self.document_url.clone().filter(|_| is_posted);
                 }
-                self.works_elsewhere |= kind == "EventSource";
-                if !ENDLESS.contains(&kind) && self.in_flight.len() < MAX_IN_FLIGHT {
+                self.has_background_work |= resource_type == "EventSource";
+                if !UNTRACKED_TYPES.contains(&resource_type) && self.in_flight.len() < MAX_IN_FLIGHT {
                     self.in_flight.insert(id.to_owned(), session.to_owned());
                     self.last_traffic = Instant::now();
                 }
@@ -148,14 +147,14 @@ impl State {
             "Network.responseReceived"
                 if params["type"] == "Document" && params["frameId"] == self.frame.as_str() =>
             {
-                self.left = self.document.replace(Document::read(&params["response"]));
-                self.has_begun = true;
+                self.previous_document = self.document.replace(Document::from_response(&params["response"]));
+                self.has_response = true;
             }
             "Network.responseReceived" if params["response"]["mimeType"] == "application/wasm" => {
-                self.works_elsewhere = true;
+                self.has_background_work = true;
             }
-            "Network.webSocketCreated" => self.works_elsewhere = true,
-            // A frame of another site ends what the page around it has begun.
+            "Network.webSocketCreated" => self.has_background_work = true,
+            // The session of a child frame may report the end of a request that the session of the page reported.
             "Network.loadingFinished" | "Network.loadingFailed" if self.in_flight.remove(id).is_some() => {
                 self.last_traffic = Instant::now();
             }
@@ -163,21 +162,22 @@ impl State {
         }
     }
 
-    pub(super) fn apply(&mut self, method: &str, params: &Value) {
+    /// Handles any other event.
+    pub(super) fn on_page_event(&mut self, method: &str, params: &Value) {
         match method {
             "Page.domContentEventFired" => self.is_parsed = true,
             "Page.loadEventFired" => self.is_loaded = true,
             "Page.frameStartedNavigating" if params["frameId"] == self.frame.as_str() => {
-                let stays =
+                let is_same_document =
                     matches!(params["navigationType"].as_str(), Some("sameDocument" | "historySameDocument"));
-                self.is_navigating = !stays;
+                self.is_navigating = !is_same_document;
             }
             "Page.frameStoppedLoading" if params["frameId"] == self.frame.as_str() => {
                 self.is_navigating = false;
-                // A document that is left for a download comes to no other end.
-                let is_there = self.document.is_some();
-                self.is_parsed |= is_there;
-                self.is_loaded |= is_there;
+                // The only event for a document that is replaced by a download.
+                let has_document = self.document.is_some();
+                self.is_parsed |= has_document;
+                self.is_loaded |= has_document;
             }
             "Page.frameNavigated" => {
                 let origin = params["frame"]["url"].as_str().and_then(storage_origin);
@@ -188,33 +188,33 @@ impl State {
                     return;
                 }
                 self.is_navigating = false;
-                self.left = None;
+                self.previous_document = None;
                 self.is_parsed = false;
                 self.is_loaded = false;
                 self.world = None;
-                self.works_elsewhere = false;
+                self.has_background_work = false;
                 self.forbidden_scheme = forbidden_scheme(params["frame"]["url"].as_str().unwrap_or_default());
             }
-            "Page.downloadWillBegin" => self.note_download(params),
-            "Emulation.virtualTimeBudgetExpired" => self.is_clock_stopped = true,
-            end if ENDS.contains(&end) => self.is_crashed = true,
+            "Page.downloadWillBegin" => self.record_download(params),
+            "Emulation.virtualTimeBudgetExpired" => self.is_clock_paused = true,
+            method if END_EVENTS.contains(&method) => self.is_crashed = true,
             _ => {}
         }
     }
 
-    /// Takes note of a download that was refused.
-    fn note_download(&mut self, params: &Value) {
+    /// Records a download, which the browser refuses.
+    fn record_download(&mut self, params: &Value) {
         let text = |name: &str| params[name].as_str().unwrap_or_default().to_owned();
         let url = text("url");
-        // A form's answer cannot be had again without its fields, and what a script has made is nowhere else.
+        // The response to a form needs its fields, and data from a script has no URL on the web.
         let is_web = url.starts_with("http:") || url.starts_with("https:");
-        let can_be_asked_for = is_web && self.posted_url.as_deref() != Some(url.as_str());
+        let is_refetchable = is_web && self.posted_url.as_deref() != Some(url.as_str());
         let is_main = params["frameId"] == self.frame();
-        if is_main && let Some(left) = self.left.take() {
-            // What was answered is no document: the page stays where it is.
-            self.document = Some(left);
+        if is_main && let Some(previous) = self.previous_document.take() {
+            // The response was not a document, so the page keeps the previous one.
+            self.document = Some(previous);
         }
-        let is_action = self.is_acting && is_main && can_be_asked_for;
+        let is_action = self.is_running_actions && is_main && is_refetchable;
         let cause = if is_action { DownloadCause::Action } else { DownloadCause::Page };
         if self.downloads.len() < MAX_DOWNLOADS {
             self.downloads.push(Download {
@@ -227,19 +227,20 @@ impl State {
     }
 }
 
-/// Returns the scheme of an address that a page may not show. What has no address of its own came from a page.
+/// Returns the scheme of a URL that a page must not show. `about`, `blob` and `data` are allowed: their content comes from
+/// a page.
 fn forbidden_scheme(url: &str) -> Option<String> {
     let scheme = Url::parse(url).ok()?.scheme().to_owned();
-    let is_fine = matches!(scheme.as_str(), "http" | "https" | "about" | "blob" | "data" | "chrome-error");
-    (!is_fine).then_some(scheme)
+    let is_allowed = matches!(scheme.as_str(), "http" | "https" | "about" | "blob" | "data" | "chrome-error");
+    (!is_allowed).then_some(scheme)
 }
 
 impl Document {
-    fn read(response: &Value) -> Self {
+    fn from_response(response: &Value) -> Self {
         let mut headers = HeaderMap::new();
         for (name, value) in response["headers"].as_object().into_iter().flatten() {
             let Ok(name) = HeaderName::from_str(name) else { continue };
-            // Several headers of one name are lines of one text.
+            // CDP joins headers of the same name with line breaks.
             for line in value.as_str().unwrap_or_default().split('\n') {
                 if let Ok(value) = HeaderValue::from_str(line) {
                     headers.append(name.clone(), value);
@@ -256,7 +257,7 @@ impl Document {
     }
 }
 
-/// Returns the origin of a document that has storage of its own.
+/// Returns the origin of a document, if documents of its scheme have storage.
 fn storage_origin(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     matches!(url.scheme(), "http" | "https").then(|| url.origin().ascii_serialization())
@@ -267,11 +268,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_may_only_show_what_came_from_the_web() {
-        for fine in
+    fn forbidden_scheme_only_for_urls_outside_the_web() {
+        for allowed in
             ["https://a.test/", "about:blank", "blob:https://a.test/1", "chrome-error://chromewebdata/"]
         {
-            assert_eq!(forbidden_scheme(fine), None, "{fine}");
+            assert_eq!(forbidden_scheme(allowed), None, "{allowed}");
         }
         for (url, scheme) in
             [("file:///etc/passwd", "file"), ("chrome://version/", "chrome"), ("ftp://a/", "ftp")]

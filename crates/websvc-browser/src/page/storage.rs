@@ -1,12 +1,14 @@
-//! Empty documents of an origin, where its storage is written and read.
+//! The storage of origins: read and written by scripts in empty documents of the origins.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
+use super::command::Command;
+use super::intercept::FAIL_REQUEST;
 use super::open_page::Page;
 use crate::connection::CdpError;
 use crate::error::BrowserError;
@@ -15,47 +17,55 @@ use crate::state::{MAX_ORIGIN_CHARS, MAX_ORIGINS, State};
 const READ: &str = include_str!("read_storage.js");
 const WRITE: &str = include_str!("write_storage.js");
 
-/// The document. It has an icon, so that nobody looks for one.
-const EMPTY: &str = "<!DOCTYPE html><link rel=icon href=data:,>";
-/// What a warning names of all that was lost.
+/// The empty document. It has an icon, so that Chromium requests none.
+const EMPTY_DOCUMENT: &str = "<!DOCTYPE html><link rel=icon href=data:,>";
+/// The maximum number of lost items that a warning names.
 const MAX_NAMED: usize = 5;
 
-/// Answers the requests of a page in place of the network: the one document that is wanted, and nothing else.
+/// Answers the requests of a page in place of the network: it serves one empty document at a time and fails all other
+/// requests.
 #[derive(Clone, Default)]
-struct Local(Arc<Mutex<String>>);
+struct EmptyDocumentServer(Arc<Mutex<String>>);
 
-impl Local {
-    fn wanted(&self) -> std::sync::MutexGuard<'_, String> {
+impl EmptyDocumentServer {
+    /// Returns the URL of the document.
+    fn url(&self) -> MutexGuard<'_, String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(&self, paused: &Value) -> (&'static str, Value) {
-        let id = &paused["requestId"];
-        if paused["resourceType"] != "Document" || paused["request"]["url"] != self.wanted().as_str() {
-            return ("Fetch.failRequest", json!({"requestId": id, "errorReason": "Aborted"}));
+    fn respond(&self, paused: &Value) -> Command {
+        let request_id = &paused["requestId"];
+        if paused["resourceType"] != "Document" || paused["request"]["url"] != self.url().as_str() {
+            let params = json!({"requestId": request_id, "errorReason": "Aborted"});
+            return Command::new(FAIL_REQUEST, params);
         }
-        let headers = json!([
-            {"name": "Content-Type", "value": "text/html; charset=utf-8"},
-            {"name": "Cache-Control", "value": "no-store"},
-        ]);
-        let body = STANDARD.encode(EMPTY);
-        let answer = json!({"requestId": id, "responseCode": 200, "responseHeaders": headers, "body": body});
-        ("Fetch.fulfillRequest", answer)
+        let params = json!({
+            "requestId": request_id,
+            "responseCode": 200,
+            "responseHeaders": [
+                {"name": "Content-Type", "value": "text/html; charset=utf-8"},
+                {"name": "Cache-Control", "value": "no-store"},
+            ],
+            "body": STANDARD.encode(EMPTY_DOCUMENT),
+        });
+        Command::new("Fetch.fulfillRequest", params)
     }
 }
 
 impl Page<'_> {
-    /// Makes the page's context what it was when the state was taken.
+    /// Restores a captured state in the context of the page.
     pub(super) async fn restore(&self, state: &State) -> Result<(), BrowserError> {
-        self.give_cookies(state).await?;
+        self.restore_cookies(state).await?;
         if state.origins.is_empty() {
             return Ok(());
         }
-        let local = self.stay_local().await?;
-        for (origin, text) in &state.origins {
-            match self.run_at(origin, &local, WRITE, text.as_str().into()).await? {
+        let server = self.serve_empty_documents().await?;
+        for (origin, storage) in &state.origins {
+            match self.call_at_origin(origin, &server, WRITE, storage.as_str().into()).await? {
                 Ok(lost) => self.warn_lost(origin, &lost, "restored"),
-                Err(why) => self.warn(format!("the storage of {origin} could not be restored: {why}")),
+                Err(reason) => {
+                    self.warn(format!("the storage of {origin} could not be restored: {reason}"));
+                }
             }
         }
         self.call("Fetch.disable", json!({})).await?;
@@ -63,15 +73,15 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// Returns the state of the context now, which the page leaves for that. `None`, with a warning, when there is not
-    /// the time for it.
+    /// Returns the current state of the context. The page leaves its document for that. Returns `None` with a warning
+    /// if the state is not complete by `deadline`.
     pub(super) async fn capture(
         &self,
         before: &State,
-        until: Instant,
+        deadline: Instant,
     ) -> Result<Option<State>, BrowserError> {
-        match timeout_at(until, self.take(before)).await {
-            Ok(taken) => taken.map(Some),
+        match timeout_at(deadline, self.capture_all(before)).await {
+            Ok(captured) => captured.map(Some),
             Err(_) => {
                 self.warn("there was no time to save the profile, which stays as it was".to_owned());
                 Ok(None)
@@ -79,69 +89,76 @@ impl Page<'_> {
         }
     }
 
-    async fn take(&self, before: &State) -> Result<State, BrowserError> {
+    async fn capture_all(&self, before: &State) -> Result<State, BrowserError> {
         let visited = self.visited();
-        // A worker of the page must not answer for its origin.
+        // Otherwise a service worker of the page could answer for its origin.
         self.call("Network.setBypassServiceWorker", json!({"bypass": true})).await?;
-        let local = self.stay_local().await?;
+        let server = self.serve_empty_documents().await?;
         let mut state = before.clone();
         for origin in visited {
-            self.take_origin(&origin, &local, &mut state).await?;
+            self.capture_origin(&origin, &server, &mut state).await?;
         }
-        // Last, because a page may write cookies when it is left.
-        state.cookies = self.take_cookies(before).await?;
+        // Last, because a page may set cookies while it unloads.
+        state.cookies = self.capture_cookies(before).await?;
         Ok(state)
     }
 
-    async fn take_origin(&self, origin: &str, local: &Local, state: &mut State) -> Result<(), BrowserError> {
-        let mut read = match self.run_at(origin, local, READ, MAX_ORIGIN_CHARS.into()).await? {
-            Ok(read) => read,
-            Err(why) => {
-                self.warn(format!("the storage of {origin} could not be read and stays as it was: {why}"));
+    async fn capture_origin(
+        &self,
+        origin: &str,
+        server: &EmptyDocumentServer,
+        state: &mut State,
+    ) -> Result<(), BrowserError> {
+        let mut storage = match self.call_at_origin(origin, server, READ, MAX_ORIGIN_CHARS.into()).await? {
+            Ok(storage) => storage,
+            Err(reason) => {
+                self.warn(format!("the storage of {origin} could not be read and was not saved: {reason}"));
                 return Ok(());
             }
         };
-        self.warn_lost(origin, &read["lost"], "kept");
-        if read["large"] == true {
+        self.warn_lost(origin, &storage["lost"], "saved");
+        if storage["large"] == true {
             let limit = MAX_ORIGIN_CHARS / (1024 * 1024);
-            self.warn(format!("the storage of {origin} is larger than {limit} MiB and stays as it was"));
+            self.warn(format!("the storage of {origin} is larger than {limit} MiB and was not saved"));
             return Ok(());
         }
-        match read["text"].take() {
+        match storage["text"].take() {
             Value::String(text)
                 if state.origins.contains_key(origin) || state.origins.len() < MAX_ORIGINS =>
             {
                 state.origins.insert(origin.to_owned(), text);
             }
             Value::String(_) => self.warn(format!(
-                "the storage of {origin} was not kept: the profile has that of {MAX_ORIGINS} origins already"
+                "the storage of {origin} was not saved: the profile already has {MAX_ORIGINS} origins"
             )),
             _ => drop(state.origins.remove(origin)),
         }
         Ok(())
     }
 
-    /// Answers all requests of the page here from now on.
-    async fn stay_local(&self) -> Result<Local, CdpError> {
-        let local = Local::default();
-        let answering = local.clone();
-        self.answer_requests(move |paused| answering.answer(paused));
+    /// Answers all requests of the page with empty documents from now on.
+    async fn serve_empty_documents(&self) -> Result<EmptyDocumentServer, CdpError> {
+        let server = EmptyDocumentServer::default();
+        let responder = server.clone();
+        self.intercept_requests(move |paused| responder.respond(paused));
         let patterns = json!([{"urlPattern": "*", "requestStage": "Request"}]);
         self.call("Fetch.enable", json!({"patterns": patterns})).await?;
-        Ok(local)
+        Ok(server)
     }
 
-    /// Calls a function with an origin and an argument in an empty document of the origin. Its exception, and that the
-    /// document cannot be shown, are values.
-    async fn run_at(
+    /// Calls a function with an origin and an argument, in an empty document of the origin.
+    ///
+    /// # Errors
+    /// `Ok(Err(..))` is an exception of the function, or the reason why the document could not be loaded.
+    async fn call_at_origin(
         &self,
         origin: &str,
-        local: &Local,
+        server: &EmptyDocumentServer,
         function: &str,
         argument: Value,
     ) -> Result<Result<Value, String>, BrowserError> {
         let url = format!("{origin}/");
-        local.wanted().clone_from(&url);
+        server.url().clone_from(&url);
         let navigated = self.call("Page.navigate", json!({"url": url})).await?;
         if let Some(error) = navigated["errorText"].as_str() {
             return Ok(Err(error.to_owned()));
@@ -155,29 +172,29 @@ impl Page<'_> {
             "returnByValue": true,
             "awaitPromise": true,
         });
-        let mut answer = match self.call("Runtime.callFunctionOn", params).await {
-            Ok(answer) => answer,
+        let mut response = match self.call("Runtime.callFunctionOn", params).await {
+            Ok(response) => response,
             Err(CdpError::Lost) => return Err(BrowserError::Crashed),
             Err(error) => return Ok(Err(error.to_string())),
         };
-        if answer["exceptionDetails"].is_null() {
-            return Ok(Ok(answer["result"]["value"].take()));
+        if response["exceptionDetails"].is_null() {
+            return Ok(Ok(response["result"]["value"].take()));
         }
-        let thrown = &answer["exceptionDetails"]["exception"]["description"];
+        let thrown = &response["exceptionDetails"]["exception"]["description"];
         let first_line = thrown.as_str().unwrap_or_default().lines().next().unwrap_or_default();
         Ok(Err(first_line.chars().take(200).collect()))
     }
 
-    /// Warns of what did not make its way.
-    fn warn_lost(&self, origin: &str, lost: &Value, what: &str) {
+    /// Adds a warning that names the items of a storage that could not be restored or saved.
+    fn warn_lost(&self, origin: &str, lost: &Value, verb: &str) {
         let lost: Vec<&str> = lost.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         if lost.is_empty() {
             return;
         }
-        let mut named: String = lost[..lost.len().min(MAX_NAMED)].join(", ").chars().take(500).collect();
+        let mut names: String = lost[..lost.len().min(MAX_NAMED)].join(", ").chars().take(500).collect();
         if lost.len() > MAX_NAMED {
-            named.push_str(&format!(" and {} more", lost.len() - MAX_NAMED));
+            names.push_str(&format!(" and {} more", lost.len() - MAX_NAMED));
         }
-        self.warn(format!("of the storage of {origin} could not be {what}: {named}"));
+        self.warn(format!("parts of the storage of {origin} could not be {verb}: {names}"));
     }
 }

@@ -1,4 +1,4 @@
-//! One request in one page, from its context of its own to the end of that.
+//! Runs one request in one page: navigation, actions, content, screenshot and state.
 
 use std::sync::Arc;
 
@@ -16,49 +16,49 @@ use crate::state::{Changes, Session};
 use crate::watchdog::Excess;
 use crate::{action, screenshot};
 
-/// What became of a page.
+/// The result of a request in a page.
 pub(crate) struct PageVisit {
     pub(crate) outcome: Result<RenderedPage, BrowserError>,
-    /// What is left for whoever puts it away.
+    /// The context of the page, which the caller must close.
     pub(crate) context: Option<BrowserContext>,
-    /// Something of the page was answered, be it a redirect.
-    pub(crate) has_begun: bool,
+    /// True if a response for the page was received, including redirects.
+    pub(crate) has_response: bool,
 }
 
-/// Does what the request says in a page that was made ahead of it, or is made for it, before the deadline.
+/// Runs a request before its deadline, in the warm page or in a new one.
 pub(crate) async fn visit(
     process: &Arc<BrowserProcess>,
-    ready: Option<WarmPage>,
+    warm_page: Option<WarmPage>,
     client: &Client,
     config: &BrowserConfig,
     request: &RenderRequest,
 ) -> PageVisit {
-    let prepared = match ready {
-        Some(prepared) => Ok(prepared),
+    let warm_page = match warm_page {
+        Some(warm_page) => Ok(warm_page),
         None => {
-            let making = WarmPage::make(process, client, config, request.proxy.clone());
-            timeout_at(request.deadline, making).await.unwrap_or(Err(BrowserError::Deadline))
+            let creation = WarmPage::create(process, client, config, request.proxy.clone());
+            timeout_at(request.deadline, creation).await.unwrap_or(Err(BrowserError::Deadline))
         }
     };
-    match prepared {
-        Ok(prepared) => {
-            let page = Page::new(process, prepared, config, request);
-            let outcome = page.work_in_time(request).await;
-            let has_begun = page.watch.lock().has_begun;
-            PageVisit { outcome, context: Some(page.into_context()), has_begun }
+    match warm_page {
+        Ok(warm_page) => {
+            let page = Page::new(process, warm_page, config, request);
+            let outcome = page.run_until_deadline(request).await;
+            let has_response = page.events.lock().has_response;
+            PageVisit { outcome, context: Some(page.into_context()), has_response }
         }
-        Err(error) => PageVisit { outcome: Err(error), context: None, has_begun: false },
+        Err(error) => PageVisit { outcome: Err(error), context: None, has_response: false },
     }
 }
 
 impl Page<'_> {
-    async fn work_in_time(&self, request: &RenderRequest) -> Result<RenderedPage, BrowserError> {
+    async fn run_until_deadline(&self, request: &RenderRequest) -> Result<RenderedPage, BrowserError> {
         timeout_at(request.deadline, self.run(request)).await.unwrap_or(Err(BrowserError::Deadline))
     }
 
-    /// Does the work unless the page ends before.
+    /// Runs the request until it is done or the page has ended.
     async fn run(&self, request: &RenderRequest) -> Result<RenderedPage, BrowserError> {
-        let ended = self.watch.wait_until(|state| {
+        let ended = self.events.wait_until(|state| {
             state.is_crashed
                 || state.excess.is_some()
                 || state.forbidden_scheme.is_some()
@@ -68,9 +68,9 @@ impl Page<'_> {
             biased;
             () = ended => None,
             never = self.check_navigations(request.navigation_rule.as_ref()) => match never {},
-            outcome = self.go_through(request) => Some(outcome),
+            outcome = self.run_request(request) => Some(outcome),
         };
-        let state = self.watch.lock();
+        let state = self.events.lock();
         if let Some(reason) = &state.refusal {
             return Err(BrowserError::RefusedByRule { reason: reason.clone() });
         }
@@ -84,11 +84,11 @@ impl Page<'_> {
         }
     }
 
-    async fn go_through(&self, request: &RenderRequest) -> Result<RenderedPage, BrowserError> {
+    async fn run_request(&self, request: &RenderRequest) -> Result<RenderedPage, BrowserError> {
         let mut rendered = RenderedPage::default();
         if let Some(session) = &request.session {
             self.restore(&session.state).await?;
-            self.watch.begin_anew();
+            self.events.reset_navigation();
         }
         self.set_up(request).await?;
         self.navigate(&request.url).await?;
@@ -98,27 +98,27 @@ impl Page<'_> {
         }
         self.inject_css(request).await?;
         if !request.steps.is_empty() {
-            self.watch.lock().is_acting = true;
+            self.events.lock().is_running_actions = true;
             action::run_actions(self, &request.steps, &mut rendered).await?;
             self.inject_css(request).await?;
         }
-        let scraped = self.scrape().await?;
-        (rendered.url, rendered.html) = (scraped.url, scraped.html);
+        let snapshot = self.scrape().await?;
+        (rendered.url, rendered.html) = (snapshot.url, snapshot.html);
         if let Some(screenshot) = &request.screenshot {
             rendered.screenshot = Some(screenshot::take(self, screenshot).await?);
         }
         rendered.cookies = self.cookies().await?;
-        if let Some(document) = self.watch.lock().document.clone() {
+        if let Some(document) = self.events.lock().document.clone() {
             rendered.status = Some(document.status);
             rendered.headers = document.headers;
             rendered.unverified = document.is_unverified;
         }
         rendered.downloads = self.downloads().await?;
-        if let Some(Session { state, changes: Changes::Kept }) = &request.session {
-            rendered.state = self.capture(state, self.keep_deadline).await?;
+        if let Some(Session { state, changes: Changes::Captured }) = &request.session {
+            rendered.state = self.capture(state, self.capture_deadline).await?;
         }
         rendered.refused = self.egress.refused();
-        rendered.warnings = self.all_warnings();
+        rendered.warnings = self.collect_warnings();
         Ok(rendered)
     }
 }

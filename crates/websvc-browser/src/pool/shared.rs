@@ -1,4 +1,4 @@
-//! What the clones of a browser share.
+//! The state that the clones of a browser share.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, Weak};
@@ -7,8 +7,8 @@ use tokio::sync::{Mutex, Semaphore, oneshot};
 use tokio::task::JoinHandle;
 use websvc_transport::Client;
 
+use crate::background_tasks::BackgroundTasks;
 use crate::backoff::Backoff;
-use crate::chores::Chores;
 use crate::config::BrowserConfig;
 use crate::error::BrowserError;
 use crate::metrics::Counters;
@@ -21,49 +21,49 @@ use crate::watchdog::Watchdog;
 pub(super) struct Shared {
     pub(super) config: BrowserConfig,
     pub(super) client: Client,
-    /// Fair: who comes first is served first.
-    pub(super) places: Arc<Semaphore>,
+    /// One permit for each open page, granted in order of arrival.
+    pub(super) permits: Arc<Semaphore>,
     pub(super) current: Mutex<CurrentProcess>,
-    pub(super) chores: Chores,
+    pub(super) background_tasks: BackgroundTasks,
     pub(super) watchdog: Arc<Watchdog>,
-    /// What is known without waiting for a start.
-    pub(super) known: std::sync::Mutex<StartSummary>,
+    /// The outcome of the last start, readable without waiting for one.
+    pub(super) last_start: std::sync::Mutex<StartSummary>,
     pub(super) counters: Counters,
-    /// How many times it was stopped; changed by who holds `current`.
-    pub(super) stops: AtomicU64,
+    /// The number of calls of `stop`. Changed only while `current` is locked.
+    pub(super) stop_count: AtomicU64,
 }
 
-/// What the last start has shown.
+/// The outcome of the last start.
 #[derive(Default)]
 pub(super) struct StartSummary {
     pub(super) process: Weak<BrowserProcess>,
     pub(super) sandbox: Option<Sandbox>,
-    /// Why there is none, in public words.
+    /// The reason why there is no process; public.
     pub(super) failure: Option<String>,
 }
 
-/// The process that takes the next page.
+/// The process for the next page.
 #[derive(Default)]
 pub(super) struct CurrentProcess {
     pub(super) process: Option<Arc<BrowserProcess>>,
-    /// A page in it for whoever comes next, as soon as it is made.
-    pub(super) ready: Option<oneshot::Receiver<WarmPage>>,
-    /// The one that will be it.
+    /// The warm page for the next request, as soon as it is created.
+    pub(super) warm_page: Option<oneshot::Receiver<WarmPage>>,
+    /// The process that is starting.
     pub(super) starting: Option<JoinHandle<Result<BrowserProcess, BrowserError>>>,
     pub(super) user_agent: Option<UserAgent>,
     pub(super) backoff: Backoff,
-    /// Ends a process that has no pages for too long.
-    pub(super) janitor: Option<JoinHandle<()>>,
+    /// The task that stops an idle process.
+    pub(super) idle_reaper: Option<JoinHandle<()>>,
 }
 
 impl Shared {
-    pub(super) fn known(&self) -> std::sync::MutexGuard<'_, StartSummary> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn last_start(&self) -> std::sync::MutexGuard<'_, StartSummary> {
+        self.last_start.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of a process that takes no more pages, once.
-    pub(super) fn count_end(&self, process: &BrowserProcess) {
-        match process.end() {
+    /// Counts a process that accepts no more pages, once.
+    pub(super) fn record_retirement(&self, process: &BrowserProcess) {
+        match process.take_retire_reason() {
             Some(RetireReason::Crashed) => self.counters.crashed(),
             Some(RetireReason::Retired) => self.counters.recycled(),
             None => {}
@@ -73,13 +73,13 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        let CurrentProcess { process: _, ready: _, starting, user_agent: _, backoff: _, janitor } =
+        let CurrentProcess { process: _, warm_page: _, starting, user_agent: _, backoff: _, idle_reaper } =
             self.current.get_mut();
         if let Some(starting) = starting {
             starting.abort();
         }
-        if let Some(janitor) = janitor {
-            janitor.abort();
+        if let Some(idle_reaper) = idle_reaper {
+            idle_reaper.abort();
         }
     }
 }

@@ -1,18 +1,18 @@
-//! The bounds of memory, and what became of a page that was above one.
+//! The memory limits of the browser, and the report of an exceeded limit.
 
-/// The most memory that there may be, in bytes.
+/// The memory limits of the browser, in bytes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
+pub(crate) struct MemoryLimits {
     /// Of one process.
     pub(crate) page: u64,
     /// Of all processes together.
     pub(crate) total: u64,
 }
 
-/// The bound that a page was ended for.
+/// The limit for which a page was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Excess {
     pub(crate) limit_bytes: u64,
-    /// The bound is that of the whole browser, and the page seemed to have the largest part.
+    /// True if the limit is that of all processes, of which the page used the largest part.
     pub(crate) is_shared: bool,
 }

@@ -283,12 +283,12 @@ fn cache(context: &RequestContext<'_>, size: CacheSize) -> CacheState {
 async fn browser(context: &RequestContext<'_>) -> Option<BrowserState> {
     let browser = context.engine.scraper().browser()?;
     let status = browser.status().await;
-    let BrowserMetrics { open, waiting, opened, failed, crashed, .. } = browser.figures().await;
+    let BrowserMetrics { open, waiting, opened, failed, crashed, .. } = browser.metrics().await;
     Some(BrowserState {
         running: status.process.is_some(),
         pages: open,
         waiting,
-        free_places: status.free_places,
+        free_places: status.free_permits,
         memory_bytes: status.memory_bytes,
         opened,
         failed: failed.iter().map(|(_, count)| count).sum(),

@@ -47,7 +47,7 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
         text.push_str(&audit(&events.report()));
     }
     if let Some(configured) = context.engine.scraper().configured_browser() {
-        text.push_str(&browser(&configured.figures().await));
+        text.push_str(&browser(&configured.metrics().await));
     }
     with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", Body::from(text))
 }

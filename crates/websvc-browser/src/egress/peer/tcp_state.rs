@@ -1,5 +1,4 @@
-//! The states of connections, as Linux numbers them.
+//! The TCP states of Linux.
 
-/// The number of Linux for a connection that both ends use; all others may belong to a socket that nobody holds any
-/// more, which counts as root's.
+/// `TCP_ESTABLISHED`. In other states, the socket may have been closed by its process; its user is then reported as root.
 pub(super) const ESTABLISHED: u8 = 1;

@@ -128,7 +128,7 @@ async fn check(stage: &Stage, axe: &str, width: u32, dark: bool) {
 }
 
 /// Leaves the pictures where somebody wants them.
-fn leave(look: &str, names: &[&str], pictures: &[websvc_browser::Picture]) {
+fn leave(look: &str, names: &[&str], pictures: &[websvc_browser::Image]) {
     let Some(directory) = std::env::var_os(PICTURES).map(PathBuf::from) else { return };
     std::fs::create_dir_all(&directory).unwrap();
     for (name, picture) in names.iter().zip(pictures) {
