@@ -87,7 +87,7 @@ impl TargetRegistry {
         match self.attach_action(session, target) {
             AttachAction::Resume => resume(session),
             AttachAction::SetUpWorker(callback) => {
-                callback(session, target["type"].as_str().unwrap_or_default())
+                callback(session, target["type"].as_str().unwrap_or_default());
             }
             AttachAction::Close => {
                 // The page that opened the window waits until it runs. Its requests are paused and never continued.

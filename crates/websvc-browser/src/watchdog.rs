@@ -244,8 +244,8 @@ impl Sampling {
         has_taken_effect: bool,
     ) {
         match verdict {
-            Verdict::KillPage { sample, excess } => self.kill(&samples[*sample], *excess, browsers),
-            Verdict::KillPageForAll { sample, excess, replace } => {
+            Verdict::Page { sample, excess } => self.kill(&samples[*sample], *excess, browsers),
+            Verdict::PageForOthers { sample, excess, replace } => {
                 if let Some(browser) = replace {
                     browsers[*browser].needs_replacement.store(true, Ordering::Release);
                 }
@@ -255,7 +255,7 @@ impl Sampling {
                     self.tolerance.grant(samples, *replace);
                 }
             }
-            Verdict::KillBrowser { browser } if has_taken_effect => {
+            Verdict::Browser { browser } if has_taken_effect => {
                 let browser = &browsers[*browser];
                 // While it is registered, its root process is not reaped, so the ID of the group is not reused.
                 if !browser.is_gone.load(Ordering::Acquire) {
@@ -267,7 +267,7 @@ impl Sampling {
                     self.last_shared_kill = Some(Instant::now());
                 }
             }
-            Verdict::KillBrowser { .. } => {}
+            Verdict::Browser { .. } => {}
         }
     }
 

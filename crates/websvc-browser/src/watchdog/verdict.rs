@@ -38,12 +38,12 @@ impl Sample {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The process of a page exceeds the page limit.
-    KillPage { sample: usize, excess: Excess },
+    Page { sample: usize, excess: Excess },
     /// A page must end because of other processes: the total limit is exceeded, or Chromium's own processes are too large. In
     /// the second case `replace` is that Chromium.
-    KillPageForAll { sample: usize, excess: Excess, replace: Option<usize> },
+    PageForOthers { sample: usize, excess: Excess, replace: Option<usize> },
     /// A Chromium exceeds a limit and has no page whose end could help.
-    KillBrowser { browser: usize },
+    Browser { browser: usize },
 }
 
 /// Returns the processes to kill: every page process above its limit, and one more process if that is not enough.
@@ -57,7 +57,7 @@ pub(super) fn judge(samples: &[Sample], limits: MemoryLimits) -> Vec<Verdict> {
     for index in renderers(&killed) {
         if samples[index].process.bytes > limits.page {
             let excess = Excess { limit_bytes: limits.page, is_shared: false };
-            verdicts.push(Verdict::KillPage { sample: index, excess });
+            verdicts.push(Verdict::Page { sample: index, excess });
             killed.insert(index);
         }
     }
@@ -77,9 +77,9 @@ pub(super) fn judge(samples: &[Sample], limits: MemoryLimits) -> Vec<Verdict> {
         verdicts.push(match of_browser.max_by_key(|index| samples[*index].ticks) {
             Some(sample) => {
                 let excess = Excess { limit_bytes: limits.page, is_shared: false };
-                Verdict::KillPageForAll { sample, excess, replace: Some(*browser) }
+                Verdict::PageForOthers { sample, excess, replace: Some(*browser) }
             }
-            None => Verdict::KillBrowser { browser: *browser },
+            None => Verdict::Browser { browser: *browser },
         });
     } else if total(&killed) > limits.total {
         let largest = renderers(&killed).into_iter().max_by_key(|index| samples[*index].process.bytes);
@@ -87,9 +87,9 @@ pub(super) fn judge(samples: &[Sample], limits: MemoryLimits) -> Vec<Verdict> {
         verdicts.extend(match (largest, largest_process) {
             (Some(sample), _) => {
                 let excess = Excess { limit_bytes: limits.total, is_shared: true };
-                Some(Verdict::KillPageForAll { sample, excess, replace: None })
+                Some(Verdict::PageForOthers { sample, excess, replace: None })
             }
-            (None, Some(process)) => Some(Verdict::KillBrowser { browser: process.browser }),
+            (None, Some(process)) => Some(Verdict::Browser { browser: process.browser }),
             (None, None) => None,
         });
     }
@@ -129,7 +129,7 @@ mod tests {
             (0, Role::Renderer, 400, 0),
         ]);
         let excess = Excess { limit_bytes: 100, is_shared: false };
-        let kill_page = |sample| Verdict::KillPage { sample, excess };
+        let kill_page = |sample| Verdict::Page { sample, excess };
         assert_eq!(judge(&large, LIMITS), [kill_page(1), kill_page(3)]);
     }
 
@@ -142,7 +142,7 @@ mod tests {
             (1, Role::Helper, 80, 0),
         ]);
         let excess = Excess { limit_bytes: 300, is_shared: true };
-        assert_eq!(judge(&many, LIMITS), [Verdict::KillPageForAll { sample: 2, excess, replace: None }]);
+        assert_eq!(judge(&many, LIMITS), [Verdict::PageForOthers { sample: 2, excess, replace: None }]);
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
             (1, Role::Renderer, 10, 90),
         ]);
         let excess = Excess { limit_bytes: 100, is_shared: false };
-        assert_eq!(judge(&blobs, LIMITS), [Verdict::KillPageForAll { sample: 1, excess, replace: Some(0) }]);
+        assert_eq!(judge(&blobs, LIMITS), [Verdict::PageForOthers { sample: 1, excess, replace: Some(0) }]);
     }
 
     #[test]
@@ -165,18 +165,18 @@ mod tests {
         blobs[0].process.bytes = 151;
         assert!(matches!(
             judge(&blobs, LIMITS)[..],
-            [Verdict::KillPageForAll { sample: 1, replace: Some(0), .. }]
+            [Verdict::PageForOthers { sample: 1, replace: Some(0), .. }]
         ));
         (blobs[0].process.bytes, blobs[0].tolerated) = (290, 290);
         let excess = Excess { limit_bytes: 300, is_shared: true };
-        assert_eq!(judge(&blobs, LIMITS), [Verdict::KillPageForAll { sample: 1, excess, replace: None }]);
+        assert_eq!(judge(&blobs, LIMITS), [Verdict::PageForOthers { sample: 1, excess, replace: None }]);
     }
 
     #[test]
     fn judge_kills_oversized_browser_without_pages() {
         let leaking = samples(&[(0, Role::Renderer, 10, 0), (1, Role::Helper, 150, 0)]);
-        assert_eq!(judge(&leaking, LIMITS), [Verdict::KillBrowser { browser: 1 }]);
+        assert_eq!(judge(&leaking, LIMITS), [Verdict::Browser { browser: 1 }]);
         let helpers: Vec<_> = (0..4).map(|_| (0, Role::Helper, 90, 0)).collect();
-        assert_eq!(judge(&samples(&helpers), LIMITS), [Verdict::KillBrowser { browser: 0 }]);
+        assert_eq!(judge(&samples(&helpers), LIMITS), [Verdict::Browser { browser: 0 }]);
     }
 }
