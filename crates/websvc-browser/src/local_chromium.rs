@@ -2,9 +2,10 @@
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, waitid, waitpgid,
 };
@@ -157,7 +158,7 @@ impl ProcessGroup {
     }
 
     async fn kill_and_reap(&self) {
-        let Some(mut root) = self.root.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+        let Some(mut root) = self.root.lock().take() else {
             return;
         };
         self.kill();
@@ -169,7 +170,7 @@ impl ProcessGroup {
 
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        let root = self.root.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let root = self.root.get_mut();
         if root.is_some() {
             let _ = kill_process_group(self.id, Signal::KILL);
         }
@@ -184,7 +185,7 @@ impl Log {
             let Some(mut stderr) = stderr else { return };
             let mut buffer = [0; 1024];
             while let Ok(n @ 1..) = stderr.read(&mut buffer).await {
-                let mut text = target.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut text = target.lock();
                 text.extend_from_slice(&buffer[..n]);
                 let excess = text.len().saturating_sub(MAX_LOG_BYTES);
                 text.drain(..excess);
@@ -196,7 +197,7 @@ impl Log {
     /// Returns the text once Chromium has closed its output, or what was read after half a second.
     async fn tail(&mut self) -> String {
         let _ = timeout(Duration::from_millis(500), &mut self.task).await;
-        let text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = self.text.lock();
         String::from_utf8_lossy(&text).into_owned()
     }
 }

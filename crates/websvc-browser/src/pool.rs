@@ -77,7 +77,7 @@ impl Browser {
             current: Mutex::default(),
             background_tasks: BackgroundTasks::default(),
             watchdog: Arc::new(Watchdog::new(limits)),
-            last_start: std::sync::Mutex::default(),
+            last_start: parking_lot::Mutex::default(),
             counters: Counters::default(),
             stop_count: AtomicU64::new(0),
         }))

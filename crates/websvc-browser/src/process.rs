@@ -2,9 +2,10 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::time::{Instant, timeout};
 
@@ -204,7 +205,7 @@ impl BrowserProcess {
 
     /// Returns the time since when it has no page; `None` while it has one.
     pub(crate) fn idle_since(&self) -> Option<Instant> {
-        let since = *self.idle_since.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = *self.idle_since.lock();
         (self.pages() == 0).then_some(since)
     }
 
@@ -281,7 +282,7 @@ impl PageSlotGuard {
 
 impl Drop for PageSlotGuard {
     fn drop(&mut self) {
-        *self.process.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.process.idle_since.lock() = Instant::now();
         self.process.pages.fetch_sub(1, Ordering::AcqRel);
     }
 }

@@ -5,8 +5,9 @@
 //! the page.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 
 use crate::connection::{Cdp, CdpError};
@@ -119,6 +120,6 @@ impl TargetRegistry {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, ContextTargets>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }

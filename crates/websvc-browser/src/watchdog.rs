@@ -10,11 +10,12 @@ mod tolerance;
 mod verdict;
 
 use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex};
 use rustix::process::{Pid, Signal, getpgid, kill_process, kill_process_group};
 
 use crate::memory::ProcessSampler;
@@ -80,7 +81,7 @@ impl Watchdog {
     /// Registers the processes of a group. They are only sampled while pages are open.
     pub(crate) fn monitor(&self, group: Pid) -> Monitor {
         let browser = Arc::new(MonitoredBrowser::new(group));
-        let mut state = self.0.lock();
+        let mut state = self.0.state.lock();
         state.browsers.push(Arc::clone(&browser));
         if !state.is_started && cfg!(target_os = "linux") {
             let shared = Arc::clone(&self.0);
@@ -97,7 +98,7 @@ impl Watchdog {
 
 impl Drop for Watchdog {
     fn drop(&mut self) {
-        self.0.lock().is_stopped = true;
+        self.0.state.lock().is_stopped = true;
         self.0.changed.notify_all();
     }
 }
@@ -105,7 +106,7 @@ impl Drop for Watchdog {
 impl Monitor {
     /// Counts a page as open, so that the watchdog samples, until the guard is dropped.
     pub(crate) fn open_page(&self) -> OpenPageGuard {
-        self.shared.lock().open_pages += 1;
+        self.shared.state.lock().open_pages += 1;
         self.shared.changed.notify_all();
         OpenPageGuard(Arc::clone(&self.shared))
     }
@@ -118,13 +119,13 @@ impl Monitor {
 impl Drop for Monitor {
     fn drop(&mut self) {
         self.browser.is_gone.store(true, Ordering::Release);
-        self.shared.lock().browsers.retain(|browser| !Arc::ptr_eq(browser, &self.browser));
+        self.shared.state.lock().browsers.retain(|browser| !Arc::ptr_eq(browser, &self.browser));
     }
 }
 
 impl Drop for OpenPageGuard {
     fn drop(&mut self) {
-        self.0.lock().open_pages -= 1;
+        self.0.state.lock().open_pages -= 1;
     }
 }
 
@@ -147,7 +148,7 @@ impl MonitoredBrowser {
 
     /// Measures the memory of all processes, in bytes; 0 on systems that do not report it.
     pub(crate) fn measure(&self) -> u64 {
-        let processes = lock(&self.sampler).sample();
+        let processes = self.sampler.lock().sample();
         let total = processes.iter().map(|process| process.bytes).sum();
         self.last_total.store(total, Ordering::Relaxed);
         total
@@ -161,7 +162,7 @@ impl MonitoredBrowser {
     /// Returns the limit for which a process was killed, to a page whose process has just ended; `None` if the watchdog did
     /// not kill it. Each kill is returned once.
     pub(crate) fn take_excess(&self) -> Option<Excess> {
-        let mut kills = lock(&self.kills);
+        let mut kills = self.kills.lock();
         kills.retain(|(at, _)| at.elapsed() < NOTIFICATION_TIMEOUT);
         kills.pop_front().map(|(_, excess)| excess)
     }
@@ -173,26 +174,22 @@ impl MonitoredBrowser {
         }
         let Excess { limit_bytes, is_shared } = excess;
         tracing::warn!(bytes, limit_bytes, is_shared, "browser page exceeded its memory limit; stopping it");
-        lock(&self.kills).push_back((Instant::now(), excess));
+        self.kills.lock().push_back((Instant::now(), excess));
         if kill_process(pid, Signal::KILL).is_err() {
-            lock(&self.kills).pop_back();
+            self.kills.lock().pop_back();
         }
     }
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
-    }
-
     /// Samples all processes until the watchdog is dropped.
     fn run(&self) {
         let mut sampling = Sampling::default();
         loop {
             let browsers = {
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 while state.open_pages == 0 && !state.is_stopped {
-                    state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    self.changed.wait(&mut state);
                 }
                 if state.is_stopped {
                     return;
@@ -219,7 +216,7 @@ impl Sampling {
     fn sample(&mut self, browsers: &[Arc<MonitoredBrowser>], limits: MemoryLimits) -> Duration {
         let mut samples = Vec::new();
         for (index, browser) in browsers.iter().enumerate() {
-            let processes = lock(&browser.sampler).sample();
+            let processes = browser.sampler.lock().sample();
             let total = processes.iter().map(|process| process.bytes).sum();
             browser.last_total.store(total, Ordering::Relaxed);
             samples.extend(processes.into_iter().map(|process| Sample::new(index, process)));
@@ -275,8 +272,4 @@ impl Sampling {
         browsers[sample.browser].kill(sample.process.pid, excess, sample.process.bytes);
         self.dying.insert(sample.process.pid);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

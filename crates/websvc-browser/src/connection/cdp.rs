@@ -1,8 +1,9 @@
 //! A handle that sends commands of the DevTools protocol and dispatches its responses and events.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use thiserror::Error;
 use tokio::sync::mpsc::error::TrySendError;
@@ -185,7 +186,7 @@ impl Cdp {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock()
     }
 }
 

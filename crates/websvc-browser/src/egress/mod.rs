@@ -13,9 +13,10 @@ mod socks;
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, JoinSet};
@@ -125,12 +126,12 @@ impl Egress {
 
     /// Returns the peer whose connection was rejected last.
     pub(crate) fn last_rejected_peer(&self) -> Option<IpAddr> {
-        lock(&self.failures).last_rejected_peer
+        self.failures.lock().last_rejected_peer
     }
 
     /// Returns the connections that the guard refused, sorted by host and port.
     pub(crate) fn refused(&self) -> Vec<Refusal> {
-        let failures = lock(&self.failures);
+        let failures = self.failures.lock();
         let forbidden = failures
             .by_destination
             .iter()
@@ -143,12 +144,12 @@ impl Egress {
 
     /// Returns the reason why a host could not be reached, if a connection to it failed.
     pub(crate) fn failure(&self, host: &str, port: u16) -> Option<ConnectFailure> {
-        lock(&self.failures).by_destination.get(&(host.to_owned(), port)).cloned()
+        self.failures.lock().by_destination.get(&(host.to_owned(), port)).cloned()
     }
 
     /// Returns whether connections were cut because the traffic budget of the page was used up.
     pub(crate) fn is_over_budget(&self) -> bool {
-        lock(&self.failures).is_over_budget
+        self.failures.lock().is_over_budget
     }
 }
 
@@ -180,7 +181,7 @@ impl ProxyContext {
         let Ok(_permit) = self.permits.try_acquire() else { return };
         if !self.proxy_listener.admits(peer, local).await {
             tracing::warn!(%peer, "rejected connection to the browser proxy from a foreign process");
-            lock(&self.failures).last_rejected_peer = Some(peer.ip().to_canonical());
+            self.failures.lock().last_rejected_peer = Some(peer.ip().to_canonical());
             return;
         }
         let _ = stream.set_nodelay(true);
@@ -196,7 +197,7 @@ impl ProxyContext {
             Ok(tunnel) => {
                 if socks::reply_success(&mut stream).await.is_ok() && !self.budget.copy(stream, tunnel).await
                 {
-                    lock(&self.failures).is_over_budget = true;
+                    self.failures.lock().is_over_budget = true;
                 }
             }
             Err(error) => {
@@ -215,13 +216,9 @@ impl ProxyContext {
                 reason: other.to_string(),
             },
         };
-        let mut failures = lock(&self.failures);
+        let mut failures = self.failures.lock();
         if failures.by_destination.len() < MAX_FAILURES {
             failures.by_destination.insert((host.to_string(), port), failure);
         }
     }
-}
-
-fn lock(failures: &Mutex<EgressFailures>) -> MutexGuard<'_, EgressFailures> {
-    failures.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,8 +3,9 @@
 //! Each of them has a CDP session of its own. Chromium starts it paused; it runs once it has the settings of its page.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 
 use super::command::Command;
@@ -171,13 +172,13 @@ impl ChildState {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock()
     }
 }
 
 impl Drop for ChildState {
     fn drop(&mut self) {
-        let sessions = self.sessions.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let sessions = self.sessions.get_mut();
         for session in sessions.drain() {
             self.cdp.unsubscribe(&session);
         }

@@ -1,7 +1,8 @@
 //! The events of a page: they update its state and wake the tasks that wait for a change.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -31,7 +32,7 @@ impl PageEvents {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, PageState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Waits until the state satisfies a condition.

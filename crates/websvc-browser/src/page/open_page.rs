@@ -1,9 +1,9 @@
 //! An open page, and the commands to it.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -111,14 +111,14 @@ impl<'a> Page<'a> {
 
     /// Adds a warning for the caller, once.
     pub(crate) fn warn(&self, warning: String) {
-        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut warnings = self.warnings.lock();
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
     }
 
     pub(super) fn collect_warnings(&self) -> Vec<String> {
-        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut warnings = self.warnings.lock().clone();
         if self.egress.is_over_budget() {
             let limit = self.config.traffic_bytes_per_page;
             warnings.push(format!("the page sent and received more than {limit} bytes; the rest is missing"));

@@ -1,9 +1,10 @@
 //! The storage of origins: read and written by scripts in empty documents of the origins.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
@@ -30,7 +31,7 @@ struct EmptyDocumentServer(Arc<Mutex<String>>);
 impl EmptyDocumentServer {
     /// Returns the URL of the document.
     fn url(&self) -> MutexGuard<'_, String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     fn respond(&self, paused: &Value) -> Command {

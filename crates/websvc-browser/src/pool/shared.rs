@@ -1,7 +1,7 @@
 //! The state that the clones of a browser share.
 
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use tokio::sync::{Mutex, Semaphore, oneshot};
 use tokio::task::JoinHandle;
@@ -27,7 +27,7 @@ pub(super) struct Shared {
     pub(super) background_tasks: BackgroundTasks,
     pub(super) watchdog: Arc<Watchdog>,
     /// The outcome of the last start, readable without waiting for one.
-    pub(super) last_start: std::sync::Mutex<StartSummary>,
+    pub(super) last_start: parking_lot::Mutex<StartSummary>,
     pub(super) counters: Counters,
     /// The number of calls of `stop`. Changed only while `current` is locked.
     pub(super) stop_count: AtomicU64,
@@ -57,8 +57,8 @@ pub(super) struct CurrentProcess {
 }
 
 impl Shared {
-    pub(super) fn last_start(&self) -> std::sync::MutexGuard<'_, StartSummary> {
-        self.last_start.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn last_start(&self) -> parking_lot::MutexGuard<'_, StartSummary> {
+        self.last_start.lock()
     }
 
     /// Counts a process that accepts no more pages, once.
