@@ -32,7 +32,7 @@ async fn lists_are_fetched_and_shown() {
     let updated = run(both, &["lists", "update"]);
     assert!(!updated.status.success(), "{updated:?}");
     assert!(text(&updated.stdout).contains("a.txt: 2 filters"), "{updated:?}");
-    assert!(text(&updated.stderr).contains("this is no list of filters: it is a page"), "{updated:?}");
+    assert!(text(&updated.stderr).contains("not a filter list: it is an HTML page"), "{updated:?}");
 
     let none = run("[]", &["lists", "update"]);
     assert!(text(&none.stderr).contains("browser.lists"), "{none:?}");

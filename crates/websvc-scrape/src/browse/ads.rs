@@ -32,7 +32,7 @@ impl Ads {
         if blocker.has_lists() {
             let blocker = Arc::clone(&blocker);
             request.style_rule = Some(StyleRule(Arc::new(move |page: &Url, classes, ids| {
-                blocker.hide_more_css(page.as_str(), classes, ids)
+                blocker.generic_hide_css(page.as_str(), classes, ids)
             })));
         }
         request.block = Some(BlockRule(Arc::new(move |url: &str, page: &Url, kind: &str| {
