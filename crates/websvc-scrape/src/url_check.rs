@@ -56,7 +56,7 @@ impl Scraper {
     pub(crate) fn flight_key(&self, page: &PageKey) -> FlightKey {
         FlightKey {
             page: page.clone(),
-            protection: self.url_checker.as_ref().map(|checker| Arc::clone(checker.protection())),
+            protection: self.url_checker.as_ref().map(|checker| Arc::clone(checker.rules())),
             redirect_rule: self.redirect_rule.as_ref().map(|rule| rule.name),
             is_background: self.background.is_some(),
         }
@@ -85,7 +85,7 @@ impl Scraper {
 
     /// Returns the rule for redirect targets: threat protection, the rule of the caller, or both.
     pub(crate) fn rule(&self) -> Option<UrlPolicy> {
-        let threat_rule = self.url_checker.as_ref().map(UrlChecker::rule);
+        let threat_rule = self.url_checker.as_ref().map(UrlChecker::url_policy);
         let redirect_rule = self.redirect_rule.as_ref().map(|redirect| redirect.rule.clone());
         match (threat_rule, redirect_rule) {
             (Some(first), Some(second)) => Some(chain(first, second)),

@@ -78,7 +78,7 @@ fn read(own: ThreatProtection, team: ThreatProtection) -> Result<ScrapePlan> {
 
 async fn verdict(inspection: &UrlChecker, url: &Url, as_json: bool, common: &Common) -> Result<()> {
     let checked = inspection.check(url).await;
-    if inspection.tally().unchecked > 0 {
+    if inspection.summary().unchecked > 0 {
         output::note(&if inspection.has_scanner() {
             format!("the scanner gave no verdict: `{}` says why", common.command("doctor"))
         } else {

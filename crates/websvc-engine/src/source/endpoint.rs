@@ -1,16 +1,18 @@
 //! One server elsewhere: asked at its pace, behind its breaker, inside limits.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::Value;
 use url::Url;
-use websvc_transport::{Client, FetchError, FetchRequest, FetchResponse, RedirectPolicy};
+use websvc_transport::{
+    BreakerAttempt, CircuitBreaker, Client, FetchError, FetchRequest, FetchResponse, RedirectPolicy,
+    retry_after,
+};
 
 use super::SourceHealth;
-use super::breaker::{Breaker, BreakerTransition};
 use super::plain_text::shortened;
 use super::token_bucket::TokenBucket;
 use crate::error::SourceError;
@@ -20,9 +22,6 @@ const MAX_BODY_BYTES: u64 = 8 * 1024 * 1024;
 
 /// A question that was given up or timed out earlier than this says nothing about the source.
 const FAIR_WAIT: Duration = Duration::from_secs(2);
-
-/// However long a source wants to be left alone, it is tried again after this.
-const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
 /// How a server is asked.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,22 +56,15 @@ pub(super) struct Endpoint {
     name: String,
     client: Client,
     timeout: Duration,
-    gate: Mutex<EndpointState>,
-}
-
-#[derive(Debug)]
-struct EndpointState {
-    pace: TokenBucket,
-    breaker: Breaker,
+    breaker: CircuitBreaker,
+    rate_limit: Mutex<TokenBucket>,
 }
 
 impl Endpoint {
     pub(super) fn new(name: String, client: Client, config: EndpointConfig) -> Self {
-        let gate = EndpointState {
-            pace: TokenBucket::new(config.requests_per_second, config.burst),
-            breaker: Breaker::new(config.failures.max(1), config.pause),
-        };
-        Self { name, client, timeout: config.timeout, gate: Mutex::new(gate) }
+        let breaker = CircuitBreaker::new(config.failures, config.pause);
+        let rate_limit = Mutex::new(TokenBucket::new(config.requests_per_second, config.burst));
+        Self { name, client, timeout: config.timeout, breaker, rate_limit }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -85,7 +77,7 @@ impl Endpoint {
     }
 
     pub(super) fn condition(&self) -> SourceHealth {
-        self.gate().breaker.condition(Instant::now())
+        self.breaker.health(Instant::now())
     }
 
     /// Gets a URL and reads its answer as JSON, not later than `until`.
@@ -126,39 +118,24 @@ impl Endpoint {
 
     /// Asks the breaker and waits for the pace.
     async fn begin(&self, now: Instant, patience: Duration) -> Result<Attempt<'_>, SourceError> {
-        let (attempt, wait) = {
-            let mut gate = self.gate();
-            gate.breaker.admit(now).map_err(|refused| SourceError::Paused {
-                retry_after: refused.retry_after,
-                reason: refused.reason,
-            })?;
-            match gate.pace.take(now, patience) {
-                Ok(wait) => (Attempt { endpoint: self, sent: now + wait, is_over: false }, wait),
-                Err(wait) => {
-                    gate.breaker.give_up(now);
-                    return Err(SourceError::Busy { wait });
-                }
-            }
-        };
+        let admitted = self
+            .breaker
+            .admit(now)
+            .map_err(|open| SourceError::Paused { retry_after: open.retry_after, reason: open.reason })?;
+        let taken = self.rate_limit.lock().unwrap_or_else(PoisonError::into_inner).take(now, patience);
+        let wait = taken.map_err(|wait| SourceError::Busy { wait })?;
+        let attempt = Attempt { endpoint: self, sent: now + wait, admitted: Some(admitted) };
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
         Ok(attempt)
     }
 
-    fn gate(&self) -> MutexGuard<'_, EndpointState> {
-        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn note_failure(&self, reason: &str, come_back: Option<Duration>) {
-        let effect = self.gate().breaker.fail(Instant::now(), reason, come_back);
-        match effect {
-            BreakerTransition::Opened => {
-                tracing::warn!(source = self.name, reason, "a search source is paused");
-            }
-            BreakerTransition::Counted => {
-                tracing::info!(source = self.name, reason, "a search source failed");
-            }
+    fn note_failure(&self, admitted: BreakerAttempt<'_>, reason: &str, come_back: Option<Duration>) {
+        if admitted.fail(Instant::now(), reason, come_back) {
+            tracing::warn!(source = self.name, reason, "a search source is paused");
+        } else {
+            tracing::info!(source = self.name, reason, "a search source failed");
         }
     }
 }
@@ -167,26 +144,26 @@ impl Endpoint {
 struct Attempt<'a> {
     endpoint: &'a Endpoint,
     sent: Instant,
-    is_over: bool,
+    /// Taken when the request ends.
+    admitted: Option<BreakerAttempt<'a>>,
 }
 
 impl Attempt<'_> {
     fn end<T>(mut self, outcome: &Result<T, SourceError>) {
-        self.is_over = true;
+        let Some(admitted) = self.admitted.take() else { return };
         let endpoint = self.endpoint;
         match outcome {
-            Err(SourceError::Timeout { .. }) if !self.had_enough_time() => {
-                endpoint.gate().breaker.give_up(Instant::now());
-            }
+            // It does not count.
+            Err(SourceError::Timeout { .. }) if !self.had_enough_time() => drop(admitted),
             Err(error) if is_failure(error) => {
                 let come_back = match error {
                     SourceError::Limited { retry_after } => *retry_after,
                     _ => None,
                 };
-                endpoint.note_failure(&public_message(error), come_back);
+                endpoint.note_failure(admitted, &public_message(error), come_back);
             }
             Ok(_) | Err(_) => {
-                if endpoint.gate().breaker.succeed() {
+                if admitted.succeed() {
                     tracing::info!(source = endpoint.name, "a search source answers again");
                 }
             }
@@ -200,13 +177,10 @@ impl Attempt<'_> {
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
-        if self.is_over {
-            return;
-        }
-        if self.had_enough_time() {
-            self.endpoint.note_failure("it was too slow for a search", None);
-        } else {
-            self.endpoint.gate().breaker.give_up(Instant::now());
+        if let Some(admitted) = self.admitted.take()
+            && self.had_enough_time()
+        {
+            self.endpoint.note_failure(admitted, "it was too slow for a search", None);
         }
     }
 }
@@ -301,10 +275,4 @@ fn message(body: &[u8]) -> String {
     ];
     let found = places.iter().find_map(|place| body.pointer(place).and_then(Value::as_str));
     found.map(|text| shortened(text, 200)).unwrap_or_default()
-}
-
-/// Reads the seconds of `Retry-After`; a date is rare for limiters and not read.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let seconds: u64 = text_of(headers, RETRY_AFTER.as_str()).trim().parse().ok()?;
-    Some(Duration::from_secs(seconds).min(LONGEST_PAUSE))
 }

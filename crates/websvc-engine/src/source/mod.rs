@@ -1,7 +1,6 @@
 //! The seam to whatever finds results: the embedded index, SearXNG, servers that speak as Elasticsearch does, and
 //! whatever answers in JSON or Atom.
 
-mod breaker;
 mod date;
 mod elasticsearch;
 mod endpoint;
@@ -34,6 +33,7 @@ pub use index::IndexSource;
 pub(crate) use instrumented::InstrumentedSource;
 pub use instrumented::{LATENCY_BOUNDS_MS, SourceMetrics};
 pub use searxng::{Searxng, SearxngConfig};
+pub use websvc_transport::BreakerHealth as SourceHealth;
 
 /// What a source is asked.
 #[derive(Debug, Clone)]
@@ -117,25 +117,6 @@ pub enum FilterSupport {
     Complete,
     /// As far as it can: its hits are checked again by what they tell of themselves.
     Partial,
-}
-
-/// The condition of a source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SourceHealth {
-    /// It is asked.
-    Ok,
-    /// It failed too often and is not asked for a while.
-    Paused {
-        /// Until it is tried again, in milliseconds.
-        retry_after_ms: u64,
-        /// The failure that led to it.
-        reason: String,
-    },
-    /// The pause is over, and one question is on the way to see whether it answers again.
-    Probing {
-        /// The failure that led to the pause.
-        reason: String,
-    },
 }
 
 /// Something that finds results.

@@ -157,7 +157,7 @@ pub(super) async fn system(context: &RequestContext<'_>) -> Result<HttpResponse,
         crawls,
         cache: cache(context, size),
         browser: browser(context).await,
-        threat: threat(&context.engine.threat().figures()),
+        threat: threat(&context.engine.threat().metrics()),
     };
     Ok(json(StatusCode::OK, &system))
 }
@@ -302,7 +302,7 @@ fn threat(figures: &ThreatMetrics) -> ThreatState {
     ThreatState {
         scanner: Some(figures.scanner).filter(|name| *name != "none"),
         scanned: figures.scanned,
-        remembered: figures.remembered,
+        remembered: figures.cached,
         failed: sum(&figures.failed),
         blocked: sum(&figures.blocked),
     }

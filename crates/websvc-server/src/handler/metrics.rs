@@ -28,8 +28,8 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     if let Ok(Ok(size)) = tokio::task::spawn_blocking(move || store.cache_size()).await {
         text.push_str(&work::cache_size(size));
     }
-    text.push_str(&threat(&context.engine.threat().figures()));
-    if let Some(condition) = context.engine.threat().condition() {
+    text.push_str(&threat(&context.engine.threat().metrics()));
+    if let Some(condition) = context.engine.threat().health() {
         text.push_str(&work::scanner_state(&condition));
     }
     text.push_str(&admission(context.admission.figures()));
@@ -102,7 +102,7 @@ fn cache(report: CacheMetrics) -> String {
 }
 
 fn threat(figures: &ThreatMetrics) -> String {
-    let ThreatMetrics { scanner, scanned, remembered, failed, blocked, took, total_us } = figures;
+    let ThreatMetrics { scanner, scanned, cached, failed, blocked, latency_counts, total_us } = figures;
     let mut out = PrometheusText::default();
     let name = "websvc_threat_scans_total";
     out.begin(
@@ -114,7 +114,7 @@ fn threat(figures: &ThreatMetrics) -> String {
         out.line(name, &[("scanner", scanner), ("outcome", outcome), ("reason", reason)], &count.to_string());
     };
     line("verdict", "", *scanned);
-    line("remembered", "", *remembered);
+    line("remembered", "", *cached);
     failed.iter().for_each(|(reason, count)| line("failed", reason, *count));
     let name = "websvc_threat_blocked_total";
     out.begin(name, "counter", "URLs that threat protection blocked, by rule, once for each request.");
@@ -124,7 +124,7 @@ fn threat(figures: &ThreatMetrics) -> String {
     let name = "websvc_threat_scan_duration_seconds";
     out.begin(name, "histogram", "How long the scanner of URLs took to answer or was waited for.");
     let label = Some(("scanner", *scanner));
-    histogram(&mut out, name, label, &websvc_threat::LATENCY_BOUNDS_MS, took, *total_us);
+    histogram(&mut out, name, label, &websvc_threat::LATENCY_BOUNDS_MS, latency_counts, *total_us);
     out.0
 }
 
@@ -307,10 +307,10 @@ mod tests {
         let figures = ThreatMetrics {
             scanner: "http",
             scanned: 4,
-            remembered: 1,
+            cached: 1,
             failed: vec![("timeout", 2)],
             blocked: vec![("score", 3)],
-            took: vec![0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 6],
+            latency_counts: vec![0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 6],
             total_us: 2_500_000,
         };
         let text = threat(&figures);

@@ -57,7 +57,7 @@ pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, Read
         sources.iter().map(|source| source_readiness(source.as_ref(), none_has_pages)).collect();
     let browser =
         context.engine.scraper().configured_browser().map_or_else(BrowserReadiness::default, browser);
-    let threat = threat(context.engine.threat().condition());
+    let threat = threat(context.engine.threat().health());
     let degraded = degraded(&checks, &sources, &browser, &threat);
     let audit = context.audit.map_or_else(Vec::new, audit);
     (code, ReadinessResponse { status, checks, sources, browser, threat, degraded, audit })
