@@ -21,7 +21,7 @@ const SYNC_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How long a sink that failed is left alone.
 const PAUSES: BackoffSchedule =
-    BackoffSchedule { first: Duration::from_millis(250), factor: 2, longest: Duration::from_secs(60) };
+    BackoffSchedule { initial: Duration::from_millis(250), factor: 2, max: Duration::from_secs(60) };
 
 /// Sinks of audit events, and limits of the spool.
 #[derive(Debug)]

@@ -64,7 +64,7 @@ impl WebhookSink {
             id: format!("msg_{}", hexadecimal(&Sha256::digest(body)[..16])),
             body: body.clone(),
             headers: HeaderMap::new(),
-            patience: PATIENCE,
+            timeout: PATIENCE,
         };
         match post(&self.client, self.url.clone(), &self.secret, message).await {
             Ok(_status) => Ok(Answer::Taken),

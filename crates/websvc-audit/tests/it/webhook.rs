@@ -105,5 +105,5 @@ async fn an_empty_batch_tells_whether_the_hook_is_there() {
     assert_eq!(taking.requests().iter().map(read).collect::<Vec<_>>(), [Vec::<u32>::new()]);
     let refusing = world(|_, _| Page::text("").status(401)).await;
     let refused = sink(&refusing).check().await.unwrap_err();
-    assert_eq!(refused.to_string(), "it answers with status 401");
+    assert_eq!(refused.to_string(), "responded with status 401");
 }

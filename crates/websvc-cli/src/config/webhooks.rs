@@ -39,7 +39,7 @@ impl Webhooks {
             keep: Duration::from_secs(keep_hours.get().saturating_mul(3_600)),
             ..WebhookConfig::default()
         };
-        bounds.pauses.first = Duration::from_millis(*first_pause_ms);
+        bounds.pauses.initial = Duration::from_millis(*first_pause_ms);
         bounds
     }
 }
@@ -51,7 +51,7 @@ impl Default for Webhooks {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Self {
             attempts: NonZeroU32::new(attempts).unwrap_or(NonZeroU32::MIN),
-            first_pause_ms: ms(pauses.first),
+            first_pause_ms: ms(pauses.initial),
             timeout_ms: NonZeroU64::new(ms(patience)).unwrap_or(NonZeroU64::MIN),
             concurrency: NonZeroUsize::new(concurrency).unwrap_or(NonZeroUsize::MIN),
             per_host: NonZeroUsize::new(per_host).unwrap_or(NonZeroUsize::MIN),

@@ -238,7 +238,7 @@ async fn what_could_not_be_delivered_is_a_dead_letter_that_can_be_tried_anew() {
     let letter = &letters["deadLetters"][0];
     assert_eq!((&letter["attempts"], &letter["lastStatus"]), (&json!(3), &json!(503)), "{letter}");
     assert_eq!((&letter["url"], &letter["type"]), (&json!(HOOK), &json!("batch_scrape.page")));
-    assert_eq!(letter["lastError"], "it answers with status 503");
+    assert_eq!(letter["lastError"], "responded with status 503");
     assert_eq!(letter["jobId"], path.rsplit('/').next().unwrap());
     assert_eq!(received(&world).len(), 6, "as often as an event may be tried");
     let one = service.get(&format!("{LETTERS}?skip=1&limit=5")).await.body;

@@ -41,9 +41,9 @@ impl Default for WebhookConfig {
         Self {
             attempts: 8,
             pauses: BackoffSchedule {
-                first: Duration::from_secs(5),
+                initial: Duration::from_secs(5),
                 factor: 4,
-                longest: Duration::from_secs(4 * 3_600),
+                max: Duration::from_secs(4 * 3_600),
             },
             patience: Duration::from_secs(10),
             concurrency: 16,

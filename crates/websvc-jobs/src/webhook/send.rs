@@ -82,7 +82,7 @@ async fn send(jobs: &Jobs, delivery: &WebhookDelivery, secret: &[u8]) -> Result<
         id: delivery.id.clone(),
         body: body.into(),
         headers,
-        patience: jobs.inner.config.webhooks.patience,
+        timeout: jobs.inner.config.webhooks.patience,
     };
     match post(jobs.client(), url, &secret, message).await {
         Ok(_status) => Ok(()),
@@ -121,7 +121,7 @@ fn next_step(jobs: &Jobs, round: u32, sent: Result<(), DeliveryError>) -> Delive
     let config = &jobs.inner.config.webhooks;
     let tries = round.saturating_add(1);
     let due_at_ms =
-        (!is_final && tries < config.attempts).then(|| later(config.pauses.pause(tries, retry_after)));
+        (!is_final && tries < config.attempts).then(|| later(config.pauses.delay(tries, retry_after)));
     DeliveryOutcome::Failed { status, error, due_at_ms, forget_at_ms: later(config.keep) }
 }
 

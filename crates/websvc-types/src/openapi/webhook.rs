@@ -42,7 +42,7 @@ fn list() -> Operation {
                         "url": "https://hooks.test/websvc",
                         "attempts": 8,
                         "lastStatus": 503,
-                        "lastError": "it answers with status 503",
+                        "lastError": "responded with status 503",
                         "createdAt": "2026-11-22T12:30:00.000Z",
                         "lastAttemptAt": "2026-11-22T18:12:41.000Z",
                         "expiresAt": "2026-11-25T18:12:41.000Z",

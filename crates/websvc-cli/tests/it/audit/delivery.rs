@@ -135,7 +135,7 @@ async fn a_sink_that_comes_back_gets_what_it_missed_in_order_and_the_others_did_
     until("the hook was tried", || hook.requests().len() >= 2 && hooked(&hook).len() > 3).await;
     let failing = failing_hook(&service).await;
     assert_eq!((&failing["state"], &failing["lost"]), (&json!("failing"), &json!(0)));
-    assert_eq!(failing["reason"], json!("it answers with status 503"));
+    assert_eq!(failing["reason"], json!("responded with status 503"));
     is_up.store(true, Ordering::SeqCst);
     until("the hook has all", || hooked(&hook).len() == 23).await;
     assert_eq!(hooked(&hook), asked);
@@ -213,7 +213,7 @@ async fn the_doctor_looks_at_every_sink() {
         .with("WEBSVC__AUDIT__FILE", "/dev/null/audit.jsonl");
     let found = examine(&bad);
     assert!(found[0].1.as_str().unwrap().starts_with("the file cannot be written: "), "{found:?}");
-    assert_eq!(found[1..], [problem("it cannot be connected to"), problem("it answers with status 503")]);
+    assert_eq!(found[1..], [problem("it cannot be connected to"), problem("responded with status 503")]);
     for (key, value, expected) in [
         ("WEBSVC__AUDIT__SYSLOG", "siem.example:514", "audit.syslog: "),
         ("WEBSVC__AUDIT__WEBHOOK", "http://siem.example/", "audit.webhook: "),
