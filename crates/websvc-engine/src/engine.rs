@@ -61,7 +61,7 @@ pub struct EngineConfig {
 impl EngineConfig {
     /// Returns the model that answers questions.
     pub(crate) fn completion_model(&self) -> Option<&dyn Model> {
-        self.model.as_deref().filter(|model| model.completes())
+        self.model.as_deref().filter(|model| model.can_complete())
     }
 
     /// Returns the index when pages are to go to it.
@@ -128,7 +128,7 @@ impl Engine {
     /// Returns what writes of pages.
     fn completion_model(&self) -> Option<&dyn Model> {
         match &self.model {
-            Some(share) => Some(&**share).filter(|model| model.completes()),
+            Some(share) => Some(&**share).filter(|model| model.can_complete()),
             None => self.config.completion_model(),
         }
     }

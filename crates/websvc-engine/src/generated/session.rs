@@ -26,13 +26,20 @@ impl ModelSession<'_> {
     ) -> Option<CompletionContent> {
         let model = self.model?;
         let (content, deadline) = (Some(content), self.deadline);
-        let question = CompletionRequest { instructions, wish, content, shape, max_tokens, deadline };
+        let question = CompletionRequest {
+            instructions,
+            user_prompt: wish,
+            content,
+            format: shape,
+            max_tokens,
+            deadline,
+        };
         match self.stages.run(Stage::Model, model.complete(&question)).await {
             Ok(completion) => {
-                if completion.is_content_cut {
+                if completion.is_content_truncated {
                     self.warn(format, "the content was shortened for the language model");
                 }
-                Some(completion.answer)
+                Some(completion.content)
             }
             Err(error) => {
                 self.failed(format, &error);

@@ -69,15 +69,15 @@ async fn ask(
 ) -> Result<Result<PromptOptions, Rejection>, NotUnderstood> {
     let question = CompletionRequest {
         instructions: INSTRUCTIONS,
-        wish,
+        user_prompt: wish,
         content: None,
-        shape: ResponseFormat::Schema(&SCHEMA),
+        format: ResponseFormat::Schema(&SCHEMA),
         max_tokens: MAX_TOKENS,
         deadline,
     };
     let completion =
         stages.run(Stage::Model, model.complete(&question)).await.map_err(NotUnderstood::Model)?;
-    let json = completion.answer.into_json().to_string();
+    let json = completion.content.into_json().to_string();
     match read_crawl_params(json.as_bytes()) {
         Ok(Checked { plan, warnings }) => {
             let params = without_empty(plan);
@@ -114,7 +114,12 @@ mod tests {
         let asked = AtomicUsize::new(0);
         let model = FakeModel::new(move |question| {
             let turn = asked.fetch_add(1, Ordering::Relaxed);
-            assert_eq!(turn > 0, question.wish.contains("broke these rules"), "{}", question.wish);
+            assert_eq!(
+                turn > 0,
+                question.user_prompt.contains("broke these rules"),
+                "{}",
+                question.user_prompt
+            );
             Ok(CompletionContent::Json(answers[turn].clone()))
         });
         let url = "http://a.test/".parse().unwrap();

@@ -28,8 +28,8 @@ pub(super) async fn check(config: &Config) -> Option<Finding> {
         [&config.llm.model, &config.llm.rerank_model].into_iter().flatten().map(String::as_str).collect();
     Some(match listed {
         Ok(listed) => of_list(&names, &listed, started.elapsed()),
-        Err(ModelError::Refused { status: 404 | 405 } | ModelError::BadAnswer { .. })
-            if model.completes() =>
+        Err(ModelError::Status { status: 404 | 405 } | ModelError::InvalidResponse { .. })
+            if model.can_complete() =>
         {
             of_answer(&ask(&model, deadline).await, started.elapsed())
         }
@@ -40,9 +40,9 @@ pub(super) async fn check(config: &Config) -> Option<Finding> {
 async fn ask(model: &OpenAi, deadline: Instant) -> Result<Completion, ModelError> {
     let question = CompletionRequest {
         instructions: "You answer in one word.",
-        wish: "Say: ready",
+        user_prompt: "Say: ready",
         content: None,
-        shape: ResponseFormat::Text,
+        format: ResponseFormat::Text,
         max_tokens: 16,
         deadline,
     };
@@ -66,7 +66,7 @@ fn of_list(names: &[&str], listed: &[String], taken: Duration) -> Finding {
 fn of_answer(answer: &Result<Completion, ModelError>, taken: Duration) -> Finding {
     match answer {
         // Of so few tokens, a model that thinks first says nothing: it works all the same.
-        Ok(_) | Err(ModelError::BadAnswer { .. }) => {
+        Ok(_) | Err(ModelError::InvalidResponse { .. }) => {
             Finding::ok(CHECK, format!("answers a question in {} ms", taken.as_millis()))
         }
         Err(error) => failed(error),
@@ -75,11 +75,11 @@ fn of_answer(answer: &Result<Completion, ModelError>, taken: Duration) -> Findin
 
 fn failed(error: &ModelError) -> Finding {
     let advice = match error {
-        ModelError::Refused { status: 401 | 403 } => "check `llm.api_key`",
-        ModelError::Refused { .. } | ModelError::BadAnswer { .. } | ModelError::TooLarge { .. } => {
+        ModelError::Status { status: 401 | 403 } => "check `llm.api_key`",
+        ModelError::Status { .. } | ModelError::InvalidResponse { .. } | ModelError::TooLarge { .. } => {
             "check `llm.base_url`, which usually ends in /v1, and `llm.model`"
         }
-        ModelError::Late { .. } | ModelError::Unreachable { .. } | ModelError::Missing => {
+        ModelError::Timeout { .. } | ModelError::Unreachable { .. } | ModelError::NotConfigured => {
             "check that it runs, `llm.base_url`, and the way to it"
         }
     };
@@ -108,8 +108,8 @@ mod tests {
             assert_eq!(finding.state, State::Problem);
             assert!(finding.advice.is_some_and(|advice| advice.contains(expected)), "{error}");
         };
-        check(ModelError::Refused { status: 401 }, "llm.api_key");
-        check(ModelError::Refused { status: 500 }, "llm.base_url");
-        check(ModelError::Unreachable { what: "x" }, "that it runs");
+        check(ModelError::Status { status: 401 }, "llm.api_key");
+        check(ModelError::Status { status: 500 }, "llm.base_url");
+        check(ModelError::Unreachable { reason: "x" }, "that it runs");
     }
 }
