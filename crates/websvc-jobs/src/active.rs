@@ -79,7 +79,7 @@ impl JobContext {
             Some(base_url) => {
                 // As for any request: files of nobody's team have no owner.
                 let owner = record.key.as_ref().map_or("", |_| record.team.as_str());
-                let kept = inner.artifacts.of(owner, websvc_artifacts::Retention::Stored);
+                let kept = inner.artifacts.for_team(owner, websvc_artifacts::Retention::Stored);
                 FilePublisher::storing(kept, base_url.clone())
             }
             None => FilePublisher::inline(),

@@ -30,15 +30,15 @@ pub(crate) async fn artifact(
 ) -> Result<HttpResponse, ApiError> {
     let (uri, headers) = (request.uri(), request.headers());
     let file = uri.path().rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
-    let link = SignedUrl::read(file, uri.query()).ok_or_else(not_found)?;
+    let link = SignedUrl::parse(file, uri.query()).ok_or_else(not_found)?;
     let address = context.origin.client_ip(request.body().peer_addr().ip(), headers);
     let caller =
         authenticate_optional(context.authentication, context.store, headers, address, context.trail)?;
     let team = caller.as_ref().map(|caller| caller.team.name.as_str());
     let found = context.artifacts.get(&link, request.method(), team).await.map_err(failure)?;
     match found {
-        ArtifactSource::Here(content) => here(content, request.method(), headers).await,
-        ArtifactSource::Elsewhere(url) => elsewhere(&url),
+        ArtifactSource::Local(content) => here(content, request.method(), headers).await,
+        ArtifactSource::Remote(url) => elsewhere(&url),
     }
 }
 

@@ -125,9 +125,10 @@ pub(super) fn files(
     match (retention, origin) {
         // What is kept has an owner, which an anonymous request has not.
         (RetentionMode::Zero | RetentionMode::Anonymous, _) | (_, None) => FilePublisher::inline(),
-        (RetentionMode::Normal, Some(origin)) => {
-            FilePublisher::storing(context.artifacts.of(team, websvc_artifacts::Retention::Stored), origin)
-        }
+        (RetentionMode::Normal, Some(origin)) => FilePublisher::storing(
+            context.artifacts.for_team(team, websvc_artifacts::Retention::Stored),
+            origin,
+        ),
     }
 }
 
