@@ -1,4 +1,4 @@
-//! The handle: who may store what for how long, what is found again, and what leaves.
+//! The artifact store: writes, reads, and the removal of expired artifacts.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,44 +15,44 @@ use crate::kind::ArtifactKind;
 use crate::signed_url::{SignedUrl, UrlSigner, hex};
 use crate::storage::{ArtifactSource, ContentInfo, Storage, StorageLocation};
 
-/// A content whose writing began so long ago and never ended was given up by a process that is gone.
-const ABANDONED: Duration = Duration::from_secs(600);
-/// How often expired artifacts are looked for: their URLs are refused from the second on, this is about room.
+/// The time after which an unfinished write is considered abandoned, because its process has ended.
+const ABANDONED_AFTER: Duration = Duration::from_secs(600);
+/// The interval of the removal of expired artifacts, which frees space. Expired URLs are rejected immediately.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Configuration of an artifact store.
+/// The configuration of an artifact store.
 #[derive(Debug, Clone)]
 pub struct ArtifactsConfig {
-    /// Location of the contents.
-    pub place: StorageLocation,
-    /// The most bytes of all contents together; the oldest leave first.
+    /// The location of the contents.
+    pub location: StorageLocation,
+    /// The maximum total size of the contents. The oldest are evicted first.
     pub max_bytes: u64,
-    /// No artifact lives longer, whatever its kind.
+    /// The maximum lifetime of an artifact.
     pub max_age: Duration,
 }
 
 impl ArtifactsConfig {
-    /// Returns the defaults with a directory: 1 GiB, 24 hours (the life of screenshots, spec section 8).
+    /// Returns the defaults with a directory: 1 GiB, 24 hours (the lifetime of screenshots, spec section 8).
     #[must_use]
     pub fn in_directory(path: impl Into<std::path::PathBuf>) -> Self {
         Self {
-            place: StorageLocation::Directory(path.into()),
+            location: StorageLocation::Directory(path.into()),
             max_bytes: 1 << 30,
             max_age: Duration::from_secs(24 * 3600),
         }
     }
 }
 
-/// Retention of the artifacts of a request.
+/// The permission of a request to store artifacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retention {
-    /// It may.
+    /// Artifacts are stored.
     Stored,
-    /// It may not: zero data retention, or lockdown. Every [`TeamArtifacts::put`] fails.
+    /// Nothing is stored: zero data retention or lockdown. Every [`TeamArtifacts::put`] fails.
     Nothing,
 }
 
-/// The artifacts of an installation. Cheap to clone.
+/// The artifact store. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Artifacts(Arc<Shared>);
 
@@ -60,14 +60,14 @@ pub struct Artifacts(Arc<Shared>);
 struct Shared {
     store: Store,
     signer: UrlSigner,
-    place: Storage,
+    storage: Storage,
     max_bytes: u64,
     max_age: Duration,
-    /// The last file could not be written.
+    /// True if the last file could not be written.
     is_failing: AtomicBool,
 }
 
-/// The right of one request to store artifacts for its team. Cheap to clone.
+/// The artifact store for the requests of a team. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct TeamArtifacts {
     artifacts: Artifacts,
@@ -75,18 +75,19 @@ pub struct TeamArtifacts {
     retention: Retention,
 }
 
-/// An artifact that was stored.
+/// A stored artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {
-    /// Its name: 32 hex digits.
+    /// The ID: 32 hex digits.
     pub id: String,
-    /// When it stops to be readable, in seconds since the Unix epoch.
+    /// The expiry, in seconds since the Unix epoch.
     pub expires_at_s: u64,
+    /// The path and query of the signed URL.
     path: String,
 }
 
 impl Artifact {
-    /// Returns its URL below `base`, such as `https://websvc.test` (with or without a slash at the end).
+    /// Returns the signed URL below `base`, such as `https://websvc.test`, with or without a trailing slash.
     #[must_use]
     pub fn url(&self, base: &str) -> String {
         format!("{}{}", base.trim_end_matches('/'), self.path)
@@ -94,56 +95,55 @@ impl Artifact {
 }
 
 impl fmt::Display for Artifact {
-    /// Writes the name alone: the path is a permission and has no place in a log.
+    /// Writes only the ID. The path is a permission to read the artifact, and must not be logged.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.id)
     }
 }
 
 impl Artifacts {
-    /// Opens the shelf. Blocks for a read of the database; no file is touched before there is an artifact.
+    /// Opens the store. Blocks for a read of the database. Creates no file, and sends no request.
     ///
     /// # Errors
-    /// [`ArtifactError::Store`] when the secret cannot be had, [`ArtifactError::Bucket`] when the settings of the
-    /// bucket are wrong.
+    /// [`ArtifactError::Store`] if the signing secret cannot be read, [`ArtifactError::Bucket`] if the configuration of the
+    /// bucket is invalid.
     pub fn open(store: Store, config: ArtifactsConfig) -> Result<Self, ArtifactError> {
-        let ArtifactsConfig { place, max_bytes, max_age } = config;
+        let ArtifactsConfig { location, max_bytes, max_age } = config;
         let signer = UrlSigner::new(&store.artifact_secret()?);
-        let (place, is_failing) = (Storage::open(place)?, AtomicBool::new(false));
-        Ok(Self(Arc::new(Shared { store, signer, place, max_bytes, max_age, is_failing })))
+        let (storage, is_failing) = (Storage::open(location)?, AtomicBool::new(false));
+        Ok(Self(Arc::new(Shared { store, signer, storage, max_bytes, max_age, is_failing })))
     }
 
-    /// Returns whether the last file that was to be kept could be written; true before there is any. The directory or
-    /// the bucket is not asked for it.
+    /// Returns whether the last write succeeded; true before the first write. Does not access the directory or bucket.
     #[must_use]
     pub fn may_store(&self) -> bool {
         !self.0.is_failing.load(Ordering::Relaxed)
     }
 
-    /// Returns what a request of `team` stores its artifacts with.
+    /// Returns the store for a request of `team`.
     #[must_use]
-    pub fn of(&self, team: &str, retention: Retention) -> TeamArtifacts {
+    pub fn for_team(&self, team: &str, retention: Retention) -> TeamArtifacts {
         TeamArtifacts { artifacts: self.clone(), team: team.into(), retention }
     }
 
     /// Returns the artifact of a signed URL.
     ///
-    /// The URL is the permission: without a team (nobody showed a key) it is enough. A caller who does show a key gets
-    /// what is of the key's team alone.
+    /// The URL is sufficient for a request without an API key. `team` is the team of the key, if there is one; then the
+    /// artifact must belong to this team.
     ///
     /// # Errors
-    /// [`FindError::NotFound`], [`FindError::Gone`]; [`FindError::Failed`] when it cannot be read.
+    /// [`FindError::NotFound`], [`FindError::Gone`]; [`FindError::Failed`] if the artifact cannot be read.
     pub async fn get(
         &self,
-        link: &SignedUrl,
+        url: &SignedUrl,
         method: &Method,
         team: Option<&str>,
     ) -> Result<ArtifactSource, FindError> {
-        if !self.0.signer.has_signed(link) {
+        if !self.0.signer.verify(url) {
             return Err(FindError::NotFound);
         }
-        let remaining_s = link.expires_s.saturating_sub(now_ms() / 1000);
-        let (shared, id) = (Arc::clone(&self.0), link.id.clone());
+        let remaining_s = url.expires_s.saturating_sub(now_ms() / 1000);
+        let (shared, id) = (Arc::clone(&self.0), url.id.clone());
         let record = blocking(move || Ok(shared.store.artifact(&id)?)).await?;
         if let (Some(record), Some(team)) = (&record, team)
             && record.team != team
@@ -151,53 +151,56 @@ impl Artifacts {
             return Err(FindError::NotFound);
         }
         let Some(record) = record.filter(|_| remaining_s > 0) else { return Err(FindError::Gone) };
-        let named = ContentInfo { id: &link.id, kind: link.kind, bytes: record.bytes };
-        self.0.place.find(&named, method, remaining_s).await?.ok_or(FindError::Gone)
+        let info = ContentInfo { id: &url.id, kind: url.kind, bytes: record.bytes };
+        self.0.storage.find(&info, method, remaining_s).await?.ok_or(FindError::Gone)
     }
 
-    /// Removes what has expired and what writers left behind, and returns how many that were.
+    /// Removes expired artifacts and abandoned writes, and returns their number.
     ///
     /// # Errors
-    /// [`ArtifactError::Store`]. A content that cannot be removed is logged and tried again the next time.
+    /// [`ArtifactError::Store`]. A content that cannot be removed is logged and retried by the next sweep.
     pub async fn sweep(&self) -> Result<u64, ArtifactError> {
         let mut removed = 0;
         loop {
             let shared = Arc::clone(&self.0);
             let now_ms = now_ms();
-            let abandoned_ms = now_ms.saturating_sub(millis(ABANDONED));
-            let leaving =
+            let abandoned_ms = now_ms.saturating_sub(millis(ABANDONED_AFTER));
+            let expired =
                 blocking(move || Ok(shared.store.take_expired_artifacts(now_ms, abandoned_ms)?)).await?;
-            let done = self.remove(leaving).await?;
-            removed += done;
-            // Nothing is left, or nothing of it can be removed now.
-            if done == 0 {
+            let count = self.remove(expired).await?;
+            removed += count;
+            // Nothing has expired, or none of it can be removed now.
+            if count == 0 {
                 return Ok(removed);
             }
         }
     }
 
-    /// Sweeps once a minute, for as long as it is polled; dropping it at any moment loses nothing.
+    /// Sweeps once a minute and never returns. Cancel safe.
     pub async fn sweep_periodically(&self) -> std::convert::Infallible {
         let mut interval = tokio::time::interval(SWEEP_INTERVAL);
         loop {
             interval.tick().await;
             match self.sweep().await {
                 Ok(0) => {}
-                Ok(removed) => tracing::debug!(removed, "artifacts expired"),
+                Ok(removed) => tracing::debug!(removed, "expired artifacts were removed"),
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "artifacts cannot be swept");
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "expired artifacts cannot be removed"
+                    );
                 }
             }
         }
     }
 
-    /// Removes contents and then their records, and returns how many succeeded.
-    async fn remove(&self, leaving: Vec<ArtifactRecord>) -> Result<u64, ArtifactError> {
+    /// Removes contents and their records, and returns the number of removed artifacts.
+    async fn remove(&self, records: Vec<ArtifactRecord>) -> Result<u64, ArtifactError> {
         let mut removed = 0;
-        for record in leaving {
+        for record in records {
             let ArtifactRecord { id, kind, .. } = record;
-            // A kind that this version does not know is another version's to remove.
-            let Some(kind) = ArtifactKind::of_extension(&kind) else { continue };
+            // A kind that this version does not know is left to the version that has written it.
+            let Some(kind) = ArtifactKind::from_extension(&kind) else { continue };
             match self.0.remove_content(&id, kind).await {
                 Ok(()) => {
                     let shared = Arc::clone(&self.0);
@@ -215,22 +218,22 @@ impl Artifacts {
 }
 
 impl TeamArtifacts {
-    /// Tells whether anything may be stored, for callers who would rather not make what nobody can keep.
+    /// Returns whether artifacts are stored, so that callers can avoid creating them.
     #[must_use]
     pub fn retention(&self) -> Retention {
         self.retention
     }
 
-    /// Stores an artifact for `life`, or for as long as the configuration allows if that is shorter. Older artifacts
-    /// make room for it.
+    /// Stores an artifact for `ttl`, limited by the configuration. Evicts the oldest artifacts if there is not enough
+    /// space.
     ///
     /// # Errors
-    /// [`ArtifactError`]; then nothing is stored.
+    /// [`ArtifactError`]. Then nothing is stored.
     pub async fn put(
         &self,
         kind: ArtifactKind,
         content: Bytes,
-        life: Duration,
+        ttl: Duration,
     ) -> Result<Artifact, ArtifactError> {
         match self.retention {
             Retention::Stored => {}
@@ -238,7 +241,7 @@ impl TeamArtifacts {
         }
         let shared = &self.artifacts.0;
         let now_ms = now_ms();
-        let expires_at_s = now_ms.saturating_add(millis(life.min(shared.max_age))).div_ceil(1000);
+        let expires_at_s = now_ms.saturating_add(millis(ttl.min(shared.max_age))).div_ceil(1000);
         let record = ArtifactRecord {
             id: new_id()?,
             team: self.team.to_string(),
@@ -248,33 +251,36 @@ impl TeamArtifacts {
             expires_at_ms: expires_at_s.saturating_mul(1000),
         };
         let id = record.id.clone();
-        let displaced = shared.reserve(record).await?;
-        if !displaced.is_empty() {
+        let evicted = shared.reserve(record).await?;
+        if !evicted.is_empty() {
             tracing::info!(
-                count = displaced.len(),
-                "artifacts made room for a newer one before they expired"
+                count = evicted.len(),
+                "evicted artifacts that have not expired, to free space for a newer one"
             );
-            // Those that stay for now are swept later.
-            if let Err(error) = self.artifacts.remove(displaced).await {
-                tracing::warn!(error = &error as &dyn std::error::Error, "older artifacts cannot be removed");
+            // Those that cannot be removed now are removed by a later sweep.
+            if let Err(error) = self.artifacts.remove(evicted).await {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "evicted artifacts cannot be removed"
+                );
             }
         }
-        let written = shared.write(&id, kind, content).await;
-        shared.is_failing.store(written.is_err(), Ordering::Relaxed);
-        written?;
+        let result = shared.write(&id, kind, content).await;
+        shared.is_failing.store(result.is_err(), Ordering::Relaxed);
+        result?;
         let path = shared.signer.path(&id, kind, expires_at_s);
         Ok(Artifact { id, expires_at_s, path })
     }
 }
 
-/// Writes a small file to where artifacts are kept and removes it again.
+/// Tests a location: writes a small file and removes it.
 ///
 /// # Errors
-/// As writing and removing have them.
-pub async fn probe(place: StorageLocation) -> Result<(), ArtifactError> {
+/// [`ArtifactError`] if the file cannot be written or removed.
+pub async fn probe(location: StorageLocation) -> Result<(), ArtifactError> {
     let id = new_id()?;
     let content = Bytes::from_static(b"websvc doctor");
-    match Storage::open(place)? {
+    match Storage::open(location)? {
         Storage::Directory(directory) => {
             blocking(move || {
                 directory.write(&id, ArtifactKind::Pdf, &content)?;
@@ -295,13 +301,13 @@ impl Shared {
         blocking(move || match shared.store.reserve_artifact(&record, shared.max_bytes)? {
             ReserveOutcome::Reserved { evicted } => Ok(evicted),
             ReserveOutcome::NoSpace { reserved_bytes: _ } => {
-                Err(ArtifactError::NoRoom { bytes: record.bytes, max_bytes: shared.max_bytes })
+                Err(ArtifactError::NoSpace { bytes: record.bytes, max_bytes: shared.max_bytes })
             }
         })
         .await
     }
 
-    /// Writes a content for which there is room, and makes it readable. A failure gives the room back.
+    /// Writes a content with a reservation, and publishes it. A failure removes the reservation.
     async fn write(
         self: &Arc<Self>,
         id: &str,
@@ -310,24 +316,24 @@ impl Shared {
     ) -> Result<(), ArtifactError> {
         let bytes = content.len() as u64;
         let (shared, name) = (Arc::clone(self), id.to_owned());
-        match &self.place {
+        match &self.storage {
             Storage::Directory(directory) => {
-                // In one piece, which a caller who goes away does not break off in the middle.
+                // In one blocking task, which is not cancelled when the caller drops the future.
                 let directory = directory.clone();
                 blocking(move || {
                     let written = directory.write(&name, kind, &content);
-                    let finished = written.and_then(|()| shared.finish(&name, bytes));
-                    finished.inspect_err(|_| {
+                    let published = written.and_then(|()| shared.publish(&name, bytes));
+                    published.inspect_err(|_| {
                         let removed = directory.remove(&name, kind);
-                        shared.give_up(&name, removed);
+                        shared.release(&name, removed);
                     })
                 })
                 .await
             }
             Storage::Bucket(bucket) => {
                 let written = bucket.write(id, kind, content).await;
-                let failed = match written {
-                    Ok(()) => match blocking(move || shared.finish(&name, bytes)).await {
+                let error = match written {
+                    Ok(()) => match blocking(move || shared.publish(&name, bytes)).await {
                         Ok(()) => return Ok(()),
                         Err(error) => error,
                     },
@@ -336,33 +342,35 @@ impl Shared {
                 let removed = bucket.remove(id, kind).await;
                 let (shared, name) = (Arc::clone(self), id.to_owned());
                 blocking(move || {
-                    shared.give_up(&name, removed);
+                    shared.release(&name, removed);
                     Ok(())
                 })
                 .await?;
-                Err(failed)
+                Err(error)
             }
         }
     }
 
-    fn finish(&self, id: &str, bytes: u64) -> Result<(), ArtifactError> {
+    /// Makes a written artifact readable. Fails if its reservation was removed as abandoned.
+    fn publish(&self, id: &str, bytes: u64) -> Result<(), ArtifactError> {
         if self.store.publish_artifact(id)? { Ok(()) } else { Err(ArtifactError::TooSlow { bytes }) }
     }
 
-    /// Forgets an artifact that could not be written, if nothing of it is left; else it is swept later.
-    fn give_up(&self, id: &str, removed: Result<(), ArtifactError>) {
-        let forgotten = removed.and_then(|()| Ok(self.store.remove_artifact(id)?));
-        if let Err(error) = forgotten {
+    /// Removes the record of an artifact that could not be written. If its content could not be removed, the record stays
+    /// for a later sweep.
+    fn release(&self, id: &str, removed: Result<(), ArtifactError>) {
+        let result = removed.and_then(|()| Ok(self.store.remove_artifact(id)?));
+        if let Err(error) = result {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 id,
-                "the rest of an artifact stays for now"
+                "an incomplete artifact cannot be removed now"
             );
         }
     }
 
     async fn remove_content(&self, id: &str, kind: ArtifactKind) -> Result<(), ArtifactError> {
-        match &self.place {
+        match &self.storage {
             Storage::Directory(directory) => {
                 let (directory, id) = (directory.clone(), id.to_owned());
                 blocking(move || directory.remove(&id, kind)).await

@@ -1,7 +1,7 @@
-//! Contents in a bucket of an S3-compatible service, through the guarded client.
+//! Contents in a bucket of an S3-compatible service, with the guarded client.
 //!
-//! Requests are signed in their URLs (Signature Version 4). Contents are never read through us: a signed URL of ours leads to
-//! one of the service, which is valid for minutes.
+//! Requests are signed in their URLs (Signature Version 4). The server does not read contents: it redirects a signed URL
+//! to one of the service, which is valid for a few minutes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,41 +17,42 @@ use websvc_transport::{Client, FetchError, FetchPhase, FetchRequest, FetchRespon
 use crate::error::ArtifactError;
 use crate::kind::ArtifactKind;
 
-/// How long the URL is valid that a reader is led to: time to follow it, not to hand it on.
-const SIGNED_URL_LIFE: Duration = Duration::from_secs(300);
-/// How long the URL of a request of ours is valid: the clocks of the two machines may differ by some minutes.
-const REQUEST_LIFE: Duration = Duration::from_secs(900);
-/// The time for one request to the service.
+/// The validity of the URL to which a reader is redirected: enough to follow it, but not to share it.
+const SIGNED_URL_TTL: Duration = Duration::from_secs(300);
+/// The validity of the signature of a request. The clocks of the two machines may differ by some minutes.
+const REQUEST_TTL: Duration = Duration::from_secs(900);
+/// The timeout of a request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
-/// Pauses before a request that failed is tried again.
-const RETRY_PAUSES: [Duration; 3] =
+/// The delays before the retries of a failed request.
+const RETRY_DELAYS: [Duration; 3] =
     [Duration::from_millis(200), Duration::from_millis(800), Duration::from_millis(3_200)];
-/// The service's answers are short: errors in XML.
-const MAX_ANSWER_BYTES: u64 = 1024 * 1024;
-/// Characters of what the service said that an error repeats.
+/// The maximum size of a response. Responses are short: errors in XML.
+const MAX_RESPONSE_BYTES: u64 = 1024 * 1024;
+/// The maximum length of the message of the service in an error, in characters.
 const MAX_REASON_CHARS: usize = 300;
 
-/// A bucket and how it is reached.
+/// The configuration of a bucket.
 #[derive(Clone)]
 pub struct S3Config {
-    /// Reaches the endpoint and nothing that it need not.
+    /// The client. It must be allowed to connect to the endpoint, and should not be allowed to connect to other private
+    /// addresses.
     pub client: Client,
-    /// The service, such as `https://s3.eu-central-1.amazonaws.com`; the bucket follows in the path.
+    /// The URL of the service, such as `https://s3.eu-central-1.amazonaws.com`. The bucket is added to the path.
     pub endpoint: Url,
-    /// The region that requests are signed for.
+    /// The region, which is part of the signature.
     pub region: String,
-    /// The name of the bucket, which has to exist.
+    /// The name of the bucket, which must exist.
     pub bucket: String,
-    /// Prefix of all object names; may be empty.
+    /// The prefix of all object names. May be empty.
     pub prefix: String,
-    /// ID of the access key that signs requests.
+    /// The ID of the access key that signs requests.
     pub access_key_id: String,
-    /// Secret of the access key.
+    /// The secret of the access key.
     pub secret_access_key: String,
 }
 
 impl fmt::Debug for S3Config {
-    /// Leaves out the secret.
+    /// Omits the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("S3Config")
             .field("endpoint", &self.endpoint.as_str())
@@ -61,12 +62,12 @@ impl fmt::Debug for S3Config {
     }
 }
 
-/// An open bucket.
+/// A bucket.
 pub(crate) struct Bucket {
     client: Client,
     service: rusty_s3::Bucket,
     credentials: Credentials,
-    /// Empty, or ends with a slash.
+    /// The prefix of object names: empty, or ending with a slash.
     prefix: String,
 }
 
@@ -80,7 +81,7 @@ impl fmt::Debug for Bucket {
 }
 
 impl Bucket {
-    /// Checks the settings; nothing is asked of the service yet.
+    /// Validates the configuration. Sends no request.
     pub(crate) fn open(config: S3Config) -> Result<Self, ArtifactError> {
         let S3Config { client, endpoint, region, bucket, prefix, access_key_id, secret_access_key } = config;
         let service = rusty_s3::Bucket::new(endpoint, UrlStyle::Path, bucket.clone(), region)
@@ -98,63 +99,62 @@ impl Bucket {
         kind: ArtifactKind,
         content: Bytes,
     ) -> Result<(), ArtifactError> {
-        let described: [(HeaderName, Cow<'static, str>); 3] = [
+        let metadata: [(HeaderName, Cow<'static, str>); 3] = [
             (CACHE_CONTROL, "private, immutable".into()),
             (CONTENT_DISPOSITION, kind.content_disposition(id).into()),
             (CONTENT_TYPE, kind.media_type().into()),
         ];
-        let object = self.object(id, kind);
+        let object = self.object_name(id, kind);
         let mut put = self.service.put_object(Some(&self.credentials), &object);
         let mut headers = HeaderMap::new();
-        for (name, value) in described {
-            let sent = HeaderValue::from_str(&value).map_err(|error| self.failure(error))?;
+        for (name, value) in metadata {
+            let header = HeaderValue::from_str(&value).map_err(|error| self.to_error(error))?;
             put.headers_mut().insert(name.as_str().to_owned(), value);
-            headers.insert(name, sent);
+            headers.insert(name, header);
         }
         let request =
-            Request { method: Method::PUT, url: put.sign(REQUEST_LIFE), headers, body: Some(content) };
-        self.perform(request).await?;
-        Ok(())
+            Request { method: Method::PUT, url: put.sign(REQUEST_TTL), headers, body: Some(content) };
+        self.send(request).await
     }
 
-    /// Removes an object; nothing to remove is fine.
+    /// Removes an object. Succeeds if there is none.
     pub(crate) async fn remove(&self, id: &str, kind: ArtifactKind) -> Result<(), ArtifactError> {
-        let object = self.object(id, kind);
-        let url = self.service.delete_object(Some(&self.credentials), &object).sign(REQUEST_LIFE);
+        let object = self.object_name(id, kind);
+        let url = self.service.delete_object(Some(&self.credentials), &object).sign(REQUEST_TTL);
         let request = Request { method: Method::DELETE, url, headers: HeaderMap::new(), body: None };
-        self.perform(request).await
+        self.send(request).await
     }
 
-    /// Returns a URL of the service by which the object can be read with this method.
+    /// Returns a URL of the service for the object. It is only valid for this method.
     pub(crate) fn signed_url(&self, id: &str, kind: ArtifactKind, method: &Method, remaining_s: u64) -> Url {
-        let life = SIGNED_URL_LIFE.min(Duration::from_secs(remaining_s.max(1)));
-        let object = self.object(id, kind);
+        let ttl = SIGNED_URL_TTL.min(Duration::from_secs(remaining_s.max(1)));
+        let object = self.object_name(id, kind);
         if *method == Method::HEAD {
-            self.service.head_object(Some(&self.credentials), &object).sign(life)
+            self.service.head_object(Some(&self.credentials), &object).sign(ttl)
         } else {
-            self.service.get_object(Some(&self.credentials), &object).sign(life)
+            self.service.get_object(Some(&self.credentials), &object).sign(ttl)
         }
     }
 
-    fn object(&self, id: &str, kind: ArtifactKind) -> String {
+    fn object_name(&self, id: &str, kind: ArtifactKind) -> String {
         format!("{}{id}.{}", self.prefix, kind.extension())
     }
 
-    /// Sends a request, again where that may help: writing and removing twice does no harm.
-    async fn perform(&self, request: Request) -> Result<(), ArtifactError> {
-        for pause in RETRY_PAUSES {
+    /// Sends a request, with retries. Writing and removing are idempotent.
+    async fn send(&self, request: Request) -> Result<(), ArtifactError> {
+        for delay in RETRY_DELAYS {
             match request.send(&self.client).await {
-                Err(failure) if failure.may_pass() => {
-                    tracing::debug!(bucket = self.service.name(), %failure, "a request to the bucket is tried again");
-                    tokio::time::sleep(pause).await;
+                Err(failure) if failure.is_temporary() => {
+                    tracing::debug!(bucket = self.service.name(), %failure, "retrying a request to the bucket");
+                    tokio::time::sleep(delay).await;
                 }
-                done => return done.map_err(|failure| self.failure(failure)),
+                result => return result.map_err(|failure| self.to_error(failure)),
             }
         }
-        request.send(&self.client).await.map_err(|failure| self.failure(failure))
+        request.send(&self.client).await.map_err(|failure| self.to_error(failure))
     }
 
-    fn failure(&self, source: impl std::error::Error + Send + Sync + 'static) -> ArtifactError {
+    fn to_error(&self, source: impl std::error::Error + Send + Sync + 'static) -> ArtifactError {
         ArtifactError::Bucket { bucket: self.service.name().to_owned(), source: Box::new(source) }
     }
 }
@@ -163,7 +163,7 @@ impl Bucket {
 struct Request {
     method: Method,
     url: Url,
-    /// Those that are signed.
+    /// The signed headers.
     headers: HeaderMap,
     body: Option<Bytes>,
 }
@@ -171,43 +171,47 @@ struct Request {
 impl Request {
     async fn send(&self, client: &Client) -> Result<(), RequestFailure> {
         let mut headers = self.headers.clone();
-        // An answer is read as it is, not in another coding.
+        // The client must not decode the response.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let fetch = FetchRequest {
             body: self.body.clone(),
             method: self.method.clone(),
             headers,
             timeout: REQUEST_TIMEOUT,
-            max_body_bytes: MAX_ANSWER_BYTES,
-            max_decoded_bytes: MAX_ANSWER_BYTES,
+            max_body_bytes: MAX_RESPONSE_BYTES,
+            max_decoded_bytes: MAX_RESPONSE_BYTES,
             redirects: RedirectPolicy::None,
             ..FetchRequest::get(self.url.clone())
         };
-        let fetched = client.fetch(fetch).await?;
-        let is_gone = self.method == Method::DELETE && fetched.status == StatusCode::NOT_FOUND;
-        if fetched.status.is_success() || is_gone { Ok(()) } else { Err(RequestFailure::refused(&fetched)) }
+        let response = client.fetch(fetch).await?;
+        let is_already_removed = self.method == Method::DELETE && response.status == StatusCode::NOT_FOUND;
+        if response.status.is_success() || is_already_removed {
+            Ok(())
+        } else {
+            Err(RequestFailure::from_response(&response))
+        }
     }
 }
 
-/// Why a request to the service failed.
+/// The failure of a request.
 #[derive(Debug, thiserror::Error)]
 enum RequestFailure {
     #[error("the service cannot be reached")]
     Fetch(#[from] FetchError),
-    #[error("the service answered {status}: {reason}")]
-    Refused { status: StatusCode, reason: String },
+    #[error("the service responded with status {status}: {reason}")]
+    Status { status: StatusCode, reason: String },
 }
 
 impl RequestFailure {
-    fn refused(fetched: &FetchResponse) -> Self {
-        let text = String::from_utf8_lossy(&fetched.body);
+    fn from_response(response: &FetchResponse) -> Self {
+        let text = String::from_utf8_lossy(&response.body);
         let parts: Vec<&str> = ["Code", "Message"].iter().filter_map(|name| element(&text, name)).collect();
-        let reason = if parts.is_empty() { "no reason is given".to_owned() } else { parts.join(", ") };
-        Self::Refused { status: fetched.status, reason: reason.chars().take(MAX_REASON_CHARS).collect() }
+        let reason = if parts.is_empty() { "no message".to_owned() } else { parts.join(", ") };
+        Self::Status { status: response.status, reason: reason.chars().take(MAX_REASON_CHARS).collect() }
     }
 
-    /// Returns `true` if the same request may succeed later.
-    fn may_pass(&self) -> bool {
+    /// Returns whether a retry may succeed.
+    fn is_temporary(&self) -> bool {
         match self {
             Self::Fetch(
                 FetchError::Dns { .. }
@@ -215,7 +219,7 @@ impl RequestFailure {
                 | FetchError::Timeout { phase: FetchPhase::Resolve | FetchPhase::Connect, .. },
             ) => true,
             Self::Fetch(_) => false,
-            Self::Refused { status, .. } => {
+            Self::Status { status, .. } => {
                 *status == StatusCode::TOO_MANY_REQUESTS
                     || (status.is_server_error() && *status != StatusCode::INSUFFICIENT_STORAGE)
             }
@@ -223,7 +227,7 @@ impl RequestFailure {
     }
 }
 
-/// Returns the text of the first element of this name in an error of the service, which has neither attributes nor nesting.
+/// Returns the text of the first element with this name. Errors of the service have neither attributes nor nesting.
 fn element<'a>(xml: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = xml.split_once(&format!("<{name}>"))?;
     Some(rest.split_once('<')?.0)

@@ -1,4 +1,5 @@
-//! Contents in a directory: written beside, flushed to disk, then renamed, so that what has its name is whole.
+//! Contents in a directory. A content is written to a temporary file, flushed to disk and renamed, so that a file with
+//! the final name is complete.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -9,10 +10,10 @@ use tokio::fs::File;
 use crate::error::ArtifactError;
 use crate::kind::ArtifactKind;
 
-/// Suffix of a file while it is written.
-const PART: &str = ".part";
+/// The suffix of a file while it is written.
+const PARTIAL_SUFFIX: &str = ".part";
 
-/// A directory of contents; made when the first one comes.
+/// A directory of contents. It is created with the first content.
 #[derive(Debug, Clone)]
 pub(crate) struct Directory {
     path: PathBuf,
@@ -23,66 +24,67 @@ impl Directory {
         Self { path }
     }
 
-    /// Writes a content. A failure leaves nothing behind, a crash at most a file that [`remove`](Self::remove) knows.
+    /// Writes a content. A failure leaves no file; a crash may leave a file that [`remove`](Self::remove) removes.
     pub(crate) fn write(&self, id: &str, kind: ArtifactKind, content: &[u8]) -> Result<(), ArtifactError> {
-        let path = self.file(id, kind);
-        let part = part_of(&path);
-        let failed = |path: &Path, source| write_failure(path, content.len() as u64, source);
-        make_private(&self.path).map_err(|error| failed(&self.path, error))?;
-        let written = write_new(&part, content).and_then(|()| fs::rename(&part, &path));
-        written.map_err(|error| {
-            // Whatever could be written takes room that is wanted; what cannot be removed now is tried again later.
-            let _ = fs::remove_file(&part);
-            failed(&path, error)
+        let path = self.file_path(id, kind);
+        let partial = partial_path(&path);
+        let to_error = |path: &Path, source| to_write_error(path, content.len() as u64, source);
+        create_private_dir(&self.path).map_err(|error| to_error(&self.path, error))?;
+        let result = write_new(&partial, content).and_then(|()| fs::rename(&partial, &path));
+        result.map_err(|error| {
+            // Frees the space of an incomplete file. If this fails, `remove` tries again.
+            let _ = fs::remove_file(&partial);
+            to_error(&path, error)
         })
     }
 
-    /// Opens a content for reading; `None` when it is gone or has not its size, which only others can have done.
+    /// Opens a content for reading. Returns `None` if it is missing or has another size, because another process has
+    /// changed it.
     pub(crate) async fn open(
         &self,
         id: &str,
         kind: ArtifactKind,
         bytes: u64,
     ) -> Result<Option<File>, ArtifactError> {
-        let path = self.file(id, kind);
-        let opened = async {
+        let path = self.file_path(id, kind);
+        let open = async {
             let file = File::open(&path).await?;
             let length = file.metadata().await?.len();
             Ok((file, length))
         };
-        match opened.await {
+        match open.await {
             Ok((file, length)) if length == bytes => Ok(Some(file)),
             Ok((_, length)) => {
-                tracing::warn!(path = %path.display(), length, bytes, "an artifact was changed by somebody else");
+                tracing::warn!(path = %path.display(), length, bytes, "the file of an artifact was changed by another process");
                 Ok(None)
             }
-            Err(error) if is_absent(&error) => {
-                tracing::warn!(path = %path.display(), "an artifact was removed by somebody else");
+            Err(error) if is_not_found(&error) => {
+                tracing::warn!(path = %path.display(), "the file of an artifact was removed by another process");
                 Ok(None)
             }
             Err(source) => Err(ArtifactError::Io { path, source }),
         }
     }
 
-    /// Removes a content, whole or half; nothing to remove is fine.
+    /// Removes a content, complete or incomplete. Succeeds if there is none.
     pub(crate) fn remove(&self, id: &str, kind: ArtifactKind) -> Result<(), ArtifactError> {
-        let path = self.file(id, kind);
-        for path in [part_of(&path), path] {
+        let path = self.file_path(id, kind);
+        for path in [partial_path(&path), path] {
             match fs::remove_file(&path) {
-                Err(source) if !is_absent(&source) => return Err(ArtifactError::Io { path, source }),
+                Err(source) if !is_not_found(&source) => return Err(ArtifactError::Io { path, source }),
                 _ => {}
             }
         }
         Ok(())
     }
 
-    fn file(&self, id: &str, kind: ArtifactKind) -> PathBuf {
+    fn file_path(&self, id: &str, kind: ArtifactKind) -> PathBuf {
         self.path.join(format!("{id}.{}", kind.extension()))
     }
 }
 
-/// Tells a disk without room from one that cannot be used.
-fn write_failure(path: &Path, bytes: u64, source: io::Error) -> ArtifactError {
+/// Converts the error of a write. A full disk has an error of its own.
+fn to_write_error(path: &Path, bytes: u64, source: io::Error) -> ArtifactError {
     let path = path.to_owned();
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
@@ -92,13 +94,13 @@ fn write_failure(path: &Path, bytes: u64, source: io::Error) -> ArtifactError {
     }
 }
 
-fn part_of(path: &Path) -> PathBuf {
+fn partial_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(PART);
+    name.push(PARTIAL_SUFFIX);
     PathBuf::from(name)
 }
 
-fn is_absent(error: &io::Error) -> bool {
+fn is_not_found(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
@@ -109,12 +111,12 @@ fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path)?;
     file.write_all(content)?;
-    // Before the rename: after a power failure a file with its name must not be hollow.
+    // Before the rename: otherwise a file with the final name may be empty after a power failure.
     file.sync_data()
 }
 
-/// Makes the directory, readable by its owner only.
-fn make_private(path: &Path) -> io::Result<()> {
+/// Creates the directory, which only its owner can read.
+fn create_private_dir(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
@@ -130,13 +132,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_told_as_such() {
-        // Writing to this device fails as writing to a full disk does.
-        let source = fs::write("/dev/full", b"picture").unwrap_err();
-        let error = write_failure(Path::new("shelf/a.png"), 7, source);
+    fn full_disk_has_its_own_error() {
+        // A write to this device fails like one to a full disk.
+        let source = fs::write("/dev/full", b"content").unwrap_err();
+        let error = to_write_error(Path::new("artifacts/a.png"), 7, source);
         assert!(matches!(error, ArtifactError::DiskFull { bytes: 7, .. }), "{error}");
-        assert_eq!(error.to_string(), "no space left for an artifact of 7 bytes in shelf/a.png");
-        let source = fs::write("/dev/full/beside", b"picture").unwrap_err();
-        assert!(matches!(write_failure(Path::new("a"), 7, source), ArtifactError::Io { .. }));
+        assert_eq!(error.to_string(), "no space left for an artifact of 7 bytes in artifacts/a.png");
+        let source = fs::write("/dev/full/file", b"content").unwrap_err();
+        assert!(matches!(to_write_error(Path::new("a"), 7, source), ArtifactError::Io { .. }));
     }
 }

@@ -1,33 +1,33 @@
-//! Errors of artifacts, grouped by what the caller can do.
+//! Errors of artifacts.
 
 use std::io;
 use std::path::PathBuf;
 
 use websvc_store::StoreError;
 
-/// A failure to store or to remove an artifact.
+/// The error of storing or removing an artifact.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArtifactError {
-    /// Nothing of the request may be stored.
-    #[error("nothing may be stored of a request under zero data retention or lockdown")]
+    /// The request does not allow stored data.
+    #[error("a request with zero data retention or lockdown stores no artifacts")]
     NothingStored,
-    /// It does not fit, even without all the older ones.
+    /// There is not enough space, even after the eviction of all older artifacts.
     #[error(
-        "an artifact of {bytes} bytes does not fit: all of them together may have {max_bytes} (artifacts.max_bytes)"
+        "no space for an artifact of {bytes} bytes: all artifacts together may use {max_bytes} bytes (artifacts.max_bytes)"
     )]
-    NoRoom {
-        /// Its size.
+    NoSpace {
+        /// The size of the artifact.
         bytes: u64,
-        /// The bound on all of them.
+        /// The maximum total size.
         max_bytes: u64,
     },
     /// The disk is full.
     #[error("no space left for an artifact of {bytes} bytes in {}", path.display())]
     DiskFull {
-        /// Path of the file.
+        /// The path of the file.
         path: PathBuf,
-        /// Its size.
+        /// The size of the artifact.
         bytes: u64,
     },
     /// The directory or a file in it cannot be used.
@@ -35,47 +35,47 @@ pub enum ArtifactError {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// Error of the operating system.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
     /// The bucket cannot be used.
     #[error("the bucket {bucket:?} cannot be used")]
     Bucket {
-        /// Its name.
+        /// The name of the bucket.
         bucket: String,
-        /// Error of the bucket service.
+        /// The error of the service.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// Writing took so long that the room for it was given up.
-    #[error("an artifact of {bytes} bytes was not written in time")]
+    /// Writing took so long that the reservation of its space was removed.
+    #[error("writing an artifact of {bytes} bytes took too long")]
     TooSlow {
-        /// Its size.
+        /// The size of the artifact.
         bytes: u64,
     },
-    /// The records cannot be used.
-    #[error("the records of artifacts cannot be used")]
+    /// The records cannot be read or written.
+    #[error("the records of the artifacts cannot be read or written")]
     Store(#[from] StoreError),
-    /// The operating system gave no random bytes.
-    #[error("the operating system gave no random bytes")]
+    /// The operating system returned no random bytes.
+    #[error("the operating system returned no random bytes")]
     Random(#[source] getrandom::Error),
     /// The service is stopping.
     #[error("the service is stopping")]
     Stopping,
 }
 
-/// Why an artifact is not handed out.
+/// The error of reading an artifact.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FindError {
-    /// We never signed such a URL, or it belongs to another team than the caller's. The two read the same.
+    /// The signature of the URL is wrong, or the artifact belongs to another team. The message is the same.
     #[error("there is no such artifact")]
     NotFound,
-    /// It expired, or it made room for others.
+    /// The artifact has expired, or was evicted by a newer one.
     #[error("the artifact has expired or was removed")]
     Gone,
-    /// It could not be read.
+    /// The artifact could not be read.
     #[error("the artifact cannot be read")]
     Failed(#[from] ArtifactError),
 }

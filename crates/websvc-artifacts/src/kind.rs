@@ -1,42 +1,42 @@
-//! Kinds of artifacts: media type, file name, and how browsers open them.
+//! Kinds of artifacts, with their media type, file extension, and disposition in browsers.
 
-/// The kinds of artifacts.
+/// The kind of an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ArtifactKind {
-    /// A picture without loss.
+    /// A lossless image.
     Png,
-    /// A picture with loss.
+    /// A lossy image.
     Jpeg,
-    /// A picture of either sort.
+    /// A lossless or lossy image.
     Webp,
     /// A printed page.
     Pdf,
-    /// The markup of a page: somebody else's, so that browsers save it instead of showing it.
+    /// The HTML of a page. It is untrusted, so browsers must save it instead of showing it.
     Html,
-    /// Sound.
+    /// Audio.
     Mp3,
-    /// A film.
+    /// A video.
     Mp4,
-    /// A film.
+    /// A video.
     Webm,
 }
 
 /// Behavior of a browser that opens an artifact directly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disposition {
-    /// It shows it.
+    /// The browser shows it.
     Inline,
-    /// It saves it.
+    /// The browser saves it.
     Attachment,
 }
 
 impl ArtifactKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: &'static [Self] =
         &[Self::Png, Self::Jpeg, Self::Webp, Self::Pdf, Self::Html, Self::Mp3, Self::Mp4, Self::Webm];
 
-    /// Returns the end of the file name, without a dot.
+    /// Returns the file extension, without a dot.
     #[must_use]
     pub const fn extension(self) -> &'static str {
         match self {
@@ -51,9 +51,9 @@ impl ArtifactKind {
         }
     }
 
-    /// Returns the kind with this end of the file name.
+    /// Returns the kind with a file extension.
     #[must_use]
-    pub fn of_extension(extension: &str) -> Option<Self> {
+    pub fn from_extension(extension: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.extension() == extension)
     }
 
@@ -72,7 +72,7 @@ impl ArtifactKind {
         }
     }
 
-    /// Returns how a browser is to treat it: what could hold script is saved.
+    /// Returns how a browser should handle it. Files that can contain scripts are saved.
     #[must_use]
     pub const fn disposition(self) -> Disposition {
         match self {
@@ -83,14 +83,14 @@ impl ArtifactKind {
         }
     }
 
-    /// Returns the value of `Content-Disposition` for the artifact of this name.
+    /// Returns the value of `Content-Disposition` for the artifact with this ID.
     #[must_use]
     pub fn content_disposition(self, id: &str) -> String {
-        let treat = match self.disposition() {
+        let disposition = match self.disposition() {
             Disposition::Inline => "inline",
             Disposition::Attachment => "attachment",
         };
-        format!("{treat}; filename=\"{id}.{}\"", self.extension())
+        format!("{disposition}; filename=\"{id}.{}\"", self.extension())
     }
 }
 
@@ -99,11 +99,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_is_found_by_its_extension() {
+    fn from_extension_returns_every_kind() {
         for kind in ArtifactKind::ALL {
-            assert_eq!(ArtifactKind::of_extension(kind.extension()), Some(*kind));
+            assert_eq!(ArtifactKind::from_extension(kind.extension()), Some(*kind));
         }
-        assert_eq!(ArtifactKind::of_extension("exe"), None);
-        assert_eq!(ArtifactKind::of_extension("PNG"), None);
+        assert_eq!(ArtifactKind::from_extension("exe"), None);
+        assert_eq!(ArtifactKind::from_extension("PNG"), None);
     }
 }

@@ -1,8 +1,8 @@
-//! Artifacts: files that requests leave behind for their callers, such as screenshots, and that expire.
+//! Artifacts: files that requests create for their callers, such as screenshots, and that expire.
 //!
-//! An artifact is named by 128 random bits and read by a signed URL, which is the permission: whoever has it may read
-//! until it expires, nobody else may. The content is in a directory, or in a bucket of an S3-compatible service; the
-//! records are in the [`Store`](websvc_store::Store).
+//! The ID of an artifact is 128 random bits. Its signed URL is the permission to read it until it expires; no other
+//! credential is required. The content is in a directory, or in a bucket of an S3-compatible service; the records are in
+//! the [`Store`](websvc_store::Store).
 //!
 //! ```
 //! # use std::time::Duration;
@@ -14,8 +14,8 @@
 //! let store = Store::open(dir.path())?;
 //! let artifacts = Artifacts::open(store, ArtifactsConfig::in_directory(dir.path().join("artifacts")))?;
 //! let day = Duration::from_secs(24 * 3600);
-//! let picture = Bytes::from_static(b"\x89PNG...");
-//! let artifact = artifacts.of("default", Retention::Stored).put(ArtifactKind::Png, picture, day).await?;
+//! let screenshot = Bytes::from_static(b"\x89PNG...");
+//! let artifact = artifacts.for_team("default", Retention::Stored).put(ArtifactKind::Png, screenshot, day).await?;
 //! println!("{}", artifact.url("https://websvc.test"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! # })?;

@@ -1,7 +1,7 @@
-//! The signed URLs: `/artifacts/ID.EXTENSION?expires=SECONDS&signature=HEX`.
+//! Signed URLs: `/artifacts/ID.EXTENSION?expires=SECONDS&signature=HEX`.
 //!
-//! The signature is HMAC-SHA-256 over name, kind and expiry, by a secret that only the store has. What a URL says of its
-//! expiry can therefore be believed, also when the artifact itself is long gone.
+//! The signature is HMAC-SHA-256 over ID, kind and expiry, with a secret of the store. So the expiry of a URL can be
+//! trusted, also after the artifact was removed.
 
 use std::fmt;
 
@@ -9,58 +9,58 @@ use ring::hmac;
 
 use crate::kind::ArtifactKind;
 
-/// Path prefix of all artifact URLs.
+/// The path prefix of all artifact URLs.
 pub const PREFIX: &str = "/artifacts/";
 
 const ID_CHARS: usize = 32;
 const SIGNATURE_BYTES: usize = 32;
 
-/// A URL of an artifact in its parts; of the right form, and not yet believed.
+/// The parts of a signed URL. Its format is valid, but its signature is not verified yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedUrl {
     pub(crate) id: String,
     pub(crate) kind: ArtifactKind,
-    /// In seconds since the Unix epoch.
+    /// The expiry, in seconds since the Unix epoch.
     pub(crate) expires_s: u64,
     signature: [u8; SIGNATURE_BYTES],
 }
 
 impl SignedUrl {
-    /// Reads the last segment of the path and the query; `None` when they have not the form of a signed URL.
+    /// Parses the last segment of the path, and the query. Returns `None` if they are not those of a signed URL.
     ///
-    /// The name is 32 hex digits and a known extension, so that no path of a file can be made out of it. Parameters
-    /// that others have added do not count.
+    /// The segment must be 32 hex digits and a known extension, so it cannot contain a path. Additional query parameters
+    /// are ignored.
     #[must_use]
-    pub fn read(file: &str, query: Option<&str>) -> Option<Self> {
-        let (id, extension) = file.split_once('.')?;
-        if id.len() != ID_CHARS || !id.bytes().all(is_digit) {
+    pub fn parse(file_name: &str, query: Option<&str>) -> Option<Self> {
+        let (id, extension) = file_name.split_once('.')?;
+        if id.len() != ID_CHARS || !id.bytes().all(is_hex_digit) {
             return None;
         }
         let query = query.unwrap_or_default();
         Some(Self {
             id: id.to_owned(),
-            kind: ArtifactKind::of_extension(extension)?,
-            expires_s: decimal(parameter(query, "expires")?)?,
-            signature: bytes(parameter(query, "signature")?)?,
+            kind: ArtifactKind::from_extension(extension)?,
+            expires_s: parse_decimal(parameter(query, "expires")?)?,
+            signature: parse_signature(parameter(query, "signature")?)?,
         })
     }
 }
 
-/// Returns the value of a parameter that is given once.
+/// Returns the value of a parameter; `None` if it is missing or given more than once.
 fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a str> {
     let mut values = query.split('&').filter_map(|pair| pair.split_once('=')).filter(|pair| pair.0 == name);
     let value = values.next()?.1;
     values.next().is_none().then_some(value)
 }
 
-/// Reads a number as we write it, so that one moment has one spelling.
-fn decimal(text: &str) -> Option<u64> {
+/// Parses a number in its canonical form, so that every expiry has one spelling.
+fn parse_decimal(text: &str) -> Option<u64> {
     let number: u64 = text.parse().ok()?;
     (number.to_string() == text).then_some(number)
 }
 
-fn bytes(text: &str) -> Option<[u8; SIGNATURE_BYTES]> {
-    if text.len() != 2 * SIGNATURE_BYTES || !text.bytes().all(is_digit) {
+fn parse_signature(text: &str) -> Option<[u8; SIGNATURE_BYTES]> {
+    if text.len() != 2 * SIGNATURE_BYTES || !text.bytes().all(is_hex_digit) {
         return None;
     }
     let mut bytes = [0; SIGNATURE_BYTES];
@@ -70,8 +70,8 @@ fn bytes(text: &str) -> Option<[u8; SIGNATURE_BYTES]> {
     Some(bytes)
 }
 
-/// Tells whether a byte is a hex digit as we write them: lower case.
-fn is_digit(byte: u8) -> bool {
+/// Returns whether a byte is a hex digit in lower case.
+fn is_hex_digit(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'a'..=b'f')
 }
 
@@ -94,16 +94,16 @@ impl UrlSigner {
         format!("{PREFIX}{id}.{extension}?expires={expires_s}&signature={signature}")
     }
 
-    /// Tells whether we signed this, in constant time.
-    pub(crate) fn has_signed(&self, link: &SignedUrl) -> bool {
-        let SignedUrl { id, kind, expires_s, signature } = link;
+    /// Returns whether the signature is valid. Takes constant time.
+    pub(crate) fn verify(&self, url: &SignedUrl) -> bool {
+        let SignedUrl { id, kind, expires_s, signature } = url;
         hmac::verify(&self.0, message(id, *kind, *expires_s).as_bytes(), signature).is_ok()
     }
 }
 
 impl fmt::Debug for UrlSigner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Signer(..)")
+        f.write_str("UrlSigner(..)")
     }
 }
 
@@ -117,24 +117,24 @@ mod tests {
 
     const ID: &str = "0123456789abcdef0123456789abcdef";
 
-    fn read(path: &str) -> Option<SignedUrl> {
-        let (file, query) = path.strip_prefix(PREFIX)?.split_once('?')?;
-        SignedUrl::read(file, Some(query))
+    fn parse(path: &str) -> Option<SignedUrl> {
+        let (file_name, query) = path.strip_prefix(PREFIX)?.split_once('?')?;
+        SignedUrl::parse(file_name, Some(query))
     }
 
     #[test]
-    fn a_signed_url_is_read_back_and_believed() {
+    fn signed_url_is_parsed_and_verified() {
         let signer = UrlSigner::new(&[7; 32]);
         let path = signer.path(ID, ArtifactKind::Png, 1_900_000_000);
-        let link = read(&path).unwrap();
-        assert_eq!((link.id.as_str(), link.kind, link.expires_s), (ID, ArtifactKind::Png, 1_900_000_000));
-        assert!(signer.has_signed(&link));
-        assert!(!UrlSigner::new(&[8; 32]).has_signed(&link), "another secret signs otherwise");
-        assert!(signer.has_signed(&read(&format!("{path}&utm_source=x")).unwrap()));
+        let url = parse(&path).unwrap();
+        assert_eq!((url.id.as_str(), url.kind, url.expires_s), (ID, ArtifactKind::Png, 1_900_000_000));
+        assert!(signer.verify(&url));
+        assert!(!UrlSigner::new(&[8; 32]).verify(&url), "another secret");
+        assert!(signer.verify(&parse(&format!("{path}&utm_source=x")).unwrap()));
     }
 
     #[test]
-    fn no_part_can_be_exchanged() {
+    fn signature_covers_every_part() {
         let signer = UrlSigner::new(&[7; 32]);
         let path = signer.path(ID, ArtifactKind::Png, 1_900_000_000);
         for (from, to) in [
@@ -143,18 +143,18 @@ mod tests {
             ("=1900000000", "=1900000001"),
             ("&signature=", "&signature=0"),
         ] {
-            let mut other = path.replacen(from, to, 1);
-            other.truncate(path.len());
-            let link = read(&other).unwrap_or_else(|| panic!("{other}"));
-            assert!(!signer.has_signed(&link), "{other}");
+            let mut changed = path.replacen(from, to, 1);
+            changed.truncate(path.len());
+            let url = parse(&changed).unwrap_or_else(|| panic!("{changed}"));
+            assert!(!signer.verify(&url), "{changed}");
         }
     }
 
     #[test]
-    fn what_has_not_the_form_is_not_read() {
+    fn url_of_another_form_is_not_parsed() {
         let path = UrlSigner::new(&[7; 32]).path(ID, ArtifactKind::Png, 1_900_000_000);
-        let (file, query) = path.strip_prefix(PREFIX).unwrap().split_once('?').unwrap();
-        for file in [
+        let (file_name, query) = path.strip_prefix(PREFIX).unwrap().split_once('?').unwrap();
+        for other in [
             "",
             ".",
             "..",
@@ -170,7 +170,7 @@ mod tests {
             "0123456789abcdef0123456789abcdef\0.png",
             "/etc/passwd",
         ] {
-            assert_eq!(SignedUrl::read(file, Some(query)), None, "{file:?}");
+            assert_eq!(SignedUrl::parse(other, Some(query)), None, "{other:?}");
         }
         let signature = query.split_once("signature=").unwrap().1;
         for query in [
@@ -185,8 +185,8 @@ mod tests {
             format!("expires=1900000000&signature={signature}0"),
             "expires=1900000000&signature=".to_owned() + &"é".repeat(32),
         ] {
-            assert_eq!(SignedUrl::read(file, Some(&query)), None, "{query}");
+            assert_eq!(SignedUrl::parse(file_name, Some(&query)), None, "{query}");
         }
-        assert_eq!(SignedUrl::read(file, None), None);
+        assert_eq!(SignedUrl::parse(file_name, None), None);
     }
 }

@@ -14,96 +14,96 @@ use crate::directory::Directory;
 use crate::error::ArtifactError;
 use crate::kind::ArtifactKind;
 
-/// Location of the contents.
+/// The location of the contents.
 #[derive(Debug, Clone)]
 pub enum StorageLocation {
-    /// In a directory of this machine.
+    /// A directory.
     Directory(PathBuf),
-    /// In a bucket of an S3-compatible service.
+    /// A bucket of an S3-compatible service.
     S3(Box<S3Config>),
 }
 
-/// A place that is open.
+/// The storage of the contents.
 #[derive(Debug)]
 pub(crate) enum Storage {
     Directory(Directory),
     Bucket(Box<Bucket>),
 }
 
-/// An artifact that may be read.
+/// The source from which an artifact can be read.
 #[derive(Debug)]
 pub enum ArtifactSource {
-    /// It is here.
-    Here(Content),
-    /// It is at this URL, for a few minutes, to be asked for with the method it was asked for here.
-    Elsewhere(Url),
+    /// A local file.
+    Local(Content),
+    /// A URL of the storage service. It is valid for a few minutes, and only for the method of the request.
+    Remote(Url),
 }
 
-/// The content of an artifact, open.
+/// The content of an artifact, as an open file.
 #[derive(Debug)]
 pub struct Content {
-    /// Its name.
+    /// The ID of the artifact.
     pub id: String,
-    /// Kind of the artifact.
+    /// The kind of the artifact.
     pub kind: ArtifactKind,
-    /// Its size.
+    /// The size of the content.
     pub bytes: u64,
-    /// How long it may still be read, in seconds.
+    /// The time until the artifact expires, in seconds.
     pub remaining_s: u64,
     pub(crate) file: File,
 }
 
 impl Content {
-    /// Returns the file, for whoever wants to read it by themselves.
+    /// Returns the file.
     #[must_use]
     pub fn into_reader(self) -> File {
         self.file
     }
 
-    /// Returns a part of the content, read while it is sent.
+    /// Returns a range of the content as a response body, which is read while it is sent.
     ///
     /// # Errors
-    /// [`ArtifactError::Io`] when the file cannot be read.
-    pub async fn into_body(self, part: Range<u64>) -> Result<Body, ArtifactError> {
+    /// [`ArtifactError::Io`] if the file cannot be read.
+    pub async fn into_body(self, range: Range<u64>) -> Result<Body, ArtifactError> {
         let Self { id, mut file, .. } = self;
-        if part.start > 0 {
-            let failed = |source| ArtifactError::Io { path: PathBuf::from(id), source };
-            file.seek(std::io::SeekFrom::Start(part.start)).await.map_err(failed)?;
+        if range.start > 0 {
+            let to_error = |source| ArtifactError::Io { path: PathBuf::from(id), source };
+            file.seek(std::io::SeekFrom::Start(range.start)).await.map_err(to_error)?;
         }
-        Ok(Body::reader(file, part.end.saturating_sub(part.start)))
+        Ok(Body::reader(file, range.end.saturating_sub(range.start)))
     }
 }
 
 impl Storage {
-    pub(crate) fn open(place: StorageLocation) -> Result<Self, ArtifactError> {
-        match place {
+    pub(crate) fn open(location: StorageLocation) -> Result<Self, ArtifactError> {
+        match location {
             StorageLocation::Directory(path) => Ok(Self::Directory(Directory::new(path))),
             StorageLocation::S3(config) => Ok(Self::Bucket(Box::new(Bucket::open(*config)?))),
         }
     }
 
-    /// Returns how an artifact is read that is known to be there; `None` when it is not.
+    /// Returns the source of an artifact that has a record; `None` if its content is missing.
     pub(crate) async fn find(
         &self,
-        name: &ContentInfo<'_>,
+        info: &ContentInfo<'_>,
         method: &Method,
         remaining_s: u64,
     ) -> Result<Option<ArtifactSource>, ArtifactError> {
         match self {
             Self::Directory(directory) => {
-                let ContentInfo { id, kind, bytes } = *name;
+                let ContentInfo { id, kind, bytes } = *info;
                 let Some(file) = directory.open(id, kind, bytes).await? else { return Ok(None) };
-                Ok(Some(ArtifactSource::Here(Content { id: id.to_owned(), kind, bytes, remaining_s, file })))
+                Ok(Some(ArtifactSource::Local(Content { id: id.to_owned(), kind, bytes, remaining_s, file })))
             }
             Self::Bucket(bucket) => {
-                let url = bucket.signed_url(name.id, name.kind, method, remaining_s);
-                Ok(Some(ArtifactSource::Elsewhere(url)))
+                let url = bucket.signed_url(info.id, info.kind, method, remaining_s);
+                Ok(Some(ArtifactSource::Remote(url)))
             }
         }
     }
 }
 
-/// ID, kind and size of a content, without its bytes.
+/// The ID, kind and size of a content.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ContentInfo<'a> {
     pub(crate) id: &'a str,

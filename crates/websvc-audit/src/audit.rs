@@ -22,7 +22,7 @@ const SYNC_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The backoff of a failed sink.
 const BACKOFF: BackoffSchedule =
-    BackoffSchedule { first: Duration::from_millis(250), factor: 2, longest: Duration::from_secs(60) };
+    BackoffSchedule { initial: Duration::from_millis(250), factor: 2, max: Duration::from_secs(60) };
 
 /// The sinks of audit events, and the limit of the spool.
 #[derive(Debug)]

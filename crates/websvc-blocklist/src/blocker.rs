@@ -1,4 +1,4 @@
-//! The lists in the form in which they are asked.
+//! Compiled blocklists: matching of requests, and style sheets that hide elements.
 
 use std::fmt;
 
@@ -8,38 +8,38 @@ use adblock::request::Request;
 
 use crate::css;
 
-/// Hosts of advertising and of questions about cookies.
+/// The bundled list: hosts of advertising and of cookie banners.
 const HOSTS: &str = include_str!("../lists/hosts.txt");
 
-/// Kinds of resources that a page requests.
+/// The kind of a resource that a page requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ResourceKind {
-    /// The page itself; it is never blocked.
+    /// The page itself, which is never blocked.
     Document,
-    /// A page inside of the page.
+    /// The document of a frame.
     Frame,
     /// A script.
     Script,
     /// A style sheet.
     Stylesheet,
-    /// A picture.
+    /// An image.
     Image,
     /// A font.
     Font,
-    /// Sound or a film.
+    /// Audio or video.
     Media,
-    /// A request by a script.
+    /// A request of a script.
     Fetch,
-    /// A connection by a script.
+    /// A WebSocket.
     WebSocket,
-    /// A message to a server that wants no answer.
+    /// A ping or a beacon.
     Ping,
     /// Anything else.
     Other,
 }
 
 impl ResourceKind {
-    /// Returns the name that filters have for it; `None` for what is never blocked.
+    /// Returns its name in filters; `None` if it is never blocked.
     const fn name(self) -> Option<&'static str> {
         match self {
             Self::Document => None,
@@ -57,16 +57,17 @@ impl ResourceKind {
     }
 }
 
-/// Loaded lists. `Send` and `Sync`; a question takes some ten microseconds.
+/// Compiled blocklists. A match takes about ten microseconds.
 pub struct Blocker {
     engine: Engine,
-    banners: String,
+    /// The style sheet that hides cookie banners.
+    banner_css: String,
     has_lists: bool,
 }
 
 impl Blocker {
-    /// Compiles the bundled lists and these, whose lines are filters as Adblock Plus writes them, or lines of a hosts
-    /// file. What is neither is passed over.
+    /// Compiles the bundled list and `lists`. Their lines are filters in the syntax of Adblock Plus, or lines of a hosts file.
+    /// Other lines are skipped.
     pub(crate) fn compile(lists: Vec<String>) -> Self {
         let mut filters = FilterSet::new(false);
         filters.add_filter_list(HOSTS.to_owned(), ParseOptions::default());
@@ -75,40 +76,41 @@ impl Blocker {
             let format = crate::file::format_of(&list);
             filters.add_filter_list(list, ParseOptions { format, ..ParseOptions::default() });
         }
-        Self { engine: Engine::new_with_filter_set(filters), banners: css::banners(), has_lists }
+        Self { engine: Engine::new_with_filter_set(filters), banner_css: css::banner_css(), has_lists }
     }
 
-    /// Tells whether a request of the page at `source_url` is to be refused.
+    /// Returns whether a request of the page at `source_url` must be blocked.
     #[must_use]
     pub fn blocks(&self, url: &str, source_url: &str, kind: ResourceKind) -> bool {
         let Some(kind) = kind.name() else { return false };
-        // What is no URL with a host (data:, blob:) goes nowhere and need not be refused.
+        // A URL without a host (`data:`, `blob:`) causes no network request.
         let Ok(request) = Request::new(url, source_url, kind, "GET") else { return false };
         self.engine.check_network_request(&request).should_block()
     }
 
-    /// Returns the style sheet to put into the page at this URL before it is drawn: it hides questions about cookies,
-    /// and what the lists want hidden there.
+    /// Returns the style sheet to add to a page before it is rendered. It hides cookie banners, and the elements that the
+    /// lists hide on this site.
     #[must_use]
     pub fn hide_css(&self, url: &str) -> String {
-        let mut sheet = self.banners.clone();
+        let mut sheet = self.banner_css.clone();
         let hidden = self.engine.url_cosmetic_resources(url).hide_selectors;
         let mut selectors: Vec<&str> = hidden.iter().map(String::as_str).collect();
         selectors.sort_unstable();
-        css::hide(&mut sheet, selectors.into_iter());
+        css::append_rules(&mut sheet, selectors.into_iter());
         sheet
     }
 
-    /// Tells whether there are lists beside the bundled ones, which alone hide things by classes and ids.
+    /// Returns whether there are lists other than the bundled one. Only those hide elements by class and ID, see
+    /// [`Blocker::generic_hide_css`].
     #[must_use]
     pub fn has_lists(&self) -> bool {
         self.has_lists
     }
 
-    /// Returns the style sheet for what the lists want hidden anywhere by its classes and ids, of those that the page
-    /// has. Lists have tens of thousands of them, of which a page has a few.
+    /// Returns the style sheet that hides elements by the class and ID filters for all sites. Lists have tens of thousands of
+    /// these, so only those for the given classes and IDs of the page are included.
     #[must_use]
-    pub fn hide_more_css(&self, url: &str, classes: &[String], ids: &[String]) -> String {
+    pub fn generic_hide_css(&self, url: &str, classes: &[String], ids: &[String]) -> String {
         let resources = self.engine.url_cosmetic_resources(url);
         let mut sheet = String::new();
         if resources.generichide {
@@ -116,7 +118,7 @@ impl Blocker {
         }
         let mut selectors = self.engine.hidden_class_id_selectors(classes, ids, &resources.exceptions);
         selectors.sort_unstable();
-        css::hide(&mut sheet, selectors.iter().map(String::as_str));
+        css::append_rules(&mut sheet, selectors.iter().map(String::as_str));
         sheet
     }
 }

@@ -1,32 +1,35 @@
-//! Location of blocklists, and one loaded copy of each for all its users.
+//! The blocklists of an installation, compiled once for all users.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
 
 use crate::blocker::Blocker;
 use crate::error::BlocklistError;
 use crate::file::ListFile;
 
-/// The lists of an installation. Holds none of them in memory.
+/// The blocklists of an installation. It holds their files, not their contents.
 #[derive(Debug)]
 pub struct Blocklist {
     files: Vec<ListFile>,
-    loaded: Mutex<Weak<Blocker>>,
+    /// The compiled lists, as long as a caller uses them.
+    blocker: Mutex<Weak<Blocker>>,
 }
 
 impl Blocklist {
-    /// Returns the bundled lists alone.
+    /// Returns the bundled list only.
     #[must_use]
     pub fn bundled() -> Self {
-        Self { files: Vec::new(), loaded: Mutex::default() }
+        Self { files: Vec::new(), blocker: Mutex::default() }
     }
 
-    /// Returns the bundled lists and those of these URLs, as far as they have been fetched into `directory`.
+    /// Returns the bundled list and the lists of these URLs. Lists that are not in `directory` yet are skipped when loading.
     #[must_use]
     pub fn with_lists<'a>(directory: impl Into<PathBuf>, urls: impl IntoIterator<Item = &'a str>) -> Self {
         let directory = directory.into();
         let files = urls.into_iter().map(|url| ListFile::new(&directory, url)).collect();
-        Self { files, loaded: Mutex::default() }
+        Self { files, blocker: Mutex::default() }
     }
 
     /// Returns the files of the lists that are not bundled.
@@ -35,14 +38,15 @@ impl Blocklist {
         &self.files
     }
 
-    /// Returns the loaded lists: those that somebody holds, else the newest there are. Blocks for as long as that
-    /// takes, a fifth of a second for 130,000 filters; whoever asks meanwhile waits for the same.
+    /// Returns the compiled lists: those that another caller still uses, otherwise the current files.
+    ///
+    /// Blocks while it compiles, 200 ms for 130,000 filters. Concurrent callers wait and share the result.
     ///
     /// # Errors
-    /// [`BlocklistError::Io`] when a list is there and cannot be read. One that was never fetched is left out.
+    /// [`BlocklistError::Io`] if a list exists and cannot be read. A list that was never fetched is skipped.
     pub fn load(&self) -> Result<Arc<Blocker>, BlocklistError> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(blocker) = loaded.upgrade() {
+        let mut shared = self.blocker.lock();
+        if let Some(blocker) = shared.upgrade() {
             return Ok(blocker);
         }
         let mut lists = Vec::new();
@@ -50,7 +54,7 @@ impl Blocklist {
             lists.extend(file.read()?);
         }
         let blocker = Arc::new(Blocker::compile(lists));
-        *loaded = Arc::downgrade(&blocker);
+        *shared = Arc::downgrade(&blocker);
         Ok(blocker)
     }
 }

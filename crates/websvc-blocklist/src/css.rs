@@ -4,36 +4,37 @@ use std::fmt::Write as _;
 
 use crate::cookie_banners::{self, CookieBannerRule};
 
-/// Style that hides an element; the page's own style must not override it.
+/// The declaration that hides an element, with priority over the styles of the page.
 const HIDDEN: &str = "{display:none!important}";
 
-/// Content that no cookie banner contains, whatever its name.
+/// Elements that no cookie banner contains.
 const CONTENT: &str = "main,article,h1";
 
-/// Returns the style sheet that hides questions about cookies anywhere, and lets the pages scroll that wait for an
-/// answer: screenshots of the whole page are one window high otherwise.
-pub(crate) fn banners() -> String {
-    let asking: Vec<&str> = cookie_banners::all().map(CookieBannerRule::selector).collect();
-    let asking = asking.join(",");
+/// Returns the style sheet that hides cookie banners on all sites. It also makes pages scroll that wait for consent;
+/// otherwise a screenshot of the whole page is only one window high.
+pub(crate) fn banner_css() -> String {
+    let selectors: Vec<&str> = cookie_banners::all().map(CookieBannerRule::selector).collect();
+    let selectors = selectors.join(",");
     let mut css = format!(
-        "html:has({asking}),html:has({asking})>body{{overflow-y:visible!important}}\nhtml:has({asking})>body[style*=\"fixed\"]{{position:static!important}}"
+        "html:has({selectors}),html:has({selectors})>body{{overflow-y:visible!important}}\nhtml:has({selectors})>body[style*=\"fixed\"]{{position:static!important}}"
     );
-    for banner in cookie_banners::all() {
+    for rule in cookie_banners::all() {
         // Writing to a string cannot fail.
-        let _ = write!(css, "\n{}:not(:has({CONTENT})){HIDDEN}", banner.selector());
+        let _ = write!(css, "\n{}:not(:has({CONTENT})){HIDDEN}", rule.selector());
     }
     css
 }
 
-/// Appends one rule for each selector, so that one which a browser does not understand hides nothing but itself.
-pub(crate) fn hide<'a>(css: &mut String, selectors: impl Iterator<Item = &'a str>) {
+/// Appends a rule that hides each selector. The rules are separate because a selector that the browser does not support
+/// invalidates its rule.
+pub(crate) fn append_rules<'a>(css: &mut String, selectors: impl Iterator<Item = &'a str>) {
     for selector in selectors.filter(|selector| is_selector(selector)) {
         // Writing to a string cannot fail.
         let _ = write!(css, "\n{selector}{HIDDEN}");
     }
 }
 
-/// Refuses what would end its rule and begin something else: lists are texts of others.
+/// Returns whether a text cannot end its rule and start something else. Lists are untrusted.
 fn is_selector(text: &str) -> bool {
     !text.is_empty() && !text.contains(['{', '}', '<', ';', '@', '\\', '\n', '\r']) && !text.contains("/*")
 }
@@ -43,16 +44,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_selector_has_a_rule_of_its_own() {
+    fn append_rules_writes_one_rule_per_selector() {
         let mut css = String::new();
-        hide(&mut css, ["#a", ".b > i[href^=\"x\"]"].into_iter());
+        append_rules(&mut css, ["#a", ".b > i[href^=\"x\"]"].into_iter());
         assert_eq!(css, "\n#a{display:none!important}\n.b > i[href^=\"x\"]{display:none!important}");
     }
 
     #[test]
-    fn nothing_leaves_its_rule() {
+    fn append_rules_skips_selectors_that_could_end_their_rule() {
         let mut css = String::new();
-        hide(
+        append_rules(
             &mut css,
             ["a{}body", "a}b", "</style><script>", "@import 'x'", "a\\7b b", "a/*", ""].into_iter(),
         );
@@ -60,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn every_banner_is_hidden() {
-        assert_eq!(banners().matches(HIDDEN).count(), cookie_banners::all().count());
+    fn banner_css_hides_every_banner() {
+        assert_eq!(banner_css().matches(HIDDEN).count(), cookie_banners::all().count());
     }
 }

@@ -1,9 +1,9 @@
-//! Errors of blocklists.
+//! The errors of blocklists.
 
 use std::io;
 use std::path::PathBuf;
 
-/// A list that cannot be used.
+/// The error of a list.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlocklistError {
@@ -12,22 +12,22 @@ pub enum BlocklistError {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// Error of the operating system.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// It is larger than a list may be.
-    #[error("a list of {bytes} bytes is too large: at most {max_bytes}")]
+    /// The list exceeds the size limit.
+    #[error("the list is too large: {bytes} bytes, the maximum is {max_bytes}")]
     TooLarge {
-        /// Its size.
+        /// The size of the list.
         bytes: u64,
-        /// Size limit of a list.
+        /// The size limit.
         max_bytes: u64,
     },
-    /// It is no list: a page that says why there is none, for example.
-    #[error("this is no list of filters: {reason}")]
-    NoList {
-        /// Actual content of the file.
+    /// The content is not a filter list, for example an HTML error page.
+    #[error("not a filter list: {reason}")]
+    Invalid {
+        /// A description of the content.
         reason: &'static str,
     },
 }

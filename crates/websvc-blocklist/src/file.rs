@@ -1,4 +1,4 @@
-//! One list that was fetched: its file, and what may become its content.
+//! The file of a fetched list, and the checks of its content.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -8,59 +8,58 @@ use adblock::lists::{FilterFormat, ParseOptions, parse_filters};
 
 use crate::error::BlocklistError;
 
-/// The largest list: several times the largest public ones.
+/// The maximum size of a list, several times that of the largest public ones.
 pub const LIST_MAX_BYTES: u64 = 32 * 1024 * 1024;
-/// The longest readable part of a file name.
+/// The maximum length of the readable part of a file name.
 const NAME_CHARS: usize = 60;
 
-/// A list that is fetched from a URL, and its file.
+/// The file of a list that is fetched from a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListFile {
     url: String,
     path: PathBuf,
 }
 
-/// Result of writing a list.
+/// The result of writing a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteOutcome {
-    /// The filters that are understood.
+    /// The number of supported filters.
     pub filters: usize,
-    /// The size of the list.
+    /// The size of the list, in bytes.
     pub bytes: u64,
 }
 
 impl ListFile {
-    /// Returns the list of this URL in a directory. The file's name says the URL to a reader, and is no path of the
-    /// URL's choice.
+    /// Returns the list of a URL in a directory. The file name shows the URL to a reader, but the URL cannot choose a path.
     #[must_use]
     pub fn new(directory: &Path, url: &str) -> Self {
         let readable: String = url
             .trim_start_matches("https://")
             .trim_start_matches("http://")
             .chars()
-            .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
             .take(NAME_CHARS)
             .collect();
         let path = directory.join(format!("{readable}-{:016x}.txt", fingerprint(url)));
         Self { url: url.to_owned(), path }
     }
 
-    /// Returns where it comes from.
+    /// Returns the URL of the list.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Returns where it is kept.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the content; `None` when it was never fetched.
+    /// Returns the content; `None` if it was never fetched.
     ///
     /// # Errors
-    /// [`BlocklistError::Io`]
+    /// [`BlocklistError::Io`] if the file exists and cannot be read.
     pub fn read(&self) -> Result<Option<String>, BlocklistError> {
         match fs::read(&self.path) {
             Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
@@ -69,24 +68,24 @@ impl ListFile {
         }
     }
 
-    /// Takes what was fetched as the content, whole or not at all.
+    /// Replaces the content atomically.
     ///
     /// # Errors
-    /// [`BlocklistError::TooLarge`], [`BlocklistError::NoList`], [`BlocklistError::Io`]; the older content stays then.
+    /// [`BlocklistError::TooLarge`], [`BlocklistError::Invalid`] or [`BlocklistError::Io`]. The previous content remains.
     pub fn replace(&self, content: &[u8]) -> Result<WriteOutcome, BlocklistError> {
         let bytes = content.len() as u64;
         if bytes > LIST_MAX_BYTES {
             return Err(BlocklistError::TooLarge { bytes, max_bytes: LIST_MAX_BYTES });
         }
         let Ok(text) = std::str::from_utf8(content) else {
-            return Err(BlocklistError::NoList { reason: "it is not UTF-8" });
+            return Err(BlocklistError::Invalid { reason: "it is not UTF-8" });
         };
         if text.trim_start().starts_with('<') {
-            return Err(BlocklistError::NoList { reason: "it is a page" });
+            return Err(BlocklistError::Invalid { reason: "it is an HTML page" });
         }
-        let filters = count(text);
+        let filters = count_filters(text);
         if filters == 0 {
-            return Err(BlocklistError::NoList { reason: "it has no filter that is understood" });
+            return Err(BlocklistError::Invalid { reason: "it has no supported filter" });
         }
         self.write(content).map_err(|error| self.io(error))?;
         Ok(WriteOutcome { filters, bytes })
@@ -96,11 +95,11 @@ impl ListFile {
         if let Some(directory) = self.path.parent() {
             fs::create_dir_all(directory)?;
         }
-        let part = self.path.with_extension("part");
-        let written = fs::write(&part, content).and_then(|()| fs::rename(&part, &self.path));
+        let temporary = self.path.with_extension("part");
+        let written = fs::write(&temporary, content).and_then(|()| fs::rename(&temporary, &self.path));
         if written.is_err() {
-            // What was written is of no use, and may be why there is no room.
-            let _ = fs::remove_file(&part);
+            // The partial file is useless, and its size may be the reason of the failure.
+            let _ = fs::remove_file(&temporary);
         }
         written
     }
@@ -110,13 +109,13 @@ impl ListFile {
     }
 }
 
-fn count(text: &str) -> usize {
+fn count_filters(text: &str) -> usize {
     let options = ParseOptions { format: format_of(text), ..ParseOptions::default() };
     let (network, cosmetic) = parse_filters(text.lines(), false, options);
     network.len() + cosmetic.len()
 }
 
-/// Tells a hosts file (`0.0.0.0 ads.example.com`) from filters.
+/// Returns the format of a list: a hosts file (`0.0.0.0 ads.example.com`) or filters.
 pub(crate) fn format_of(text: &str) -> FilterFormat {
     let mut lines =
         text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', '!', '[']));
@@ -127,7 +126,7 @@ pub(crate) fn format_of(text: &str) -> FilterFormat {
     if lines.next().is_some_and(is_entry) { FilterFormat::Hosts } else { FilterFormat::Standard }
 }
 
-/// Returns a number that differs for different URLs (FNV-1a), and is the same in every version of this program.
+/// Returns the FNV-1a hash of a URL, which is the same in every version of this program.
 fn fingerprint(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

@@ -1,8 +1,7 @@
-//! Which requests of a page are advertising, and which of its elements ask about cookies.
+//! Matching of advertising requests and cookie banners.
 //!
-//! A [`Blocklist`] knows where lists are and holds nothing. [`Blocklist::load`] reads them, which takes a fifth of a
-//! second and some ten megabytes for the large public ones; those who hold the [`Blocker`] share it, and its memory goes when
-//! the last of them lets go of it.
+//! A [`Blocklist`] has the locations of lists. [`Blocklist::load`] compiles them, which takes 200 ms and some ten megabytes
+//! for the large public ones. All callers share the resulting [`Blocker`]; its memory is freed with the last reference.
 //!
 //! ```
 //! use websvc_blocklist::{Blocklist, ResourceKind};

@@ -1,8 +1,8 @@
-//! Certificates that Chromium trusts beside the system's, kept in the folder of its process alone.
+//! CA certificates that Chromium trusts in addition to those of the system, stored in the directory of its process only.
 //!
-//! Chromium on Linux reads them from the NSS database of its user, whose home is that folder. A flag would do without a
-//! database (`--ignore-certificate-errors-spki-list`), but it believes every chain that holds such a certificate, signed
-//! by it or not: whoever stands between could add it to their own.
+//! Chromium on Linux reads them from the NSS database in its home directory. The flag `--ignore-certificate-errors-spki-list`
+//! needs no database, but it accepts every chain that contains such a certificate, even if the certificate did not sign
+//! it: an attacker could append it to a chain of their own.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -13,68 +13,68 @@ use std::time::Duration;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-/// How long the program may take for one certificate.
-const LIMIT: Duration = Duration::from_secs(10);
+/// The timeout for one run of certutil.
+const CERTUTIL_TIMEOUT: Duration = Duration::from_secs(10);
 const USUAL_DIRECTORIES: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin"];
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const END: &str = "-----END CERTIFICATE-----";
 
-/// Said when the certificates cannot be made known.
+/// The warning if the certificates cannot be installed.
 pub(crate) const NO_CERTUTIL: &str = "pages in the browser do not trust fetch.ca_file: certutil is missing (Debian, Ubuntu: apt install libnss3-tools)";
 
-/// Tells whether the program is there that makes certificates known.
+/// Returns whether certutil is installed.
 pub(crate) fn can_be_installed() -> bool {
     certutil().is_some()
 }
 
-/// Returns the program that makes certificates known.
+/// Returns the path of certutil, the program that edits the NSS database.
 fn certutil() -> Option<PathBuf> {
     certutil_in(&std::env::var_os("PATH").unwrap_or_default())
 }
 
-/// Returns the first certutil that can be run in a list of directories, and in those that systems have.
+/// Returns the first executable certutil in a list of directories, followed by the usual ones.
 fn certutil_in(path: &OsStr) -> Option<PathBuf> {
     let is_program = |path: &PathBuf| {
-        std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+        std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
     };
     std::env::split_paths(path)
         .chain(USUAL_DIRECTORIES.iter().map(PathBuf::from))
-        // A relative one is somebody's working directory.
+        // Relative directories depend on the working directory and are ignored.
         .filter(|directory| directory.is_absolute())
         .map(|directory| directory.join("certutil"))
         .find(is_program)
 }
 
-/// Makes the certificates of a PEM file known to the Chromium that will have `home` as its home. Without the program
-/// for it pages that need them fail as untrusted ones do, and the log says why.
+/// Installs the certificates of a PEM file for a Chromium with the home directory `home`. If that fails, it logs the reason,
+/// and Chromium does not trust the certificates.
 pub(crate) async fn install(ca_file: &Path, home: &Path) {
     let Some(certutil) = certutil() else {
         tracing::warn!("{NO_CERTUTIL}");
         return;
     };
-    if let Err(reason) = fill(&certutil, ca_file, home).await {
+    if let Err(reason) = create_database(&certutil, ca_file, home).await {
         tracing::warn!(ca_file = %ca_file.display(), reason, "pages in the browser do not trust fetch.ca_file");
     }
 }
 
-async fn fill(certutil: &Path, ca_file: &Path, home: &Path) -> Result<(), String> {
+async fn create_database(certutil: &Path, ca_file: &Path, home: &Path) -> Result<(), String> {
     let failed = |error: std::io::Error| error.to_string();
     let text = tokio::fs::read_to_string(ca_file).await.map_err(failed)?;
-    let folder = home.join(".pki").join("nssdb");
-    tokio::fs::create_dir_all(&folder).await.map_err(failed)?;
-    let database = format!("sql:{}", folder.display());
+    let directory = home.join(".pki").join("nssdb");
+    tokio::fs::create_dir_all(&directory).await.map_err(failed)?;
+    let database = format!("sql:{}", directory.display());
     run(certutil, &["-N", "-d", &database, "--empty-password"], home).await?;
-    for (place, certificate) in certificates(&text).enumerate() {
+    for (index, certificate) in certificates(&text).enumerate() {
         let file = home.join("authority.pem");
         tokio::fs::write(&file, certificate).await.map_err(failed)?;
-        let (name, file) = (format!("websvc {place}"), file.display().to_string());
-        // Trusted to sign certificates of servers, and for nothing else.
+        let (name, file) = (format!("websvc {index}"), file.display().to_string());
+        // `C,,`: trusted as a CA for TLS servers only.
         run(certutil, &["-A", "-d", &database, "-n", &name, "-t", "C,,", "-i", &file], home).await?;
     }
     Ok(())
 }
 
-/// Returns the certificates of a PEM file, each as a file of its own.
+/// Returns the certificates of a PEM file, each as a PEM text of its own.
 fn certificates(text: &str) -> impl Iterator<Item = String> {
     text.split(BEGIN).skip(1).filter_map(|rest| {
         let (body, _) = rest.split_once(END)?;
@@ -86,7 +86,8 @@ async fn run(certutil: &Path, arguments: &[&str], home: &Path) -> Result<(), Str
     let mut command = Command::new(certutil);
     command.args(arguments).env_clear().env("PATH", USUAL_DIRECTORIES.join(":")).env("HOME", home);
     command.stdin(Stdio::null()).kill_on_drop(true);
-    let output = timeout(LIMIT, command.output()).await.map_err(|_| "certutil does not end".to_owned())?;
+    let output =
+        timeout(CERTUTIL_TIMEOUT, command.output()).await.map_err(|_| "certutil timed out".to_owned())?;
     let output = output.map_err(|error| error.to_string())?;
     if output.status.success() {
         return Ok(());
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn certutil_is_found_in_the_path_that_it_is_run_from() {
+    fn certutil_in_finds_executables_in_absolute_directories() {
         let directories = [(); 3].map(|()| tempfile::tempdir().unwrap());
         let [without, not_a_program, with] = directories.each_ref().map(tempfile::TempDir::path);
         for (directory, mode) in [(not_a_program, 0o644), (with, 0o755)] {
@@ -111,11 +112,11 @@ mod tests {
         assert_eq!(certutil_in(&path), Some(with.join("certutil")));
         let usual = USUAL_DIRECTORIES.iter().map(|directory| Path::new(directory).join("certutil"));
         let installed = usual.clone().any(|path| path.is_file());
-        assert_eq!(certutil_in(OsStr::new(".")).is_some(), installed, "relative directories do not count");
+        assert_eq!(certutil_in(OsStr::new(".")).is_some(), installed, "relative directories are ignored");
     }
 
     #[test]
-    fn certificates_are_taken_out_of_whatever_surrounds_them() {
+    fn certificates_ignores_other_text() {
         let text = format!("# one\n{BEGIN}\nAAA\n{END}\nwords\n{BEGIN}\nBBB\n{END}\n{BEGIN}\ncut");
         let found: Vec<String> = certificates(&text).collect();
         assert_eq!(found, [format!("{BEGIN}\nAAA\n{END}\n"), format!("{BEGIN}\nBBB\n{END}\n")]);

@@ -1,4 +1,4 @@
-//! What holds for every page of a browser.
+//! The configuration of a browser.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -9,61 +9,62 @@ use websvc_transport::{Client, IpNetwork};
 
 use crate::endpoint::RemoteEndpoint;
 
-/// How Chromium is run. Nothing of this comes from a request.
+/// The configuration of a browser. None of it comes from a request.
 #[derive(Debug, Clone)]
 pub struct BrowserConfig {
-    /// The executable; looked for where systems put it when there is none.
+    /// The executable. Without it, the usual locations are searched.
     pub path: Option<PathBuf>,
-    /// A Chromium that somebody else runs, in place of one that is started.
+    /// A remote browser, to use in place of a local process.
     pub remote: Option<Remote>,
-    /// PEM certificates that are trusted beside the system's. A remote Chromium does not learn of them.
+    /// PEM certificates to trust in addition to those of the system. A remote browser does not get them.
     pub ca_file: Option<PathBuf>,
-    /// Pages open at one time; more wait in order of arrival.
+    /// The maximum number of open pages. Further requests wait in order of arrival.
     pub concurrency: usize,
-    /// Pages after which a process takes no more and ends with the last of them.
+    /// The number of pages after which a process is retired. It ends with the last of them.
     pub pages_per_process: u64,
-    /// Memory of all processes of one Chromium, in bytes, above which it takes no more pages. Linux only.
+    /// The memory of all processes of one Chromium, in bytes, above which it is retired. Linux only.
     pub memory_bytes: u64,
-    /// Memory of one page's process, in bytes, above which the page is ended while it is open. Linux only.
+    /// The memory of the process of a page, in bytes, above which the page is stopped. Linux only.
     pub page_memory_bytes: u64,
-    /// Memory of all processes of all Chromiums, in bytes, above which the largest page is ended. Linux only.
+    /// The memory of all processes of all Chromiums, in bytes, above which the largest page is stopped. Linux only.
     pub max_memory_bytes: u64,
-    /// How long a Chromium without pages is kept.
+    /// The time after which a Chromium without pages is stopped.
     pub idle_shutdown: Duration,
-    /// How long Chromium may take to say its version, and to start; one that ends meanwhile is started once more.
+    /// The maximum time in which Chromium reports its version, and in which it starts. If it ends during the start, it is
+    /// started once more.
     pub start_timeout: Duration,
-    /// How long a connection to a host may take.
+    /// The timeout for connections to hosts.
     pub connect_timeout: Duration,
-    /// Connections of one page at one time.
+    /// The maximum number of concurrent connections of one page.
     pub connections_per_page: usize,
-    /// Bytes that one page may send and receive.
+    /// The maximum number of bytes that one page sends and receives.
     pub traffic_bytes_per_page: u64,
-    /// The longest HTML, in UTF-16 code units; the rest is cut with a warning.
-    pub html_chars: usize,
-    /// The largest picture, in pixels; a longer page is cut with a warning. No side is longer than 65,535 pixels.
-    pub picture_pixels: u64,
-    /// The largest picture or PDF, in bytes.
-    pub file_bytes: usize,
+    /// The maximum length of the HTML, in UTF-16 code units. The rest is cut with a warning.
+    pub max_html_chars: usize,
+    /// The maximum number of pixels of a screenshot. A longer page is cut with a warning. A side has at most 65,535 pixels.
+    pub max_screenshot_pixels: u64,
+    /// The maximum size of a screenshot or PDF, in bytes.
+    pub max_file_bytes: usize,
 }
 
-/// A Chromium that somebody else runs, and how it reaches the proxies of its pages.
+/// A remote browser, and how it reaches the proxies of its pages.
 #[derive(Debug, Clone)]
 pub struct Remote {
-    /// Where it is.
+    /// Its address.
     pub endpoint: RemoteEndpoint,
-    /// Makes the connection to it: the operator has named the address, so its guard is open.
+    /// The client that connects to it. Its address guard is open, because the operator configured the address.
     pub client: Client,
-    /// The address that the proxies of pages listen on, each on a random port.
+    /// The address on which the proxies of pages listen, each on a random port.
     pub egress_listen: IpAddr,
-    /// What the browser calls that address; without it the address itself, or, when that is unspecified, the one that
-    /// the connection to the browser comes from.
+    /// The host under which the browser reaches that address. The default is the address itself or, if it is unspecified,
+    /// the local address of the connection to the browser.
     pub egress_host: Option<Host>,
-    /// Who may use the proxies; without any, the address that the browser was found at.
+    /// The networks that may use the proxies. If empty, only the address at which the browser was reached.
     pub egress_from: Vec<IpNetwork>,
 }
 
 impl Remote {
-    /// Returns a browser on this machine, reached by `client`.
+    /// Returns the settings for a browser on this machine.
     #[must_use]
     pub fn new(endpoint: RemoteEndpoint, client: Client) -> Self {
         let egress_listen = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -87,9 +88,9 @@ impl Default for BrowserConfig {
             connect_timeout: Duration::from_secs(10),
             connections_per_page: 128,
             traffic_bytes_per_page: 256 * 1024 * 1024,
-            html_chars: 16 * 1024 * 1024,
-            picture_pixels: 100_000_000,
-            file_bytes: 32 * 1024 * 1024,
+            max_html_chars: 16 * 1024 * 1024,
+            max_screenshot_pixels: 100_000_000,
+            max_file_bytes: 32 * 1024 * 1024,
         }
     }
 }

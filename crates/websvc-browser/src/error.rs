@@ -12,112 +12,112 @@ use websvc_transport::FetchError;
 
 use crate::connection::CdpError;
 
-/// Why a page could not be rendered.
+/// The error of a page that could not be rendered.
 ///
-/// The display text may be shown to whoever gave the URL; the sources are for logs.
+/// The display text is public; the sources are for logs.
 #[derive(Debug, Error)]
 pub enum BrowserError {
-    /// There is no Chromium where it is looked for.
-    #[error("there is no Chromium: install chromium-headless-shell or chromium, or name one")]
+    /// Chromium was not found.
+    #[error("Chromium not found: install chromium-headless-shell or chromium, or set its path")]
     Missing {
-        /// The configured path, if there is one.
+        /// The configured path.
         path: Option<PathBuf>,
     },
-    /// Chromium does not start.
-    #[error("Chromium does not start")]
+    /// Chromium did not start.
+    #[error("Chromium did not start")]
     Start {
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
-        /// The end of what Chromium said, for the log.
+        /// The end of the output of Chromium, for the log.
         log: String,
     },
-    /// The remote browser cannot be used. Its address is for the operator: it is in the source.
+    /// The remote browser cannot be used. Only the source names its address, which is not public.
     #[error("the remote browser cannot be used")]
     Remote {
-        /// Why; the same for all who ask before it is tried again.
+        /// The reason, which is the same for all requests until the next attempt.
         source: Arc<RemoteError>,
     },
-    /// All pages were taken until the deadline.
+    /// All pages were in use until the deadline.
     #[error("no browser page became free within {} ms", waited.as_millis())]
     Busy {
-        /// How long this request waited.
+        /// The time that this request waited.
         waited: Duration,
     },
     /// The deadline passed while the page was open.
     #[error("the page was not ready in time")]
     Deadline,
-    /// The page or the whole of Chromium ended unexpectedly.
+    /// The page or Chromium ended unexpectedly.
     #[error("the browser page crashed")]
     Crashed,
-    /// The page was ended because of its memory.
-    #[error("the page was stopped: {}", excess(*limit_bytes, *is_shared))]
+    /// The page was stopped because of its memory.
+    #[error("the page was stopped: {}", excess_reason(*limit_bytes, *is_shared))]
     MemoryExceeded {
-        /// The bound, in bytes.
+        /// The limit, in bytes.
         limit_bytes: u64,
-        /// The bound is that of the whole browser, of which this page had the largest part.
+        /// True if the limit is that of the whole browser, of which this page used the largest part.
         is_shared: bool,
     },
-    /// Only `http` and `https` are opened.
-    #[error("URLs with the scheme {scheme} may not be opened")]
+    /// The scheme of the URL is neither `http` nor `https`.
+    #[error("URLs with the scheme {scheme} cannot be opened")]
     ForbiddenScheme {
         /// The scheme.
         scheme: String,
     },
-    /// The guard refuses the address of the page itself.
+    /// The address guard refused the address of the page.
     #[error("{}", websvc_transport::REFUSED_ADDRESS)]
     Forbidden,
-    /// The rule of the request refuses where the page went; nothing was sent there.
+    /// The navigation rule of the request refused a navigation. Nothing was sent to that URL.
     #[error("{reason}")]
     RefusedByRule {
-        /// What the rule says.
+        /// The reason that the rule returned.
         reason: String,
     },
-    /// The page itself did not arrive.
+    /// The page could not be loaded.
     #[error("the page cannot be opened: {reason}")]
     Navigation {
-        /// Which part of the way to the page failed.
+        /// The kind of the failure.
         kind: NavigationErrorKind,
-        /// What is wrong, in public words.
+        /// The reason; public.
         reason: String,
     },
-    /// The URL answers with a file that a browser would save instead of showing.
+    /// The response is a file that a browser would save instead of showing.
     #[error("the URL is a download, not a page")]
     Download,
-    /// An action could not be done.
+    /// An action failed.
     #[error("action {index} ({action}) failed: {reason}")]
     Step {
-        /// Its place in the list, from 0.
+        /// Its index in the list.
         index: usize,
-        /// Its name, as the interface spells it.
+        /// Its name in the API.
         action: &'static str,
-        /// What is wrong with it, in public words.
+        /// The reason; public.
         reason: String,
     },
-    /// Chromium answered otherwise than the protocol says.
-    #[error("the browser gave an unexpected answer")]
+    /// Chromium violated the DevTools protocol.
+    #[error("the browser returned an unexpected response")]
     Protocol {
-        /// The method and what is wrong with its answer.
+        /// The method, and what is wrong with its response.
         detail: String,
     },
 }
 
-/// Which part of the way to a page failed, as the fetch of it without a browser would tell.
+/// The kind of a failed navigation. The kinds are those of a fetch without the browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NavigationErrorKind {
-    /// The host has no address.
+    /// The host name could not be resolved.
     Dns,
-    /// No address of the host accepted a connection.
+    /// No connection to the host could be established.
     Connect,
-    /// There is no secure connection to the host.
+    /// The TLS handshake failed.
     Tls,
     /// The host took too long.
     Timeout,
-    /// Anything else, such as an answer that is not HTTP.
+    /// Any other failure, such as a response that is not HTTP.
     Other,
 }
 
 impl NavigationErrorKind {
-    pub(crate) fn of_fetch(error: &FetchError) -> Self {
+    pub(crate) fn from_fetch_error(error: &FetchError) -> Self {
         match error {
             FetchError::Dns { .. } => Self::Dns,
             FetchError::Connect { .. } => Self::Connect,
@@ -127,8 +127,8 @@ impl NavigationErrorKind {
         }
     }
 
-    /// Reads the name of an error of Chromium (`net_error_list.h`).
-    pub(crate) fn of_chromium(name: &str) -> Self {
+    /// Returns the kind of an error name of Chromium (`net_error_list.h`).
+    pub(crate) fn from_chromium(name: &str) -> Self {
         match name.strip_prefix("net::ERR_").unwrap_or(name) {
             "NAME_NOT_RESOLVED" | "NAME_RESOLUTION_FAILED" => Self::Dns,
             "CONNECTION_REFUSED" | "CONNECTION_FAILED" | "ADDRESS_UNREACHABLE" => Self::Connect,
@@ -141,80 +141,80 @@ impl NavigationErrorKind {
     }
 }
 
-/// Why a remote browser cannot be used, for the operator. Addresses are shown without what may be secret.
+/// The reason why a remote browser cannot be used, for the operator. URLs are shown without user, password and query.
 #[derive(Debug, Error)]
 pub enum RemoteError {
-    /// What was given is no address of a remote browser.
+    /// The configured value is not an endpoint of a remote browser.
     #[error("not the address of a remote browser: {reason}")]
     Address {
-        /// The rule it breaks.
+        /// The rule that it violates.
         reason: String,
     },
-    /// No connection, or no answer.
+    /// The connection or the request failed.
     #[error("{url} cannot be reached")]
     Unreachable {
-        /// What was asked.
+        /// The requested URL.
         url: Url,
-        /// What went wrong.
+        /// The error.
         source: FetchError,
     },
-    /// Something else answers there.
-    #[error("{url} is no Chromium: {reason}")]
-    NoBrowser {
-        /// What was asked.
+    /// The server is not a Chromium.
+    #[error("{url} is not a Chromium: {reason}")]
+    NotChromium {
+        /// The requested URL.
         url: Url,
-        /// What is wrong with the answer.
+        /// What is wrong with its response.
         reason: String,
     },
-    /// The server has no WebSocket there: each start of Chromium has another one.
+    /// The URL is not a WebSocket. Its path changes with every start of Chromium.
     #[error(
-        "{url} is no WebSocket of a browser: it answers {status} (the address of a Chromium changes with every start; \
-         http in place of ws lets it be asked for)"
+        "{url} is not a WebSocket of a browser: it responded with {status} (its path changes with every start of \
+         Chromium; with http in place of ws, it is looked up)"
     )]
     NoWebSocket {
-        /// What was asked.
+        /// The requested URL.
         url: Url,
-        /// The status of the answer.
+        /// The status of the response.
         status: StatusCode,
     },
-    /// The connection ended, or a command was refused, before the first page.
-    #[error("{endpoint} does not do what a browser has to: {reason}")]
-    Unfit {
+    /// The connection ended or a command was refused during the checks.
+    #[error("{endpoint} is not usable as a browser: {reason}")]
+    Incompatible {
         /// The configured address.
         endpoint: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// Pages would have no way out: the browser does not reach the proxy of its pages.
+    /// The browser cannot connect to the proxy of its pages, so pages would have no network access.
     #[error(
-        "{endpoint} does not reach the proxy of its pages at {proxy}{stranger}: set browser.egress_listen, \
+        "{endpoint} cannot reach the proxy of its pages at {proxy}{rejected}: set browser.egress_listen, \
          browser.egress_host and browser.egress_allowed_networks"
     )]
-    NoWayBack {
+    ProxyUnreachable {
         /// The configured address.
         endpoint: String,
-        /// The proxy as the browser was told.
+        /// The proxy URL that the browser was given.
         proxy: String,
-        /// Who was turned away meanwhile, in words; else empty.
-        stranger: String,
+        /// A description of the connection that was rejected meanwhile, or empty.
+        rejected: String,
     },
-    /// Pages would have another way out than the guard.
+    /// Pages could bypass the address guard by WebRTC.
     #[error(
-        "{endpoint} lets pages past the guard by WebRTC: start it with \
+        "{endpoint} lets pages bypass the address guard by WebRTC: start it with \
          --force-webrtc-ip-handling-policy=disable_non_proxied_udp and \
          --webrtc-ip-handling-policy=disable_non_proxied_udp"
     )]
-    Leaks {
+    WebRtcBypass {
         /// The configured address.
         endpoint: String,
     },
 }
 
-fn excess(limit_bytes: u64, is_shared: bool) -> String {
+fn excess_reason(limit_bytes: u64, is_shared: bool) -> String {
     let limit = limit_bytes / (1024 * 1024);
     if is_shared {
         format!(
-            "all pages of the browser together used more than {limit} MiB of memory, and this one the most"
+            "all pages of the browser together used more than {limit} MiB of memory, and this page used the most"
         )
     } else {
         format!("it used more than {limit} MiB of memory")
@@ -239,9 +239,9 @@ impl From<CdpError> for BrowserError {
 }
 
 impl BrowserError {
-    /// Says that an answer lacks what the protocol promises.
-    pub(crate) fn lacking(method: &str, what: &str) -> Self {
-        Self::Protocol { detail: format!("{method} gave no {what}") }
+    /// Returns the error for a response that lacks a required field.
+    pub(crate) fn missing_field(method: &str, field: &str) -> Self {
+        Self::Protocol { detail: format!("{method} returned no {field}") }
     }
 }
 
@@ -250,7 +250,7 @@ mod tests {
     use super::NavigationErrorKind as Kind;
 
     #[test]
-    fn errors_of_chromium_have_the_kind_that_a_fetch_would_have() {
+    fn from_chromium_returns_the_kind_of_a_fetch_error() {
         for (name, expected) in [
             ("net::ERR_NAME_NOT_RESOLVED", Kind::Dns),
             ("net::ERR_CONNECTION_REFUSED", Kind::Connect),
@@ -260,7 +260,7 @@ mod tests {
             ("net::ERR_EMPTY_RESPONSE", Kind::Other),
             ("net::ERR_ABORTED", Kind::Other),
         ] {
-            assert_eq!(Kind::of_chromium(name), expected, "{name}");
+            assert_eq!(Kind::from_chromium(name), expected, "{name}");
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Where Chromium is.
+//! The search for the Chromium executable.
 
 use std::path::{Path, PathBuf};
 
 use crate::error::BrowserError;
 
-/// Where packages put it, the preferred first: the headless shell costs a third of the whole browser. The real
-/// executables come before the shell scripts of the same name, which may be killed and leave the browser running.
-const PLACES: &[&str] = &[
+/// The usual locations, in order of preference. The headless shell needs a third of the resources of the whole browser.
+/// The real executables come before the shell scripts of the same name: if a script is killed, the browser keeps running.
+const USUAL_PATHS: &[&str] = &[
     "/usr/lib/chromium/chromium-headless-shell",
     "/headless-shell/headless-shell",
     "/usr/lib64/chromium-browser/headless_shell",
@@ -26,16 +26,16 @@ const PLACES: &[&str] = &[
     "/usr/bin/google-chrome",
 ];
 
-/// Returns the executable: the configured one, else the first that is installed.
+/// Returns the configured executable, or the first one that is installed.
 pub(crate) fn find(configured: Option<&Path>) -> Result<PathBuf, BrowserError> {
     let missing = || BrowserError::Missing { path: configured.map(Path::to_owned) };
     match configured {
         Some(path) => path.is_file().then(|| path.to_owned()).ok_or_else(missing),
-        None => PLACES.iter().map(PathBuf::from).find(|path| path.is_file()).ok_or_else(missing),
+        None => USUAL_PATHS.iter().map(PathBuf::from).find(|path| path.is_file()).ok_or_else(missing),
     }
 }
 
-/// Tells whether this is the headless shell, which knows no other mode.
+/// Returns whether this is the headless shell, which supports no other mode.
 pub(crate) fn is_headless_shell(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().replace('_', "-").contains("headless-shell"))
 }
@@ -45,13 +45,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_configured_path_is_taken_or_missed_but_never_replaced() {
-        let missed = find(Some(Path::new("/no/such/chromium")));
-        assert!(matches!(missed, Err(BrowserError::Missing { path: Some(_) })), "{missed:?}");
+    fn find_configured_path_that_is_missing_is_an_error() {
+        let missing = find(Some(Path::new("/no/such/chromium")));
+        assert!(matches!(missing, Err(BrowserError::Missing { path: Some(_) })), "{missing:?}");
     }
 
     #[test]
-    fn the_headless_shell_is_known_by_its_name() {
+    fn is_headless_shell_by_file_name() {
         assert!(is_headless_shell(Path::new("/usr/lib/chromium/chromium-headless-shell")));
         assert!(is_headless_shell(Path::new("/x/headless_shell")));
         assert!(!is_headless_shell(Path::new("/usr/lib/chromium/chromium")));

@@ -1,4 +1,4 @@
-//! How Chromium is started: the flags, and what each is for.
+//! The start of Chromium: its command line, environment and pipes.
 
 use std::ffi::OsString;
 use std::io::{self, PipeReader, PipeWriter};
@@ -15,10 +15,9 @@ use tokio::time::timeout;
 use crate::executable::is_headless_shell;
 use crate::sandbox::Sandbox;
 
-/// The same for every start. A flag may stand here only if it takes something away, or changes nothing that a page
-/// can reach.
+/// The flags of every start. Only flags that remove something, or that change nothing a page can reach, belong here.
 const FLAGS: &[&str] = &[
-    // The protocol over the descriptors 3 and 4: no port that others could find, and an end with this process.
+    // The DevTools protocol over the file descriptors 3 and 4: no open port, and Chromium ends with this process.
     "--remote-debugging-pipe",
     "--no-first-run",
     "--no-default-browser-check",
@@ -28,7 +27,7 @@ const FLAGS: &[&str] = &[
     "--disable-gpu",
     // Containers have a small /dev/shm.
     "--disable-dev-shm-usage",
-    // Nothing that calls out by itself.
+    // No network requests of its own.
     "--disable-background-networking",
     "--disable-breakpad",
     "--disable-client-side-phishing-detection",
@@ -50,14 +49,14 @@ const FLAGS: &[&str] = &[
         "DialMediaRouteProvider,HttpsFirstBalancedModeAutoEnable,HttpsUpgrades,MediaRouter,OptimizationHints,",
         "Prerender2,Translate"
     ),
-    // No way around the proxy: no UDP, no names resolved here.
+    // No bypass of the proxy: no UDP, no name resolution in Chromium.
     "--disable-quic",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--dns-prefetch-disable",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--proxy-bypass-list=<-loopback>",
-    // Pages that nobody looks at run as if somebody did.
+    // Pages in the background run as in the foreground.
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
@@ -65,19 +64,19 @@ const FLAGS: &[&str] = &[
     "--disable-prompt-on-repost",
 ];
 
-/// What one start is told.
+/// The parameters of a start.
 pub(crate) struct Launch<'a> {
     pub(crate) path: &'a Path,
     pub(crate) profile: &'a Path,
     pub(crate) user_agent: &'a str,
-    /// The proxy of whatever belongs to no page.
+    /// The proxy of all requests that belong to no page.
     pub(crate) proxy: &'a str,
     pub(crate) sandbox: Sandbox,
     pub(crate) page_memory_bytes: u64,
 }
 
-/// A started Chromium and our ends of its pipes.
-pub(crate) struct Launched {
+/// A started Chromium, and this end of its pipes.
+pub(crate) struct LaunchedChromium {
     pub(crate) child: Child,
     pub(crate) commands: PipeWriter,
     pub(crate) messages: PipeReader,
@@ -85,16 +84,16 @@ pub(crate) struct Launched {
 
 impl Launch<'_> {
     /// Starts Chromium as the leader of a process group of its own.
-    pub(crate) fn start(&self) -> io::Result<Launched> {
-        let (their_commands, commands) = io::pipe()?;
-        let (messages, their_messages) = io::pipe()?;
+    pub(crate) fn start(&self) -> io::Result<LaunchedChromium> {
+        let (child_commands, commands) = io::pipe()?;
+        let (messages, child_messages) = io::pipe()?;
         let mut command = Command::new(self.path);
         command
             .args(self.arguments())
-            // Secrets of this process are none of the browser's business.
+            // The environment of this process may contain secrets.
             .env_clear()
             .env("HOME", self.profile)
-            // What it leaves when it is killed goes away with the folder.
+            // So that temporary files of a killed Chromium are removed with the directory.
             .env("TMPDIR", self.profile)
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("LANG", "C.UTF-8")
@@ -104,13 +103,13 @@ impl Launch<'_> {
             .stderr(Stdio::piped())
             .process_group(0);
         let inherited = [
-            FdMapping { parent_fd: OwnedFd::from(their_commands), child_fd: 3 },
-            FdMapping { parent_fd: OwnedFd::from(their_messages), child_fd: 4 },
+            FdMapping { parent_fd: OwnedFd::from(child_commands), child_fd: 3 },
+            FdMapping { parent_fd: OwnedFd::from(child_messages), child_fd: 4 },
         ];
         command.fd_mappings(inherited.into()).map_err(io::Error::other)?;
         let mut command = tokio::process::Command::from(command);
         let child = command.kill_on_drop(true).spawn()?;
-        Ok(Launched { child, commands, messages })
+        Ok(LaunchedChromium { child, commands, messages })
     }
 
     fn arguments(&self) -> Vec<OsString> {
@@ -125,33 +124,33 @@ impl Launch<'_> {
         let mut profile = OsString::from("--user-data-dir=");
         profile.push(self.profile);
         arguments.push(profile);
-        arguments.push(format!("--js-flags={}", script_limits(self.page_memory_bytes)).into());
+        arguments.push(format!("--js-flags={}", v8_flags(self.page_memory_bytes)).into());
         arguments.push(format!("--user-agent={}", self.user_agent).into());
         arguments.push(format!("--proxy-server={}", self.proxy).into());
         arguments
     }
 }
 
-/// Returns V8's own bounds: of the heap of a page or worker, and of one memory of WebAssembly. The watchdog ends a page
-/// before it comes to that; these hold when a busy machine keeps it waiting.
-fn script_limits(page_memory_bytes: u64) -> String {
+/// Returns the V8 flags that limit the heap of a page or worker, and one WebAssembly memory. Usually the watchdog stops a
+/// page before. These limits apply when the machine is too busy for the watchdog to run.
+fn v8_flags(page_memory_bytes: u64) -> String {
     let heap_mib = (page_memory_bytes / (4 * 1024 * 1024)).saturating_mul(5).max(64);
-    // A memory of WebAssembly has 65,536 pages of 64 KiB at most.
+    // A WebAssembly memory has at most 65,536 pages of 64 KiB.
     let wasm_pages = (page_memory_bytes / (64 * 1024)).clamp(1024, 65_536);
     format!("--max-old-space-size={heap_mib},--wasm-max-mem-pages={wasm_pages}")
 }
 
-/// Asks the program for the first number of its version.
-pub(crate) async fn major_version(path: &Path, patience: Duration) -> io::Result<u32> {
+/// Runs the executable with `--version` and returns the major version.
+pub(crate) async fn major_version(path: &Path, limit: Duration) -> io::Result<u32> {
     let mut command = tokio::process::Command::new(path);
     command.arg("--version").env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").stdin(Stdio::null());
-    let output = timeout(patience, command.kill_on_drop(true).output());
+    let output = timeout(limit, command.kill_on_drop(true).output());
     let output = output.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
     let text = String::from_utf8_lossy(&output.stdout);
-    first_number(&text).ok_or_else(|| io::Error::other(format!("no version in {text:?}")))
+    parse_major_version(&text).ok_or_else(|| io::Error::other(format!("no version in {text:?}")))
 }
 
-fn first_number(text: &str) -> Option<u32> {
+fn parse_major_version(text: &str) -> Option<u32> {
     text.split_ascii_whitespace().find_map(|word| word.split_once('.')?.0.parse().ok())
 }
 
@@ -160,17 +159,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_of_scripts_follow_that_of_a_page() {
+    fn v8_flags_follow_the_memory_limit_of_a_page() {
         let gibibyte = 1024 * 1024 * 1024;
-        assert_eq!(script_limits(gibibyte), "--max-old-space-size=1280,--wasm-max-mem-pages=16384");
-        assert_eq!(script_limits(0), "--max-old-space-size=64,--wasm-max-mem-pages=1024");
-        assert!(script_limits(u64::MAX).ends_with("--wasm-max-mem-pages=65536"));
+        assert_eq!(v8_flags(gibibyte), "--max-old-space-size=1280,--wasm-max-mem-pages=16384");
+        assert_eq!(v8_flags(0), "--max-old-space-size=64,--wasm-max-mem-pages=1024");
+        assert!(v8_flags(u64::MAX).ends_with("--wasm-max-mem-pages=65536"));
     }
 
     #[test]
-    fn the_version_is_read_from_any_name() {
-        assert_eq!(first_number("Chromium 156.0.8078.79 built on Debian GNU/Linux 12 (bookworm)"), Some(156));
-        assert_eq!(first_number("Google Chrome 140.0.1.2"), Some(140));
-        assert_eq!(first_number("nothing"), None);
+    fn parse_major_version_ignores_the_product_name() {
+        assert_eq!(
+            parse_major_version("Chromium 156.0.8078.79 built on Debian GNU/Linux 12 (bookworm)"),
+            Some(156)
+        );
+        assert_eq!(parse_major_version("Google Chrome 140.0.1.2"), Some(140));
+        assert_eq!(parse_major_version("nothing"), None);
     }
 }

@@ -1,22 +1,21 @@
-//! A headless Chromium over the DevTools protocol: pages with JavaScript, actions on them, pictures and PDFs.
+//! Headless Chromium over the DevTools protocol (CDP): pages with JavaScript, actions, screenshots and PDFs.
 //!
-//! - [`Browser`] starts Chromium when a page first needs it, bounds how many pages are open, and ends the process
-//!   when it is old, too large or idle. Each page has a browser context of its own, which is never used again.
-//! - [`RenderRequest`] says what to open and what to do there, [`RenderedPage`] what came of it.
+//! - [`Browser`] starts Chromium when a page first needs it, limits the number of open pages, and stops the process when it
+//!   is old, too large or idle. Each page has a browser context of its own, which is never reused.
+//! - [`RenderRequest`] is the page to open with its settings and actions, [`RenderedPage`] the result.
 //!
-//! The browser may also be one that somebody else runs ([`Remote`]): it is spoken to over a WebSocket, has to reach the
-//! proxies of its pages, and is never ended from here.
+//! The browser can also be a remote one ([`Remote`]). It is connected over a WebSocket, must be able to reach the proxies of
+//! its pages, and is never stopped by this crate.
 //!
-//! Chromium reaches nothing by itself. Each context has a SOCKS proxy in this process as its only way out, whose
-//! connections are made by the guarded [`Client`](websvc_transport::Client): names are resolved there and addresses
-//! checked there, whatever kind of request a page makes.
+//! Chromium has no network access of its own. Each context has a SOCKS proxy in this process, whose connections the guarded
+//! [`Client`](websvc_transport::Client) makes: it resolves the names and checks the addresses, for all kinds of requests.
 
 #![deny(missing_docs)]
 
 mod action;
+mod background_tasks;
 mod backoff;
 mod ca_certificates;
-mod chores;
 mod config;
 mod connection;
 mod egress;
@@ -39,6 +38,7 @@ mod screenshot;
 mod state;
 mod surrogates;
 mod targets;
+mod user_agent;
 mod watchdog;
 
 pub use config::{BrowserConfig, Remote};
@@ -48,7 +48,7 @@ pub use error::{BrowserError, NavigationErrorKind, RemoteError};
 pub use metrics::{BrowserMetrics, WAIT_BOUNDS_MS};
 pub use pool::{Browser, BrowserHealth, BrowserStatus};
 pub use rendered_page::{
-    Download, DownloadCause, ImageKind, Picture, RenderedPage, Returned, Scraped, SetCookie,
+    Download, DownloadCause, Image, ImageKind, PageSnapshot, RenderedPage, ScriptValue, SetCookie,
 };
 pub use request::{
     BlockRule, Cookie, Device, Direction, Extent, Geolocation, Locale, Matches, Orientation, Paper, Print,

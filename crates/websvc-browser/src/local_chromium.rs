@@ -1,10 +1,11 @@
-//! A Chromium that this process has started: its processes, its folder, and the end of both.
+//! A Chromium that this process has started: its processes, its directory, and the end of both.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, waitid, waitpgid,
 };
@@ -17,48 +18,49 @@ use tokio::time::timeout;
 use crate::ca_certificates;
 use crate::config::BrowserConfig;
 use crate::connection::{Cdp, Connection};
-use crate::egress::{Bounds, Destinations, Egress, ProxyListener};
+use crate::egress::{Destinations, Egress, EgressLimits, ProxyListener};
 use crate::error::BrowserError;
-use crate::launch::{Launch, Launched};
-use crate::process::UserAgent;
+use crate::launch::{Launch, LaunchedChromium};
 use crate::profile::Profile;
 use crate::sandbox::Sandbox;
-use crate::watchdog::{Watch, Watchdog};
+use crate::user_agent::UserAgent;
+use crate::watchdog::{Monitor, Watchdog};
 
-/// How long Chromium may take to end when it is asked to.
-const GRACE: Duration = Duration::from_secs(2);
-/// How often it is asked whether Chromium is still there.
-const LOOK_AGAIN: Duration = Duration::from_millis(250);
-/// As much as is kept of what Chromium says.
-const LOG_BYTES: usize = 4096;
+/// The time in which Chromium ends by itself after a request, before it is killed.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
+/// The interval between two checks whether Chromium has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+/// The maximum number of bytes that are retained of the output of Chromium.
+const MAX_LOG_BYTES: usize = 4096;
 
 /// A started Chromium.
 pub(crate) struct LocalChromium {
-    /// Dropped before the group: what has ended is looked at no more.
-    watch: Watch,
-    group: Group,
+    /// Dropped before the group, so that processes that have ended are not sampled.
+    monitor: Monitor,
+    group: ProcessGroup,
     pub(crate) sandbox: Sandbox,
-    /// The proxy of whatever belongs to no page.
-    _nowhere: Egress,
-    watcher: JoinHandle<()>,
+    /// The proxy of all requests that belong to no page. It allows no destination.
+    _default_egress: Egress,
+    exit_watcher: JoinHandle<()>,
     log: Log,
 }
 
-/// The processes, and the folder they write to; killed and removed when dropped.
-struct Group {
+/// The process group of Chromium and its directory. Dropping it kills the processes and removes the directory.
+struct ProcessGroup {
     id: Pid,
-    leader: Mutex<Option<Child>>,
+    /// The root process, until it was reaped.
+    root: Mutex<Option<Child>>,
     _profile: Profile,
 }
 
-/// The end of what Chromium says, read so that its pipe never fills.
+/// The end of the output of Chromium. All of it is read, so that its pipe never fills.
 struct Log {
     text: Arc<Mutex<Vec<u8>>>,
     task: JoinHandle<()>,
 }
 
 impl LocalChromium {
-    /// Starts Chromium; it has not said anything yet.
+    /// Starts the processes of Chromium. The caller performs the handshake.
     pub(crate) async fn start(
         path: &Path,
         user_agent: &UserAgent,
@@ -71,104 +73,105 @@ impl LocalChromium {
         if let Some(ca_file) = &config.ca_file {
             ca_certificates::install(ca_file, profile.path()).await;
         }
-        let bounds = Bounds { connect_timeout: config.connect_timeout, connections: 16, traffic_bytes: 0 };
-        let nowhere =
-            Egress::start(Destinations::Nothing, bounds, ProxyListener::Own).await.map_err(failed)?;
+        let limits =
+            EgressLimits { connect_timeout: config.connect_timeout, connections: 16, traffic_bytes: 0 };
+        let default_egress =
+            Egress::start(Destinations::Nothing, limits, ProxyListener::Local).await.map_err(failed)?;
         let launch = Launch {
             path,
             profile: profile.path(),
             user_agent: &user_agent.text,
-            proxy: nowhere.proxy_url(),
+            proxy: default_egress.proxy_url(),
             sandbox,
             page_memory_bytes: config.page_memory_bytes,
         };
-        let Launched { mut child, commands, messages } = launch.start().map_err(failed)?;
+        let LaunchedChromium { mut child, commands, messages } = launch.start().map_err(failed)?;
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        let id = id.expect("a process that was not waited for has an id");
+        let id = id.expect("a process that was not reaped has an ID");
         let log = Log::follow(child.stderr.take());
-        let group = Group { id, leader: Mutex::new(Some(child)), _profile: profile };
+        let group = ProcessGroup { id, root: Mutex::new(Some(child)), _profile: profile };
         let commands = pipe::Sender::from_owned_fd(OwnedFd::from(commands)).map_err(failed)?;
         let messages = pipe::Receiver::from_owned_fd(OwnedFd::from(messages)).map_err(failed)?;
         let connection = Connection::over_pipes(commands, messages);
         let cdp = connection.cdp().clone();
-        let watcher = tokio::spawn(async move {
-            ended(id).await;
-            // What is left of it may hold the pipes for a while.
+        let exit_watcher = tokio::spawn(async move {
+            wait_for_exit(id).await;
+            // Other processes of Chromium may have the pipes open for a while.
             cdp.disconnect();
         });
-        let watch = watchdog.watch(id);
-        Ok((Self { watch, group, sandbox, _nowhere: nowhere, watcher, log }, connection))
+        let monitor = watchdog.monitor(id);
+        Ok((Self { monitor, group, sandbox, _default_egress: default_egress, exit_watcher, log }, connection))
     }
 
-    /// Ends all processes at once.
+    /// Kills all processes.
     pub(crate) fn kill(&self) {
         self.group.kill();
     }
 
-    /// Returns the number of the first process, which is that of the group.
-    pub(crate) fn leader(&self) -> i32 {
+    /// Returns the PID of the root process, which is also the ID of the process group.
+    pub(crate) fn root_pid(&self) -> i32 {
         self.group.id.as_raw_nonzero().get()
     }
 
-    /// Returns the look at its memory.
-    pub(crate) fn watch(&self) -> &Watch {
-        &self.watch
+    /// Returns the registration with the watchdog.
+    pub(crate) fn monitor(&self) -> &Monitor {
+        &self.monitor
     }
 
     pub(crate) async fn memory_bytes(&self) -> u64 {
-        let watched = Arc::clone(self.watch.watched());
-        // Where children are not listed, a machine has many processes to look through.
-        tokio::task::spawn_blocking(move || watched.measure()).await.unwrap_or(0)
+        let browser = Arc::clone(self.monitor.browser());
+        // Blocking: if the kernel does not list children, all processes of the machine are read.
+        tokio::task::spawn_blocking(move || browser.measure()).await.unwrap_or(0)
     }
 
-    /// Waits until Chromium, which was asked to, has ended; otherwise it is killed.
-    pub(crate) async fn end(&self, cdp: &Cdp) {
-        // As long as the leader was not waited for, nobody else can have its number.
-        let _ = timeout(GRACE, cdp.disconnected()).await;
-        self.group.end().await;
+    /// Waits until Chromium has ended after `Browser.close`, and kills the processes that remain.
+    pub(crate) async fn shut_down(&self, cdp: &Cdp) {
+        // Until the root process is reaped, its PID is not reused.
+        let _ = timeout(SHUTDOWN_GRACE, cdp.disconnected()).await;
+        self.group.kill_and_reap().await;
     }
 
-    /// Returns the end of what a Chromium said that did not start.
-    pub(crate) async fn last_words(&mut self) -> String {
+    /// Returns the end of the output of a Chromium that did not start.
+    pub(crate) async fn stderr_tail(&mut self) -> String {
         self.log.tail().await
     }
 }
 
 impl Drop for LocalChromium {
     fn drop(&mut self) {
-        self.watcher.abort();
+        self.exit_watcher.abort();
     }
 }
 
-/// Waits until a child has ended, and leaves it to be waited for.
-async fn ended(child: Pid) {
+/// Waits until a child process has ended, without reaping it.
+async fn wait_for_exit(child: Pid) {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     while let Ok(None) = waitid(WaitId::Pid(child), options) {
-        tokio::time::sleep(LOOK_AGAIN).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-impl Group {
+impl ProcessGroup {
     fn kill(&self) {
-        // It may have ended already.
+        // Fails if all processes have ended already.
         let _ = kill_process_group(self.id, Signal::KILL);
     }
 
-    async fn end(&self) {
-        let Some(mut leader) = self.leader.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+    async fn kill_and_reap(&self) {
+        let Some(mut root) = self.root.lock().take() else {
             return;
         };
         self.kill();
-        let _ = leader.wait().await;
-        // As the first process of a container this one inherits what its child has left.
+        let _ = root.wait().await;
+        // As the init process of a container, this process inherits the orphaned children of Chromium.
         while let Ok(Some(_)) = waitpgid(self.id, WaitOptions::NOHANG) {}
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        let leader = self.leader.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if leader.is_some() {
+        let root = self.root.get_mut();
+        if root.is_some() {
             let _ = kill_process_group(self.id, Signal::KILL);
         }
     }
@@ -177,24 +180,24 @@ impl Drop for Group {
 impl Log {
     fn follow(stderr: Option<ChildStderr>) -> Self {
         let text = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&text);
+        let target = Arc::clone(&text);
         let task = tokio::spawn(async move {
             let Some(mut stderr) = stderr else { return };
             let mut buffer = [0; 1024];
             while let Ok(n @ 1..) = stderr.read(&mut buffer).await {
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.extend_from_slice(&buffer[..n]);
-                let excess = kept.len().saturating_sub(LOG_BYTES);
-                kept.drain(..excess);
+                let mut text = target.lock();
+                text.extend_from_slice(&buffer[..n]);
+                let excess = text.len().saturating_sub(MAX_LOG_BYTES);
+                text.drain(..excess);
             }
         });
         Self { text, task }
     }
 
-    /// Returns the end of the text once Chromium has ended, or what there is after a moment.
+    /// Returns the text once Chromium has closed its output, or what was read after half a second.
     async fn tail(&mut self) -> String {
         let _ = timeout(Duration::from_millis(500), &mut self.task).await;
-        let text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = self.text.lock();
         String::from_utf8_lossy(&text).into_owned()
     }
 }

@@ -1,15 +1,15 @@
-//! What is counted: pages, their waiting, their failures, and the processes that came and went.
+//! Metrics of a browser: pages, their waiting times and failures, and the processes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::error::BrowserError;
 
-/// The bounds of the histogram of waiting, in milliseconds; one without a bound follows them.
+/// The upper bounds of the histogram of waiting times, in milliseconds. A bucket without a bound follows.
 pub const WAIT_BOUNDS_MS: [u64; 10] = [1, 10, 50, 100, 250, 500, 1000, 2500, 10_000, 30_000];
 
-/// The kinds of failures.
-const KINDS: [&str; 14] = [
+/// The label values of failures.
+const FAILURE_KINDS: [&str; 14] = [
     "missing",
     "start",
     "remote",
@@ -26,37 +26,38 @@ const KINDS: [&str; 14] = [
     "memory_exceeded",
 ];
 
-/// Figures of a browser since it was made.
+/// The metrics of a browser since its creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrowserMetrics {
-    /// Pages that have a place now.
+    /// Pages that hold a permit now.
     pub open: u64,
-    /// Pages that wait for a place now.
+    /// Pages that wait for a permit now.
     pub waiting: u64,
-    /// Pages that got a place.
+    /// Pages that acquired a permit.
     pub opened: u64,
-    /// Pages that failed, by kind; all kinds are there.
+    /// Pages that failed, by kind. Contains all kinds.
     pub failed: Vec<(&'static str, u64)>,
-    /// Processes that were started, or connections to a remote browser that were made.
+    /// Processes that were started, or connections to a remote browser.
     pub started: u64,
     /// Processes that were replaced because of their pages or their memory.
     pub recycled: u64,
     /// Processes, or connections, that ended unexpectedly.
     pub crashed: u64,
-    /// The memory of all processes of the current Chromium, in bytes; 0 without one, and of a remote one.
+    /// The memory of all processes of the current Chromium, in bytes; 0 without one and for a remote browser.
     pub memory_bytes: u64,
-    /// How many pages waited for their place at most as long as each of [`WAIT_BOUNDS_MS`], then all of them.
+    /// Cumulative counts of pages by the time that they waited for a permit, one for each of [`WAIT_BOUNDS_MS`], and
+    /// the count of all pages.
     pub waited: Vec<u64>,
-    /// The sum of this waiting, in microseconds.
+    /// The sum of these waiting times, in microseconds.
     pub waited_us: u64,
 }
 
-/// The counters behind the figures.
+/// The counters behind the metrics.
 #[derive(Default)]
 pub(crate) struct Counters {
     waiting: AtomicU64,
     opened: AtomicU64,
-    failed: [AtomicU64; KINDS.len()],
+    failed: [AtomicU64; FAILURE_KINDS.len()],
     started: AtomicU64,
     recycled: AtomicU64,
     crashed: AtomicU64,
@@ -64,7 +65,7 @@ pub(crate) struct Counters {
     waited_us: AtomicU64,
 }
 
-/// Somebody waits for a place, as long as this is there.
+/// Counts a page as waiting until it is dropped.
 pub(crate) struct WaitGuard<'a>(&'a AtomicU64);
 
 impl Drop for WaitGuard<'_> {
@@ -79,17 +80,17 @@ impl Counters {
         WaitGuard(&self.waiting)
     }
 
-    /// A page got its place.
-    pub(crate) fn opened(&self, after: Duration) {
+    /// Counts a page that acquired its permit after this time.
+    pub(crate) fn opened(&self, waited: Duration) {
         self.opened.fetch_add(1, Ordering::Relaxed);
-        let bucket = WAIT_BOUNDS_MS.iter().position(|&bound| after.as_millis() <= u128::from(bound));
+        let bucket = WAIT_BOUNDS_MS.iter().position(|&bound| waited.as_millis() <= u128::from(bound));
         self.waited[bucket.unwrap_or(WAIT_BOUNDS_MS.len())].fetch_add(1, Ordering::Relaxed);
-        let after_us = u64::try_from(after.as_micros()).unwrap_or(u64::MAX);
-        self.waited_us.fetch_add(after_us, Ordering::Relaxed);
+        let waited_us = u64::try_from(waited.as_micros()).unwrap_or(u64::MAX);
+        self.waited_us.fetch_add(waited_us, Ordering::Relaxed);
     }
 
     pub(crate) fn failed(&self, error: &BrowserError) {
-        self.failed[kind(error)].fetch_add(1, Ordering::Relaxed);
+        self.failed[failure_kind(error)].fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn started(&self) {
@@ -115,7 +116,7 @@ impl Counters {
             open,
             waiting: read(&self.waiting),
             opened: read(&self.opened),
-            failed: KINDS.iter().copied().zip(self.failed.iter().map(read)).collect(),
+            failed: FAILURE_KINDS.iter().copied().zip(self.failed.iter().map(read)).collect(),
             started: read(&self.started),
             recycled: read(&self.recycled),
             crashed: read(&self.crashed),
@@ -126,8 +127,8 @@ impl Counters {
     }
 }
 
-/// Returns the place of an error in [`KINDS`].
-fn kind(error: &BrowserError) -> usize {
+/// Returns the index of an error in [`FAILURE_KINDS`].
+fn failure_kind(error: &BrowserError) -> usize {
     match error {
         BrowserError::Missing { .. } => 0,
         BrowserError::Start { .. } => 1,
@@ -151,17 +152,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waiting_is_counted_below_its_bounds() {
+    fn waiting_times_are_counted_in_cumulative_buckets() {
         let counters = Counters::default();
         for millis in [0, 10, 11, 60_000] {
             counters.opened(Duration::from_millis(millis));
         }
         counters.failed(&BrowserError::Crashed);
         let waiting = counters.waiting();
-        let figures = counters.snapshot(2, 7);
-        assert_eq!(figures.waited, [1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 4]);
-        assert_eq!((figures.opened, figures.waited_us, figures.waiting), (4, 60_021_000, 1));
-        assert!(figures.failed.contains(&("crashed", 1)) && figures.failed.contains(&("busy", 0)));
+        let metrics = counters.snapshot(2, 7);
+        assert_eq!(metrics.waited, [1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 4]);
+        assert_eq!((metrics.opened, metrics.waited_us, metrics.waiting), (4, 60_021_000, 1));
+        assert!(metrics.failed.contains(&("crashed", 1)) && metrics.failed.contains(&("busy", 0)));
         drop(waiting);
         assert_eq!(counters.snapshot(0, 0).waiting, 0);
     }

@@ -1,124 +1,89 @@
-//! The browser as a whole: who may open a page, in which process, and when a process ends.
+//! The browser: a pool of pages with a concurrency limit, in Chromium processes that it starts, replaces and stops.
 
 mod idle;
+mod shared;
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, Weak};
 
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 use websvc_transport::{BoxFuture, Client, Proxy};
 
-use crate::backoff::Backoff;
+use crate::background_tasks::BackgroundTasks;
 use crate::ca_certificates;
-use crate::chores::Chores;
 use crate::config::BrowserConfig;
 use crate::error::BrowserError;
 use crate::executable;
 use crate::metrics::{BrowserMetrics, Counters};
-use crate::page::{self, BrowserContext, PageVisit, WarmPage};
-use crate::process::{BrowserProcess, PageSlotGuard, RetireReason, UserAgent};
+use crate::page::visit::{PageVisit, visit};
+use crate::page::{BrowserContext, WarmPage};
+use crate::process::{BrowserProcess, PageSlotGuard};
 use crate::profile;
 use crate::rendered_page::RenderedPage;
 use crate::request::RenderRequest;
 use crate::sandbox::{NO_SANDBOX, Sandbox};
-use crate::watchdog::{Bounds, Watchdog};
+use crate::user_agent::UserAgent;
+use crate::watchdog::{MemoryLimits, Watchdog};
 
 use idle::reap_idle_process;
+use shared::{CurrentProcess, Shared, StartSummary};
 
-/// Pages that a request gets as long as they crash before anything has come.
-const ATTEMPTS: u32 = 3;
+/// The maximum number of pages for one request, if they crash before the first response.
+const MAX_ATTEMPTS: u32 = 3;
 
-/// A headless Chromium that is started when a page needs it. Clones share it.
+/// A headless Chromium that is started when a page needs it. Cheap to clone; clones share the process.
 #[derive(Clone)]
 pub struct Browser(Arc<Shared>);
 
-struct Shared {
-    config: BrowserConfig,
-    client: Client,
-    /// Fair: who comes first is served first.
-    places: Arc<Semaphore>,
-    current: Mutex<CurrentProcess>,
-    chores: Chores,
-    watchdog: Arc<Watchdog>,
-    /// What is known without waiting for a start.
-    known: std::sync::Mutex<StartSummary>,
-    counters: Counters,
-    /// How many times it was stopped; changed by who holds `current`.
-    stops: AtomicU64,
-}
-
-/// What the last start has shown.
-#[derive(Default)]
-struct StartSummary {
-    process: Weak<BrowserProcess>,
-    sandbox: Option<Sandbox>,
-    /// Why there is none, in public words.
-    failure: Option<String>,
-}
-
-/// The process that takes the next page.
-#[derive(Default)]
-struct CurrentProcess {
-    process: Option<Arc<BrowserProcess>>,
-    /// A page in it for whoever comes next, as soon as it is made.
-    ready: Option<oneshot::Receiver<WarmPage>>,
-    /// The one that will be it.
-    starting: Option<JoinHandle<Result<BrowserProcess, BrowserError>>>,
-    user_agent: Option<UserAgent>,
-    backoff: Backoff,
-    /// Ends a process that has no pages for too long.
-    janitor: Option<JoinHandle<()>>,
-}
-
-/// How a browser is.
+/// The status of a browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrowserStatus {
-    /// Pages that could be opened now without waiting.
-    pub free_places: usize,
-    /// The number of Chromium's first process, if it runs here.
+    /// The number of pages that can be opened without waiting.
+    pub free_permits: usize,
+    /// The PID of the root process of a local Chromium.
     pub process: Option<i32>,
-    /// Pages open in it.
+    /// The number of its open pages.
     pub pages: usize,
-    /// The memory of all its processes, in bytes; 0 where it is not known.
+    /// The memory of all its processes, in bytes; 0 if it is not known.
     pub memory_bytes: u64,
-    /// Something that whoever runs the service should know.
+    /// A warning for the operator.
     pub warning: Option<&'static str>,
 }
 
-/// Whether a browser can be had, as far as that is known without starting one.
+/// The health of a browser, as far as it is known without starting one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrowserHealth {
-    /// Why there is none: it is not installed, or the last start failed. In public words.
+    /// The reason why it is not available: it is not installed, or the last start failed. Public.
     pub failure: Option<String>,
-    /// What whoever runs the service should know.
+    /// Warnings for the operator.
     pub warnings: Vec<&'static str>,
 }
 
 impl Browser {
-    /// Makes a browser whose connections `client` makes. Nothing is started yet.
+    /// Creates a browser whose connections `client` makes. Does not start a process.
     #[must_use]
     pub fn new(config: BrowserConfig, client: Client) -> Self {
-        let places = Arc::new(Semaphore::new(config.concurrency.max(1)));
-        let bounds = Bounds { page: config.page_memory_bytes, total: config.max_memory_bytes };
+        let permits = Arc::new(Semaphore::new(config.concurrency.max(1)));
+        let limits = MemoryLimits { page: config.page_memory_bytes, total: config.max_memory_bytes };
         Self(Arc::new(Shared {
             config,
             client,
-            places,
+            permits,
             current: Mutex::default(),
-            chores: Chores::default(),
-            watchdog: Arc::new(Watchdog::new(bounds)),
-            known: std::sync::Mutex::default(),
+            background_tasks: BackgroundTasks::default(),
+            watchdog: Arc::new(Watchdog::new(limits)),
+            last_start: parking_lot::Mutex::default(),
             counters: Counters::default(),
-            stops: AtomicU64::new(0),
+            stop_count: AtomicU64::new(0),
         }))
     }
 
-    /// Tells whether there is something that can be started or connected to: an executable, or a remote browser.
+    /// Returns whether an executable was found or a remote browser is configured.
     #[must_use]
     pub fn is_available(&self) -> bool {
         self.0.config.remote.is_some() || self.executable().is_ok()
@@ -127,18 +92,19 @@ impl Browser {
     /// Returns the executable that would be started.
     ///
     /// # Errors
-    /// [`BrowserError::Missing`] when there is none.
+    /// [`BrowserError::Missing`] if there is none.
     pub fn executable(&self) -> Result<PathBuf, BrowserError> {
         executable::find(self.0.config.path.as_deref())
     }
 
-    /// Opens a page in a context of its own, does what the request says, and puts it away.
+    /// Opens a page in a browser context of its own, runs the request in it, and closes it.
     ///
-    /// Pages beyond the bound wait in order of arrival, within the deadline. Dropping the future closes the page.
+    /// Pages beyond the concurrency limit wait in order of arrival, until the deadline. Dropping the future closes the page.
     ///
     /// # Errors
-    /// [`BrowserError`]; a page that crashes, or whose Chromium ends, fails with [`BrowserError::Crashed`] once something
-    /// of it has come. Before, that is not its fault, and it is opened again, in another Chromium if need be.
+    /// [`BrowserError`]. A page that crashes, or whose Chromium ends, fails with [`BrowserError::Crashed`] if a response for
+    /// it was received. Before that, the page did not cause the crash, and it is opened again, if necessary in another
+    /// Chromium.
     pub fn render<'a>(
         &'a self,
         request: &'a RenderRequest,
@@ -158,84 +124,85 @@ impl Browser {
             return Err(BrowserError::ForbiddenScheme { scheme: scheme.to_owned() });
         }
         let shared = &self.0;
-        let began = Instant::now();
+        let start = Instant::now();
         let waiting = shared.counters.waiting();
-        let place = timeout_at(request.deadline, Arc::clone(&shared.places).acquire_owned()).await;
+        let permit = timeout_at(request.deadline, Arc::clone(&shared.permits).acquire_owned()).await;
         drop(waiting);
-        let Ok(place) = place else { return Err(BrowserError::Busy { waited: began.elapsed() }) };
-        let place = place.expect("the semaphore is never closed");
-        shared.counters.opened(began.elapsed());
-        let stops = self.stop_generation();
+        let Ok(permit) = permit else { return Err(BrowserError::Busy { waited: start.elapsed() }) };
+        let permit = permit.expect("the semaphore is never closed");
+        shared.counters.opened(start.elapsed());
+        let stop_count = self.stop_generation();
         let mut attempts = 1;
         loop {
-            let (visit, lease) = self.visit(request, stops).await?;
-            let is_missed = !visit.has_begun && matches!(visit.outcome, Err(BrowserError::Crashed));
-            if !is_missed || attempts == ATTEMPTS {
-                self.close_in_background(visit.context, lease, Some(place));
+            let (visit, slot) = self.visit(request, stop_count).await?;
+            let should_retry = !visit.has_response && matches!(visit.outcome, Err(BrowserError::Crashed));
+            if !should_retry || attempts == MAX_ATTEMPTS {
+                self.close_in_background(visit.context, slot, Some(permit));
                 return visit.outcome;
             }
-            tracing::warn!(attempts, "a page crashed before anything of it had come, and is opened again");
-            self.close_in_background(visit.context, lease, None);
+            tracing::warn!(attempts, "page crashed before first response; retrying");
+            self.close_in_background(visit.context, slot, None);
             attempts += 1;
         }
     }
 
-    /// Opens a page in the current process, starting one if there is none, unless it was stopped since `stops` was read.
+    /// Runs a request in the current process, starting one if there is none. Fails if the browser was stopped since
+    /// `stop_count` was read.
     async fn visit(
         &self,
         request: &RenderRequest,
-        stops: u64,
+        stop_count: u64,
     ) -> Result<(PageVisit, PageSlotGuard), BrowserError> {
-        let opening = async {
-            let (lease, ready) = self.lease(request.proxy.as_ref(), stops).await?;
-            // One that could not be made is made again, to know why.
-            let ready = match ready {
-                Some(ready) => ready.await.ok().filter(WarmPage::is_sound),
+        let acquire = async {
+            let (slot, warm_page) = self.acquire_slot(request.proxy.as_ref(), stop_count).await?;
+            // If its creation failed, `visit` creates another page and returns the error.
+            let warm_page = match warm_page {
+                Some(warm_page) => warm_page.await.ok().filter(WarmPage::is_alive),
                 None => None,
             };
-            Ok((lease, ready))
+            Ok((slot, warm_page))
         };
-        let (lease, ready) =
-            timeout_at(request.deadline, opening).await.unwrap_or(Err(BrowserError::Deadline))?;
-        let visiting = page::visit(&lease.process, ready, &self.0.client, &self.0.config, request);
-        Ok((Box::pin(visiting).await, lease))
+        let (slot, warm_page) =
+            timeout_at(request.deadline, acquire).await.unwrap_or(Err(BrowserError::Deadline))?;
+        let visit = visit(&slot.process, warm_page, &self.0.client, &self.0.config, request);
+        Ok((Box::pin(visit).await, slot))
     }
 
-    /// Ends Chromium and waits until it has ended. Pages that are open fail; a later request starts it again.
+    /// Stops Chromium and waits until it has ended. Open pages fail; a later request starts it again.
     pub async fn stop(&self) {
         let mut current = self.0.current.lock().await;
-        self.0.stops.fetch_add(1, Ordering::AcqRel);
-        if let Some(janitor) = current.janitor.take() {
-            janitor.abort();
+        self.0.stop_count.fetch_add(1, Ordering::AcqRel);
+        if let Some(idle_reaper) = current.idle_reaper.take() {
+            idle_reaper.abort();
         }
         if let Some(starting) = current.starting.take() {
             starting.abort();
         }
-        current.ready = None;
+        current.warm_page = None;
         if let Some(process) = current.process.take() {
             process.stop().await;
         }
-        self.0.chores.done().await;
+        self.0.background_tasks.join_all().await;
     }
 
-    /// Returns how many times it was stopped.
+    /// Returns the number of calls of [`Browser::stop`].
     fn stop_generation(&self) -> u64 {
-        self.0.stops.load(Ordering::Acquire)
+        self.0.stop_count.load(Ordering::Acquire)
     }
 
-    /// Removes the private directories of Chromium that services of this user have left when they were killed. Those
-    /// in use stay.
+    /// Removes the private directories of Chromium that killed services of this user have left. Directories in use are not
+    /// removed.
     pub async fn remove_abandoned_directories() {
-        // Nothing of it is needed to go on.
+        // A panic is not fatal: the directories stay until the next call.
         let _ = tokio::task::spawn_blocking(profile::remove_abandoned).await;
     }
 
-    /// Tells how the browser is.
+    /// Returns the status of the browser.
     pub async fn status(&self) -> BrowserStatus {
         let current = self.0.current.lock().await;
         let process = current.process.as_ref().filter(|process| !process.cdp().is_lost());
         BrowserStatus {
-            free_places: self.0.places.available_permits(),
+            free_permits: self.0.permits.available_permits(),
             process: process.and_then(|process| process.root_pid()),
             pages: process.map_or(0, |process| process.pages()),
             memory_bytes: match process {
@@ -247,29 +214,29 @@ impl Browser {
         }
     }
 
-    /// Returns what was counted so far.
-    pub async fn figures(&self) -> BrowserMetrics {
-        let process = self.0.known().process.upgrade().filter(|process| !process.cdp().is_lost());
+    /// Returns the metrics of the browser.
+    pub async fn metrics(&self) -> BrowserMetrics {
+        let process = self.0.last_start().process.upgrade().filter(|process| !process.cdp().is_lost());
         let memory_bytes = match process {
             Some(process) => process.memory_bytes().await,
             None => 0,
         };
-        let open = self.0.config.concurrency.max(1).saturating_sub(self.0.places.available_permits());
+        let open = self.0.config.concurrency.max(1).saturating_sub(self.0.permits.available_permits());
         self.0.counters.snapshot(open as u64, memory_bytes)
     }
 
-    /// Tells whether a browser can be had. Nothing is started for the answer.
+    /// Returns the health of the browser, without starting a process.
     #[must_use]
     pub fn health(&self) -> BrowserHealth {
         let config = &self.0.config;
-        let known = self.0.known();
-        let mut health = BrowserHealth { failure: known.failure.clone(), warnings: Vec::new() };
+        let last_start = self.0.last_start();
+        let mut health = BrowserHealth { failure: last_start.failure.clone(), warnings: Vec::new() };
         if config.remote.is_some() {
             return health;
         }
         match self.executable() {
             Ok(path) => {
-                if known.sandbox.unwrap_or_else(|| Sandbox::expected(&path)) == Sandbox::Off {
+                if last_start.sandbox.unwrap_or_else(|| Sandbox::expected(&path)) == Sandbox::Off {
                     health.warnings.push(NO_SANDBOX);
                 }
                 if config.ca_file.is_some() && !ca_certificates::can_be_installed() {
@@ -281,102 +248,103 @@ impl Browser {
         health
     }
 
-    /// Starts Chromium, or connects to the remote one, unless that is done.
+    /// Starts Chromium or connects to the remote browser, unless it runs already.
     ///
     /// # Errors
-    /// [`BrowserError`] when there is none to be had.
+    /// [`BrowserError`] if that fails.
     pub async fn prepare(&self) -> Result<(), BrowserError> {
-        self.lease(None, self.stop_generation()).await.map(drop)
+        self.acquire_slot(None, self.stop_generation()).await.map(drop)
     }
 
-    /// Returns a place in the current process, starting one if there is none that takes pages, and the page that is
-    /// made ready there: its way out is the direct one.
-    async fn lease(
+    /// Returns a slot in the current process, starting one if none accepts pages, and the warm page of that process. Warm
+    /// pages have no upstream proxy, so a request with a proxy gets none.
+    async fn acquire_slot(
         &self,
         proxy: Option<&Proxy>,
-        stops: u64,
+        stop_count: u64,
     ) -> Result<(PageSlotGuard, Option<oneshot::Receiver<WarmPage>>), BrowserError> {
         let config = &self.0.config;
         let mut current = self.0.current.lock().await;
-        // It was stopped since the page was asked for, which would start it again.
-        if self.stop_generation() != stops {
+        // The browser was stopped since the request began, which must not start it again.
+        if self.stop_generation() != stop_count {
             return Err(BrowserError::Crashed);
         }
         if let Some(process) = current.process.as_ref().filter(|process| process.is_usable()) {
-            let lease = PageSlotGuard::new(Arc::clone(process), config.pages_per_process);
-            let ready = if proxy.is_none() { current.ready.take() } else { None };
-            if current.ready.is_none() && lease.process.is_usable() {
-                current.ready = Some(self.prewarm_page(&lease.process));
+            let slot = PageSlotGuard::new(Arc::clone(process), config.pages_per_process);
+            let warm_page = if proxy.is_none() { current.warm_page.take() } else { None };
+            if current.warm_page.is_none() && slot.process.is_usable() {
+                current.warm_page = Some(self.prewarm_page(&slot.process));
             }
-            return Ok((lease, ready));
+            return Ok((slot, warm_page));
         }
-        current.ready = None;
-        // Its pages go on; the last of them ends it.
+        current.warm_page = None;
+        // Its open pages continue; the last of them stops it.
         if let Some(old) = current.process.take() {
-            self.0.count_end(&old);
+            self.0.record_retirement(&old);
             if old.pages() == 0 {
                 old.stop().await;
             }
         }
-        if let Some(janitor) =
-            current.janitor.replace(tokio::spawn(reap_idle_process(Arc::downgrade(&self.0))))
+        if let Some(idle_reaper) =
+            current.idle_reaper.replace(tokio::spawn(reap_idle_process(Arc::downgrade(&self.0))))
         {
-            janitor.abort();
+            idle_reaper.abort();
         }
-        let process = Arc::new(self.started(&mut current).await?);
+        let process = Arc::new(self.start_process(&mut current).await?);
         self.0.counters.started();
         let sandbox = process.sandbox();
         if sandbox == Some(Sandbox::Off) {
             tracing::warn!("{NO_SANDBOX}");
         }
-        *self.0.known() = StartSummary { process: Arc::downgrade(&process), sandbox, failure: None };
+        *self.0.last_start() = StartSummary { process: Arc::downgrade(&process), sandbox, failure: None };
         current.process = Some(Arc::clone(&process));
-        let lease = PageSlotGuard::new(process, config.pages_per_process);
-        if lease.process.is_usable() {
-            current.ready = Some(self.prewarm_page(&lease.process));
+        let slot = PageSlotGuard::new(process, config.pages_per_process);
+        if slot.process.is_usable() {
+            current.warm_page = Some(self.prewarm_page(&slot.process));
         }
-        Ok((lease, None))
+        Ok((slot, None))
     }
 
-    /// Makes a page that is ready when somebody comes.
+    /// Creates a warm page in the background.
     fn prewarm_page(&self, process: &Arc<BrowserProcess>) -> oneshot::Receiver<WarmPage> {
         let (sender, receiver) = oneshot::channel();
         let Shared { config, client, .. } = &*self.0;
         let (process, client, config) = (Arc::clone(process), client.clone(), config.clone());
-        self.0.chores.spawn(async move {
-            let making = WarmPage::make(&process, &client, &config, None);
-            if let Ok(Ok(prepared)) = timeout(config.start_timeout, making).await {
-                // Nobody may want it any more; then it is put away here.
-                let _ = sender.send(prepared);
+        self.0.background_tasks.spawn(async move {
+            let creation = WarmPage::create(&process, &client, &config, None);
+            if let Ok(Ok(warm_page)) = timeout(config.start_timeout, creation).await {
+                // If the receiver is gone, the page is dropped and thereby closed.
+                let _ = sender.send(warm_page);
             }
         });
         receiver
     }
 
-    /// Puts a page away and gives its place back, if it has no other page, while whoever opened it goes on.
+    /// Closes a page in the background, and then releases its slot and its permit. Without `permit`, the request is retried
+    /// and keeps it.
     fn close_in_background(
         &self,
         context: Option<BrowserContext>,
-        lease: PageSlotGuard,
-        place: Option<OwnedSemaphorePermit>,
+        slot: PageSlotGuard,
+        permit: Option<OwnedSemaphorePermit>,
     ) {
         let browser = self.clone();
-        self.0.chores.spawn(async move {
+        self.0.background_tasks.spawn(async move {
             if let Some(context) = context {
                 context.close().await;
             }
-            browser.give_back(lease).await;
-            drop(place);
+            browser.release_slot(slot).await;
+            drop(permit);
         });
     }
 
-    /// Starts a process. One that a request has no time left for goes on starting, and the next request finds it.
-    async fn started(&self, current: &mut CurrentProcess) -> Result<BrowserProcess, BrowserError> {
+    /// Starts a process. If the request times out meanwhile, the start continues for the next request.
+    async fn start_process(&self, current: &mut CurrentProcess) -> Result<BrowserProcess, BrowserError> {
         current.backoff.check(Instant::now())?;
         if current.starting.is_none() {
-            current.starting = Some(self.start(current.user_agent.clone())?);
+            current.starting = Some(self.spawn_start(current.user_agent.clone())?);
         }
-        let starting = current.starting.as_mut().expect("it was set");
+        let starting = current.starting.as_mut().expect("it was set above");
         let outcome = starting.await;
         current.starting = None;
         let outcome = outcome.unwrap_or_else(|panic| {
@@ -394,20 +362,20 @@ impl Browser {
                     tracing::warn!(reason, "the remote browser cannot be used");
                     current.backoff.failed(Arc::clone(source), Instant::now());
                 }
-                self.0.known().failure = Some(error.to_string());
+                self.0.last_start().failure = Some(error.to_string());
                 Err(error)
             }
         }
     }
 
-    fn start(
+    fn spawn_start(
         &self,
-        known: Option<UserAgent>,
+        known_user_agent: Option<UserAgent>,
     ) -> Result<JoinHandle<Result<BrowserProcess, BrowserError>>, BrowserError> {
         let config = self.0.config.clone();
         if config.remote.is_some() {
             return Ok(tokio::spawn(async move {
-                let remote = config.remote.as_ref().expect("it was looked at");
+                let remote = config.remote.as_ref().expect("it was checked above");
                 Ok(BrowserProcess::connect(remote, &config).await?)
             }));
         }
@@ -415,55 +383,27 @@ impl Browser {
         let watchdog = Arc::clone(&self.0.watchdog);
         Ok(tokio::spawn(async move {
             let failed = |source| BrowserError::Start { source, log: String::new() };
-            let user_agent = match known {
-                Some(known) => known,
-                None => UserAgent::of(&path, config.start_timeout).await.map_err(failed)?,
+            let user_agent = match known_user_agent {
+                Some(user_agent) => user_agent,
+                None => UserAgent::detect(&path, config.start_timeout).await.map_err(failed)?,
             };
             BrowserProcess::start(&path, &user_agent, &config, &watchdog).await
         }))
     }
 
-    /// Gives a place back; the last page of a process that takes no more ends it.
-    async fn give_back(&self, lease: PageSlotGuard) {
-        let process = Arc::clone(&lease.process);
-        drop(lease);
+    /// Releases the slot of a page. The last page of a retired process stops it.
+    async fn release_slot(&self, slot: PageSlotGuard) {
+        let process = Arc::clone(&slot.process);
+        drop(slot);
         if process.is_usable() && process.last_memory_bytes() > self.0.config.memory_bytes {
-            tracing::info!("Chromium uses more memory than it may and is replaced");
+            tracing::info!("Chromium exceeded browser.memory_bytes; restarting");
             process.retire();
         }
         if !process.is_usable() {
-            self.0.count_end(&process);
+            self.0.record_retirement(&process);
             if process.pages() == 0 {
                 process.stop().await;
             }
-        }
-    }
-}
-
-impl Shared {
-    fn known(&self) -> std::sync::MutexGuard<'_, StartSummary> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes note of a process that takes no more pages, once.
-    fn count_end(&self, process: &BrowserProcess) {
-        match process.end() {
-            Some(RetireReason::Crashed) => self.counters.crashed(),
-            Some(RetireReason::Retired) => self.counters.recycled(),
-            None => {}
-        }
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        let CurrentProcess { process: _, ready: _, starting, user_agent: _, backoff: _, janitor } =
-            self.current.get_mut();
-        if let Some(starting) = starting {
-            starting.abort();
-        }
-        if let Some(janitor) = janitor {
-            janitor.abort();
         }
     }
 }

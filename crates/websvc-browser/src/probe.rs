@@ -1,7 +1,8 @@
-//! What is seen to before a remote browser gets its first page: that pages come out by the proxy, and by nothing else.
+//! The check of a remote browser before its first page: its pages must reach the network through the proxy and in no other
+//! way.
 //!
-//! A Chromium of our own is started with the flags that close other ways. Those of a remote one cannot be read (it tells
-//! them only to those who drive it openly), so it is tried out.
+//! A local Chromium is started with flags that close all other ways. The flags of a remote one cannot be read (Chromium
+//! returns its command line only if it was started with `--enable-automation`), so its behavior is tested.
 
 use std::time::Duration;
 
@@ -10,24 +11,23 @@ use tokio::time::timeout;
 
 use crate::config::Remote;
 use crate::connection::{Cdp, CdpError};
-use crate::egress::{Bounds, Destinations, Egress, ProxyListener};
+use crate::egress::{Destinations, Egress, EgressLimits, ProxyListener};
 use crate::error::RemoteError;
 use crate::targets::TargetRegistry;
 
-/// A host that no page asks for, and that is nowhere (RFC 2606).
-const NOBODY: &str = "websvc-probe.invalid";
-/// How long a connection from the browser is waited for.
-const WAY_BACK: Duration = Duration::from_secs(5);
+/// A host name that no page requests and that does not exist (RFC 2606).
+const PROBE_HOST: &str = "websvc-probe.invalid";
+/// The timeout for a connection from the browser to its proxy.
+const PROXY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Tells whether a page could send datagrams by itself: `direct` when it finds a place to send them from, `none` when
-/// it is done and has found none.
-const UDP: &str = "(async () => {
+/// Returns whether a page can send UDP datagrams: `direct` if WebRTC finds a local UDP candidate, `none` if it finds none.
+const UDP_PROBE: &str = "(async () => {
     if (typeof RTCPeerConnection === 'undefined') return 'none';
     const connection = new RTCPeerConnection();
-    const found = new Promise((tell) => {
+    const found = new Promise((resolve) => {
         connection.onicecandidate = ({candidate}) => {
-            if (candidate === null) tell('none');
-            else if (/ udp /i.test(candidate.candidate)) tell('direct');
+            if (candidate === null) resolve('none');
+            else if (/ udp /i.test(candidate.candidate)) resolve('direct');
         };
     });
     connection.createDataChannel('');
@@ -37,80 +37,84 @@ const UDP: &str = "(async () => {
     return outcome;
 })()";
 
-/// Opens a page that goes nowhere, and looks at how it tries.
+/// Opens a page with a proxy that allows no destination, and checks that it uses this proxy only.
 pub(crate) async fn check(
     cdp: &Cdp,
-    arrivals: &TargetRegistry,
+    targets: &TargetRegistry,
     remote: &Remote,
-    entrance: &ProxyListener,
+    proxy_listener: &ProxyListener,
     limit: Duration,
 ) -> Result<(), RemoteError> {
     let endpoint = remote.endpoint.to_string();
-    let unfit = |reason: String| RemoteError::Unfit { endpoint: endpoint.clone(), reason };
-    let bounds = Bounds { connect_timeout: limit, connections: 16, traffic_bytes: 0 };
-    let egress = Egress::start(Destinations::Nothing, bounds, entrance.clone());
+    let incompatible = |reason: String| RemoteError::Incompatible { endpoint: endpoint.clone(), reason };
+    let limits = EgressLimits { connect_timeout: limit, connections: 16, traffic_bytes: 0 };
+    let egress = Egress::start(Destinations::Nothing, limits, proxy_listener.clone());
     let egress = egress
         .await
-        .map_err(|error| unfit(format!("browser.egress_listen cannot be listened on: {error}")))?;
+        .map_err(|error| incompatible(format!("cannot listen on browser.egress_listen: {error}")))?;
     let context = json!({
         "disposeOnDetach": true,
         "proxyServer": egress.proxy_url(),
         "proxyBypassList": "<-loopback>",
     });
-    let refused = |error: CdpError| unfit(error.to_string());
-    let context = cdp.call("", "Target.createBrowserContext", context).await.map_err(refused)?;
+    let failed = |error: CdpError| incompatible(error.to_string());
+    let context = cdp.call("", "Target.createBrowserContext", context).await.map_err(failed)?;
     let context = context["browserContextId"].as_str().unwrap_or_default();
-    arrivals.register_context(context);
-    let outcome = timeout(limit, look(cdp, arrivals, context, &egress)).await;
-    arrivals.forget(context);
+    targets.register_context(context);
+    let outcome = timeout(limit, run(cdp, targets, context, &egress)).await;
+    targets.unregister_context(context);
     cdp.send_no_reply("", "Target.disposeBrowserContext", json!({"browserContextId": context}));
-    let seen = outcome.map_err(|_| unfit("a page does not answer".to_owned()))?.map_err(refused)?;
-    match seen {
-        ProbeResult::OnlyWay => Ok(()),
-        ProbeResult::NoWayBack => {
-            let stranger = egress
+    let result = outcome.map_err(|_| incompatible("a page does not respond".to_owned()))?.map_err(failed)?;
+    match result {
+        ProbeResult::ProxyOnly => Ok(()),
+        ProbeResult::ProxyUnreachable => {
+            let rejected = egress
                 .last_rejected_peer()
-                .map(|address| format!(" (a connection from {address} was turned away)"));
-            let (proxy, stranger) = (egress.proxy_url().to_owned(), stranger.unwrap_or_default());
-            Err(RemoteError::NoWayBack { endpoint, proxy, stranger })
+                .map(|address| format!(" (a connection from {address} was rejected)"));
+            let (proxy, rejected) = (egress.proxy_url().to_owned(), rejected.unwrap_or_default());
+            Err(RemoteError::ProxyUnreachable { endpoint, proxy, rejected })
         }
-        ProbeResult::Datagrams => Err(RemoteError::Leaks { endpoint }),
-        ProbeResult::Nothing => {
-            Err(unfit("it cannot be seen whether WebRTC leads past the proxy".to_owned()))
+        ProbeResult::DirectUdp => Err(RemoteError::WebRtcBypass { endpoint }),
+        ProbeResult::Unknown => {
+            Err(incompatible("the check whether WebRTC bypasses the proxy failed".to_owned()))
         }
     }
 }
 
+/// The result of the check.
 enum ProbeResult {
-    OnlyWay,
-    NoWayBack,
-    Datagrams,
-    /// Whether there are datagrams could not be seen.
-    Nothing,
+    /// Pages use the proxy and nothing else.
+    ProxyOnly,
+    ProxyUnreachable,
+    /// Pages can send UDP datagrams.
+    DirectUdp,
+    /// The use of UDP could not be determined.
+    Unknown,
 }
 
-async fn look(
+async fn run(
     cdp: &Cdp,
-    arrivals: &TargetRegistry,
+    targets: &TargetRegistry,
     context: &str,
     egress: &Egress,
 ) -> Result<ProbeResult, CdpError> {
     let blank = json!({"url": "about:blank", "browserContextId": context});
     let target = cdp.call("", "Target.createTarget", blank).await?;
     let target = target["targetId"].as_str().unwrap_or_default();
-    let Some(session) = arrivals.session(context, target) else { return Ok(ProbeResult::Nothing) };
+    let Some(session) = targets.session(context, target) else { return Ok(ProbeResult::Unknown) };
     let session = session.as_str();
-    let asked = json!({"expression": UDP, "awaitPromise": true, "returnByValue": true});
-    let udp = cdp.call(session, "Runtime.evaluate", asked).await?;
+    let params = json!({"expression": UDP_PROBE, "awaitPromise": true, "returnByValue": true});
+    let udp = cdp.call(session, "Runtime.evaluate", params).await?;
     match udp["result"]["value"].as_str() {
         Some("none") => {}
-        Some("direct") => return Ok(ProbeResult::Datagrams),
-        _ => return Ok(ProbeResult::Nothing),
+        Some("direct") => return Ok(ProbeResult::DirectUdp),
+        _ => return Ok(ProbeResult::Unknown),
     }
-    // The answer is that the page could not be opened: what counts is whom it asked before.
-    let going = cdp.call(session, "Page.navigate", json!({"url": format!("http://{NOBODY}/")}));
-    if let Ok(gone) = timeout(WAY_BACK, going).await {
-        gone?;
+    // The navigation fails in any case. It matters whether the proxy has seen the connection.
+    let navigation = cdp.call(session, "Page.navigate", json!({"url": format!("http://{PROBE_HOST}/")}));
+    if let Ok(navigated) = timeout(PROXY_TIMEOUT, navigation).await {
+        navigated?;
     }
-    Ok(if egress.failure(NOBODY, 80).is_some() { ProbeResult::OnlyWay } else { ProbeResult::NoWayBack })
+    let is_proxy_used = egress.failure(PROBE_HOST, 80).is_some();
+    Ok(if is_proxy_used { ProbeResult::ProxyOnly } else { ProbeResult::ProxyUnreachable })
 }

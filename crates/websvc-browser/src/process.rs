@@ -1,11 +1,11 @@
-//! One running Chromium: spoken to, counted, measured and let go, whoever has started it.
+//! One running Chromium, local or remote: its connection, its pages, its memory and its end.
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::time::{Instant, timeout};
 
@@ -13,85 +13,62 @@ use crate::config::{BrowserConfig, Remote};
 use crate::connection::{Cdp, CdpError, CdpEvent, Connection};
 use crate::egress::{ProxyListener, RemoteAccess};
 use crate::error::{BrowserError, RemoteError};
-use crate::launch::major_version;
 use crate::local_chromium::LocalChromium;
 use crate::probe;
 use crate::sandbox::Sandbox;
 use crate::targets::TargetRegistry;
-use crate::watchdog::{Open, Watchdog, Watched};
+use crate::user_agent::UserAgent;
+use crate::watchdog::{MonitoredBrowser, OpenPageGuard, Watchdog};
 
 /// A running Chromium.
 pub(crate) struct BrowserProcess {
     connection: Connection,
-    arrivals: Arc<TargetRegistry>,
-    machine: Backend,
+    targets: Arc<TargetRegistry>,
+    backend: Backend,
     pub(crate) user_agent: UserAgent,
     pages: AtomicUsize,
     opened: AtomicU64,
     is_retired: AtomicBool,
-    is_ended: AtomicBool,
+    is_end_reported: AtomicBool,
     idle_since: Mutex<Instant>,
 }
 
-/// Why a process takes no more pages.
+/// The reason why a process accepts no more pages.
 pub(crate) enum RetireReason {
     Crashed,
     Retired,
 }
 
-/// Where Chromium runs.
+/// The place where Chromium runs.
 enum Backend {
     Local(Box<LocalChromium>),
     Remote(ProxyListener),
 }
 
-/// How this Chromium calls itself, without saying that nobody looks at it.
-#[derive(Debug, Clone)]
-pub(crate) struct UserAgent {
-    pub(crate) text: String,
-    pub(crate) major: u32,
-}
-
-impl UserAgent {
-    pub(crate) async fn of(path: &Path, patience: Duration) -> io::Result<Self> {
-        Ok(Self::with_version(major_version(path, patience).await?))
-    }
-
-    /// Returns how a Chromium with this first number of its version calls itself.
-    fn with_version(major: u32) -> Self {
-        // As Chrome itself writes it since it gave up to tell its exact version.
-        let text = format!(
-            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) \
-             Chrome/{major}.0.0.0 Safari/537.36"
-        );
-        Self { text, major }
-    }
-}
-
 impl BrowserProcess {
-    /// Starts Chromium, with its sandbox where the system allows one.
+    /// Starts Chromium, with its sandbox if the system supports it.
     ///
-    /// It is started once more if it ended meanwhile: on a machine that is short of memory or time one start of very
-    /// many does, and the next one does not.
+    /// If Chromium ends during the start, it is started once more: on a machine that is short of memory or processor time,
+    /// this happens rarely, and not twice.
     pub(crate) async fn start(
         path: &Path,
         user_agent: &UserAgent,
         config: &BrowserConfig,
         watchdog: &Watchdog,
     ) -> Result<Self, BrowserError> {
-        // Chromium refuses to have a sandbox as root.
-        let walls = if rustix::process::geteuid().is_root() { Sandbox::Off } else { Sandbox::On };
-        let mut started = Self::start_with(path, user_agent, config, walls, watchdog).await;
+        // Chromium does not start with a sandbox as root.
+        let sandbox = if rustix::process::geteuid().is_root() { Sandbox::Off } else { Sandbox::On };
+        let mut started = Self::start_with(path, user_agent, config, sandbox, watchdog).await;
         if let Err(BrowserError::Start { log, source }) = &started
             && source.kind() == io::ErrorKind::BrokenPipe
         {
-            tracing::warn!(%log, %source, "Chromium ended while it was starting and is started again");
-            started = Self::start_with(path, user_agent, config, walls, watchdog).await;
+            tracing::warn!(%log, %source, "Chromium ended during its start; starting it again");
+            started = Self::start_with(path, user_agent, config, sandbox, watchdog).await;
         }
         match started {
-            // Only now: what a single start says before its end may have another cause.
-            Err(BrowserError::Start { log, source }) if walls == Sandbox::On && log.contains("sandbox") => {
-                tracing::debug!(%log, %source, "Chromium does not start with its sandbox");
+            // After the second attempt only: the output of a single failed start may be misleading.
+            Err(BrowserError::Start { log, source }) if sandbox == Sandbox::On && log.contains("sandbox") => {
+                tracing::debug!(%log, %source, "Chromium did not start with its sandbox; starting it without");
                 Self::start_with(path, user_agent, config, Sandbox::Off, watchdog).await
             }
             started => started,
@@ -105,72 +82,74 @@ impl BrowserProcess {
         sandbox: Sandbox,
         watchdog: &Watchdog,
     ) -> Result<Self, BrowserError> {
-        let (mut own, connection) = LocalChromium::start(path, user_agent, config, sandbox, watchdog).await?;
-        let arrivals = Arc::new(TargetRegistry::default());
-        let kind = match timeout(config.start_timeout, handshake(connection.cdp(), &arrivals)).await {
+        let (mut chromium, connection) =
+            LocalChromium::start(path, user_agent, config, sandbox, watchdog).await?;
+        let targets = Arc::new(TargetRegistry::default());
+        let failure = match timeout(config.start_timeout, handshake(connection.cdp(), &targets)).await {
             Ok(Ok(_)) => None,
             Ok(Err(CdpError::Lost)) => Some(io::ErrorKind::BrokenPipe),
             Ok(Err(_)) => Some(io::ErrorKind::InvalidData),
             Err(_) => Some(io::ErrorKind::TimedOut),
         };
-        if let Some(kind) = kind {
-            return Err(BrowserError::Start { source: kind.into(), log: own.last_words().await });
+        if let Some(kind) = failure {
+            return Err(BrowserError::Start { source: kind.into(), log: chromium.stderr_tail().await });
         }
-        Ok(Self::new(connection, Backend::Local(Box::new(own)), user_agent.clone(), arrivals))
+        Ok(Self::new(connection, Backend::Local(Box::new(chromium)), user_agent.clone(), targets))
     }
 
-    /// Connects to a Chromium that somebody else runs, and sees that its pages have our way out and no other.
+    /// Connects to a remote Chromium, and checks that its pages reach the network only through their proxies.
     pub(crate) async fn connect(remote: &Remote, config: &BrowserConfig) -> Result<Self, RemoteError> {
         let limit = config.start_timeout;
-        let opened = remote.endpoint.open(&remote.client, limit).await?;
-        let gate = RemoteAccess::new(remote, opened.local, opened.remote);
-        let entrance = ProxyListener::Remote(Arc::new(gate));
-        let connection = Connection::over_socket(opened.tunnel).await;
-        let arrivals = Arc::new(TargetRegistry::default());
-        let unfit = |reason: String| RemoteError::Unfit { endpoint: remote.endpoint.to_string(), reason };
-        let greeting = timeout(limit, handshake(connection.cdp(), &arrivals)).await;
-        let product = greeting
-            .map_err(|_| unfit("it does not answer".to_owned()))?
-            .map_err(|error| unfit(error.to_string()))?;
+        let socket = remote.endpoint.open(&remote.client, limit).await?;
+        let access = RemoteAccess::new(remote, socket.local, socket.remote);
+        let proxy_listener = ProxyListener::Remote(Arc::new(access));
+        let connection = Connection::over_socket(socket.tunnel).await;
+        let targets = Arc::new(TargetRegistry::default());
+        let incompatible =
+            |reason: String| RemoteError::Incompatible { endpoint: remote.endpoint.to_string(), reason };
+        let product = timeout(limit, handshake(connection.cdp(), &targets)).await;
+        let product = product
+            .map_err(|_| incompatible("it does not respond".to_owned()))?
+            .map_err(|error| incompatible(error.to_string()))?;
         let major = product.split_once('/').and_then(|(_, version)| version.split('.').next()?.parse().ok());
-        let major = major.ok_or_else(|| unfit(format!("it calls itself {product:?}")))?;
-        probe::check(connection.cdp(), &arrivals, remote, &entrance, limit).await?;
+        let major = major.ok_or_else(|| incompatible(format!("its product is {product:?}")))?;
+        probe::check(connection.cdp(), &targets, remote, &proxy_listener, limit).await?;
         tracing::info!(endpoint = %remote.endpoint, product, "connected to the remote browser");
         let user_agent = UserAgent::with_version(major);
-        Ok(Self::new(connection, Backend::Remote(entrance), user_agent, arrivals))
+        Ok(Self::new(connection, Backend::Remote(proxy_listener), user_agent, targets))
     }
 
     fn new(
         connection: Connection,
-        machine: Backend,
+        backend: Backend,
         user_agent: UserAgent,
-        arrivals: Arc<TargetRegistry>,
+        targets: Arc<TargetRegistry>,
     ) -> Self {
         Self {
             connection,
-            arrivals,
-            machine,
+            targets,
+            backend,
             user_agent,
             pages: AtomicUsize::new(0),
             opened: AtomicU64::new(0),
             is_retired: AtomicBool::new(false),
-            is_ended: AtomicBool::new(false),
+            is_end_reported: AtomicBool::new(false),
             idle_since: Mutex::new(Instant::now()),
         }
     }
 
-    /// Returns where the proxies of its pages are entered.
+    /// Returns the listening side of the proxies of its pages.
     pub(crate) fn proxy_listener(&self) -> ProxyListener {
-        match &self.machine {
-            Backend::Local(_) => ProxyListener::Own,
-            Backend::Remote(entrance) => entrance.clone(),
+        match &self.backend {
+            Backend::Local(_) => ProxyListener::Local,
+            Backend::Remote(proxy_listener) => proxy_listener.clone(),
         }
     }
 
-    /// Returns whether its own walls are up; of a remote one that is not known.
+    /// Returns the state of its sandbox; `None` for a remote browser.
     pub(crate) fn sandbox(&self) -> Option<Sandbox> {
-        match &self.machine {
-            Backend::Local(own) => Some(own.sandbox),
+        match &self.backend {
+            Backend::Local(chromium) => Some(chromium.sandbox),
             Backend::Remote(_) => None,
         }
     }
@@ -179,35 +158,35 @@ impl BrowserProcess {
         self.connection.cdp()
     }
 
-    pub(crate) fn arrivals(&self) -> &TargetRegistry {
-        &self.arrivals
+    pub(crate) fn targets(&self) -> &TargetRegistry {
+        &self.targets
     }
 
-    /// Tells whether another page may be opened.
+    /// Returns whether it accepts another page.
     pub(crate) fn is_usable(&self) -> bool {
-        let is_spoiled = self.watched().is_some_and(|watched| watched.is_spoiled());
-        !self.is_retired.load(Ordering::Acquire) && !is_spoiled && !self.cdp().is_lost()
+        let needs_replacement = self.monitor().is_some_and(|monitor| monitor.needs_replacement());
+        !self.is_retired.load(Ordering::Acquire) && !needs_replacement && !self.cdp().is_lost()
     }
 
-    /// Returns why it takes no more pages, to the first who asks.
-    pub(crate) fn end(&self) -> Option<RetireReason> {
-        if self.is_usable() || self.is_ended.swap(true, Ordering::AcqRel) {
+    /// Returns the reason why it accepts no more pages, once; `None` if it does or the reason was already returned.
+    pub(crate) fn take_retire_reason(&self) -> Option<RetireReason> {
+        if self.is_usable() || self.is_end_reported.swap(true, Ordering::AcqRel) {
             return None;
         }
         Some(if self.cdp().is_lost() { RetireReason::Crashed } else { RetireReason::Retired })
     }
 
-    /// Takes no more pages.
+    /// Makes it accept no more pages.
     pub(crate) fn retire(&self) {
         self.is_retired.store(true, Ordering::Release);
     }
 
-    /// Ends all processes at once, or hangs up: a page is stuck in a way that cannot be helped.
+    /// Kills all processes of a local Chromium, or closes the connection to a remote one, because a page does not respond.
     pub(crate) fn kill(&self) {
         self.retire();
-        match &self.machine {
-            Backend::Local(own) => own.kill(),
-            // It puts the contexts of this connection away by itself.
+        match &self.backend {
+            Backend::Local(chromium) => chromium.kill(),
+            // It disposes of the contexts of a closed connection.
             Backend::Remote(_) => self.connection.abort(),
         }
     }
@@ -216,85 +195,85 @@ impl BrowserProcess {
         self.pages.load(Ordering::Acquire)
     }
 
-    /// Returns the number of its first process, when it is ours.
+    /// Returns the PID of its root process; `None` for a remote browser.
     pub(crate) fn root_pid(&self) -> Option<i32> {
-        match &self.machine {
-            Backend::Local(own) => Some(own.leader()),
+        match &self.backend {
+            Backend::Local(chromium) => Some(chromium.root_pid()),
             Backend::Remote(_) => None,
         }
     }
 
-    /// Returns since when there is no page; `None` while there is one.
+    /// Returns the time since when it has no page; `None` while it has one.
     pub(crate) fn idle_since(&self) -> Option<Instant> {
-        let since = *self.idle_since.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = *self.idle_since.lock();
         (self.pages() == 0).then_some(since)
     }
 
-    /// Returns the look at its memory, when it is ours.
-    pub(crate) fn watched(&self) -> Option<&Arc<Watched>> {
-        match &self.machine {
-            Backend::Local(own) => Some(own.watch().watched()),
+    /// Returns its memory monitor; `None` for a remote browser.
+    pub(crate) fn monitor(&self) -> Option<&Arc<MonitoredBrowser>> {
+        match &self.backend {
+            Backend::Local(chromium) => Some(chromium.monitor().browser()),
             Backend::Remote(_) => None,
         }
     }
 
-    /// Returns the memory of all processes when they were last looked at, in bytes; 0 where it is not known.
+    /// Returns the memory of all processes at the last sample, in bytes; 0 if it is not known.
     pub(crate) fn last_memory_bytes(&self) -> u64 {
-        self.watched().map_or(0, |watched| watched.last_total())
+        self.monitor().map_or(0, |monitor| monitor.last_total())
     }
 
     pub(crate) async fn memory_bytes(&self) -> u64 {
-        match &self.machine {
-            Backend::Local(own) => own.memory_bytes().await,
+        match &self.backend {
+            Backend::Local(chromium) => chromium.memory_bytes().await,
             Backend::Remote(_) => 0,
         }
     }
 
-    /// Asks Chromium to end, and sees to it that it does, with everything it started; a remote one is left alone.
+    /// Stops a local Chromium and all of its processes, or closes the connection to a remote one.
     pub(crate) async fn stop(&self) {
         self.retire();
-        // What ends now ends as it should.
-        self.is_ended.store(true, Ordering::Release);
-        match &self.machine {
-            Backend::Local(own) => {
+        // So that this end is not counted as a crash.
+        self.is_end_reported.store(true, Ordering::Release);
+        match &self.backend {
+            Backend::Local(chromium) => {
                 self.cdp().send_no_reply("", "Browser.close", json!({}));
-                own.end(self.cdp()).await;
+                chromium.shut_down(self.cdp()).await;
             }
             Backend::Remote(_) => self.connection.abort(),
         }
     }
 }
 
-/// Says hello, and that whatever pages start is to be reported; returns what the browser calls itself.
-async fn handshake(cdp: &Cdp, arrivals: &Arc<TargetRegistry>) -> Result<String, CdpError> {
-    let (host, arrivals) = (cdp.clone(), Arc::clone(arrivals));
-    cdp.subscribe("", move |notice| {
-        let CdpEvent::Event { method, params } = notice else { return };
+/// Starts the handling of targets and returns the product name and version of the browser.
+async fn handshake(cdp: &Cdp, targets: &Arc<TargetRegistry>) -> Result<String, CdpError> {
+    let (browser, targets) = (cdp.clone(), Arc::clone(targets));
+    cdp.subscribe("", move |event| {
+        let CdpEvent::Event { method, params } = event else { return };
         if method == "Target.attachedToTarget" {
-            arrivals.on_attached(&host, &params);
+            targets.on_attached(&browser, &params);
         }
     });
     let version = cdp.call("", "Browser.getVersion", json!({})).await?;
-    TargetRegistry::watch(cdp).await?;
+    TargetRegistry::enable(cdp).await?;
     Ok(version["product"].as_str().unwrap_or_default().to_owned())
 }
 
-/// A page's place in a process.
+/// The slot of a page in a process.
 pub(crate) struct PageSlotGuard {
     pub(crate) process: Arc<BrowserProcess>,
-    _open: Option<Open>,
+    _open: Option<OpenPageGuard>,
 }
 
 impl PageSlotGuard {
     pub(crate) fn new(process: Arc<BrowserProcess>, pages_per_process: u64) -> Self {
         process.pages.fetch_add(1, Ordering::AcqRel);
         let opened = process.opened.fetch_add(1, Ordering::AcqRel) + 1;
-        // How long a remote browser lives is up to whoever runs it.
-        if opened >= pages_per_process && matches!(process.machine, Backend::Local(_)) {
+        // The operator of a remote browser decides when it is restarted.
+        if opened >= pages_per_process && matches!(process.backend, Backend::Local(_)) {
             process.retire();
         }
-        let open = match &process.machine {
-            Backend::Local(own) => Some(own.watch().page()),
+        let open = match &process.backend {
+            Backend::Local(chromium) => Some(chromium.monitor().open_page()),
             Backend::Remote(_) => None,
         };
         Self { process, _open: open }
@@ -303,7 +282,7 @@ impl PageSlotGuard {
 
 impl Drop for PageSlotGuard {
     fn drop(&mut self) {
-        *self.process.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.process.idle_since.lock() = Instant::now();
         self.process.pages.fetch_sub(1, Ordering::AcqRel);
     }
 }

@@ -1,4 +1,4 @@
-//! What came of a page.
+//! The result of a rendered page.
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -8,86 +8,86 @@ use crate::egress::Refusal;
 use crate::request::Cookie;
 use crate::state::State;
 
-/// A page as it was in the end, and what its actions gave, in their order.
+/// A rendered page at its end, and the results of its actions in their order.
 #[derive(Debug, Clone, Default)]
 pub struct RenderedPage {
-    /// Where the page is now, scripts that changed its address included.
+    /// The final URL, including changes by scripts.
     pub url: String,
-    /// The status of the last document that was loaded.
+    /// The status of the last document.
     pub status: Option<u16>,
-    /// Its headers.
+    /// The response headers of the last document.
     pub headers: HeaderMap,
-    /// The document as it is now, the open shadow roots in their places.
+    /// The final document, with its open shadow roots inlined.
     pub html: String,
-    /// All cookies of the context.
+    /// All cookies of the browser context.
     pub cookies: Vec<SetCookie>,
-    /// The picture that the request asked for.
-    pub screenshot: Option<Picture>,
-    /// Of the actions `screenshot`.
-    pub screenshots: Vec<Picture>,
-    /// Of the actions `scrape`.
-    pub scrapes: Vec<Scraped>,
-    /// Of the actions `executeJavascript`.
-    pub returns: Vec<Returned>,
-    /// Of the actions `pdf`.
+    /// The screenshot of the request.
+    pub screenshot: Option<Image>,
+    /// The results of the actions `screenshot`.
+    pub screenshots: Vec<Image>,
+    /// The results of the actions `scrape`.
+    pub scrapes: Vec<PageSnapshot>,
+    /// The results of the actions `executeJavascript`.
+    pub returns: Vec<ScriptValue>,
+    /// The results of the actions `pdf`.
     pub pdfs: Vec<Bytes>,
-    /// Files that the page wanted to save, in their order; none was.
+    /// The downloads that the page started, in their order. The browser refused all of them.
     pub downloads: Vec<Download>,
-    /// What went wrong without failing, in words for whoever asked.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
-    /// Connections that the guard did not allow.
+    /// The connections that the address guard refused.
     pub refused: Vec<Refusal>,
-    /// The document came over https, and its certificate could not be verified.
+    /// True if the document came over HTTPS and its certificate was not verified.
     pub unverified: bool,
-    /// The cookies and the storage as the page leaves them, when the request wants them kept and there was time.
+    /// The final cookies and storage, if the request wants them and there was enough time.
     pub state: Option<State>,
 }
 
-/// A cookie that the page has.
+/// A cookie in the browser context of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetCookie {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its value.
+    /// The value.
     pub value: String,
-    /// For whom; with a leading dot for all hosts below.
+    /// The host, or with a leading dot the domain with all its subdomains.
     pub domain: String,
-    /// For which paths.
+    /// The path prefix.
     pub path: String,
 }
 
-/// A file that a page wanted to save, and could not.
+/// A download that a page started and the browser refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Download {
-    /// Where it is, after all redirects.
+    /// The URL after all redirects.
     pub url: String,
-    /// What it would have been called.
+    /// The suggested file name.
     pub name: String,
-    /// Why it was begun.
+    /// The cause.
     pub cause: DownloadCause,
-    /// What the page's context would send there, for those that an action led to.
+    /// The cookies that the page's context would send to the URL, if an action caused the download.
     pub cookies: Vec<Cookie>,
 }
 
-/// Why a download was begun.
+/// The cause of a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DownloadCause {
-    /// An action led the page there, and it can be asked for again.
+    /// An action caused it, and it can be requested again.
     Action,
-    /// The page itself, one of its frames, a form with a body, or something that its scripts have made.
+    /// Any other cause: the page itself, one of its frames, a form with a body, or data from a script.
     Page,
 }
 
-/// A picture.
+/// An image file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Picture {
-    /// The file.
+pub struct Image {
+    /// The content of the file.
     pub bytes: Bytes,
-    /// What kind of file.
+    /// The format.
     pub kind: ImageKind,
 }
 
-/// The kind of a picture's file.
+/// The format of an image file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageKind {
     /// `image/png`
@@ -96,20 +96,20 @@ pub enum ImageKind {
     Jpeg,
 }
 
-/// A page at the time of an action `scrape`.
+/// A page at one point in time, such as that of an action `scrape`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scraped {
-    /// Where the page was.
+pub struct PageSnapshot {
+    /// The URL.
     pub url: String,
-    /// The document.
+    /// The document as HTML.
     pub html: String,
 }
 
-/// What a script gave.
+/// The value of a script.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Returned {
-    /// Its type in JavaScript, with `null` and `array` told from `object`.
+pub struct ScriptValue {
+    /// Its JavaScript type as of `typeof`, or `null` or `array` in place of `object`.
     pub kind: String,
-    /// Its value; numbers that JSON does not know are their names, such as `NaN`.
+    /// The value. Numbers that JSON lacks are their names, such as `NaN`.
     pub value: Value,
 }

@@ -1,4 +1,4 @@
-//! What a page is opened for.
+//! A request to render a page.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,51 +11,51 @@ use websvc_transport::{Proxy, TlsPolicy, UrlPolicy};
 
 use crate::state::Session;
 
-/// One page: start from [`RenderRequest::new`] and change what differs.
+/// A request to render a page. Start from [`RenderRequest::new`] and change the fields that differ.
 #[derive(Debug, Clone)]
 pub struct RenderRequest {
-    /// `http` or `https`.
+    /// The URL, with the scheme `http` or `https`.
     pub url: Url,
-    /// Sent with requests to the origin of `url`, and to nobody else. `User-Agent` and `Accept-Language` are what
-    /// the whole page says of itself; cookies belong into `cookies`.
+    /// Headers for requests to the origin of `url`, and to no other. `User-Agent` and `Accept-Language` apply to all
+    /// requests and scripts of the page. Cookies belong in `cookies`.
     pub headers: HeaderMap,
-    /// Set for the URL before it is opened.
+    /// Cookies to set for the URL before it is opened.
     pub cookies: Vec<Cookie>,
-    /// What the page is looked at with.
+    /// The emulated device.
     pub device: Device,
-    /// Replaces the size of the device's window.
+    /// The size of the window, in place of the device's.
     pub viewport: Option<Viewport>,
-    /// Where the page is looked at from.
+    /// Languages, time zone, formats and geolocation.
     pub locale: Locale,
-    /// What is not to be loaded.
+    /// The rule for blocked requests.
     pub block: Option<BlockRule>,
-    /// Asked about every document that the page itself goes to, redirects and those of its scripts and of actions too, the
-    /// first one excepted. A refusal ends the page.
+    /// Checked before every navigation of the main frame except the first: redirects, and navigations by scripts and
+    /// actions. If it refuses one, the page ends.
     pub navigation_rule: Option<UrlPolicy>,
-    /// A style sheet over those of the page and its frames; it is not part of the document.
+    /// A style sheet to add to the page and its frames. It is not part of the returned document.
     pub style: Option<String>,
-    /// Asked for one more style sheet once the page is there, and again after the steps.
-    pub late_style: Option<StyleRule>,
-    /// What to do about certificates that cannot be verified.
+    /// Returns another style sheet for the loaded page, and again after the steps.
+    pub style_rule: Option<StyleRule>,
+    /// The handling of certificates that cannot be verified.
     pub tls: TlsPolicy,
-    /// The way to all hosts; directly when there is none.
+    /// The upstream proxy for all hosts. Without one, connections are direct.
     pub proxy: Option<Proxy>,
-    /// When the page counts as there.
+    /// The state of the page to wait for.
     pub wait_until: WaitUntil,
-    /// Waited for after that.
+    /// The time to wait after that.
     pub wait_for: Duration,
-    /// When the answer must be there, the wait for a free page included.
+    /// The deadline of the request, including the wait for a permit.
     pub deadline: Instant,
-    /// Done in this order before the content is taken.
+    /// The actions to run, in this order, before the content is read.
     pub steps: Vec<Step>,
-    /// A picture of the end.
+    /// The screenshot to take at the end.
     pub screenshot: Option<Screenshot>,
-    /// What the page finds in its cookies and its storage, beside `cookies`; nothing when there is none.
+    /// The initial cookies and storage of the page, in addition to `cookies`. Without it, they are empty.
     pub session: Option<Session>,
 }
 
 impl RenderRequest {
-    /// Returns a request without any extras.
+    /// Creates a request with default settings.
     #[must_use]
     pub fn new(url: Url, deadline: Instant) -> Self {
         Self {
@@ -68,10 +68,10 @@ impl RenderRequest {
             block: None,
             navigation_rule: None,
             style: None,
-            late_style: None,
+            style_rule: None,
             tls: TlsPolicy::Verify,
             proxy: None,
-            wait_until: WaitUntil::Settled,
+            wait_until: WaitUntil::Idle,
             wait_for: Duration::ZERO,
             deadline,
             steps: Vec::new(),
@@ -84,59 +84,59 @@ impl RenderRequest {
 /// A cookie for the page's URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cookie {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its value.
+    /// The value.
     pub value: String,
 }
 
-/// What a page is looked at with.
+/// An emulated device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Device {
-    /// A window of 1280 by 800.
+    /// A window of 1280 by 800 CSS pixels.
     #[default]
     Desktop,
-    /// A telephone with a touch screen of 390 by 844, three times as fine.
+    /// A phone with a touch screen of 390 by 844 CSS pixels and a device pixel ratio of 3.
     Mobile,
 }
 
 /// The size of a window, in CSS pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Viewport {
-    /// In pixels, at least 1.
+    /// The width, at least 1.
     pub width: u32,
-    /// In pixels, at least 1.
+    /// The height, at least 1.
     pub height: u32,
 }
 
-/// Where a page is looked at from.
+/// The location-dependent settings of a page.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Locale {
-    /// `navigator.languages` and `Accept-Language`, the preferred first; English when there are none.
+    /// `navigator.languages` and `Accept-Language`, in order of preference. English if empty.
     pub languages: Vec<String>,
-    /// An IANA name such as `Europe/Berlin`.
+    /// The time zone, as an IANA name such as `Europe/Berlin`.
     pub timezone: Option<String>,
-    /// How numbers and dates are written, such as `de-DE`.
+    /// The locale for the formats of numbers and dates, such as `de-DE`.
     pub formats: Option<String>,
-    /// Told to a page that asks for it.
+    /// The result of the geolocation API.
     pub geolocation: Option<Geolocation>,
 }
 
-/// A place on earth, in degrees.
+/// A geographic position, in degrees.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Geolocation {
-    /// -90 to 90.
+    /// The latitude, -90 to 90.
     pub latitude: f64,
-    /// -180 to 180.
+    /// The longitude, -180 to 180.
     pub longitude: f64,
 }
 
-/// Decides which requests of a page are not made: asked with the request's URL, the page's URL and the kind of
-/// resource as Chromium names it (`Document`, `Script`, `Image`, ...). The page itself is not asked about.
+/// Returns true for requests of a page to block. The arguments are the URL of the request, the URL of the page, and the
+/// resource type of CDP (`Document`, `Script`, `Image`, ...). It is not called for the page itself.
 #[derive(Clone)]
-pub struct BlockRule(pub Arc<Blocks>);
+pub struct BlockRule(pub Arc<BlockFn>);
 
-type Blocks = dyn Fn(&str, &Url, &str) -> bool + Send + Sync;
+type BlockFn = dyn Fn(&str, &Url, &str) -> bool + Send + Sync;
 
 impl fmt::Debug for BlockRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -144,11 +144,11 @@ impl fmt::Debug for BlockRule {
     }
 }
 
-/// Returns a style sheet for the page at a URL, which has these classes and ids; an empty one for none.
+/// Returns a style sheet for a page, or an empty string. The arguments are its URL, and its classes and IDs.
 #[derive(Clone)]
-pub struct StyleRule(pub Arc<Styles>);
+pub struct StyleRule(pub Arc<StyleFn>);
 
-type Styles = dyn Fn(&Url, &[String], &[String]) -> String + Send + Sync;
+type StyleFn = dyn Fn(&Url, &[String], &[String]) -> String + Send + Sync;
 
 impl fmt::Debug for StyleRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -156,55 +156,55 @@ impl fmt::Debug for StyleRule {
     }
 }
 
-/// When a page counts as there.
+/// The state of a page to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WaitUntil {
-    /// Its HTML is read.
+    /// The HTML is parsed.
     Parsed,
-    /// Its pictures, styles and scripts are there.
+    /// The images, styles and scripts are loaded.
     Loaded,
-    /// It has stopped loading and changing, or does not stop within some seconds.
+    /// The page is idle: it has stopped loading and changing, or several seconds have passed.
     #[default]
-    Settled,
+    Idle,
 }
 
-/// One action (specification, section 2.2.2).
+/// One action on a page (specification, section 2.2.2).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// Waits for a time.
+    /// Waits for a duration.
     Wait(Duration),
-    /// Waits for an element that can be seen.
+    /// Waits until an element that matches a CSS selector is visible.
     WaitFor(String),
-    /// Takes a picture.
+    /// Takes a screenshot.
     Screenshot(Screenshot),
-    /// Clicks elements.
+    /// Clicks one or all matching elements.
     Click {
         /// A CSS selector.
         selector: String,
-        /// Which of the matches.
+        /// The matching elements to click.
         matches: Matches,
     },
     /// Types a text into the focused element.
     Write(String),
     /// Presses a key or a combination such as `Control+A`.
     Press(String),
-    /// Scrolls the page, or an element, by its visible part.
+    /// Scrolls the page or an element by the height of its visible part.
     Scroll {
-        /// Where to.
+        /// The direction.
         direction: Direction,
-        /// A CSS selector; the page when there is none.
+        /// The CSS selector of the element. Without one, the page is scrolled.
         selector: Option<String>,
     },
-    /// Takes the URL and the HTML.
+    /// Returns the current URL and HTML.
     Scrape,
     /// Runs JavaScript in the page.
     Script(String),
-    /// Prints the page.
+    /// Prints the page to a PDF.
     Print(Print),
 }
 
 impl Step {
-    /// Returns the action's name, as the interface spells it.
+    /// Returns the name of the action in the API.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -221,55 +221,55 @@ impl Step {
     }
 }
 
-/// Which elements of many.
+/// The elements that a click applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Matches {
-    /// The first; there must be one.
+    /// The first match. It is an error if there is none.
     #[default]
     First,
-    /// All, however few.
+    /// All matches, or none.
     All,
 }
 
-/// Where to scroll.
+/// The direction of a scroll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Direction {
-    /// Towards the start.
+    /// Toward the start.
     Up,
-    /// Towards the end.
+    /// Toward the end.
     #[default]
     Down,
 }
 
-/// A picture of the page.
+/// A request for a screenshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Screenshot {
-    /// How much of it.
+    /// The part of the page to show.
     pub extent: Extent,
-    /// 1 to 100. Below 100 the picture is a JPEG, otherwise a PNG.
+    /// The quality, 1 to 100. Below 100 the image is a JPEG, otherwise a PNG.
     pub quality: Option<u8>,
-    /// The size of the window for this picture.
+    /// The size of the window for this screenshot.
     pub viewport: Option<Viewport>,
 }
 
-/// How much of a page a picture shows.
+/// The part of a page that a screenshot shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Extent {
-    /// What the window shows.
+    /// The visible part.
     #[default]
     Window,
-    /// All of it.
+    /// The whole page.
     FullPage,
 }
 
-/// The page as PDF.
+/// A request for a PDF of the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Print {
-    /// The size of the sheets.
+    /// The paper size.
     pub paper: Paper,
-    /// High or wide.
+    /// The paper orientation.
     pub orientation: Orientation,
-    /// 0.1 to 2; what is beyond is drawn in, with a warning.
+    /// The scale, 0.1 to 2. A value outside is replaced by the nearest one, with a warning.
     pub scale: f64,
 }
 
@@ -279,19 +279,19 @@ impl Default for Print {
     }
 }
 
-/// How a sheet lies.
+/// A paper orientation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Orientation {
-    /// Higher than wide.
+    /// Taller than wide.
     #[default]
     Portrait,
-    /// Wider than high.
+    /// Wider than tall.
     Landscape,
 }
 
-/// A size of paper.
+/// A paper size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are the meaning")]
+#[expect(missing_docs, reason = "the names are standard")]
 pub enum Paper {
     A0,
     A1,
@@ -307,18 +307,18 @@ pub enum Paper {
 }
 
 impl Paper {
-    /// Returns width and height in inches (ISO 216, ANSI/ASME Y14.1), as the sheet stands.
+    /// Returns width and height in inches in portrait orientation (ISO 216, ANSI/ASME Y14.1).
     #[must_use]
     pub fn inches(self) -> (f64, f64) {
-        let millimetres = |width: f64, height: f64| (width / 25.4, height / 25.4);
+        let millimeters = |width: f64, height: f64| (width / 25.4, height / 25.4);
         match self {
-            Self::A0 => millimetres(841.0, 1189.0),
-            Self::A1 => millimetres(594.0, 841.0),
-            Self::A2 => millimetres(420.0, 594.0),
-            Self::A3 => millimetres(297.0, 420.0),
-            Self::A4 => millimetres(210.0, 297.0),
-            Self::A5 => millimetres(148.0, 210.0),
-            Self::A6 => millimetres(105.0, 148.0),
+            Self::A0 => millimeters(841.0, 1189.0),
+            Self::A1 => millimeters(594.0, 841.0),
+            Self::A2 => millimeters(420.0, 594.0),
+            Self::A3 => millimeters(297.0, 420.0),
+            Self::A4 => millimeters(210.0, 297.0),
+            Self::A5 => millimeters(148.0, 210.0),
+            Self::A6 => millimeters(105.0, 148.0),
             Self::Letter => (8.5, 11.0),
             Self::Legal => (8.5, 14.0),
             Self::Tabloid => (11.0, 17.0),

@@ -1,12 +1,12 @@
-//! Chromium's own walls around its pages: whether they are up, and whether they could be.
+//! The sandbox of Chromium, and whether the system supports it.
 
 use std::path::Path;
 
-/// Said when Chromium's own walls are down.
-pub(crate) const NO_SANDBOX: &str = "Chromium runs without its sandbox, because this process is root or the system does not let users make \
+/// The warning if the sandbox is off.
+pub(crate) const NO_SANDBOX: &str = "Chromium runs without its sandbox, because this process is root or the system does not let users create \
      namespaces: run websvc as another user";
 
-/// Whether Chromium's own sandbox is on.
+/// The state of Chromium's sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sandbox {
     On,
@@ -14,19 +14,19 @@ pub(crate) enum Sandbox {
 }
 
 impl Sandbox {
-    /// Returns what a start will come to, as far as one can tell without it.
+    /// Returns the state to expect of a start, as far as it is known before.
     pub(crate) fn expected(executable: &Path) -> Self {
         if rustix::process::geteuid().is_root() {
             return Self::Off;
         }
         let helper = executable.with_file_name("chrome-sandbox");
         let read = |path: &str| std::fs::read_to_string(path).ok();
-        if helper.is_file() || users_may_make_namespaces(read) { Self::On } else { Self::Off }
+        if helper.is_file() || users_can_create_namespaces(read) { Self::On } else { Self::Off }
     }
 }
 
-/// Tells whether the kernel lets users other than root make namespaces; where it does not say, it does.
-fn users_may_make_namespaces(read: impl Fn(&str) -> Option<String>) -> bool {
+/// Returns whether the kernel lets users other than root create namespaces. It does if it has none of these settings.
+fn users_can_create_namespaces(read: impl Fn(&str) -> Option<String>) -> bool {
     let is = |path: &str, value: &str| read(path).is_some_and(|text| text.trim() == value);
     !is("/proc/sys/user/max_user_namespaces", "0")
         && !is("/proc/sys/kernel/unprivileged_userns_clone", "0")
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn namespaces_are_there_unless_the_kernel_says_otherwise() {
+    fn users_can_create_namespaces_unless_a_kernel_setting_forbids_it() {
         for (path, value, expected) in [
             ("/none", "", true),
             ("/proc/sys/user/max_user_namespaces", "0\n", false),
@@ -46,8 +46,8 @@ mod tests {
             ("/proc/sys/kernel/unprivileged_userns_clone", "0\n", false),
             ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n", false),
         ] {
-            let read = |asked: &str| (asked == path).then(|| value.to_owned());
-            assert_eq!(users_may_make_namespaces(read), expected, "{path} {value}");
+            let read = |requested: &str| (requested == path).then(|| value.to_owned());
+            assert_eq!(users_can_create_namespaces(read), expected, "{path} {value}");
         }
     }
 }

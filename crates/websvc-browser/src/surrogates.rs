@@ -1,6 +1,6 @@
-//! Text that is no Unicode: JavaScript has halves of characters, and Chromium writes them into its JSON as they are.
+//! Lone surrogates: JavaScript strings may contain them, and Chromium writes them to its JSON, which is then invalid.
 
-/// Replaces every escaped half of a character in a JSON text that has not its other half by U+FFFD.
+/// Replaces every escaped surrogate in a JSON text that is not part of a pair by U+FFFD.
 pub(crate) fn replace_lone(json: &mut [u8]) {
     let mut at = 0;
     while at < json.len() {
@@ -14,13 +14,13 @@ pub(crate) fn replace_lone(json: &mut [u8]) {
                 json[at + 2..at + 6].copy_from_slice(b"fffd");
                 at += 6;
             }
-            // An escaped backslash begins nothing.
+            // Another escape, such as an escaped backslash: its second character must be skipped.
             Some(_) | None => at += 2,
         }
     }
 }
 
-/// Returns the code unit of an escape that begins here.
+/// Returns the UTF-16 code unit of a `\u` escape at an index.
 fn unit(json: &[u8], at: usize) -> Option<u16> {
     let escape = json.get(at..at + 6)?;
     let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn halves_without_their_others_are_replaced_and_nothing_else() {
+    fn replace_lone_replaces_lone_surrogates_only() {
         for (json, expected) in [
             (r#""a\ud800""#, "\"a\u{fffd}\""),
             (r#""\udf75\ud83c""#, "\"\u{fffd}\u{fffd}\""),
@@ -45,8 +45,8 @@ mod tests {
             let read: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
             assert_eq!(read, serde_json::from_str::<serde_json::Value>(expected).unwrap(), "{json}");
         }
-        let mut cut = br#""\ud8"#.to_vec();
-        replace_lone(&mut cut);
-        assert_eq!(cut, br#""\ud8"#);
+        let mut truncated = br#""\ud8"#.to_vec();
+        replace_lone(&mut truncated);
+        assert_eq!(truncated, br#""\ud8"#);
     }
 }

@@ -1,42 +1,51 @@
-//! What Chromium attaches to by itself, before it runs: the page of a context, windows that it opens, and workers
-//! that several pages could share.
+//! The targets that Chromium attaches to automatically: the page of a context, the windows that it opens, and workers that
+//! several pages could share.
 //!
-//! All of them wait until they are told to run, so that nothing of a page asks for anything before it has been told
-//! who looks at it and what is not to be loaded.
+//! All of them start paused, so that no part of a page sends a request before it has the settings and the blocking rules of
+//! the page.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 
 use crate::connection::{Cdp, CdpError};
 
-/// Told of the session and the kind of a worker that waits.
+/// A callback for a paused worker, with its session and its type.
 pub(crate) type WorkerCallback = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
-/// The contexts of one process that are open.
+/// The targets of the open browser contexts of one process.
 #[derive(Default)]
 pub(crate) struct TargetRegistry(Mutex<HashMap<String, ContextTargets>>);
 
-/// What has arrived in one context.
+/// The targets of one browser context.
 #[derive(Default)]
 struct ContextTargets {
-    /// Its only page, and our session with it.
-    page: Option<(String, String)>,
-    welcome: Option<WorkerCallback>,
+    /// The only page of the context.
+    page: Option<PageTarget>,
+    on_worker: Option<WorkerCallback>,
 }
 
-/// What is to be done about an arrival.
+/// The page of a browser context.
+struct PageTarget {
+    target: String,
+    session: String,
+}
+
+/// The action for a target that was attached.
 enum AttachAction {
-    Run,
+    Resume,
     Close,
-    Greet(WorkerCallback),
-    Ignore,
+    /// Call the callback, which resumes the worker.
+    SetUpWorker(WorkerCallback),
+    /// Resume and detach.
+    Detach,
 }
 
 impl TargetRegistry {
-    /// Asks Chromium to report what arrives, and to let it wait.
-    pub(crate) async fn watch(cdp: &Cdp) -> Result<(), CdpError> {
+    /// Makes Chromium attach to new targets and start them paused.
+    pub(crate) async fn enable(cdp: &Cdp) -> Result<(), CdpError> {
         let params = json!({
             "autoAttach": true,
             "waitForDebuggerOnStart": true,
@@ -47,68 +56,70 @@ impl TargetRegistry {
         Ok(())
     }
 
-    /// Expects a page in a context.
+    /// Registers a browser context, before its page is created.
     pub(crate) fn register_context(&self, context: &str) {
         self.lock().insert(context.to_owned(), ContextTargets::default());
     }
 
-    /// Says who is told of the workers of a context.
-    pub(crate) fn on_worker(&self, context: &str, welcome: WorkerCallback) {
-        if let Some(guests) = self.lock().get_mut(context) {
-            guests.welcome = Some(welcome);
+    /// Sets the callback for the workers of a context.
+    pub(crate) fn on_worker(&self, context: &str, callback: WorkerCallback) {
+        if let Some(targets) = self.lock().get_mut(context) {
+            targets.on_worker = Some(callback);
         }
     }
 
-    /// Expects nothing more in a context.
-    pub(crate) fn forget(&self, context: &str) {
+    /// Removes a browser context.
+    pub(crate) fn unregister_context(&self, context: &str) {
         self.lock().remove(context);
     }
 
-    /// Returns our session with the page of a context; it arrives before its making is answered.
+    /// Returns the session of the page of a context. Chromium attaches to it before it responds to its creation.
     pub(crate) fn session(&self, context: &str, target: &str) -> Option<String> {
         let contexts = self.lock();
-        let (page, session) = contexts.get(context)?.page.as_ref()?;
-        (page == target).then(|| session.clone())
+        let page = contexts.get(context)?.page.as_ref()?;
+        (page.target == target).then(|| page.session.clone())
     }
 
-    /// Deals with a target that Chromium has attached to.
+    /// Handles `Target.attachedToTarget`.
     pub(crate) fn on_attached(&self, cdp: &Cdp, params: &Value) {
         let session = params["sessionId"].as_str().unwrap_or_default();
         let target = &params["targetInfo"];
-        let run = |session| cdp.send_no_reply(session, "Runtime.runIfWaitingForDebugger", json!({}));
-        match self.manners(session, target) {
-            AttachAction::Run => run(session),
-            AttachAction::Greet(welcome) => welcome(session, target["type"].as_str().unwrap_or_default()),
+        let resume = |session| cdp.send_no_reply(session, "Runtime.runIfWaitingForDebugger", json!({}));
+        match self.attach_action(session, target) {
+            AttachAction::Resume => resume(session),
+            AttachAction::SetUpWorker(callback) => {
+                callback(session, target["type"].as_str().unwrap_or_default());
+            }
             AttachAction::Close => {
-                // The page that opened it is held up until it runs: what it asks for then is left without an answer.
+                // The page that opened the window waits until it runs. Its requests are paused and never continued.
                 cdp.send_no_reply(session, "Fetch.enable", json!({}));
                 cdp.send_no_reply("", "Target.closeTarget", json!({"targetId": target["targetId"]}));
-                run(session);
+                resume(session);
             }
-            AttachAction::Ignore => {
-                run(session);
+            AttachAction::Detach => {
+                resume(session);
                 cdp.send_no_reply("", "Target.detachFromTarget", json!({"sessionId": session}));
             }
         }
     }
 
-    fn manners(&self, session: &str, target: &Value) -> AttachAction {
+    fn attach_action(&self, session: &str, target: &Value) -> AttachAction {
         let mut contexts = self.lock();
         let context = target["browserContextId"].as_str().unwrap_or_default();
-        // Of a page that is being put away, or of somebody else's who uses this browser.
-        let Some(guests) = contexts.get_mut(context) else { return AttachAction::Ignore };
+        // The context is being closed, or belongs to another client of a shared browser.
+        let Some(targets) = contexts.get_mut(context) else { return AttachAction::Detach };
         if target["type"] != "page" {
-            return guests.welcome.clone().map_or(AttachAction::Ignore, AttachAction::Greet);
+            return targets.on_worker.clone().map_or(AttachAction::Detach, AttachAction::SetUpWorker);
         }
-        if guests.page.is_some() {
+        if targets.page.is_some() {
             return AttachAction::Close;
         }
-        let name = target["targetId"].as_str().unwrap_or_default();
-        guests.page = Some((name.to_owned(), session.to_owned()));
-        AttachAction::Run
+        let target = target["targetId"].as_str().unwrap_or_default();
+        targets.page = Some(PageTarget { target: target.to_owned(), session: session.to_owned() });
+        AttachAction::Resume
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, ContextTargets>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }

@@ -1,300 +1,275 @@
-//! The bound of the memory of pages while they are open: a thread of its own looks at the processes of every Chromium
-//! many times a second, and ends the one that is too large. Its page fails; the others go on.
+//! The memory watchdog: a thread that samples the processes of every Chromium many times per second while pages are open,
+//! and kills those that exceed their limit. Their page fails; the others continue.
 //!
-//! A thread, because tasks and the blocking pool wait behind other work when the machine is busy, which is when this
-//! is needed. Control groups do the same where they can be written, which is in few places.
+//! It is a thread because async tasks and the blocking pool wait behind other work when the machine is busy, which is when
+//! the limits matter. Control groups would do the same, but few systems let websvc create them.
 
+mod limits;
 mod load;
 mod tolerance;
 mod verdict;
 
 use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex};
 use rustix::process::{Pid, Signal, getpgid, kill_process, kill_process_group};
 
-use crate::memory::Census;
+use crate::memory::ProcessSampler;
+
+pub(crate) use limits::{Excess, MemoryLimits};
+
 use load::Load;
 use tolerance::Tolerance;
 use verdict::{Sample, Verdict, judge};
 
-/// The time between two looks while pages are open.
+/// The interval between two samples while pages are open.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// The same when a process has more than half of what it may have.
-const NEAR_INTERVAL: Duration = Duration::from_millis(20);
-/// The time that the end of a process has to take effect before another one is ended for the memory of all.
-const EFFECT: Duration = Duration::from_millis(200);
-/// The time within which a page hears of the end of its process.
-const NEWS: Duration = Duration::from_secs(5);
+/// The same when a process uses more than half of its limit.
+const NEAR_LIMIT_INTERVAL: Duration = Duration::from_millis(20);
+/// The time that a kill takes to have an effect, before another process is killed for a shared limit.
+const KILL_EFFECT: Duration = Duration::from_millis(200);
+/// The time within which a page is notified of the end of its process.
+const NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The most memory that there may be, in bytes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
-    /// Of one process.
-    pub(crate) page: u64,
-    /// Of all processes together.
-    pub(crate) total: u64,
-}
-
-/// The bound that a page was ended for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Excess {
-    pub(crate) limit_bytes: u64,
-    /// The bound is that of the whole browser, and the page seemed to have the largest part.
-    pub(crate) is_shared: bool,
-}
-
-/// The thread and what it looks at. It ends with this value.
+/// The watchdog thread. It ends when this is dropped.
 pub(crate) struct Watchdog(Arc<Shared>);
 
 struct Shared {
-    bounds: Bounds,
+    limits: MemoryLimits,
     state: Mutex<State>,
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    browsers: Vec<Arc<Watched>>,
-    /// Pages that are open.
-    open: usize,
+    browsers: Vec<Arc<MonitoredBrowser>>,
+    open_pages: usize,
     is_started: bool,
-    is_over: bool,
+    is_stopped: bool,
 }
 
-/// One Chromium that is looked at.
-pub(crate) struct Watched {
+/// One Chromium that the watchdog samples.
+pub(crate) struct MonitoredBrowser {
     group: Pid,
-    census: Mutex<Census>,
-    /// The memory of all its processes when it was last looked at.
-    total: AtomicU64,
-    /// Processes that were ended, for which no page has failed yet.
-    ended: Mutex<VecDeque<(Instant, Excess)>>,
-    is_spoiled: AtomicBool,
+    sampler: Mutex<ProcessSampler>,
+    /// The memory of all processes at the last sample, in bytes.
+    last_total: AtomicU64,
+    /// The kills for which no page has failed yet.
+    kills: Mutex<VecDeque<(Instant, Excess)>>,
+    needs_replacement: AtomicBool,
     is_gone: AtomicBool,
 }
 
-/// Keeps the thread looking, as long as it is there.
-pub(crate) struct Open(Arc<Shared>);
+/// Keeps the watchdog sampling until it is dropped.
+pub(crate) struct OpenPageGuard(Arc<Shared>);
 
-/// A Chromium under watch, until this is dropped.
-pub(crate) struct Watch {
+/// The registration of a Chromium with the watchdog, until it is dropped.
+pub(crate) struct Monitor {
     shared: Arc<Shared>,
-    watched: Arc<Watched>,
+    browser: Arc<MonitoredBrowser>,
 }
 
 impl Watchdog {
-    pub(crate) fn new(bounds: Bounds) -> Self {
-        Self(Arc::new(Shared { bounds, state: Mutex::default(), changed: Condvar::new() }))
+    pub(crate) fn new(limits: MemoryLimits) -> Self {
+        Self(Arc::new(Shared { limits, state: Mutex::default(), changed: Condvar::new() }))
     }
 
-    /// Begins to look at the processes of a group. Nothing is looked at as long as no page is open.
-    pub(crate) fn watch(&self, group: Pid) -> Watch {
-        let watched = Arc::new(Watched::new(group));
-        let mut state = self.0.lock();
-        state.browsers.push(Arc::clone(&watched));
+    /// Registers the processes of a group. They are only sampled while pages are open.
+    pub(crate) fn monitor(&self, group: Pid) -> Monitor {
+        let browser = Arc::new(MonitoredBrowser::new(group));
+        let mut state = self.0.state.lock();
+        state.browsers.push(Arc::clone(&browser));
         if !state.is_started && cfg!(target_os = "linux") {
             let shared = Arc::clone(&self.0);
             let started =
                 thread::Builder::new().name("browser-memory".to_owned()).spawn(move || shared.run());
             state.is_started = started.is_ok();
             if let Err(error) = started {
-                tracing::error!(%error, "the memory of pages in the browser is not bounded: no thread could be started");
+                tracing::error!(%error, "browser memory is not limited: the watchdog thread could not be started");
             }
         }
-        Watch { shared: Arc::clone(&self.0), watched }
+        Monitor { shared: Arc::clone(&self.0), browser }
     }
 }
 
 impl Drop for Watchdog {
     fn drop(&mut self) {
-        self.0.lock().is_over = true;
+        self.0.state.lock().is_stopped = true;
         self.0.changed.notify_all();
     }
 }
 
-impl Watch {
-    /// Has the thread look until the value is dropped: a page is open.
-    pub(crate) fn page(&self) -> Open {
-        self.shared.lock().open += 1;
+impl Monitor {
+    /// Counts a page as open, so that the watchdog samples, until the guard is dropped.
+    pub(crate) fn open_page(&self) -> OpenPageGuard {
+        self.shared.state.lock().open_pages += 1;
         self.shared.changed.notify_all();
-        Open(Arc::clone(&self.shared))
+        OpenPageGuard(Arc::clone(&self.shared))
     }
 
-    pub(crate) fn watched(&self) -> &Arc<Watched> {
-        &self.watched
+    pub(crate) fn browser(&self) -> &Arc<MonitoredBrowser> {
+        &self.browser
     }
 }
 
-impl Drop for Watch {
+impl Drop for Monitor {
     fn drop(&mut self) {
-        self.watched.is_gone.store(true, Ordering::Release);
-        self.shared.lock().browsers.retain(|watched| !Arc::ptr_eq(watched, &self.watched));
+        self.browser.is_gone.store(true, Ordering::Release);
+        self.shared.state.lock().browsers.retain(|browser| !Arc::ptr_eq(browser, &self.browser));
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenPageGuard {
     fn drop(&mut self) {
-        self.0.lock().open -= 1;
+        self.0.state.lock().open_pages -= 1;
     }
 }
 
-impl Watched {
+impl MonitoredBrowser {
     fn new(group: Pid) -> Self {
         Self {
             group,
-            census: Mutex::new(Census::new(group)),
-            total: AtomicU64::new(0),
-            ended: Mutex::default(),
-            is_spoiled: AtomicBool::new(false),
+            sampler: Mutex::new(ProcessSampler::new(group)),
+            last_total: AtomicU64::new(0),
+            kills: Mutex::default(),
+            needs_replacement: AtomicBool::new(false),
             is_gone: AtomicBool::new(false),
         }
     }
 
-    /// Returns the memory of all processes when they were last looked at, in bytes.
+    /// Returns the memory of all processes at the last sample, in bytes.
     pub(crate) fn last_total(&self) -> u64 {
-        self.total.load(Ordering::Relaxed)
+        self.last_total.load(Ordering::Relaxed)
     }
 
-    /// Returns the memory of all processes now, in bytes; 0 where it is not known.
+    /// Measures the memory of all processes, in bytes; 0 on systems that do not report it.
     pub(crate) fn measure(&self) -> u64 {
-        let members = lock(&self.census).take();
-        let total = members.iter().map(|member| member.bytes).sum();
-        self.total.store(total, Ordering::Relaxed);
+        let processes = self.sampler.lock().sample();
+        let total = processes.iter().map(|process| process.bytes).sum();
+        self.last_total.store(total, Ordering::Relaxed);
         total
     }
 
-    /// Returns whether Chromium's own processes have grown too large, which only a new Chromium mends.
-    pub(crate) fn is_spoiled(&self) -> bool {
-        self.is_spoiled.load(Ordering::Acquire)
+    /// Returns whether Chromium's own processes have grown too large, which only a new Chromium resolves.
+    pub(crate) fn needs_replacement(&self) -> bool {
+        self.needs_replacement.load(Ordering::Acquire)
     }
 
-    /// Returns why a process was ended of which a page has just heard that it is gone; `None` when it was not ended
-    /// for its memory. Each end is told once.
-    pub(crate) fn claim(&self) -> Option<Excess> {
-        let mut ended = lock(&self.ended);
-        ended.retain(|(at, _)| at.elapsed() < NEWS);
-        ended.pop_front().map(|(_, excess)| excess)
+    /// Returns the limit for which a process was killed, to a page whose process has just ended; `None` if the watchdog did
+    /// not kill it. Each kill is returned once.
+    pub(crate) fn take_excess(&self) -> Option<Excess> {
+        let mut kills = self.kills.lock();
+        kills.retain(|(at, _)| at.elapsed() < NOTIFICATION_TIMEOUT);
+        kills.pop_front().map(|(_, excess)| excess)
     }
 
-    /// Ends a process, unless its number has gone to one of somebody else.
-    fn end(&self, process: Pid, excess: Excess, bytes: u64) {
-        if getpgid(Some(process)) != Ok(self.group) {
+    /// Kills a process of a page, unless its PID was reused by a process of another group.
+    fn kill(&self, pid: Pid, excess: Excess, bytes: u64) {
+        if getpgid(Some(pid)) != Ok(self.group) {
             return;
         }
         let Excess { limit_bytes, is_shared } = excess;
-        tracing::warn!(
-            bytes,
-            limit_bytes,
-            is_shared,
-            "a page in the browser uses too much memory and is ended"
-        );
-        lock(&self.ended).push_back((Instant::now(), excess));
-        if kill_process(process, Signal::KILL).is_err() {
-            lock(&self.ended).pop_back();
+        tracing::warn!(bytes, limit_bytes, is_shared, "browser page exceeded its memory limit; stopping it");
+        self.kills.lock().push_back((Instant::now(), excess));
+        if kill_process(pid, Signal::KILL).is_err() {
+            self.kills.lock().pop_back();
         }
     }
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
-    }
-
-    /// Looks at all processes until the watchdog is dropped.
+    /// Samples all processes until the watchdog is dropped.
     fn run(&self) {
-        let mut round = Round::default();
+        let mut sampling = Sampling::default();
         loop {
             let browsers = {
-                let mut state = self.lock();
-                while state.open == 0 && !state.is_over {
-                    state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                let mut state = self.state.lock();
+                while state.open_pages == 0 && !state.is_stopped {
+                    self.changed.wait(&mut state);
                 }
-                if state.is_over {
+                if state.is_stopped {
                     return;
                 }
                 state.browsers.clone()
             };
-            thread::sleep(round.look(&browsers, self.bounds));
+            thread::sleep(sampling.sample(&browsers, self.limits));
         }
     }
 }
 
-/// State that the thread keeps between two samples.
+/// The state of the thread between two samples.
 #[derive(Default)]
-struct Round {
-    /// Processes that were ended and have not gone yet.
+struct Sampling {
+    /// Processes that were killed and still exist.
     dying: HashSet<Pid>,
-    last_shared_end: Option<Instant>,
+    last_shared_kill: Option<Instant>,
     load: Load,
     tolerance: Tolerance,
 }
 
-impl Round {
-    /// Looks once, ends what is too large, and returns how long to wait for the next look.
-    fn look(&mut self, browsers: &[Arc<Watched>], bounds: Bounds) -> Duration {
+impl Sampling {
+    /// Takes one sample, kills the processes that exceed a limit, and returns the time until the next sample.
+    fn sample(&mut self, browsers: &[Arc<MonitoredBrowser>], limits: MemoryLimits) -> Duration {
         let mut samples = Vec::new();
-        for (browser, watched) in browsers.iter().enumerate() {
-            let members = lock(&watched.census).take();
-            watched.total.store(members.iter().map(|member| member.bytes).sum(), Ordering::Relaxed);
-            samples.extend(members.into_iter().map(|member| Sample::new(browser, member)));
+        for (index, browser) in browsers.iter().enumerate() {
+            let processes = browser.sampler.lock().sample();
+            let total = processes.iter().map(|process| process.bytes).sum();
+            browser.last_total.store(total, Ordering::Relaxed);
+            samples.extend(processes.into_iter().map(|process| Sample::new(index, process)));
         }
-        self.dying.retain(|process| samples.iter().any(|sample| sample.member.process == *process));
-        samples.retain(|sample| !self.dying.contains(&sample.member.process));
-        let is_near = samples.iter().any(|sample| sample.member.bytes > bounds.page / 2);
-        self.load.measure(&mut samples, is_near);
-        let has_taken_effect = self.last_shared_end.is_none_or(|at| at.elapsed() >= EFFECT);
-        self.tolerance.apply(&mut samples, bounds.page, has_taken_effect);
-        for verdict in judge(&samples, bounds) {
+        self.dying.retain(|pid| samples.iter().any(|sample| sample.process.pid == *pid));
+        samples.retain(|sample| !self.dying.contains(&sample.process.pid));
+        let is_near_limit = samples.iter().any(|sample| sample.process.bytes > limits.page / 2);
+        self.load.measure(&mut samples, is_near_limit);
+        let has_taken_effect = self.last_shared_kill.is_none_or(|at| at.elapsed() >= KILL_EFFECT);
+        self.tolerance.apply(&mut samples, limits.page, has_taken_effect);
+        for verdict in judge(&samples, limits) {
             self.carry_out(&verdict, &samples, browsers, has_taken_effect);
         }
-        if is_near { NEAR_INTERVAL } else { INTERVAL }
+        if is_near_limit { NEAR_LIMIT_INTERVAL } else { INTERVAL }
     }
 
     fn carry_out(
         &mut self,
         verdict: &Verdict,
         samples: &[Sample],
-        browsers: &[Arc<Watched>],
+        browsers: &[Arc<MonitoredBrowser>],
         has_taken_effect: bool,
     ) {
         match verdict {
-            Verdict::Own { sample, excess } => self.end(&samples[*sample], *excess, browsers),
-            Verdict::Shared { sample, excess, spoiled } => {
-                if let Some(browser) = spoiled {
-                    browsers[*browser].is_spoiled.store(true, Ordering::Release);
+            Verdict::Page { sample, excess } => self.kill(&samples[*sample], *excess, browsers),
+            Verdict::PageForOthers { sample, excess, replace } => {
+                if let Some(browser) = replace {
+                    browsers[*browser].needs_replacement.store(true, Ordering::Release);
                 }
                 if has_taken_effect {
-                    self.end(&samples[*sample], *excess, browsers);
-                    self.last_shared_end = Some(Instant::now());
-                    self.tolerance.grant(samples, *spoiled);
+                    self.kill(&samples[*sample], *excess, browsers);
+                    self.last_shared_kill = Some(Instant::now());
+                    self.tolerance.grant(samples, *replace);
                 }
             }
-            Verdict::Whole { browser } if has_taken_effect => {
-                let watched = &browsers[*browser];
-                // As long as it is watched, nobody has waited for the leader, whose number is that of the group.
-                if !watched.is_gone.load(Ordering::Acquire) {
+            Verdict::Browser { browser } if has_taken_effect => {
+                let browser = &browsers[*browser];
+                // While it is registered, its root process is not reaped, so the ID of the group is not reused.
+                if !browser.is_gone.load(Ordering::Acquire) {
                     tracing::warn!(
-                        bytes = watched.last_total(),
-                        "Chromium itself uses too much memory and is ended"
+                        bytes = browser.last_total(),
+                        "Chromium exceeded its memory limit without pages; killing it"
                     );
-                    let _ = kill_process_group(watched.group, Signal::KILL);
-                    self.last_shared_end = Some(Instant::now());
+                    let _ = kill_process_group(browser.group, Signal::KILL);
+                    self.last_shared_kill = Some(Instant::now());
                 }
             }
-            Verdict::Whole { .. } => {}
+            Verdict::Browser { .. } => {}
         }
     }
 
-    fn end(&mut self, sample: &Sample, excess: Excess, browsers: &[Arc<Watched>]) {
-        browsers[sample.browser].end(sample.member.process, excess, sample.member.bytes);
-        self.dying.insert(sample.member.process);
+    fn kill(&mut self, sample: &Sample, excess: Excess, browsers: &[Arc<MonitoredBrowser>]) {
+        browsers[sample.browser].kill(sample.process.pid, excess, sample.process.bytes);
+        self.dying.insert(sample.process.pid);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

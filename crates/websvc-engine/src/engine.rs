@@ -62,7 +62,7 @@ pub struct EngineConfig {
 impl EngineConfig {
     /// Returns the model that generates text.
     pub(crate) fn completion_model(&self) -> Option<&dyn Model> {
-        self.model.as_deref().filter(|model| model.completes())
+        self.model.as_deref().filter(|model| model.can_complete())
     }
 
     /// Returns the embedded index if new pages are added to it.
@@ -131,7 +131,7 @@ impl Engine {
     /// Returns the model that generates content of pages.
     fn completion_model(&self) -> Option<&dyn Model> {
         match &self.model {
-            Some(limited) => Some(&**limited).filter(|model| model.completes()),
+            Some(limited) => Some(&**limited).filter(|model| model.can_complete()),
             None => self.config.completion_model(),
         }
     }

@@ -79,7 +79,7 @@ impl JobContext {
             Some(base_url) => {
                 // As for any request: files of anonymous requests have no owner.
                 let owner = record.key.as_ref().map_or("", |_| record.team.as_str());
-                let artifacts = inner.artifacts.of(owner, websvc_artifacts::Retention::Stored);
+                let artifacts = inner.artifacts.for_team(owner, websvc_artifacts::Retention::Stored);
                 FilePublisher::storing(artifacts, base_url.clone())
             }
             None => FilePublisher::inline(),

@@ -1,41 +1,42 @@
-//! Why a model gave no answer.
+//! The error of a request to a model.
 
 use std::time::Duration;
 
-/// Why a model gave no answer. No message holds the key, the address, or anything of the question and the answer.
+/// The error of a request to a model. The messages contain neither the key nor the URL, and nothing of the request and the
+/// response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
-    /// There is no model for this.
+    /// No model is configured for this kind of request.
     #[error("no model is configured for it")]
-    Missing,
-    /// No connection, or one that broke.
-    #[error("it cannot be reached: {what}")]
+    NotConfigured,
+    /// The connection failed or broke.
+    #[error("cannot be reached: {reason}")]
     Unreachable {
-        /// Operation that failed.
-        what: &'static str,
+        /// The reason.
+        reason: &'static str,
     },
-    /// No answer in time, the wait for its turn included.
-    #[error("it did not answer within {} ms", after.as_millis())]
-    Late {
-        /// The time it had.
+    /// There was no response in time, including the wait for a permit.
+    #[error("no response within {} ms", after.as_millis())]
+    Timeout {
+        /// The timeout.
         after: Duration,
     },
-    /// Another status than success, still after what could be tried.
-    #[error("it answered with status {status}")]
-    Refused {
+    /// The status of the response is not a success, also after retries.
+    #[error("responded with status {status}")]
+    Status {
         /// The status.
         status: u16,
     },
-    /// More than is sent or read.
-    #[error("{what} is too large")]
+    /// The request or the response exceeds its limit.
+    #[error("{subject} is too large")]
     TooLarge {
-        /// The question or the answer.
-        what: &'static str,
+        /// `the request` or `the response`.
+        subject: &'static str,
     },
-    /// An answer that is none.
-    #[error("its answer cannot be used: {what}")]
-    BadAnswer {
-        /// Reason why the response is invalid.
-        what: &'static str,
+    /// The response cannot be used.
+    #[error("its response cannot be used: {reason}")]
+    InvalidResponse {
+        /// The reason.
+        reason: &'static str,
     },
 }

@@ -1,26 +1,26 @@
-//! The seam of language models: a trait, an OpenAI-compatible endpoint behind it, and a fixed one for tests.
+//! External language models: the trait [`Model`], a client of OpenAI-compatible endpoints, and a fake for tests.
 //!
-//! A model is given instructions of ours, what a caller wants, and content that is data and nothing else; it has no tools
-//! and gives back a text or a JSON value. What it says is never trusted: whoever asks validates it.
+//! A request consists of instructions of the service, the prompt of the caller, and content that is only data. The model has
+//! no tools, and returns a text or a JSON value. Its responses are not trusted: callers validate them.
 //!
-//! - [`OpenAi`] speaks `chat/completions` and `rerank` over the guarded client, within the deadline of each question, a
-//!   bound of questions at one time, and bounds of what goes out and comes in.
-//! - [`LimitedModel`] takes a part of the places of another.
-//! - [`FakeModel`] answers as it is told.
+//! - [`OpenAi`] uses `chat/completions` and `rerank` over the guarded client, with a deadline, a concurrency limit, and limits
+//!   on the sizes of requests and responses.
+//! - [`LimitedModel`] limits the concurrency of another model.
+//! - [`FakeModel`] computes its responses with a function.
 //!
-//! Nothing of a question or an answer is logged, kept, or part of an error.
+//! No part of a request or response is logged, stored, or contained in an error.
 
 #![deny(missing_docs)]
 
 mod error;
-mod fixed;
+mod fake;
 mod limited;
 mod model;
 mod openai;
 mod prompt;
 
 pub use error::ModelError;
-pub use fixed::FakeModel;
+pub use fake::FakeModel;
 pub use limited::LimitedModel;
 pub use model::{
     Completion, CompletionContent, CompletionRequest, Model, ModelFuture, RankedText, Ranking,

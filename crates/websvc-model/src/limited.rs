@@ -1,4 +1,4 @@
-//! The share of a model for work that nobody waits for, so that the rest is always there for requests that somebody waits for.
+//! A concurrency limit for background work with a model, which reserves capacity for requests of callers.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,56 +8,57 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use crate::error::ModelError;
 use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking};
 
-/// A model of which a part of the places is taken at most.
+/// A model with a lower concurrency limit than the model that it uses.
 #[derive(Debug)]
 pub struct LimitedModel {
     model: Arc<dyn Model>,
-    count: usize,
-    places: Semaphore,
+    concurrency: usize,
+    permits: Semaphore,
 }
 
 impl LimitedModel {
-    /// Takes half of the places of a model, at least one. Who waits for one of the share does not wait for the model itself.
+    /// Limits the concurrency to half of that of a model, at least 1. Requests that wait for this limit do not count for the
+    /// limit of the model.
     #[must_use]
     pub fn half_of(model: Arc<dyn Model>) -> Self {
-        let count = (model.places() / 2).clamp(1, Semaphore::MAX_PERMITS);
-        Self { model, count, places: Semaphore::new(count) }
+        let concurrency = (model.concurrency() / 2).clamp(1, Semaphore::MAX_PERMITS);
+        Self { model, concurrency, permits: Semaphore::new(concurrency) }
     }
 
-    async fn place(&self, deadline: Instant) -> Result<SemaphorePermit<'_>, ModelError> {
-        place(&self.places, Instant::now(), deadline).await
+    async fn acquire(&self, deadline: Instant) -> Result<SemaphorePermit<'_>, ModelError> {
+        acquire(&self.permits, Instant::now(), deadline).await
     }
 }
 
-/// Waits from `started` until `ends` for one of the places of a model.
-pub(crate) async fn place(
-    places: &Semaphore,
+/// Waits for a permit until the deadline. `started` is the start of the request, for the error.
+pub(crate) async fn acquire(
+    permits: &Semaphore,
     started: Instant,
-    ends: Instant,
+    deadline: Instant,
 ) -> Result<SemaphorePermit<'_>, ModelError> {
-    match tokio::time::timeout_at(ends.into(), places.acquire()).await {
-        Ok(place) => Ok(place.expect("the places are never closed")),
-        Err(_elapsed) => Err(ModelError::Late { after: ends.saturating_duration_since(started) }),
+    match tokio::time::timeout_at(deadline.into(), permits.acquire()).await {
+        Ok(permit) => Ok(permit.expect("the semaphore is never closed")),
+        Err(_elapsed) => Err(ModelError::Timeout { after: deadline.saturating_duration_since(started) }),
     }
 }
 
 impl Model for LimitedModel {
-    fn completes(&self) -> bool {
-        self.model.completes()
+    fn can_complete(&self) -> bool {
+        self.model.can_complete()
     }
 
-    fn reranks(&self) -> bool {
-        self.model.reranks()
+    fn can_rerank(&self) -> bool {
+        self.model.can_rerank()
     }
 
-    fn places(&self) -> usize {
-        self.count
+    fn concurrency(&self) -> usize {
+        self.concurrency
     }
 
-    fn complete<'a>(&'a self, question: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
+    fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
         Box::pin(async move {
-            let _place = self.place(question.deadline).await?;
-            self.model.complete(question).await
+            let _permit = self.acquire(request.deadline).await?;
+            self.model.complete(request).await
         })
     }
 
@@ -65,12 +66,12 @@ impl Model for LimitedModel {
         &'a self,
         query: &'a str,
         texts: &'a [&'a str],
-        most: usize,
+        max_results: usize,
         deadline: Instant,
     ) -> ModelFuture<'a, Ranking> {
         Box::pin(async move {
-            let _place = self.place(deadline).await?;
-            self.model.rerank(query, texts, most, deadline).await
+            let _permit = self.acquire(deadline).await?;
+            self.model.rerank(query, texts, max_results, deadline).await
         })
     }
 }

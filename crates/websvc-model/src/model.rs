@@ -8,88 +8,84 @@ use websvc_transport::BoxFuture;
 
 use crate::error::ModelError;
 
-/// Pending response of a model.
+/// A future that a model returns.
 pub type ModelFuture<'a, T> = BoxFuture<'a, Result<T, ModelError>>;
 
 /// A language model.
 pub trait Model: fmt::Debug + Send + Sync {
-    /// Tells whether it answers questions.
-    fn completes(&self) -> bool;
+    /// Returns whether it supports [`Model::complete`].
+    fn can_complete(&self) -> bool;
 
-    /// Tells whether it orders texts.
-    fn reranks(&self) -> bool;
+    /// Returns whether it supports [`Model::rerank`].
+    fn can_rerank(&self) -> bool;
 
-    /// Returns how many questions it is asked at one time; others wait.
-    fn places(&self) -> usize;
+    /// Returns the maximum number of concurrent requests. Further requests wait.
+    fn concurrency(&self) -> usize;
 
-    /// Answers a question.
-    ///
-    /// The future fails with [`ModelError`].
-    fn complete<'a>(&'a self, question: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion>;
+    /// Completes a request. The future fails with [`ModelError`].
+    fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion>;
 
-    /// Orders texts by how well they answer a query; at most `most` are given back.
-    ///
-    /// The future fails with [`ModelError`].
+    /// Ranks texts by their relevance for a query, and returns the best `max_results`. The future fails with [`ModelError`].
     fn rerank<'a>(
         &'a self,
         query: &'a str,
         texts: &'a [&'a str],
-        most: usize,
+        max_results: usize,
         deadline: Instant,
     ) -> ModelFuture<'a, Ranking>;
 }
 
-/// Request to a model. Instructions and user prompt are never truncated: a request whose content does not fit
-/// fails.
+/// A request to a model. Instructions and user prompt are never truncated. If they leave no space for the content, the
+/// request fails.
 #[derive(Debug, Clone, Copy)]
 pub struct CompletionRequest<'a> {
-    /// Instructions of the service; they contain no text from callers or pages.
+    /// The instructions of the service. They contain no text of callers or pages.
     pub instructions: &'a str,
-    /// Prompt of the caller.
-    pub wish: &'a str,
-    /// Data for the prompt; truncated at its end to the rest of the model's budget.
+    /// The prompt of the caller.
+    pub user_prompt: &'a str,
+    /// The data for the prompt. Its end is truncated if it exceeds the size limit of the model.
     pub content: Option<&'a str>,
-    /// The form of the answer.
-    pub shape: ResponseFormat<'a>,
-    /// The longest answer, in tokens of the model.
+    /// The format of the response.
+    pub format: ResponseFormat<'a>,
+    /// The maximum length of the response, in tokens of the model.
     pub max_tokens: u32,
-    /// When nobody waits for it any more.
+    /// The deadline of the response.
     pub deadline: Instant,
 }
 
-/// The form of an answer.
+/// The format of a response.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ResponseFormat<'a> {
     /// Any text.
     Text,
     /// A JSON object.
     Json,
-    /// A JSON value that keeps to a JSON Schema, which the model may still get wrong.
+    /// A JSON value that follows a JSON Schema. The model may still violate it.
     Schema(&'a Value),
 }
 
-/// Response of a model.
+/// The response of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
-    /// In the form that was asked for.
-    pub answer: CompletionContent,
-    /// Token usage of the response.
+    /// The content, in the requested format.
+    pub content: CompletionContent,
+    /// The token usage.
     pub usage: Usage,
-    /// The end of the content was left out.
-    pub is_content_cut: bool,
+    /// True if the end of the content of the request was truncated.
+    pub is_content_truncated: bool,
 }
 
-/// An answer: a text for [`ResponseFormat::Text`], else a value.
+/// The content of a response: a text for [`ResponseFormat::Text`], otherwise a value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CompletionContent {
-    /// A text, without space around it, not empty.
+    /// A text that is trimmed and not empty.
     Text(String),
     /// A JSON value.
     Json(Value),
 }
 
 impl CompletionContent {
-    /// Returns the text; a value as JSON.
+    /// Returns the text, or the value as JSON.
     #[must_use]
     pub fn into_text(self) -> String {
         match self {
@@ -98,7 +94,7 @@ impl CompletionContent {
         }
     }
 
-    /// Returns the value; a text as a JSON string.
+    /// Returns the value, or the text as a JSON string.
     #[must_use]
     pub fn into_json(self) -> Value {
         match self {
@@ -108,29 +104,29 @@ impl CompletionContent {
     }
 }
 
-/// The tokens of a question, as the model counts them; 0 where it does not say.
+/// The token usage of a request, as the model reports it; 0 if it does not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Of the question.
+    /// The tokens of the request.
     pub input_tokens: u64,
-    /// Of the answer.
+    /// The tokens of the response.
     pub output_tokens: u64,
 }
 
-/// The order of texts.
+/// The ranking of texts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
-    /// The texts, the best first, each at most once.
+    /// The texts, the best first. Each occurs at most once.
     pub texts: Vec<RankedText>,
-    /// Number of tokens, if the model reports it.
+    /// The number of tokens, if the model reports it.
     pub total_tokens: Option<u64>,
 }
 
-/// A text with what it is worth.
+/// A text with its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankedText {
-    /// Index of the text in the request, from 0.
+    /// The index of the text in the request.
     pub index: usize,
-    /// A finite number; which range it has is the model's own.
+    /// The score, a finite number. Its range depends on the model.
     pub score: f64,
 }

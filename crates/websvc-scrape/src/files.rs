@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use websvc_artifacts::{ArtifactError, ArtifactKind, Retention, TeamArtifacts};
-use websvc_browser::{ImageKind, Picture, Returned, Scraped};
+use websvc_browser::{Image, ImageKind, PageSnapshot, ScriptValue};
 use websvc_types::action::{ActionResults, ActionScrape, JavascriptReturn};
 use websvc_types::limits::SCREENSHOT_LIFETIME_S;
 
@@ -63,8 +63,8 @@ impl FilePublisher {
         page.actions = (results != ActionResults::default()).then_some(results);
     }
 
-    async fn publish_screenshot(&self, image: Picture, page: &mut Page) -> Option<String> {
-        let Picture { bytes, kind } = image;
+    async fn publish_screenshot(&self, image: Image, page: &mut Page) -> Option<String> {
+        let Image { bytes, kind } = image;
         let kind = match kind {
             ImageKind::Png => ArtifactKind::Png,
             ImageKind::Jpeg => ArtifactKind::Jpeg,
@@ -95,12 +95,12 @@ impl FilePublisher {
     }
 }
 
-fn scrape(scraped: Scraped) -> ActionScrape {
-    let Scraped { url, html } = scraped;
+fn scrape(scraped: PageSnapshot) -> ActionScrape {
+    let PageSnapshot { url, html } = scraped;
     ActionScrape { url, html }
 }
 
-fn javascript_return(returned: Returned) -> JavascriptReturn {
-    let Returned { kind, value } = returned;
+fn javascript_return(returned: ScriptValue) -> JavascriptReturn {
+    let ScriptValue { kind, value } = returned;
     JavascriptReturn { kind, value }
 }

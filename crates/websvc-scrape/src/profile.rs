@@ -114,7 +114,7 @@ impl OpenProfile {
 
     /// Returns the browser session that a page starts with.
     pub(crate) fn session(&self) -> Session {
-        let changes = if self.can_save() { Changes::Kept } else { Changes::Forgotten };
+        let changes = if self.can_save() { Changes::Captured } else { Changes::Discarded };
         Session { state: Arc::clone(&self.current_session().state), changes }
     }
 

@@ -65,7 +65,7 @@ impl Scraper {
             page: page.clone(),
             tls: tls_policy(plan),
             tiers: self.inner.fetcher.tiers(ProxyRoute::of(plan)),
-            protection: self.url_checker.as_ref().map(|checker| Arc::clone(checker.protection())),
+            protection: self.url_checker.as_ref().map(|checker| Arc::clone(checker.rules())),
             redirect_rule: self.redirect_rule.as_ref().map(|rule| rule.name),
             is_background: self.background.is_some(),
         }
@@ -94,7 +94,7 @@ impl Scraper {
 
     /// Returns the rule for redirect targets: threat protection, the rule of the caller, or both.
     pub(crate) fn rule(&self) -> Option<UrlPolicy> {
-        let threat_rule = self.url_checker.as_ref().map(UrlChecker::rule);
+        let threat_rule = self.url_checker.as_ref().map(UrlChecker::url_policy);
         let redirect_rule = self.redirect_rule.as_ref().map(|redirect| redirect.rule.clone());
         match (threat_rule, redirect_rule) {
             (Some(first), Some(second)) => Some(chain(first, second)),

@@ -1,33 +1,33 @@
-//! A scanner within bounds: so many questions at a time, a time for each, a breaker, remembered verdicts, counters.
+//! The classifier: a scanner with a concurrency limit, a timeout, a circuit breaker, a cache of verdicts, and metrics.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use websvc_transport::{BreakerHealth, BreakerOpen, CircuitBreaker};
 use websvc_validate::RetentionMode;
 
-use crate::breaker::{Breaker, BreakerOpen, ScannerHealth};
 use crate::error::{Rule, ScanError};
 use crate::metrics::{Counters, ThreatMetrics};
-use crate::scanner::Scanner;
-use crate::verdicts::Verdicts;
+use crate::scanner::{Scanner, Verdict};
+use crate::verdicts::VerdictCache;
 
-/// How a scanner is asked.
+/// The limits of a classifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClassifierConfig {
-    /// The time for one question, the wait for room included.
+    /// The time for one scan, including the wait for a permit.
     pub timeout: Duration,
-    /// So many questions are asked at a time; at least 1.
+    /// The maximum number of concurrent scans, at least 1.
     pub concurrency: usize,
-    /// The breaker opens after so many failures in a row; at least 1.
+    /// The number of consecutive failures that open the circuit breaker, at least 1.
     pub failures: u32,
-    /// So long the breaker stays open before a question tries again.
+    /// The time for which the circuit breaker stays open.
     pub pause: Duration,
-    /// How long a risky URL is remembered; not at all when zero.
-    pub remember_risky: Duration,
-    /// How long a clean URL is remembered; not at all when zero.
-    pub remember_clean: Duration,
+    /// The time for which verdicts of risky URLs are cached; zero disables it.
+    pub risky_ttl: Duration,
+    /// The time for which verdicts of clean URLs are cached; zero disables it.
+    pub clean_ttl: Duration,
 }
 
 impl Default for ClassifierConfig {
@@ -37,29 +37,30 @@ impl Default for ClassifierConfig {
             concurrency: 32,
             failures: 5,
             pause: Duration::from_secs(10),
-            remember_risky: Duration::from_secs(600),
-            remember_clean: Duration::from_secs(60),
+            risky_ttl: Duration::from_secs(600),
+            clean_ttl: Duration::from_secs(60),
         }
     }
 }
 
-/// Classifier of URL risks, or none. Cheap to clone.
+/// A classifier of URL risks, with or without a scanner. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Classifier(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    asked: Option<ScanRequestGuard>,
+    scanner: Option<LimitedScanner>,
     counters: Counters,
 }
 
+/// A scanner within its limits.
 #[derive(Debug)]
-struct ScanRequestGuard {
+struct LimitedScanner {
     scanner: Scanner,
     timeout: Duration,
-    room: Semaphore,
-    breaker: Breaker,
-    verdicts: Verdicts,
+    permits: Semaphore,
+    breaker: CircuitBreaker,
+    verdicts: VerdictCache,
 }
 
 impl Default for Classifier {
@@ -70,66 +71,65 @@ impl Default for Classifier {
 }
 
 impl Classifier {
-    /// Makes a classifier that asks `scanner`.
+    /// Creates a classifier that uses `scanner`.
     #[must_use]
     pub fn new(scanner: Scanner, config: ClassifierConfig) -> Self {
-        let asked = ScanRequestGuard {
+        let scanner = LimitedScanner {
             scanner,
             timeout: config.timeout,
-            room: Semaphore::new(config.concurrency.max(1)),
-            breaker: Breaker::new(config.failures, config.pause),
-            verdicts: Verdicts::new(config.remember_risky, config.remember_clean),
+            permits: Semaphore::new(config.concurrency.max(1)),
+            breaker: CircuitBreaker::new(config.failures, config.pause),
+            verdicts: VerdictCache::new(config.risky_ttl, config.clean_ttl),
         };
-        Self(Arc::new(Inner { asked: Some(asked), counters: Counters::default() }))
+        Self(Arc::new(Inner { scanner: Some(scanner), counters: Counters::default() }))
     }
 
-    /// Makes one that has nobody to ask: the lists alone decide.
+    /// Creates a classifier without a scanner, so that only the lists decide.
     #[must_use]
     pub fn none() -> Self {
-        Self(Arc::new(Inner { asked: None, counters: Counters::default() }))
+        Self(Arc::new(Inner { scanner: None, counters: Counters::default() }))
     }
 
     /// Returns whether there is a scanner.
     #[must_use]
     pub fn has_scanner(&self) -> bool {
-        self.0.asked.is_some()
+        self.0.scanner.is_some()
     }
 
-    /// Returns whether the scanner is asked at present; `None` when there is none.
+    /// Returns the health of the scanner; `None` without one. The reasons contain no URL.
     #[must_use]
-    pub fn condition(&self) -> Option<ScannerHealth> {
-        self.0.asked.as_ref().map(|asked| asked.breaker.condition(Instant::now()))
+    pub fn health(&self) -> Option<BreakerHealth> {
+        self.0.scanner.as_ref().map(|scanner| scanner.breaker.health(Instant::now()))
     }
 
-    /// Returns the figures.
+    /// Returns the metrics.
     #[must_use]
-    pub fn figures(&self) -> ThreatMetrics {
-        let scanner = self.0.asked.as_ref().map_or("none", |asked| asked.scanner.name());
-        self.0.counters.figures(scanner)
+    pub fn metrics(&self) -> ThreatMetrics {
+        let name = self.0.scanner.as_ref().map_or("none", |scanner| scanner.scanner.name());
+        self.0.counters.snapshot(name)
     }
 
-    /// Returns the score of a URL, 0 to 100; `None` when there is nobody to ask. A request of zero or anonymized retention asks anew and
-    /// leaves nothing.
+    /// Returns the score of a URL, 0 to 100; `None` without a scanner. Requests with zero or anonymized retention neither
+    /// read nor write the cache.
     ///
     /// # Errors
-    /// [`ScanError`]
+    /// [`ScanError`] if the scanner returned no verdict.
     pub async fn score(&self, url: &str, retention: RetentionMode) -> Option<Result<u8, ScanError>> {
-        let Inner { asked, counters } = &*self.0;
-        let asked = asked.as_ref()?;
-        let remembers = match retention {
+        let Inner { scanner, counters } = &*self.0;
+        let scanner = scanner.as_ref()?;
+        let uses_cache = match retention {
             RetentionMode::Normal => true,
             RetentionMode::Anonymous | RetentionMode::Zero => false,
         };
-        if remembers && let Some(score) = asked.verdicts.find(url, Instant::now()) {
-            counters.remembered();
+        if uses_cache && let Some(score) = scanner.verdicts.get(url, Instant::now()) {
+            counters.cached();
             return Some(Ok(score));
         }
-        let scanned = asked.scan(url, counters).await;
-        Some(match scanned {
+        Some(match scanner.scan(url, counters).await {
             Ok(verdict) => {
                 counters.scanned();
-                if remembers {
-                    asked.verdicts.keep(url, verdict, Instant::now());
+                if uses_cache {
+                    scanner.verdicts.insert(url, verdict, Instant::now());
                 }
                 Ok(verdict.score)
             }
@@ -145,39 +145,40 @@ impl Classifier {
     }
 }
 
-impl ScanRequestGuard {
-    async fn scan(&self, url: &str, counters: &Counters) -> Result<crate::Verdict, ScanError> {
+impl LimitedScanner {
+    async fn scan(&self, url: &str, counters: &Counters) -> Result<Verdict, ScanError> {
         let started = Instant::now();
-        let late = ScanError::Timeout { after: self.timeout };
-        let Ok(Ok(_room)) = timeout(self.timeout, self.room.acquire()).await else { return Err(late) };
+        let Ok(Ok(_permit)) = timeout(self.timeout, self.permits.acquire()).await else {
+            return Err(ScanError::Timeout { after: self.timeout });
+        };
         let attempt = self.breaker.admit(Instant::now());
         let attempt = attempt
             .map_err(|BreakerOpen { retry_after, reason }| ScanError::Paused { retry_after, reason })?;
-        let asked = Instant::now();
-        let patience = self.timeout.saturating_sub(started.elapsed());
-        let scanned = self.scanner.scan(url, patience).await;
-        counters.took(asked.elapsed());
+        let sent = Instant::now();
+        let remaining = self.timeout.saturating_sub(started.elapsed());
+        let outcome = self.scanner.scan(url, remaining).await;
+        counters.record_scan(sent.elapsed());
         let scanner = self.scanner.name();
-        match &scanned {
-            // What is wrong with one URL says nothing about the scanner.
+        match &outcome {
+            // These statuses are about the URL, not about the scanner.
             Ok(_) | Err(ScanError::Status { status: 400 | 404 | 414 | 422, .. }) => {
                 if attempt.succeed() {
-                    tracing::info!(scanner, "the scanner of URLs answers again");
+                    tracing::info!(scanner, "circuit breaker of the threat scanner closed");
                 }
             }
             Err(error) => {
-                let come_back = match error {
+                let retry_after = match error {
                     ScanError::Status { retry_after, .. } => *retry_after,
                     _ => None,
                 };
                 let reason = error.to_string();
-                if attempt.fail(Instant::now(), reason.clone(), come_back) {
-                    tracing::warn!(scanner, reason, "the scanner of URLs is paused");
+                if attempt.fail(Instant::now(), &reason, retry_after) {
+                    tracing::warn!(scanner, reason, "circuit breaker of the threat scanner opened");
                 } else {
-                    tracing::info!(scanner, reason, "the scanner of URLs failed");
+                    tracing::info!(scanner, reason, "request to the threat scanner failed");
                 }
             }
         }
-        scanned
+        outcome
     }
 }

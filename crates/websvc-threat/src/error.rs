@@ -1,10 +1,10 @@
-//! Why a URL is blocked, and why a classifier has no verdict.
+//! The errors of blocked URLs, and of scanners without a verdict.
 
 use std::time::Duration;
 
 use thiserror::Error;
 
-/// A URL that is blocked. The text is for whoever asked: it names the host and the rule, and no list.
+/// The error for a blocked URL. The text is public: it contains the host and the rule, but no list.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("threat protection blocks {host}: {rule}")]
 pub struct Blocked {
@@ -26,12 +26,12 @@ pub enum Rule {
         /// The top-level domain.
         tld: String,
     },
-    /// The classifier's verdict.
+    /// The score of the classifier.
     #[error("its risk score {score} is not below the threshold {threshold}")]
     Score {
-        /// The verdict, 0 to 100.
+        /// The score, 0 to 100.
         score: u8,
-        /// From where on it blocks.
+        /// The minimum score that is blocked.
         threshold: u8,
     },
     /// The classifier has no verdict.
@@ -40,10 +40,10 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The names of the rules, as metrics spell them.
+    /// The label values of the rules in metrics.
     pub const NAMES: [&'static str; 4] = ["blacklist", "tld", "score", "unchecked"];
 
-    /// Returns the place of the rule among the names.
+    /// Returns the index of the rule in [`Rule::NAMES`].
     pub(crate) fn index(&self) -> usize {
         match self {
             Self::Blacklist => 0,
@@ -54,52 +54,52 @@ impl Rule {
     }
 }
 
-/// Why a scanner has no verdict. The texts are for the operator, and name neither the URL that was asked about nor any
+/// The reason why a scanner returned no verdict. The texts are for the operator. They contain neither the checked URL nor a
 /// secret.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ScanError {
-    /// No answer in time, or no room to ask in time.
-    #[error("it did not answer within {} ms", after.as_millis())]
+    /// The scanner did not respond in time, or too many requests were in flight.
+    #[error("no response within {} ms", after.as_millis())]
     Timeout {
-        /// The time it had.
+        /// The timeout.
         after: Duration,
     },
-    /// No connection, or one that broke.
+    /// The connection failed or broke.
     #[error("{text}")]
     Unreachable {
-        /// Error of the HTTP client.
+        /// The error of the HTTP client.
         text: String,
     },
-    /// Another status than success.
-    #[error("it answered with status {status}")]
+    /// The status of the response is not a success.
+    #[error("responded with status {status}")]
     Status {
         /// The status.
         status: u16,
-        /// How long it asks to be left alone.
+        /// The value of `Retry-After`.
         retry_after: Option<Duration>,
     },
-    /// An answer of another shape.
-    #[error("its answer cannot be read: {what}")]
+    /// The response has an unexpected form.
+    #[error("its response cannot be read: {what}")]
     Unreadable {
-        /// Reason why the response is invalid.
+        /// The reason why the response is invalid.
         what: &'static str,
     },
-    /// It failed too often and is left alone.
-    #[error("it is paused after failures, the next attempt is in {} s; the last failure: {reason}", retry_after.as_secs() + 1)]
+    /// The circuit breaker of the scanner is open.
+    #[error("paused after failures, next attempt in {} s; last failure: {reason}", retry_after.as_secs() + 1)]
     Paused {
-        /// Until the next attempt.
+        /// The time until the next attempt.
         retry_after: Duration,
-        /// The failure that led to the pause.
+        /// The failure that opened the breaker.
         reason: String,
     },
 }
 
 impl ScanError {
-    /// The names of the reasons, as metrics spell them.
+    /// The label values of the reasons in metrics.
     pub const NAMES: [&'static str; 5] = ["timeout", "unreachable", "status", "unreadable", "paused"];
 
-    /// Returns the place of the reason among the names.
+    /// Returns the index of the reason in [`ScanError::NAMES`].
     pub(crate) fn index(&self) -> usize {
         match self {
             Self::Timeout { .. } => 0,
@@ -111,10 +111,10 @@ impl ScanError {
     }
 }
 
-/// Why a scanner cannot be made.
+/// The error of a scanner that cannot be created.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ScannerError {
-    /// The key cannot be sent in a header.
-    #[error("the api key has characters that cannot be sent")]
+    /// The API key is not a valid header value.
+    #[error("the API key contains characters that are not allowed in a header")]
     Key,
 }

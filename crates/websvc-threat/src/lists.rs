@@ -1,15 +1,15 @@
-//! Decisions by lists, from the host of a URL alone: no network, no clock.
+//! Checks of URLs by lists. They use only the host of a URL, and neither the network nor a clock.
 //!
-//! The host is the one that a browser would connect to: `url` decodes escapes, foreign letters, wide dots and addresses
-//! written as numbers, and scheme, user, port and path are not looked at.
+//! The host is the one that a browser would connect to: the crate `url` decodes escapes, international characters,
+//! full-width dots and numeric addresses. Scheme, user, port and path are ignored.
 
 use url::{Host, Url};
 use websvc_validate::ThreatRules;
 
-/// Decision of a list.
+/// The decision of the lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ListDecision {
-    /// The host is on the whitelist, which wins over everything.
+    /// The host is on the whitelist, which takes precedence over everything else.
     Allowed,
     /// The host is on the blacklist.
     Blacklisted,
@@ -17,26 +17,27 @@ pub(crate) enum ListDecision {
     BlockedTld(String),
 }
 
-/// Returns what the lists say of a URL; `None` when it is on none of them.
-pub(crate) fn look_up(protection: &ThreatRules, url: &Url) -> Option<ListDecision> {
+/// Returns the decision of the lists for a URL; `None` if it is on none of them.
+pub(crate) fn look_up(rules: &ThreatRules, url: &Url) -> Option<ListDecision> {
     let host = host(url)?;
-    if contains(protection.whitelist(), &host) {
+    if contains(rules.whitelist(), &host) {
         return Some(ListDecision::Allowed);
     }
-    if contains(protection.blacklist(), &host) {
+    if contains(rules.blacklist(), &host) {
         return Some(ListDecision::Blacklisted);
     }
     let tld = top_level(url, &host)?;
-    let is_blocked = protection.blocked_tlds().iter().any(|blocked| blocked == tld);
+    let is_blocked = rules.blocked_tlds().iter().any(|blocked| blocked == tld);
     is_blocked.then(|| ListDecision::BlockedTld(tld.to_owned()))
 }
 
-/// Returns the host as lists spell it: lower case, ASCII, without the dot of the root.
+/// Returns the host in the form of the lists: lower case, ASCII, without a final dot.
 pub(crate) fn host(url: &Url) -> Option<String> {
     let host = url.host_str()?.trim_end_matches('.').to_ascii_lowercase();
     (!host.is_empty()).then_some(host)
 }
 
+/// Returns the last label of a host name; `None` for an address.
 fn top_level<'a>(url: &Url, host: &'a str) -> Option<&'a str> {
     match url.host()? {
         Host::Domain(_) => host.rsplit('.').next(),
@@ -44,14 +45,15 @@ fn top_level<'a>(url: &Url, host: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Returns whether a host is one of the entries: a plain domain is itself and all subdomains, as in `includeDomains` and
-/// `excludeDomains`; `*.<domain>` is the subdomains without the domain itself.
+/// Returns whether a host matches an entry. A domain matches itself and all subdomains, as in `includeDomains` and
+/// `excludeDomains`; `*.<domain>` matches the subdomains only.
 fn contains(entries: &[String], host: &str) -> bool {
-    let is_below =
-        |domain: &str| host.strip_suffix(domain).is_some_and(|below| below.len() > 1 && below.ends_with('.'));
+    let is_subdomain = |domain: &str| {
+        host.strip_suffix(domain).is_some_and(|prefix| prefix.len() > 1 && prefix.ends_with('.'))
+    };
     entries.iter().any(|entry| match entry.strip_prefix("*.") {
-        Some(parent) => is_below(parent),
-        None => entry == host || is_below(entry),
+        Some(parent) => is_subdomain(parent),
+        None => entry == host || is_subdomain(entry),
     })
 }
 
@@ -64,29 +66,30 @@ mod tests {
 
     use super::*;
 
-    /// Returns the protection of a request with these lists, read as requests are.
-    fn protection(whitelist: &[&str], blacklist: &[&str], tlds: &[&str]) -> ThreatRules {
+    /// Returns the rules of a request with these lists.
+    fn rules(whitelist: &[&str], blacklist: &[&str], tlds: &[&str]) -> ThreatRules {
         let list = |entries: &[&str]| Some(entries.iter().map(|&entry| entry.to_owned()).collect());
-        let own = ThreatProtection {
+        let threat_protection = ThreatProtection {
             whitelist: list(whitelist),
             blacklist: list(blacklist),
             blocked_tlds: list(tlds),
             ..ThreatProtection::default()
         };
         let policy = Policy { threat: ThreatPolicy::On, threat_values: Arc::default(), ..Policy::default() };
-        let options = ScrapeOptions { threat_protection: Some(own), ..ScrapeOptions::default() };
+        let options =
+            ScrapeOptions { threat_protection: Some(threat_protection), ..ScrapeOptions::default() };
         let plan = check_scrape_options(options, &policy).unwrap().plan;
         plan.protection().unwrap().clone()
     }
 
     #[track_caller]
-    fn check(protection: &ThreatRules, url: &str, expected: Option<&ListDecision>) {
-        assert_eq!(look_up(protection, &url.parse().unwrap()).as_ref(), expected, "{url}");
+    fn check(rules: &ThreatRules, url: &str, expected: Option<&ListDecision>) {
+        assert_eq!(look_up(rules, &url.parse().unwrap()).as_ref(), expected, "{url}");
     }
 
     #[test]
     fn plain_domain_covers_its_subdomains_and_wildcard_only_those() {
-        let lists = protection(&[], &["bad.example", "*.evil.example"], &[]);
+        let lists = rules(&[], &["bad.example", "*.evil.example"], &[]);
         for (url, is_blocked) in [
             ("http://bad.example/", true),
             ("https://bad.example/path?q=1#x", true),
@@ -106,8 +109,8 @@ mod tests {
     }
 
     #[test]
-    fn however_a_host_is_written_it_is_the_one_that_is_connected_to() {
-        let lists = protection(&[], &["bad.example", "*.b\u{fc}cher.example"], &[]);
+    fn every_spelling_of_a_host_is_matched() {
+        let lists = rules(&[], &["bad.example", "*.b\u{fc}cher.example"], &[]);
         for url in [
             "http://BAD.Example/",
             "http://bad.example./",
@@ -134,8 +137,8 @@ mod tests {
     }
 
     #[test]
-    fn top_level_domains_are_last_labels_of_names() {
-        let lists = protection(&[], &[], &["zip", "\u{440}\u{444}"]);
+    fn top_level_domain_is_the_last_label_of_a_name() {
+        let lists = rules(&[], &[], &["zip", "\u{440}\u{444}"]);
         let [zip, rf] = ["zip", "xn--p1ai"].map(|tld| ListDecision::BlockedTld(tld.to_owned()));
         check(&lists, "http://a.zip/", Some(&zip));
         check(&lists, "http://a.b.ZIP.:81/", Some(&zip));
@@ -148,8 +151,8 @@ mod tests {
     }
 
     #[test]
-    fn the_whitelist_wins_over_every_other_list() {
-        let lists = protection(&["good.zip", "*.good.example"], &["*.example", "good.zip"], &["zip"]);
+    fn whitelist_takes_precedence_over_other_lists() {
+        let lists = rules(&["good.zip", "*.good.example"], &["*.example", "good.zip"], &["zip"]);
         check(&lists, "http://good.zip/", Some(&ListDecision::Allowed));
         check(&lists, "http://www.good.zip/", Some(&ListDecision::Allowed));
         check(&lists, "http://notgood.zip/", Some(&ListDecision::BlockedTld("zip".to_owned())));
@@ -158,13 +161,13 @@ mod tests {
     }
 
     #[test]
-    fn the_blacklist_is_named_before_the_top_level_domain() {
-        let lists = protection(&[], &["bad.zip"], &["zip"]);
+    fn blacklist_takes_precedence_over_top_level_domain() {
+        let lists = rules(&[], &["bad.zip"], &["zip"]);
         check(&lists, "http://bad.zip/", Some(&ListDecision::Blacklisted));
     }
 
     #[test]
-    fn nothing_is_on_empty_lists() {
-        check(&protection(&[], &[], &[]), "http://a.example/", None);
+    fn empty_lists_match_nothing() {
+        check(&rules(&[], &[], &[]), "http://a.example/", None);
     }
 }

@@ -1,9 +1,10 @@
-//! The decisions on the URLs of one request, each URL scanned once.
+//! The checks of the URLs of one request. Each URL is scanned once.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 use url::Url;
 use websvc_transport::UrlPolicy;
@@ -14,167 +15,166 @@ use crate::classifier::Classifier;
 use crate::error::{Blocked, Rule};
 use crate::lists::{self, ListDecision};
 
-/// Checker of the URLs of a request. Cheap to clone; clones share their results.
+/// A checker of the URLs of one request. Cheap to clone; clones share their results.
 #[derive(Debug, Clone)]
 pub struct UrlChecker {
-    protection: Arc<ThreatRules>,
-    found: Arc<CheckState>,
+    rules: Arc<ThreatRules>,
+    state: Arc<CheckState>,
 }
 
-/// Results of the checks of a request.
+/// The results of the checks of a request.
 #[derive(Debug)]
 struct CheckState {
     classifier: Classifier,
+    /// The scores by URL; `None` for a URL without a verdict.
     scores: Mutex<HashMap<String, Arc<OnceCell<Option<u8>>>>>,
     scanned: AtomicU64,
     unchecked: AtomicU64,
     blocked: Mutex<HashMap<String, Rule>>,
 }
 
-/// Summary of the checks of a request.
+/// A summary of the checks of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CheckSummary {
-    /// Unique URLs that have a verdict of the classifier, whether it was asked now or a moment ago.
+    /// Unique URLs with a verdict of the classifier, including cached verdicts.
     pub scanned: u64,
-    /// URLs that it could not be asked about.
+    /// Unique URLs for which the classifier had no verdict.
     pub unchecked: u64,
 }
 
 impl UrlChecker {
-    /// Makes one for a request.
+    /// Creates a checker for one request.
     #[must_use]
-    pub fn new(protection: &ThreatRules, classifier: &Classifier) -> Self {
-        let found = CheckState {
+    pub fn new(rules: &ThreatRules, classifier: &Classifier) -> Self {
+        let state = CheckState {
             classifier: classifier.clone(),
             scores: Mutex::default(),
             scanned: AtomicU64::new(0),
             unchecked: AtomicU64::new(0),
             blocked: Mutex::default(),
         };
-        Self { protection: Arc::new(protection.clone()), found: Arc::new(found) }
+        Self { rules: Arc::new(rules.clone()), state: Arc::new(state) }
     }
 
-    /// Returns one by other rules for the same request: what was scanned is not scanned again.
+    /// Returns a checker with other rules for the same request. Both share the scores.
     #[must_use]
-    pub fn with_classifier(&self, protection: &ThreatRules) -> Self {
-        Self { protection: Arc::new(protection.clone()), found: Arc::clone(&self.found) }
+    pub fn with_rules(&self, rules: &ThreatRules) -> Self {
+        Self { rules: Arc::new(rules.clone()), state: Arc::clone(&self.state) }
     }
 
-    /// Returns the rules that it goes by.
+    /// Returns the rules.
     #[must_use]
-    pub fn protection(&self) -> &Arc<ThreatRules> {
-        &self.protection
+    pub fn rules(&self) -> &Arc<ThreatRules> {
+        &self.rules
     }
 
-    /// Decides on a URL: by the lists, then by the classifier. What has no host leads nowhere and passes.
+    /// Checks a URL by the lists, then by the classifier. A URL without a host is allowed, because it causes no connection.
     ///
     /// # Errors
     /// [`Blocked`], with the rule that blocks it.
     pub async fn check(&self, url: &Url) -> Result<(), Blocked> {
-        let rule = match lists::look_up(&self.protection, url) {
-            Some(listed) => of_list(listed),
+        let rule = match lists::look_up(&self.rules, url) {
+            Some(decision) => rule_of(decision),
             None if !matches!(url.scheme(), "http" | "https") => None,
-            None => self.by_score(url).await,
+            None => self.check_score(url).await,
         };
-        self.decided(url, rule)
+        self.finish(url, rule)
     }
 
-    /// Decides on a URL by the lists alone, for what is shown and not gone to.
+    /// Checks a URL by the lists only, for URLs that are shown but not visited.
     ///
     /// # Errors
     /// [`Blocked`], with the rule that blocks it.
     pub fn check_lists(&self, url: &Url) -> Result<(), Blocked> {
-        let rule = lists::look_up(&self.protection, url).and_then(of_list);
-        self.decided(url, rule)
+        let rule = lists::look_up(&self.rules, url).and_then(rule_of);
+        self.finish(url, rule)
     }
 
-    /// Returns the rule for where pages lead on to.
+    /// Returns the checks as a policy for redirects and navigations.
     #[must_use]
-    pub fn rule(&self) -> UrlPolicy {
-        let inspection = self.clone();
+    pub fn url_policy(&self) -> UrlPolicy {
+        let checker = self.clone();
         UrlPolicy::new(move |url| {
-            let inspection = inspection.clone();
-            async move { inspection.check(&url).await.map_err(|blocked| blocked.to_string()) }
+            let checker = checker.clone();
+            async move { checker.check(&url).await.map_err(|blocked| blocked.to_string()) }
         })
     }
 
-    /// Returns what the checks came to so far.
+    /// Returns a summary of the checks so far.
     #[must_use]
-    pub fn tally(&self) -> CheckSummary {
+    pub fn summary(&self) -> CheckSummary {
         CheckSummary {
-            scanned: self.found.scanned.load(Relaxed),
-            unchecked: self.found.unchecked.load(Relaxed),
+            scanned: self.state.scanned.load(Relaxed),
+            unchecked: self.state.unchecked.load(Relaxed),
         }
     }
 
-    /// Returns whether there is a classifier to ask.
+    /// Returns whether the classifier has a scanner.
     #[must_use]
     pub fn has_scanner(&self) -> bool {
-        self.found.classifier.has_scanner()
+        self.state.classifier.has_scanner()
     }
 
-    async fn by_score(&self, url: &Url) -> Option<Rule> {
-        let threshold = self.protection.risk_score_threshold();
+    async fn check_score(&self, url: &Url) -> Option<Rule> {
+        let threshold = self.rules.risk_score_threshold();
         match self.score(url).await {
             Some(score) => (score >= threshold).then_some(Rule::Score { score, threshold }),
             None => self.blocks_unchecked().then_some(Rule::Unchecked),
         }
     }
 
-    /// Returns whether a URL without a verdict is blocked. Where no scanner is configured, only if somebody asked for that in
-    /// so many words: the lists are of use alone.
+    /// Returns whether a URL without a verdict is blocked. Without a scanner, that is only so if the failure policy is
+    /// explicitly closed, because the lists are useful alone.
     fn blocks_unchecked(&self) -> bool {
-        match self.protection.failure_policy() {
+        match self.rules.failure_policy() {
             Some(ThreatFailurePolicy::Closed) => true,
             Some(ThreatFailurePolicy::Open) => false,
             None => self.has_scanner(),
         }
     }
 
-    /// Returns the score of a URL; the first who asks has it scanned, and who asks meanwhile waits.
+    /// Returns the score of a URL. Concurrent checks of the same URL share one scan.
     async fn score(&self, url: &Url) -> Option<u8> {
-        let found = &*self.found;
+        let state = &*self.state;
         let url = scannable(url);
-        let cell = Arc::clone(lock(&found.scores).entry(url.clone()).or_default());
+        let cell = Arc::clone(state.scores.lock().entry(url.clone()).or_default());
         let score = cell.get_or_init(|| async {
-            let score = found.classifier.score(&url, self.protection.retention()).await;
+            let score = state.classifier.score(&url, self.rules.retention()).await;
             let score = score.and_then(Result::ok);
-            let counter = if score.is_some() { &found.scanned } else { &found.unchecked };
+            let counter = if score.is_some() { &state.scanned } else { &state.unchecked };
             counter.fetch_add(1, Relaxed);
             score
         });
         *score.await
     }
 
-    fn decided(&self, url: &Url, rule: Option<Rule>) -> Result<(), Blocked> {
+    /// Counts a blocked URL, once per rule, and returns the result of the check.
+    fn finish(&self, url: &Url, rule: Option<Rule>) -> Result<(), Blocked> {
         let Some(rule) = rule else { return Ok(()) };
-        let known = lock(&self.found.blocked).insert(scannable(url), rule.clone());
-        if known.as_ref() != Some(&rule) {
-            self.found.classifier.count_blocked(&rule);
+        let previous = self.state.blocked.lock().insert(scannable(url), rule.clone());
+        if previous.as_ref() != Some(&rule) {
+            self.state.classifier.count_blocked(&rule);
         }
         Err(Blocked { host: lists::host(url).unwrap_or_default(), rule })
     }
 }
 
-fn of_list(listed: ListDecision) -> Option<Rule> {
-    match listed {
+/// Returns the rule that blocks; `None` if the lists allow the URL.
+fn rule_of(decision: ListDecision) -> Option<Rule> {
+    match decision {
         ListDecision::Allowed => None,
         ListDecision::Blacklisted => Some(Rule::Blacklist),
         ListDecision::BlockedTld(tld) => Some(Rule::Tld { tld }),
     }
 }
 
-/// Returns a URL as a scanner is asked about it: what is not sent to its host, and what is nobody else's business, is left
-/// out.
+/// Returns a URL in the form that is sent to the scanner: without fragment, which is not sent to hosts, and without
+/// credentials.
 fn scannable(url: &Url) -> String {
     let mut url = url.clone();
     url.set_fragment(None);
-    // Only URLs without a host refuse this, and they have no user.
+    // Fails only for a URL without a host, which has no credentials.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.into()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -8,19 +8,23 @@
 //! - [`Client`] fetches one URL within one time limit and several size limits. It follows redirects and decodes content
 //!   codings. Its [`AddressGuard`] checks every address after name resolution, before the client connects to it,
 //!   directly or through a [`Proxy`].
+//! - A [`CircuitBreaker`] and [`retry_after`] are for callers that send many requests to one server.
 
 #![deny(missing_docs)]
 
 mod body;
+mod circuit_breaker;
 mod client;
 mod error;
 mod future;
 mod guard;
+mod retry_after;
 mod server;
 mod tls;
 mod tunnel;
 
 pub use body::{Aborted, Body, BodySender};
+pub use circuit_breaker::{BreakerAttempt, BreakerHealth, BreakerOpen, CircuitBreaker};
 pub use client::{
     BodyMode, Client, ClientConfig, CookieJar, FetchRequest, FetchResponse, OversizePolicy, Proxy,
     RedirectPolicy, Resolve, ResolveFuture, SystemResolver, TlsPolicy, Upgrade, UpgradeRequest, UrlPolicy,
@@ -29,6 +33,7 @@ pub use client::{
 pub use error::{BodyError, ClientBuildError, FetchError, FetchPhase, REFUSED_ADDRESS, ServerError};
 pub use future::BoxFuture;
 pub use guard::{AddressGuard, GuardError, IpNetwork, is_public};
+pub use retry_after::{MAX_RETRY_AFTER, retry_after};
 pub use server::{
     BodyTimeout, ErrorReply, Server, ServerBody, ServerConfig, ShutdownReport, ShutdownSignal, TlsFiles,
 };

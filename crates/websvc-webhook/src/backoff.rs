@@ -1,35 +1,35 @@
-//! How long a receiver that failed is left alone.
+//! The backoff after failed requests to a receiver.
 
 use std::time::Duration;
 
-/// However long a receiver wants to be left alone, it is tried again after this.
-const LONGEST_ASKED_FOR: Duration = Duration::from_secs(600);
+use websvc_transport::MAX_RETRY_AFTER;
 
-/// Pauses that grow with every failure in a row.
+/// Delays that grow with every consecutive failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BackoffSchedule {
-    /// The pause after the first failure.
-    pub first: Duration,
-    /// How many times longer each pause is than the one before.
+    /// The delay after the first failure.
+    pub initial: Duration,
+    /// The factor by which each further failure multiplies the delay.
     pub factor: u32,
-    /// The longest pause.
-    pub longest: Duration,
+    /// The maximum delay.
+    pub max: Duration,
 }
 
 impl BackoffSchedule {
-    /// Returns the pause after so many failures in a row, at least one. It is between half of its length and the whole:
-    /// receivers of many senders that failed together do not come back together. Who says when to come back is left alone
-    /// until then, ten minutes at most.
+    /// Returns the delay after a number of consecutive failures, at least 1.
+    ///
+    /// The delay is random between one half and the whole of its nominal length, so that many senders do not retry at once.
+    /// It is not shorter than the `Retry-After` of the receiver, which counts up to [`MAX_RETRY_AFTER`].
     #[must_use]
-    pub fn pause(&self, failures: u32, asked_for: Option<Duration>) -> Duration {
-        let times = self.factor.saturating_pow(failures.saturating_sub(1));
-        let pause = self.first.saturating_mul(times).min(self.longest);
-        let pause = pause / 2 + (pause / 2).mul_f64(fraction());
-        asked_for.map_or(pause, |asked_for| pause.max(asked_for.min(LONGEST_ASKED_FOR)))
+    pub fn delay(&self, failures: u32, retry_after: Option<Duration>) -> Duration {
+        let multiplier = self.factor.saturating_pow(failures.saturating_sub(1));
+        let nominal = self.initial.saturating_mul(multiplier).min(self.max);
+        let delay = nominal / 2 + (nominal / 2).mul_f64(random_fraction());
+        retry_after.map_or(delay, |retry_after| delay.max(retry_after.min(MAX_RETRY_AFTER)))
     }
 }
 
-/// The pauses of one receiver.
+/// The backoff of one receiver.
 #[derive(Debug)]
 pub struct Backoff {
     schedule: BackoffSchedule,
@@ -37,26 +37,26 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Begins with no failure.
+    /// Creates a backoff without failures.
     #[must_use]
     pub fn new(schedule: BackoffSchedule) -> Self {
         Self { schedule, failures: 0 }
     }
 
-    /// Notes a success: the next pause is the first one again.
+    /// Records a success, which resets the delay.
     pub fn succeeded(&mut self) {
         self.failures = 0;
     }
 
-    /// Returns the pause after one more failure.
-    pub fn failed(&mut self, asked_for: Option<Duration>) -> Duration {
+    /// Records a failure, and returns the delay until the next attempt.
+    pub fn failed(&mut self, retry_after: Option<Duration>) -> Duration {
         self.failures = self.failures.saturating_add(1);
-        self.schedule.pause(self.failures, asked_for)
+        self.schedule.delay(self.failures, retry_after)
     }
 }
 
-/// Returns a number from 0 to 1; without randomness the whole pause is made.
-fn fraction() -> f64 {
+/// Returns a random number from 0 to 1; 1 if the system returns no random bytes.
+fn random_fraction() -> f64 {
     let mut random = [0; 4];
     match getrandom::fill(&mut random) {
         Ok(()) => f64::from(u32::from_le_bytes(random)) / f64::from(u32::MAX),
@@ -69,27 +69,27 @@ mod tests {
     use super::*;
 
     const SCHEDULE: BackoffSchedule =
-        BackoffSchedule { first: Duration::from_millis(250), factor: 2, longest: Duration::from_secs(60) };
+        BackoffSchedule { initial: Duration::from_millis(250), factor: 2, max: Duration::from_secs(60) };
 
     #[test]
-    fn pauses_grow_to_the_longest_and_begin_anew_after_a_success() {
+    fn delays_double_up_to_the_maximum_and_reset_on_success() {
         let mut backoff = Backoff::new(SCHEDULE);
-        let mut longest = SCHEDULE.first;
+        let mut nominal = SCHEDULE.initial;
         for _ in 0..40 {
-            let pause = backoff.failed(None);
-            assert!(pause >= longest / 2 && pause <= longest, "{pause:?} of {longest:?}");
-            longest = (longest * 2).min(SCHEDULE.longest);
+            let delay = backoff.failed(None);
+            assert!(delay >= nominal / 2 && delay <= nominal, "{delay:?} of {nominal:?}");
+            nominal = (nominal * 2).min(SCHEDULE.max);
         }
-        assert_eq!(longest, SCHEDULE.longest);
+        assert_eq!(nominal, SCHEDULE.max);
         backoff.succeeded();
-        assert!(backoff.failed(None) <= SCHEDULE.first);
+        assert!(backoff.failed(None) <= SCHEDULE.initial);
     }
 
     #[test]
-    fn who_says_when_to_come_back_is_left_alone_until_then_within_reason() {
-        let asked_for = |seconds| SCHEDULE.pause(1, Some(Duration::from_secs(seconds)));
-        assert_eq!(asked_for(30), Duration::from_secs(30));
-        assert_eq!(asked_for(86_400), LONGEST_ASKED_FOR);
-        assert!(asked_for(0) <= SCHEDULE.first);
+    fn delay_is_at_least_retry_after_up_to_its_maximum() {
+        let delay = |seconds| SCHEDULE.delay(1, Some(Duration::from_secs(seconds)));
+        assert_eq!(delay(30), Duration::from_secs(30));
+        assert_eq!(delay(86_400), MAX_RETRY_AFTER);
+        assert!(delay(0) <= SCHEDULE.initial);
     }
 }

@@ -1,7 +1,7 @@
-//! Webhooks: bodies that are posted to a URL and signed, so that their receiver knows from whom and when they are.
+//! Webhooks: signed `POST` requests, whose receiver can verify their sender and time, and the backoff between attempts.
 //!
-//! Every body goes out as Standard Webhooks has it (<https://www.standardwebhooks.com>), through the guarded client,
-//! and follows no redirect: what was signed for one place does not go to another by itself.
+//! Requests follow Standard Webhooks (<https://www.standardwebhooks.com>) and are sent through the guarded client. Redirects
+//! are not followed, because a body is signed for one receiver.
 
 #![deny(missing_docs)]
 

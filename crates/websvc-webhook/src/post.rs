@@ -1,13 +1,13 @@
-//! One try to deliver a body.
+//! One attempt to deliver a webhook request.
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{ACCEPT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use jiff::Timestamp;
 use url::Url;
-use websvc_transport::{BodyMode, Client, FetchError, FetchRequest, RedirectPolicy};
+use websvc_transport::{BodyMode, Client, FetchError, FetchRequest, RedirectPolicy, retry_after};
 
 use crate::secret::SigningSecret;
 
@@ -15,49 +15,50 @@ const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// Body to post, and its destination.
+/// A request to a webhook.
 #[derive(Debug, Clone)]
 pub struct WebhookRequest {
-    /// By which it is known when it comes again.
+    /// The ID, by which the receiver detects repeated deliveries.
     pub id: String,
-    /// JSON.
+    /// The body, which is JSON.
     pub body: Bytes,
-    /// Headers beside those of the signature, which win.
+    /// Additional headers. Headers of the signature take precedence.
     pub headers: HeaderMap,
-    /// How long the other side may take to acknowledge.
-    pub patience: Duration,
+    /// The maximum time until the response.
+    pub timeout: Duration,
 }
 
-/// Why a body was not taken. The text names no address: it may hold a secret.
+/// The error of a delivery. The text does not contain the URL, which may contain a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PostError {
-    /// It was answered, and not with a status of 200 to 299.
-    #[error("it answers with status {status}")]
+    /// The status of the response is not 200 to 299.
+    #[error("responded with status {status}")]
     Status {
         /// The status.
         status: u16,
-        /// When it wants to be asked again.
+        /// The value of `Retry-After`.
         retry_after: Option<Duration>,
     },
-    /// The guard refuses the address.
-    #[error("its address may not be connected to")]
+    /// The address guard refused the address.
+    #[error("its address is not allowed")]
     Forbidden,
-    /// It was not answered, for this reason.
+    /// There was no response, for this reason.
     #[error("{0}")]
     Unreachable(&'static str),
 }
 
-/// Posts a message once, signed; a status of 200 to 299 acknowledges it, whatever follows it. Redirects are not followed.
+/// Sends a signed request once and returns the status of the response. The body of the response is ignored, and redirects
+/// are not followed.
 ///
 /// # Errors
-/// [`PostError`]
+/// [`PostError`] if there is no response, or its status is not 200 to 299.
 pub async fn post(
     client: &Client,
     url: Url,
     secret: &SigningSecret,
-    message: WebhookRequest,
+    request: WebhookRequest,
 ) -> Result<u16, PostError> {
-    let WebhookRequest { id, body, headers, patience } = message;
+    let WebhookRequest { id, body, headers, timeout } = request;
     let timestamp = Timestamp::now().as_second();
     let signature = secret.sign(&id, timestamp, &body);
     let value =
@@ -68,29 +69,28 @@ pub async fn post(
     request.headers.insert(ID, value(&id)?);
     request.headers.insert(TIMESTAMP, HeaderValue::from(timestamp));
     request.headers.insert(SIGNATURE, value(&signature)?);
-    request.timeout = patience;
-    request.connect_timeout = request.connect_timeout.min(patience);
-    // Nothing in the body of an answer counts, so that nothing about it may undo the status.
+    request.timeout = timeout;
+    request.connect_timeout = request.connect_timeout.min(timeout);
+    // The body does not matter, so an invalid body must not become an error.
     request.body_mode = BodyMode::Head;
     request.headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static("identity"));
     request.redirects = RedirectPolicy::None;
-    let answer = client.fetch(request).await.map_err(|error| unreachable(&error))?;
-    let status = answer.status.as_u16();
-    if answer.status.is_success() {
+    let response = client.fetch(request).await.map_err(|error| to_post_error(&error))?;
+    let status = response.status.as_u16();
+    if response.status.is_success() {
         return Ok(status);
     }
-    let seconds = answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-    Err(PostError::Status { status, retry_after: seconds.map(Duration::from_secs) })
+    Err(PostError::Status { status, retry_after: retry_after(&response.headers) })
 }
 
-/// Tells what went wrong without the host and without any source.
-fn unreachable(error: &FetchError) -> PostError {
+/// Converts an error of the client, without the host and the sources.
+fn to_post_error(error: &FetchError) -> PostError {
     PostError::Unreachable(match error {
         FetchError::Forbidden | FetchError::ForbiddenScheme { .. } => return PostError::Forbidden,
-        FetchError::Timeout { .. } => "it did not answer in time",
-        FetchError::Dns { .. } => "its host was not found",
-        FetchError::Connect { .. } => "it cannot be connected to",
-        FetchError::Tls { .. } => "there is no secure connection to it",
-        _ => "it did not answer",
+        FetchError::Timeout { .. } => "no response in time",
+        FetchError::Dns { .. } => "host not found",
+        FetchError::Connect { .. } => "could not connect",
+        FetchError::Tls { .. } => "TLS handshake failed",
+        _ => "no response",
     })
 }

@@ -1,4 +1,4 @@
-//! Secrets that sign bodies.
+//! The secrets that sign webhook requests.
 
 use std::fmt;
 
@@ -6,43 +6,43 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use ring::hmac;
 
-/// Prefix of a secret that is encoded in base64, as in Standard Webhooks.
-const ENCODED: &str = "whsec_";
-/// Shorter secrets can be guessed.
+/// The prefix of a secret that is encoded in Base64, as in Standard Webhooks.
+const BASE64_PREFIX: &str = "whsec_";
+/// The minimum length, because shorter secrets can be guessed.
 const SECRET_MIN_BYTES: usize = 16;
 
-/// A secret that cannot sign.
+/// The error for an invalid secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the secret of the webhook cannot be used: {reason}")]
+#[error("invalid webhook secret: {reason}")]
 pub struct SecretError {
-    /// Reason why the secret is invalid.
+    /// The reason why the secret is invalid.
     pub reason: &'static str,
 }
 
-/// Secret that signs bodies.
+/// A secret that signs webhook requests.
 #[derive(Clone)]
 pub struct SigningSecret {
-    /// The bytes that the text stands for: the key of Standard Webhooks.
+    /// The decoded bytes, the key of Standard Webhooks.
     decoded: hmac::Key,
-    /// The text as it stands: the key of receivers that know nothing of an encoding.
+    /// The text as it is, the key for receivers that do not decode it.
     literal: hmac::Key,
 }
 
 impl SigningSecret {
-    /// Reads a secret: base64 after `whsec_`, or as it stands.
+    /// Parses a secret: Base64 after the prefix `whsec_`, otherwise the text itself.
     ///
     /// # Errors
-    /// [`SecretError`] when it is shorter than 16 bytes or not base64 where it says so.
+    /// [`SecretError`] if it is shorter than 16 bytes, or not Base64 after the prefix.
     pub fn new(text: &str) -> Result<Self, SecretError> {
-        let failed = |reason| SecretError { reason };
-        let bytes = match text.strip_prefix(ENCODED) {
+        let invalid = |reason| SecretError { reason };
+        let bytes = match text.strip_prefix(BASE64_PREFIX) {
             Some(encoded) => {
-                BASE64_STANDARD.decode(encoded).map_err(|_| failed("what follows whsec_ is no base64"))?
+                BASE64_STANDARD.decode(encoded).map_err(|_| invalid("not Base64 after whsec_"))?
             }
             None => text.as_bytes().to_vec(),
         };
         if bytes.len() < SECRET_MIN_BYTES {
-            return Err(failed("it is shorter than 16 bytes"));
+            return Err(invalid("shorter than 16 bytes"));
         }
         Ok(Self {
             decoded: hmac::Key::new(hmac::HMAC_SHA256, &bytes),
@@ -50,13 +50,13 @@ impl SigningSecret {
         })
     }
 
-    /// Writes random bytes as a secret is written.
+    /// Encodes random bytes as a secret.
     #[must_use]
     pub fn encode(bytes: &[u8]) -> String {
-        format!("{ENCODED}{}", BASE64_STANDARD.encode(bytes))
+        format!("{BASE64_PREFIX}{}", BASE64_STANDARD.encode(bytes))
     }
 
-    /// Returns the signature of Standard Webhooks of a body that is sent at a time, in seconds since the Unix epoch.
+    /// Returns the Standard Webhooks signature of a body. `timestamp` is in seconds since the Unix epoch.
     #[must_use]
     pub fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
         let mut context = hmac::Context::with_key(&self.decoded);
@@ -65,12 +65,12 @@ impl SigningSecret {
         format!("v1,{}", BASE64_STANDARD.encode(context.sign()))
     }
 
-    /// Returns the HMAC-SHA256 of the body alone by the text of the secret, in hexadecimal digits.
+    /// Returns the HMAC-SHA256 of the body alone, in hexadecimal digits. The key is the text of the secret.
     #[must_use]
     pub fn sign_body(&self, body: &[u8]) -> String {
         use fmt::Write;
         hmac::sign(&self.literal, body).as_ref().iter().fold(String::new(), |mut text, byte| {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, "{byte:02x}");
             text
         })
@@ -79,7 +79,7 @@ impl SigningSecret {
 
 impl fmt::Debug for SigningSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Secret").finish_non_exhaustive()
+        f.debug_struct("SigningSecret").finish_non_exhaustive()
     }
 }
 
@@ -88,8 +88,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signature_is_that_of_the_published_example() {
-        // From the test of the reference libraries of Standard Webhooks.
+    fn sign_matches_the_published_example() {
+        // From the tests of the reference libraries of Standard Webhooks.
         let secret = SigningSecret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let signature =
             secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, br#"{"test": 2432232314}"#);
@@ -97,15 +97,15 @@ mod tests {
     }
 
     #[test]
-    fn a_body_alone_is_signed_by_the_text_of_the_secret() {
-        // By `openssl dgst -sha256 -hmac sixteen--letters`.
+    fn sign_body_uses_the_text_of_the_secret_as_key() {
+        // Computed by `openssl dgst -sha256 -hmac sixteen--letters`.
         let secret = SigningSecret::new("sixteen--letters").unwrap();
         let signature = secret.sign_body(b"what do ya want for nothing?");
         assert_eq!(signature, "fc0a0545c527861c004d6b9e1ccb87104b34862227bb0ccefcb3309f4f387f80");
     }
 
     #[test]
-    fn secrets_that_can_be_guessed_are_refused() {
+    fn secrets_that_are_too_short_or_not_base64_are_rejected() {
         assert!(SigningSecret::new("").is_err());
         assert!(SigningSecret::new("fifteen-letters").is_err());
         assert!(SigningSecret::new("sixteen--letters").is_ok());

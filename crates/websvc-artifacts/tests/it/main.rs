@@ -1,9 +1,9 @@
-//! Tests of artifacts through the public interface: on real directories, and against a service that checks signatures.
+//! Tests of the artifact store, with directories, and with S3 services that verify signatures.
 
-#![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
+#![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
+mod access;
 mod bucket;
 mod directory;
-mod keeping;
 mod s3_fs;
 mod support;

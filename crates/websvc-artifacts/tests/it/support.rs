@@ -1,4 +1,4 @@
-//! A shelf in a fresh directory, and short ways to fill and to read it.
+//! An artifact store in a new directory, and functions that write and read artifacts.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -45,7 +45,7 @@ impl Site {
         database.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
     }
 
-    /// Returns the files of the shelf.
+    /// Returns the files of the artifact directory.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(self.directory.path().join("artifacts")) else {
             return Vec::new();
@@ -56,35 +56,35 @@ impl Site {
 
 pub(crate) async fn put(artifacts: &Artifacts, content: &[u8]) -> Artifact {
     let content = Bytes::copy_from_slice(content);
-    artifacts.of("default", Retention::Stored).put(ArtifactKind::Png, content, DAY).await.unwrap()
+    artifacts.for_team("default", Retention::Stored).put(ArtifactKind::Png, content, DAY).await.unwrap()
 }
 
-pub(crate) fn link(artifact: &Artifact) -> SignedUrl {
+pub(crate) fn signed_url(artifact: &Artifact) -> SignedUrl {
     let url = artifact.url("");
-    let (file, query) = url.strip_prefix(PREFIX).unwrap().split_once('?').unwrap();
-    SignedUrl::read(file, Some(query)).unwrap()
+    let (file_name, query) = url.strip_prefix(PREFIX).unwrap().split_once('?').unwrap();
+    SignedUrl::parse(file_name, Some(query)).unwrap()
 }
 
-/// Result of a read: the content, or the reason why there is none.
+/// The outcome of a read: the content, or an error.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum Outcome {
     Content(Vec<u8>),
     NotFound,
     Gone,
 }
 
-pub(crate) async fn read(artifacts: &Artifacts, artifact: &Artifact, team: Option<&str>) -> Seen {
-    match artifacts.get(&link(artifact), &Method::GET, team).await {
-        Ok(ArtifactSource::Here(content)) => {
+pub(crate) async fn read(artifacts: &Artifacts, artifact: &Artifact, team: Option<&str>) -> Outcome {
+    match artifacts.get(&signed_url(artifact), &Method::GET, team).await {
+        Ok(ArtifactSource::Local(content)) => {
             let bytes = content.bytes;
             let mut read = Vec::new();
             content.into_reader().read_to_end(&mut read).await.unwrap();
             assert_eq!(read.len() as u64, bytes);
-            Seen::Content(read)
+            Outcome::Content(read)
         }
-        Ok(ArtifactSource::Elsewhere(url)) => panic!("{url}"),
-        Err(FindError::NotFound) => Seen::NotFound,
-        Err(FindError::Gone) => Seen::Gone,
+        Ok(ArtifactSource::Remote(url)) => panic!("{url}"),
+        Err(FindError::NotFound) => Outcome::NotFound,
+        Err(FindError::Gone) => Outcome::Gone,
         Err(error) => panic!("{error}"),
     }
 }

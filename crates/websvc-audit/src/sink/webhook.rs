@@ -65,7 +65,7 @@ impl WebhookSink {
             id: format!("msg_{}", hex(&Sha256::digest(body)[..16])),
             body: body.clone(),
             headers: HeaderMap::new(),
-            patience: TIMEOUT,
+            timeout: TIMEOUT,
         };
         match post(&self.client, self.url.clone(), &self.secret, message).await {
             Ok(_status) => Ok(Outcome::Accepted),

@@ -107,5 +107,5 @@ async fn check_of_a_webhook_sends_an_empty_batch() {
     assert_eq!(accepting.requests().iter().map(read).collect::<Vec<_>>(), [Vec::<u32>::new()]);
     let rejecting = world(|_, _| Page::text("").status(401)).await;
     let error = sink(&rejecting).check().await.unwrap_err();
-    assert_eq!(error.to_string(), "it answers with status 401");
+    assert_eq!(error.to_string(), "responded with status 401");
 }

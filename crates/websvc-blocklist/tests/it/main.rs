@@ -1,6 +1,6 @@
-//! Tests of the lists through the public interface.
+//! Tests of the public interface.
 
-#![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
+#![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 
 use std::fs;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ fn bundled() -> Arc<Blocker> {
     Blocklist::bundled().load().unwrap()
 }
 
-/// Returns the bundled lists and one with these lines.
-fn with(lines: &str) -> Arc<Blocker> {
+/// Returns the bundled list and one with these lines.
+fn with_list(lines: &str) -> Arc<Blocker> {
     let directory = tempfile::tempdir().unwrap();
     let lists = Blocklist::with_lists(directory.path(), ["https://lists.example.com/a.txt"]);
     lists.files()[0].replace(lines.as_bytes()).unwrap();
@@ -27,7 +27,7 @@ fn check(blocker: &Blocker, url: &str, kind: ResourceKind, expected: bool) {
 }
 
 #[test]
-fn advertising_of_others_is_blocked_whatever_it_is() {
+fn third_party_advertising_is_blocked_for_every_kind() {
     let blocker = bundled();
     for kind in [ResourceKind::Script, ResourceKind::Frame, ResourceKind::Image, ResourceKind::Fetch] {
         check(&blocker, "https://securepubads.g.doubleclick.net/tag/js/gpt.js", kind, true);
@@ -60,7 +60,7 @@ fn content_is_not_blocked() {
 }
 
 #[test]
-fn the_page_itself_and_what_is_of_its_own_host_are_not_blocked() {
+fn page_itself_and_first_party_requests_are_not_blocked() {
     let blocker = bundled();
     check(&blocker, "https://www.doubleclick.net/", ResourceKind::Document, false);
     assert!(!blocker.blocks(
@@ -71,7 +71,7 @@ fn the_page_itself_and_what_is_of_its_own_host_are_not_blocked() {
 }
 
 #[test]
-fn questions_about_cookies_are_hidden_everywhere() {
+fn cookie_banners_are_hidden_on_all_sites() {
     let css = bundled().hide_css(PAGE);
     assert!(
         css.contains("\n#onetrust-banner-sdk:not(:has(main,article,h1)){display:none!important}"),
@@ -85,8 +85,8 @@ fn questions_about_cookies_are_hidden_everywhere() {
 }
 
 #[test]
-fn a_list_adds_filters_exceptions_and_what_is_hidden() {
-    let blocker = with(
+fn list_adds_filters_exceptions_and_hidden_elements() {
+    let blocker = with_list(
         "[Adblock Plus 2.0]\n! Title: test\n||ads.example.net^\n/banner/*/img^$image\n@@||doubleclick.net/ok.js\n\
          example.com##.promo\n##.advert-box\n###top-ad\nexample.com#@#.advert-box\n##+js(nothing)\n",
     );
@@ -98,21 +98,21 @@ fn a_list_adds_filters_exceptions_and_what_is_hidden() {
     assert!(blocker.hide_css(PAGE).contains("\n.promo{"));
     assert!(!blocker.hide_css("https://other.test/").contains(".promo"));
     let (classes, ids) = (["advert-box".to_owned(), "story".to_owned()], ["top-ad".to_owned()]);
-    let hidden = "\n#top-ad{display:none!important}\n.advert-box{display:none!important}";
-    assert_eq!(blocker.hide_more_css("https://other.test/", &classes, &ids), hidden);
+    let both = "\n#top-ad{display:none!important}\n.advert-box{display:none!important}";
+    assert_eq!(blocker.generic_hide_css("https://other.test/", &classes, &ids), both);
     let excepted = "\n#top-ad{display:none!important}";
-    assert_eq!(blocker.hide_more_css(PAGE, &classes, &ids), excepted);
+    assert_eq!(blocker.generic_hide_css(PAGE, &classes, &ids), excepted);
 }
 
 #[test]
-fn a_hosts_file_is_a_list_too() {
-    let blocker = with("# comment\n127.0.0.1 localhost\n0.0.0.0 tracker.example.net\n");
+fn hosts_file_is_accepted_as_a_list() {
+    let blocker = with_list("# comment\n127.0.0.1 localhost\n0.0.0.0 tracker.example.net\n");
     check(&blocker, "https://tracker.example.net/p.gif", ResourceKind::Image, true);
     check(&blocker, "https://example.net/p.gif", ResourceKind::Image, false);
 }
 
 #[test]
-fn what_is_no_list_is_refused_and_the_older_one_stays() {
+fn replace_with_invalid_content_is_an_error_and_keeps_the_list() {
     let directory = tempfile::tempdir().unwrap();
     let lists = Blocklist::with_lists(directory.path().join("lists"), ["https://lists.example.com/a.txt"]);
     let file = &lists.files()[0];
@@ -121,7 +121,7 @@ fn what_is_no_list_is_refused_and_the_older_one_stays() {
     assert_eq!((written.filters, written.bytes), (1, 19));
     for content in [&b"<!doctype html><title>404</title>"[..], b"", b"! nothing\n", b"\xff\xfe"] {
         let error = file.replace(content).unwrap_err();
-        assert!(matches!(error, BlocklistError::NoList { .. }), "{error}");
+        assert!(matches!(error, BlocklistError::Invalid { .. }), "{error}");
     }
     let large = vec![b'a'; LIST_MAX_BYTES as usize + 1];
     assert!(matches!(file.replace(&large).unwrap_err(), BlocklistError::TooLarge { .. }));
@@ -130,7 +130,7 @@ fn what_is_no_list_is_refused_and_the_older_one_stays() {
 }
 
 #[test]
-fn names_of_files_stay_in_the_directory_and_differ() {
+fn file_names_stay_in_the_directory_and_are_unique() {
     let directory = tempfile::tempdir().unwrap();
     let urls = [
         "https://a.test/../../etc/passwd",
@@ -148,7 +148,7 @@ fn names_of_files_stay_in_the_directory_and_differ() {
 }
 
 #[test]
-fn those_who_want_it_at_one_time_share_it_and_later_ones_see_newer_lists() {
+fn load_shares_the_blocker_and_reloads_after_the_last_user() {
     let directory = tempfile::tempdir().unwrap();
     let lists = Blocklist::with_lists(directory.path(), ["https://lists.example.com/a.txt"]);
     let first = lists.load().unwrap();
@@ -160,10 +160,10 @@ fn those_who_want_it_at_one_time_share_it_and_later_ones_see_newer_lists() {
 }
 
 #[test]
-fn it_can_be_asked_by_many_threads() {
-    fn is_shared<T: Send + Sync>(_: &T) {}
+fn blocker_is_usable_from_many_threads() {
+    fn assert_shareable<T: Send + Sync>(_: &T) {}
     let blocker = bundled();
-    is_shared(&*blocker);
+    assert_shareable(&*blocker);
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {

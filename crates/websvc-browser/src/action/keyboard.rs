@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::Failure;
-use super::keys::{Combination, Key, combination, of_char};
+use super::error::ActionError;
+use super::keys::{Key, KeyCombination, key_for_char, parse_combination};
 use crate::connection::CdpError;
 use crate::page::Page;
 
-/// Tells whether the element with the focus takes text. A frame may have one inside.
-const TAKES_TEXT: &str = "() => {
+/// Returns whether the focused element accepts text. A frame counts, because an element inside it may have the focus.
+const ACCEPTS_TEXT: &str = "() => {
     let element = document.activeElement;
     while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
     if (!element) return false;
@@ -20,20 +20,20 @@ const TAKES_TEXT: &str = "() => {
     return ['textarea', 'iframe', 'frame'].includes(element.localName);
 }";
 
-/// Types a text, character by character.
-pub(super) async fn write(page: &Page<'_>, text: &str) -> Result<(), Failure> {
-    let takes_text = page.ask(TAKES_TEXT, &[]).await?.map_err(Failure::Reason)?;
-    if takes_text != true {
-        return Err(Failure::Reason("no field has the focus: click one first".to_owned()));
+/// Types a text, character by character, into the focused element.
+pub(super) async fn write(page: &Page<'_>, text: &str) -> Result<(), ActionError> {
+    let accepts_text = page.call_function(ACCEPTS_TEXT, &[]).await?.map_err(ActionError::Failed)?;
+    if accepts_text != true {
+        return Err(ActionError::Failed("no field has the focus: click one first".to_owned()));
     }
     let mut chars = text.chars().peekable();
     while let Some(typed) = chars.next() {
         if typed == '\r' && chars.peek() == Some(&'\n') {
             continue;
         }
-        match of_char(typed) {
-            Some(key) => strike(page, &Combination { key, modifiers: 0 }).await?,
-            // What no key types comes as it does from an input method.
+        match key_for_char(typed) {
+            Some(key) => press_combination(page, &KeyCombination { key, modifiers: 0 }).await?,
+            // A character without a key is inserted as by an input method.
             None => drop(page.call("Input.insertText", json!({"text": typed})).await?),
         }
     }
@@ -41,32 +41,32 @@ pub(super) async fn write(page: &Page<'_>, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Presses a key, or several at once.
-pub(super) async fn press(page: &Page<'_>, text: &str) -> Result<(), Failure> {
-    let Some(combination) = combination(text) else {
-        return Err(Failure::Reason(format!("{text:?} is no key")));
+/// Presses a key or a combination of keys.
+pub(super) async fn press(page: &Page<'_>, text: &str) -> Result<(), ActionError> {
+    let Some(combination) = parse_combination(text) else {
+        return Err(ActionError::Failed(format!("{text:?} is not a key")));
     };
-    strike(page, &combination).await?;
+    press_combination(page, &combination).await?;
     page.wait_idle_after_action().await?;
     Ok(())
 }
 
-async fn strike(page: &Page<'_>, combination: &Combination) -> Result<(), CdpError> {
-    // Without a text the key only goes down; with one it types, too.
+async fn press_combination(page: &Page<'_>, combination: &KeyCombination) -> Result<(), CdpError> {
+    // `keyDown` also types the text of the key.
     let down = if combination.key.text.is_some() { "keyDown" } else { "rawKeyDown" };
-    page.post("Input.dispatchKeyEvent", event(down, combination));
+    page.send_no_reply("Input.dispatchKeyEvent", event(down, combination));
     page.call("Input.dispatchKeyEvent", event("keyUp", combination)).await?;
     Ok(())
 }
 
-fn event(kind: &str, combination: &Combination) -> Value {
-    let Combination { key: Key { key, code, number, text }, modifiers } = combination;
+fn event(kind: &str, combination: &KeyCombination) -> Value {
+    let KeyCombination { key: Key { key, code, key_code, text }, modifiers } = combination;
     let mut event = json!({
         "type": kind,
         "key": key,
         "code": code,
-        "windowsVirtualKeyCode": number,
-        "nativeVirtualKeyCode": number,
+        "windowsVirtualKeyCode": key_code,
+        "nativeVirtualKeyCode": key_code,
         "modifiers": modifiers,
     });
     if let (Some(text), "keyDown") = (text, kind) {

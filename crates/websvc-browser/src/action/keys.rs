@@ -1,29 +1,29 @@
-//! The names of keys, and what Chromium calls them.
+//! The names of keys, and their codes in the DevTools protocol.
 
 /// A key with its codes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key {
     /// The key's value, as in `KeyboardEvent.key`.
     pub(super) key: String,
-    /// Its place on the keyboard, as in `KeyboardEvent.code`; empty when it has none on an American one.
+    /// The physical key, as in `KeyboardEvent.code`; empty if a US keyboard has none.
     pub(super) code: String,
-    /// Windows' virtual key code.
-    pub(super) number: u32,
-    /// What it types.
+    /// The virtual key code of Windows.
+    pub(super) key_code: u32,
+    /// The text that it types.
     pub(super) text: Option<String>,
 }
 
-/// The bits of the protocol for keys that are held.
+// Modifier bits of `Input.dispatchKeyEvent`.
 const ALT: u8 = 1;
 const CONTROL: u8 = 2;
 const META: u8 = 4;
 const SHIFT: u8 = 8;
 
-/// Name, code, number, text.
-type Row = (&'static str, &'static str, u32, Option<&'static str>);
+/// Name, code, key code and text of a key.
+type KeyRow = (&'static str, &'static str, u32, Option<&'static str>);
 
 #[rustfmt::skip]
-const NAMED: &[Row] = &[
+const NAMED_KEYS: &[KeyRow] = &[
     ("Backspace", "Backspace", 8, None),
     ("Tab", "Tab", 9, None),
     ("Enter", "Enter", 13, Some("\r")),
@@ -60,7 +60,7 @@ const NAMED: &[Row] = &[
     ("F12", "F12", 123, None),
 ];
 
-/// Other names that people use.
+/// Alternative names of keys.
 const ALIASES: &[(&str, &str)] = &[
     ("Return", "Enter"),
     ("Esc", "Escape"),
@@ -78,8 +78,8 @@ const ALIASES: &[(&str, &str)] = &[
     ("Command", "Meta"),
 ];
 
-/// Signs of an American keyboard: without and with Shift, code, number.
-const SIGNS: &[(char, char, &str, u32)] = &[
+/// Punctuation keys of a US keyboard: character without and with Shift, code and key code.
+const PUNCTUATION: &[(char, char, &str, u32)] = &[
     (';', ':', "Semicolon", 186),
     ('=', '+', "Equal", 187),
     (',', '<', "Comma", 188),
@@ -93,18 +93,19 @@ const SIGNS: &[(char, char, &str, u32)] = &[
     ('\'', '"', "Quote", 222),
 ];
 
-const ABOVE_DIGITS: &str = ")!@#$%^&*(";
+/// The characters of the digit keys with Shift, from 0 to 9.
+const SHIFTED_DIGITS: &str = ")!@#$%^&*(";
 
-/// A key and the keys that are held meanwhile.
+/// A key and the modifiers held down with it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Combination {
+pub(super) struct KeyCombination {
     pub(super) key: Key,
     pub(super) modifiers: u8,
 }
 
-/// Reads `Enter`, `a`, `Control+Shift+K`; `None` when a part is no key.
-pub(super) fn combination(text: &str) -> Option<Combination> {
-    // The plus sign joins, and is a key itself at the end.
+/// Parses a combination such as `Enter`, `a` or `Control+Shift+K`; returns `None` if a part is not a key.
+pub(super) fn parse_combination(text: &str) -> Option<KeyCombination> {
+    // The plus sign is the separator, and at the end a key.
     let (held, last) = match text.strip_suffix('+') {
         Some(held) => (held.strip_suffix('+').unwrap_or(held), "+"),
         None => text.rsplit_once('+').unwrap_or(("", text)),
@@ -113,22 +114,23 @@ pub(super) fn combination(text: &str) -> Option<Combination> {
     for name in held.split('+').filter(|name| !name.is_empty()) {
         modifiers |= modifier(name)?;
     }
-    let mut key = named(last).or_else(|| typed(last))?;
+    let mut key = key_by_name(last).or_else(|| key_for_single_char(last))?;
     if modifiers & SHIFT != 0 && key.text.is_some() {
         let upper = key.key.to_uppercase();
         (key.key, key.text) =
-            if key.number == 13 { (key.key, key.text) } else { (upper.clone(), Some(upper)) };
+            if key.key_code == 13 { (key.key, key.text) } else { (upper.clone(), Some(upper)) };
     }
-    // With one of these held a key commands and does not type.
+    // With one of these modifiers, a key types no text.
     if modifiers & (ALT | CONTROL | META) != 0 {
         key.text = None;
     }
-    Some(Combination { key, modifiers })
+    Some(KeyCombination { key, modifiers })
 }
 
-/// Returns the key that types a character, if an American keyboard has one.
-pub(super) fn of_char(typed: char) -> Option<Key> {
-    let key = |code: String, number| Some(Key { key: typed.into(), code, number, text: Some(typed.into()) });
+/// Returns the key that types a character, if a US keyboard has one.
+pub(super) fn key_for_char(typed: char) -> Option<Key> {
+    let key =
+        |code: String, key_code| Some(Key { key: typed.into(), code, key_code, text: Some(typed.into()) });
     match typed {
         'a'..='z' | 'A'..='Z' => {
             let upper = typed.to_ascii_uppercase();
@@ -136,44 +138,45 @@ pub(super) fn of_char(typed: char) -> Option<Key> {
         }
         '0'..='9' => key(format!("Digit{typed}"), u32::from(typed)),
         ' ' => key("Space".to_owned(), 32),
-        '\n' | '\r' => named("Enter"),
+        '\n' | '\r' => key_by_name("Enter"),
         _ => {
-            if let Some(digit) = ABOVE_DIGITS.chars().position(|sign| sign == typed) {
+            if let Some(digit) = SHIFTED_DIGITS.chars().position(|shifted| shifted == typed) {
                 return key(format!("Digit{digit}"), u32::try_from(digit).ok()? + u32::from('0'));
             }
-            let sign = SIGNS.iter().find(|(plain, shifted, ..)| *plain == typed || *shifted == typed);
-            let (_, _, code, number) = sign?;
-            key((*code).to_owned(), *number)
+            let row = PUNCTUATION.iter().find(|(plain, shifted, ..)| *plain == typed || *shifted == typed);
+            let (_, _, code, key_code) = row?;
+            key((*code).to_owned(), *key_code)
         }
     }
 }
 
-/// Returns the key of a single character, which need not be on any keyboard.
-fn typed(text: &str) -> Option<Key> {
+/// Returns the key for a text of one character. A character that is on no keyboard gets a key without a code.
+fn key_for_single_char(text: &str) -> Option<Key> {
     let mut chars = text.chars();
     let (Some(first), None) = (chars.next(), chars.next()) else { return None };
-    Some(of_char(first).unwrap_or_else(|| Key {
+    Some(key_for_char(first).unwrap_or_else(|| Key {
         key: first.into(),
         code: String::new(),
-        number: 0,
+        key_code: 0,
         text: Some(first.into()),
     }))
 }
 
-fn named(name: &str) -> Option<Key> {
-    let known =
-        ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name)).map_or(name, |(_, known)| known);
-    let (key, code, number, text) = NAMED.iter().find(|(key, ..)| key.eq_ignore_ascii_case(known))?;
+/// Returns the key with a name or an alternative name, in any letter case.
+fn key_by_name(name: &str) -> Option<Key> {
+    let alias = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
+    let name = alias.map_or(name, |(_, name)| name);
+    let (key, code, key_code, text) = NAMED_KEYS.iter().find(|(key, ..)| key.eq_ignore_ascii_case(name))?;
     Some(Key {
         key: (*key).to_owned(),
         code: (*code).to_owned(),
-        number: *number,
+        key_code: *key_code,
         text: text.map(str::to_owned),
     })
 }
 
 fn modifier(name: &str) -> Option<u8> {
-    match named(name)?.key.as_str() {
+    match key_by_name(name)?.key.as_str() {
         "Alt" => Some(ALT),
         "Control" => Some(CONTROL),
         "Meta" => Some(META),
@@ -187,13 +190,14 @@ mod tests {
     use super::*;
 
     fn check(text: &str, key: &str, code: &str, modifiers: u8, typed: Option<&str>) {
-        let read = combination(text).unwrap_or_else(|| panic!("{text} is a key"));
-        let facts = (read.key.key.as_str(), read.key.code.as_str(), read.modifiers, read.key.text.as_deref());
-        assert_eq!(facts, (key, code, modifiers, typed), "{text}");
+        let parsed = parse_combination(text).unwrap_or_else(|| panic!("{text} is a key"));
+        let found = &parsed.key;
+        let actual = (found.key.as_str(), found.code.as_str(), parsed.modifiers, found.text.as_deref());
+        assert_eq!(actual, (key, code, modifiers, typed), "{text}");
     }
 
     #[test]
-    fn keys_and_combinations_are_read() {
+    fn parse_combination_reads_keys_and_modifiers() {
         check("Enter", "Enter", "Enter", 0, Some("\r"));
         check("enter", "Enter", "Enter", 0, Some("\r"));
         check("esc", "Escape", "Escape", 0, None);
@@ -209,13 +213,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_not_read() {
+    fn parse_combination_unknown_key_is_none() {
         for text in ["", "Entr", "Foo+a", "a+b", "Control+", "ab"] {
             if text == "Control+" {
                 // The plus sign with Control held.
                 check(text, "+", "Equal", CONTROL, None);
             } else {
-                assert_eq!(combination(text), None, "{text}");
+                assert_eq!(parse_combination(text), None, "{text}");
             }
         }
     }

@@ -1,6 +1,7 @@
-//! The actions on a page, one after the other, one file each.
+//! The actions on a page, one file each.
 
 mod click;
+mod error;
 mod keyboard;
 mod keys;
 mod print;
@@ -8,46 +9,27 @@ mod script;
 mod scroll;
 mod wait;
 
-use crate::connection::CdpError;
 use crate::error::BrowserError;
 use crate::page::Page;
 use crate::rendered_page::RenderedPage;
 use crate::request::Step;
 use crate::screenshot;
 
-/// Why an action ends the work.
-pub(crate) enum Failure {
-    /// It cannot be done, in public words.
-    Reason(String),
-    /// The page or the browser failed.
-    Browser(BrowserError),
-}
+use error::ActionError;
 
-impl From<BrowserError> for Failure {
-    fn from(error: BrowserError) -> Self {
-        Self::Browser(error)
-    }
-}
-
-impl From<CdpError> for Failure {
-    fn from(error: CdpError) -> Self {
-        Self::Browser(error.into())
-    }
-}
-
-/// Runs the actions in their order; the first that fails ends it.
+/// Runs the actions in order, until one fails.
 pub(crate) async fn run_actions(
     page: &Page<'_>,
     steps: &[Step],
     rendered: &mut RenderedPage,
 ) -> Result<(), BrowserError> {
     for (index, step) in steps.iter().enumerate() {
-        run(page, step, rendered).await.map_err(|failure| {
-            let reason = match failure {
-                Failure::Reason(reason) => reason,
-                // What the protocol refuses, it refuses this action.
-                Failure::Browser(BrowserError::Protocol { detail }) => detail,
-                Failure::Browser(error) => return error,
+        run(page, step, rendered).await.map_err(|error| {
+            let reason = match error {
+                ActionError::Failed(reason) => reason,
+                // A refused command is an error of the action that needed it.
+                ActionError::Browser(BrowserError::Protocol { detail }) => detail,
+                ActionError::Browser(error) => return error,
             };
             BrowserError::Step { index, action: step.name(), reason }
         })?;
@@ -55,9 +37,9 @@ pub(crate) async fn run_actions(
     Ok(())
 }
 
-async fn run(page: &Page<'_>, step: &Step, rendered: &mut RenderedPage) -> Result<(), Failure> {
+async fn run(page: &Page<'_>, step: &Step, rendered: &mut RenderedPage) -> Result<(), ActionError> {
     match step {
-        Step::Wait(time) => wait::time(page, *time).await?,
+        Step::Wait(duration) => wait::duration(page, *duration).await?,
         Step::WaitFor(selector) => wait::element(page, selector).await?,
         Step::Screenshot(screenshot) => rendered.screenshots.push(screenshot::take(page, screenshot).await?),
         Step::Click { selector, matches } => click::click(page, selector, *matches).await?,

@@ -1,5 +1,5 @@
-// Serializes the object that it is called on like JSON.stringify, but gives text forms of what JSON lacks, and does not
-// throw.
+// Serializes `this` like JSON.stringify, but uses text forms for values that JSON lacks, and does not throw. Returns
+// {value, cyclic, cut}.
 function () {
     const MAX_VALUES = 100000, MAX_DEPTH = 100, MAX_TEXT = 1000;
     const outer = [];
@@ -7,7 +7,7 @@ function () {
     const short = (text) => text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) + "…" : text;
     const isA = (value, name) => typeof globalThis[name] === "function" && value instanceof globalThis[name];
 
-    // Returns the text form of an object that has one.
+    // Returns the text form of an object, or null if it has none.
     const text = (value) => {
         if (isA(value, "Date")) return isNaN(value) ? "Invalid Date" : value.toISOString();
         if (isA(value, "Error") || isA(value, "DOMException") || isA(value, "RegExp")) return short(String(value));
@@ -19,7 +19,7 @@ function () {
         return null;
     };
 
-    // Returns the object in the form whose parts are serialized.
+    // Returns the object or array whose members are serialized in place of the object.
     const parts = (value) => {
         if (isA(value, "Map")) return [...value];
         if (isA(value, "Set")) return [...value];
@@ -50,7 +50,7 @@ function () {
                 break;
             }
             const value = read(form, name);
-            // JSON has no such member, and null in a list.
+            // JSON omits undefined members, and writes null for undefined elements of a list.
             if (value === undefined) continue;
             Object.defineProperty(result, name, {value, enumerable: true, configurable: true});
         }
@@ -103,7 +103,7 @@ function () {
         }
     };
 
-    // In sloppy mode a symbol or a function comes as it is, too.
+    // In sloppy mode, `this` of a symbol is a wrapper object.
     const value = visit(typeof this === "object" && isA(this, "Symbol") ? this.valueOf() : this);
     return {value, cyclic, cut};
 }

@@ -5,35 +5,39 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::Failure;
+use super::error::ActionError;
 use crate::page::Page;
 
-/// How often an element is looked for.
-const GLANCE: Duration = Duration::from_millis(50);
+/// The interval between two checks for an element.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 const IS_VISIBLE: &str =
     "(selector) => [...document.querySelectorAll(selector)].some((e) => e.getClientRects().length > 0)";
 
-/// Waits for a time, or for as much of it as there is.
-pub(super) async fn time(page: &Page<'_>, time: Duration) -> Result<(), Failure> {
-    let end = Instant::now() + time;
+/// Waits for a duration. Fails if the soft deadline comes first.
+pub(super) async fn duration(page: &Page<'_>, duration: Duration) -> Result<(), ActionError> {
+    let end = Instant::now() + duration;
     sleep_until(end.min(page.soft_deadline)).await;
     if end > page.soft_deadline {
-        return Err(Failure::Reason(format!("{} ms are more than there is time for", time.as_millis())));
+        return Err(ActionError::Failed(format!(
+            "{} ms are longer than the remaining time",
+            duration.as_millis()
+        )));
     }
     Ok(())
 }
 
-/// Waits until an element can be seen.
-pub(super) async fn element(page: &Page<'_>, selector: &str) -> Result<(), Failure> {
+/// Waits until a matching element is visible.
+pub(super) async fn element(page: &Page<'_>, selector: &str) -> Result<(), ActionError> {
     loop {
-        let found = page.ask(IS_VISIBLE, &[json!(selector)]).await?.map_err(Failure::Reason)?;
-        if found == true {
+        let is_visible =
+            page.call_function(IS_VISIBLE, &[json!(selector)]).await?.map_err(ActionError::Failed)?;
+        if is_visible == true {
             return Ok(());
         }
         if Instant::now() >= page.soft_deadline {
-            return Err(Failure::Reason(format!("nothing visible matches {selector:?} in time")));
+            return Err(ActionError::Failed(format!("no visible element matched {selector:?} in time")));
         }
-        sleep(GLANCE).await;
+        sleep(POLL_INTERVAL).await;
     }
 }

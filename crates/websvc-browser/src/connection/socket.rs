@@ -1,4 +1,4 @@
-//! The protocol over a WebSocket: each message is one of text.
+//! The DevTools protocol over a WebSocket: each message is a text message.
 
 use std::time::Duration;
 
@@ -12,18 +12,18 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
-use super::{Cdp, MAX_MESSAGE};
+use super::cdp::{Cdp, MAX_MESSAGE};
 
-/// How long nothing is said before the other end is asked whether it is there.
-const PING_AFTER: Duration = Duration::from_secs(15);
-/// How long the other end may be silent: it does not answer any more.
-const DEAF_AFTER: Duration = Duration::from_secs(45);
+/// The time without commands after which a ping is sent.
+const PING_INTERVAL: Duration = Duration::from_secs(15);
+/// The time without messages and pongs after which the connection is lost.
+const READ_TIMEOUT: Duration = Duration::from_secs(45);
 
-type Sending<S> = SplitSink<WebSocketStream<S>, Message>;
-type Receiving<S> = SplitStream<WebSocketStream<S>>;
+type Sender<S> = SplitSink<WebSocketStream<S>, Message>;
+type Receiver<S> = SplitStream<WebSocketStream<S>>;
 
-/// Begins to speak in frames on a connection whose handshake is over.
-pub(super) async fn open<S: AsyncRead + AsyncWrite + Unpin>(stream: S) -> (Sending<S>, Receiving<S>) {
+/// Starts the framing on a connection whose handshake is complete.
+pub(super) async fn open<S: AsyncRead + AsyncWrite + Unpin>(stream: S) -> (Sender<S>, Receiver<S>) {
     let config =
         WebSocketConfig::default().max_message_size(Some(MAX_MESSAGE)).max_frame_size(Some(MAX_MESSAGE));
     WebSocketStream::from_raw_socket(stream, Role::Client, Some(config)).await.split()
@@ -31,33 +31,33 @@ pub(super) async fn open<S: AsyncRead + AsyncWrite + Unpin>(stream: S) -> (Sendi
 
 pub(super) async fn write(
     mut queue: mpsc::Receiver<String>,
-    mut commands: Sending<impl AsyncRead + AsyncWrite + Unpin>,
+    mut commands: Sender<impl AsyncRead + AsyncWrite + Unpin>,
 ) {
     loop {
-        let message = match timeout(PING_AFTER, queue.recv()).await {
+        let message = match timeout(PING_INTERVAL, queue.recv()).await {
             Ok(Some(message)) => Message::text(message),
             Ok(None) => return,
             Err(_) => Message::Ping(Bytes::new()),
         };
         if commands.send(message).await.is_err() {
-            // The reader notices the end, too, and tells everybody.
+            // The reader also notices the end, and fails all calls.
             return;
         }
     }
 }
 
-pub(super) async fn read(cdp: Cdp, mut messages: Receiving<impl AsyncRead + AsyncWrite + Unpin>) {
+pub(super) async fn read(cdp: Cdp, mut messages: Receiver<impl AsyncRead + AsyncWrite + Unpin>) {
     loop {
-        match timeout(DEAF_AFTER, messages.next()).await {
-            Ok(Some(Ok(Message::Text(message)))) => cdp.receive(message.as_bytes(), true),
+        match timeout(READ_TIMEOUT, messages.next()).await {
+            Ok(Some(Ok(Message::Text(message)))) => cdp.receive(message.as_bytes()),
             Ok(Some(Ok(Message::Close(_))) | None) => break,
             Ok(Some(Ok(_))) => {}
             Ok(Some(Err(error))) => {
-                tracing::debug!(%error, "the connection to the remote browser broke");
+                tracing::debug!(%error, "the connection to the remote browser failed");
                 break;
             }
             Err(_) => {
-                tracing::warn!("the remote browser does not answer any more");
+                tracing::warn!("the remote browser does not respond; closing the connection");
                 break;
             }
         }
@@ -74,8 +74,8 @@ mod tests {
     use super::*;
     use crate::connection::CdpError;
 
-    /// Starts to speak, and returns the other end.
-    async fn conversation() -> (Cdp, WebSocketStream<DuplexStream>) {
+    /// Starts the protocol, and returns the other end.
+    async fn connect() -> (Cdp, WebSocketStream<DuplexStream>) {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (cdp, queue) = Cdp::new();
         let (commands, messages) = open(near).await;
@@ -85,10 +85,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_end_that_answers_pings_is_kept_and_one_that_does_not_is_given_up() {
-        let (cdp, mut browser) = conversation().await;
+    async fn connection_is_lost_when_pings_are_not_answered() {
+        let (cdp, mut browser) = connect().await;
         for _ in 0..10 {
-            // Reading is what answers.
+            // Reading a ping queues the pong.
             let ping = browser.next().await.unwrap().unwrap();
             assert!(ping.is_ping(), "{ping:?}");
             browser.flush().await.unwrap();
@@ -96,13 +96,13 @@ mod tests {
         assert!(!cdp.is_lost());
         let silent_since = Instant::now();
         cdp.disconnected().await;
-        assert!(silent_since.elapsed() <= DEAF_AFTER, "{:?}", silent_since.elapsed());
+        assert!(silent_since.elapsed() <= READ_TIMEOUT, "{:?}", silent_since.elapsed());
     }
 
     #[tokio::test]
-    async fn commands_are_answered_and_what_is_too_long_ends_the_connection() {
-        let (cdp, mut browser) = conversation().await;
-        let asked = tokio::spawn({
+    async fn call_returns_its_result_and_a_too_long_message_ends_the_connection() {
+        let (cdp, mut browser) = connect().await;
+        let call = tokio::spawn({
             let cdp = cdp.clone();
             async move { cdp.call("s", "A.b", json!({})).await }
         });
@@ -113,9 +113,9 @@ mod tests {
             .send(Message::text(json!({"id": command["id"], "result": {"c": 1}}).to_string()))
             .await
             .unwrap();
-        assert_eq!(asked.await.unwrap().unwrap(), json!({"c": 1}));
+        assert_eq!(call.await.unwrap().unwrap(), json!({"c": 1}));
         let sending = tokio::spawn(async move {
-            // It is hung up on before it is through.
+            // Fails: the other end closes the connection first.
             let _ = browser.send(Message::text("x".repeat(MAX_MESSAGE + 1))).await;
         });
         cdp.disconnected().await;

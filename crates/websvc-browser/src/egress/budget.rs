@@ -1,20 +1,20 @@
-//! How many bytes the connections of one page may carry together.
+//! The traffic budget of a page: a limit on the bytes of all its connections together.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 
-const BUFFER: usize = 16 * 1024;
+const BUFFER_BYTES: usize = 16 * 1024;
 
-/// Bytes that are left.
-pub(super) struct Budget(AtomicU64);
+/// The remaining bytes.
+pub(super) struct TrafficBudget(AtomicU64);
 
-impl Budget {
+impl TrafficBudget {
     pub(super) fn new(bytes: u64) -> Self {
         Self(AtomicU64::new(bytes))
     }
 
-    /// Copies both ways until both ends are done; returns false when the budget was used up before.
+    /// Copies in both directions until both ends are done. Returns false if the budget was used up before.
     pub(super) async fn copy<A, B>(&self, near: A, far: B) -> bool
     where
         A: AsyncRead + AsyncWrite,
@@ -22,28 +22,30 @@ impl Budget {
     {
         let (mut near_read, mut near_write) = split(near);
         let (mut far_read, mut far_write) = split(far);
-        let there = self.pump(&mut near_read, &mut far_write);
-        let back = self.pump(&mut far_read, &mut near_write);
-        let (there, back) = tokio::join!(there, back);
-        there && back
+        let outgoing = self.pump(&mut near_read, &mut far_write);
+        let incoming = self.pump(&mut far_read, &mut near_write);
+        let (outgoing, incoming) = tokio::join!(outgoing, incoming);
+        outgoing && incoming
     }
 
+    /// Copies in one direction. Returns false if the budget was used up.
     async fn pump(&self, from: &mut (impl AsyncRead + Unpin), to: &mut (impl AsyncWrite + Unpin)) -> bool {
-        let mut buffer = vec![0; BUFFER];
-        let mut within = true;
-        // A connection that breaks is its users' business.
+        let mut buffer = vec![0; BUFFER_BYTES];
+        let mut is_within = true;
+        // An error on either side ends the connection, as it would without a proxy.
         while let Ok(n @ 1..) = from.read(&mut buffer).await {
-            within = self.take(n as u64);
-            if !within || to.write_all(&buffer[..n]).await.is_err() {
+            is_within = self.take(n as u64);
+            if !is_within || to.write_all(&buffer[..n]).await.is_err() {
                 break;
             }
         }
         let _ = to.shutdown().await;
-        within
+        is_within
     }
 
+    /// Takes bytes from the budget; returns false if too few are left.
     fn take(&self, bytes: u64) -> bool {
-        let left = |left: u64| left.checked_sub(bytes);
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).is_ok()
+        let subtract = |remaining: u64| remaining.checked_sub(bytes);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, subtract).is_ok()
     }
 }

@@ -1,4 +1,4 @@
-//! Where a proxy listens, what the browser calls it, and who may come in.
+//! The listening address of a proxy, its URL for the browser, and the peers that may connect.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -9,57 +9,58 @@ use websvc_transport::IpNetwork;
 use super::peer;
 use crate::config::Remote;
 
-/// The side of a proxy that is turned to the browser.
+/// The listening side of a proxy.
 #[derive(Debug, Clone)]
 pub(crate) enum ProxyListener {
     /// On the loopback address, for processes of this user.
-    Own,
-    /// For a browser that somebody else runs.
+    Local,
+    /// For a remote browser.
     Remote(Arc<RemoteAccess>),
 }
 
-/// What a remote browser comes in by.
+/// The access of a remote browser to its proxies.
 #[derive(Debug)]
 pub(crate) struct RemoteAccess {
     listen: IpAddr,
-    /// As it stands in a URL.
+    /// The host in the proxy URL.
     host: String,
-    from: AllowedPeers,
+    allowed_peers: AllowedPeers,
 }
 
 #[derive(Debug)]
 enum AllowedPeers {
-    Peer(IpAddr),
+    /// The address at which the browser was reached.
+    Browser(IpAddr),
     Networks(Vec<IpNetwork>),
 }
 
 impl RemoteAccess {
-    /// Makes the gate of a browser that was found at `peer`, on a connection from `own`.
-    pub(crate) fn new(remote: &Remote, own: IpAddr, peer: IpAddr) -> Self {
+    /// Creates the access for a browser that was reached at the address `browser`, on a connection from `local`.
+    pub(crate) fn new(remote: &Remote, local: IpAddr, browser: IpAddr) -> Self {
         let listen = remote.egress_listen;
         let host = match &remote.egress_host {
             Some(host) => host.to_string(),
-            None if listen.is_unspecified() => written(own),
-            None => written(listen),
+            None if listen.is_unspecified() => url_host(local),
+            None => url_host(listen),
         };
-        let from = if remote.egress_from.is_empty() {
-            AllowedPeers::Peer(peer)
+        let allowed_peers = if remote.egress_from.is_empty() {
+            AllowedPeers::Browser(browser)
         } else {
             AllowedPeers::Networks(remote.egress_from.clone())
         };
-        Self { listen, host, from }
+        Self { listen, host, allowed_peers }
     }
 
     fn admits(&self, peer: IpAddr) -> bool {
-        match &self.from {
-            AllowedPeers::Peer(browser) => *browser == peer,
+        match &self.allowed_peers {
+            AllowedPeers::Browser(browser) => *browser == peer,
             AllowedPeers::Networks(networks) => networks.iter().any(|network| network.contains(peer)),
         }
     }
 }
 
-/// Writes an address as it stands in a URL.
-fn written(address: IpAddr) -> String {
+/// Formats an address as the host of a URL.
+fn url_host(address: IpAddr) -> String {
     match address {
         IpAddr::V4(address) => Host::<String>::Ipv4(address).to_string(),
         IpAddr::V6(address) => Host::<String>::Ipv6(address).to_string(),
@@ -67,25 +68,27 @@ fn written(address: IpAddr) -> String {
 }
 
 impl ProxyListener {
-    pub(super) fn listen(&self) -> IpAddr {
+    /// Returns the address to listen on.
+    pub(super) fn listen_address(&self) -> IpAddr {
         match self {
-            Self::Own => IpAddr::V4(Ipv4Addr::LOCALHOST),
-            Self::Remote(gate) => gate.listen,
+            Self::Local => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            Self::Remote(access) => access.listen,
         }
     }
 
-    pub(super) fn server(&self, addr: SocketAddr) -> String {
+    /// Returns the proxy URL for the browser.
+    pub(super) fn proxy_url(&self, addr: SocketAddr) -> String {
         match self {
-            Self::Own => format!("socks5://{addr}"),
-            Self::Remote(gate) => format!("socks5://{}:{}", gate.host, addr.port()),
+            Self::Local => format!("socks5://{addr}"),
+            Self::Remote(access) => format!("socks5://{}:{}", access.host, addr.port()),
         }
     }
 
-    /// Tells whether the connection from `peer` to `own` may use the proxy.
-    pub(super) async fn admits(&self, peer: SocketAddr, own: SocketAddr) -> bool {
+    /// Returns whether the connection from `peer` to `local` may use the proxy.
+    pub(super) async fn admits(&self, peer: SocketAddr, local: SocketAddr) -> bool {
         match self {
-            Self::Own => peer::is_ours(peer, own).await,
-            Self::Remote(gate) => gate.admits(peer.ip().to_canonical()),
+            Self::Local => peer::is_same_user(peer, local).await,
+            Self::Remote(access) => access.admits(peer.ip().to_canonical()),
         }
     }
 }
@@ -96,7 +99,7 @@ mod tests {
 
     use super::*;
 
-    fn gate(listen: &str, host: Option<&str>, from: &[&str]) -> RemoteAccess {
+    fn access(listen: &str, host: Option<&str>, from: &[&str]) -> RemoteAccess {
         let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
         let remote = Remote {
             egress_listen: listen.parse().unwrap(),
@@ -108,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_is_called_as_configured_or_as_it_listens() {
+    fn proxy_url_has_configured_host_or_listening_address() {
         let port = SocketAddr::from(([0, 0, 0, 0], 7));
         for (listen, host, expected) in [
             ("127.0.0.1", None, "socks5://127.0.0.1:7"),
@@ -116,17 +119,17 @@ mod tests {
             ("0.0.0.0", Some("websvc.internal"), "socks5://websvc.internal:7"),
             ("fd00::1", None, "socks5://[fd00::1]:7"),
         ] {
-            let entrance = ProxyListener::Remote(Arc::new(gate(listen, host, &[])));
-            assert_eq!(entrance.server(port), expected);
+            let listener = ProxyListener::Remote(Arc::new(access(listen, host, &[])));
+            assert_eq!(listener.proxy_url(port), expected);
         }
     }
 
     #[test]
-    fn only_the_browser_or_the_named_networks_come_in() {
-        let admitted = |gate: &RemoteAccess, peer: &str| gate.admits(peer.parse().unwrap());
-        let peer_only = gate("0.0.0.0", None, &[]);
-        assert!(admitted(&peer_only, "10.0.0.2") && !admitted(&peer_only, "10.0.0.3"));
-        let named = gate("0.0.0.0", None, &["172.17.0.0/16"]);
-        assert!(admitted(&named, "172.17.0.9") && !admitted(&named, "10.0.0.2"));
+    fn admits_only_the_browser_or_the_configured_networks() {
+        let admitted = |access: &RemoteAccess, peer: &str| access.admits(peer.parse().unwrap());
+        let browser_only = access("0.0.0.0", None, &[]);
+        assert!(admitted(&browser_only, "10.0.0.2") && !admitted(&browser_only, "10.0.0.3"));
+        let networks = access("0.0.0.0", None, &["172.17.0.0/16"]);
+        assert!(admitted(&networks, "172.17.0.9") && !admitted(&networks, "10.0.0.2"));
     }
 }

@@ -1,9 +1,9 @@
-//! The only way out of a browser context: a SOCKS5 proxy in this process whose connections the guarded client makes.
+//! The only network access of a browser context: a SOCKS5 proxy in this process, whose connections the guarded client makes.
 //!
-//! SOCKS, not HTTP: each connection of Chromium becomes one tunnel, whatever is spoken in it, names arrive as names,
-//! and a refusal is an error of the network that no page can take for an answer. Chromium has no password for SOCKS
-//! proxies, so the socket's owner is checked instead where the system tells it, or the address of a remote browser; the
-//! port is random, and the listener lives no longer than its page.
+//! SOCKS, not HTTP: each connection of Chromium becomes one tunnel, whatever its protocol is. Names arrive unresolved, and
+//! a refused connection is a network error, which no page can mistake for a response. Chromium supports no password for
+//! SOCKS proxies. Instead the proxy checks the owner of the socket where the system reports it, or the address of a remote
+//! browser. The port is random, and the listener lives no longer than its page.
 
 mod budget;
 mod listener;
@@ -13,9 +13,10 @@ mod socks;
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, JoinSet};
@@ -26,134 +27,131 @@ use websvc_transport::{Client, FetchError, Proxy};
 pub(crate) use listener::{ProxyListener, RemoteAccess};
 
 use crate::error::NavigationErrorKind;
-use budget::Budget;
+use budget::TrafficBudget;
 
-/// How long a client may take to say where it wants to go.
-const HANDSHAKE: Duration = Duration::from_secs(5);
-/// Refusals and failures that are remembered; a hostile page makes more.
-const MAX_NOTES: usize = 100;
+/// The maximum time of a SOCKS handshake.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The maximum number of failed destinations that are recorded. Hostile pages cause more.
+const MAX_FAILURES: usize = 100;
 
-/// A connection that the guard did not allow.
+/// A connection that the address guard refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// The host that the page named.
+    /// The host that the page requested.
     pub host: String,
-    /// The port that the page named.
+    /// The port that the page requested.
     pub port: u16,
 }
 
-/// Where a context's connections may lead.
+/// The destinations that the connections of a context may have.
 #[derive(Clone)]
 pub(crate) enum Destinations {
-    /// Where the guard of a client allows, directly or through a proxy.
+    /// Those that the guard of a client allows, directly or through a proxy.
     Guarded { client: Client, proxy: Option<Proxy> },
-    /// Nowhere.
+    /// None.
     Nothing,
 }
 
-/// The bounds of one proxy.
+/// The limits of one proxy.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
+pub(crate) struct EgressLimits {
     pub(crate) connect_timeout: Duration,
+    /// Concurrent connections.
     pub(crate) connections: usize,
+    /// Bytes that all connections together may send and receive.
     pub(crate) traffic_bytes: u64,
 }
 
-/// A listening proxy; it and all its connections end when it is dropped.
+/// A listening proxy. Dropping it closes the listener and all connections.
 pub(crate) struct Egress {
-    server: String,
-    notes: Arc<Mutex<EgressFailures>>,
+    proxy_url: String,
+    failures: Arc<Mutex<EgressFailures>>,
     task: JoinHandle<()>,
 }
 
-/// What went wrong, by destination.
+/// The failures of one proxy.
 #[derive(Default)]
 struct EgressFailures {
-    failures: HashMap<(String, u16), Failure>,
+    by_destination: HashMap<(String, u16), ConnectFailure>,
     is_over_budget: bool,
-    /// Who was turned away last.
-    stranger: Option<IpAddr>,
+    last_rejected_peer: Option<IpAddr>,
 }
 
+/// The reason why the proxy could not connect to a destination.
 #[derive(Clone)]
-enum Failure {
-    Refused,
-    Failed(NavigationErrorKind, String),
+pub(crate) enum ConnectFailure {
+    /// The address guard refused it.
+    Forbidden,
+    /// The connection failed; the reason is public.
+    Failed { kind: NavigationErrorKind, reason: String },
 }
 
-/// What every connection of a proxy needs.
-struct Rules {
+/// The state that all connections of a proxy share.
+struct ProxyContext {
     destinations: Destinations,
-    bounds: Bounds,
-    budget: Budget,
-    places: Semaphore,
-    entrance: ProxyListener,
-    notes: Arc<Mutex<EgressFailures>>,
+    limits: EgressLimits,
+    budget: TrafficBudget,
+    permits: Semaphore,
+    proxy_listener: ProxyListener,
+    failures: Arc<Mutex<EgressFailures>>,
 }
 
 impl Egress {
-    /// Listens on a random port.
+    /// Starts a proxy on a random port.
     pub(crate) async fn start(
         destinations: Destinations,
-        bounds: Bounds,
-        entrance: ProxyListener,
+        limits: EgressLimits,
+        proxy_listener: ProxyListener,
     ) -> io::Result<Self> {
-        let listener = TcpListener::bind((entrance.listen(), 0)).await?;
+        let listener = TcpListener::bind((proxy_listener.listen_address(), 0)).await?;
         let addr = listener.local_addr()?;
-        let server = entrance.server(addr);
-        let notes = Arc::new(Mutex::new(EgressFailures::default()));
-        let rules = Rules {
+        let proxy_url = proxy_listener.proxy_url(addr);
+        let failures = Arc::new(Mutex::new(EgressFailures::default()));
+        let context = ProxyContext {
             destinations,
-            bounds,
-            budget: Budget::new(bounds.traffic_bytes),
-            places: Semaphore::new(bounds.connections),
-            entrance,
-            notes: Arc::clone(&notes),
+            limits,
+            budget: TrafficBudget::new(limits.traffic_bytes),
+            permits: Semaphore::new(limits.connections),
+            proxy_listener,
+            failures: Arc::clone(&failures),
         };
-        let task = tokio::spawn(serve(listener, addr, Arc::new(rules)));
-        Ok(Self { server, notes, task })
+        let task = tokio::spawn(serve(listener, addr, Arc::new(context)));
+        Ok(Self { proxy_url, failures, task })
     }
 
-    /// Returns the proxy as Chromium writes it.
+    /// Returns the proxy URL for Chromium.
     pub(crate) fn proxy_url(&self) -> &str {
-        &self.server
+        &self.proxy_url
     }
 
-    /// Returns who was turned away last, if anybody was.
+    /// Returns the peer whose connection was rejected last.
     pub(crate) fn last_rejected_peer(&self) -> Option<IpAddr> {
-        lock(&self.notes).stranger
+        self.failures.lock().last_rejected_peer
     }
 
-    /// Returns what the guard refused, in the order of names.
+    /// Returns the connections that the guard refused, sorted by host and port.
     pub(crate) fn refused(&self) -> Vec<Refusal> {
-        let notes = lock(&self.notes);
-        let refused = notes.failures.iter().filter(|(_, failure)| matches!(failure, Failure::Refused));
+        let failures = self.failures.lock();
+        let forbidden = failures
+            .by_destination
+            .iter()
+            .filter(|(_, failure)| matches!(failure, ConnectFailure::Forbidden));
         let mut refused: Vec<Refusal> =
-            refused.map(|((host, port), _)| Refusal { host: host.clone(), port: *port }).collect();
+            forbidden.map(|((host, port), _)| Refusal { host: host.clone(), port: *port }).collect();
         refused.sort_by(|a, b| (&a.host, a.port).cmp(&(&b.host, b.port)));
         refused
     }
 
-    /// Returns why a host could not be reached, or `None` when it could: refused, or in public words.
-    pub(crate) fn failure(
-        &self,
-        host: &str,
-        port: u16,
-    ) -> Option<Result<(NavigationErrorKind, String), Forbidden>> {
-        match lock(&self.notes).failures.get(&(host.to_owned(), port))? {
-            Failure::Refused => Some(Err(Forbidden)),
-            Failure::Failed(kind, reason) => Some(Ok((*kind, reason.clone()))),
-        }
+    /// Returns the reason why a host could not be reached, if a connection to it failed.
+    pub(crate) fn failure(&self, host: &str, port: u16) -> Option<ConnectFailure> {
+        self.failures.lock().by_destination.get(&(host.to_owned(), port)).cloned()
     }
 
-    /// Tells whether connections were cut because the page had sent and received enough.
+    /// Returns whether connections were cut because the traffic budget of the page was used up.
     pub(crate) fn is_over_budget(&self) -> bool {
-        lock(&self.notes).is_over_budget
+        self.failures.lock().is_over_budget
     }
 }
-
-/// The guard said no.
-pub(crate) struct Forbidden;
 
 impl Drop for Egress {
     fn drop(&mut self) {
@@ -161,16 +159,16 @@ impl Drop for Egress {
     }
 }
 
-async fn serve(listener: TcpListener, addr: SocketAddr, rules: Arc<Rules>) {
+async fn serve(listener: TcpListener, addr: SocketAddr, context: Arc<ProxyContext>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, peer)) => {
-                    let rules = Arc::clone(&rules);
-                    connections.spawn(async move { rules.connection(stream, peer, addr).await });
+                    let context = Arc::clone(&context);
+                    connections.spawn(async move { context.serve_connection(stream, peer, addr).await });
                 }
-                // Out of files, most likely: others may close some.
+                // Most likely the limit on open files; wait until some are closed.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
             Some(_) = connections.join_next() => {}
@@ -178,48 +176,49 @@ async fn serve(listener: TcpListener, addr: SocketAddr, rules: Arc<Rules>) {
     }
 }
 
-impl Rules {
-    async fn connection(&self, mut stream: TcpStream, peer: SocketAddr, own: SocketAddr) {
-        let Ok(_place) = self.places.try_acquire() else { return };
-        if !self.entrance.admits(peer, own).await {
-            tracing::warn!(%peer, "somebody else tried to use the browser's proxy");
-            lock(&self.notes).stranger = Some(peer.ip().to_canonical());
+impl ProxyContext {
+    async fn serve_connection(&self, mut stream: TcpStream, peer: SocketAddr, local: SocketAddr) {
+        let Ok(_permit) = self.permits.try_acquire() else { return };
+        if !self.proxy_listener.admits(peer, local).await {
+            tracing::warn!(%peer, "rejected connection to the browser proxy from a foreign process");
+            self.failures.lock().last_rejected_peer = Some(peer.ip().to_canonical());
             return;
         }
         let _ = stream.set_nodelay(true);
-        let Ok(Ok((host, port))) = timeout(HANDSHAKE, socks::accept(&mut stream)).await else { return };
+        let handshake = timeout(HANDSHAKE_TIMEOUT, socks::accept(&mut stream)).await;
+        let Ok(Ok((host, port))) = handshake else { return };
         let tunnel = match &self.destinations {
             Destinations::Guarded { client, proxy } => {
-                client.tunnel(&host, port, proxy.as_ref(), self.bounds.connect_timeout).await
+                client.tunnel(&host, port, proxy.as_ref(), self.limits.connect_timeout).await
             }
             Destinations::Nothing => Err(FetchError::Forbidden),
         };
         match tunnel {
             Ok(tunnel) => {
-                if socks::succeed(&mut stream).await.is_ok() && !self.budget.copy(stream, tunnel).await {
-                    lock(&self.notes).is_over_budget = true;
+                if socks::reply_success(&mut stream).await.is_ok() && !self.budget.copy(stream, tunnel).await
+                {
+                    self.failures.lock().is_over_budget = true;
                 }
             }
             Err(error) => {
-                self.note(&host, port, &error);
-                // The client may be gone already.
-                let _ = socks::refuse(&mut stream, &error).await;
+                self.record_failure(&host, port, &error);
+                // The client may have closed the connection already.
+                let _ = socks::reply_failure(&mut stream, &error).await;
             }
         }
     }
 
-    fn note(&self, host: &Host, port: u16, error: &FetchError) {
+    fn record_failure(&self, host: &Host, port: u16, error: &FetchError) {
         let failure = match error {
-            FetchError::Forbidden => Failure::Refused,
-            other => Failure::Failed(NavigationErrorKind::of_fetch(other), other.to_string()),
+            FetchError::Forbidden => ConnectFailure::Forbidden,
+            other => ConnectFailure::Failed {
+                kind: NavigationErrorKind::from_fetch_error(other),
+                reason: other.to_string(),
+            },
         };
-        let mut notes = lock(&self.notes);
-        if notes.failures.len() < MAX_NOTES {
-            notes.failures.insert((host.to_string(), port), failure);
+        let mut failures = self.failures.lock();
+        if failures.by_destination.len() < MAX_FAILURES {
+            failures.by_destination.insert((host.to_string(), port), failure);
         }
     }
-}
-
-fn lock(notes: &Mutex<EgressFailures>) -> MutexGuard<'_, EgressFailures> {
-    notes.lock().unwrap_or_else(PoisonError::into_inner)
 }

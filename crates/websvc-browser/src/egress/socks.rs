@@ -1,4 +1,4 @@
-//! The server's side of SOCKS5 (RFC 1928), as far as Chromium speaks it: `CONNECT` without authentication.
+//! The server side of SOCKS5 (RFC 1928), as far as Chromium uses it: `CONNECT` without authentication.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -11,10 +11,10 @@ const VERSION: u8 = 5;
 const NO_AUTHENTICATION: u8 = 0;
 const CONNECT: u8 = 1;
 const IPV4: u8 = 1;
-const NAME: u8 = 3;
+const DOMAIN_NAME: u8 = 3;
 const IPV6: u8 = 4;
 
-/// Why there is no tunnel (RFC 1928, section 6).
+/// The reply to a request (RFC 1928, section 6).
 #[derive(Clone, Copy)]
 enum Reply {
     Succeeded = 0,
@@ -24,7 +24,7 @@ enum Reply {
     Refused = 5,
 }
 
-/// Reads which host and port the client wants.
+/// Reads a request and returns its host and port.
 pub(super) async fn accept(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> io::Result<(Host, u16)> {
     let [version, methods] = read(stream).await?;
     let mut offered = [0; 255];
@@ -34,26 +34,26 @@ pub(super) async fn accept(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -
         return Err(io::ErrorKind::InvalidData.into());
     }
     stream.write_all(&[VERSION, NO_AUTHENTICATION]).await?;
-    let [version, command, _reserved, kind] = read(stream).await?;
+    let [version, command, _reserved, address_type] = read(stream).await?;
     if version != VERSION || command != CONNECT {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    let host = match kind {
+    let host = match address_type {
         IPV4 => Host::Ipv4(Ipv4Addr::from(read::<4>(stream).await?)),
         IPV6 => Host::Ipv6(Ipv6Addr::from(read::<16>(stream).await?)),
-        NAME => {
+        DOMAIN_NAME => {
             let [length] = read(stream).await?;
             let mut name = vec![0; usize::from(length)];
             stream.read_exact(&mut name).await?;
-            named(&name)?
+            parse_host(&name)?
         }
         _ => return Err(io::ErrorKind::InvalidData.into()),
     };
     Ok((host, u16::from_be_bytes(read(stream).await?)))
 }
 
-/// Reads a name as URLs do, so that a number in any spelling becomes the address that it is.
-fn named(name: &[u8]) -> io::Result<Host> {
+/// Parses a host name as in URLs, so that an IP address in any spelling becomes that address.
+fn parse_host(name: &[u8]) -> io::Result<Host> {
     let name = std::str::from_utf8(name).map_err(|_| io::ErrorKind::InvalidData)?;
     let address = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(name);
     if let Ok(address) = address.parse() {
@@ -62,13 +62,16 @@ fn named(name: &[u8]) -> io::Result<Host> {
     Host::parse(name).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
-/// Says that the tunnel is open.
-pub(super) async fn succeed(stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+/// Replies that the tunnel is open.
+pub(super) async fn reply_success(stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
     reply(stream, Reply::Succeeded).await
 }
 
-/// Says that there is no tunnel.
-pub(super) async fn refuse(stream: &mut (impl AsyncWrite + Unpin), error: &FetchError) -> io::Result<()> {
+/// Replies that there is no tunnel.
+pub(super) async fn reply_failure(
+    stream: &mut (impl AsyncWrite + Unpin),
+    error: &FetchError,
+) -> io::Result<()> {
     let code = match error {
         FetchError::Forbidden => Reply::NotAllowed,
         FetchError::Dns { .. } => Reply::HostUnreachable,
@@ -79,7 +82,7 @@ pub(super) async fn refuse(stream: &mut (impl AsyncWrite + Unpin), error: &Fetch
 }
 
 async fn reply(stream: &mut (impl AsyncWrite + Unpin), code: Reply) -> io::Result<()> {
-    // The bound address is of no use to anybody.
+    // The bound address is optional: Chromium does not use it.
     stream.write_all(&[VERSION, code as u8, 0, IPV4, 0, 0, 0, 0, 0, 0]).await
 }
 
@@ -93,40 +96,41 @@ async fn read<const N: usize>(stream: &mut (impl AsyncRead + Unpin)) -> io::Resu
 mod tests {
     use super::*;
 
-    async fn wanted(request: &[u8]) -> io::Result<(Host, u16)> {
+    async fn requested(request: &[u8]) -> io::Result<(Host, u16)> {
         let (mut client, mut server) = tokio::io::duplex(512);
         client.write_all(request).await.unwrap();
         drop(client.shutdown().await);
         accept(&mut server).await
     }
 
-    fn asking(kind: u8, address: &[u8], port: u16) -> Vec<u8> {
-        [&[5, 1, 0, 5, 1, 0, kind], address, &port.to_be_bytes()].concat()
+    fn connect_request(address_type: u8, address: &[u8], port: u16) -> Vec<u8> {
+        [&[5, 1, 0, 5, 1, 0, address_type], address, &port.to_be_bytes()].concat()
     }
 
     #[tokio::test]
-    async fn names_and_addresses_are_read() {
-        let (host, port) = wanted(&asking(3, b"\x06A.test", 443)).await.unwrap();
+    async fn accept_reads_names_and_addresses() {
+        let (host, port) = requested(&connect_request(3, b"\x06A.test", 443)).await.unwrap();
         assert_eq!((host.to_string().as_str(), port), ("a.test", 443));
-        let (host, _) = wanted(&asking(1, &[10, 0, 0, 1], 80)).await.unwrap();
+        let (host, _) = requested(&connect_request(1, &[10, 0, 0, 1], 80)).await.unwrap();
         assert_eq!(host, Host::<String>::Ipv4(Ipv4Addr::new(10, 0, 0, 1)));
-        let (host, _) = wanted(&asking(4, &[0; 16], 80)).await.unwrap();
+        let (host, _) = requested(&connect_request(4, &[0; 16], 80)).await.unwrap();
         assert_eq!(host, Host::<String>::Ipv6(Ipv6Addr::UNSPECIFIED));
     }
 
     #[tokio::test]
-    async fn a_number_that_is_called_a_name_is_an_address() {
-        let (host, _) = wanted(&asking(3, b"\x0a0x7f.0.0.1", 80)).await.unwrap();
+    async fn accept_name_that_spells_an_address_is_that_address() {
+        let (host, _) = requested(&connect_request(3, b"\x0a0x7f.0.0.1", 80)).await.unwrap();
         assert_eq!(host, Host::<String>::Ipv4(Ipv4Addr::LOCALHOST));
-        let (host, _) = wanted(&asking(3, b"\x03::1", 80)).await.unwrap();
+        let (host, _) = requested(&connect_request(3, b"\x03::1", 80)).await.unwrap();
         assert_eq!(host, Host::<String>::Ipv6(Ipv6Addr::LOCALHOST));
     }
 
     #[tokio::test]
-    async fn anything_else_is_no_request() {
-        for bad in [&b"GET / HTTP/1.1\r\n\r\n"[..], b"\x04\x01", b"\x05\x01\x02", &asking(9, b"", 1)] {
-            assert!(wanted(bad).await.is_err(), "{bad:?}");
+    async fn accept_rejects_other_input() {
+        for bad in [&b"GET / HTTP/1.1\r\n\r\n"[..], b"\x04\x01", b"\x05\x01\x02", &connect_request(9, b"", 1)]
+        {
+            assert!(requested(bad).await.is_err(), "{bad:?}");
         }
-        assert!(wanted(&[5, 1, 0, 5, 2, 0, 1, 1, 1, 1, 1, 0, 80]).await.is_err(), "BIND");
+        assert!(requested(&[5, 1, 0, 5, 2, 0, 1, 1, 1, 1, 1, 0, 80]).await.is_err(), "BIND");
     }
 }

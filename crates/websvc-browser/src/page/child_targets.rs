@@ -1,188 +1,193 @@
-//! The parts of a page that Chromium runs apart from it: workers, and frames of other sites.
+//! The child targets of a page: workers, and frames of other sites that Chromium runs in processes of their own.
 //!
-//! Each of them has a session of its own and waits until it has been told what the page was told.
+//! Each of them has a CDP session of its own. Chromium starts it paused; it runs once it has the settings of its page.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 
-use super::events::{CRASHED, PageEvents};
+use super::command::Command;
+use super::events::PageEvents;
 use super::intercept::Interception;
+use super::page_state::CRASHED_EVENT;
 use crate::connection::{Cdp, CdpEvent};
 
-/// Parts that are run; a hostile page makes more.
+/// The maximum number of child targets of a page. Hostile pages create more, which stay paused.
 const MAX_CHILDREN: usize = 100;
 
-/// A command and its parameters.
-pub(super) type Command = (&'static str, Value);
-
-/// What every part of a page is told, by its kind.
+/// The settings that every child target gets before it runs.
 pub(super) struct TargetSetup {
-    /// Who looks at the page, with which languages.
-    pub(super) identity: Value,
-    /// Commands for frames and for workers: time zone and formats.
-    pub(super) everywhere: Vec<Command>,
-    /// Commands for frames only: what the page itself is told, as far as it is not of the whole window.
+    /// Parameters of `Emulation.setUserAgentOverride`.
+    pub(super) user_agent: Value,
+    /// Commands for frames and workers: time zone and formats.
+    pub(super) all_targets: Vec<Command>,
+    /// Commands for frames only: the settings of the page that do not apply to the whole window.
     pub(super) frames: Vec<Command>,
 }
 
-/// The parts of one page. Cheap to clone.
+/// The child targets of one page. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct ChildTargets(Arc<ChildState>);
 
 struct ChildState {
     cdp: Cdp,
-    watch: PageEvents,
+    events: PageEvents,
     interception: Arc<Interception>,
-    orders: TargetSetup,
+    setup: TargetSetup,
     sessions: Mutex<HashSet<String>>,
 }
 
-/// Parts that have nothing of the window.
+/// The kind of a child target.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Frame,
-    /// Its requests are the page's.
+    /// A dedicated worker. Its requests are those of the page.
     Worker,
-    /// A shared worker or a service worker, which makes requests of its own.
-    Apart,
+    /// A shared worker or a service worker, which sends requests of its own.
+    SharedWorker,
 }
 
 impl Kind {
-    fn named(name: &str) -> Self {
+    /// Reads `TargetInfo.type`.
+    fn from_cdp(name: &str) -> Self {
         match name {
             "iframe" => Self::Frame,
-            "shared_worker" | "service_worker" => Self::Apart,
+            "shared_worker" | "service_worker" => Self::SharedWorker,
             _ => Self::Worker,
         }
     }
 }
 
-/// Returns the command that makes the parts of a page, or of a part of it, wait to be told.
-pub(super) fn attaching() -> Command {
+/// Returns the command that attaches to the child targets of a page or of a child target, and starts them paused.
+pub(super) fn auto_attach() -> Command {
     let params = json!({
         "autoAttach": true,
         "waitForDebuggerOnStart": true,
         "flatten": true,
-        // Workers that can be shared arrive at the browser itself.
+        // Shared workers and service workers are reported to the session of the browser.
         "filter": [{"type": "iframe"}, {"type": "worker"}],
     });
-    ("Target.setAutoAttach", params)
+    Command::new("Target.setAutoAttach", params)
 }
 
 impl ChildTargets {
     pub(super) fn new(
         cdp: Cdp,
-        watch: PageEvents,
+        events: PageEvents,
         interception: Arc<Interception>,
-        orders: TargetSetup,
+        setup: TargetSetup,
     ) -> Self {
-        Self(Arc::new(ChildState { cdp, watch, interception, orders, sessions: Mutex::default() }))
+        Self(Arc::new(ChildState { cdp, events, interception, setup, sessions: Mutex::default() }))
     }
 
-    /// Takes in what arrived at the page itself; other events are none of its business.
-    pub(super) fn hear(&self, method: &str, params: &Value) {
+    /// Handles a `Target.*` event of the page; ignores other events.
+    pub(super) fn on_target_event(&self, method: &str, params: &Value) {
         match method {
             "Target.attachedToTarget" => {
                 let session = params["sessionId"].as_str().unwrap_or_default();
-                self.tell(session, params["targetInfo"]["type"].as_str().unwrap_or_default());
+                self.set_up(session, params["targetInfo"]["type"].as_str().unwrap_or_default());
             }
-            "Target.detachedFromTarget" => self.forget(params["sessionId"].as_str().unwrap_or_default()),
+            "Target.detachedFromTarget" => self.remove(params["sessionId"].as_str().unwrap_or_default()),
             _ => {}
         }
     }
 
-    /// Tells a part what it must know and lets it run.
-    pub(super) fn tell(&self, session: &str, kind: &str) {
-        let family = &*self.0;
-        if !family.admit(session) {
-            family.watch.lock().is_crowded = true;
+    /// Sends the settings to a new child target and lets it run.
+    pub(super) fn set_up(&self, session: &str, kind: &str) {
+        let state = &*self.0;
+        if !state.add(session) {
+            state.events.lock().has_skipped_targets = true;
             return;
         }
-        // What it is about to do cannot be seen as timers and requests of the page can.
-        family.watch.lock().works_elsewhere = true;
-        let kind = Kind::named(kind);
-        self.follow(session, kind);
-        let orders = &family.orders;
-        let mut commands = vec![("Emulation.setUserAgentOverride", orders.identity.clone())];
-        if kind != Kind::Apart {
-            commands.push(("Network.enable", json!({"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})));
+        // Its pending work is not visible, unlike timers and requests of the page.
+        state.events.lock().has_background_work = true;
+        let kind = Kind::from_cdp(kind);
+        self.subscribe(session, kind);
+        let setup = &state.setup;
+        let mut commands = vec![Command::new("Emulation.setUserAgentOverride", setup.user_agent.clone())];
+        if kind != Kind::SharedWorker {
+            let network = json!({"maxTotalBufferSize": 0, "maxResourceBufferSize": 0});
+            commands.push(Command::new("Network.enable", network));
         }
         if kind == Kind::Frame {
-            commands.push(("Page.enable", json!({})));
-            commands.extend(orders.frames.iter().cloned());
+            commands.push(Command::new("Page.enable", json!({})));
+            commands.extend(setup.frames.iter().cloned());
         }
-        // In a process that knows them already these are refused, which is as good.
-        commands.extend(orders.everywhere.iter().cloned());
-        if kind == Kind::Apart {
-            // It has taken its name from the process before it could be told another one.
-            commands.push(("Runtime.evaluate", json!({"expression": naming(&orders.identity)})));
+        // A process that has these settings already refuses them, which does no harm.
+        commands.extend(setup.all_targets.iter().cloned());
+        if kind == Kind::SharedWorker {
+            // It copied the user agent of its process before the override.
+            let script = json!({"expression": user_agent_script(&setup.user_agent)});
+            commands.push(Command::new("Runtime.evaluate", script));
         }
         if kind != Kind::Worker
-            && let Some(patterns) = family.interception.patterns()
+            && let Some(patterns) = state.interception.patterns()
         {
-            commands.push(("Fetch.enable", json!({"patterns": patterns})));
+            commands.push(Command::new("Fetch.enable", json!({"patterns": patterns})));
         }
-        commands.push(attaching());
-        commands.push(("Runtime.runIfWaitingForDebugger", json!({})));
-        for (method, params) in commands {
-            family.cdp.send_no_reply(session, method, params);
+        commands.push(auto_attach());
+        commands.push(Command::new("Runtime.runIfWaitingForDebugger", json!({})));
+        for Command { method, params } in commands {
+            state.cdp.send_no_reply(session, method, params);
         }
     }
 
-    fn follow(&self, session: &str, kind: Kind) {
-        // The listener must not keep the family alive: the family's connection keeps the listener.
-        let family = Arc::downgrade(&self.0);
+    fn subscribe(&self, session: &str, kind: Kind) {
+        // A weak reference: the connection owns the listener, and the state owns a handle to the connection.
+        let state = Arc::downgrade(&self.0);
         let name = session.to_owned();
-        self.0.cdp.subscribe(session, move |notice| {
-            let CdpEvent::Event { method, params } = notice else { return };
-            let Some(family) = family.upgrade() else { return };
+        self.0.cdp.subscribe(session, move |event| {
+            let CdpEvent::Event { method, params } = event else { return };
+            let Some(state) = state.upgrade() else { return };
             match method.as_str() {
                 "Fetch.requestPaused" => {
-                    let (method, answer) = family.interception.decide(&params);
-                    family.watch.asked(method);
-                    family.cdp.send_no_reply(&name, method, answer);
+                    let Command { method, params } = state.interception.decide(&params);
+                    state.cdp.send_no_reply(&name, method, params);
                 }
-                // Workers end like this when they are done, and share the process of their frame.
-                CRASHED if kind != Kind::Worker => family.watch.lose_part(),
-                _ if method.starts_with("Target.") => Self(family).hear(&method, &params),
-                _ if kind != Kind::Apart => family.watch.traffic(&name, &method, &params),
+                // Dedicated workers send this event when they finish, and share the process of their frame.
+                CRASHED_EVENT if kind != Kind::Worker => state.events.record_child_crash(),
+                _ if method.starts_with("Target.") => Self(state).on_target_event(&method, &params),
+                _ if kind != Kind::SharedWorker => {
+                    state.events.on_child_network_event(&name, &method, &params);
+                }
                 _ => {}
             }
         });
     }
 
-    fn forget(&self, session: &str) {
+    fn remove(&self, session: &str) {
         self.0.lock().remove(session);
         self.0.cdp.unsubscribe(session);
-        self.0.watch.drop_child_requests(session);
+        self.0.events.drop_child_requests(session);
     }
 }
 
 impl ChildState {
-    fn admit(&self, session: &str) -> bool {
+    /// Adds a session; returns false if there are too many.
+    fn add(&self, session: &str) -> bool {
         let mut sessions = self.lock();
         sessions.len() < MAX_CHILDREN && sessions.insert(session.to_owned())
     }
 
     fn lock(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock()
     }
 }
 
 impl Drop for ChildState {
     fn drop(&mut self) {
-        let sessions = self.sessions.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let sessions = self.sessions.get_mut();
         for session in sessions.drain() {
             self.cdp.unsubscribe(&session);
         }
     }
 }
 
-/// Returns the script that gives a worker the page's name for the browser.
-fn naming(identity: &Value) -> String {
-    let text = &identity["userAgent"];
+/// Returns the script that overrides the user agent inside a worker.
+fn user_agent_script(user_agent: &Value) -> String {
+    let text = &user_agent["userAgent"];
     format!(
         "for (const [name, value] of [['userAgent', {text}], ['appVersion', {text}.replace('Mozilla/', '')]]) \
          Object.defineProperty(WorkerNavigator.prototype, name, \

@@ -1,61 +1,45 @@
-//! What is taken from a page: its document and its cookies.
+//! The URL and the document of a page.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::Page;
+use super::open_page::Page;
 use crate::error::{BrowserError, NavigationErrorKind};
-use crate::rendered_page::{Scraped, SetCookie};
+use crate::rendered_page::PageSnapshot;
 
-const SERIALISE: &str = include_str!("serialise.js");
+const SERIALIZE_DOCUMENT: &str = include_str!("serialize_document.js");
 
 impl Page<'_> {
-    /// Takes the URL and the document as it is now.
-    pub(crate) async fn scrape(&self) -> Result<Scraped, BrowserError> {
-        let limit = self.config.html_chars;
-        let taken = self.ask(SERIALISE, &[limit.into()]).await?;
-        let mut taken = taken.map_err(|what| BrowserError::Protocol { detail: what })?;
-        if taken["chars"].as_u64().is_some_and(|chars| chars > limit as u64) {
+    /// Returns the current URL and document.
+    pub(crate) async fn scrape(&self) -> Result<PageSnapshot, BrowserError> {
+        let limit = self.config.max_html_chars;
+        let document = self.call_function(SERIALIZE_DOCUMENT, &[limit.into()]).await?;
+        let mut document = document.map_err(|thrown| BrowserError::Protocol { detail: thrown })?;
+        if document["chars"].as_u64().is_some_and(|chars| chars > limit as u64) {
             self.warn(format!("the page is longer than {limit} characters and was cut"));
         }
-        match (taken["url"].take(), taken["html"].take()) {
-            (Value::String(url), Value::String(_)) if url.starts_with("chrome-error:") => self.missing_page(),
-            (Value::String(url), Value::String(html)) => Ok(Scraped { url, html }),
-            _ => Err(BrowserError::lacking("Runtime.evaluate", "document")),
+        match (document["url"].take(), document["html"].take()) {
+            (Value::String(url), Value::String(_)) if url.starts_with("chrome-error:") => {
+                self.scrape_error_page()
+            }
+            (Value::String(url), Value::String(html)) => Ok(PageSnapshot { url, html }),
+            _ => Err(BrowserError::missing_field("Runtime.evaluate", "document")),
         }
     }
 
-    /// Returns what there is instead of the page that Chromium shows when it has none.
-    fn missing_page(&self) -> Result<Scraped, BrowserError> {
-        let (asked, has_answer) = {
-            let state = self.watch.lock();
+    /// Returns the result for a document that Chromium replaced with an error page of its own.
+    fn scrape_error_page(&self) -> Result<PageSnapshot, BrowserError> {
+        let (url, has_response) = {
+            let state = self.events.lock();
             (state.document_url.clone().unwrap_or_default(), state.document.is_some())
         };
-        match self.failure(&asked) {
-            Some(failure) => Err(failure),
-            // An answer without a body.
-            None if has_answer => Ok(Scraped { url: asked, html: String::new() }),
+        match self.connect_error(&url) {
+            Some(error) => Err(error),
+            // A response without a body.
+            None if has_response => Ok(PageSnapshot { url, html: String::new() }),
             None => Err(BrowserError::Navigation {
                 kind: NavigationErrorKind::Other,
-                reason: "the page went where there is none".to_owned(),
+                reason: "the page navigated to a URL that could not be loaded".to_owned(),
             }),
         }
-    }
-
-    pub(super) async fn cookies(&self) -> Result<Vec<SetCookie>, BrowserError> {
-        let context = json!({"browserContextId": self.context.id});
-        let mut answer = self.process.cdp().call("", "Storage.getCookies", context).await?;
-        let text = |cookie: &mut Value, name: &str| match cookie[name].take() {
-            Value::String(text) => text,
-            _ => String::new(),
-        };
-        let cookies = answer["cookies"].as_array_mut().into_iter().flatten();
-        Ok(cookies
-            .map(|cookie| SetCookie {
-                name: text(cookie, "name"),
-                value: text(cookie, "value"),
-                domain: text(cookie, "domain"),
-                path: text(cookie, "path"),
-            })
-            .collect())
     }
 }

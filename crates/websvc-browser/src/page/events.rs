@@ -1,406 +1,163 @@
-//! What a page's events say: what is loading, what was answered, what ended.
+//! The events of a page: they update its state and wake the tasks that wait for a change.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::str::FromStr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use tokio::time::Instant;
-use url::Url;
 
-use super::child_targets::{ChildTargets, Command};
-use super::intercept::{FAIL, Interception, failure};
+use super::command::Command;
+use super::intercept::{FAIL_REQUEST, Interception, fail_command};
+use super::page_state::{CRASHED_EVENT, END_EVENTS, PageState, PendingNavigation};
 use crate::connection::{Cdp, CdpEvent};
-use crate::rendered_page::Download;
-use crate::state::storage_origin;
-use crate::watchdog::{Excess, Watched};
+use crate::watchdog::MonitoredBrowser;
 
-/// Requests that are followed; a hostile page makes more.
-const MAX_IN_FLIGHT: usize = 1000;
+/// The maximum number of navigations that wait for the navigation rule. Hostile pages start more, which fail.
+const MAX_PENDING_NAVIGATIONS: usize = 100;
 
-/// Origins that are remembered; a hostile page goes to more.
-const MAX_VISITED: usize = 100;
-
-/// Documents that wait for a decision; a hostile page asks for more.
-const MAX_TO_ASK: usize = 100;
-
-/// Kinds of requests that may never end, or that change nothing.
-const ENDLESS: &[&str] = &["WebSocket", "EventSource", "Ping", "Media", "CSPViolationReport", "Preflight"];
-
-/// The event of a target whose process was ended.
-pub(super) const CRASHED: &str = "Inspector.targetCrashed";
-/// What is told of a page when it ends.
-const ENDS: &[&str] = &[CRASHED, "Inspector.detached"];
-
-/// What is known of a page. Cheap to clone.
+/// The state of a page, updated by its events. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct PageEvents {
-    state: Arc<Mutex<State>>,
-    /// Memory limit of the processes; `None` for a browser that runs elsewhere.
-    memory: Option<Arc<Watched>>,
+    state: Arc<Mutex<PageState>>,
+    /// The memory monitor of the browser; `None` for a remote browser.
+    monitor: Option<Arc<MonitoredBrowser>>,
+    /// The number of changes so far.
     changes: watch::Sender<u64>,
 }
 
-pub(super) struct State {
-    /// The main frame, which has the name of its target.
-    frame: String,
-    /// Requests without an end yet, and the sessions that told of them.
-    pub(super) in_flight: HashMap<String, String>,
-    pub(super) last_traffic: Instant,
-    pub(super) document: Option<Document>,
-    /// Something of the page has been answered, be it a redirect.
-    pub(super) has_begun: bool,
-    /// The one before, as long as the current one has not taken its place.
-    pub(super) left: Option<Document>,
-    /// Where the last document was asked for.
-    pub(super) document_url: Option<String>,
-    pub(super) is_parsed: bool,
-    pub(super) is_loaded: bool,
-    /// A new document was asked for and has not come yet.
-    pub(super) is_navigating: bool,
-    /// The page has threads, sockets or programs to wait for, which are neither timers nor requests.
-    pub(super) works_elsewhere: bool,
-    /// The clock of a page that is hurried stands still.
-    pub(super) is_clock_stopped: bool,
-    pub(super) is_crashed: bool,
-    /// A process of the page was ended for its memory.
-    pub(super) excess: Option<Excess>,
-    /// The world of our own scripts in the current document.
-    pub(super) world: Option<i64>,
-    /// The page went where no page may go.
-    pub(super) forbidden_scheme: Option<String>,
-    /// Documents that the rule of the request has to be asked about.
-    pub(super) to_ask: VecDeque<PendingNavigation>,
-    /// Why the rule refused one.
-    pub(super) refusal: Option<String>,
-    pub(super) dialogs: u32,
-    pub(super) blocked: u64,
-    /// The origins of the documents that were shown, in frames too.
-    pub(super) visited: BTreeSet<String>,
-    /// There were more parts than are run.
-    pub(super) is_crowded: bool,
-    /// Actions are being done.
-    pub(super) is_acting: bool,
-    /// Where the last document was asked for, if that was with a body.
-    pub(super) posted_url: Option<String>,
-    pub(super) downloads: Vec<Download>,
-}
-
-/// A document that was asked for and waits for a decision.
-pub(super) struct PendingNavigation {
-    pub(super) url: Url,
-    /// The request's name in Chromium.
-    pub(super) id: Value,
-    /// The command that lets it go on, and its parameters.
-    pub(super) go_on: Command,
-}
-
-/// The answer that the current document came with.
-#[derive(Debug, Clone)]
-pub(super) struct Document {
-    pub(super) status: u16,
-    pub(super) headers: HeaderMap,
-    pub(super) is_unverified: bool,
-}
-
 impl PageEvents {
-    pub(super) fn new(frame: &str, memory: Option<Arc<Watched>>) -> Self {
-        let state = State {
-            frame: frame.to_owned(),
-            in_flight: HashMap::new(),
-            last_traffic: Instant::now(),
-            document: None,
-            has_begun: false,
-            left: None,
-            document_url: None,
-            is_parsed: false,
-            is_loaded: false,
-            is_navigating: false,
-            works_elsewhere: false,
-            is_clock_stopped: false,
-            is_crashed: false,
-            excess: None,
-            world: None,
-            forbidden_scheme: None,
-            to_ask: VecDeque::new(),
-            refusal: None,
-            dialogs: 0,
-            blocked: 0,
-            visited: BTreeSet::new(),
-            is_crowded: false,
-            is_acting: false,
-            posted_url: None,
-            downloads: Vec::new(),
-        };
-        Self { state: Arc::new(Mutex::new(state)), memory, changes: watch::Sender::new(0) }
+    pub(super) fn new(frame: &str, monitor: Option<Arc<MonitoredBrowser>>) -> Self {
+        let state = Arc::new(Mutex::new(PageState::new(frame)));
+        Self { state, monitor, changes: watch::Sender::new(0) }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn lock(&self) -> MutexGuard<'_, PageState> {
+        self.state.lock()
     }
 
-    /// Waits until something is true, as the events tell it.
-    pub(super) async fn wait_until(&self, is_true: impl Fn(&State) -> bool) {
+    /// Waits until the state satisfies a condition.
+    pub(super) async fn wait_until(&self, condition: impl Fn(&PageState) -> bool) {
         let mut changes = self.changes.subscribe();
-        while !is_true(&self.lock()) {
-            // The sender lives in this very value.
+        while !condition(&self.lock()) {
+            // Cannot fail: `self` owns the sender.
             let _ = changes.changed().await;
         }
     }
 
-    /// Listens only for the end of a page that nobody uses yet.
-    pub(super) fn follow_end(&self, cdp: &Cdp, session: &str) {
-        let watch = self.clone();
-        cdp.subscribe(session, move |notice| {
-            let is_end = match &notice {
+    /// Subscribes a page that no request uses yet: only its end is of interest.
+    pub(super) fn subscribe_end(&self, cdp: &Cdp, session: &str) {
+        let events = self.clone();
+        cdp.subscribe(session, move |event| {
+            let is_end = match &event {
                 CdpEvent::Lost => true,
-                CdpEvent::Event { method, .. } => ENDS.contains(&method.as_str()),
+                CdpEvent::Event { method, .. } => END_EVENTS.contains(&method.as_str()),
             };
             if is_end {
-                watch.lock().is_crashed = true;
-                watch.changes.send_modify(|count| *count += 1);
+                events.lock().is_crashed = true;
+                events.notify();
             }
         });
     }
 
-    /// Takes note that a process of the page is gone, and ends the page when that was for its memory.
-    fn lose_process(&self) {
-        if let Some(excess) = self.memory.as_ref().and_then(|memory| memory.claim()) {
-            self.lock().excess.get_or_insert(excess);
-        }
-    }
-
-    /// Takes note that a part of the page has ended.
-    pub(super) fn lose_part(&self) {
-        self.lose_process();
-        self.changes.send_modify(|count| *count += 1);
-    }
-
-    /// Notes that the rule of the request refused where the page went.
-    pub(super) fn refuse(&self, reason: String) {
-        self.lock().refusal.get_or_insert(reason);
-        self.changes.send_modify(|count| *count += 1);
-    }
-
-    /// Listens to a session, answering what must be answered at once.
-    /// `decide` gives the command that answers a paused request, unless that is sent later by somebody else.
-    pub(super) fn follow(
+    /// Subscribes to all events of a session.
+    ///
+    /// `decide` returns the command for a paused request, or `None` if another task sends it later. `on_target` handles
+    /// the `Target.*` events.
+    pub(super) fn subscribe(
         &self,
         cdp: &Cdp,
         session: &str,
         decide: impl Fn(&Value) -> Option<Command> + Send + Sync + 'static,
-        children: Option<ChildTargets>,
+        on_target: impl Fn(&str, &Value) + Send + Sync + 'static,
     ) {
-        let watch = self.clone();
-        let (answers, name) = (cdp.clone(), session.to_owned());
-        cdp.subscribe(session, move |notice| {
-            match notice {
-                CdpEvent::Lost => watch.lock().is_crashed = true,
+        let events = self.clone();
+        let (commands, name) = (cdp.clone(), session.to_owned());
+        cdp.subscribe(session, move |event| {
+            match event {
+                CdpEvent::Lost => events.lock().is_crashed = true,
                 CdpEvent::Event { method, params } => match method.as_str() {
                     "Page.javascriptDialogOpening" => {
-                        watch.lock().dialogs += 1;
-                        // A page that asks whether it may be left may be left; all other questions are denied.
+                        // Leaving a page is always allowed; `confirm` and `prompt` are dismissed.
                         let accept = matches!(params["type"].as_str(), Some("alert" | "beforeunload"));
-                        answers.send_no_reply(
-                            &name,
-                            "Page.handleJavaScriptDialog",
-                            json!({"accept": accept}),
-                        );
+                        let params = json!({"accept": accept});
+                        commands.send_no_reply(&name, "Page.handleJavaScriptDialog", params);
                     }
                     "Fetch.requestPaused" => {
-                        if let Some((method, answer)) = decide(&params) {
-                            watch.asked(method);
-                            answers.send_no_reply(&name, method, answer);
+                        if let Some(Command { method, params }) = decide(&params) {
+                            commands.send_no_reply(&name, method, params);
                         }
                     }
-                    _ if method.starts_with("Target.") => {
-                        if let Some(children) = &children {
-                            children.hear(&method, &params);
-                        }
+                    _ if method.starts_with("Target.") => on_target(&method, &params),
+                    _ if method.starts_with("Network.") => {
+                        events.lock().on_network_event(&name, &method, &params);
                     }
-                    _ if method.starts_with("Network.") => watch.lock().traffic(&name, &method, &params),
                     _ => {
-                        if method == CRASHED {
-                            watch.lose_process();
+                        if method == CRASHED_EVENT {
+                            events.record_excess();
                         }
-                        watch.lock().apply(&method, &params);
+                        events.lock().on_page_event(&method, &params);
                     }
                 },
             }
-            watch.changes.send_modify(|count| *count += 1);
+            events.notify();
         });
     }
 
-    /// Decides on a paused request of the page; `None` when the rule of the request is asked first.
+    /// Returns the command for a paused request of the page; `None` if the navigation rule is checked first.
     pub(super) fn decide(&self, interception: &Interception, paused: &Value) -> Option<Command> {
-        let go_on = interception.decide(paused);
-        if go_on.0 == FAIL {
-            return Some(go_on);
+        let resume = interception.decide(paused);
+        if resume.method == FAIL_REQUEST {
+            return Some(resume);
         }
         let mut state = self.lock();
-        let Some(url) = interception.to_ask(paused, &state.frame) else { return Some(go_on) };
-        let id = paused["requestId"].clone();
-        if state.to_ask.len() >= MAX_TO_ASK {
-            return Some(failure(&id));
+        let Some(url) = interception.navigation_to_check(paused, state.frame()) else { return Some(resume) };
+        let request_id = paused["requestId"].clone();
+        if state.pending_navigations.len() >= MAX_PENDING_NAVIGATIONS {
+            return Some(fail_command(&request_id));
         }
-        state.to_ask.push_back(PendingNavigation { url, id, go_on });
+        state.pending_navigations.push_back(PendingNavigation { url, request_id, resume });
         None
     }
 
-    /// Notes how a request that was asked about was answered.
-    pub(super) fn asked(&self, answer: &str) {
-        if answer == FAIL {
-            self.lock().blocked += 1;
-        }
+    /// Records that the navigation rule of the request refused a navigation, which ends the page.
+    pub(super) fn refuse(&self, reason: String) {
+        self.lock().refusal.get_or_insert(reason);
+        self.notify();
     }
 
-    /// Forgets where the page was before it goes where the request wants it.
-    pub(super) fn begin_anew(&self) {
+    /// Removes the traces of earlier documents, before the page navigates to the URL of its request.
+    pub(super) fn reset_navigation(&self) {
         let mut state = self.lock();
-        (state.document, state.left, state.document_url) = (None, None, None);
-        state.has_begun = false;
+        (state.document, state.previous_document, state.document_url) = (None, None, None);
+        state.has_response = false;
     }
 
-    /// Takes in what a part of the page tells of its requests.
-    pub(super) fn traffic(&self, session: &str, method: &str, params: &Value) {
-        self.lock().traffic(session, method, params);
-        self.changes.send_modify(|count| *count += 1);
+    /// Handles a network event of a child target.
+    pub(super) fn on_child_network_event(&self, session: &str, method: &str, params: &Value) {
+        self.lock().on_network_event(session, method, params);
+        self.notify();
     }
 
-    /// Waits no more for what a part of the page was loading: it has ended.
+    /// Records that a process of a child target ended.
+    pub(super) fn record_child_crash(&self) {
+        self.record_excess();
+        self.notify();
+    }
+
+    /// Removes the requests in flight of a child target that has ended.
     pub(super) fn drop_child_requests(&self, session: &str) {
-        self.lock().in_flight.retain(|_, teller| teller != session);
+        self.lock().in_flight.retain(|_, reported_by| reported_by != session);
+        self.notify();
+    }
+
+    /// Records the exceeded limit, which ends the page, if the watchdog killed one of its processes.
+    fn record_excess(&self) {
+        if let Some(excess) = self.monitor.as_ref().and_then(|monitor| monitor.take_excess()) {
+            self.lock().excess.get_or_insert(excess);
+        }
+    }
+
+    fn notify(&self) {
         self.changes.send_modify(|count| *count += 1);
-    }
-}
-
-impl State {
-    /// Returns the name of the main frame.
-    pub(super) fn frame(&self) -> &str {
-        &self.frame
-    }
-
-    fn traffic(&mut self, session: &str, method: &str, params: &Value) {
-        let id = params["requestId"].as_str().unwrap_or_default();
-        match method {
-            "Network.requestWillBeSent" => {
-                let kind = params["type"].as_str().unwrap_or_default();
-                if kind == "Document" && params["frameId"] == self.frame.as_str() {
-                    self.document_url = params["request"]["url"].as_str().map(str::to_owned);
-                    self.has_begun |= !params["redirectResponse"].is_null();
-                    let is_posted = params["request"]["method"] != "GET";
-                    self.posted_url = self.document_url.clone().filter(|_| is_posted);
-                }
-                self.works_elsewhere |= kind == "EventSource";
-                if !ENDLESS.contains(&kind) && self.in_flight.len() < MAX_IN_FLIGHT {
-                    self.in_flight.insert(id.to_owned(), session.to_owned());
-                    self.last_traffic = Instant::now();
-                }
-            }
-            "Network.responseReceived"
-                if params["type"] == "Document" && params["frameId"] == self.frame.as_str() =>
-            {
-                self.left = self.document.replace(Document::read(&params["response"]));
-                self.has_begun = true;
-            }
-            "Network.responseReceived" if params["response"]["mimeType"] == "application/wasm" => {
-                self.works_elsewhere = true;
-            }
-            "Network.webSocketCreated" => self.works_elsewhere = true,
-            // A frame of another site ends what the page around it has begun.
-            "Network.loadingFinished" | "Network.loadingFailed" if self.in_flight.remove(id).is_some() => {
-                self.last_traffic = Instant::now();
-            }
-            _ => {}
-        }
-    }
-
-    fn apply(&mut self, method: &str, params: &Value) {
-        match method {
-            "Page.domContentEventFired" => self.is_parsed = true,
-            "Page.loadEventFired" => self.is_loaded = true,
-            "Page.frameStartedNavigating" if params["frameId"] == self.frame.as_str() => {
-                let stays =
-                    matches!(params["navigationType"].as_str(), Some("sameDocument" | "historySameDocument"));
-                self.is_navigating = !stays;
-            }
-            "Page.frameStoppedLoading" if params["frameId"] == self.frame.as_str() => {
-                self.is_navigating = false;
-                // A document that is left for a download comes to no other end.
-                let is_there = self.document.is_some();
-                self.is_parsed |= is_there;
-                self.is_loaded |= is_there;
-            }
-            "Page.frameNavigated" => {
-                let origin = params["frame"]["url"].as_str().and_then(storage_origin);
-                if self.visited.len() < MAX_VISITED {
-                    self.visited.extend(origin);
-                }
-                if !params["frame"]["parentId"].is_null() {
-                    return;
-                }
-                self.is_navigating = false;
-                self.left = None;
-                self.is_parsed = false;
-                self.is_loaded = false;
-                self.world = None;
-                self.works_elsewhere = false;
-                self.forbidden_scheme = forbidden_scheme(params["frame"]["url"].as_str().unwrap_or_default());
-            }
-            "Page.downloadWillBegin" => self.note_download(params),
-            "Emulation.virtualTimeBudgetExpired" => self.is_clock_stopped = true,
-            end if ENDS.contains(&end) => self.is_crashed = true,
-            _ => {}
-        }
-    }
-}
-
-/// Returns the scheme of an address that a page may not show. What has no address of its own came from a page.
-fn forbidden_scheme(url: &str) -> Option<String> {
-    let scheme = Url::parse(url).ok()?.scheme().to_owned();
-    let is_fine = matches!(scheme.as_str(), "http" | "https" | "about" | "blob" | "data" | "chrome-error");
-    (!is_fine).then_some(scheme)
-}
-
-impl Document {
-    fn read(response: &Value) -> Self {
-        let mut headers = HeaderMap::new();
-        for (name, value) in response["headers"].as_object().into_iter().flatten() {
-            let Ok(name) = HeaderName::from_str(name) else { continue };
-            // Several headers of one name are lines of one text.
-            for line in value.as_str().unwrap_or_default().split('\n') {
-                if let Ok(value) = HeaderValue::from_str(line) {
-                    headers.append(name.clone(), value);
-                }
-            }
-        }
-        let is_secure = response["securityState"] == "secure";
-        let is_https = response["url"].as_str().is_some_and(|url| url.starts_with("https:"));
-        Self {
-            status: response["status"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or(0),
-            headers,
-            is_unverified: is_https && !is_secure,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_page_may_only_show_what_came_from_the_web() {
-        for fine in
-            ["https://a.test/", "about:blank", "blob:https://a.test/1", "chrome-error://chromewebdata/"]
-        {
-            assert_eq!(forbidden_scheme(fine), None, "{fine}");
-        }
-        for (url, scheme) in
-            [("file:///etc/passwd", "file"), ("chrome://version/", "chrome"), ("ftp://a/", "ftp")]
-        {
-            assert_eq!(forbidden_scheme(url).as_deref(), Some(scheme));
-        }
     }
 }

@@ -1,12 +1,12 @@
-//! A style sheet for what a page turned out to have: its classes and ids are known only once it is there.
+//! A style sheet that depends on the classes and IDs of the loaded document.
 
 use serde_json::Value;
 
-use super::Page;
+use super::open_page::Page;
 use crate::error::BrowserError;
 use crate::request::{RenderRequest, StyleRule};
 
-/// Names of one kind that are asked about; a hostile page has more.
+/// The maximum number of classes, and of IDs, that are read. Hostile pages have more.
 const MAX_NAMES: u32 = 5000;
 
 /// Returns {classes, ids} of the document.
@@ -20,28 +20,28 @@ const NAMES: &str = "(limit) => {
     return { classes: short(classes), ids: short(ids) };
 }";
 
-/// Adds a style sheet, in place of the one that was added so before.
+/// Adds a style sheet, in place of one that an earlier call added.
 const ADOPT: &str = "(style) => {
-    globalThis.lateStyle ??= new CSSStyleSheet();
-    globalThis.lateStyle.replaceSync(style);
-    const others = document.adoptedStyleSheets.filter((sheet) => sheet !== globalThis.lateStyle);
-    document.adoptedStyleSheets = [...others, globalThis.lateStyle];
+    globalThis.injectedSheet ??= new CSSStyleSheet();
+    globalThis.injectedSheet.replaceSync(style);
+    const others = document.adoptedStyleSheets.filter((sheet) => sheet !== globalThis.injectedSheet);
+    document.adoptedStyleSheets = [...others, globalThis.injectedSheet];
 }";
 
 impl Page<'_> {
-    /// Hides what the request wants hidden of this page.
+    /// Adds the style sheet that the style rule of the request returns for this document.
     pub(super) async fn inject_css(&self, request: &RenderRequest) -> Result<(), BrowserError> {
-        let Some(StyleRule(style)) = &request.late_style else { return Ok(()) };
-        // A page that breaks the script keeps what it shows.
-        let Ok(names) = self.ask(NAMES, &[MAX_NAMES.into()]).await? else { return Ok(()) };
-        let style = style(&request.url, &texts(&names["classes"]), &texts(&names["ids"]));
+        let Some(StyleRule(rule)) = &request.style_rule else { return Ok(()) };
+        // If the document breaks the script, it stays as it is.
+        let Ok(names) = self.call_function(NAMES, &[MAX_NAMES.into()]).await? else { return Ok(()) };
+        let style = rule(&request.url, &strings(&names["classes"]), &strings(&names["ids"]));
         if !style.is_empty() {
-            let _ = self.ask(ADOPT, &[style.into()]).await?;
+            let _ = self.call_function(ADOPT, &[style.into()]).await?;
         }
         Ok(())
     }
 }
 
-fn texts(names: &Value) -> Vec<String> {
+fn strings(names: &Value) -> Vec<String> {
     names.as_array().into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }

@@ -1,43 +1,50 @@
-//! Requests that are changed or not made: the headers of the caller, and what is blocked.
+//! Interception of requests: adds the headers of the caller, and fails blocked requests.
 
 use http::header::{ACCEPT_LANGUAGE, COOKIE, HOST, USER_AGENT};
 use serde_json::{Value, json};
 use url::Url;
 use websvc_transport::is_forbidden_header;
 
+use super::command::Command;
 use crate::request::{BlockRule, RenderRequest};
 
 /// The command that fails a paused request.
-pub(super) const FAIL: &str = "Fetch.failRequest";
+pub(super) const FAIL_REQUEST: &str = "Fetch.failRequest";
 
-/// Returns the command that fails a paused request, and its parameters.
-pub(super) fn failure(id: &Value) -> (&'static str, Value) {
-    (FAIL, json!({"requestId": id, "errorReason": "BlockedByClient"}))
+/// Returns the command that fails a paused request.
+pub(super) fn fail_command(request_id: &Value) -> Command {
+    Command::new(FAIL_REQUEST, json!({"requestId": request_id, "errorReason": "BlockedByClient"}))
 }
 
-/// What is done to the requests of one page.
+/// The rules for the requests of one page.
 pub(super) struct Interception {
     page: Url,
     headers: Vec<(String, String)>,
     block: Option<BlockRule>,
-    /// Documents of the page itself are asked about elsewhere before they are decided on here.
-    asks: bool,
+    /// True if the request has a navigation rule, which navigations of the page must pass first.
+    checks_navigations: bool,
 }
 
 impl Interception {
     pub(super) fn new(request: &RenderRequest) -> Self {
         let RenderRequest { url: page, headers, block, navigation_rule, .. } = request;
-        // What the browser says of itself everywhere is set elsewhere.
-        let elsewhere = [USER_AGENT, ACCEPT_LANGUAGE, COOKIE, HOST];
+        // Emulation settings and cookies set these for the whole page.
+        let set_by_browser = [USER_AGENT, ACCEPT_LANGUAGE, COOKIE, HOST];
         let headers =
-            headers.iter().filter(|(name, _)| !elsewhere.contains(name) && !is_forbidden_header(name));
+            headers.iter().filter(|(name, _)| !set_by_browser.contains(name) && !is_forbidden_header(name));
         let headers = headers
             .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
             .collect();
-        Self { page: page.clone(), headers, block: block.clone(), asks: navigation_rule.is_some() }
+        Self {
+            page: page.clone(),
+            headers,
+            block: block.clone(),
+            checks_navigations: navigation_rule.is_some(),
+        }
     }
 
-    /// Returns which requests must be asked about: each of these costs a way to this process and back.
+    /// Returns the patterns of the requests to intercept; `None` for none. Each intercepted request costs a round trip
+    /// between Chromium and this process.
     pub(super) fn patterns(&self) -> Option<Value> {
         if self.block.is_some() {
             return Some(json!([{"urlPattern": "*", "requestStage": "Request"}]));
@@ -47,46 +54,48 @@ impl Interception {
             let origin = self.page.origin().ascii_serialization();
             patterns.push(json!({"urlPattern": format!("{origin}/*"), "requestStage": "Request"}));
         }
-        if self.asks {
+        if self.checks_navigations {
             patterns.push(json!({"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}));
         }
         (!patterns.is_empty()).then(|| Value::from(patterns))
     }
 
-    /// Returns where a paused request leads when it is one of the page itself, in `frame`, that has to be asked about.
-    pub(super) fn to_ask(&self, paused: &Value, frame: &str) -> Option<Url> {
-        let is_of_page = paused["resourceType"] == "Document" && paused["frameId"] == frame;
-        if !self.asks || !is_of_page {
+    /// Returns the URL of a paused request if it navigates the main frame, `frame`, and the navigation rule must be
+    /// checked. The first document of the page is exempt.
+    pub(super) fn navigation_to_check(&self, paused: &Value, frame: &str) -> Option<Url> {
+        let is_navigation = paused["resourceType"] == "Document" && paused["frameId"] == frame;
+        if !self.checks_navigations || !is_navigation {
             return None;
         }
         let url = Url::parse(paused["request"]["url"].as_str()?).ok()?;
         (without_fragment(&url) != without_fragment(&self.page)).then_some(url)
     }
 
-    /// Returns the command that answers a paused request, and its parameters.
-    pub(super) fn decide(&self, paused: &Value) -> (&'static str, Value) {
-        let id = &paused["requestId"];
+    /// Returns the command for a paused request.
+    pub(super) fn decide(&self, paused: &Value) -> Command {
+        let request_id = &paused["requestId"];
         let url = paused["request"]["url"].as_str().unwrap_or_default();
-        let kind = paused["resourceType"].as_str().unwrap_or_default();
-        let is_page = kind == "Document" && Url::parse(url).is_ok_and(|url| url == self.page);
+        let resource_type = paused["resourceType"].as_str().unwrap_or_default();
+        let is_page = resource_type == "Document" && Url::parse(url).is_ok_and(|url| url == self.page);
         if let Some(BlockRule(blocks)) = &self.block
             && !is_page
-            && blocks(url, &self.page, kind)
+            && blocks(url, &self.page, resource_type)
         {
-            return failure(id);
+            return fail_command(request_id);
         }
-        let is_own = Url::parse(url).is_ok_and(|url| url.origin() == self.page.origin());
-        if self.headers.is_empty() || !is_own {
-            return ("Fetch.continueRequest", json!({"requestId": id}));
+        let is_same_origin = Url::parse(url).is_ok_and(|url| url.origin() == self.page.origin());
+        if self.headers.is_empty() || !is_same_origin {
+            return Command::new("Fetch.continueRequest", json!({"requestId": request_id}));
         }
-        let is_replaced = |name: &str| self.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+        let is_replaced =
+            |name: &str| self.headers.iter().any(|(replacement, _)| replacement.eq_ignore_ascii_case(name));
         let sent = paused["request"]["headers"].as_object().into_iter().flatten();
         let mut headers: Vec<Value> = sent
             .filter(|(name, _)| !is_replaced(name))
             .map(|(name, value)| json!({"name": name, "value": value}))
             .collect();
         headers.extend(self.headers.iter().map(|(name, value)| json!({"name": name, "value": value})));
-        ("Fetch.continueRequest", json!({"requestId": id, "headers": headers}))
+        Command::new("Fetch.continueRequest", json!({"requestId": request_id, "headers": headers}))
     }
 }
 
@@ -111,13 +120,13 @@ mod tests {
     fn interception(block: Option<BlockRule>) -> Interception {
         let mut request = RenderRequest::new("https://a.test/x".parse().unwrap(), Instant::now());
         request.headers.insert("x-key", HeaderValue::from_static("secret"));
-        request.headers.insert(USER_AGENT, HeaderValue::from_static("elsewhere"));
+        request.headers.insert(USER_AGENT, HeaderValue::from_static("other"));
         request.block = block;
         Interception::new(&request)
     }
 
     #[test]
-    fn only_documents_of_the_page_itself_are_asked_about_and_not_its_first() {
+    fn navigation_rule_applies_to_later_documents_of_the_main_frame_only() {
         let mut request = RenderRequest::new("https://a.test/x".parse().unwrap(), Instant::now());
         assert!(Interception::new(&request).patterns().is_none());
         request.navigation_rule = Some(UrlPolicy::new(|_| async { Ok(()) }));
@@ -131,26 +140,33 @@ mod tests {
         ] {
             let mut paused = paused(url, kind);
             paused["frameId"] = frame.into();
-            assert_eq!(interception.to_ask(&paused, "main").is_some(), expected, "{url} {kind} {frame}");
+            assert_eq!(
+                interception.navigation_to_check(&paused, "main").is_some(),
+                expected,
+                "{url} {kind} {frame}"
+            );
         }
     }
 
     #[test]
-    fn headers_go_to_the_own_origin_only() {
+    fn headers_are_added_for_same_origin_only() {
         let interception = interception(None);
-        let (_, own) = interception.decide(&paused("https://a.test/api", "Fetch"));
+        let Command { params, .. } = interception.decide(&paused("https://a.test/api", "Fetch"));
         let expected = json!([{"name": "Accept", "value": "*/*"}, {"name": "x-key", "value": "secret"}]);
-        assert_eq!(own["headers"], expected);
+        assert_eq!(params["headers"], expected);
         for other in ["https://b.test/", "http://a.test/", "https://a.test.b.test/", "https://a.test:8443/"] {
-            let (method, answer) = interception.decide(&paused(other, "Image"));
-            assert_eq!((method, &answer["headers"]), ("Fetch.continueRequest", &Value::Null), "{other}");
+            let Command { method, params } = interception.decide(&paused(other, "Image"));
+            assert_eq!((method, &params["headers"]), ("Fetch.continueRequest", &Value::Null), "{other}");
         }
     }
 
     #[test]
-    fn what_is_blocked_fails_but_the_page_itself_never() {
+    fn blocked_requests_fail_but_never_the_page_itself() {
         let interception = interception(Some(BlockRule(Arc::new(|_, _, _| true))));
-        assert_eq!(interception.decide(&paused("https://ads.test/", "Script")).0, "Fetch.failRequest");
-        assert_eq!(interception.decide(&paused("https://a.test/x", "Document")).0, "Fetch.continueRequest");
+        assert_eq!(interception.decide(&paused("https://ads.test/", "Script")).method, "Fetch.failRequest");
+        assert_eq!(
+            interception.decide(&paused("https://a.test/x", "Document")).method,
+            "Fetch.continueRequest"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Going to the URL of a request, and saying why that failed.
+//! Navigation to the URL of a request, and the errors of navigations.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -8,83 +8,84 @@ use tokio::time::sleep;
 use url::Url;
 use websvc_transport::UrlPolicy;
 
-use super::Page;
-use super::events::PendingNavigation;
-use super::intercept::failure;
-use crate::egress::Forbidden;
+use super::command::Command;
+use super::intercept::fail_command;
+use super::open_page::Page;
+use super::page_state::PendingNavigation;
+use crate::egress::ConnectFailure;
 use crate::error::{BrowserError, NavigationErrorKind};
 
-/// Chromium's word for an answer without a body whose status is an error's: it shows a page of its own then.
+/// Chromium's error for a response with an error status and no body, in place of which it shows a page of its own.
 const EMPTY_ERROR: &str = "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
 const ABORTED: &str = "net::ERR_ABORTED";
-/// How long it may take until the end of Chromium is heard of.
-const FAREWELL: Duration = Duration::from_millis(250);
+/// The time in which the end of Chromium is noticed.
+const DISCONNECT_GRACE: Duration = Duration::from_millis(250);
 
 impl Page<'_> {
     pub(super) async fn navigate(&self, url: &Url) -> Result<(), BrowserError> {
-        let answer = self.call("Page.navigate", json!({"url": url.as_str()})).await?;
-        if answer["isDownload"] == true {
+        let response = self.call("Page.navigate", json!({"url": url.as_str()})).await?;
+        if response["isDownload"] == true {
             return Err(BrowserError::Download);
         }
-        match answer["errorText"].as_str().unwrap_or_default() {
+        match response["errorText"].as_str().unwrap_or_default() {
             "" => Ok(()),
-            ABORTED if self.watch.lock().document.is_none() => {
-                // A Chromium that is asked to end breaks everything off first, and is gone then.
-                sleep(FAREWELL).await;
-                Err(self.reason(url, ABORTED))
+            ABORTED if self.events.lock().document.is_none() => {
+                // A Chromium that is shutting down aborts its navigations first. The crash is the better error.
+                sleep(DISCONNECT_GRACE).await;
+                Err(self.navigation_error(url, ABORTED))
             }
-            EMPTY_ERROR if self.watch.lock().document.is_some() => Ok(()),
-            error => Err(self.reason(url, error)),
+            EMPTY_ERROR if self.events.lock().document.is_some() => Ok(()),
+            error => Err(self.navigation_error(url, error)),
         }
     }
 
-    /// Asks the rule of the request about every document that the page goes to, for as long as it is open.
+    /// Checks every navigation of the page with the navigation rule. Runs until it is dropped.
     pub(super) async fn check_navigations(&self, rule: Option<&UrlPolicy>) -> Infallible {
         let Some(rule) = rule else { return std::future::pending().await };
         loop {
-            self.watch.wait_until(|state| !state.to_ask.is_empty()).await;
-            let next = self.watch.lock().to_ask.pop_front();
-            let Some(PendingNavigation { url, id, go_on }) = next else { continue };
-            let (method, answer) = match rule.check(&url).await {
-                Ok(()) => go_on,
+            self.events.wait_until(|state| !state.pending_navigations.is_empty()).await;
+            let next = self.events.lock().pending_navigations.pop_front();
+            let Some(PendingNavigation { url, request_id, resume }) = next else { continue };
+            let Command { method, params } = match rule.check(&url).await {
+                Ok(()) => resume,
                 Err(reason) => {
-                    self.watch.refuse(reason);
-                    failure(&id)
+                    self.events.refuse(reason);
+                    fail_command(&request_id)
                 }
             };
-            self.post(method, answer);
+            self.send_no_reply(method, params);
         }
     }
 
-    /// Says what stood in the way: what our own proxy knows is better than what Chromium makes of it.
-    fn reason(&self, url: &Url, error: &str) -> BrowserError {
-        let (asked, status) = {
-            let state = self.watch.lock();
-            // A redirect may have led elsewhere.
-            let asked = state.document_url.clone().unwrap_or_else(|| url.to_string());
-            (asked, state.document.as_ref().map(|document| document.status))
+    /// Returns the error of a navigation. What the page's proxy recorded takes precedence over Chromium's error.
+    fn navigation_error(&self, url: &Url, error: &str) -> BrowserError {
+        let (url, status) = {
+            let state = self.events.lock();
+            // The URL after redirects.
+            let url = state.document_url.clone().unwrap_or_else(|| url.to_string());
+            (url, state.document.as_ref().map(|document| document.status))
         };
-        if let Some(failure) = self.failure(&asked) {
-            return failure;
+        if let Some(error) = self.connect_error(&url) {
+            return error;
         }
         let reason = match status {
             _ if error.starts_with("net::ERR_CERT") => "its certificate cannot be verified".to_owned(),
             Some(status) if error == ABORTED => {
-                format!("the answer with status {status} has no content to show")
+                format!("the response with status {status} has no content to show")
             }
-            None if error == ABORTED => "it was broken off".to_owned(),
+            None if error == ABORTED => "the navigation was aborted".to_owned(),
             _ => error.trim_start_matches("net::ERR_").replace('_', " ").to_lowercase(),
         };
-        BrowserError::Navigation { kind: NavigationErrorKind::of_chromium(error), reason }
+        BrowserError::Navigation { kind: NavigationErrorKind::from_chromium(error), reason }
     }
 
-    /// Returns why our proxy could not connect the host of a URL, if it could not.
-    pub(super) fn failure(&self, url: &str) -> Option<BrowserError> {
+    /// Returns the error if the page's proxy could not connect to the host of a URL.
+    pub(super) fn connect_error(&self, url: &str) -> Option<BrowserError> {
         let url = Url::parse(url).ok()?;
         let failure = self.egress.failure(url.host_str()?, url.port_or_known_default()?)?;
         Some(match failure {
-            Ok((kind, reason)) => BrowserError::Navigation { kind, reason },
-            Err(Forbidden) => BrowserError::Forbidden,
+            ConnectFailure::Failed { kind, reason } => BrowserError::Navigation { kind, reason },
+            ConnectFailure::Forbidden => BrowserError::Forbidden,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What a page is told before it goes anywhere: who looks at it, with what, from where.
+//! The settings of a page before it navigates: device, user agent, locale, cookies and interception.
 
 use std::sync::Arc;
 
@@ -7,98 +7,96 @@ use http::header::{ACCEPT_LANGUAGE, HeaderMap, HeaderName, USER_AGENT};
 use serde_json::{Value, json};
 use websvc_transport::TlsPolicy;
 
-use super::Page;
-use super::child_targets::{ChildTargets, Command, TargetSetup, attaching};
+use super::child_targets::{ChildTargets, TargetSetup, auto_attach};
+use super::command::Command;
+use super::device::device_metrics;
 use super::intercept::Interception;
+use super::open_page::Page;
 use crate::connection::CdpError;
 use crate::error::BrowserError;
-use crate::process::UserAgent;
-use crate::request::{Device, Locale, RenderRequest, Viewport};
-use crate::state::of_caller;
-
-impl Device {
-    /// Returns the size of its window.
-    pub(crate) fn viewport(self) -> Viewport {
-        match self {
-            Self::Desktop => Viewport { width: 1280, height: 800 },
-            Self::Mobile => Viewport { width: 390, height: 844 },
-        }
-    }
-
-    /// Returns how many pixels of the screen are one of CSS.
-    pub(crate) fn scale(self) -> u32 {
-        match self {
-            Self::Desktop => 1,
-            Self::Mobile => 3,
-        }
-    }
-}
+use crate::request::{Device, Geolocation, Locale, RenderRequest};
+use crate::state::cookies::caller_cookies;
+use crate::user_agent::UserAgent;
 
 impl Page<'_> {
-    /// Tells the page everything about the request but its URL.
+    /// Applies the settings of the request to the page and to its future child targets.
     pub(super) async fn set_up(&self, request: &RenderRequest) -> Result<(), BrowserError> {
         let interception = Arc::new(Interception::new(request));
         let patterns = interception.patterns();
-        let children = self.expect_children(request, Arc::clone(&interception));
-        let asking = self.watch.clone();
-        let deciding = move |paused: &Value| asking.decide(&interception, paused);
-        self.watch.follow(self.process.cdp(), &self.session, deciding, Some(children));
+        let children = self.register_child_targets(request, Arc::clone(&interception));
+        let events = self.events.clone();
+        let decide = move |paused: &Value| events.decide(&interception, paused);
+        let on_target = move |method: &str, params: &Value| children.on_target_event(method, params);
+        self.events.subscribe(self.process.cdp(), &self.session, decide, on_target);
+        let user_agent = user_agent_override(&self.process.user_agent, request);
         let mut commands = vec![
-            attaching(),
-            ("Emulation.setDeviceMetricsOverride", metrics(self.device, self.viewport)),
-            ("Emulation.setUserAgentOverride", identity(&self.process.user_agent, request)),
+            auto_attach(),
+            Command::new("Emulation.setDeviceMetricsOverride", device_metrics(self.device, self.viewport)),
+            Command::new("Emulation.setUserAgentOverride", user_agent),
         ];
         if !request.cookies.is_empty() {
-            let cookies = of_caller(&request.cookies, &request.url);
-            commands.push(("Network.setCookies", json!({"cookies": cookies})));
+            let cookies = caller_cookies(&request.cookies, &request.url);
+            commands.push(Command::new("Network.setCookies", json!({"cookies": cookies})));
         }
-        commands.extend(in_frames(request));
+        commands.extend(frame_commands(request));
         if let Some(patterns) = patterns {
-            commands.push(("Fetch.enable", json!({"patterns": patterns})));
+            commands.push(Command::new("Fetch.enable", json!({"patterns": patterns})));
         }
-        let commands = try_join_all(commands.into_iter().map(|(method, params)| self.call(method, params)));
+        let calls = commands.into_iter().map(|Command { method, params }| self.call(method, params));
+        let calls = try_join_all(calls);
         tokio::try_join!(
-            async { commands.await.map_err(BrowserError::from) },
-            self.move_to(&request.locale)
+            async { calls.await.map_err(BrowserError::from) },
+            self.emulate_locale(&request.locale)
         )?;
         Ok(())
     }
 
-    /// Sees to it that the parts of the page are told what the page is told.
-    fn expect_children(&self, request: &RenderRequest, interception: Arc<Interception>) -> ChildTargets {
-        let orders = TargetSetup {
-            identity: identity(&self.process.user_agent, request),
-            everywhere: everywhere(&request.locale),
-            frames: in_frames(request),
+    /// Prepares the settings of child targets, and registers for the shared workers of the page.
+    fn register_child_targets(
+        &self,
+        request: &RenderRequest,
+        interception: Arc<Interception>,
+    ) -> ChildTargets {
+        let setup = TargetSetup {
+            user_agent: user_agent_override(&self.process.user_agent, request),
+            all_targets: locale_commands(&request.locale),
+            frames: frame_commands(request),
         };
         let children =
-            ChildTargets::new(self.process.cdp().clone(), self.watch.clone(), interception, orders);
-        let told = children.clone();
-        let welcome = move |session: &str, kind: &str| told.tell(session, kind);
-        self.process.arrivals().on_worker(&self.context.id, Arc::new(welcome));
+            ChildTargets::new(self.process.cdp().clone(), self.events.clone(), interception, setup);
+        let workers = children.clone();
+        let on_worker = move |session: &str, kind: &str| workers.set_up(session, kind);
+        self.process.targets().on_worker(&self.context.id, Arc::new(on_worker));
         children
     }
 
-    /// Sets time zone, formats and place. A name that Chromium does not know becomes a warning.
-    async fn move_to(&self, locale: &Locale) -> Result<(), BrowserError> {
+    /// Sets time zone, formats and geolocation. A name that Chromium does not know becomes a warning.
+    async fn emulate_locale(&self, locale: &Locale) -> Result<(), BrowserError> {
         let Locale { languages: _, timezone, formats, geolocation } = locale;
         if let Some(timezone) = timezone {
-            self.try_to("Emulation.setTimezoneOverride", json!({"timezoneId": timezone}), timezone).await?;
+            let params = json!({"timezoneId": timezone});
+            self.call_or_warn("Emulation.setTimezoneOverride", params, timezone).await?;
         }
         if let Some(formats) = formats {
-            self.try_to("Emulation.setLocaleOverride", json!({"locale": formats}), formats).await?;
+            self.call_or_warn("Emulation.setLocaleOverride", json!({"locale": formats}), formats).await?;
         }
-        if let Some(place) = geolocation {
+        if let Some(Geolocation { latitude, longitude }) = geolocation {
             let grant = json!({"permissions": ["geolocation"], "browserContextId": self.context.id});
             self.process.cdp().call("", "Browser.grantPermissions", grant).await?;
-            // A city, not a house.
-            let place = json!({"latitude": place.latitude, "longitude": place.longitude, "accuracy": 1000});
-            self.call("Emulation.setGeolocationOverride", place).await?;
+            // Accuracy in meters: as precise as a city.
+            let params = json!({"latitude": latitude, "longitude": longitude, "accuracy": 1000});
+            self.call("Emulation.setGeolocationOverride", params).await?;
         }
         Ok(())
     }
 
-    async fn try_to(&self, method: &'static str, params: Value, name: &str) -> Result<(), BrowserError> {
+    /// Sends a command; adds a warning that names `name` if Chromium refuses it.
+    async fn call_or_warn(
+        &self,
+        method: &'static str,
+        params: Value,
+        name: &str,
+    ) -> Result<(), BrowserError> {
         match self.call(method, params).await {
             Ok(_) => Ok(()),
             Err(CdpError::Refused { .. }) => {
@@ -110,35 +108,38 @@ impl Page<'_> {
     }
 }
 
-/// Returns what every frame is told, whichever process draws it.
-fn in_frames(request: &RenderRequest) -> Vec<Command> {
-    let mut commands = vec![("Emulation.setFocusEmulationEnabled", json!({"enabled": true}))];
+/// Returns the commands for every frame, in whichever process it is rendered.
+fn frame_commands(request: &RenderRequest) -> Vec<Command> {
+    let mut commands = vec![Command::new("Emulation.setFocusEmulationEnabled", json!({"enabled": true}))];
     if request.device == Device::Mobile {
         let touch = json!({"enabled": true, "maxTouchPoints": 5});
-        commands.push(("Emulation.setTouchEmulationEnabled", touch));
+        commands.push(Command::new("Emulation.setTouchEmulationEnabled", touch));
     }
     if request.tls == TlsPolicy::SkipVerification {
-        commands.push(("Security.setIgnoreCertificateErrors", json!({"ignore": true})));
+        commands.push(Command::new("Security.setIgnoreCertificateErrors", json!({"ignore": true})));
     }
     if let Some(style) = &request.style {
-        let source = adopting(style);
-        commands.push(("Page.addScriptToEvaluateOnNewDocument", json!({"source": source})));
+        let script = json!({"source": stylesheet_script(style)});
+        commands.push(Command::new("Page.addScriptToEvaluateOnNewDocument", script));
     }
     commands
 }
 
-/// Returns what frames and workers are told of where they are.
-fn everywhere(locale: &Locale) -> Vec<Command> {
+/// Returns the commands for the time zone and the formats of frames and workers.
+fn locale_commands(locale: &Locale) -> Vec<Command> {
     let Locale { languages: _, timezone, formats, geolocation: _ } = locale;
-    let timezone =
-        timezone.as_ref().map(|timezone| ("Emulation.setTimezoneOverride", json!({"timezoneId": timezone})));
-    let formats = formats.as_ref().map(|formats| ("Emulation.setLocaleOverride", json!({"locale": formats})));
+    let timezone = timezone
+        .as_ref()
+        .map(|timezone| Command::new("Emulation.setTimezoneOverride", json!({"timezoneId": timezone})));
+    let formats = formats
+        .as_ref()
+        .map(|formats| Command::new("Emulation.setLocaleOverride", json!({"locale": formats})));
     timezone.into_iter().chain(formats).collect()
 }
 
-/// Returns the script that adds a style sheet to a document. An adopted one needs no element, and no permission of the
-/// page's security policy.
-fn adopting(style: &str) -> String {
+/// Returns the script that adds a style sheet to a document. An adopted style sheet needs no element, and the content
+/// security policy of the page does not apply to it.
+fn stylesheet_script(style: &str) -> String {
     format!(
         "(() => {{ const sheet = new CSSStyleSheet(); sheet.replaceSync({}); \
          document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]; }})()",
@@ -146,28 +147,17 @@ fn adopting(style: &str) -> String {
     )
 }
 
-/// Returns the device's screen with a window of this size.
-pub(crate) fn metrics(device: Device, viewport: Viewport) -> Value {
-    json!({
-        "width": viewport.width,
-        "height": viewport.height,
-        "screenWidth": viewport.width,
-        "screenHeight": viewport.height,
-        "deviceScaleFactor": device.scale(),
-        "mobile": device == Device::Mobile,
-    })
-}
-
-/// Returns what the page is told of the browser: its name, its languages, its system.
-fn identity(own: &UserAgent, request: &RenderRequest) -> Value {
-    let mut identity = json!({"acceptLanguage": languages(request)});
+/// Returns the parameters of `Emulation.setUserAgentOverride`: user agent, languages and platform. Headers of the request
+/// take precedence.
+fn user_agent_override(browser: &UserAgent, request: &RenderRequest) -> Value {
+    let mut params = json!({"acceptLanguage": accept_language(request)});
     if let Some(chosen) = header(&request.headers, &USER_AGENT) {
-        identity["userAgent"] = chosen.into();
-        return identity;
+        params["userAgent"] = chosen.into();
+        return params;
     }
-    let major = own.major;
-    let (text, platform, system, version) = match request.device {
-        Device::Desktop => (own.text.clone(), "Linux x86_64", "Linux", ""),
+    let major = browser.major;
+    let (text, platform, os, os_version) = match request.device {
+        Device::Desktop => (browser.text.clone(), "Linux x86_64", "Linux", ""),
         Device::Mobile => {
             let text = format!(
                 "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) \
@@ -176,26 +166,26 @@ fn identity(own: &UserAgent, request: &RenderRequest) -> Value {
             (text, "Linux armv81", "Android", "10.0.0")
         }
     };
-    identity["userAgent"] = text.into();
-    identity["platform"] = platform.into();
-    identity["userAgentMetadata"] = json!({
+    params["userAgent"] = text.into();
+    params["platform"] = platform.into();
+    params["userAgentMetadata"] = json!({
         "brands": [
             {"brand": "Chromium", "version": major.to_string()},
             {"brand": "Not:A-Brand", "version": "8"},
         ],
-        "platform": system,
-        "platformVersion": version,
+        "platform": os,
+        "platformVersion": os_version,
         "architecture": "",
         "model": "",
         "mobile": request.device == Device::Mobile,
     });
-    identity
+    params
 }
 
-/// Returns the languages as Chromium wants them, which adds the weights itself.
-fn languages(request: &RenderRequest) -> String {
+/// Returns the languages, separated by commas. Chromium adds the weights of `Accept-Language` itself.
+fn accept_language(request: &RenderRequest) -> String {
     if let Some(chosen) = header(&request.headers, &ACCEPT_LANGUAGE) {
-        let names = chosen.split(',').filter_map(|part| part.split(';').next().map(str::trim));
+        let names = chosen.split(',').filter_map(|item| item.split(';').next().map(str::trim));
         return names.collect::<Vec<_>>().join(",");
     }
     if request.locale.languages.is_empty() {

@@ -1,118 +1,118 @@
-//! Letting the timers of a page run out without waiting for them.
+//! Virtual time: lets the timers of a page expire without waiting for them.
 //!
-//! Chromium can run a page on a clock of its own, which leaps to the next timer as soon as nothing is left to do and
-//! stands still while requests are under way. What a page does after some time is done at once then. There is no way
-//! back to the clock of everybody, so only pages of which nothing but their content is wanted are hurried.
+//! With `Emulation.setVirtualTimePolicy` Chromium runs a page on a clock of its own. That clock jumps to the next timer as
+//! soon as the page has nothing left to do, and stops while requests are in flight. A page cannot return to real time,
+//! so only pages of which nothing but the content is wanted use it.
 
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::{Instant, timeout_at};
 
-use super::Page;
+use super::open_page::Page;
 use crate::connection::CdpError;
 use crate::error::BrowserError;
 use crate::request::RenderRequest;
 use crate::state::Changes;
 
-/// How far the clock is put forward at a time: what a page does later than that after all else is not waited for.
-const LEAP: Duration = Duration::from_millis(1000);
-/// As far as lets a page run what waits to be run.
-const MOMENT: Duration = Duration::from_millis(10);
-/// How far in all, for a page that always goes on.
-const FURTHEST: Duration = Duration::from_millis(5000);
-/// When nothing was loading for so long, what holds the clock is a request that never ends.
-const HELD: Duration = Duration::from_millis(100);
+/// The virtual time of one advance. The page is idle if nothing happens during a whole advance.
+const ADVANCE: Duration = Duration::from_millis(1000);
+/// The virtual time that lets a page run the tasks that are ready.
+const READY_TASKS: Duration = Duration::from_millis(10);
+/// The maximum virtual time of a page, for pages that never become idle.
+const MAX_TOTAL: Duration = Duration::from_millis(5000);
+/// The time without network traffic after which a request is assumed to be endless, and no longer stops the clock.
+const STALLED_AFTER: Duration = Duration::from_millis(100);
 
-/// How far the clock of a page was put forward.
+/// The virtual time of a page.
 #[derive(Debug, Default)]
 pub(super) struct VirtualTime {
     total: Duration,
-    /// The last event in the page that was known when the last leap began.
+    /// The last event in the page that was known when the last advance began.
     last_event: Option<Instant>,
-    is_refused: bool,
+    is_unsupported: bool,
 }
 
 impl VirtualTime {
-    /// Returns what a page may be hurried by: of some requests more is wanted than what the page becomes.
-    pub(super) fn of(request: &RenderRequest) -> Option<Self> {
-        let is_only_read =
+    /// Returns the virtual time for a request; `None` if the request needs more than the content of the page.
+    pub(super) fn for_request(request: &RenderRequest) -> Option<Self> {
+        let is_content_only =
             request.steps.is_empty() && request.wait_for.is_zero() && request.screenshot.is_none();
-        // What the page leaves is read by visiting its origins, which a clock that stands still would not let happen.
-        let is_kept = request.session.as_ref().is_some_and(|session| session.changes == Changes::Kept);
-        (is_only_read && !is_kept).then(Self::default)
+        // Capturing the state navigates to the origins of the page, which a stopped clock would block.
+        let captures = request.session.as_ref().is_some_and(|session| session.changes == Changes::Captured);
+        (is_content_only && !captures).then(Self::default)
     }
 
-    /// Tells whether the page goes by a clock of its own.
+    /// Returns whether the page runs on virtual time.
     pub(super) fn is_active(&self) -> bool {
-        self.last_event.is_some() && !self.is_refused
+        self.last_event.is_some() && !self.is_unsupported
     }
 
-    /// Tells whether the clock should leap (again): a whole leap must go by in which nothing happens.
+    /// Returns whether the clock should advance: until nothing happens during a whole advance.
     pub(super) fn is_due(&self, last_event: Instant, is_empty: bool) -> bool {
-        let is_news = self.last_event.is_none_or(|known| last_event > known);
-        !self.is_refused && self.total < FURTHEST && (is_news || is_empty)
+        let is_changed = self.last_event.is_none_or(|previous| last_event > previous);
+        !self.is_unsupported && self.total < MAX_TOTAL && (is_changed || is_empty)
     }
 }
 
 impl Page<'_> {
-    /// Puts the clock of the page forward by one leap, or by as much as there is patience for.
+    /// Advances the clock of the page, until `end` at the latest.
     pub(super) async fn advance(
         &self,
-        forward: &mut VirtualTime,
+        virtual_time: &mut VirtualTime,
         last_event: Instant,
         end: Instant,
     ) -> Result<(), BrowserError> {
-        forward.total += LEAP;
-        self.run_clock(forward, last_event, end, LEAP).await
+        virtual_time.total += ADVANCE;
+        self.run_clock(virtual_time, last_event, end, ADVANCE).await
     }
 
-    /// Lets a page take in what came from elsewhere, which it does only while its clock goes.
-    pub(super) async fn take_in(
+    /// Lets the page process received data, which it does only while its clock runs.
+    pub(super) async fn run_ready_tasks(
         &self,
-        forward: &mut VirtualTime,
+        virtual_time: &mut VirtualTime,
         last_event: Instant,
         end: Instant,
     ) -> Result<(), BrowserError> {
-        self.run_clock(forward, last_event, end, MOMENT).await
+        self.run_clock(virtual_time, last_event, end, READY_TASKS).await
     }
 
     async fn run_clock(
         &self,
-        forward: &mut VirtualTime,
+        virtual_time: &mut VirtualTime,
         last_event: Instant,
         end: Instant,
         budget: Duration,
     ) -> Result<(), BrowserError> {
-        forward.last_event = Some(last_event);
-        match self.put_forward("pauseIfNetworkFetchesPending", budget).await {
+        virtual_time.last_event = Some(last_event);
+        match self.set_time_budget("pauseIfNetworkFetchesPending", budget).await {
             Ok(()) => {}
-            // Another browser than ours: its pages are waited for.
+            // A browser without virtual time: its pages run in real time.
             Err(CdpError::Refused { .. }) => {
-                forward.is_refused = true;
+                virtual_time.is_unsupported = true;
                 return Ok(());
             }
             Err(error) => return Err(error.into()),
         }
-        let mut is_held = true;
+        let mut pauses_for_requests = true;
         while Instant::now() < end {
-            let look_again = end.min(Instant::now() + HELD);
-            let stopped = self.watch.wait_until(|state| state.is_clock_stopped || state.is_navigating);
-            if timeout_at(look_again, stopped).await.is_ok() {
+            let next_check = end.min(Instant::now() + STALLED_AFTER);
+            let stopped = self.events.wait_until(|state| state.is_clock_paused || state.is_navigating);
+            if timeout_at(next_check, stopped).await.is_ok() {
                 break;
             }
-            if is_held && self.is_quiet_for(HELD) {
-                is_held = false;
-                self.put_forward("advance", budget).await?;
+            if pauses_for_requests && self.is_network_idle_for(STALLED_AFTER) {
+                pauses_for_requests = false;
+                self.set_time_budget("advance", budget).await?;
             }
         }
         Ok(())
     }
 
-    async fn put_forward(&self, policy: &str, budget: Duration) -> Result<(), CdpError> {
-        self.watch.lock().is_clock_stopped = false;
-        let leap = json!({"policy": policy, "budget": budget.as_millis() as u64});
-        self.call("Emulation.setVirtualTimePolicy", leap).await?;
+    async fn set_time_budget(&self, policy: &str, budget: Duration) -> Result<(), CdpError> {
+        self.events.lock().is_clock_paused = false;
+        let params = json!({"policy": policy, "budget": budget.as_millis() as u64});
+        self.call("Emulation.setVirtualTimePolicy", params).await?;
         Ok(())
     }
 }

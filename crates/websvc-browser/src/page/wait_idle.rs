@@ -1,184 +1,187 @@
-//! Waiting until a page has become what it will be.
+//! Waits until a page has finished loading and is idle.
 
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
-use super::Page;
+use super::open_page::Page;
 use super::virtual_time::VirtualTime;
 use crate::error::BrowserError;
 use crate::request::{RenderRequest, WaitUntil};
 
-/// How long a page that is read may take to load its pictures and styles.
-const LOADING: Duration = Duration::from_secs(10);
-/// How long a loaded page may take to become quiet.
-const SETTLING: Duration = Duration::from_secs(5);
-/// How long what an action has started may take.
-const AFTERMATH: Duration = Duration::from_secs(3);
-/// Nothing changes and nothing is loading for so long: the page is quiet.
-const QUIET: Duration = Duration::from_millis(150);
-/// The same for a page whose timers have run out: all that is left are frames and tasks.
-const QUIET_WHEN_HURRIED: Duration = Duration::from_millis(100);
-/// The same for a page with threads, sockets or databases: nobody can see what those are about to do.
-const QUIET_ELSEWHERE: Duration = Duration::from_millis(300);
-/// The same for a page that shows nothing yet.
-const QUIET_WHEN_EMPTY: Duration = Duration::from_millis(1000);
-/// A page with fewer characters shows nothing yet.
+/// The maximum time in which a parsed page loads its images and styles.
+const LOAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// The maximum time in which a loaded page becomes idle.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The maximum time in which a page becomes idle after an action.
+const ACTION_IDLE_TIMEOUT: Duration = Duration::from_secs(3);
+/// The time without changes and requests after which a page is idle.
+const IDLE_AFTER: Duration = Duration::from_millis(150);
+/// The same for a page in virtual time: only frames and tasks are left, because its timers have expired.
+const IDLE_AFTER_VIRTUAL_TIME: Duration = Duration::from_millis(100);
+/// The same for a page in virtual time with workers, sockets or databases, whose pending work is not visible.
+const IDLE_AFTER_BACKGROUND_WORK: Duration = Duration::from_millis(300);
+/// The same for a page that has no text yet.
+const IDLE_AFTER_EMPTY: Duration = Duration::from_millis(1000);
+/// The number of characters below which a page counts as empty.
 const EMPTY_CHARS: u64 = 40;
-/// How often the document is looked at.
-const GLANCE: Duration = Duration::from_millis(25);
-/// The same for a page whose timers have run out.
-const PATIENT_GLANCE: Duration = Duration::from_millis(50);
+/// The interval between two checks of the document.
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
+/// The same for a page in virtual time.
+const VIRTUAL_TIME_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-const QUIET_SCRIPT: &str = include_str!("quiet.js");
+const DOCUMENT_STATUS: &str = include_str!("document_status.js");
 
 impl Page<'_> {
+    /// Waits until the page is in the state that the request wants.
     pub(super) async fn wait_until(&self, request: &RenderRequest) -> Result<(), BrowserError> {
-        self.parsed().await;
+        self.wait_parsed().await;
         match request.wait_until {
             WaitUntil::Parsed => Ok(()),
             WaitUntil::Loaded => {
-                self.loaded().await;
+                self.wait_loaded().await;
                 Ok(())
             }
-            WaitUntil::Settled => {
-                // Changes are watched for while the rest comes, and the rest may be there already.
-                let first = timeout_at(self.soft_deadline, self.ask(QUIET_SCRIPT, &[]));
-                let (first, ()) = tokio::join!(first, self.loaded());
-                if first.is_ok_and(|glance| {
-                    glance.is_ok_and(|glance| glance.is_ok_and(|glance| is_final(&glance)))
-                }) {
+            WaitUntil::Idle => {
+                // The first call installs the observer of changes, so it must not wait for the load event.
+                let status = timeout_at(self.soft_deadline, self.call_function(DOCUMENT_STATUS, &[]));
+                let (status, ()) = tokio::join!(status, self.wait_loaded());
+                if let Ok(Ok(Ok(status))) = status
+                    && is_static(&status)
+                {
                     return Ok(());
                 }
-                let forward = VirtualTime::of(request);
-                self.wait_idle(
-                    SETTLING,
-                    IdleThresholds { quiet: QUIET, when_empty: QUIET_WHEN_EMPTY, forward },
-                )
-                .await
+                let virtual_time = VirtualTime::for_request(request);
+                let thresholds = IdleThresholds { normal: IDLE_AFTER, empty: IDLE_AFTER_EMPTY, virtual_time };
+                self.wait_idle(IDLE_TIMEOUT, thresholds).await
             }
         }
     }
 
-    /// Waits for a time, or for as much of it as there is.
-    pub(super) async fn wait(&self, time: Duration) {
-        let end = Instant::now() + time;
+    /// Waits for a duration, until the soft deadline at the latest.
+    pub(super) async fn wait(&self, duration: Duration) {
+        let end = Instant::now() + duration;
         if end > self.soft_deadline {
-            self.warn(format!("{} ms of waiting are more than there was time for", time.as_millis()));
+            self.warn(format!("waiting for {} ms was cut short by the timeout", duration.as_millis()));
         }
         sleep_until(end.min(self.soft_deadline)).await;
     }
 
-    /// Waits until what an action has started is over: a new document, requests, changes.
+    /// Waits until the effects of an action are complete: navigation, requests and changes.
     pub(crate) async fn wait_idle_after_action(&self) -> Result<(), BrowserError> {
-        sleep(GLANCE).await;
-        if self.watch.lock().is_navigating {
+        sleep(POLL_INTERVAL).await;
+        if self.events.lock().is_navigating {
             self.wait_navigated().await;
-            self.parsed().await;
-            self.loaded().await;
+            self.wait_parsed().await;
+            self.wait_loaded().await;
         }
-        self.wait_idle(AFTERMATH, IdleThresholds { quiet: QUIET, when_empty: QUIET, forward: None }).await
+        let thresholds = IdleThresholds { normal: IDLE_AFTER, empty: IDLE_AFTER, virtual_time: None };
+        self.wait_idle(ACTION_IDLE_TIMEOUT, thresholds).await
     }
 
     async fn wait_navigated(&self) {
-        let _ = timeout_at(self.soft_deadline, self.watch.wait_until(|state| !state.is_navigating)).await;
+        let _ = timeout_at(self.soft_deadline, self.events.wait_until(|state| !state.is_navigating)).await;
     }
 
-    async fn parsed(&self) {
-        let parsed = self.watch.wait_until(|state| state.is_parsed || state.is_loaded);
+    async fn wait_parsed(&self) {
+        let parsed = self.events.wait_until(|state| state.is_parsed || state.is_loaded);
         if timeout_at(self.soft_deadline, parsed).await.is_err() {
-            self.warn("the page was still being read when its time was over".to_owned());
+            self.warn("the page was not parsed completely before the timeout".to_owned());
         }
     }
 
-    async fn loaded(&self) {
-        let patience = self.soft_deadline.min(Instant::now() + LOADING);
-        // Something that never ends, most likely; the page itself is there.
-        let _ = timeout_at(patience, self.watch.wait_until(|state| state.is_loaded)).await;
+    async fn wait_loaded(&self) {
+        let end = self.soft_deadline.min(Instant::now() + LOAD_TIMEOUT);
+        // On a timeout, most likely one resource never ends. The document itself is complete.
+        let _ = timeout_at(end, self.events.wait_until(|state| state.is_loaded)).await;
     }
 
-    /// Waits until nothing changes and nothing is loading, or until the patience is over. A page that shows nothing
-    /// yet must be quiet for longer.
-    async fn wait_idle(&self, patience: Duration, mut pace: IdleThresholds) -> Result<(), BrowserError> {
-        let end = self.soft_deadline.min(Instant::now() + patience);
-        let mut quiet = IdleSince { since: Instant::now(), changes: None };
+    /// Waits until the page is idle, for `timeout` at most.
+    async fn wait_idle(&self, timeout: Duration, mut thresholds: IdleThresholds) -> Result<(), BrowserError> {
+        let end = self.soft_deadline.min(Instant::now() + timeout);
+        let mut idle = IdleSince { since: Instant::now(), changes: None };
         while Instant::now() < end {
-            let Ok(glance) = timeout_at(end, self.ask(QUIET_SCRIPT, &[])).await else { break };
-            let Ok(glance) = glance? else { break };
-            if is_final(&glance) {
+            let Ok(status) = timeout_at(end, self.call_function(DOCUMENT_STATUS, &[])).await else { break };
+            let Ok(status) = status? else { break };
+            if is_static(&status) {
                 break;
             }
-            let is_empty = glance["text"].as_u64().is_some_and(|chars| chars < EMPTY_CHARS);
-            quiet.look(&glance, self.watch.lock().last_traffic);
-            if let Some(forward) = &mut pace.forward
-                && forward.is_due(quiet.since, is_empty)
+            let is_empty = status["text"].as_u64().is_some_and(|chars| chars < EMPTY_CHARS);
+            idle.update(&status, self.events.lock().last_traffic);
+            if let Some(virtual_time) = &mut thresholds.virtual_time
+                && virtual_time.is_due(idle.since, is_empty)
             {
-                self.advance(forward, quiet.since, end).await?;
+                self.advance(virtual_time, idle.since, end).await?;
                 continue;
             }
-            let works_elsewhere = glance["stores"] != false || self.watch.lock().works_elsewhere;
-            let left = pace.enough(is_empty, works_elsewhere).saturating_sub(quiet.since.elapsed());
-            if left.is_zero() && self.is_quiet_for(Duration::ZERO) {
+            let has_background_work = status["stores"] != false || self.events.lock().has_background_work;
+            let required = thresholds.required(is_empty, has_background_work);
+            let remaining = required.saturating_sub(idle.since.elapsed());
+            if remaining.is_zero() && self.is_network_idle_for(Duration::ZERO) {
                 break;
             }
-            if let Some(forward) = pace.forward.as_mut().filter(|forward| forward.is_active())
-                && self.is_quiet_for(Duration::ZERO)
+            if let Some(virtual_time) = thresholds.virtual_time.as_mut().filter(|time| time.is_active())
+                && self.is_network_idle_for(Duration::ZERO)
             {
-                sleep(left.min(PATIENT_GLANCE)).await;
-                self.take_in(forward, quiet.since, end).await?;
+                sleep(remaining.min(VIRTUAL_TIME_POLL_INTERVAL)).await;
+                self.run_ready_tasks(virtual_time, idle.since, end).await?;
                 continue;
             }
-            // Each look costs the page a layout.
-            let pause = if pace.uses_virtual_time() { PATIENT_GLANCE } else { GLANCE };
-            sleep(left.clamp(Duration::from_millis(1), pause)).await;
+            // Each check costs the page a layout.
+            let interval =
+                if thresholds.uses_virtual_time() { VIRTUAL_TIME_POLL_INTERVAL } else { POLL_INTERVAL };
+            sleep(remaining.clamp(Duration::from_millis(1), interval)).await;
         }
         Ok(())
     }
 
-    /// Tells whether nothing is loading, and has not been for a time.
-    pub(super) fn is_quiet_for(&self, time: Duration) -> bool {
-        let state = self.watch.lock();
-        state.in_flight.is_empty() && !state.is_navigating && state.last_traffic.elapsed() >= time
+    /// Returns whether no request is in flight, and none has been for `duration`.
+    pub(super) fn is_network_idle_for(&self, duration: Duration) -> bool {
+        let state = self.events.lock();
+        state.in_flight.is_empty() && !state.is_navigating && state.last_traffic.elapsed() >= duration
     }
 }
 
-/// Nothing changes a document once it is there that has neither scripts nor frames that reach it.
-fn is_final(glance: &Value) -> bool {
-    glance["scripts"] == false && glance["ready"] == "complete"
+/// Returns whether nothing can change the document any more: it is complete, and has no scripts and no frames that can
+/// reach it.
+fn is_static(status: &Value) -> bool {
+    status["scripts"] == false && status["ready"] == "complete"
 }
 
-/// How long a page must be quiet.
+/// The times without changes and requests after which a page is idle.
 struct IdleThresholds {
-    quiet: Duration,
-    when_empty: Duration,
-    forward: Option<VirtualTime>,
+    normal: Duration,
+    empty: Duration,
+    virtual_time: Option<VirtualTime>,
 }
 
 impl IdleThresholds {
     fn uses_virtual_time(&self) -> bool {
-        self.forward.as_ref().is_some_and(VirtualTime::is_active)
+        self.virtual_time.as_ref().is_some_and(VirtualTime::is_active)
     }
 
-    fn enough(&self, is_empty: bool, works_elsewhere: bool) -> Duration {
-        match (is_empty, self.uses_virtual_time(), works_elsewhere) {
-            (true, _, _) => self.when_empty,
-            (false, true, false) => QUIET_WHEN_HURRIED,
-            (false, true, true) => QUIET_ELSEWHERE,
-            (false, false, _) => self.quiet,
+    /// Returns the threshold for the current state of the page.
+    fn required(&self, is_empty: bool, has_background_work: bool) -> Duration {
+        match (is_empty, self.uses_virtual_time(), has_background_work) {
+            (true, _, _) => self.empty,
+            (false, true, false) => IDLE_AFTER_VIRTUAL_TIME,
+            (false, true, true) => IDLE_AFTER_BACKGROUND_WORK,
+            (false, false, _) => self.normal,
         }
     }
 }
 
-/// Since when nothing happens in a page.
+/// The start of the current idle period of a page.
 struct IdleSince {
     since: Instant,
     changes: Option<u64>,
 }
 
 impl IdleSince {
-    fn look(&mut self, glance: &Value, last_traffic: Instant) {
-        let changes = glance["changes"].as_u64();
+    /// Restarts the period if the document has changed or a request began or ended.
+    fn update(&mut self, status: &Value, last_traffic: Instant) {
+        let changes = status["changes"].as_u64();
         if self.changes.is_some() && self.changes != changes {
             self.since = Instant::now();
         }

@@ -1,34 +1,35 @@
-//! How much of a page a picture shows, counted in the pixels of the picture.
+//! The area of a page that a screenshot shows, in pixels of the image.
 
 use serde_json::{Value, json};
 
 use crate::request::{Device, Viewport};
 
-/// The longest side of a picture: what a JPEG can say.
-const LONGEST_SIDE: u32 = 65_535;
-/// The longest side, and the most pixels, of a window: Chromium holds all of it at once.
-const LONGEST_WINDOW_SIDE: u32 = 16_384;
-const WINDOW_PIXELS: u64 = 40_000_000;
+/// The maximum side of an image, which is the limit of JPEG.
+const MAX_SIDE: u32 = 65_535;
+/// The maximum side of a window. Chromium has all of its pixels in memory.
+const MAX_WINDOW_SIDE: u32 = 16_384;
+/// The maximum number of pixels of a window.
+const MAX_WINDOW_PIXELS: u64 = 40_000_000;
 
-/// A part of the page from its upper left corner on.
+/// An area of the page that begins at its upper left corner.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ClipRect {
     columns: u32,
     rows: u32,
-    /// How far the page is zoomed: telephones show pages that were not made for them smaller.
+    /// The zoom of the page. Mobile devices zoom out of pages that are not made for them.
     zoom: f64,
-    /// Pixels of the picture for one of CSS.
-    fineness: f64,
+    /// The pixels of the image per CSS pixel.
+    pixel_ratio: f64,
 }
 
 impl ClipRect {
-    /// Returns the whole page, whose layout Chromium has told.
-    pub(super) fn of_layout(layout: &Value, device: Device) -> Self {
+    /// Returns the area of the whole page from the result of `Page.getLayoutMetrics`.
+    pub(super) fn from_layout(layout: &Value, device: Device) -> Self {
         let content = &layout["cssContentSize"];
         let zoom = layout["cssVisualViewport"]["scale"].as_f64().filter(|zoom| *zoom > 0.0).unwrap_or(1.0);
-        let fineness = zoom * f64::from(device.scale());
-        let pixels = |side: &Value| whole_pixels(side.as_f64().unwrap_or_default() * fineness);
-        Self { columns: pixels(&content["width"]), rows: pixels(&content["height"]), zoom, fineness }
+        let pixel_ratio = zoom * f64::from(device.scale());
+        let pixels = |side: &Value| whole_pixels(side.as_f64().unwrap_or_default() * pixel_ratio);
+        Self { columns: pixels(&content["width"]), rows: pixels(&content["height"]), zoom, pixel_ratio }
     }
 
     pub(super) fn columns(&self) -> u32 {
@@ -43,42 +44,46 @@ impl ClipRect {
         u64::from(self.columns) * u64::from(self.rows)
     }
 
-    /// Cuts it to the longest sides, and below to this many pixels.
-    pub(super) fn bound(&mut self, pixels: u64) {
-        self.columns = self.columns.min(LONGEST_SIDE);
-        let rows = u32::try_from(pixels / u64::from(self.columns)).unwrap_or(LONGEST_SIDE);
-        self.cut(rows.clamp(1, LONGEST_SIDE));
+    /// Reduces the area to the maximum sides and to at most `max_pixels` pixels.
+    pub(super) fn limit(&mut self, max_pixels: u64) {
+        self.columns = self.columns.min(MAX_SIDE);
+        let rows = u32::try_from(max_pixels / u64::from(self.columns)).unwrap_or(MAX_SIDE);
+        self.truncate(rows.clamp(1, MAX_SIDE));
     }
 
-    /// Cuts what is below this many rows.
-    pub(super) fn cut(&mut self, rows: u32) {
+    /// Reduces the area to at most `rows` rows.
+    pub(super) fn truncate(&mut self, rows: u32) {
         self.rows = self.rows.min(rows);
     }
 
-    /// Returns what Chromium is to draw for some of the rows.
+    /// Returns the `clip` of `Page.captureScreenshot` for a range of rows.
     pub(super) fn clip(&self, from: u32, rows: u32) -> Value {
         json!({
             "x": 0,
-            "y": f64::from(from) / self.fineness,
-            "width": f64::from(self.columns) / self.fineness,
-            "height": f64::from(rows) / self.fineness,
+            "y": f64::from(from) / self.pixel_ratio,
+            "width": f64::from(self.columns) / self.pixel_ratio,
+            "height": f64::from(rows) / self.pixel_ratio,
             "scale": self.zoom,
         })
     }
 }
 
-/// Returns the largest window of at most this size whose picture may be taken.
-pub(super) fn largest_window(wanted: Viewport, device: Device, pixels: u64) -> Viewport {
+/// Returns the requested window, reduced to the maximum sides and to at most `max_pixels` pixels of its image.
+pub(super) fn largest_window(requested: Viewport, device: Device, max_pixels: u64) -> Viewport {
     let scale = device.scale();
-    let longest = LONGEST_WINDOW_SIDE / scale;
-    let width = wanted.width.clamp(1, longest);
-    let by_area = pixels.min(WINDOW_PIXELS) / (u64::from(width) * u64::from(scale * scale));
-    let highest = u32::try_from(by_area).unwrap_or(longest).clamp(1, longest);
-    Viewport { width, height: wanted.height.clamp(1, highest) }
+    let max_side = MAX_WINDOW_SIDE / scale;
+    let width = requested.width.clamp(1, max_side);
+    let rows_by_area = max_pixels.min(MAX_WINDOW_PIXELS) / (u64::from(width) * u64::from(scale * scale));
+    let max_height = u32::try_from(rows_by_area).unwrap_or(max_side).clamp(1, max_side);
+    Viewport { width, height: requested.height.clamp(1, max_height) }
 }
 
 fn whole_pixels(length: f64) -> u32 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between the bounds")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the value is clamped to the range"
+    )]
     let pixels = length.ceil().clamp(1.0, f64::from(u32::MAX)) as u32;
     pixels
 }
@@ -92,11 +97,11 @@ mod tests {
             "cssContentSize": {"width": width, "height": height},
             "cssVisualViewport": {"scale": zoom},
         });
-        ClipRect::of_layout(&layout, device)
+        ClipRect::from_layout(&layout, device)
     }
 
     #[test]
-    fn a_page_is_counted_in_pixels_of_its_picture() {
+    fn from_layout_computes_pixels_of_the_image() {
         let check = |area: ClipRect, expected| assert_eq!((area.columns(), area.rows()), expected);
         check(area(1280.0, 3000.2, 1.0, Device::Desktop), (1280, 3001));
         check(area(390.0, 1000.0, 1.0, Device::Mobile), (1170, 3000));
@@ -105,9 +110,9 @@ mod tests {
     }
 
     #[test]
-    fn no_picture_has_a_longer_side_or_more_pixels_than_it_may() {
+    fn limit_reduces_sides_and_pixels() {
         let check = |mut area: ClipRect, pixels, expected| {
-            area.bound(pixels);
+            area.limit(pixels);
             assert_eq!((area.columns(), area.rows()), expected);
         };
         check(area(1280.0, 3000.0, 1.0, Device::Desktop), 100_000_000, (1280, 3000));
@@ -118,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_drawn_in_to_what_may_be_drawn() {
+    fn largest_window_reduces_sides_and_pixels() {
         let check = |width, height, device, pixels, expected| {
             let Viewport { width, height } = largest_window(Viewport { width, height }, device, pixels);
             assert_eq!((width, height), expected);
@@ -130,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn slices_are_told_in_lengths_of_the_page() {
+    fn clip_is_in_css_pixels() {
         let clip = area(390.0, 1000.0, 1.0, Device::Mobile).clip(300, 600);
         assert_eq!(clip, json!({"x": 0, "y": 100.0, "width": 390.0, "height": 200.0, "scale": 1.0}));
     }

@@ -1,4 +1,4 @@
-//! A picture that Chromium draws in one piece.
+//! A screenshot that Chromium captures in one message.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -9,76 +9,77 @@ use super::area::ClipRect;
 use crate::connection::CdpError;
 use crate::error::BrowserError;
 use crate::page::Page;
-use crate::rendered_page::{ImageKind, Picture};
+use crate::rendered_page::{Image, ImageKind};
 
 const METHOD: &str = "Page.captureScreenshot";
 
-/// What became of a picture.
+/// The outcome of a screenshot.
 #[derive(Debug)]
 pub(super) enum CaptureOutcome {
-    Taken(Picture),
-    /// It has more bytes than a picture may have; so many rows had not, if that is known.
+    Taken(Image),
+    /// The file exceeds the size limit.
     TooLarge {
+        /// The number of rows that fit into the limit, if known.
         rows: Option<u32>,
     },
 }
 
 impl CaptureOutcome {
-    /// Returns a file as a picture: without a quality it is a PNG.
+    /// Returns the outcome for a file: a JPEG if there is a quality, otherwise a PNG.
     pub(super) fn taken(bytes: Bytes, quality: Option<u8>) -> Self {
         let kind = if quality.is_some() { ImageKind::Jpeg } else { ImageKind::Png };
-        Self::Taken(Picture { bytes, kind })
+        Self::Taken(Image { bytes, kind })
     }
 }
 
-/// Takes the window, or an area of the page.
-pub(super) async fn whole(
+/// Captures the window, or an area of the page.
+pub(super) async fn capture_whole(
     page: &Page<'_>,
     area: Option<&ClipRect>,
     quality: Option<u8>,
 ) -> Result<CaptureOutcome, BrowserError> {
     let clip = area.map(|area| area.clip(0, area.rows()));
     match capture(page, clip, quality).await {
-        Ok(bytes) if bytes.len() <= page.config.file_bytes => Ok(CaptureOutcome::taken(bytes, quality)),
-        Ok(_) | Err(Refusal::TooLarge) => Ok(CaptureOutcome::TooLarge { rows: None }),
-        Err(Refusal::Browser(error)) => Err(error),
+        Ok(bytes) if bytes.len() <= page.config.max_file_bytes => Ok(CaptureOutcome::taken(bytes, quality)),
+        Ok(_) | Err(CaptureError::TooLarge) => Ok(CaptureOutcome::TooLarge { rows: None }),
+        Err(CaptureError::Browser(error)) => Err(error),
     }
 }
 
-/// Takes some rows of an area, as a PNG.
-pub(super) async fn slice(
+/// Captures some rows of an area as a PNG.
+pub(super) async fn capture_slice(
     page: &Page<'_>,
     area: &ClipRect,
     from: u32,
     rows: u32,
 ) -> Result<Bytes, BrowserError> {
-    capture(page, Some(area.clip(from, rows)), None).await.map_err(|refusal| match refusal {
-        Refusal::TooLarge => BrowserError::lacking(METHOD, "slice of a size that can be"),
-        Refusal::Browser(error) => error,
+    capture(page, Some(area.clip(from, rows)), None).await.map_err(|error| match error {
+        CaptureError::TooLarge => BrowserError::missing_field(METHOD, "slice within the message size limit"),
+        CaptureError::Browser(error) => error,
     })
 }
 
-/// Why there are no bytes.
-enum Refusal {
+/// The error of a capture.
+enum CaptureError {
     TooLarge,
     Browser(BrowserError),
 }
 
-async fn capture(page: &Page<'_>, clip: Option<Value>, quality: Option<u8>) -> Result<Bytes, Refusal> {
+async fn capture(page: &Page<'_>, clip: Option<Value>, quality: Option<u8>) -> Result<Bytes, CaptureError> {
     let mut params = match quality {
         Some(quality) => json!({"format": "jpeg", "quality": quality}),
         None => json!({"format": "png", "optimizeForSpeed": true}),
     };
     if let Some(clip) = clip {
         params["clip"] = clip;
-        // The layout stays that of the window: what is fixed there is drawn once, where the window is.
+        // The layout viewport stays that of the window, so fixed elements appear once, at their position in the window.
         params["captureBeyondViewport"] = true.into();
     }
-    let answer = page.call(METHOD, params).await.map_err(|error| match error {
-        CdpError::TooLarge { .. } => Refusal::TooLarge,
-        error => Refusal::Browser(error.into()),
+    let response = page.call(METHOD, params).await.map_err(|error| match error {
+        CdpError::TooLarge { .. } => CaptureError::TooLarge,
+        error => CaptureError::Browser(error.into()),
     })?;
-    let data = answer["data"].as_str().unwrap_or_default();
+    let data = response["data"].as_str().unwrap_or_default();
     let bytes = BASE64_STANDARD.decode(data);
-    bytes.map(Bytes::from).map_err(|_| Refusal::Browser(BrowserError::lacking(METHOD, "picture")))
+    bytes.map(Bytes::from).map_err(|_| CaptureError::Browser(BrowserError::missing_field(METHOD, "image")))
 }

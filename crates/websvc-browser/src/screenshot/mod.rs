@@ -1,93 +1,95 @@
-//! Pictures of a page, within what a picture may be.
+//! Screenshots of a page, within the limits on pixels and bytes.
 //!
-//! Below a quality of 100 they are JPEG and not WebP, whose sides end at 16,383 pixels: a page is often longer.
+//! A screenshot with a quality below 100 is a JPEG. WebP would be limited to 16,383 pixels per side, and pages are often
+//! longer.
 
 mod area;
 mod capture;
 mod stitch;
 
 use crate::error::BrowserError;
-use crate::page::{Page, metrics};
-use crate::rendered_page::Picture;
+use crate::page::{Page, device_metrics};
+use crate::rendered_page::Image;
 use crate::request::{Extent, Screenshot, Viewport};
 
 use area::ClipRect;
-use capture::{CaptureOutcome, whole};
-use stitch::in_slices;
+use capture::{CaptureOutcome, capture_whole};
+use stitch::{SLICE_PIXELS, capture_in_slices};
 
-/// The quality of a JPEG that takes the place of a picture that is too large.
-const LESSER_QUALITY: u8 = 70;
-/// PNG from here.
-const BEST_QUALITY: u8 = 100;
-/// A picture of more pixels comes in slices: with all of it at once Chromium and the message would take four to eight
-/// bytes for each.
-const SLICE_PIXELS: u64 = 8_000_000;
-
-/// Takes a picture, in a window of its own size if it wants one.
-pub(crate) async fn take(page: &Page<'_>, screenshot: &Screenshot) -> Result<Picture, BrowserError> {
-    let Some(wanted) = screenshot.viewport.filter(|wanted| *wanted != page.viewport) else {
-        return shoot(page, screenshot).await;
+/// The maximum quality of the JPEG that replaces an image that is too large.
+const REDUCED_QUALITY: u8 = 70;
+/// The quality that selects PNG.
+const PNG_QUALITY: u8 = 100;
+/// Takes a screenshot, in a window of the requested size if there is one.
+pub(crate) async fn take(page: &Page<'_>, screenshot: &Screenshot) -> Result<Image, BrowserError> {
+    let Some(requested) = screenshot.viewport.filter(|viewport| *viewport != page.viewport) else {
+        return capture(page, screenshot).await;
     };
-    let viewport = bounded(page, wanted);
-    page.call("Emulation.setDeviceMetricsOverride", metrics(page.device, viewport)).await?;
+    let viewport = limit_viewport(page, requested);
+    page.call("Emulation.setDeviceMetricsOverride", device_metrics(page.device, viewport)).await?;
     page.wait_idle_after_action().await?;
-    let picture = shoot(page, screenshot).await;
-    page.call("Emulation.setDeviceMetricsOverride", metrics(page.device, page.viewport)).await?;
-    picture
+    let image = capture(page, screenshot).await;
+    page.call("Emulation.setDeviceMetricsOverride", device_metrics(page.device, page.viewport)).await?;
+    image
 }
 
-/// Draws a window in to what a picture may be.
-fn bounded(page: &Page<'_>, wanted: Viewport) -> Viewport {
-    let viewport = area::largest_window(wanted, page.device, page.config.picture_pixels);
-    if viewport != wanted {
+/// Reduces a window to the limits of a screenshot, with a warning.
+fn limit_viewport(page: &Page<'_>, requested: Viewport) -> Viewport {
+    let viewport = area::largest_window(requested, page.device, page.config.max_screenshot_pixels);
+    if viewport != requested {
         let Viewport { width, height } = viewport;
-        page.warn(format!("the window was made smaller for its picture: {width} by {height} pixels"));
+        page.warn(format!("the window was reduced to {width} by {height} pixels for the screenshot"));
     }
     viewport
 }
 
-async fn shoot(page: &Page<'_>, screenshot: &Screenshot) -> Result<Picture, BrowserError> {
-    let quality = screenshot.quality.filter(|quality| *quality < BEST_QUALITY);
+async fn capture(page: &Page<'_>, screenshot: &Screenshot) -> Result<Image, BrowserError> {
+    let quality = screenshot.quality.filter(|quality| *quality < PNG_QUALITY);
     let mut area = match screenshot.extent {
         Extent::Window => None,
         Extent::FullPage => Some(full_page(page).await?),
     };
-    let limit = page.config.file_bytes;
-    if let CaptureOutcome::Taken(picture) = attempt(page, area.as_ref(), quality).await? {
-        return Ok(picture);
+    let limit = page.config.max_file_bytes;
+    if let CaptureOutcome::Taken(image) = attempt(page, area.as_ref(), quality).await? {
+        return Ok(image);
     }
-    let quality = Some(quality.unwrap_or(LESSER_QUALITY).min(LESSER_QUALITY));
-    page.warn(format!("the picture was larger than {limit} bytes and became a JPEG of lesser quality"));
+    let quality = Some(quality.unwrap_or(REDUCED_QUALITY).min(REDUCED_QUALITY));
+    page.warn(format!(
+        "the screenshot was larger than {limit} bytes and was replaced by a JPEG of lower quality"
+    ));
     let rows = match attempt(page, area.as_ref(), quality).await? {
-        CaptureOutcome::Taken(picture) => return Ok(picture),
+        CaptureOutcome::Taken(image) => return Ok(image),
         CaptureOutcome::TooLarge { rows } => rows,
     };
-    // What fitted in was as much of it as this; the rest may be worse.
+    // With a margin of a tenth, because the number of rows that fit is an estimate.
     if let (Some(area), Some(fitting)) = (&mut area, rows) {
-        let cut = (fitting - fitting / 10).max(1);
+        let rows = (fitting - fitting / 10).max(1);
         page.warn(format!(
-            "the page is {} pixels long; its picture was cut after {cut}, where it has {limit} bytes",
+            "the page is {} pixels high; the screenshot was cut after {rows}, to stay below {limit} bytes",
             area.rows()
         ));
-        area.cut(cut);
-        if let CaptureOutcome::Taken(picture) = attempt(page, Some(area), quality).await? {
-            return Ok(picture);
+        area.truncate(rows);
+        if let CaptureOutcome::Taken(image) = attempt(page, Some(area), quality).await? {
+            return Ok(image);
         }
     }
-    Err(BrowserError::Protocol { detail: format!("the picture is larger than {limit} bytes") })
+    Err(BrowserError::Protocol { detail: format!("the screenshot is larger than {limit} bytes") })
 }
 
-/// Returns the area of the whole page, or as much of it as a picture may show.
+/// Returns the area of the whole page, reduced to the limits of a screenshot, with a warning.
 async fn full_page(page: &Page<'_>) -> Result<ClipRect, BrowserError> {
     let layout = page.call("Page.getLayoutMetrics", serde_json::json!({})).await?;
-    let mut area = ClipRect::of_layout(&layout, page.device);
+    let mut area = ClipRect::from_layout(&layout, page.device);
     let (columns, rows) = (area.columns(), area.rows());
-    area.bound(page.config.picture_pixels);
+    area.limit(page.config.max_screenshot_pixels);
     if area.columns() < columns {
-        page.warn(format!("the page is {columns} pixels wide; its picture was cut after {}", area.columns()));
+        page.warn(format!(
+            "the page is {columns} pixels wide; the screenshot was cut after {}",
+            area.columns()
+        ));
     }
     if area.rows() < rows {
-        page.warn(format!("the page is {rows} pixels long; its picture was cut after {}", area.rows()));
+        page.warn(format!("the page is {rows} pixels high; the screenshot was cut after {}", area.rows()));
     }
     Ok(area)
 }
@@ -98,7 +100,7 @@ async fn attempt(
     quality: Option<u8>,
 ) -> Result<CaptureOutcome, BrowserError> {
     match area {
-        Some(area) if area.pixels() > SLICE_PIXELS => in_slices(page, area, quality).await,
-        area => whole(page, area, quality).await,
+        Some(area) if area.pixels() > SLICE_PIXELS => capture_in_slices(page, area, quality).await,
+        area => capture_whole(page, area, quality).await,
     }
 }

@@ -1,4 +1,4 @@
-//! The cookies of a state: out of a context, into another, and for a fetch beside the browser.
+//! The cookies of a state: for another browser context, and for fetches without the browser.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,134 +6,84 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::State;
-use crate::connection::CdpError;
-use crate::page::Page;
 use crate::request::Cookie;
 
-/// What a cookie is given of itself again; the rest follows from it.
-const COPIED: [&str; 7] = ["name", "value", "path", "secure", "httpOnly", "sameSite", "partitionKey"];
+/// The fields that are copied when a cookie is set again. The others follow from these.
+const COPIED_FIELDS: [&str; 7] = ["name", "value", "path", "secure", "httpOnly", "sameSite", "partitionKey"];
 
-/// Marks the cookies of the caller, which are not the page's to keep: pages leave it at `Medium`, and a cookie that a
-/// page sets anew has its own.
-const CALLERS: &str = "Low";
+/// The priority that marks the cookies of the caller, which are not part of the captured state. Cookies of pages have the
+/// priority `Medium`, also when they replace a cookie of the caller.
+pub(crate) const CALLER_PRIORITY: &str = "Low";
 
-impl Page<'_> {
-    /// Gives the context the cookies of a state that have not expired.
-    pub(super) async fn give_cookies(&self, state: &State) -> Result<(), CdpError> {
-        let now = SystemTime::now();
-        let cookies: Vec<Value> =
-            state.cookies.iter().filter(|cookie| is_alive(cookie, now)).map(as_given).collect();
-        if cookies.is_empty() {
-            return Ok(());
-        }
-        match self.set_cookies(&json!(cookies)).await {
-            Err(CdpError::Refused { .. }) => {}
-            outcome => return outcome,
-        }
-        // One that this Chromium does not take must not keep the others out.
-        let mut refused = 0;
-        for cookie in cookies {
-            match self.set_cookies(&json!([cookie])).await {
-                Ok(()) => {}
-                Err(CdpError::Refused { .. }) => refused += 1,
-                Err(error) => return Err(error),
-            }
-        }
-        self.warn(format!("{refused} cookies of the profile could not be restored"));
-        Ok(())
-    }
-
-    async fn set_cookies(&self, cookies: &Value) -> Result<(), CdpError> {
-        let params = json!({"cookies": cookies, "browserContextId": self.context_id()});
-        self.browser_call("Storage.setCookies", params).await.map(drop)
-    }
-
-    /// Returns the cookies of the context but those that only the caller gave. One of those that stands where the state
-    /// had another leaves that as it was.
-    pub(super) async fn take_cookies(&self, before: &State) -> Result<Vec<Value>, CdpError> {
-        let params = json!({"browserContextId": self.context_id()});
-        let mut answer = self.browser_call("Storage.getCookies", params).await?;
-        let Value::Array(found) = answer["cookies"].take() else { return Ok(Vec::new()) };
-        let is_callers = |cookie: &Value| cookie["priority"] == CALLERS;
-        let mut cookies = Vec::new();
-        // What belongs to a page without an address has no place that it could be put back to.
-        for cookie in found.into_iter().filter(|cookie| cookie["partitionKeyOpaque"] != true) {
-            if !is_callers(&cookie) {
-                cookies.push(cookie);
-            } else if let Some(hidden) = before.cookies.iter().find(|other| is_same(other, &cookie)) {
-                cookies.push(hidden.clone());
-            }
-        }
-        Ok(cookies)
-    }
-}
-
-/// Returns the caller's cookies as the protocol has them.
-pub(crate) fn of_caller(cookies: &[Cookie], url: &Url) -> Value {
+/// Returns the cookies of the caller as `Network.CookieParam` values.
+pub(crate) fn caller_cookies(cookies: &[Cookie], url: &Url) -> Value {
     let cookies = cookies.iter().map(|Cookie { name, value }| {
-        json!({"name": name, "value": value, "url": url.as_str(), "priority": CALLERS})
+        json!({"name": name, "value": value, "url": url.as_str(), "priority": CALLER_PRIORITY})
     });
     cookies.collect()
 }
 
 impl State {
-    /// Returns the cookies that a browser would send to a URL when it is asked for by itself (RFC 6265, section 5.4).
+    /// Returns the cookies that a browser would send with a top-level request to a URL (RFC 6265, section 5.4).
     #[must_use]
     pub fn cookies_for(&self, url: &Url, now: SystemTime) -> Vec<Cookie> {
-        let sent = self.cookies.iter().filter(|cookie| is_alive(cookie, now) && is_for(cookie, url));
+        let matching =
+            self.cookies.iter().filter(|cookie| is_unexpired(cookie, now) && matches_url(cookie, url));
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        sent.map(|cookie| Cookie { name: text(&cookie["name"]), value: text(&cookie["value"]) }).collect()
+        matching.map(|cookie| Cookie { name: text(&cookie["name"]), value: text(&cookie["value"]) }).collect()
     }
 }
 
-/// Returns a cookie as it is to be set. One for a single host has no domain, else it would be for all below.
-fn as_given(cookie: &Value) -> Value {
-    let mut given = json!({});
-    for name in COPIED {
+/// Returns a cookie as a `Network.CookieParam`. A host-only cookie has a URL in place of a domain, because a domain would
+/// include all subdomains.
+pub(crate) fn settable_cookie(cookie: &Value) -> Value {
+    let mut param = json!({});
+    for name in COPIED_FIELDS {
         if !cookie[name].is_null() {
-            given[name] = cookie[name].clone();
+            param[name] = cookie[name].clone();
         }
     }
     if let Some(expires) = expires(cookie) {
-        given["expires"] = expires.into();
+        param["expires"] = expires.into();
     }
     let domain = cookie["domain"].as_str().unwrap_or_default();
     if domain.starts_with('.') {
-        given["domain"] = domain.into();
+        param["domain"] = domain.into();
     } else {
         let is_secure = cookie["secure"] == true || cookie["sourceScheme"] == "Secure";
         let scheme = if is_secure { "https" } else { "http" };
-        given["url"] = format!("{scheme}://{domain}/").into();
+        param["url"] = format!("{scheme}://{domain}/").into();
     }
-    given
+    param
 }
 
-/// Returns the end of a cookie in seconds since the Unix epoch; `None` for one of the session.
+/// Returns the expiry time of a cookie in seconds since the Unix epoch; `None` for a session cookie.
 fn expires(cookie: &Value) -> Option<f64> {
     cookie["expires"].as_f64().filter(|seconds| *seconds >= 0.0 && cookie["session"] != true)
 }
 
-fn is_alive(cookie: &Value, now: SystemTime) -> bool {
+pub(crate) fn is_unexpired(cookie: &Value, now: SystemTime) -> bool {
     let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
     expires(cookie).is_none_or(|seconds| seconds > now.as_secs_f64())
 }
 
-fn is_same(one: &Value, other: &Value) -> bool {
-    ["name", "domain", "path", "partitionKey"].iter().all(|part| one[part] == other[part])
+pub(crate) fn is_same_cookie(cookie: &Value, other: &Value) -> bool {
+    ["name", "domain", "path", "partitionKey"].iter().all(|field| cookie[field] == other[field])
 }
 
-fn is_for(cookie: &Value, url: &Url) -> bool {
+fn matches_url(cookie: &Value, url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let domain = cookie["domain"].as_str().unwrap_or_default();
-    let is_host = match domain.strip_prefix('.') {
+    let matches_host = match domain.strip_prefix('.') {
         Some(parent) => host == parent || host.ends_with(domain),
         None => host == domain,
     };
     let path = cookie["path"].as_str().unwrap_or("/");
     let rest = url.path().strip_prefix(path);
-    let is_below = rest.is_some_and(|rest| rest.is_empty() || path.ends_with('/') || rest.starts_with('/'));
-    let is_safe = cookie["secure"] != true || url.scheme() == "https";
-    is_host && is_below && is_safe && cookie["partitionKey"].is_null()
+    let matches_path =
+        rest.is_some_and(|rest| rest.is_empty() || path.ends_with('/') || rest.starts_with('/'));
+    let matches_scheme = cookie["secure"] != true || url.scheme() == "https";
+    matches_host && matches_path && matches_scheme && cookie["partitionKey"].is_null()
 }
 
 #[cfg(test)]
@@ -141,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cookies_are_for_their_hosts_paths_and_times() {
+    fn cookies_for_matches_host_path_scheme_and_expiry() {
         let cookie = |name: &str, domain: &str, path: &str, expires: f64, secure: bool| {
             json!({"name": name, "value": "v", "domain": domain, "path": path, "expires": expires,
                    "session": expires < 0.0, "secure": secure})
@@ -172,12 +122,13 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_of_one_host_is_not_given_to_those_below() {
-        let host = as_given(
+    fn host_only_cookie_is_set_without_domain() {
+        let host_only = settable_cookie(
             &json!({"name": "n", "domain": "a.test", "secure": true, "expires": -1, "session": true}),
         );
-        assert_eq!(host, json!({"name": "n", "url": "https://a.test/", "secure": true}));
-        let wide = as_given(&json!({"name": "n", "domain": ".a.test", "expires": 7.5, "session": false}));
-        assert_eq!(wide, json!({"name": "n", "domain": ".a.test", "expires": 7.5}));
+        assert_eq!(host_only, json!({"name": "n", "url": "https://a.test/", "secure": true}));
+        let with_domain =
+            settable_cookie(&json!({"name": "n", "domain": ".a.test", "expires": 7.5, "session": false}));
+        assert_eq!(with_domain, json!({"name": "n", "domain": ".a.test", "expires": 7.5}));
     }
 }

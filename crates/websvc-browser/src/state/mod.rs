@@ -1,15 +1,11 @@
-//! What a browser keeps from one page to the next: cookies, and the storage of every origin.
+//! The state that a caller can keep from one page to the next: cookies, and the storage of every origin.
 //!
-//! A context is never used again, so this is taken out of one and put into another. Storage can only be read and
-//! written by a document of its origin: the page's own tab is led to an empty document of each origin, which this
-//! process answers itself, before the page is opened and after it was read. Nothing leaves for that, and none of the
-//! page's scripts run beside it.
+//! Browser contexts are never reused, so the state is captured from one and restored in another. Only a document of an
+//! origin can read and write its storage. Therefore the page navigates to an empty document of each origin, before it is
+//! opened and after it was read. This process serves these documents itself: nothing is sent to the network, and no script
+//! of the page runs in them.
 
-mod cookies;
-mod storage;
-
-pub(crate) use cookies::of_caller;
-pub(crate) use storage::storage_origin;
+pub(crate) mod cookies;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,69 +14,75 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-/// Origins of one state; more are not kept.
-const MAX_ORIGINS: usize = 64;
-/// The storage of one origin, in UTF-16 code units of its text.
-const MAX_ORIGIN_CHARS: usize = 32 * 1024 * 1024;
-/// How it is written; what is written otherwise is not read.
+/// The maximum number of origins of a state.
+pub(crate) const MAX_ORIGINS: usize = 64;
+/// The maximum storage of one origin, in UTF-16 code units of its JSON.
+pub(crate) const MAX_ORIGIN_CHARS: usize = 32 * 1024 * 1024;
+/// The version of the serialized form. Other versions are not read.
 const FORMAT: u64 = 1;
 
-/// Cookies, and `localStorage`, `sessionStorage` and IndexedDB of origins.
+/// Cookies, and the `localStorage`, `sessionStorage` and IndexedDB of origins.
 #[derive(Clone, Default, PartialEq)]
 pub struct State {
-    /// As the protocol has them.
-    cookies: Vec<Value>,
-    /// By origin, as `read.js` writes it.
-    origins: BTreeMap<String, String>,
+    /// `Network.Cookie` values.
+    pub(crate) cookies: Vec<Value>,
+    /// The storage by origin, as JSON of `page/read_storage.js`.
+    pub(crate) origins: BTreeMap<String, String>,
 }
 
-/// A state that a page begins with.
+/// The initial state of a page.
 #[derive(Debug, Clone)]
 pub struct Session {
-    /// What the page finds.
+    /// The cookies and the storage that the page finds.
     pub state: Arc<State>,
-    /// What becomes of what it changes.
+    /// The handling of its changes.
     pub changes: Changes,
 }
 
-/// What becomes of what a page changes in its state.
+/// The handling of the changes that a page makes to its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Changes {
-    /// It ends with the page.
-    Forgotten,
-    /// It is in [`RenderedPage::state`](crate::RenderedPage::state).
-    Kept,
+    /// They are discarded with the page.
+    Discarded,
+    /// They are returned in [`RenderedPage::state`](crate::RenderedPage::state).
+    Captured,
 }
 
-/// Bytes are no state.
+/// The error for bytes that are not a state.
 #[derive(Debug, Error)]
-#[error("the state of a browser cannot be read: {what}")]
+#[error("the browser state cannot be read: {reason}")]
 pub struct StateError {
-    what: String,
+    reason: String,
 }
 
 impl State {
-    /// Reads what [`State::to_bytes`] has written.
+    /// Deserializes a state from the bytes of [`State::to_bytes`].
     ///
     /// # Errors
-    /// [`StateError`] for anything else.
+    /// [`StateError`] if the bytes are not a state of this version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, StateError> {
-        let failed = |what: &str| StateError { what: what.to_owned() };
-        let mut read: Value = serde_json::from_slice(bytes).map_err(|error| failed(&error.to_string()))?;
-        if read["format"] != FORMAT {
-            return Err(failed("it was written by another version"));
+        let invalid = |reason: &str| StateError { reason: reason.to_owned() };
+        let mut json: Value = serde_json::from_slice(bytes).map_err(|error| invalid(&error.to_string()))?;
+        if json["format"] != FORMAT {
+            return Err(invalid("it was written by another version"));
         }
-        let Value::Array(cookies) = read["cookies"].take() else { return Err(failed("no cookies")) };
-        let Value::Object(found) = read["origins"].take() else { return Err(failed("no origins")) };
+        let Value::Array(cookies) = json["cookies"].take() else {
+            return Err(invalid("the cookies are missing"));
+        };
+        let Value::Object(storages) = json["origins"].take() else {
+            return Err(invalid("the origins are missing"));
+        };
         let mut origins = BTreeMap::new();
-        for (origin, text) in found {
-            let Value::String(text) = text else { return Err(failed("an origin without text")) };
+        for (origin, text) in storages {
+            let Value::String(text) = text else {
+                return Err(invalid("the storage of an origin is not a string"));
+            };
             origins.insert(origin, text);
         }
         Ok(Self { cookies, origins })
     }
 
-    /// Writes it down.
+    /// Serializes the state.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let Self { cookies, origins } = self;
@@ -89,7 +91,7 @@ impl State {
 }
 
 impl fmt::Debug for State {
-    /// Tells how much there is and nothing of what it is: it lets in whoever has it.
+    /// Writes counts only: the contents are credentials.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut state = f.debug_struct("State");
         state.field("cookies", &self.cookies.len()).field("origins", &self.origins.len()).finish()
@@ -101,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read_and_nothing_else() {
+    fn from_bytes_reads_to_bytes_and_rejects_other_input() {
         let origins = BTreeMap::from([("https://a.test".to_owned(), "{\"local\":[]}".to_owned())]);
         let state = State { cookies: vec![json!({"name": "a", "value": "secret"})], origins };
         assert_eq!(State::from_bytes(&state.to_bytes()).unwrap(), state);

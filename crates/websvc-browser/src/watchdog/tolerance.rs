@@ -1,40 +1,41 @@
-//! The memory that Chromium's own processes may keep after a page has been ended for them.
+//! The memory that Chromium's own processes may retain after a page was stopped for it.
 //!
-//! Chromium frees what a page has kept in them, such as blobs, some time after the page has gone, later on a busy
-//! machine, and its allocator may keep it for good. As long as they do not grow, no other page is ended for it.
+//! Chromium frees the data of a page in these processes, such as blobs, some time after the page has ended, on a busy
+//! machine later, and its allocator may never return it. As long as the processes do not grow, no other page is stopped for
+//! it.
 
 use rustix::process::Pid;
 
 use super::verdict::Sample;
 
-/// One part of this of the bound of a page may be added before another page is ended.
-const GROWTH: u64 = 4;
+/// The divisor of the page limit that gives the tolerated growth.
+const GROWTH_DIVISOR: u64 = 4;
 
-/// The memory of processes for which a page has been ended, until they are within the bound of a page again.
+/// The memory of the processes for which a page was stopped, until they are below the page limit again.
 #[derive(Default)]
 pub(super) struct Tolerance(Vec<(Pid, u64)>);
 
 impl Tolerance {
-    /// Tolerates what the own processes of a Chromium have, after a page was ended for it.
+    /// Tolerates the current memory of Chromium's own processes, after a page was stopped for it.
     pub(super) fn grant(&mut self, samples: &[Sample], browser: Option<usize>) {
-        let own = samples.iter().filter(|sample| Some(sample.browser) == browser);
-        for sample in own.filter(|sample| sample.is_own()) {
-            self.0.retain(|(process, _)| *process != sample.member.process);
-            self.0.push((sample.member.process, sample.member.bytes));
+        let of_browser = samples.iter().filter(|sample| Some(sample.browser) == browser);
+        for sample in of_browser.filter(|sample| sample.is_browser_process()) {
+            self.0.retain(|(pid, _)| *pid != sample.process.pid);
+            self.0.push((sample.process.pid, sample.process.bytes));
         }
     }
 
-    /// Sets what is tolerated of each sample. It follows the memory of the process: upwards until the end of the page
-    /// `has_taken_effect`, then only downwards.
-    pub(super) fn apply(&mut self, samples: &mut [Sample], bound: u64, has_taken_effect: bool) {
-        self.0.retain_mut(|(process, level)| {
-            let Some(sample) = samples.iter_mut().find(|sample| sample.member.process == *process) else {
+    /// Sets the tolerated memory of each sample. It follows the memory of the process: upward until the kill of the page
+    /// `has_taken_effect`, then only downward.
+    pub(super) fn apply(&mut self, samples: &mut [Sample], limit: u64, has_taken_effect: bool) {
+        self.0.retain_mut(|(pid, level)| {
+            let Some(sample) = samples.iter_mut().find(|sample| sample.process.pid == *pid) else {
                 return false;
             };
-            let bytes = sample.member.bytes;
+            let bytes = sample.process.bytes;
             *level = if has_taken_effect { bytes.min(*level) } else { bytes.max(*level) };
-            sample.tolerated = *level + bound / GROWTH;
-            !has_taken_effect || *level > bound
+            sample.tolerated = *level + limit / GROWTH_DIVISOR;
+            !has_taken_effect || *level > limit
         });
     }
 }
@@ -42,25 +43,25 @@ impl Tolerance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{Member, Role};
+    use crate::memory::{ProcessMemory, Role};
 
     fn tolerated(tolerance: &mut Tolerance, bytes: u64, has_taken_effect: bool) -> u64 {
-        let process = Pid::from_raw(1).unwrap();
-        let mut samples = [Sample::new(0, Member { process, role: Role::Browser, bytes })];
+        let pid = Pid::from_raw(1).unwrap();
+        let mut samples = [Sample::new(0, ProcessMemory { pid, role: Role::Browser, bytes })];
         tolerance.apply(&mut samples, 100, has_taken_effect);
         samples[0].tolerated
     }
 
     #[test]
-    fn what_is_freed_late_is_tolerated_until_it_grows() {
-        let process = Pid::from_raw(1).unwrap();
+    fn memory_that_is_freed_late_is_tolerated_until_it_grows() {
+        let pid = Pid::from_raw(1).unwrap();
         let mut tolerance = Tolerance::default();
         assert_eq!(tolerated(&mut tolerance, 120, true), 0);
-        tolerance.grant(&[Sample::new(0, Member { process, role: Role::Browser, bytes: 120 })], Some(0));
-        assert_eq!(tolerated(&mut tolerance, 130, false), 155, "on its way when the page was ended");
+        tolerance.grant(&[Sample::new(0, ProcessMemory { pid, role: Role::Browser, bytes: 120 })], Some(0));
+        assert_eq!(tolerated(&mut tolerance, 130, false), 155, "growth before the kill takes effect");
         assert_eq!(tolerated(&mut tolerance, 125, true), 150);
-        assert_eq!(tolerated(&mut tolerance, 149, true), 150, "it grows");
+        assert_eq!(tolerated(&mut tolerance, 149, true), 150, "the process grows");
         assert_eq!(tolerated(&mut tolerance, 90, true), 115);
-        assert_eq!(tolerated(&mut tolerance, 110, true), 0, "it was within its bound");
+        assert_eq!(tolerated(&mut tolerance, 110, true), 0, "the process was below its limit");
     }
 }

@@ -1,94 +1,95 @@
-//! The decision which process is ended, from what they all have.
+//! The decision which processes are killed, from the memory of all processes.
 
 use std::collections::HashSet;
 
-use super::{Bounds, Excess};
-use crate::memory::{Member, Role};
+use super::limits::{Excess, MemoryLimits};
+use crate::memory::{ProcessMemory, Role};
 
 /// A process of one of several Chromiums.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
-    /// The place of its Chromium in the list.
+    /// The index of its Chromium in the list.
     pub(super) browser: usize,
-    pub(super) member: Member,
-    /// Processor time of a page's process in the last moments, when something is near its bound.
+    pub(super) process: ProcessMemory,
+    /// The recent processor time of the process of a page, measured if a process is near its limit.
     pub(super) ticks: u64,
-    /// Bytes that one of Chromium's own processes may have, even if they are more than the bound of a page, because a
-    /// page has been ended for them; otherwise 0.
+    /// The memory that one of Chromium's own processes may have above the page limit, because a page was already stopped for
+    /// it; otherwise 0. In bytes.
     pub(super) tolerated: u64,
 }
 
 impl Sample {
-    pub(super) fn new(browser: usize, member: Member) -> Self {
-        Self { browser, member, ticks: 0, tolerated: 0 }
+    pub(super) fn new(browser: usize, process: ProcessMemory) -> Self {
+        Self { browser, process, ticks: 0, tolerated: 0 }
     }
 
-    /// Returns whether this is one of Chromium's own processes, which run no page.
-    pub(super) fn is_own(&self) -> bool {
-        self.member.role != Role::Renderer
+    /// Returns whether this is one of Chromium's own processes, which run no pages.
+    pub(super) fn is_browser_process(&self) -> bool {
+        self.process.role != Role::Renderer
     }
 
-    /// Returns whether this is one of Chromium's own processes and too large.
-    pub(super) fn is_swollen(&self, bounds: Bounds) -> bool {
-        self.is_own() && self.member.bytes > bounds.page.max(self.tolerated)
+    /// Returns whether this is one of Chromium's own processes and exceeds its limit.
+    fn is_oversized_browser_process(&self, limits: MemoryLimits) -> bool {
+        self.is_browser_process() && self.process.bytes > limits.page.max(self.tolerated)
     }
 }
 
-/// An end that is due. Processes are named by their place in the list of samples.
+/// A kill that is due. `sample` is an index in the list of samples, `browser` one in the list of Chromiums.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// A page's process is too large.
-    Own { sample: usize, excess: Excess },
-    /// A page has to go for the memory of all; `spoiled` is a Chromium whose own processes are too large.
-    Shared { sample: usize, excess: Excess, spoiled: Option<usize> },
-    /// A Chromium has to go: there is no page whose end could help.
-    Whole { browser: usize },
+    /// The process of a page exceeds the page limit.
+    Page { sample: usize, excess: Excess },
+    /// A page must end because of other processes: the total limit is exceeded, or Chromium's own processes are too large. In
+    /// the second case `replace` is that Chromium.
+    PageForOthers { sample: usize, excess: Excess, replace: Option<usize> },
+    /// A Chromium exceeds a limit and has no page whose end could help.
+    Browser { browser: usize },
 }
 
-/// Decides who has to go: each process of pages above its bound; and, when that is not enough, one more.
-pub(super) fn judge(samples: &[Sample], bounds: Bounds) -> Vec<Verdict> {
+/// Returns the processes to kill: every page process above its limit, and one more process if that is not enough.
+pub(super) fn judge(samples: &[Sample], limits: MemoryLimits) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
-    let mut gone = HashSet::new();
-    let renderers = |gone: &HashSet<usize>| -> Vec<usize> {
-        let is_renderer = |place: &usize| samples[*place].member.role == Role::Renderer;
-        (0..samples.len()).filter(is_renderer).filter(|place| !gone.contains(place)).collect()
+    let mut killed = HashSet::new();
+    let renderers = |killed: &HashSet<usize>| -> Vec<usize> {
+        let is_renderer = |index: &usize| samples[*index].process.role == Role::Renderer;
+        (0..samples.len()).filter(is_renderer).filter(|index| !killed.contains(index)).collect()
     };
-    for place in renderers(&gone) {
-        if samples[place].member.bytes > bounds.page {
-            let excess = Excess { limit_bytes: bounds.page, is_shared: false };
-            verdicts.push(Verdict::Own { sample: place, excess });
-            gone.insert(place);
+    for index in renderers(&killed) {
+        if samples[index].process.bytes > limits.page {
+            let excess = Excess { limit_bytes: limits.page, is_shared: false };
+            verdicts.push(Verdict::Page { sample: index, excess });
+            killed.insert(index);
         }
     }
-    let total = |gone: &HashSet<usize>| -> u64 {
+    let total = |killed: &HashSet<usize>| -> u64 {
         (0..samples.len())
-            .filter(|place| !gone.contains(place))
-            .map(|place| samples[place].member.bytes)
+            .filter(|index| !killed.contains(index))
+            .map(|index| samples[index].process.bytes)
             .sum()
     };
-    // What a page keeps in Chromium's own processes, such as blobs, goes with the page that makes it: most likely the
-    // one that works most.
-    let swollen = samples.iter().find(|sample| sample.is_swollen(bounds));
-    if let Some(Sample { browser, .. }) = swollen
+    // Data that a page has in Chromium's own processes, such as blobs, is freed with the page. It is most likely the page
+    // that used the most processor time.
+    let oversized = samples.iter().find(|sample| sample.is_oversized_browser_process(limits));
+    if let Some(Sample { browser, .. }) = oversized
         && verdicts.is_empty()
     {
-        let own = renderers(&gone).into_iter().filter(|place| samples[*place].browser == *browser);
-        verdicts.push(match own.max_by_key(|place| samples[*place].ticks) {
+        let of_browser = renderers(&killed).into_iter().filter(|index| samples[*index].browser == *browser);
+        verdicts.push(match of_browser.max_by_key(|index| samples[*index].ticks) {
             Some(sample) => {
-                let excess = Excess { limit_bytes: bounds.page, is_shared: false };
-                Verdict::Shared { sample, excess, spoiled: Some(*browser) }
+                let excess = Excess { limit_bytes: limits.page, is_shared: false };
+                Verdict::PageForOthers { sample, excess, replace: Some(*browser) }
             }
-            None => Verdict::Whole { browser: *browser },
+            None => Verdict::Browser { browser: *browser },
         });
-    } else if total(&gone) > bounds.total {
-        let largest = renderers(&gone).into_iter().max_by_key(|place| samples[*place].member.bytes);
-        let any = samples.iter().max_by_key(|sample| sample.member.bytes);
-        verdicts.extend(match (largest, any) {
+    } else if total(&killed) > limits.total {
+        let largest = renderers(&killed).into_iter().max_by_key(|index| samples[*index].process.bytes);
+        let largest_process = samples.iter().max_by_key(|sample| sample.process.bytes);
+        verdicts.extend(match (largest, largest_process) {
             (Some(sample), _) => {
-                let excess = Excess { limit_bytes: bounds.total, is_shared: true };
-                Some(Verdict::Shared { sample, excess, spoiled: None })
+                let excess = Excess { limit_bytes: limits.total, is_shared: true };
+                Some(Verdict::PageForOthers { sample, excess, replace: None })
             }
-            (None, Some(any)) => Some(Verdict::Whole { browser: any.browser }),
+            (None, Some(process)) => Some(Verdict::Browser { browser: process.browser }),
             (None, None) => None,
         });
     }
@@ -101,26 +102,26 @@ mod tests {
 
     use super::*;
 
-    const BOUNDS: Bounds = Bounds { page: 100, total: 300 };
+    const LIMITS: MemoryLimits = MemoryLimits { page: 100, total: 300 };
 
     fn samples(processes: &[(usize, Role, u64, u64)]) -> Vec<Sample> {
-        let sample = |(place, &(browser, role, bytes, ticks)): (usize, &(usize, Role, u64, u64))| {
-            let process = Pid::from_raw(i32::try_from(place).unwrap() + 1).unwrap();
-            Sample { ticks, ..Sample::new(browser, Member { process, role, bytes }) }
+        let sample = |(index, &(browser, role, bytes, ticks)): (usize, &(usize, Role, u64, u64))| {
+            let pid = Pid::from_raw(i32::try_from(index).unwrap() + 1).unwrap();
+            Sample { ticks, ..Sample::new(browser, ProcessMemory { pid, role, bytes }) }
         };
         processes.iter().enumerate().map(sample).collect()
     }
 
     #[test]
-    fn all_within_their_bounds_go_on() {
+    fn judge_below_all_limits_kills_nothing() {
         let fine =
             samples(&[(0, Role::Browser, 100, 0), (0, Role::Renderer, 100, 0), (1, Role::Renderer, 100, 0)]);
-        assert_eq!(judge(&fine, BOUNDS), []);
-        assert_eq!(judge(&[], BOUNDS), []);
+        assert_eq!(judge(&fine, LIMITS), []);
+        assert_eq!(judge(&[], LIMITS), []);
     }
 
     #[test]
-    fn every_page_above_its_bound_goes_and_nothing_else() {
+    fn judge_kills_every_page_above_its_limit_and_nothing_else() {
         let large = samples(&[
             (0, Role::Browser, 50, 0),
             (0, Role::Renderer, 101, 0),
@@ -128,12 +129,12 @@ mod tests {
             (0, Role::Renderer, 400, 0),
         ]);
         let excess = Excess { limit_bytes: 100, is_shared: false };
-        let own = |sample| Verdict::Own { sample, excess };
-        assert_eq!(judge(&large, BOUNDS), [own(1), own(3)]);
+        let kill_page = |sample| Verdict::Page { sample, excess };
+        assert_eq!(judge(&large, LIMITS), [kill_page(1), kill_page(3)]);
     }
 
     #[test]
-    fn largest_page_goes_when_all_together_are_too_large() {
+    fn judge_kills_largest_page_above_total_limit() {
         let many = samples(&[
             (0, Role::Browser, 80, 0),
             (0, Role::Renderer, 70, 9),
@@ -141,11 +142,11 @@ mod tests {
             (1, Role::Helper, 80, 0),
         ]);
         let excess = Excess { limit_bytes: 300, is_shared: true };
-        assert_eq!(judge(&many, BOUNDS), [Verdict::Shared { sample: 2, excess, spoiled: None }]);
+        assert_eq!(judge(&many, LIMITS), [Verdict::PageForOthers { sample: 2, excess, replace: None }]);
     }
 
     #[test]
-    fn page_that_works_most_goes_for_what_it_keeps_in_the_browser_process() {
+    fn judge_kills_busiest_page_for_oversized_browser_process() {
         let blobs = samples(&[
             (0, Role::Browser, 150, 50),
             (0, Role::Renderer, 20, 30),
@@ -153,26 +154,29 @@ mod tests {
             (1, Role::Renderer, 10, 90),
         ]);
         let excess = Excess { limit_bytes: 100, is_shared: false };
-        assert_eq!(judge(&blobs, BOUNDS), [Verdict::Shared { sample: 1, excess, spoiled: Some(0) }]);
+        assert_eq!(judge(&blobs, LIMITS), [Verdict::PageForOthers { sample: 1, excess, replace: Some(0) }]);
     }
 
     #[test]
-    fn no_second_page_goes_for_what_is_tolerated() {
+    fn judge_kills_no_second_page_for_tolerated_memory() {
         let mut blobs = samples(&[(0, Role::Browser, 150, 0), (0, Role::Renderer, 60, 2)]);
         blobs[0].tolerated = 150;
-        assert_eq!(judge(&blobs, BOUNDS), []);
-        blobs[0].member.bytes = 151;
-        assert!(matches!(judge(&blobs, BOUNDS)[..], [Verdict::Shared { sample: 1, spoiled: Some(0), .. }]));
-        (blobs[0].member.bytes, blobs[0].tolerated) = (290, 290);
+        assert_eq!(judge(&blobs, LIMITS), []);
+        blobs[0].process.bytes = 151;
+        assert!(matches!(
+            judge(&blobs, LIMITS)[..],
+            [Verdict::PageForOthers { sample: 1, replace: Some(0), .. }]
+        ));
+        (blobs[0].process.bytes, blobs[0].tolerated) = (290, 290);
         let excess = Excess { limit_bytes: 300, is_shared: true };
-        assert_eq!(judge(&blobs, BOUNDS), [Verdict::Shared { sample: 1, excess, spoiled: None }]);
+        assert_eq!(judge(&blobs, LIMITS), [Verdict::PageForOthers { sample: 1, excess, replace: None }]);
     }
 
     #[test]
-    fn browser_without_pages_goes_as_a_whole() {
+    fn judge_kills_oversized_browser_without_pages() {
         let leaking = samples(&[(0, Role::Renderer, 10, 0), (1, Role::Helper, 150, 0)]);
-        assert_eq!(judge(&leaking, BOUNDS), [Verdict::Whole { browser: 1 }]);
+        assert_eq!(judge(&leaking, LIMITS), [Verdict::Browser { browser: 1 }]);
         let helpers: Vec<_> = (0..4).map(|_| (0, Role::Helper, 90, 0)).collect();
-        assert_eq!(judge(&samples(&helpers), BOUNDS), [Verdict::Whole { browser: 0 }]);
+        assert_eq!(judge(&samples(&helpers), LIMITS), [Verdict::Browser { browser: 0 }]);
     }
 }

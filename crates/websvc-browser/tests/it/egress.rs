@@ -1,4 +1,4 @@
-//! Nothing that a page does leads anywhere but through the guard.
+//! Egress of pages: every network access goes through the address guard.
 
 use std::mem;
 use std::net::UdpSocket;
@@ -9,10 +9,10 @@ use websvc_browser::{BrowserError, Refusal, RenderRequest, RenderedPage, Step};
 use websvc_testkit::{Canary, Page, TestWeb, TestWebBuilder};
 use websvc_transport::{Proxy, TlsPolicy};
 
-use crate::support::{Stage, request, stage};
+use crate::support::{Setup, request, setup};
 
-/// Ways of a page to a host, which stands for `HOST`.
-pub(crate) const WAYS: &[(&str, &str)] = &[
+/// Pages that send a request to a host in different ways. `HOST` stands for the host.
+pub(crate) const REQUESTS: &[(&str, &str)] = &[
     ("frame", "<iframe src='http://HOST/x'></iframe>"),
     ("object", "<object data='http://HOST/x'></object>"),
     ("image", "<img src='http://HOST/x'>"),
@@ -96,16 +96,16 @@ pub(crate) const WAYS: &[(&str, &str)] = &[
         "<script>onpagehide = () => fetch('http://HOST/x', {mode: 'no-cors', keepalive: true});
          location = '/end'</script>",
     ),
-    // Its policy names where to complain.
-    (COMPLAINT, "<img src='/nothing'>"),
+    // A report of its content security policy.
+    (CSP_REPORT, "<img src='/nothing'>"),
 ];
 
-const COMPLAINT: &str = "complaint";
+const CSP_REPORT: &str = "CSP report";
 
 const WINDOW: &str = "window";
 
-/// Ways that need a page of https, or that lead to no request that an HTTP server could see.
-pub(crate) const OTHER_WAYS: &[(&str, &str)] = &[
+/// Pages that use other kinds of network access: some need HTTPS, others send nothing that an HTTP server can receive.
+pub(crate) const OTHER_ACCESSES: &[(&str, &str)] = &[
     ("preconnect", "<link rel=preconnect href='http://HOST/'><link rel=dns-prefetch href='http://HOST/'>"),
     (
         "calls",
@@ -125,10 +125,10 @@ pub(crate) const OTHER_WAYS: &[(&str, &str)] = &[
     ("ping", "<a href='#x' ping='http://HOST/x'>x</a><script>document.querySelector('a').click()</script>"),
     ("icon", "<link rel=icon href='http://HOST/x'><link rel=manifest href='http://HOST/x'>"),
     ("window without an opener", "<script>window.open('http://HOST/x', '_blank', 'noopener')</script>"),
-    // Nothing leads away from this page: it ends when it is put away.
-    ("farewell", "<script>onpagehide = onunload = () => navigator.sendBeacon('http://HOST/x', 'bye')</script>"),
+    // This page does not navigate away: it unloads when it is closed.
+    ("beacon at unload", "<script>onpagehide = onunload = () => navigator.sendBeacon('http://HOST/x', 'bye')</script>"),
     (
-        "late fetch",
+        "fetch at unload",
         "<script>onpagehide = () => fetch('http://HOST/x', {mode: 'no-cors', keepalive: true})</script>",
     ),
     (
@@ -137,85 +137,88 @@ pub(crate) const OTHER_WAYS: &[(&str, &str)] = &[
     ),
 ];
 
-/// A host whose pages may have service workers without a certificate.
+/// A host on which pages may register service workers without HTTPS.
 const HOME: &str = "a.localhost";
 
 const SERVICE_WORKER: &str =
     "oninstall = () => fetch('http://' + location.search.slice(1), {mode: 'no-cors'}).catch(() => 0)";
 
-pub(crate) fn world(ways: &[(&str, &str)], host: &str) -> TestWebBuilder {
-    let mut world = TestWeb::builder();
-    for (place, (name, html)) in ways.iter().enumerate() {
+pub(crate) fn web(pages: &[(&str, &str)], host: &str) -> TestWebBuilder {
+    let mut web = TestWeb::builder();
+    for (index, (name, html)) in pages.iter().enumerate() {
         let html = format!(
             "<title>{name}</title><p>words of the page</p>{}",
-            html.replace("HOST/x", &format!("{host}/{place}")).replace("HOST", host)
+            html.replace("HOST/x", &format!("{host}/{index}")).replace("HOST", host)
         );
         let mut page = Page::html(html);
-        if *name == COMPLAINT {
-            let policy = format!("img-src 'none'; report-uri http://{host}/{place}");
+        if *name == CSP_REPORT {
+            let policy = format!("img-src 'none'; report-uri http://{host}/{index}");
             page = page.header("content-security-policy", &policy);
         }
-        world = world
-            .page(&format!("http://{HOME}/{place}"), page)
+        web = web
+            .page(&format!("http://{HOME}/{index}"), page)
             .page(
-                &format!("http://{HOME}/worker.js?{host}/{place}"),
+                &format!("http://{HOME}/worker.js?{host}/{index}"),
                 Page::new("text/javascript", SERVICE_WORKER),
             )
-            .page(&format!("http://b.test/{place}"), Page::text("an answer"));
+            .page(&format!("http://b.test/{index}"), Page::text("an answer"));
     }
-    world.page(&format!("http://{HOME}/end"), Page::text("words of the page"))
+    web.page(&format!("http://{HOME}/end"), Page::text("words of the page"))
 }
 
-/// How long the pages of ways are looked at. What a page does when it has nothing better to do, or at its end, may
-/// not be done yet on a machine that does much else: such a page is opened again, for longer.
-pub(crate) const PATIENCE: [Duration; 3] =
+/// The times for which pages are open. On a busy machine, a page may not have sent the requests that it sends when it is
+/// idle or unloads. Such a page is opened again, for longer.
+pub(crate) const DURATIONS: [Duration; 3] =
     [Duration::from_millis(500), Duration::from_secs(3), Duration::from_secs(9)];
 
-/// Opens the pages of these ways, and returns what became of each.
-pub(crate) async fn go_ways(
-    stage: &Stage,
-    ways: impl IntoIterator<Item = usize>,
+/// Renders the pages with these indexes, and returns their outcomes.
+pub(crate) async fn render_pages(
+    setup: &Setup,
+    indexes: impl IntoIterator<Item = usize>,
     scheme: &str,
-    patience: Duration,
+    wait_for: Duration,
 ) -> Vec<(usize, Result<RenderedPage, BrowserError>)> {
     let mut pages = JoinSet::new();
-    for place in ways {
-        let browser = stage.browser.clone();
+    for index in indexes {
+        let browser = setup.browser.clone();
         let request = RenderRequest {
-            wait_for: patience,
+            wait_for,
             tls: TlsPolicy::SkipVerification,
-            ..request(&format!("{scheme}://{HOME}/{place}"))
+            ..request(&format!("{scheme}://{HOME}/{index}"))
         };
-        pages.spawn(async move { (place, browser.render(&request).await) });
+        pages.spawn(async move { (index, browser.render(&request).await) });
     }
     pages.join_all().await
 }
 
-/// Opens the page of every way until something is heard of it, and expects that of all but the window, which is closed
-/// before it asks for anything.
-async fn go_until_heard(
-    stage: &Stage,
-    is_heard: impl Fn(usize, &str, Result<RenderedPage, BrowserError>) -> bool,
+/// Renders every page of [`REQUESTS`] until its request is detected. This fails if the request of a page is not detected,
+/// except that of the window, which is closed before it sends one.
+async fn render_until_detected(
+    setup: &Setup,
+    is_detected: impl Fn(usize, &str, Result<RenderedPage, BrowserError>) -> bool,
 ) {
-    let names = |places: &[usize]| places.iter().map(|place| WAYS[*place].0).collect::<Vec<_>>();
-    let mut silent: Vec<usize> = (0..WAYS.len()).collect();
-    for patience in PATIENCE {
-        for (place, outcome) in go_ways(stage, mem::take(&mut silent), "http", patience).await {
-            if !is_heard(place, WAYS[place].0, outcome) {
-                silent.push(place);
+    let names = |indexes: &[usize]| indexes.iter().map(|index| REQUESTS[*index].0).collect::<Vec<_>>();
+    let mut undetected: Vec<usize> = (0..REQUESTS.len()).collect();
+    for wait_for in DURATIONS {
+        for (index, outcome) in render_pages(setup, mem::take(&mut undetected), "http", wait_for).await {
+            if !is_detected(index, REQUESTS[index].0, outcome) {
+                undetected.push(index);
             }
         }
-        if names(&silent) == [WINDOW] {
+        if names(&undetected) == [WINDOW] {
             return;
         }
     }
-    panic!("nothing is to be heard of the window only, and was not of {:?}", names(&silent));
+    panic!(
+        "only the window sends no request, but these requests were not detected: {:?}",
+        names(&undetected)
+    );
 }
 
-/// Expects that what each way leads to is refused, and told.
-pub(crate) async fn every_way_is_refused(stage: &Stage, is_it: impl Fn(&Refusal) -> bool) {
-    go_until_heard(stage, |_, name, outcome| match outcome {
-        Ok(rendered) => rendered.refused.iter().any(&is_it),
+/// Asserts that the request of every page is refused and reported.
+pub(crate) async fn assert_all_refused(setup: &Setup, is_expected: impl Fn(&Refusal) -> bool) {
+    render_until_detected(setup, |_, name, outcome| match outcome {
+        Ok(rendered) => rendered.refused.iter().any(&is_expected),
         Err(error) => {
             assert!(matches!(error, BrowserError::Forbidden), "{name}: {error:?}");
             true
@@ -225,73 +228,73 @@ pub(crate) async fn every_way_is_refused(stage: &Stage, is_it: impl Fn(&Refusal)
 }
 
 #[tokio::test]
-async fn no_way_leads_to_a_forbidden_address() {
+async fn requests_to_a_forbidden_address_are_refused() {
     let canary = Canary::start().await;
     let (host, port) = ("127.0.0.1", canary.addr().port());
-    let Some(stage) = stage(world(WAYS, &format!("{host}:{port}"))).await else { return };
-    every_way_is_refused(&stage, |refusal| refusal.host == host && refusal.port == port).await;
+    let Some(setup) = setup(web(REQUESTS, &format!("{host}:{port}"))).await else { return };
+    assert_all_refused(&setup, |refusal| refusal.host == host && refusal.port == port).await;
     assert_eq!(canary.connections(), 0);
-    stage.browser.stop().await;
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
-async fn every_way_leads_to_an_allowed_address() {
-    let Some(stage) = stage(world(WAYS, "b.test")).await else { return };
-    go_until_heard(&stage, |place, name, outcome| {
+async fn requests_to_an_allowed_address_are_sent() {
+    let Some(setup) = setup(web(REQUESTS, "b.test")).await else { return };
+    render_until_detected(&setup, |index, name, outcome| {
         let rendered = outcome.unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert_eq!(rendered.refused, [], "{name}");
-        stage.world.count(&format!("http://b.test/{place}")) > 0
+        setup.web.count(&format!("http://b.test/{index}")) > 0
     })
     .await;
-    stage.browser.stop().await;
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
-async fn calls_and_other_transports_lead_nowhere() {
+async fn webrtc_and_other_transports_reach_no_forbidden_address() {
     let canary = Canary::start().await;
     let datagrams = UdpSocket::bind(canary.addr()).unwrap();
     datagrams.set_nonblocking(true).unwrap();
-    let Some(stage) = stage(world(OTHER_WAYS, &canary.addr().to_string())).await else { return };
+    let Some(setup) = setup(web(OTHER_ACCESSES, &canary.addr().to_string())).await else { return };
     for scheme in ["http", "https"] {
-        for (place, outcome) in go_ways(&stage, 0..OTHER_WAYS.len(), scheme, PATIENCE[0]).await {
-            let rendered = outcome.unwrap_or_else(|error| panic!("{}: {error:?}", OTHER_WAYS[place].0));
+        for (index, outcome) in render_pages(&setup, 0..OTHER_ACCESSES.len(), scheme, DURATIONS[0]).await {
+            let rendered = outcome.unwrap_or_else(|error| panic!("{}: {error:?}", OTHER_ACCESSES[index].0));
             assert!(rendered.html.contains("words of the page"));
         }
     }
     assert_eq!(canary.connections(), 0);
     let received = datagrams.recv(&mut [0; 2048]);
     assert!(received.is_err(), "{received:?} bytes arrived by UDP");
-    stage.browser.stop().await;
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
 async fn spellings_of_forbidden_addresses_are_refused() {
     let canary = Canary::start().await;
     let port = canary.addr().port();
-    let Some(stage) = stage(TestWeb::builder()).await else { return };
+    let Some(setup) = setup(TestWeb::builder()).await else { return };
     for host in ["127.1", "0x7f000001", "2130706433", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"] {
-        let refused = stage.open(&request(&format!("http://{host}:{port}/"))).await;
+        let refused = setup.open(&request(&format!("http://{host}:{port}/"))).await;
         assert!(matches!(refused, Err(BrowserError::Forbidden)), "{host}: {refused:?}");
     }
     assert_eq!(canary.connections(), 0);
-    stage.browser.stop().await;
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
-async fn a_redirect_to_a_forbidden_address_is_refused() {
+async fn redirect_to_a_forbidden_address_is_refused() {
     let canary = Canary::start().await;
     let target = format!("http://{}/", canary.addr());
-    let world = TestWeb::builder().page("http://a.test/", Page::redirect(302, &target));
-    let Some(stage) = stage(world).await else { return };
-    let refused = stage.open(&request("http://a.test/")).await;
+    let web = TestWeb::builder().page("http://a.test/", Page::redirect(302, &target));
+    let Some(setup) = setup(web).await else { return };
+    let refused = setup.open(&request("http://a.test/")).await;
     assert!(matches!(refused, Err(BrowserError::Forbidden)), "{refused:?}");
     assert_eq!(canary.connections(), 0);
-    stage.browser.stop().await;
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
-async fn scripts_of_the_caller_have_nothing_of_the_service() {
-    let Some(stage) = stage(TestWeb::builder().page("http://a.test/", Page::html("<p>x"))).await else {
+async fn script_of_the_caller_has_no_access_to_the_service() {
+    let Some(setup) = setup(TestWeb::builder().page("http://a.test/", Page::html("<p>x"))).await else {
         return;
     };
     let script = "[typeof process, typeof require, typeof Deno, typeof window.chrome?.runtime?.connect,
@@ -300,24 +303,24 @@ async fn scripts_of_the_caller_have_nothing_of_the_service() {
         Step::Click { selector: "p".to_owned(), matches: websvc_browser::Matches::First },
         Step::Script(script.to_owned()),
     ];
-    let rendered = stage.act(steps).await.unwrap();
+    let rendered = setup.run_steps(steps).await.unwrap();
     let expected =
         serde_json::json!(["undefined", "undefined", "undefined", "undefined", "undefined", "undefined", 0]);
     assert_eq!(rendered.returns[0].value, expected);
-    stage.browser.stop().await;
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
-async fn a_proxy_of_the_operator_is_used_for_everything() {
-    let world = TestWeb::builder()
+async fn upstream_proxy_is_used_for_all_requests() {
+    let web = TestWeb::builder()
         .page("http://a.test/", Page::html("<p>words</p><img src='http://b.test/i'>"))
         .page("http://b.test/i", Page::text("x"));
-    let Some(stage) = stage(world).await else { return };
-    let http = stage.world.http_addr();
+    let Some(setup) = setup(web).await else { return };
+    let http = setup.web.http_addr();
     let proxy = websvc_testkit::SocksProxy::start(None, move |_| Some(http)).await;
     let url = format!("socks5://{}", proxy.addr).parse().unwrap();
     let request = RenderRequest { proxy: Some(Proxy::new(&url).unwrap()), ..request("http://a.test/") };
-    assert!(stage.open(&request).await.unwrap().html.contains("words"));
+    assert!(setup.open(&request).await.unwrap().html.contains("words"));
     assert!(proxy.requests().len() >= 2, "{:?}", proxy.requests());
-    stage.browser.stop().await;
+    setup.browser.stop().await;
 }

@@ -1,21 +1,21 @@
-//! Tests of a real Chromium on the loopback web; each says so and passes where none is installed.
+//! Tests of a real Chromium on a loopback web. Without Chromium, they are skipped and report that.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
+#![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 
 mod actions;
+mod ca_certificates;
+mod child_targets;
 mod downloads;
 mod egress;
 mod emulation;
 mod endurance;
 mod isolation;
-mod late;
-mod life;
+mod lifecycle;
 mod memory;
-mod parts;
-mod pictures;
+mod navigation_rule;
 mod remote;
 mod rendering;
-mod rule;
+mod screenshots;
 mod state;
 mod support;
-mod trust;
+mod wait_idle;

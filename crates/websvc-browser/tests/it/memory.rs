@@ -1,4 +1,4 @@
-//! A page that takes too much memory is ended while it is open, whatever it takes it with; the page beside it goes on.
+//! The memory limits of pages: a page that uses too much memory is stopped, however it uses it; other pages continue.
 
 use std::time::Duration;
 
@@ -6,58 +6,61 @@ use tokio::task::JoinHandle;
 use websvc_browser::{BrowserConfig, BrowserError, BrowserStatus, RenderRequest, RenderedPage};
 use websvc_testkit::{Page, TestWeb, until};
 
-use crate::support::{Stage, config, request, stage_with};
+use crate::support::{Setup, config, request, setup_with};
 
 const MIB: u64 = 1024 * 1024;
 const PAGE_BYTES: u64 = 300 * MIB;
 const MAX_BYTES: u64 = 1024 * MIB;
-/// For all processes together at any moment: the bound, and what is taken within 200 ms.
+/// The maximum memory of all processes at any time: the limit, and what a page can allocate within 200 ms.
 const PEAK_BYTES: u64 = 1600 * MIB;
 const LARGE: &str = "http://large.test/";
-const BESIDE: &str = "http://beside.test/";
-const BEAT: &str = "http://beside.test/beat";
+const NEIGHBOR: &str = "http://neighbor.test/";
+const BEAT: &str = "http://neighbor.test/beat";
 
-/// Opens a page that takes memory beside one that takes none, and returns how the first one failed.
-async fn open_large(world: websvc_testkit::TestWebBuilder, config: BrowserConfig) -> BrowserError {
-    let beside = "<p>beside</p><script>setInterval(() => fetch('/beat'), 100)</script>";
+/// Opens a page that allocates memory next to one that does not, and returns the failure of the first one.
+async fn open_large(web: websvc_testkit::TestWebBuilder, config: BrowserConfig) -> BrowserError {
+    let html = "<p>neighbor</p><script>setInterval(() => fetch('/beat'), 100)</script>";
     let config = BrowserConfig { page_memory_bytes: PAGE_BYTES, max_memory_bytes: MAX_BYTES, ..config };
-    let world = world.page(BESIDE, Page::html(beside)).page(BEAT, Page::text(""));
-    let stage = stage_with(world, config).await.unwrap();
-    let neighbor = open(&stage, BESIDE);
-    stage.world.wait_for_request(BEAT).await;
-    let chromium = stage.browser.status().await.process;
-    let large = open(&stage, LARGE);
+    let web = web.page(NEIGHBOR, Page::html(html)).page(BEAT, Page::text(""));
+    let setup = setup_with(web, config).await.unwrap();
+    let neighbor = open(&setup, NEIGHBOR);
+    setup.web.wait_for_request(BEAT).await;
+    let chromium = setup.browser.status().await.process;
+    let large = open(&setup, LARGE);
     let mut peak = 0;
     while !large.is_finished() {
-        let BrowserStatus { memory_bytes, .. } = stage.browser.status().await;
+        let BrowserStatus { memory_bytes, .. } = setup.browser.status().await;
         peak = peak.max(memory_bytes);
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let failure = large.await.unwrap().expect_err("the page takes too much memory");
+    let failure = large.await.unwrap().expect_err("the page uses too much memory");
     assert!(peak < PEAK_BYTES, "{} MiB", peak / MIB);
-    stage.world.clear_requests();
-    // The neighbor still beats, in the same browser.
-    until("the neighbor beats or has ended", || stage.world.count(BEAT) > 0 || neighbor.is_finished()).await;
-    assert!(!neighbor.is_finished(), "{:?}", neighbor.await.map(|end| end.map(|page| page.status)));
-    assert_eq!(stage.browser.status().await.process, chromium, "the browser itself goes on");
-    assert_eq!(stage.world.count(LARGE), 0, "it is not opened again");
-    let failed = stage.browser.figures().await.failed;
+    setup.web.clear_requests();
+    // The neighbor still sends requests, in the same browser.
+    until("the neighbor sends a request or has ended", || {
+        setup.web.count(BEAT) > 0 || neighbor.is_finished()
+    })
+    .await;
+    assert!(!neighbor.is_finished(), "{:?}", neighbor.await.map(|outcome| outcome.map(|page| page.status)));
+    assert_eq!(setup.browser.status().await.process, chromium, "the browser itself continues");
+    assert_eq!(setup.web.count(LARGE), 0, "the page is not opened again");
+    let failed = setup.browser.metrics().await.failed;
     assert!(failed.contains(&("memory_exceeded", 1)), "{failed:?}");
     neighbor.abort();
-    stage.browser.stop().await;
+    setup.browser.stop().await;
     failure
 }
 
-fn open(stage: &Stage, url: &str) -> JoinHandle<Result<RenderedPage, BrowserError>> {
-    let browser = stage.browser.clone();
+fn open(setup: &Setup, url: &str) -> JoinHandle<Result<RenderedPage, BrowserError>> {
+    let browser = setup.browser.clone();
     let request = RenderRequest { wait_for: Duration::from_secs(50), ..request(url) };
     tokio::spawn(async move { browser.render(&request).await })
 }
 
-async fn assert_ends(html: &str) {
+async fn assert_stopped(html: &str) {
     let Some(config) = config() else { return };
-    let world = TestWeb::builder().page(LARGE, Page::html(html)).page("http://large.test/image", image());
-    let failure = open_large(world, config).await;
+    let web = TestWeb::builder().page(LARGE, Page::html(html)).page("http://large.test/image", image());
+    let failure = open_large(web, config).await;
     assert!(
         matches!(failure, BrowserError::MemoryExceeded { limit_bytes: PAGE_BYTES, is_shared: false }),
         "{failure:?}"
@@ -65,7 +68,7 @@ async fn assert_ends(html: &str) {
     assert_eq!(failure.to_string(), "the page was stopped: it used more than 300 MiB of memory");
 }
 
-/// Returns an image that is small as a file and has 24 MB as pixels.
+/// Returns an image with a small file and 24 MB of pixels.
 fn image() -> Page {
     let mut file = Vec::new();
     let mut encoder = png::Encoder::new(&mut file, 2500, 2500);
@@ -76,8 +79,8 @@ fn image() -> Page {
 
 #[tokio::test]
 #[cfg(target_os = "linux")]
-async fn memories_of_wasm_end_the_page() {
-    assert_ends(
+async fn wasm_memories_stop_the_page() {
+    assert_stopped(
         "<script>const kept = []; setInterval(() => {
          const memory = new WebAssembly.Memory({initial: 160});
          new Uint8Array(memory.buffer).fill(1); kept.push(memory) }, 10)</script>",
@@ -87,14 +90,14 @@ async fn memories_of_wasm_end_the_page() {
 
 #[tokio::test]
 #[cfg(target_os = "linux")]
-async fn buffers_end_the_page_even_in_a_loop_without_end() {
-    assert_ends("<script>const kept = []; for (;;) kept.push(new Uint8Array(1e7).fill(1))</script>").await;
+async fn buffers_allocated_in_an_endless_loop_stop_the_page() {
+    assert_stopped("<script>const kept = []; for (;;) kept.push(new Uint8Array(1e7).fill(1))</script>").await;
 }
 
 #[tokio::test]
 #[cfg(target_os = "linux")]
-async fn objects_of_scripts_end_the_page() {
-    assert_ends(
+async fn script_objects_stop_the_page() {
+    assert_stopped(
         "<script>const kept = []; setInterval(() => {
          for (let i = 0; i < 100000; i++) kept.push({a: i, b: [i]}) }, 10)</script>",
     )
@@ -103,8 +106,8 @@ async fn objects_of_scripts_end_the_page() {
 
 #[tokio::test]
 #[cfg(target_os = "linux")]
-async fn canvases_end_the_page() {
-    assert_ends(
+async fn canvases_stop_the_page() {
+    assert_stopped(
         "<body><script>setInterval(() => { const canvas = document.createElement('canvas');
          canvas.width = 2000; canvas.height = 1500;
          canvas.getContext('2d').fillRect(0, 0, 2000, 1500); document.body.append(canvas) }, 10)</script>",
@@ -114,8 +117,8 @@ async fn canvases_end_the_page() {
 
 #[tokio::test]
 #[cfg(target_os = "linux")]
-async fn images_end_the_page() {
-    assert_ends(
+async fn images_stop_the_page() {
+    assert_stopped(
         // Some releases of Chromium drop the pixels of elements soon after decoding; bitmaps keep theirs.
         "<body><script>const bitmaps = []; let next = 0; setInterval(() => { const image = new Image();
          image.src = '/image?' + next++; image.style.width = '9px'; document.body.prepend(image);
@@ -126,8 +129,8 @@ async fn images_end_the_page() {
 
 #[tokio::test]
 #[cfg(target_os = "linux")]
-async fn elements_end_the_page() {
-    assert_ends(
+async fn elements_stop_the_page() {
+    assert_stopped(
         "<body><script>setInterval(() => { const box = document.createElement('div');
          box.innerHTML = '<p><b>x</b> y'.repeat(20000); document.body.append(box) }, 10)</script>",
     )
@@ -136,8 +139,8 @@ async fn elements_end_the_page() {
 
 #[tokio::test]
 #[cfg(target_os = "linux")]
-async fn workers_end_the_page() {
-    assert_ends(
+async fn workers_stop_the_page() {
+    assert_stopped(
         "<script>const url = URL.createObjectURL(new Blob([`const kept = [];
          setInterval(() => kept.push(new Uint8Array(1e6).fill(1)), 10)`]));
          for (let i = 0; i < 20; i++) new Worker(url)</script>",
@@ -147,8 +150,8 @@ async fn workers_end_the_page() {
 
 #[tokio::test]
 #[cfg(target_os = "linux")]
-async fn blobs_in_the_browser_process_end_the_page_that_makes_them() {
-    assert_ends(
+async fn blobs_in_the_browser_process_stop_the_page_that_creates_them() {
+    assert_stopped(
         "<script>const kept = [], bytes = new Uint8Array(1e7).fill(1);
          setInterval(() => { bytes[0]++; kept.push(new Blob([bytes])) }, 10)</script>",
     )
@@ -157,33 +160,33 @@ async fn blobs_in_the_browser_process_end_the_page_that_makes_them() {
 
 #[tokio::test]
 #[cfg(target_os = "linux")]
-async fn frame_of_another_site_ends_the_page_around_it() {
+async fn frame_of_another_site_stops_its_page() {
     let Some(config) = config() else { return };
     let frame =
         "<script>const kept = []; setInterval(() => kept.push(new Uint8Array(1e7).fill(1)), 10)</script>";
-    let world = TestWeb::builder()
+    let web = TestWeb::builder()
         .page(LARGE, Page::html("<p>around</p><iframe src='http://frame.test/'></iframe>"))
         .page("http://frame.test/", Page::html(frame));
-    let failure = open_large(world, config).await;
+    let failure = open_large(web, config).await;
     assert!(
         matches!(failure, BrowserError::MemoryExceeded { limit_bytes: PAGE_BYTES, is_shared: false }),
         "{failure:?}"
     );
 }
 
-/// Frames of other sites have processes of their own in Chromium, and that of their page in the headless shell, which
-/// isolates no sites: the bound of the browser ends the page in the one, that of the page in the other.
+/// In Chromium, frames of other sites have processes of their own, and the limit of the browser stops the page. The headless
+/// shell does not isolate sites: the frames share the process of the page, and the limit of the page applies.
 #[tokio::test]
-async fn many_frames_end_by_the_bound_of_the_browser_or_of_the_process_that_they_share() {
+async fn many_frames_stop_the_page_by_the_limit_of_browser_or_page() {
     let Some(config) = config() else { return };
     let mut html = "<p>many</p>".to_owned();
-    let mut world = TestWeb::builder();
+    let mut web = TestWeb::builder();
     for number in 0..12 {
         let url = format!("http://frame{number}.test/");
         html.push_str(&format!("<iframe src='{url}'></iframe>"));
-        world = world.page(&url, Page::html("<script>kept = new Uint8Array(1e8).fill(1)</script>"));
+        web = web.page(&url, Page::html("<script>kept = new Uint8Array(1e8).fill(1)</script>"));
     }
-    match open_large(world.page(LARGE, Page::html(html)), config).await {
+    match open_large(web.page(LARGE, Page::html(html)), config).await {
         BrowserError::MemoryExceeded { limit_bytes, is_shared } => {
             assert_eq!(limit_bytes, if is_shared { MAX_BYTES } else { PAGE_BYTES });
         }
@@ -192,22 +195,26 @@ async fn many_frames_end_by_the_bound_of_the_browser_or_of_the_process_that_they
 }
 
 #[tokio::test]
-async fn pages_within_their_bound_end_by_that_of_the_browser_until_it_is_enough() {
+async fn pages_below_their_limit_are_stopped_by_the_limit_of_the_browser() {
     let Some(config) = config() else { return };
     let names: Vec<String> = (0..5).map(|number| format!("http://within{number}.test/")).collect();
     let html = "<p>within</p><script>kept = new Uint8Array(2.4e8).fill(1)</script>";
-    let world = names.iter().fold(TestWeb::builder(), |world, name| world.page(name, Page::html(html)));
+    let web = names.iter().fold(TestWeb::builder(), |web, name| web.page(name, Page::html(html)));
     let config = BrowserConfig {
         page_memory_bytes: PAGE_BYTES,
         max_memory_bytes: MAX_BYTES,
         concurrency: names.len(),
         ..config
     };
-    let stage = stage_with(world, config).await.unwrap();
-    let mut pages: Vec<_> = names.iter().map(|name| open(&stage, name)).collect();
+    let setup = setup_with(web, config).await.unwrap();
+    let mut pages: Vec<_> = names.iter().map(|name| open(&setup, name)).collect();
     let ended = loop {
-        if let Some(place) = pages.iter().position(JoinHandle::is_finished) {
-            break pages.swap_remove(place).await.unwrap().expect_err("all of them are too much");
+        if let Some(index) = pages.iter().position(JoinHandle::is_finished) {
+            break pages
+                .swap_remove(index)
+                .await
+                .unwrap()
+                .expect_err("all pages together use too much memory");
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
@@ -215,17 +222,17 @@ async fn pages_within_their_bound_end_by_that_of_the_browser_until_it_is_enough(
         matches!(ended, BrowserError::MemoryExceeded { limit_bytes: MAX_BYTES, is_shared: true }),
         "{ended:?}"
     );
-    assert!(pages.iter().any(|page| !page.is_finished()), "the others go on");
+    assert!(pages.iter().any(|page| !page.is_finished()), "the other pages continue");
     pages.iter().for_each(JoinHandle::abort);
-    stage.browser.stop().await;
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
-async fn page_within_its_memory_is_rendered() {
+async fn page_below_its_memory_limit_is_rendered() {
     let Some(config) = config() else { return };
     let html = "<script>kept = new Uint8Array(1e8).fill(1); document.write('<p>' + kept.length)</script>";
     let config = BrowserConfig { page_memory_bytes: PAGE_BYTES, max_memory_bytes: MAX_BYTES, ..config };
-    let stage = stage_with(TestWeb::builder().page(LARGE, Page::html(html)), config).await.unwrap();
-    assert!(stage.render(LARGE).await.html.contains("<p>100000000"));
-    stage.browser.stop().await;
+    let setup = setup_with(TestWeb::builder().page(LARGE, Page::html(html)), config).await.unwrap();
+    assert!(setup.render(LARGE).await.html.contains("<p>100000000"));
+    setup.browser.stop().await;
 }

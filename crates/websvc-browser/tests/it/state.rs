@@ -1,4 +1,4 @@
-//! What one page keeps and another finds: cookies and storage, of its own profile and of nobody else's.
+//! The state of a session: cookies and storage that one page writes and a later page of the same profile reads.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use websvc_browser::{Changes, Cookie, RenderRequest, RenderedPage, Session, Stat
 use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 use websvc_transport::TlsPolicy;
 
-use crate::support::{Stage, request, stage, within};
+use crate::support::{Setup, request, request_within, setup};
 
-/// Says what a page finds when its first script runs, and what requests were sent with.
-const LOOK: &str = "<!DOCTYPE html><title>look</title><p id=found></p><script>
+/// A page that shows the cookies and storage at the start of its first script.
+const SHOW: &str = "<!DOCTYPE html><title>look</title><p id=found></p><script>
     found.textContent = [document.cookie, localStorage.getItem('name'), sessionStorage.getItem('tab')].join('|')
     </script>";
 
-/// Opens and fills a database; `value` is any expression.
+/// A function that creates a database and stores a value in it.
 const STORE: &str = "const stored = (value) => new Promise((resolve, reject) => {
         const request = indexedDB.open('notes', 3);
         request.onupgradeneeded = () => request.result.createObjectStore('kinds');
@@ -27,7 +27,7 @@ const STORE: &str = "const stored = (value) => new Promise((resolve, reject) => 
         };
     });";
 
-/// Returns the value that `STORE` has stored.
+/// A function that returns the value stored by [`STORE`].
 const LOAD: &str = "const loaded = () => new Promise((resolve, reject) => {
         const request = indexedDB.open('notes');
         request.onsuccess = () => {
@@ -41,63 +41,65 @@ fn session(state: State, changes: Changes) -> Option<Session> {
     Some(Session { state: Arc::new(state), changes })
 }
 
-fn world() -> TestWebBuilder {
-    TestWeb::builder().page("http://a.test/", Page::html(LOOK)).page("http://b.test/", Page::html(LOOK))
+fn web() -> TestWebBuilder {
+    TestWeb::builder().page("http://a.test/", Page::html(SHOW)).page("http://b.test/", Page::html(SHOW))
 }
 
-impl Stage {
-    /// Opens a page with a state, runs a script there, and returns the page and what the script gave.
-    async fn with(&self, url: &str, state: State, script: &str) -> (RenderedPage, Value) {
+impl Setup {
+    /// Renders a page with a state, runs a script in it, and returns the page and the value of the script.
+    async fn run_with_state(&self, url: &str, state: State, script: &str) -> (RenderedPage, Value) {
         let steps = vec![Step::Script(script.to_owned())];
-        let request = RenderRequest { steps, session: session(state, Changes::Kept), ..request(url) };
+        let request = RenderRequest { steps, session: session(state, Changes::Captured), ..request(url) };
         let mut rendered = self.open(&request).await.unwrap();
         let value = rendered.returns.pop().unwrap().value;
         (rendered, value)
     }
 
-    /// Returns the state after a script.
-    async fn after_script(&self, url: &str, state: State, script: &str) -> State {
-        let (rendered, _) = self.with(url, state, script).await;
+    /// Returns the captured state after a script.
+    async fn state_after(&self, url: &str, state: State, script: &str) -> State {
+        let (rendered, _) = self.run_with_state(url, state, script).await;
         assert_eq!(rendered.warnings, Vec::<String>::new());
         rendered.state.unwrap()
     }
 
-    async fn finds(&self, url: &str, state: State) -> String {
-        let (_, found) = self.with(url, state, "document.querySelector('#found').textContent").await;
+    /// Returns the cookies and storage that [`SHOW`] shows.
+    async fn shown(&self, url: &str, state: State) -> String {
+        let (_, found) =
+            self.run_with_state(url, state, "document.querySelector('#found').textContent").await;
         found.as_str().unwrap().to_owned()
     }
 }
 
-/// Returns a state after its bytes were changed as JSON.
-fn changed(state: &State, change: impl FnOnce(&mut Value)) -> State {
+/// Returns a state after a change of its JSON.
+fn modified(state: &State, change: impl FnOnce(&mut Value)) -> State {
     let mut value: Value = serde_json::from_slice(&state.to_bytes()).unwrap();
     change(&mut value);
     State::from_bytes(value.to_string().as_bytes()).unwrap()
 }
 
 #[tokio::test]
-async fn what_a_page_keeps_is_there_before_the_first_script_of_the_next() {
-    let sets = Page::html(LOOK).header("set-cookie", "until=tomorrow; Max-Age=86400; SameSite=Lax");
-    let Some(stage) = stage(world().page("http://a.test/set", sets)).await else { return };
+async fn captured_state_is_restored_before_the_first_script() {
+    let sets = Page::html(SHOW).header("set-cookie", "until=tomorrow; Max-Age=86400; SameSite=Lax");
+    let Some(setup) = setup(web().page("http://a.test/set", sets)).await else { return };
     let script = "document.cookie = 'visit=1'; localStorage.setItem('name', 'Ada \\ud800 \u{1f375}');
         sessionStorage.setItem('tab', 'one')";
-    let state = stage.after_script("http://a.test/set", State::default(), script).await;
-    let found = stage.finds("http://a.test/", state.clone()).await;
+    let state = setup.state_after("http://a.test/set", State::default(), script).await;
+    let found = setup.shown("http://a.test/", state.clone()).await;
     assert!(found.contains("until=tomorrow") && found.contains("visit=1"), "{found}");
     assert!(found.ends_with("|Ada \u{fffd} \u{1f375}|one"), "{found}");
-    // Another origin finds nothing of it, and neither does a page without the state.
-    assert_eq!(stage.finds("http://b.test/", state.clone()).await, "||");
-    assert_eq!(stage.finds("http://a.test/", State::default()).await, "||");
-    // It survives pages that only look, and its bytes.
-    let (seen, _) = stage.with("http://b.test/", state, "1").await;
+    // It is not visible to another origin, or to a page without the state.
+    assert_eq!(setup.shown("http://b.test/", state.clone()).await, "||");
+    assert_eq!(setup.shown("http://a.test/", State::default()).await, "||");
+    // Pages that change nothing preserve it, as does serialization.
+    let (seen, _) = setup.run_with_state("http://b.test/", state, "1").await;
     let again = State::from_bytes(&seen.state.unwrap().to_bytes()).unwrap();
-    assert_eq!(stage.finds("http://a.test/", again).await, found);
-    stage.browser.stop().await;
+    assert_eq!(setup.shown("http://a.test/", again).await, found);
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
-async fn values_of_every_kind_come_back_from_a_database() {
-    let Some(stage) = stage(world()).await else { return };
+async fn database_values_of_every_type_are_restored() {
+    let Some(setup) = setup(web()).await else { return };
     let script = format!(
         "{STORE} const twice = {{ of: 'twice' }}; const self = {{ name: 'self' }}; self.self = self;
         const buffer = new Uint8Array([1, 2, 250]).buffer; let deep = 'bottom';
@@ -114,7 +116,7 @@ async fn values_of_every_kind_come_back_from_a_database() {
             ['__proto__']: 'own' in {{}}, large: new Uint8Array(100000).fill(7),
         }})"
     );
-    let state = stage.after_script("http://a.test/", State::default(), &script).await;
+    let state = setup.state_after("http://a.test/", State::default(), &script).await;
     let script = format!(
         "{LOAD} const v = await loaded(); const failed = [];
         const is = (name, condition) => {{ if (!condition) failed.push(name) }};
@@ -143,14 +145,14 @@ async fn values_of_every_kind_come_back_from_a_database() {
         is('large', v.large.length === 100000 && v.large.every((byte) => byte === 7));
         return failed"
     );
-    let (_, failed) = stage.with("http://a.test/", state, &script).await;
+    let (_, failed) = setup.run_with_state("http://a.test/", state, &script).await;
     assert_eq!(failed, json!([]));
-    stage.browser.stop().await;
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
-async fn databases_come_back_with_their_stores_keys_and_indexes() {
-    let Some(stage) = stage(world()).await else { return };
+async fn databases_are_restored_with_stores_keys_and_indexes() {
+    let Some(setup) = setup(web()).await else { return };
     let script = "return new Promise((resolve, reject) => {
         const request = indexedDB.open('shop', 7);
         request.onupgradeneeded = () => {
@@ -166,7 +168,7 @@ async fn databases_come_back_with_their_stores_keys_and_indexes() {
             for (const key of keys) loose.put('value', key);
         };
         request.onsuccess = () => {
-            // The last numbers are given out and taken back.
+            // Uses the key generator and deletes the last records.
             const counted = request.result.transaction('counted', 'readwrite');
             for (let n = 0; n < 10; n++) counted.objectStore('counted').add(n);
             counted.objectStore('counted').delete(IDBKeyRange.lowerBound(4));
@@ -174,7 +176,7 @@ async fn databases_come_back_with_their_stores_keys_and_indexes() {
             counted.onabort = () => reject(counted.error);
         };
     })";
-    let state = stage.after_script("http://a.test/", State::default(), script).await;
+    let state = setup.state_after("http://a.test/", State::default(), script).await;
     let script = "const done = (request) => new Promise((resolve, reject) => {
             request.onsuccess = () => resolve(request.result); request.onerror = () => reject(request.error) });
         const shop = await done(indexedDB.open('shop'));
@@ -189,7 +191,7 @@ async fn databases_come_back_with_their_stores_keys_and_indexes() {
             keys.map((key) => key instanceof ArrayBuffer ? [...new Uint8Array(key)] : key instanceof Date ? +key
                 : key === -Infinity ? '-' : key),
             await done(store('counted').getAllKeys()), await done(store('counted').add('next')), unique]";
-    let (_, found) = stage.with("http://a.test/", state, script).await;
+    let (_, found) = setup.run_with_state("http://a.test/", state, script).await;
     let expected = json!([
         7,
         ["counted", "empty", "inline", "loose"],
@@ -209,95 +211,95 @@ async fn databases_come_back_with_their_stores_keys_and_indexes() {
         "ConstraintError"
     ]);
     assert_eq!(found, expected);
-    stage.browser.stop().await;
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
-async fn every_origin_that_was_visited_is_kept_and_nothing_leaves_for_it() {
-    let Some(stage) = stage(world()).await else { return };
+async fn every_visited_origin_is_captured_without_network_requests() {
+    let Some(setup) = setup(web()).await else { return };
     let steps = vec![
         Step::Script("localStorage.setItem('name', 'first'); location = 'http://b.test/'; 1".to_owned()),
         Step::Script("localStorage.setItem('name', 'second')".to_owned()),
     ];
     let first = RenderRequest {
         steps,
-        session: session(State::default(), Changes::Kept),
+        session: session(State::default(), Changes::Captured),
         ..request("http://a.test/")
     };
-    let state = stage.open(&first).await.unwrap().state.unwrap();
-    let hosts = |stage: &Stage| -> Vec<String> {
-        stage.world.requests().iter().map(|request| request.url.clone()).collect()
+    let state = setup.open(&first).await.unwrap().state.unwrap();
+    let hosts = |setup: &Setup| -> Vec<String> {
+        setup.web.requests().iter().map(|request| request.url.clone()).collect()
     };
-    assert_eq!(hosts(&stage), ["http://a.test/", "http://b.test/"]);
-    stage.world.clear_requests();
-    assert_eq!(stage.finds("http://b.test/", state.clone()).await, "|second|");
-    assert_eq!(hosts(&stage), ["http://b.test/"]);
-    assert_eq!(stage.finds("http://a.test/", state).await, "|first|");
-    stage.browser.stop().await;
+    assert_eq!(hosts(&setup), ["http://a.test/", "http://b.test/"]);
+    setup.web.clear_requests();
+    assert_eq!(setup.shown("http://b.test/", state.clone()).await, "|second|");
+    assert_eq!(hosts(&setup), ["http://b.test/"]);
+    assert_eq!(setup.shown("http://a.test/", state).await, "|first|");
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
-async fn cookies_keep_their_hosts_and_flags_and_end_with_their_time() {
-    let sets = Page::html(LOOK)
+async fn cookies_are_restored_with_hosts_and_flags_unless_expired() {
+    let sets = Page::html(SHOW)
         .header("set-cookie", "host=1; HttpOnly")
         .header("set-cookie", "wide=1; Domain=a.test; Max-Age=86400")
         .header("set-cookie", "below=1; Path=/below")
         .header("set-cookie", "gone=1; Max-Age=86400");
-    let world = world().page("http://a.test/set", sets).page("http://sub.a.test/", Page::html(LOOK));
-    let Some(stage) = stage(world).await else { return };
-    let state = stage.after_script("http://a.test/set", State::default(), "1").await;
-    let state = changed(&state, |state| {
+    let web = web().page("http://a.test/set", sets).page("http://sub.a.test/", Page::html(SHOW));
+    let Some(setup) = setup(web).await else { return };
+    let state = setup.state_after("http://a.test/set", State::default(), "1").await;
+    let state = modified(&state, |state| {
         for cookie in state["cookies"].as_array_mut().unwrap() {
             if cookie["name"] == "gone" {
                 cookie["expires"] = json!(1_000_000_000);
             }
         }
     });
-    stage.world.clear_requests();
-    // What scripts cannot see is sent all the same.
-    assert_eq!(stage.finds("http://a.test/", state.clone()).await, "wide=1||");
-    let sent = |stage: &Stage| -> Vec<String> {
-        let requests = stage.world.requests();
+    setup.web.clear_requests();
+    // HttpOnly cookies are sent, although scripts cannot read them.
+    assert_eq!(setup.shown("http://a.test/", state.clone()).await, "wide=1||");
+    let sent = |setup: &Setup| -> Vec<String> {
+        let requests = setup.web.requests();
         let sent = requests.last().unwrap().headers["cookie"].to_str().unwrap().to_owned();
         let mut sent: Vec<String> = sent.split("; ").map(str::to_owned).collect();
         sent.sort();
         sent
     };
-    assert_eq!(sent(&stage), ["host=1", "wide=1"]);
-    assert_eq!(stage.finds("http://sub.a.test/", state.clone()).await, "wide=1||");
-    let (seen, _) = stage.with("http://b.test/", state, "1").await;
+    assert_eq!(sent(&setup), ["host=1", "wide=1"]);
+    assert_eq!(setup.shown("http://sub.a.test/", state.clone()).await, "wide=1||");
+    let (seen, _) = setup.run_with_state("http://b.test/", state, "1").await;
     let bytes = String::from_utf8(seen.state.unwrap().to_bytes()).unwrap();
     assert!(bytes.contains("below") && !bytes.contains("gone"), "{bytes}");
-    stage.browser.stop().await;
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
-async fn cookies_of_the_caller_are_kept_only_if_the_page_sets_them() {
-    let sets = Page::html(LOOK).header("set-cookie", "both=caller");
-    let Some(stage) = stage(world().page("http://a.test/set", sets)).await else { return };
-    let before = stage.after_script("http://a.test/", State::default(), "document.cookie = 'mine=old'").await;
+async fn cookies_of_the_caller_are_captured_only_if_the_page_sets_them() {
+    let sets = Page::html(SHOW).header("set-cookie", "both=caller");
+    let Some(setup) = setup(web().page("http://a.test/set", sets)).await else { return };
+    let before = setup.state_after("http://a.test/", State::default(), "document.cookie = 'mine=old'").await;
     let cookie = |name: &str, value: &str| Cookie { name: name.to_owned(), value: value.to_owned() };
     let request = RenderRequest {
         cookies: vec![cookie("mine", "callers"), cookie("both", "caller"), cookie("key", "callers")],
-        session: session(before, Changes::Kept),
+        session: session(before, Changes::Captured),
         ..request("http://a.test/set")
     };
-    let rendered = stage.open(&request).await.unwrap();
+    let rendered = setup.open(&request).await.unwrap();
     assert!(
         rendered.html.contains("mine=callers") && rendered.html.contains("key=callers"),
         "{}",
         rendered.html
     );
-    let found = stage.finds("http://a.test/", rendered.state.unwrap()).await;
+    let found = setup.shown("http://a.test/", rendered.state.unwrap()).await;
     let mut cookies: Vec<&str> = found.trim_end_matches('|').split("; ").collect();
     cookies.sort_unstable();
     assert_eq!(cookies, ["both=caller", "mine=old"]);
-    stage.browser.stop().await;
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
-async fn what_cannot_be_kept_is_named_and_the_rest_is_kept() {
-    let Some(stage) = stage(world()).await else { return };
+async fn values_that_cannot_be_captured_are_named_in_a_warning() {
+    let Some(setup) = setup(web()).await else { return };
     let script = "return new Promise((resolve, reject) => {
         const request = indexedDB.open('kept');
         request.onupgradeneeded = () => request.result.createObjectStore('points');
@@ -309,8 +311,8 @@ async fn what_cannot_be_kept_is_named_and_the_rest_is_kept() {
             writing.onabort = () => reject(writing.error);
         };
     })";
-    let (rendered, _) = stage.with("http://a.test/", State::default(), script).await;
-    let expected = "of the storage of http://a.test could not be kept: DOMPoint in kept/points";
+    let (rendered, _) = setup.run_with_state("http://a.test/", State::default(), script).await;
+    let expected = "parts of the storage of http://a.test could not be saved: DOMPoint in kept/points";
     assert_eq!(rendered.warnings, [expected]);
     let script = "return new Promise((resolve) => {
         const request = indexedDB.open('kept');
@@ -319,103 +321,104 @@ async fn what_cannot_be_kept_is_named_and_the_rest_is_kept() {
             keys.onsuccess = () => resolve(keys.result);
         };
     })";
-    let (_, keys) = stage.with("http://a.test/", rendered.state.unwrap(), script).await;
+    let (_, keys) = setup.run_with_state("http://a.test/", rendered.state.unwrap(), script).await;
     assert_eq!(keys, json!(["text"]));
-    stage.browser.stop().await;
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
-async fn storage_beyond_the_bounds_stays_as_it_was() {
-    let Some(stage) = stage(world()).await else { return };
+async fn storage_beyond_the_limits_is_not_captured() {
+    let Some(setup) = setup(web()).await else { return };
     let state =
-        stage.after_script("http://a.test/", State::default(), "localStorage.setItem('name', 'small')").await;
+        setup.state_after("http://a.test/", State::default(), "localStorage.setItem('name', 'small')").await;
     let script = format!(
         "{STORE} localStorage.setItem('name', 'large'); return stored(new Blob([new Uint8Array(4e7)]))"
     );
-    let (rendered, _) = stage.with("http://a.test/", state.clone(), &script).await;
-    assert_eq!(rendered.warnings, ["the storage of http://a.test is larger than 32 MiB and stays as it was"]);
-    assert_eq!(stage.finds("http://a.test/", rendered.state.unwrap()).await, "|small|");
-    let full = changed(&state, |state| {
+    let (rendered, _) = setup.run_with_state("http://a.test/", state.clone(), &script).await;
+    assert_eq!(rendered.warnings, ["the storage of http://a.test is larger than 32 MiB and was not saved"]);
+    assert_eq!(setup.shown("http://a.test/", rendered.state.unwrap()).await, "|small|");
+    let full = modified(&state, |state| {
         let text = state["origins"]["http://a.test"].clone();
         state["origins"] = (0..64)
             .map(|n| (format!("http://{n}.test"), text.clone()))
             .collect::<serde_json::Map<_, _>>()
             .into();
     });
-    let (rendered, _) =
-        stage.with("http://a.test/", full.clone(), "localStorage.setItem('name', 'one more')").await;
-    let expected = "the storage of http://a.test was not kept: the profile has that of 64 origins already";
+    let (rendered, _) = setup
+        .run_with_state("http://a.test/", full.clone(), "localStorage.setItem('name', 'one more')")
+        .await;
+    let expected = "the storage of http://a.test was not saved: the profile already has 64 origins";
     assert_eq!(rendered.warnings, [expected]);
     assert_eq!(rendered.state.unwrap(), full);
-    stage.browser.stop().await;
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
-async fn a_state_that_is_only_read_is_not_taken_and_one_without_time_is_told() {
-    let Some(stage) = stage(world()).await else { return };
+async fn state_is_not_captured_if_discarded_or_without_time() {
+    let Some(setup) = setup(web()).await else { return };
     let state =
-        stage.after_script("http://a.test/", State::default(), "localStorage.setItem('name', 'old')").await;
+        setup.state_after("http://a.test/", State::default(), "localStorage.setItem('name', 'old')").await;
     let reading =
-        RenderRequest { session: session(state.clone(), Changes::Forgotten), ..request("http://a.test/") };
-    let rendered = stage.open(&reading).await.unwrap();
+        RenderRequest { session: session(state.clone(), Changes::Discarded), ..request("http://a.test/") };
+    let rendered = setup.open(&reading).await.unwrap();
     assert!(rendered.html.contains("|old|") && rendered.state.is_none(), "{}", rendered.html);
-    // A page that does not let itself be left is given up, and what it shows is there all the same.
+    // A page that blocks its unloading: the state is abandoned, but the content is returned.
     let script = "addEventListener('pagehide', () => { for (;;) {} })";
     let request = RenderRequest {
         steps: vec![Step::Script(script.to_owned())],
-        session: session(state, Changes::Kept),
-        ..within("http://a.test/", Duration::from_secs(6))
+        session: session(state, Changes::Captured),
+        ..request_within("http://a.test/", Duration::from_secs(6))
     };
-    let rendered = stage.open(&request).await.unwrap();
+    let rendered = setup.open(&request).await.unwrap();
     assert!(rendered.html.contains("|old|"), "{}", rendered.html);
     assert!(rendered.state.is_none());
     assert!(rendered.warnings[0].contains("no time to save the profile"), "{:?}", rendered.warnings);
-    stage.browser.stop().await;
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
-async fn workers_of_a_page_neither_answer_for_it_nor_let_anything_out() {
+async fn service_workers_do_not_interfere_with_capture() {
     let worker = "addEventListener('install', () => skipWaiting());
         addEventListener('activate', (event) => event.waitUntil(clients.claim()));
         addEventListener('fetch', (event) => event.respondWith(fetch(event.request)));";
-    // Workers need a host that is trusted, as this machine is.
-    let world = TestWeb::builder()
-        .page("http://shop.localhost/", Page::html(LOOK))
+    // Service workers need a secure context, as that of `localhost`.
+    let web = TestWeb::builder()
+        .page("http://shop.localhost/", Page::html(SHOW))
         .page("http://shop.localhost/worker.js", Page::new("text/javascript", worker));
-    let Some(stage) = stage(world).await else { return };
+    let Some(setup) = setup(web).await else { return };
     let script = "localStorage.setItem('name', 'safe'); await navigator.serviceWorker.register('/worker.js');
         await navigator.serviceWorker.ready;
         while (!navigator.serviceWorker.controller) await new Promise((go) => setTimeout(go, 10));
         return 'controlled'";
-    let (rendered, value) = stage.with("http://shop.localhost/", State::default(), script).await;
+    let (rendered, value) = setup.run_with_state("http://shop.localhost/", State::default(), script).await;
     assert_eq!((value, rendered.warnings), (json!("controlled"), vec![]));
-    assert_eq!(stage.world.count("http://shop.localhost/"), 1);
-    assert_eq!(stage.finds("http://shop.localhost/", rendered.state.unwrap()).await, "|safe|");
-    stage.browser.stop().await;
+    assert_eq!(setup.web.count("http://shop.localhost/"), 1);
+    assert_eq!(setup.shown("http://shop.localhost/", rendered.state.unwrap()).await, "|safe|");
+    setup.browser.stop().await;
 }
 
 #[tokio::test]
-async fn secure_origins_and_partitions_are_kept_apart() {
-    let sets = Page::html(LOOK)
+async fn secure_origins_and_partitioned_cookies_are_separate() {
+    let sets = Page::html(SHOW)
         .header("set-cookie", "part=1; Path=/; Secure; SameSite=None; Partitioned")
         .header("set-cookie", "safe=1; Path=/; Secure");
-    let Some(stage) = stage(world().page("https://a.test/", sets)).await else { return };
+    let Some(setup) = setup(web().page("https://a.test/", sets)).await else { return };
     let https = |state: State, script: &str| RenderRequest {
         tls: TlsPolicy::SkipVerification,
         steps: vec![Step::Script(script.to_owned())],
-        session: session(state, Changes::Kept),
+        session: session(state, Changes::Captured),
         ..request("https://a.test/?")
     };
     let setting = https(State::default(), "localStorage.setItem('name', 'secret')");
-    let state = stage.open(&setting).await.unwrap().state.unwrap();
+    let state = setup.open(&setting).await.unwrap().state.unwrap();
     let again = https(state.clone(), "document.querySelector('#found').textContent");
-    let found = stage.open(&again).await.unwrap().returns.pop().unwrap().value;
+    let found = setup.open(&again).await.unwrap().returns.pop().unwrap().value;
     let (cookies, storage) = found.as_str().unwrap().split_once('|').unwrap();
     assert!(cookies.contains("safe=1") && cookies.contains("part=1"), "{cookies}");
     assert_eq!(storage, "secret|");
-    assert_eq!(stage.finds("http://a.test/", state.clone()).await, "||");
-    let kept: Value = serde_json::from_slice(&state.to_bytes()).unwrap();
-    let part = kept["cookies"].as_array().unwrap().iter().find(|cookie| cookie["name"] == "part").unwrap();
+    assert_eq!(setup.shown("http://a.test/", state.clone()).await, "||");
+    let json: Value = serde_json::from_slice(&state.to_bytes()).unwrap();
+    let part = json["cookies"].as_array().unwrap().iter().find(|cookie| cookie["name"] == "part").unwrap();
     assert_eq!(part["partitionKey"]["topLevelSite"], json!("https://a.test"));
-    stage.browser.stop().await;
+    setup.browser.stop().await;
 }

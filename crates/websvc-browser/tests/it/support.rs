@@ -1,4 +1,4 @@
-//! What the tests share: a loopback web with a browser in it.
+//! Shared setup of the tests: a loopback web and a browser that can reach only its hosts.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -14,17 +14,17 @@ use websvc_browser::{
 use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 
-/// A world and a browser that reaches it by name, and nothing else on this machine.
-pub(crate) struct Stage {
-    pub(crate) world: TestWeb,
+/// A loopback web, and a browser that reaches its hosts by name and nothing else on this machine.
+pub(crate) struct Setup {
+    pub(crate) web: TestWeb,
     pub(crate) browser: Browser,
-    places: usize,
+    concurrency: usize,
 }
 
-/// Returns the configuration of the tests, or `None` with a line when there is no Chromium.
+/// Returns the configuration of the tests; skips the test and returns `None` without Chromium.
 pub(crate) fn config() -> Option<BrowserConfig> {
     let path = std::env::var_os("WEBSVC_TEST_CHROMIUM").map(Into::into);
-    // A machine that does much else may take its time; and who waits in vain for what is only being started fails.
+    // Long enough for a busy machine. A request whose deadline passes during the start fails.
     let config = BrowserConfig { path, start_timeout: Duration::from_secs(60), ..BrowserConfig::default() };
     let client = ClientConfig::new(AddressGuard::public());
     match Browser::new(config.clone(), Client::new(client).unwrap()).executable() {
@@ -36,22 +36,22 @@ pub(crate) fn config() -> Option<BrowserConfig> {
     }
 }
 
-/// Starts a world and a browser, or returns `None` with a line when there is no Chromium.
-pub(crate) async fn stage(builder: TestWebBuilder) -> Option<Stage> {
-    stage_with(builder, config()?).await
+/// Starts a web and a browser; skips the test and returns `None` without Chromium.
+pub(crate) async fn setup(builder: TestWebBuilder) -> Option<Setup> {
+    setup_with(builder, config()?).await
 }
 
-pub(crate) async fn stage_with(builder: TestWebBuilder, config: BrowserConfig) -> Option<Stage> {
-    Some(Stage::of(builder.start().await, config))
+pub(crate) async fn setup_with(builder: TestWebBuilder, config: BrowserConfig) -> Option<Setup> {
+    Some(Setup::of(builder.start().await, config))
 }
 
-/// Returns a program that starts Chromium with a flag more, which ends with its directory.
-pub(crate) fn wrapped(config: &BrowserConfig, directory: &TempDir, flag: &str) -> PathBuf {
-    wrapped_in(config, directory, |path| format!("exec {path} '{flag}' \"$@\""))
+/// Creates a program in `directory` that starts Chromium with an additional flag.
+pub(crate) fn chromium_wrapper(config: &BrowserConfig, directory: &TempDir, flag: &str) -> PathBuf {
+    chromium_wrapper_script(config, directory, |path| format!("exec {path} '{flag}' \"$@\""))
 }
 
-/// Returns a program that runs a script of the shell in place of Chromium, which ends with its directory.
-pub(crate) fn wrapped_in(
+/// Creates a program in `directory` that runs a shell script in place of Chromium.
+pub(crate) fn chromium_wrapper_script(
     config: &BrowserConfig,
     directory: &TempDir,
     script: impl FnOnce(&str) -> String,
@@ -59,62 +59,62 @@ pub(crate) fn wrapped_in(
     let client = ClientConfig::new(AddressGuard::public());
     let browser = Browser::new(config.clone(), Client::new(client).unwrap());
     let path = browser.executable().unwrap();
-    // Its name tells which kind of Chromium it is.
+    // The file name decides whether Chromium is the headless shell.
     let wrapper = directory.path().join(path.file_name().unwrap());
     std::fs::write(&wrapper, format!("#!/bin/sh\n{}\n", script(path.to_str().unwrap()))).unwrap();
     std::fs::set_permissions(&wrapper, Permissions::from_mode(0o755)).unwrap();
     wrapper
 }
 
-/// Starts a world of one page, `http://a.test/`.
-pub(crate) async fn stage_of(html: &str) -> Option<Stage> {
-    stage(TestWeb::builder().page("http://a.test/", Page::html(html))).await
+/// Starts a web with one page, `http://a.test/`, and a browser.
+pub(crate) async fn setup_page(html: &str) -> Option<Setup> {
+    setup(TestWeb::builder().page("http://a.test/", Page::html(html))).await
 }
 
-impl Stage {
-    pub(crate) fn of(world: TestWeb, config: BrowserConfig) -> Self {
-        let places = config.concurrency;
-        let browser = Browser::new(config, world.client());
-        Self { world, browser, places }
+impl Setup {
+    pub(crate) fn of(web: TestWeb, config: BrowserConfig) -> Self {
+        let concurrency = config.concurrency;
+        let browser = Browser::new(config, web.client());
+        Self { web, browser, concurrency }
     }
 
     pub(crate) async fn open(&self, request: &RenderRequest) -> Result<RenderedPage, BrowserError> {
         self.browser.render(request).await
     }
 
-    /// Opens a URL without any extras.
+    /// Renders a URL with default settings.
     pub(crate) async fn render(&self, url: &str) -> RenderedPage {
         self.open(&request(url)).await.unwrap()
     }
 
-    /// Waits until all pages are put away, which nobody who opens one waits for, and returns how the browser is then.
-    pub(crate) async fn at_rest(&self) -> BrowserStatus {
+    /// Waits until all pages are closed, which happens in the background, and returns the status of the browser.
+    pub(crate) async fn wait_all_closed(&self) -> BrowserStatus {
         loop {
             let status = self.browser.status().await;
-            if status.free_places == self.places {
+            if status.free_permits == self.concurrency {
                 return status;
             }
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     }
 
-    /// Opens `http://a.test/` and does this there.
-    pub(crate) async fn act(&self, steps: Vec<Step>) -> Result<RenderedPage, BrowserError> {
+    /// Renders `http://a.test/` with these steps.
+    pub(crate) async fn run_steps(&self, steps: Vec<Step>) -> Result<RenderedPage, BrowserError> {
         self.open(&RenderRequest { steps, ..request("http://a.test/") }).await
     }
 
-    /// Opens `http://a.test/`, does this there, and returns what an expression is then.
-    pub(crate) async fn after(&self, mut steps: Vec<Step>, expression: &str) -> serde_json::Value {
+    /// Renders `http://a.test/` with these steps, and returns the value of an expression after them.
+    pub(crate) async fn evaluate_after(&self, mut steps: Vec<Step>, expression: &str) -> serde_json::Value {
         steps.push(Step::Script(expression.to_owned()));
-        let mut rendered = self.act(steps).await.unwrap();
+        let mut rendered = self.run_steps(steps).await.unwrap();
         rendered.returns.pop().unwrap().value
     }
 }
 
 pub(crate) fn request(url: &str) -> RenderRequest {
-    within(url, Duration::from_secs(60))
+    request_within(url, Duration::from_secs(60))
 }
 
-pub(crate) fn within(url: &str, time: Duration) -> RenderRequest {
-    RenderRequest::new(Url::parse(url).unwrap(), Instant::now() + time)
+pub(crate) fn request_within(url: &str, timeout: Duration) -> RenderRequest {
+    RenderRequest::new(Url::parse(url).unwrap(), Instant::now() + timeout)
 }

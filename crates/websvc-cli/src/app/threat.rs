@@ -51,7 +51,7 @@ fn classifier_config(threat: &Threat) -> ClassifierConfig {
         concurrency: threat.concurrency,
         failures: threat.breaker_failures,
         pause: Duration::from_millis(threat.breaker_open_ms),
-        remember_risky: Duration::from_secs(threat.cache_risky_s),
-        remember_clean: Duration::from_secs(threat.cache_clean_s),
+        risky_ttl: Duration::from_secs(threat.cache_risky_s),
+        clean_ttl: Duration::from_secs(threat.cache_clean_s),
     }
 }

@@ -80,7 +80,7 @@ fn validate(request: ThreatProtection, team: ThreatProtection) -> Result<ScrapeP
 
 async fn check(checker: &UrlChecker, url: &Url, as_json: bool, common: &Common) -> Result<()> {
     let verdict = checker.check(url).await;
-    if checker.tally().unchecked > 0 {
+    if checker.summary().unchecked > 0 {
         output::note(&if checker.has_scanner() {
             format!("the scanner returned no verdict; `{}` checks it", common.command("doctor"))
         } else {

@@ -41,7 +41,7 @@ impl Webhooks {
             retention: Duration::from_secs(retention_hours.get().saturating_mul(3_600)),
             ..WebhookConfig::default()
         };
-        config.backoff.first = Duration::from_millis(*initial_backoff_ms);
+        config.backoff.initial = Duration::from_millis(*initial_backoff_ms);
         config
     }
 }
@@ -60,7 +60,7 @@ impl Default for Webhooks {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Self {
             attempts: NonZeroU32::new(max_attempts).unwrap_or(NonZeroU32::MIN),
-            initial_backoff_ms: ms(backoff.first),
+            initial_backoff_ms: ms(backoff.initial),
             timeout_ms: NonZeroU64::new(ms(timeout)).unwrap_or(NonZeroU64::MIN),
             concurrency: NonZeroUsize::new(concurrency).unwrap_or(NonZeroUsize::MIN),
             max_per_host: NonZeroUsize::new(max_per_host).unwrap_or(NonZeroUsize::MIN),

@@ -20,7 +20,7 @@ fn client() -> Client {
 async fn put(site: &Site, service: &Service, config: ArtifactsConfig) -> String {
     let artifacts = Artifacts::open(Store::open(site.data_dir()).unwrap(), config).unwrap();
     let image = bytes::Bytes::from_static(b"image");
-    let team = artifacts.of("default", Retention::Stored);
+    let team = artifacts.for_team("default", Retention::Stored);
     team.put(ArtifactKind::Png, image, DAY).await.unwrap().url(&service.address)
 }
 
@@ -62,7 +62,7 @@ async fn artifact_in_a_bucket_is_redirected_to() {
         access_key_id: FakeS3::ACCESS_KEY_ID.to_owned(),
         secret_access_key: FakeS3::SECRET.to_owned(),
     }));
-    let config = ArtifactsConfig { place, ..ArtifactsConfig::in_directory("unused") };
+    let config = ArtifactsConfig { location: place, ..ArtifactsConfig::in_directory("unused") };
     let url = put(&site, &service, config).await;
     let redirect = get(&url, RedirectPolicy::None).await;
     assert_eq!(redirect.status, StatusCode::TEMPORARY_REDIRECT);

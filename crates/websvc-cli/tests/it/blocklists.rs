@@ -33,7 +33,7 @@ async fn blocklists_update_fetches_lists_and_show_prints_them() {
     let updated = run(both, &["blocklists", "update"]);
     assert!(!updated.status.success(), "{updated:?}");
     assert!(text(&updated.stdout).contains("a.txt: 2 filters"), "{updated:?}");
-    assert!(text(&updated.stderr).contains("this is no list of filters: it is a page"), "{updated:?}");
+    assert!(text(&updated.stderr).contains("not a filter list: it is an HTML page"), "{updated:?}");
 
     let none = run("[]", &["blocklists", "update"]);
     assert!(text(&none.stderr).contains("browser.blocklists"), "{none:?}");

@@ -299,8 +299,8 @@ async fn url_scanner_is_queried() {
         .await;
     for (url, state, message) in [
         ("http://scanner.test/", "ok", "has the score 3"),
-        ("http://other.test/", "problem", "its answer cannot be read: not valid JSON"),
-        ("http://other.test/missing", "problem", "it answered with status 404"),
+        ("http://other.test/", "problem", "its response cannot be read: not valid JSON"),
+        ("http://other.test/missing", "problem", "responded with status 404"),
         ("ftp://other.test/", "problem", "neither http nor https"),
     ] {
         let variables =

@@ -342,7 +342,7 @@ async fn readiness_names_degraded_parts() {
     let threat = &degraded.body["threat"];
     assert_eq!(
         (&threat["state"], &threat["reason"]),
-        (&json!("paused"), &json!("it answered with status 500"))
+        (&json!("paused"), &json!("responded with status 500"))
     );
     assert!(threat["retryAfterMs"].is_u64(), "{threat}");
     let metrics = service.text("/metrics").await;

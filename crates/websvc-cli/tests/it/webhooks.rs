@@ -258,7 +258,7 @@ async fn undeliverable_event_is_a_dead_letter_that_can_be_retried() {
         "{dead_letter}"
     );
     assert_eq!((&dead_letter["url"], &dead_letter["type"]), (&json!(HOOK), &json!("batch_scrape.page")));
-    assert_eq!(dead_letter["lastError"], "it answers with status 503");
+    assert_eq!(dead_letter["lastError"], "responded with status 503");
     assert_eq!(dead_letter["jobId"], path.rsplit('/').next().unwrap());
     assert_eq!(received(&world).len(), 6, "each event must be sent three times");
     let page = service.get(&format!("{DEAD_LETTERS}?skip=1&limit=5")).await.body;

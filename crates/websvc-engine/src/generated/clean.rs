@@ -48,17 +48,17 @@ pub(super) async fn clean(session: &mut ModelSession<'_>, markdown: String) -> S
     };
     let request = CompletionRequest {
         instructions: INSTRUCTIONS,
-        wish: "Which passages are boilerplate?",
+        user_prompt: "Which passages are boilerplate?",
         content: Some(&content),
-        shape: ResponseFormat::Schema(&SCHEMA),
+        format: ResponseFormat::Schema(&SCHEMA),
         max_tokens: MAX_TOKENS,
         deadline: session.deadline,
     };
     let skip_reason = match session.stages.run(Stage::Model, model.complete(&request)).await {
-        Ok(completion) if completion.is_content_cut => {
+        Ok(completion) if completion.is_content_truncated => {
             "the markdown is too long for the language model".to_owned()
         }
-        Ok(completion) => match without(&passages, &completion.answer.into_json()) {
+        Ok(completion) => match without(&passages, &completion.content.into_json()) {
             Some(cleaned) => return cleaned,
             None => "the language model named no passages, or all of them".to_owned(),
         },

@@ -42,7 +42,7 @@ pub(crate) async fn write(
     page: &mut Page,
     deadline: Instant,
 ) {
-    let model = model.filter(|model| model.completes());
+    let model = model.filter(|model| model.can_complete());
     let wants = |name: &str| plan.formats().iter().any(|format| format.name() == name);
     let has_markdown = wants("markdown");
     let has_generated = plan.formats().iter().any(is_generated);

@@ -44,18 +44,18 @@ impl ModelSession<'_> {
         let ContentRequest { format, instructions, prompt, content, shape, max_tokens } = request;
         let completion_request = CompletionRequest {
             instructions,
-            wish: prompt,
+            user_prompt: prompt,
             content: Some(content),
-            shape,
+            format: shape,
             max_tokens,
             deadline: self.deadline,
         };
         match self.stages.run(Stage::Model, model.complete(&completion_request)).await {
             Ok(completion) => {
-                if completion.is_content_cut {
+                if completion.is_content_truncated {
                     self.warn(format, "the content was shortened for the language model");
                 }
-                Some(completion.answer)
+                Some(completion.content)
             }
             Err(error) => {
                 self.warn_of_failure(format, &error);

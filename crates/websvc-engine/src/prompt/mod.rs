@@ -46,7 +46,7 @@ impl Engine {
         deadline: Instant,
     ) -> BoxFuture<'a, Result<PromptOptions, PromptNotUnderstood>> {
         Box::pin(async move {
-            let Some(model) = self.model().filter(|model| model.completes()) else {
+            let Some(model) = self.model().filter(|model| model.can_complete()) else {
                 return by_words(prompt, "no language model is configured ([llm])");
             };
             match model::read(&**model, self.stages(), url, prompt, deadline).await {

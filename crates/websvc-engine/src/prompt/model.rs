@@ -69,15 +69,15 @@ async fn request_options(
 ) -> Result<Result<PromptOptions, Rejection>, NotUnderstood> {
     let request = CompletionRequest {
         instructions: INSTRUCTIONS,
-        wish: user_prompt,
+        user_prompt: wish: user_prompt,
         content: None,
-        shape: ResponseFormat::Schema(&SCHEMA),
+        format: ResponseFormat::Schema(&SCHEMA),
         max_tokens: MAX_TOKENS,
         deadline,
     };
     let completion =
         stages.run(Stage::Model, model.complete(&request)).await.map_err(NotUnderstood::Model)?;
-    let json = completion.answer.into_json().to_string();
+    let json = completion.content.into_json().to_string();
     match read_crawl_params(json.as_bytes()) {
         Ok(Checked { plan, warnings }) => {
             let params = without_empty(plan);
@@ -114,7 +114,9 @@ mod tests {
         let call_count = AtomicUsize::new(0);
         let model = FakeModel::new(move |request| {
             let call = call_count.fetch_add(1, Ordering::Relaxed);
-            assert_eq!(call > 0, request.wish.contains("broke these rules"), "{}", request.wish);
+            assert_eq!(call > 0, request.user_prompt.contains("broke these rules"),
+                "{}", request.user_prompt
+            );
             Ok(CompletionContent::Json(responses[call].clone()))
         });
         let url = "http://a.test/".parse().unwrap();

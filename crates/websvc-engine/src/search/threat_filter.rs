@@ -24,7 +24,7 @@ impl UrlCheckers {
     pub(crate) fn of(plan: &SearchPlan, classifier: &Classifier) -> Self {
         let results = plan.protection().map(|rules| UrlChecker::new(rules, classifier));
         let pages = plan.scrape().and_then(ScrapePlan::protection).map(|rules| match &results {
-            Some(results) => results.with_classifier(rules),
+            Some(results) => results.with_rules(rules),
             None => UrlChecker::new(rules, classifier),
         });
         Self { results, pages }
@@ -82,7 +82,7 @@ impl UrlCheckers {
     /// Adds a warning about unchecked URLs, and returns the number of unique URLs that were scanned.
     pub(crate) fn finish(self, warnings: &mut Vec<String>) -> u64 {
         let Some(checker) = self.results.or(self.pages) else { return 0 };
-        let CheckSummary { scanned, unchecked } = checker.tally();
+        let CheckSummary { scanned, unchecked } = checker.summary();
         if unchecked > 0 && checker.has_scanner() {
             let urls = if unchecked == 1 { "URL" } else { "URLs" };
             warnings.push(format!(

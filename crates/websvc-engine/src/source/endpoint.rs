@@ -2,15 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use parking_lot::Mutex;
 use serde_json::Value;
 use url::Url;
-use websvc_transport::{Client, FetchError, FetchRequest, FetchResponse, RedirectPolicy};
+use websvc_transport::{
+    BreakerAttempt, CircuitBreaker, Client, FetchError, FetchRequest, FetchResponse, RedirectPolicy,
+    retry_after,
+};
 
 use super::SourceHealth;
-use super::breaker::{Breaker, BreakerTransition};
 use super::plain_text::truncate;
 use super::token_bucket::TokenBucket;
 use crate::error::SourceError;
@@ -20,9 +22,6 @@ const MAX_BODY_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The time after which a cancelled or timed-out request counts as a failure of the source.
 const MIN_FAIR_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// The maximum of a requested `Retry-After`.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(600);
 
 /// The limits of requests to an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,22 +56,15 @@ pub(super) struct Endpoint {
     name: String,
     client: Client,
     timeout: Duration,
-    state: Mutex<EndpointState>,
-}
-
-#[derive(Debug)]
-struct EndpointState {
-    rate_limit: TokenBucket,
-    breaker: Breaker,
+    breaker: CircuitBreaker,
+    rate_limit: Mutex<TokenBucket>,
 }
 
 impl Endpoint {
     pub(super) fn new(name: String, client: Client, config: EndpointConfig) -> Self {
-        let state = EndpointState {
-            rate_limit: TokenBucket::new(config.requests_per_second, config.burst),
-            breaker: Breaker::new(config.failures.max(1), config.pause),
-        };
-        Self { name, client, timeout: config.timeout, state: Mutex::new(state) }
+        let breaker = CircuitBreaker::new(config.failures, config.pause);
+        let rate_limit = Mutex::new(TokenBucket::new(config.requests_per_second, config.burst));
+        Self { name, client, timeout: config.timeout, breaker, rate_limit }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -85,7 +77,7 @@ impl Endpoint {
     }
 
     pub(super) fn health(&self) -> SourceHealth {
-        self.state.lock().breaker.condition(Instant::now())
+        self.breaker.health(Instant::now())
     }
 
     /// Fetches a URL and parses the JSON response, at the latest until `deadline`.
@@ -130,35 +122,23 @@ impl Endpoint {
 
     /// Checks the circuit breaker and waits for the rate limit.
     async fn admit(&self, now: Instant, timeout: Duration) -> Result<Attempt<'_>, SourceError> {
-        let (attempt, wait) = {
-            let mut state = self.state.lock();
-            state
-                .breaker
-                .admit(now)
-                .map_err(|open| SourceError::Paused { retry_after: open.retry_after, reason: open.reason })?;
-            match state.rate_limit.take(now, timeout) {
-                Ok(wait) => (Attempt { endpoint: self, sent_at: now + wait, is_finished: false }, wait),
-                Err(wait) => {
-                    state.breaker.give_up(now);
-                    return Err(SourceError::Busy { wait });
-                }
-            }
-        };
+        let admitted = self
+            .breaker
+            .admit(now)
+            .map_err(|open| SourceError::Paused { retry_after: open.retry_after, reason: open.reason })?;
+        let wait = self.rate_limit.lock().take(now, timeout).map_err(|wait| SourceError::Busy { wait })?;
+        let attempt = Attempt { endpoint: self, sent_at: now + wait, admitted: Some(admitted) };
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
         Ok(attempt)
     }
 
-    fn record_failure(&self, reason: &str, retry_after: Option<Duration>) {
-        let transition = self.state.lock().breaker.fail(Instant::now(), reason, retry_after);
-        match transition {
-            BreakerTransition::Opened => {
-                tracing::warn!(source = self.name, reason, "circuit breaker of a search source opened");
-            }
-            BreakerTransition::Counted => {
-                tracing::info!(source = self.name, reason, "request to a search source failed");
-            }
+    fn record_failure(&self, admitted: BreakerAttempt<'_>, reason: &str, retry_after: Option<Duration>) {
+        if admitted.fail(Instant::now(), reason, retry_after) {
+            tracing::warn!(source = self.name, reason, "circuit breaker of a search source opened");
+        } else {
+            tracing::info!(source = self.name, reason, "request to a search source failed");
         }
     }
 }
@@ -167,26 +147,26 @@ impl Endpoint {
 struct Attempt<'a> {
     endpoint: &'a Endpoint,
     sent_at: Instant,
-    is_finished: bool,
+    /// `None` after the end of the request.
+    admitted: Option<BreakerAttempt<'a>>,
 }
 
 impl Attempt<'_> {
     fn finish<T>(mut self, outcome: &Result<T, SourceError>) {
-        self.is_finished = true;
+        let Some(admitted) = self.admitted.take() else { return };
         let endpoint = self.endpoint;
         match outcome {
-            Err(SourceError::Timeout { .. }) if !self.had_enough_time() => {
-                endpoint.state.lock().breaker.give_up(Instant::now());
-            }
+            // It does not count.
+            Err(SourceError::Timeout { .. }) if !self.had_enough_time() => drop(admitted),
             Err(error) if is_failure(error) => {
                 let retry_after = match error {
                     SourceError::Limited { retry_after } => *retry_after,
                     _ => None,
                 };
-                endpoint.record_failure(&public_message(error), retry_after);
+                endpoint.record_failure(admitted, &public_message(error), retry_after);
             }
             Ok(_) | Err(_) => {
-                if endpoint.state.lock().breaker.succeed() {
+                if admitted.succeed() {
                     tracing::info!(source = endpoint.name, "circuit breaker of a search source closed");
                 }
             }
@@ -200,13 +180,10 @@ impl Attempt<'_> {
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
-        if self.is_finished {
-            return;
-        }
-        if self.had_enough_time() {
-            self.endpoint.record_failure("too slow for a search", None);
-        } else {
-            self.endpoint.state.lock().breaker.give_up(Instant::now());
+        if let Some(admitted) = self.admitted.take()
+            && self.had_enough_time()
+        {
+            self.endpoint.record_failure(admitted, "too slow for a search", None);
         }
     }
 }
@@ -302,10 +279,4 @@ fn message(body: &[u8]) -> String {
     ];
     let found = pointers.iter().find_map(|pointer| body.pointer(pointer).and_then(Value::as_str));
     found.map(|text| truncate(text, 200)).unwrap_or_default()
-}
-
-/// Parses the seconds of `Retry-After`. A date is rare for rate limits and not supported.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let seconds: u64 = header_text(headers, RETRY_AFTER.as_str()).trim().parse().ok()?;
-    Some(Duration::from_secs(seconds).min(MAX_RETRY_AFTER))
 }

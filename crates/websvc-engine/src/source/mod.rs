@@ -1,7 +1,6 @@
 //! Search sources: the embedded index, SearXNG, servers with the API of Elasticsearch, and APIs that respond with JSON
 //! or Atom.
 
-mod breaker;
 mod date;
 mod elasticsearch;
 mod endpoint;
@@ -35,6 +34,8 @@ pub(crate) use instrumented::InstrumentedSource;
 pub use instrumented::{LATENCY_BOUNDS_MS, SourceMetrics};
 pub use searxng::{Searxng, SearxngConfig};
 pub use websvc_index::HitImage;
+pub use websvc_transport::BreakerHealth as SourceHealth;
+
 
 /// A search request to a source.
 #[derive(Debug, Clone)]
@@ -109,26 +110,7 @@ pub enum FilterSupport {
     Partial,
 }
 
-/// The health of a source, which is the state of its circuit breaker.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SourceHealth {
-    /// The breaker is closed: requests are sent.
-    Ok,
-    /// The breaker is open after too many failures: no requests are sent.
-    Paused {
-        /// The time until the next attempt, in milliseconds.
-        retry_after_ms: u64,
-        /// The failure that opened the breaker.
-        reason: String,
-    },
-    /// The breaker is half-open: one request is in flight to test the source.
-    Probing {
-        /// The failure that opened the breaker.
-        reason: String,
-    },
-}
-
-/// A search engine that provides hits.
+/// Something that provides hits.
 pub trait SearchSource: Send + Sync + std::fmt::Debug {
     /// Returns the name of the source in warnings.
     fn name(&self) -> &str;

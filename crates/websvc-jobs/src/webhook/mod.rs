@@ -42,9 +42,9 @@ impl Default for WebhookConfig {
         Self {
             max_attempts: 8,
             backoff: BackoffSchedule {
-                first: Duration::from_secs(5),
+                initial: Duration::from_secs(5),
                 factor: 4,
-                longest: Duration::from_secs(4 * 3_600),
+                max: Duration::from_secs(4 * 3_600),
             },
             timeout: Duration::from_secs(10),
             concurrency: 16,

@@ -84,7 +84,7 @@ async fn send(jobs: &Jobs, delivery: &WebhookDelivery, secret: &[u8]) -> Result<
         id: delivery.id.clone(),
         body: body.into(),
         headers,
-        patience: jobs.inner.config.webhooks.timeout,
+        timeout: jobs.inner.config.webhooks.timeout,
     };
     match post(jobs.client(), url, &secret, request).await {
         Ok(_status) => Ok(()),
@@ -123,7 +123,7 @@ fn next_step(jobs: &Jobs, previous: u32, sent: Result<(), DeliveryError>) -> Del
     let config = &jobs.inner.config.webhooks;
     let attempts = previous.saturating_add(1);
     let retry_at_ms = (!is_permanent && attempts < config.max_attempts)
-        .then(|| ms_after(config.backoff.pause(attempts, retry_after)));
+        .then(|| ms_after(config.backoff.delay(attempts, retry_after)));
     DeliveryOutcome::Failed { status, error, retry_at_ms, expires_at_ms: ms_after(config.retention) }
 }
 

@@ -1,73 +1,74 @@
-//! How a question is put, and how else when a server does not know the form.
+//! The forms of a request, for servers that do not support all parameters.
 
 use serde_json::{Value, json};
 
 use crate::model::{CompletionRequest, ResponseFormat};
 
-/// How the form of the answer is asked for beyond the words.
+/// The `response_format` of a request, in addition to the instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answering {
-    /// By the schema.
-    Schema,
-    /// As an object.
-    Object,
-    /// By the words alone.
-    Words,
+enum FormatParameter {
+    /// `json_schema`.
+    JsonSchema,
+    /// `json_object`.
+    JsonObject,
+    /// No parameter.
+    Omitted,
 }
 
-/// A form of a question. Servers refuse what they do not know, each something else; what they may refuse goes, one by one.
+/// The form of a request. Servers reject parameters that they do not support, and these differ between servers. So the
+/// parameters are removed one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RequestForm {
-    answering: Answering,
+    format: FormatParameter,
     has_temperature: bool,
-    /// Newer models know the longest answer by another name.
-    has_new_limit: bool,
+    /// Newer models require `max_completion_tokens` in place of `max_tokens`.
+    uses_max_completion_tokens: bool,
 }
 
 impl RequestForm {
-    /// Returns the form that is tried first.
-    pub(super) fn first(shape: ResponseFormat<'_>) -> Self {
-        let answering = match shape {
-            ResponseFormat::Text => Answering::Words,
-            ResponseFormat::Json => Answering::Object,
-            ResponseFormat::Schema(_) => Answering::Schema,
+    /// Returns the form of the first attempt.
+    pub(super) fn initial(format: ResponseFormat<'_>) -> Self {
+        let format = match format {
+            ResponseFormat::Text => FormatParameter::Omitted,
+            ResponseFormat::Json => FormatParameter::JsonObject,
+            ResponseFormat::Schema(_) => FormatParameter::JsonSchema,
         };
-        Self { answering, has_temperature: true, has_new_limit: false }
+        Self { format, has_temperature: true, uses_max_completion_tokens: false }
     }
 
-    /// Returns the form that is tried after a refusal with this text, in lower case; `None` when nothing is left to try.
-    pub(super) fn next(self, said: &str) -> Option<Self> {
-        if self.has_temperature && said.contains("temperature") {
+    /// Returns the form after an error with this message, in lower case; `None` if there is no other form.
+    pub(super) fn next(self, message: &str) -> Option<Self> {
+        if self.has_temperature && message.contains("temperature") {
             return Some(Self { has_temperature: false, ..self });
         }
-        if !self.has_new_limit && said.contains("max_tokens") {
-            return Some(Self { has_new_limit: true, ..self });
+        if !self.uses_max_completion_tokens && message.contains("max_tokens") {
+            return Some(Self { uses_max_completion_tokens: true, ..self });
         }
-        let answering = match self.answering {
-            Answering::Schema => Answering::Object,
-            Answering::Object => Answering::Words,
-            Answering::Words => return None,
+        let format = match self.format {
+            FormatParameter::JsonSchema => FormatParameter::JsonObject,
+            FormatParameter::JsonObject => FormatParameter::Omitted,
+            FormatParameter::Omitted => return None,
         };
-        Some(Self { answering, ..self })
+        Some(Self { format, ..self })
     }
 
-    /// Writes the form into the body of a question.
-    pub(super) fn write(self, body: &mut Value, question: &CompletionRequest<'_>) {
-        let limit = if self.has_new_limit { "max_completion_tokens" } else { "max_tokens" };
-        body[limit] = json!(question.max_tokens);
+    /// Adds the parameters of the form to the body of a request.
+    pub(super) fn apply(self, body: &mut Value, request: &CompletionRequest<'_>) {
+        let limit = if self.uses_max_completion_tokens { "max_completion_tokens" } else { "max_tokens" };
+        body[limit] = json!(request.max_tokens);
         if self.has_temperature {
             body["temperature"] = json!(0);
         }
-        match (self.answering, question.shape) {
-            (Answering::Schema, ResponseFormat::Schema(schema)) => {
-                // Not strict: that refuses schemas which leave anything open, and the answer is validated all the same.
+        match (self.format, request.format) {
+            (FormatParameter::JsonSchema, ResponseFormat::Schema(schema)) => {
+                // Not strict: strict mode rejects schemas with optional fields, and the response is validated anyway.
                 let schema = json!({ "name": "answer", "schema": schema, "strict": false });
                 body["response_format"] = json!({ "type": "json_schema", "json_schema": schema });
             }
-            (Answering::Schema | Answering::Object, _) => {
+            (FormatParameter::JsonSchema | FormatParameter::JsonObject, _) => {
                 body["response_format"] = json!({ "type": "json_object" });
             }
-            (Answering::Words, _) => {}
+            (FormatParameter::Omitted, _) => {}
         }
     }
 }
@@ -77,23 +78,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_refused_goes_one_by_one() {
+    fn rejected_parameters_are_removed_one_by_one() {
         let schema = json!({});
-        let mut form = RequestForm::first(ResponseFormat::Schema(&schema));
-        let mut left = Vec::new();
-        for said in
+        let mut form = RequestForm::initial(ResponseFormat::Schema(&schema));
+        let mut forms = Vec::new();
+        for message in
             ["unsupported: temperature", "use max_completion_tokens, not max_tokens", "no", "temperature"]
         {
-            form = form.next(said).unwrap();
-            left.push((form.answering, form.has_temperature, form.has_new_limit));
+            form = form.next(message).unwrap();
+            forms.push((form.format, form.has_temperature, form.uses_max_completion_tokens));
         }
         assert_eq!(
-            left,
+            forms,
             [
-                (Answering::Schema, false, false),
-                (Answering::Schema, false, true),
-                (Answering::Object, false, true),
-                (Answering::Words, false, true),
+                (FormatParameter::JsonSchema, false, false),
+                (FormatParameter::JsonSchema, false, true),
+                (FormatParameter::JsonObject, false, true),
+                (FormatParameter::Omitted, false, true),
             ]
         );
         assert_eq!(form.next("max_tokens"), None);

@@ -1,8 +1,9 @@
-//! An OpenAI-compatible endpoint: `chat/completions`, `rerank` and `models` below one address.
+//! A client of an OpenAI-compatible endpoint: `chat/completions`, `rerank` and `models` below a base URL.
 
-mod answer;
-mod ask;
+mod endpoint;
 mod form;
+mod response;
+mod time_budget;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,49 +16,51 @@ use url::Url;
 use websvc_transport::Client;
 
 use crate::error::ModelError;
-use crate::limited::place;
+use crate::limited::acquire;
 use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking, ResponseFormat};
 use crate::prompt::{self, PromptMessages};
-use answer::{names, of_completion, of_ranking};
+use endpoint::{CallFailure, Endpoint};
 use form::RequestForm;
+use response::{parse_completion, parse_model_names, parse_ranking};
+use time_budget::TimeBudget;
 
-/// Longer texts are cut before they are ordered: no model of this kind reads more.
-const RERANK_TEXT_CHARS: usize = 8_000;
+/// The length to which texts are truncated before reranking. Reranking models do not read more.
+const MAX_RERANK_CHARS: usize = 8_000;
 
-/// Why an endpoint cannot be used.
+/// The error of an invalid configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenAiError {
-    /// The key cannot be sent in a header.
-    #[error("the key has characters that no header may have")]
+    /// The API key is not a valid header value.
+    #[error("the key contains characters that are not allowed in a header")]
     Key,
-    /// The address is not one that paths can be added to. It is not named: it may hold secrets.
-    #[error("the address must be http or https, without a user, a query and a fragment")]
-    Address,
+    /// Paths cannot be appended to the URL. The error does not contain the URL, which may contain secrets.
+    #[error("the URL must be http or https, without user, query and fragment")]
+    BaseUrl,
 }
 
-/// Configuration of an endpoint.
+/// The configuration of an endpoint.
 #[derive(Clone)]
 pub struct OpenAiConfig {
-    /// Reaches the address wherever it is: it is the operator's own choice.
+    /// The client. It must be allowed to connect to the endpoint, which the operator has configured.
     pub client: Client,
-    /// Base URL of `chat/completions`; usually it ends in `/v1`.
+    /// The base URL of `chat/completions`, which usually ends with `/v1`.
     pub base_url: Url,
-    /// Sent as a bearer token.
+    /// The API key, which is sent as a bearer token.
     pub api_key: Option<String>,
-    /// The model that answers questions.
+    /// The model for completions.
     pub model: Option<String>,
-    /// The model that orders texts.
+    /// The model for reranking.
     pub rerank_model: Option<String>,
-    /// The time for one question, the wait for its turn and its repetitions included; shorter where its deadline is.
+    /// The time for one request, including the wait for a permit and retries. The deadline of the request may be earlier.
     pub timeout: Duration,
-    /// Questions at one time; others wait.
+    /// The maximum number of concurrent requests. Further requests wait.
     pub concurrency: usize,
-    /// The longest question, in characters.
+    /// The maximum length of a request, in characters.
     pub max_input_chars: usize,
 }
 
 impl OpenAiConfig {
-    /// Returns the defaults: 30 seconds, 4 questions at one time, 48,000 characters, which are about 12,000 tokens.
+    /// Returns the defaults: 30 seconds, 4 concurrent requests, 48,000 characters, which are about 12,000 tokens.
     #[must_use]
     pub fn new(client: Client, base_url: Url) -> Self {
         Self {
@@ -74,30 +77,28 @@ impl OpenAiConfig {
 }
 
 impl fmt::Debug for OpenAiConfig {
-    /// Leaves out the key, and the address, which may hold one.
+    /// Omits the key, and the URL, which may contain one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenAiConfig").field("model", &self.model).finish_non_exhaustive()
     }
 }
 
-/// The models behind an endpoint.
+/// The models of an endpoint.
 pub struct OpenAi {
-    client: Client,
-    base_url: Url,
-    key: Option<HeaderValue>,
+    endpoint: Endpoint,
     model: Option<String>,
     rerank_model: Option<String>,
     timeout: Duration,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     concurrency: usize,
     max_input_chars: usize,
 }
 
 impl OpenAi {
-    /// Makes a model of an endpoint. Nothing is asked yet.
+    /// Creates a client. Sends no request yet.
     ///
     /// # Errors
-    /// [`OpenAiError`]
+    /// [`OpenAiError`] if the configuration is invalid.
     pub fn new(config: OpenAiConfig) -> Result<Self, OpenAiError> {
         let OpenAiConfig {
             client,
@@ -109,153 +110,140 @@ impl OpenAi {
             concurrency,
             max_input_chars,
         } = config;
-        let is_bare = base_url.query().is_none()
+        let has_path_only = base_url.query().is_none()
             && base_url.fragment().is_none()
             && base_url.username().is_empty()
             && base_url.password().is_none();
-        if !is_bare || !matches!(base_url.scheme(), "http" | "https") {
-            return Err(OpenAiError::Address);
+        if !has_path_only || !matches!(base_url.scheme(), "http" | "https") {
+            return Err(OpenAiError::BaseUrl);
         }
-        let key = api_key.filter(|key| !key.is_empty()).map(|key| secret(&key)).transpose()?;
+        let authorization = api_key.filter(|key| !key.is_empty()).map(|key| bearer(&key)).transpose()?;
         let concurrency = concurrency.max(1);
-        let places = Arc::new(Semaphore::new(concurrency));
-        Ok(Self { client, base_url, key, model, rerank_model, timeout, places, concurrency, max_input_chars })
+        let permits = Arc::new(Semaphore::new(concurrency));
+        let endpoint = Endpoint { client, base_url, authorization };
+        Ok(Self { endpoint, model, rerank_model, timeout, permits, concurrency, max_input_chars })
     }
 
-    /// Returns the names of the models that the endpoint says it has.
+    /// Returns the names of the models that the endpoint lists.
     ///
     /// # Errors
-    /// [`ModelError`]; [`ModelError::Refused`] with 404 where an endpoint has no such list.
+    /// [`ModelError`]. It is [`ModelError::Status`] with 404 if the endpoint has no list of models.
     pub async fn models(&self, deadline: Instant) -> Result<Vec<String>, ModelError> {
-        let time = self.time(deadline);
-        let answer = ask::get(self, "models", time).await?;
-        names(&answer)
+        let response = self.endpoint.get("models", self.time_budget(deadline)).await?;
+        parse_model_names(&response)
     }
 
-    fn time(&self, deadline: Instant) -> AttemptBudget {
+    fn time_budget(&self, deadline: Instant) -> TimeBudget {
         let started = Instant::now();
-        AttemptBudget { started, ends: deadline.min(started + self.timeout) }
+        TimeBudget { started, deadline: deadline.min(started + self.timeout) }
     }
 
-    /// Waits for a place among the questions that are asked.
-    async fn place(&self, time: AttemptBudget) -> Result<SemaphorePermit<'_>, ModelError> {
-        place(&self.places, time.started, time.ends).await
+    /// Waits for a permit to send a request.
+    async fn acquire(&self, time: TimeBudget) -> Result<SemaphorePermit<'_>, ModelError> {
+        acquire(&self.permits, time.started, time.deadline).await
     }
 
-    async fn answer(&self, question: &CompletionRequest<'_>) -> Result<Completion, ModelError> {
-        let model = self.model.as_deref().ok_or(ModelError::Missing)?;
-        let framed = prompt::frame(question, self.max_input_chars)?;
-        let time = self.time(question.deadline);
-        let _place = self.place(time).await?;
-        let mut form = RequestForm::first(question.shape);
-        let wants_json = question.shape != ResponseFormat::Text;
+    async fn run_completion(&self, request: &CompletionRequest<'_>) -> Result<Completion, ModelError> {
+        let model = self.model.as_deref().ok_or(ModelError::NotConfigured)?;
+        let messages = prompt::build_messages(request, self.max_input_chars)?;
+        let time = self.time_budget(request.deadline);
+        let _permit = self.acquire(time).await?;
+        let mut form = RequestForm::initial(request.format);
+        let wants_json = request.format != ResponseFormat::Text;
         loop {
-            let body = body(model, &framed, question, form);
-            match ask::post(self, "chat/completions", &body, time).await {
-                Ok(answer) => return of_completion(&answer, wants_json, framed.is_content_cut),
-                Err(ask::CallFailure::Form { status, said }) => {
-                    form = form.next(&said).ok_or(ModelError::Refused { status })?;
+            let body = completion_body(model, &messages, request, form);
+            match self.endpoint.post("chat/completions", &body, time).await {
+                Ok(response) => {
+                    return parse_completion(&response, wants_json, messages.is_content_truncated);
                 }
-                Err(ask::CallFailure::Failed(error)) => return Err(error),
+                Err(CallFailure::UnsupportedForm { status, message }) => {
+                    form = form.next(&message).ok_or(ModelError::Status { status })?;
+                }
+                Err(CallFailure::Failed(error)) => return Err(error),
             }
         }
     }
 
-    async fn order(
+    async fn run_rerank(
         &self,
         query: &str,
         texts: &[&str],
-        most: usize,
+        max_results: usize,
         deadline: Instant,
     ) -> Result<Ranking, ModelError> {
-        let model = self.rerank_model.as_deref().ok_or(ModelError::Missing)?;
-        let documents: Vec<&str> = texts.iter().map(|text| prompt::cut(text, RERANK_TEXT_CHARS).0).collect();
-        let (query, _) = prompt::cut(query, RERANK_TEXT_CHARS);
+        let model = self.rerank_model.as_deref().ok_or(ModelError::NotConfigured)?;
+        let documents: Vec<&str> =
+            texts.iter().map(|text| prompt::truncate(text, MAX_RERANK_CHARS).0).collect();
+        let (query, _) = prompt::truncate(query, MAX_RERANK_CHARS);
         let body = json!({
-            "model": model, "query": query, "documents": documents, "top_n": most, "return_documents": false,
+            "model": model, "query": query, "documents": documents, "top_n": max_results, "return_documents": false,
         });
-        let time = self.time(deadline);
-        let _place = self.place(time).await?;
-        match ask::post(self, "rerank", &body, time).await {
-            Ok(answer) => of_ranking(&answer, texts.len(), most),
-            Err(ask::CallFailure::Form { status, said: _ }) => Err(ModelError::Refused { status }),
-            Err(ask::CallFailure::Failed(error)) => Err(error),
+        let time = self.time_budget(deadline);
+        let _permit = self.acquire(time).await?;
+        match self.endpoint.post("rerank", &body, time).await {
+            Ok(response) => parse_ranking(&response, texts.len(), max_results),
+            Err(CallFailure::UnsupportedForm { status, message: _ }) => Err(ModelError::Status { status }),
+            Err(CallFailure::Failed(error)) => Err(error),
         }
     }
 }
 
-fn body(
+fn completion_body(
     model: &str,
-    framed: &PromptMessages,
-    question: &CompletionRequest<'_>,
+    messages: &PromptMessages,
+    request: &CompletionRequest<'_>,
     form: RequestForm,
 ) -> serde_json::Value {
     let mut body = json!({
         "model": model,
         "messages": [
-            { "role": "system", "content": framed.system },
-            { "role": "user", "content": framed.user },
+            { "role": "system", "content": messages.system },
+            { "role": "user", "content": messages.user },
         ],
         "stream": false,
     });
-    form.write(&mut body, question);
+    form.apply(&mut body, request);
     body
 }
 
-fn secret(key: &str) -> Result<HeaderValue, OpenAiError> {
+/// Returns the value of the `Authorization` header for an API key.
+fn bearer(key: &str) -> Result<HeaderValue, OpenAiError> {
     let mut value = HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| OpenAiError::Key)?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-/// The time of a question.
-#[derive(Debug, Clone, Copy)]
-struct AttemptBudget {
-    started: Instant,
-    ends: Instant,
-}
-
-impl AttemptBudget {
-    fn left(self) -> Duration {
-        self.ends.saturating_duration_since(Instant::now())
-    }
-
-    fn late(self) -> ModelError {
-        ModelError::Late { after: self.ends.saturating_duration_since(self.started) }
-    }
-}
-
 impl fmt::Debug for OpenAi {
-    /// Leaves out the key, and the address, which may hold one.
+    /// Omits the key, and the URL, which may contain one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenAi").field("model", &self.model).finish_non_exhaustive()
     }
 }
 
 impl Model for OpenAi {
-    fn completes(&self) -> bool {
+    fn can_complete(&self) -> bool {
         self.model.is_some()
     }
 
-    fn reranks(&self) -> bool {
+    fn can_rerank(&self) -> bool {
         self.rerank_model.is_some()
     }
 
-    fn places(&self) -> usize {
+    fn concurrency(&self) -> usize {
         self.concurrency
     }
 
-    fn complete<'a>(&'a self, question: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
-        Box::pin(self.answer(question))
+    fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
+        Box::pin(self.run_completion(request))
     }
 
     fn rerank<'a>(
         &'a self,
         query: &'a str,
         texts: &'a [&'a str],
-        most: usize,
+        max_results: usize,
         deadline: Instant,
     ) -> ModelFuture<'a, Ranking> {
-        Box::pin(self.order(query, texts, most, deadline))
+        Box::pin(self.run_rerank(query, texts, max_results, deadline))
     }
 }

@@ -1,5 +1,5 @@
-//! The tests of the model seam.
+//! Tests of the model clients.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
+#![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 
 mod openai;

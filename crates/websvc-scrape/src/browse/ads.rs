@@ -39,8 +39,8 @@ impl Ads {
         request.style = Some(blocker.hide_css(request.url.as_str()));
         if blocker.has_lists() {
             let blocker = Arc::clone(&blocker);
-            request.late_style = Some(StyleRule(Arc::new(move |page: &Url, classes, ids| {
-                blocker.hide_more_css(page.as_str(), classes, ids)
+            request.style_rule = Some(StyleRule(Arc::new(move |page: &Url, classes, ids| {
+                blocker.generic_hide_css(page.as_str(), classes, ids)
             })));
         }
         request.block = Some(BlockRule(Arc::new(move |url: &str, page: &Url, kind: &str| {

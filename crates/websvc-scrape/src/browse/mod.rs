@@ -14,19 +14,19 @@ pub(crate) use render_request::cache_variant;
 pub(crate) use renderer::{FetchContext, PageRenderer};
 pub(crate) use to_raw_page::shortened;
 
-use websvc_browser::{Picture, Returned, Scraped};
+use websvc_browser::{Image, PageSnapshot, ScriptValue};
 
 /// The results of rendering a page other than its content: files, and the results of its actions.
 #[derive(Debug, Clone, Default)]
 pub struct RenderArtifacts {
     /// The screenshot of the format `screenshot`.
-    pub screenshot: Option<Picture>,
+    pub screenshot: Option<Image>,
     /// The screenshots of the actions `screenshot`, in their order.
-    pub screenshots: Vec<Picture>,
+    pub screenshots: Vec<Image>,
     /// The pages of the actions `scrape`.
-    pub scrapes: Vec<Scraped>,
+    pub scrapes: Vec<PageSnapshot>,
     /// The return values of the actions `executeJavascript`.
-    pub returns: Vec<Returned>,
+    pub returns: Vec<ScriptValue>,
     /// The files of the actions `pdf`.
     pub pdfs: Vec<bytes::Bytes>,
 }

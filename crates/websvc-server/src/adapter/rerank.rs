@@ -34,7 +34,7 @@ pub(super) async fn rerank(
 ) -> Result<HttpResponse, ApiError> {
     let body = handler::read_body(request).await?;
     let Checked { plan, mut warnings } = context.state.admission.decode_body(body, read_rerank).await?;
-    let model = context.state.engine.model().filter(|model| model.reranks());
+    let model = context.state.engine.model().filter(|model| model.can_rerank());
     let by_model = match model {
         Some(model) => match context.state.engine.stages().run(Stage::Model, by_model(&**model, &plan)).await
         {

@@ -168,7 +168,7 @@ pub(super) async fn system(context: &RequestContext<'_>) -> Result<HttpResponse,
         crawls,
         cache: cache(context, size),
         browser: browser(context).await,
-        threat: threat(&engine.threat().figures()),
+        threat: threat(&engine.threat().metrics()),
     };
     Ok(json(StatusCode::OK, &system))
 }
@@ -295,12 +295,12 @@ fn cache(context: &RequestContext<'_>, size: CacheSize) -> CacheState {
 async fn browser(context: &RequestContext<'_>) -> Option<BrowserState> {
     let browser = context.state.engine.scraper().browser()?;
     let status = browser.status().await;
-    let BrowserMetrics { open, waiting, opened, failed, crashed, .. } = browser.figures().await;
+    let BrowserMetrics { open, waiting, opened, failed, crashed, .. } = browser.metrics().await;
     Some(BrowserState {
         is_running: status.process.is_some(),
         pages: open,
         waiting,
-        free_permits: status.free_places,
+        free_permits: status.free_permits,
         memory_bytes: status.memory_bytes,
         opened,
         failed: failed.iter().map(|(_, count)| count).sum(),
@@ -314,7 +314,7 @@ fn threat(metrics: &ThreatMetrics) -> ThreatState {
     ThreatState {
         scanner: Some(metrics.scanner).filter(|name| *name != "none"),
         scanned: metrics.scanned,
-        cached: metrics.remembered,
+        cached: metrics.cached,
         failed: sum(&metrics.failed),
         blocked: sum(&metrics.blocked),
     }

@@ -30,15 +30,15 @@ pub(crate) async fn artifact(
 ) -> Result<HttpResponse, ApiError> {
     let (uri, headers) = (request.uri(), request.headers());
     let file = uri.path().rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
-    let signed_url = SignedUrl::read(file, uri.query()).ok_or_else(not_found)?;
+    let signed_url = SignedUrl::parse(file, uri.query()).ok_or_else(not_found)?;
     let state = context.state;
     let address = state.client_ip(request);
     let caller = authenticate_optional(state.authentication, &state.store, headers, address, context.trail)?;
     let team = caller.as_ref().map(|caller| caller.team.name.as_str());
     let source = state.artifacts.get(&signed_url, request.method(), team).await.map_err(api_error)?;
     match source {
-        ArtifactSource::Here(content) => respond(content, request.method(), headers).await,
-        ArtifactSource::Elsewhere(url) => redirect(&url),
+        ArtifactSource::Local(content) => respond(content, request.method(), headers).await,
+        ArtifactSource::Remote(url) => redirect(&url),
     }
 }
 

@@ -40,8 +40,8 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     if let Ok(Ok(size)) = tokio::task::spawn_blocking(move || store.cache_size()).await {
         cache_size(&mut out, size);
     }
-    threat(&mut out, &engine.threat().figures());
-    if let Some(health) = engine.threat().condition() {
+    threat(&mut out, &engine.threat().metrics());
+    if let Some(health) = engine.threat().health() {
         scanner_state(&mut out, &health);
     }
     admission(&mut out, state.admission.metrics());
@@ -59,7 +59,7 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
         audit(&mut out, &events.metrics());
     }
     if let Some(configured) = engine.scraper().configured_browser() {
-        browser(&mut out, &configured.figures().await);
+        browser(&mut out, &configured.metrics().await);
     }
     let body = Body::from(out.write(RENAMES));
     with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", body)
@@ -120,14 +120,14 @@ fn cache_size(out: &mut Metrics, size: CacheSize) {
 }
 
 fn threat(out: &mut Metrics, metrics: &ThreatMetrics) {
-    let ThreatMetrics { scanner, scanned, remembered, failed, blocked, took, total_us } = metrics;
+    let ThreatMetrics { scanner, scanned, cached, failed, blocked, latency_counts, total_us } = metrics;
     let help = "Checks of URLs by the threat scanner, by outcome and by the reason of a failure.";
     let family = out.family("websvc_threat_scans_total", MetricKind::Counter, help);
     let mut sample = |outcome: &str, reason: &str, count: u64| {
         family.sample(&[("scanner", scanner), ("outcome", outcome), ("reason", reason)], count);
     };
     sample("scanned", "", *scanned);
-    sample("cached", "", *remembered);
+    sample("cached", "", *cached);
     failed.iter().for_each(|(reason, count)| sample("failed", reason, *count));
     let help = "URLs that threat protection blocked, by rule, once for each request.";
     let family = out.family("websvc_threat_blocked_total", MetricKind::Counter, help);
@@ -136,7 +136,7 @@ fn threat(out: &mut Metrics, metrics: &ThreatMetrics) {
     }
     let help = "Durations of requests to the threat scanner, cancelled ones included.";
     let family = out.family("websvc_threat_scan_duration_seconds", MetricKind::Histogram, help);
-    family.histogram(Some(("scanner", scanner)), &websvc_threat::LATENCY_BOUNDS_MS, took, *total_us);
+    family.histogram(Some(("scanner", scanner)), &websvc_threat::LATENCY_BOUNDS_MS, latency_counts, *total_us);
 }
 
 fn scanner_state(out: &mut Metrics, health: &ScannerHealth) {

@@ -125,7 +125,7 @@ pub(super) fn file_publisher(
         // An artifact has an owner, and an anonymous request has none.
         (RetentionMode::Zero | RetentionMode::Anonymous, _) | (_, None) => FilePublisher::inline(),
         (RetentionMode::Normal, Some(base_url)) => {
-            let artifacts = context.state.artifacts.of(team, websvc_artifacts::Retention::Stored);
+            let artifacts = context.state.artifacts.for_team(team, websvc_artifacts::Retention::Stored);
             FilePublisher::storing(artifacts, base_url)
         }
     }

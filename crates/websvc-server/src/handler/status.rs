@@ -58,7 +58,7 @@ pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, Read
     let sources: Vec<SourceReadiness> =
         sources.iter().map(|source| source_readiness(source.as_ref(), no_pages)).collect();
     let browser = scraper.configured_browser().map_or_else(BrowserReadiness::default, browser);
-    let threat = threat(state.engine.threat().condition());
+    let threat = threat(state.engine.threat().health());
     let degraded = degraded(&checks, &sources, &browser, &threat);
     let audit = state.audit.as_ref().map_or_else(Vec::new, audit);
     (code, ReadinessResponse { status, checks, sources, browser, threat, degraded, audit })

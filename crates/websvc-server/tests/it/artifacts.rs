@@ -46,7 +46,7 @@ impl TestServer {
     async fn put(&self, kind: ArtifactKind, content: Vec<u8>, max_age: Duration) -> String {
         let config = ArtifactsConfig::in_directory(self.directory.path().join("artifacts"));
         let artifacts = Artifacts::open(self.store(), ArtifactsConfig { max_age, ..config }).unwrap();
-        let team = artifacts.of("default", Retention::Stored);
+        let team = artifacts.for_team("default", Retention::Stored);
         team.put(kind, Bytes::from(content), DAY).await.unwrap().url(&self.address)
     }
 

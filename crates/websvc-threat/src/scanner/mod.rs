@@ -1,35 +1,29 @@
-//! Scanners: services elsewhere that tell the risk of one URL.
+//! Scanners: external services that rate the risk of a URL.
 
 mod plain;
+mod verdict;
 mod web_risk;
 
 use std::fmt;
 use std::time::Duration;
 
-use http::header::{ACCEPT, RETRY_AFTER};
+use http::header::ACCEPT;
 use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 use url::Url;
-use websvc_transport::{Client, FetchError, FetchResponse, RedirectPolicy};
+use websvc_transport::{Client, FetchError, FetchResponse, RedirectPolicy, retry_after};
 
 use crate::error::{ScanError, ScannerError};
 
-/// Endpoint of Google Web Risk for single URLs.
+pub use verdict::Verdict;
+
+/// The endpoint of Google Web Risk for single URLs.
 pub const WEB_RISK_URL: &str = "https://webrisk.googleapis.com/v1/uris:search";
 
-/// The largest answer that is read.
+/// The maximum size of a response.
 const MAX_BODY_BYTES: u64 = 64 * 1024;
 
-/// Verdict of a scanner about a URL.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Verdict {
-    /// The risk, 0 to 100.
-    pub score: u8,
-    /// How long the verdict may be remembered, when the scanner says so.
-    pub holds_for: Option<Duration>,
-}
-
-/// A service that tells the risk of URLs.
+/// A client of a service that rates the risk of URLs.
 pub struct Scanner {
     client: Client,
     url: Url,
@@ -37,7 +31,7 @@ pub struct Scanner {
     key: Option<HeaderValue>,
 }
 
-/// The language a scanner speaks.
+/// The protocol of a scanner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Plain,
@@ -45,25 +39,25 @@ enum Kind {
 }
 
 impl Scanner {
-    /// Makes a scanner that is asked by `POST` with `{"url": "..."}` and answers `{"score": 0..100}`. A key is sent as a
-    /// bearer token. `client` must be allowed to reach `url`.
+    /// Creates a scanner that receives `POST` requests with `{"url": "..."}` and responds with `{"score": 0..100}`. The API
+    /// key is sent as a bearer token. `client` must be allowed to connect to `url`.
     ///
     /// # Errors
-    /// [`ScannerError::Key`]
+    /// [`ScannerError::Key`] if the key is not a valid header value.
     pub fn http(client: Client, url: Url, api_key: Option<&str>) -> Result<Self, ScannerError> {
-        let key = api_key.map(|key| secret(&format!("Bearer {key}"))).transpose()?;
+        let key = api_key.map(|key| sensitive_header(&format!("Bearer {key}"))).transpose()?;
         Ok(Self { client, url, kind: Kind::Plain, key })
     }
 
-    /// Makes a scanner that asks Google Web Risk, at [`WEB_RISK_URL`] or where else the same is answered.
+    /// Creates a scanner for Google Web Risk, at [`WEB_RISK_URL`] or at a compatible service.
     ///
     /// # Errors
-    /// [`ScannerError::Key`]
+    /// [`ScannerError::Key`] if the key is not a valid header value.
     pub fn web_risk(client: Client, url: Url, api_key: &str) -> Result<Self, ScannerError> {
-        Ok(Self { client, url, kind: Kind::WebRisk, key: Some(secret(api_key)?) })
+        Ok(Self { client, url, kind: Kind::WebRisk, key: Some(sensitive_header(api_key)?) })
     }
 
-    /// Returns the name of the scanner, as the configuration spells it.
+    /// Returns the name of the scanner in the configuration.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self.kind {
@@ -72,11 +66,11 @@ impl Scanner {
         }
     }
 
-    /// Asks about one URL, for at most `patience`.
+    /// Scans one URL.
     ///
     /// # Errors
-    /// [`ScanError`]
-    pub async fn scan(&self, url: &str, patience: Duration) -> Result<Verdict, ScanError> {
+    /// [`ScanError`] if the scanner returns no verdict before the timeout.
+    pub async fn scan(&self, url: &str, timeout: Duration) -> Result<Verdict, ScanError> {
         let mut request = match self.kind {
             Kind::Plain => plain::request(&self.url, url),
             Kind::WebRisk => web_risk::request(&self.url, url),
@@ -85,16 +79,16 @@ impl Scanner {
             request.headers.insert(self.key_header(), key.clone());
         }
         request.headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        request.timeout = patience;
+        request.timeout = timeout;
         request.max_body_bytes = MAX_BODY_BYTES;
         request.max_decoded_bytes = MAX_BODY_BYTES;
-        // A header with a secret does not go elsewhere by itself.
+        // A header with a secret must not be sent to another host.
         request.redirects = RedirectPolicy::None;
-        let fetched = self.client.fetch(request).await.map_err(|error| unreachable(&error, patience))?;
-        let answer = read_json(&fetched)?;
+        let response = self.client.fetch(request).await.map_err(|error| to_scan_error(&error, timeout))?;
+        let body = read_json(&response)?;
         match self.kind {
-            Kind::Plain => plain::read(&answer),
-            Kind::WebRisk => web_risk::read(&answer, jiff::Timestamp::now()),
+            Kind::Plain => plain::read(&body),
+            Kind::WebRisk => web_risk::read(&body, jiff::Timestamp::now()),
         }
     }
 
@@ -107,44 +101,40 @@ impl Scanner {
 }
 
 impl fmt::Debug for Scanner {
-    /// Leaves out the key, and the address, which may hold one.
+    /// Omits the key, and the URL, which may contain one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scanner").field("kind", &self.kind).finish_non_exhaustive()
     }
 }
 
-fn secret(text: &str) -> Result<HeaderValue, ScannerError> {
+fn sensitive_header(text: &str) -> Result<HeaderValue, ScannerError> {
     let mut value = HeaderValue::from_str(text).map_err(|_| ScannerError::Key)?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-/// Tells what went wrong without the host and without any source.
-fn unreachable(error: &FetchError, patience: Duration) -> ScanError {
+/// Converts an error of the client, without the host and the sources.
+fn to_scan_error(error: &FetchError, timeout: Duration) -> ScanError {
     let text = match error {
-        FetchError::Timeout { .. } => return ScanError::Timeout { after: patience },
-        FetchError::Dns { .. } => "its host was not found",
-        FetchError::Connect { .. } => "it cannot be connected to",
-        FetchError::Tls { .. } => "there is no secure connection to it",
+        FetchError::Timeout { .. } => return ScanError::Timeout { after: timeout },
+        FetchError::Dns { .. } => "host not found",
+        FetchError::Connect { .. } => "could not connect",
+        FetchError::Tls { .. } => "TLS handshake failed",
         FetchError::TooLarge { .. } | FetchError::Decode { .. } => {
             return ScanError::Unreadable { what: "too large or damaged" };
         }
-        _ => "it did not answer",
+        _ => "no response",
     };
     ScanError::Unreachable { text: text.to_owned() }
 }
 
-fn read_json(fetched: &FetchResponse) -> Result<Value, ScanError> {
-    if !fetched.status.is_success() {
-        let retry_after =
-            fetched.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        return Err(ScanError::Status {
-            status: fetched.status.as_u16(),
-            retry_after: retry_after.map(Duration::from_secs),
-        });
+fn read_json(response: &FetchResponse) -> Result<Value, ScanError> {
+    if !response.status.is_success() {
+        let retry_after = retry_after(&response.headers);
+        return Err(ScanError::Status { status: response.status.as_u16(), retry_after });
     }
-    if fetched.truncated {
-        return Err(ScanError::Unreadable { what: "it broke off" });
+    if response.truncated {
+        return Err(ScanError::Unreadable { what: "it is incomplete" });
     }
-    serde_json::from_slice(&fetched.body).map_err(|_| ScanError::Unreadable { what: "not valid JSON" })
+    serde_json::from_slice(&response.body).map_err(|_| ScanError::Unreadable { what: "not valid JSON" })
 }

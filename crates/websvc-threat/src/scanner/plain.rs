@@ -1,4 +1,4 @@
-//! The plain scanner: `POST` with `{"url": "..."}`, answered by `{"score": 0..100}`.
+//! The plain scanner: `POST` requests with `{"url": "..."}`, and responses with `{"score": 0..100}`.
 
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use url::Url;
 use websvc_transport::FetchRequest;
 
-use super::Verdict;
+use super::verdict::Verdict;
 use crate::error::ScanError;
 
 pub(super) fn request(scanner: &Url, url: &str) -> FetchRequest {
@@ -15,15 +15,15 @@ pub(super) fn request(scanner: &Url, url: &str) -> FetchRequest {
     request
 }
 
-/// Reads the score. Its fraction is left out: thresholds have none.
-pub(super) fn read(answer: &Value) -> Result<Verdict, ScanError> {
-    let score = answer["score"].as_f64().ok_or(ScanError::Unreadable { what: "no number `score`" })?;
+/// Reads the score without its fraction, because thresholds are integers.
+pub(super) fn read(response: &Value) -> Result<Verdict, ScanError> {
+    let score = response["score"].as_f64().ok_or(ScanError::Unreadable { what: "no number `score`" })?;
     if !(0.0..=100.0).contains(&score) {
         return Err(ScanError::Unreadable { what: "`score` is not between 0 and 100" });
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 100")]
     let score = score as u8;
-    Ok(Verdict { score, holds_for: None })
+    Ok(Verdict { score, ttl: None })
 }
 
 #[cfg(test)]
@@ -31,8 +31,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_score_is_a_number_from_0_to_100() {
-        for (answer, expected) in [
+    fn read_accepts_numbers_from_0_to_100() {
+        for (response, expected) in [
             (json!({"score": 0}), Some(0)),
             (json!({"score": 100, "more": true}), Some(100)),
             (json!({"score": 74.99}), Some(74)),
@@ -44,7 +44,7 @@ mod tests {
             (json!([90]), None),
             (json!(90), None),
         ] {
-            assert_eq!(read(&answer).ok().map(|verdict| verdict.score), expected, "{answer}");
+            assert_eq!(read(&response).ok().map(|verdict| verdict.score), expected, "{response}");
         }
     }
 }

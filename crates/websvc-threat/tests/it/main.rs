@@ -1,7 +1,7 @@
-//! Tests of threat protection against a scanner on loopback.
+//! Tests of threat protection with a scanner on a loopback web.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
+#![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 
-mod inspecting;
+mod checking;
 mod scanning;
 mod support;

@@ -1,4 +1,4 @@
-//! Shared support of the tests: a stand-in scanner that scores by host, and requests with protection.
+//! Shared support of the tests: a fake scanner that scores URLs by their host, and rules of requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use websvc_validate::{FeaturePolicy, Policy, ThreatPolicy, ThreatRules, read_sea
 
 pub(crate) const SCANNER: &str = "http://scanner.test/scan";
 
-/// Starts a scanner with this answer.
-pub(crate) async fn scanner(answer: impl Fn(&ReceivedRequest) -> Page + Send + Sync + 'static) -> TestWeb {
-    TestWeb::builder().page_with(SCANNER, answer).start().await
+/// Starts a scanner with these responses.
+pub(crate) async fn scanner(respond: impl Fn(&ReceivedRequest) -> Page + Send + Sync + 'static) -> TestWeb {
+    TestWeb::builder().page_with(SCANNER, respond).start().await
 }
 
-/// Answers with the score that the host of the URL begins with, such as 80 for `http://80.test/`, and 0 for others.
-pub(crate) fn by_host(seen: &ReceivedRequest) -> Page {
-    let url: Url = asked(seen).parse().unwrap();
+/// Responds with the score at the beginning of the host, such as 80 for `http://s80.test/`, otherwise with 0.
+pub(crate) fn score_by_host(request: &ReceivedRequest) -> Page {
+    let url: Url = scanned_url(request).parse().unwrap();
     let first = url.host_str().unwrap_or_default().split(['.', '-']).next().unwrap_or_default().to_owned();
     let score: u64 = first.trim_start_matches('s').parse().unwrap_or_default();
     scored(score)
@@ -28,31 +28,31 @@ pub(crate) fn scored(score: u64) -> Page {
     Page::new("application/json", json!({ "score": score }).to_string())
 }
 
-/// Returns the URL that a question is about.
-pub(crate) fn asked(seen: &ReceivedRequest) -> String {
-    let body: Value = serde_json::from_slice(&seen.body).unwrap();
+/// Returns the URL in a request to the scanner.
+pub(crate) fn scanned_url(request: &ReceivedRequest) -> String {
+    let body: Value = serde_json::from_slice(&request.body).unwrap();
     body["url"].as_str().unwrap().to_owned()
 }
 
-/// Returns a configuration under which nothing is waited for and nothing is remembered.
+/// Returns a configuration without a cache, whose circuit breaker does not open.
 pub(crate) fn config() -> ClassifierConfig {
     ClassifierConfig {
-        remember_risky: Duration::ZERO,
-        remember_clean: Duration::ZERO,
+        risky_ttl: Duration::ZERO,
+        clean_ttl: Duration::ZERO,
         failures: 1000,
         ..ClassifierConfig::default()
     }
 }
 
-pub(crate) fn classifier(world: &TestWeb, config: ClassifierConfig) -> Classifier {
-    let scanner = Scanner::http(world.client(), SCANNER.parse().unwrap(), None).unwrap();
+pub(crate) fn classifier(web: &TestWeb, config: ClassifierConfig) -> Classifier {
+    let scanner = Scanner::http(web.client(), SCANNER.parse().unwrap(), None).unwrap();
     Classifier::new(scanner, config)
 }
 
-/// Returns what is in force for a request with this `threatProtection` and these other fields.
-pub(crate) fn protection(own: &Value, mut body: Value) -> ThreatRules {
+/// Returns the rules of a request with this `threatProtection` and these other fields.
+pub(crate) fn rules(threat_protection: &Value, mut body: Value) -> ThreatRules {
     body["query"] = json!("q");
-    body["threatProtection"] = own.clone();
+    body["threatProtection"] = threat_protection.clone();
     let policy = Policy {
         threat: ThreatPolicy::On,
         zdr: FeaturePolicy::Allowed,
@@ -63,11 +63,11 @@ pub(crate) fn protection(own: &Value, mut body: Value) -> ThreatRules {
     plan.protection().unwrap().clone()
 }
 
-pub(crate) fn inspection(classifier: &Classifier, own: &Value) -> UrlChecker {
-    UrlChecker::new(&protection(own, json!({})), classifier)
+pub(crate) fn checker(classifier: &Classifier, threat_protection: &Value) -> UrlChecker {
+    UrlChecker::new(&rules(threat_protection, json!({})), classifier)
 }
 
-/// Returns why a URL is blocked; nothing when it is not.
-pub(crate) async fn why(inspection: &UrlChecker, url: &str) -> Option<String> {
-    inspection.check(&url.parse().unwrap()).await.err().map(|blocked| blocked.rule.to_string())
+/// Returns the rule that blocks a URL; `None` if it is allowed.
+pub(crate) async fn blocked_reason(checker: &UrlChecker, url: &str) -> Option<String> {
+    checker.check(&url.parse().unwrap()).await.err().map(|blocked| blocked.rule.to_string())
 }

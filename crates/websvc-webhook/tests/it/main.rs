@@ -1,5 +1,5 @@
-//! Signed bodies to real receivers on loopback.
+//! Tests of signed requests to receivers on a loopback web.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
+#![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 
 mod post;

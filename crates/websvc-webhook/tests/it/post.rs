@@ -1,4 +1,4 @@
-//! One try: what counts as taken, and where nothing goes.
+//! Delivery attempts: acknowledgment by status, and forbidden destinations.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -11,31 +11,25 @@ use websvc_webhook::{PostError, SigningSecret, WebhookRequest, post};
 
 const URL: &str = "http://hook.test/in";
 
-fn message() -> WebhookRequest {
+fn request() -> WebhookRequest {
     let mut headers = HeaderMap::new();
-    headers.insert("x-mine", HeaderValue::from_static("1"));
+    headers.insert("x-custom", HeaderValue::from_static("1"));
     headers.insert("webhook-id", HeaderValue::from_static("forged"));
-    WebhookRequest {
-        id: "msg_1".to_owned(),
-        body: "{}".into(),
-        headers,
-        patience: Duration::from_millis(500),
-    }
+    WebhookRequest { id: "msg_1".to_owned(), body: "{}".into(), headers, timeout: Duration::from_millis(500) }
 }
 
 async fn send(client: &Client, url: &str) -> Result<u16, PostError> {
     let secret = SigningSecret::new("sixteen--letters").unwrap();
-    post(client, url.parse().unwrap(), &secret, message()).await
+    post(client, url.parse().unwrap(), &secret, request()).await
 }
 
 async fn check(page: Page, expected: Result<u16, PostError>) {
-    let world =
-        TestWeb::builder().page(URL, page).page("http://hook.test/other", Page::text("")).start().await;
-    assert_eq!(send(&world.client(), URL).await, expected);
-    let requests = world.requests();
-    let urls: Vec<&str> = requests.iter().map(|seen| seen.url.as_str()).collect();
+    let web = TestWeb::builder().page(URL, page).page("http://hook.test/other", Page::text("")).start().await;
+    assert_eq!(send(&web.client(), URL).await, expected);
+    let requests = web.requests();
+    let urls: Vec<&str> = requests.iter().map(|request| request.url.as_str()).collect();
     assert_eq!(urls, [URL]);
-    let headers: Vec<_> = ["x-mine", "webhook-id", "content-type", "accept-encoding"]
+    let headers: Vec<_> = ["x-custom", "webhook-id", "content-type", "accept-encoding"]
         .map(|name| requests[0].header(name))
         .into();
     assert_eq!(headers, [Some("1"), Some("msg_1"), Some("application/json"), Some("identity")]);
@@ -46,7 +40,7 @@ fn status(status: u16, retry_after_s: Option<u64>) -> Result<u16, PostError> {
 }
 
 #[tokio::test]
-async fn only_a_status_of_success_acknowledges() {
+async fn only_a_success_status_acknowledges() {
     check(Page::text("").status(200), Ok(200)).await;
     check(Page::text("").status(204), Ok(204)).await;
     check(Page::redirect(302, "/other"), status(302, None)).await;
@@ -54,29 +48,29 @@ async fn only_a_status_of_success_acknowledges() {
     check(Page::text("no").status(500), status(500, None)).await;
     check(Page::text("").status(429).header("retry-after", "7"), status(429, Some(7))).await;
     check(Page::text("").status(503).header("retry-after", "soon"), status(503, None)).await;
-    check(Page::unresponsive(), Err(PostError::Unreachable("it did not answer in time"))).await;
+    check(Page::unresponsive(), Err(PostError::Unreachable("no response in time"))).await;
 }
 
 #[tokio::test]
-async fn what_follows_the_head_of_an_answer_changes_nothing() {
+async fn body_of_the_response_is_ignored() {
     let long = || Page::text("taken ".repeat(20_000));
     check(long(), Ok(200)).await;
     check(long().encoded(Coding::Gzip), Ok(200)).await;
-    check(Page::text("no gzip").header("content-encoding", "gzip"), Ok(200)).await;
+    check(Page::text("not gzip").header("content-encoding", "gzip"), Ok(200)).await;
     check(Page::text("x").header("content-encoding", "br, br, br, br, br"), Ok(200)).await;
     check(Page::text("x").header("content-encoding", "unheard-of").status(202), Ok(202)).await;
     check(long().truncated_at(10), Ok(200)).await;
     check(Page::endless("text/plain", "more"), Ok(200)).await;
-    // It comes for longer than the patience of the message lasts.
+    // The body takes longer than the timeout of the request.
     check(Page::text("slowly").slow(1, Duration::from_millis(200)), Ok(200)).await;
     check(long().encoded(Coding::Brotli).status(500), status(500, None)).await;
 }
 
-/// Says that every name is this address.
+/// Resolves every name to one address.
 #[derive(Debug)]
-struct Everything(IpAddr);
+struct FixedResolver(IpAddr);
 
-impl Resolve for Everything {
+impl Resolve for FixedResolver {
     fn resolve<'a>(&'a self, _name: &'a str) -> ResolveFuture<'a> {
         let address = self.0;
         Box::pin(async move { Ok(vec![address]) })
@@ -84,7 +78,7 @@ impl Resolve for Everything {
 }
 
 #[tokio::test]
-async fn nothing_goes_to_an_internal_address_whatever_it_is_called() {
+async fn internal_addresses_are_refused_in_every_spelling() {
     let canary = Canary::start().await;
     let port = canary.addr().port();
     let client = Client::new(ClientConfig::new(AddressGuard::public())).unwrap();
@@ -96,12 +90,15 @@ async fn nothing_goes_to_an_internal_address_whatever_it_is_called() {
         assert!(client.refuses(&url.parse().unwrap()), "{url}");
     }
     for address in ["127.0.0.1", "169.254.169.254", "fd00::1"] {
-        let resolver = Arc::new(Everything(address.parse().unwrap()));
+        let resolver = Arc::new(FixedResolver(address.parse().unwrap()));
         let config = ClientConfig { resolver, ..ClientConfig::new(AddressGuard::public()) };
         let client = Client::new(config).unwrap();
         let url = format!("http://rebind.test:{port}/");
         assert_eq!(send(&client, &url).await, Err(PostError::Forbidden), "{address}");
-        assert!(!client.refuses(&url.parse().unwrap()), "what it stands for is not known before");
+        assert!(
+            !client.refuses(&url.parse().unwrap()),
+            "the address of a name is not known before its resolution"
+        );
     }
     assert_eq!(canary.connections(), 0);
 }

@@ -28,8 +28,8 @@ pub(super) async fn check(config: &Config) -> Option<Finding> {
         [&config.llm.model, &config.llm.rerank_model].into_iter().flatten().map(String::as_str).collect();
     Some(match listed {
         Ok(listed) => list_finding(&names, &listed, started.elapsed()),
-        Err(ModelError::Refused { status: 404 | 405 } | ModelError::BadAnswer { .. })
-            if model.completes() =>
+        Err(ModelError::Status { status: 404 | 405 } | ModelError::InvalidResponse { .. })
+            if model.can_complete() =>
         {
             completion_finding(&complete(&model, deadline).await, started.elapsed())
         }
@@ -40,9 +40,9 @@ pub(super) async fn check(config: &Config) -> Option<Finding> {
 async fn complete(model: &OpenAi, deadline: Instant) -> Result<Completion, ModelError> {
     let request = CompletionRequest {
         instructions: "You answer in one word.",
-        wish: "Say: ready",
+        user_prompt: "Say: ready",
         content: None,
-        shape: ResponseFormat::Text,
+        format: ResponseFormat::Text,
         max_tokens: 16,
         deadline,
     };
@@ -66,7 +66,7 @@ fn list_finding(names: &[&str], listed: &[String], elapsed: Duration) -> Finding
 fn completion_finding(result: &Result<Completion, ModelError>, elapsed: Duration) -> Finding {
     match result {
         // A reasoning model may return no text within so few tokens. It works nevertheless.
-        Ok(_) | Err(ModelError::BadAnswer { .. }) => {
+        Ok(_) | Err(ModelError::InvalidResponse { .. }) => {
             Finding::ok(CHECK, format!("completes a prompt in {} ms", elapsed.as_millis()))
         }
         Err(error) => failed(error),
@@ -75,11 +75,11 @@ fn completion_finding(result: &Result<Completion, ModelError>, elapsed: Duration
 
 fn failed(error: &ModelError) -> Finding {
     let advice = match error {
-        ModelError::Refused { status: 401 | 403 } => "check `llm.api_key`",
-        ModelError::Refused { .. } | ModelError::BadAnswer { .. } | ModelError::TooLarge { .. } => {
+        ModelError::Status { status: 401 | 403 } => "check `llm.api_key`",
+        ModelError::Status { .. } | ModelError::InvalidResponse { .. } | ModelError::TooLarge { .. } => {
             "check `llm.base_url`, which usually ends in /v1, and `llm.model`"
         }
-        ModelError::Late { .. } | ModelError::Unreachable { .. } | ModelError::Missing => {
+        ModelError::Timeout { .. } | ModelError::Unreachable { .. } | ModelError::NotConfigured => {
             "check that the endpoint runs, `llm.base_url`, and the network"
         }
     };
@@ -108,8 +108,8 @@ mod tests {
             assert_eq!(finding.state, State::Problem);
             assert!(finding.advice.is_some_and(|advice| advice.contains(expected)), "{error}");
         };
-        check(ModelError::Refused { status: 401 }, "llm.api_key");
-        check(ModelError::Refused { status: 500 }, "llm.base_url");
-        check(ModelError::Unreachable { what: "x" }, "the endpoint runs");
+        check(ModelError::Status { status: 401 }, "llm.api_key");
+        check(ModelError::Status { status: 500 }, "llm.base_url");
+        check(ModelError::Unreachable { reason: "x" }, "the endpoint runs");
     }
 }

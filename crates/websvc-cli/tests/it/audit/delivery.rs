@@ -138,7 +138,7 @@ async fn recovered_sink_receives_missed_events_in_order_without_delaying_others(
     until("the webhook was retried", || hook.requests().len() >= 2 && received_ids(&hook).len() > 3).await;
     let failing = failing_hook(&service).await;
     assert_eq!((&failing["state"], &failing["lost"]), (&json!("failing"), &json!(0)));
-    assert_eq!(failing["reason"], json!("it answers with status 503"));
+    assert_eq!(failing["reason"], json!("responded with status 503"));
     is_up.store(true, Ordering::SeqCst);
     until("the webhook has all events", || received_ids(&hook).len() == 23).await;
     assert_eq!(received_ids(&hook), expected);
@@ -221,7 +221,7 @@ async fn doctor_checks_every_audit_sink() {
         .with("WEBSVC__AUDIT__FILE", "/dev/null/audit.jsonl");
     let findings = examine(&failing);
     assert!(findings[0].1.as_str().unwrap().starts_with("the file cannot be written: "), "{findings:?}");
-    assert_eq!(findings[1..], [problem("could not connect"), problem("it answers with status 503")]);
+    assert_eq!(findings[1..], [problem("could not connect"), problem("responded with status 503")]);
     for (key, value, expected) in [
         ("WEBSVC__AUDIT__SYSLOG", "siem.example:514", "audit.syslog: "),
         ("WEBSVC__AUDIT__WEBHOOK", "http://siem.example/", "audit.webhook: "),

@@ -129,7 +129,7 @@ async fn check(dashboard: &DashboardTest, axe: &str, width: u32, dark: bool) {
 }
 
 /// Saves the screenshots if the variable is set.
-fn save(variant: &str, names: &[&str], screenshots: &[websvc_browser::Picture]) {
+fn save(variant: &str, names: &[&str], screenshots: &[websvc_browser::Image]) {
     let Some(directory) = std::env::var_os(SCREENSHOTS_VARIABLE).map(PathBuf::from) else { return };
     std::fs::create_dir_all(&directory).unwrap();
     for (name, screenshot) in names.iter().zip(screenshots) {

@@ -69,7 +69,7 @@ pub(super) fn rows() -> Vec<Row> {
             .ok(100)
             .bad(101, TooBig),
         row("8 screenshot URL lifetime", "24 hours")
-            .tested("websvc-artifacts", "what_expired_is_gone_before_and_after_it_is_swept"),
+            .tested("websvc-artifacts", "expired_artifact_is_gone_before_and_after_the_sweep"),
         row("8 audio and video signed URL lifetime", "1 hour").planned("extraction of media"),
     ];
     rows.extend(prices());

@@ -26,7 +26,7 @@ pub(super) fn rows() -> Vec<Row> {
         wait_for(),
         flag("2.2 mobile", "mobile", "default false", ScrapePlan::mobile, false)
             .tested("websvc-cli", "mobile_and_block_ads_options_apply")
-            .tested("websvc-browser", "a_telephone_is_small_and_is_touched"),
+            .tested("websvc-browser", "mobile_device_has_small_touch_screen"),
         flag(
             "2.2 skipTlsVerification",
             "skipTlsVerification",

@@ -1,9 +1,9 @@
-// Returns what ORIGIN keeps, as {text, lost, large}: `text` is JSON for write.js and null when there is nothing, `lost`
-// names what cannot be kept, `large` tells that all of it is more than LIMIT characters.
+// Returns the storage of `origin` as {text, lost, large}. `text` is JSON for write_storage.js, or null if the storage is
+// empty. `lost` names what cannot be saved. `large` is true if the JSON would be longer than `limit` characters.
 (async (origin, limit) => {
   if (location.origin !== origin) throw new Error(`this is ${location.origin}`);
   class TooLarge extends Error {}
-  class Unkept extends Error {}
+  class Unsupported extends Error {}
   const BATCH = 50;
   const lost = new Set();
   let size = 0;
@@ -33,8 +33,8 @@
     return base64(new Uint8Array(await blob.arrayBuffer()));
   };
 
-  // A value is a table of nodes that name each other by number, so that what occurs twice or contains itself stays so,
-  // and nothing is ever too deep. A slot is a primitive as JSON has it, or [number of the node].
+  // A value is encoded as a table of nodes that refer to each other by index. This preserves shared and cyclic references,
+  // and no depth is too large. A slot is a JSON primitive, or [index of a node].
   const node = (value, slot) => {
     const pairs = () => Object.keys(value).flatMap((key) => [key, slot(value[key])]);
     if (value === undefined) return ['undefined'];
@@ -60,20 +60,20 @@
       case 'ImageData': return ['image', slot(value.data), value.width, value.height, value.colorSpace];
       case 'Error':
         return ['error', value.name, value.message, value.stack ?? null, ...('cause' in value ? [slot(value.cause)] : [])];
-      default: throw new Unkept(kind);
+      default: throw new Unsupported(kind);
     }
   };
   const encode = async (root) => {
-    const nodes = [], places = new Map(), open = [];
+    const nodes = [], indexes = new Map(), open = [];
     const slot = (value) => {
       if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
       if (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)) return value;
-      if (!places.has(value)) {
-        places.set(value, nodes.length);
+      if (!indexes.has(value)) {
+        indexes.set(value, nodes.length);
         open.push([nodes.length, value]);
         nodes.push(null);
       }
-      return [places.get(value)];
+      return [indexes.get(value)];
     };
     const start = slot(root);
     while (open.length) {
@@ -95,7 +95,7 @@
           if (!isInline) record.push(await encode(key));
           pieces.push(text(record));
         } catch (error) {
-          if (!(error instanceof Unkept)) throw error;
+          if (!(error instanceof Unsupported)) throw error;
           lost.add(`${error.message} in ${database.name}/${store}`);
         }
       }
@@ -103,7 +103,7 @@
       range = IDBKeyRange.lowerBound(keys.at(-1), true);
     }
   };
-  // The number that the store would give out next is told by taking it and taking that back.
+  // Returns the next key of the store's generator: adds a record to learn its key, and aborts the transaction.
   const next = (database, store) => new Promise((resolve) => {
     const transaction = database.transaction(store, 'readwrite');
     const request = transaction.objectStore(store).add({});

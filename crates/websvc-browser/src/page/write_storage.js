@@ -1,4 +1,4 @@
-// Gives ORIGIN what read.js has read of it, and returns the names of what could not be restored.
+// Restores the storage of `origin` from the JSON of read_storage.js, and returns the names of what could not be restored.
 (async (origin, text) => {
   if (location.origin !== origin) throw new Error(`this is ${location.origin}`);
   const { local, session, databases } = JSON.parse(text);
@@ -8,14 +8,14 @@
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
   const ERRORS = { EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 
-  const buffer = (base64, most) => {
+  const buffer = (base64, maxByteLength) => {
     const data = bytes(base64);
-    if (most === null) return data.buffer;
-    const made = new ArrayBuffer(data.length, { maxByteLength: most });
+    if (maxByteLength === null) return data.buffer;
+    const made = new ArrayBuffer(data.length, { maxByteLength });
     new Uint8Array(made).set(data);
     return made;
   };
-  // What needs nothing else; containers are empty at first.
+  // Creates the values that do not depend on other nodes. Containers are filled later.
   const start = ([kind, ...parts]) => {
     switch (kind) {
       case 'undefined': return undefined;
@@ -64,8 +64,8 @@
     return value(root);
   };
 
-  // Numbers that were given out once are not given out again, even if their records are gone.
-  const goOnFrom = (store, number) => {
+  // Advances the key generator of the store, so that keys of deleted records are not used again.
+  const advanceGenerator = (store, number) => {
     const sample = {};
     if (store.keyPath !== null) {
       const path = store.keyPath.split('.');
@@ -94,7 +94,7 @@
         missed(error);
       }
     }
-    if (next > 1) goOnFrom(store, next - 1);
+    if (next > 1) advanceGenerator(store, next - 1);
   };
   const restore = ({ name, version, stores }) => new Promise((resolve) => {
     const request = indexedDB.open(name, version);

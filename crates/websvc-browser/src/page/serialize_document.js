@@ -1,4 +1,5 @@
-// Returns {url, html, chars}: the document as HTML with its open shadow roots in their places, cut at LIMIT.
+// Returns {url, html, chars}: the document as HTML, with its open shadow roots inlined, cut after `limit` characters.
+// `chars` is the length before the cut.
 ((limit) => {
   const declaration = (type) => {
     if (!type) return '';
@@ -12,7 +13,7 @@
     while (walker.nextNode()) if (walker.currentNode.shadowRoot) return true;
     return false;
   };
-  // A document of its own: elements made there run no code of the page and load nothing.
+  // A separate document: elements in it run no code of the page and load nothing.
   const inert = document.implementation.createHTMLDocument('');
   const copy = (node) => {
     if (node.localName === 'template') return inert.importNode(node, true);

@@ -1,0 +1,31 @@
+//! The user agent of Chromium.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::launch::major_version;
+
+/// The user agent of a Chromium, which does not mention that it is headless.
+#[derive(Debug, Clone)]
+pub(crate) struct UserAgent {
+    pub(crate) text: String,
+    pub(crate) major: u32,
+}
+
+impl UserAgent {
+    /// Runs the executable to learn its version.
+    pub(crate) async fn detect(path: &Path, timeout: Duration) -> io::Result<Self> {
+        Ok(Self::with_version(major_version(path, timeout).await?))
+    }
+
+    /// Returns the user agent of a Chromium with this major version.
+    pub(crate) fn with_version(major: u32) -> Self {
+        // The reduced form of Chrome, which has only the major version.
+        let text = format!(
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) \
+             Chrome/{major}.0.0.0 Safari/537.36"
+        );
+        Self { text, major }
+    }
+}

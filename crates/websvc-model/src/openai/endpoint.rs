@@ -1,0 +1,165 @@
+//! One request to the endpoint, with retries.
+
+use std::time::Duration;
+
+use http::HeaderValue;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use serde_json::Value;
+use url::Url;
+use websvc_transport::{Client, FetchError, FetchRequest, FetchResponse, RedirectPolicy, retry_after};
+
+use super::time_budget::TimeBudget;
+use crate::error::ModelError;
+
+/// The maximum size of a response, in bytes.
+const MAX_BODY_BYTES: u64 = 1024 * 1024;
+
+/// The maximum number of retries of a request.
+const MAX_RETRIES: u32 = 3;
+
+/// The delay before the first retry, if the server sends no `Retry-After`. It doubles with every retry.
+const INITIAL_DELAY: Duration = Duration::from_millis(250);
+
+/// The maximum number of bytes that are read of an error message.
+const MAX_MESSAGE_BYTES: usize = 2_048;
+
+/// The failure of a request.
+#[derive(Debug)]
+pub(super) enum CallFailure {
+    /// The server may not support the form of the request. The message is that of the server, in lower case.
+    UnsupportedForm { status: u16, message: String },
+    /// Any other error.
+    Failed(ModelError),
+}
+
+impl From<ModelError> for CallFailure {
+    fn from(error: ModelError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// An endpoint and its credentials.
+pub(super) struct Endpoint {
+    pub(super) client: Client,
+    pub(super) base_url: Url,
+    /// The value of the `Authorization` header.
+    pub(super) authorization: Option<HeaderValue>,
+}
+
+impl Endpoint {
+    /// Sends a `GET` request to a path and returns the JSON response.
+    pub(super) async fn get(&self, path: &str, time: TimeBudget) -> Result<Value, ModelError> {
+        match self.send(FetchRequest::get(self.url(path)), time).await {
+            Ok(response) => Ok(response),
+            Err(CallFailure::UnsupportedForm { status, message: _ }) => Err(ModelError::Status { status }),
+            Err(CallFailure::Failed(error)) => Err(error),
+        }
+    }
+
+    /// Sends a `POST` request with JSON to a path and returns the JSON response.
+    pub(super) async fn post(
+        &self,
+        path: &str,
+        body: &Value,
+        time: TimeBudget,
+    ) -> Result<Value, CallFailure> {
+        let mut request = FetchRequest::post(self.url(path), body.to_string());
+        request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        self.send(request, time).await
+    }
+
+    /// Returns the URL of a path below the base URL.
+    fn url(&self, path: &str) -> Url {
+        let mut url = self.base_url.clone();
+        url.set_path(&format!("{}/{path}", self.base_url.path().trim_end_matches('/')));
+        url
+    }
+
+    async fn send(&self, mut request: FetchRequest, time: TimeBudget) -> Result<Value, CallFailure> {
+        request.headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        if let Some(authorization) = &self.authorization {
+            request.headers.insert(AUTHORIZATION, authorization.clone());
+        }
+        request.max_body_bytes = MAX_BODY_BYTES;
+        request.max_decoded_bytes = MAX_BODY_BYTES;
+        // A header with a secret must not be sent to another host.
+        request.redirects = RedirectPolicy::None;
+        let mut retries = 0;
+        loop {
+            request.timeout = time.remaining();
+            if request.timeout.is_zero() {
+                return Err(time.timeout_error().into());
+            }
+            let (error, delay) = match self.client.fetch(request.clone()).await {
+                Ok(response) if response.status.is_success() => {
+                    return parse_json(&response).map_err(CallFailure::from);
+                }
+                Ok(response) if is_temporary(&response) => {
+                    let error = ModelError::Status { status: response.status.as_u16() };
+                    (error, retry_after(&response.headers))
+                }
+                Ok(response) => return Err(to_call_failure(&response)),
+                Err(error) => (to_model_error(&error, time), None),
+            };
+            let delay = delay.unwrap_or(INITIAL_DELAY * 2_u32.pow(retries));
+            let is_last = retries >= MAX_RETRIES || !is_retryable(&error) || delay >= time.remaining();
+            if is_last {
+                return Err(error.into());
+            }
+            retries += 1;
+            tokio::time::sleep(delay).await;
+        }
+    }
+}
+
+/// Returns whether the status may be different after a retry.
+fn is_temporary(response: &FetchResponse) -> bool {
+    matches!(response.status.as_u16(), 429 | 500 | 502 | 503 | 504)
+}
+
+fn is_retryable(error: &ModelError) -> bool {
+    match error {
+        ModelError::Unreachable { .. } | ModelError::Status { .. } => true,
+        ModelError::NotConfigured
+        | ModelError::Timeout { .. }
+        | ModelError::TooLarge { .. }
+        | ModelError::InvalidResponse { .. } => false,
+    }
+}
+
+/// Converts a response with an error status.
+fn to_call_failure(response: &FetchResponse) -> CallFailure {
+    let status = response.status.as_u16();
+    match status {
+        400 | 415 | 422 | 501 => {
+            let message = &response.body[..response.body.len().min(MAX_MESSAGE_BYTES)];
+            let message = String::from_utf8_lossy(message).to_lowercase();
+            CallFailure::UnsupportedForm { status, message }
+        }
+        413 => ModelError::TooLarge { subject: "the request" }.into(),
+        _ => ModelError::Status { status }.into(),
+    }
+}
+
+/// Converts an error of the client, without the host and the sources.
+fn to_model_error(error: &FetchError, time: TimeBudget) -> ModelError {
+    let reason = match error {
+        FetchError::Timeout { .. } => return time.timeout_error(),
+        FetchError::TooLarge { .. } | FetchError::Decode { .. } => {
+            return ModelError::TooLarge { subject: "the response" };
+        }
+        FetchError::Dns { .. } => "host not found",
+        FetchError::Connect { .. } => "could not connect",
+        FetchError::Tls { .. } => "TLS handshake failed",
+        _ => "no response",
+    };
+    ModelError::Unreachable { reason }
+}
+
+fn parse_json(response: &FetchResponse) -> Result<Value, ModelError> {
+    if response.truncated {
+        return Err(ModelError::InvalidResponse { reason: "it is incomplete" });
+    }
+    serde_json::from_slice(&response.body)
+        .map_err(|_| ModelError::InvalidResponse { reason: "not valid JSON" })
+}

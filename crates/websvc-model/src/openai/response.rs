@@ -1,0 +1,202 @@
+//! The bodies of the endpoint's responses.
+
+use serde_json::Value;
+
+use crate::error::ModelError;
+use crate::model::{Completion, CompletionContent, RankedText, Ranking, Usage};
+
+// The tags around the reasoning of a model.
+const REASONING_START: &str = "<think>";
+const REASONING_END: &str = "</think>";
+
+fn invalid(reason: &'static str) -> ModelError {
+    ModelError::InvalidResponse { reason }
+}
+
+/// Parses the response to a completion.
+pub(super) fn parse_completion(
+    response: &Value,
+    wants_json: bool,
+    is_content_truncated: bool,
+) -> Result<Completion, ModelError> {
+    let choice = response.pointer("/choices/0").ok_or_else(|| invalid("no `choices`"))?;
+    let text = text_of(&choice["message"]["content"]).ok_or_else(|| invalid("no text"))?;
+    let text = text.trim();
+    // A truncated response is useless: text would end in the middle, and data would be incomplete.
+    if choice["finish_reason"] == "length" {
+        return Err(invalid("it was cut off at the maximum length"));
+    }
+    let content = if wants_json {
+        CompletionContent::Json(extract_json(text)?)
+    } else {
+        CompletionContent::Text(without_reasoning(text)?.to_owned())
+    };
+    let count = |name: &str| response["usage"][name].as_u64().unwrap_or_default();
+    let usage = Usage { input_tokens: count("prompt_tokens"), output_tokens: count("completion_tokens") };
+    Ok(Completion { content, usage, is_content_truncated })
+}
+
+/// Returns the text of a message, which some servers return in parts.
+fn text_of(content: &Value) -> Option<String> {
+    match content {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(parts) => Some(parts.iter().filter_map(|part| part["text"].as_str()).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+    }
+}
+
+/// Returns the text after the reasoning of the model. Some chat templates contain the start tag themselves, so the response
+/// may have only the end tag.
+fn without_reasoning(text: &str) -> Result<&str, ModelError> {
+    let text = text.rsplit_once(REASONING_END).map_or(text, |(_, rest)| rest).trim();
+    if text.starts_with(REASONING_START) {
+        return Err(invalid("its reasoning is incomplete"));
+    }
+    if text.is_empty() { Err(invalid("empty text")) } else { Ok(text) }
+}
+
+/// Returns the JSON in a text: the whole text, or the value that starts at the first brace or bracket. If that is invalid,
+/// later values are not tried, because they would be parts of an incomplete value.
+fn extract_json(text: &str) -> Result<Value, ModelError> {
+    if let Ok(value) = serde_json::from_str(text) {
+        return Ok(value);
+    }
+    let text = without_reasoning(text)?;
+    if let Ok(value) = serde_json::from_str(text) {
+        return Ok(value);
+    }
+    let start = text.find(['{', '[']).ok_or_else(|| invalid("it contains no JSON"))?;
+    let first = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>().next();
+    match first {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(error)) if error.is_eof() => Err(invalid("its JSON is incomplete")),
+        Some(Err(_)) | None => Err(invalid("its JSON is not valid")),
+    }
+}
+
+/// Parses the response to a reranking, in the format of Jina.
+pub(super) fn parse_ranking(
+    response: &Value,
+    texts: usize,
+    max_results: usize,
+) -> Result<Ranking, ModelError> {
+    let results = response["results"].as_array().ok_or_else(|| invalid("no list `results`"))?;
+    let mut seen = vec![false; texts];
+    let mut ranked = Vec::with_capacity(results.len().min(texts));
+    for result in results {
+        let index = result["index"].as_u64().and_then(|index| usize::try_from(index).ok());
+        let index =
+            index.filter(|index| *index < texts).ok_or_else(|| invalid("an `index` is out of range"))?;
+        let score =
+            result["relevance_score"].as_f64().ok_or_else(|| invalid("no number `relevance_score`"))?;
+        if std::mem::replace(&mut seen[index], true) {
+            return Err(invalid("a text occurs twice"));
+        }
+        ranked.push(RankedText { index, score });
+    }
+    if ranked.len() < max_results.min(texts) {
+        return Err(invalid("texts are missing"));
+    }
+    ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
+    ranked.truncate(max_results);
+    Ok(Ranking { texts: ranked, total_tokens: response["usage"]["total_tokens"].as_u64() })
+}
+
+/// Parses the list of models and returns their names.
+pub(super) fn parse_model_names(response: &Value) -> Result<Vec<String>, ModelError> {
+    let models = response["data"].as_array().ok_or_else(|| invalid("no list `data`"))?;
+    Ok(models.iter().filter_map(|model| model["id"].as_str().map(str::to_owned)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn completion(content: &Value, reason: &str) -> Value {
+        json!({ "choices": [{ "message": { "content": content }, "finish_reason": reason }] })
+    }
+
+    #[test]
+    fn json_is_extracted_from_the_surrounding_text() {
+        for (text, expected) in [
+            (r#"{"a": 1}"#, Some(json!({ "a": 1 }))),
+            ("Here you are:\n```json\n{\"a\": [1]}\n```\nAnything else?", Some(json!({ "a": [1] }))),
+            ("<think>{\"b\": 2}</think> {\"a\": 1}", Some(json!({ "a": 1 }))),
+            ("{\"b\": 2}</think> {\"a\": 1}", Some(json!({ "a": 1 }))),
+            ("{\"a\": \"</think>\"}", Some(json!({ "a": "</think>" }))),
+            ("Here: [1, 2], and more [3]", Some(json!([1, 2]))),
+            ("The set {x} is [1, 2]", None),
+            (r#"{"items":[{"name":"x","price":1},{"name":"y","pri"#, None),
+            (r#"{"items":[{"name":"x","price":1},]}"#, None),
+            ("```json\n[{\"a\": 1},]\n```", None),
+            ("<think>{\"a\": 1}", None),
+            ("null", Some(Value::Null)),
+            ("I cannot do that.", None),
+            (r#"{"a": "#, None),
+        ] {
+            let found = parse_completion(&completion(&json!(text), "stop"), true, false);
+            assert_eq!(found.ok().map(|found| found.content.into_json()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn responses_without_text_are_invalid() {
+        for response in [
+            json!({}),
+            json!([]),
+            json!({ "choices": [] }),
+            completion(&Value::Null, "stop"),
+            completion(&json!("  "), "length"),
+            completion(&json!("<think>only</think>"), "stop"),
+            completion(&json!("<think>and never done. The answer is 4."), "stop"),
+            completion(&json!("<think>one</think> <think>two"), "stop"),
+            completion(&json!("The tea costs twelve"), "length"),
+        ] {
+            assert!(
+                matches!(parse_completion(&response, false, false), Err(ModelError::InvalidResponse { .. })),
+                "{response}"
+            );
+        }
+        for wants_json in [true, false] {
+            let cut = parse_completion(&completion(&json!("[1]"), "length"), wants_json, false).unwrap_err();
+            assert!(cut.to_string().contains("cut off"), "{cut}");
+        }
+        let parts = completion(&json!([{ "type": "text", "text": "a" }, { "text": "b" }]), "stop");
+        assert_eq!(
+            parse_completion(&parts, false, false).unwrap().content,
+            CompletionContent::Text("ab".to_owned())
+        );
+    }
+
+    #[test]
+    fn reasoning_is_removed_from_text() {
+        for (text, expected) in [
+            ("<think>hm</think>\nFour.", "Four."),
+            ("It may be five.</think>Four.", "Four."),
+            ("<think>a</think> no <think>b</think> Four.", "Four."),
+            ("Write <think> before it.", "Write <think> before it."),
+        ] {
+            let found = parse_completion(&completion(&json!(text), "stop"), false, false).unwrap();
+            assert_eq!(found.content, CompletionContent::Text(expected.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn ranking_contains_each_text_once() {
+        let check = |results: Value, max_results: usize, expected: Option<Vec<usize>>| {
+            let found = parse_ranking(&json!({ "results": results }), 3, max_results).ok();
+            let found = found.map(|found| found.texts.iter().map(|text| text.index).collect::<Vec<_>>());
+            assert_eq!(found, expected, "{results}");
+        };
+        let result = |index: u64, score: f64| json!({ "index": index, "relevance_score": score });
+        check(json!([result(0, 0.1), result(2, 0.9), result(1, 0.5)]), 3, Some(vec![2, 1, 0]));
+        check(json!([result(0, 0.1), result(2, 0.9), result(1, 0.5)]), 1, Some(vec![2]));
+        check(json!([result(0, 0.1), result(2, 0.9)]), 3, None);
+        check(json!([result(0, 0.1), result(0, 0.9)]), 2, None);
+        check(json!([result(3, 0.1)]), 1, None);
+        check(json!([{ "index": 0 }]), 1, None);
+        check(json!({}), 1, None);
+    }
+}
