@@ -22,7 +22,12 @@ pub(crate) fn check(data: &[u8]) {
         assert!(text.get(finding.range.clone()).is_some(), "{finding:?} splits a character");
         end = finding.range.end;
     }
-    assert!(redaction.work <= (text.len() as u64 + 100) * MAX_WORK_PER_BYTE, "{} of {}", redaction.work, text.len());
+    assert!(
+        redaction.work <= (text.len() as u64 + 100) * MAX_WORK_PER_BYTE,
+        "{} of {}",
+        redaction.work,
+        text.len()
+    );
     if redaction.findings.is_empty() {
         assert_eq!(redaction.text, text, "the text must not change without findings");
     }

@@ -6,17 +6,16 @@ use websvc_store::JobLimits;
 
 use crate::webhook::WebhookConfig;
 
-/// The delay between two requests to one host. Delays that robots.txt, a crawl or an overloaded host requests are
-/// applied in any case.
+/// The pace of requests to one host.
+///
+/// A delay that robots.txt, the crawl or an overloaded host requests applies in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum HostPause {
+pub enum Pace {
     /// The duration of the last response, at most 10 seconds.
     #[default]
-    #[serde(rename = "answer")]
     Adaptive,
     /// No delay beyond the requested ones: for hosts of the operator.
-    #[serde(rename = "asked")]
     Requested,
 }
 
@@ -30,7 +29,7 @@ pub struct JobsConfig {
     /// Maximum of concurrent requests to one host, those of all jobs together.
     pub max_per_host: usize,
     /// The delay after each request to a host.
-    pub host_pause: HostPause,
+    pub pace: Pace,
     /// The part of the engine's pools that jobs may use.
     pub background_limits: BackgroundLimits,
     /// Delivery of webhook events.
@@ -45,7 +44,7 @@ impl Default for JobsConfig {
             limits: JobLimits::default(),
             concurrency: 8,
             max_per_host: 2,
-            host_pause: HostPause::default(),
+            pace: Pace::default(),
             background_limits: BackgroundLimits::default(),
             webhooks: WebhookConfig::default(),
             max_sockets_per_team: 100,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use url::Url;
 use websvc_engine::crawl::{HostPace, host_key};
 
-use crate::config::HostPause;
+use crate::config::Pace;
 use crate::page::{HostSignal, NoResponse};
 
 /// Hosts without a request for this long may be removed from the table.
@@ -123,13 +123,13 @@ impl HostTable {
     }
 
     /// Records the end of a request: see [`HostPace::finish`].
-    pub(crate) fn finish(&mut self, host: &str, now: Instant, pause: HostPause, outcome: RequestOutcome) {
+    pub(crate) fn finish(&mut self, host: &str, now: Instant, pause: Pace, outcome: RequestOutcome) {
         let Some(entry) = self.hosts.get_mut(host) else { return };
         let RequestOutcome { elapsed, requested_delay, signal } = outcome;
         entry.has_requested_delay |= !requested_delay.is_zero();
         let elapsed = elapsed.map(|elapsed| match pause {
-            HostPause::Adaptive => elapsed,
-            HostPause::Requested => Duration::ZERO,
+            Pace::Adaptive => elapsed,
+            Pace::Requested => Duration::ZERO,
         });
         entry.pace.finish(now, elapsed, requested_delay);
         match signal {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     /// Simulates one request of a second to host `a`, and returns its readiness after that.
-    fn request(hosts: &mut HostTable, now: Instant, pause: HostPause, signal: HostSignal) -> HostReadiness {
+    fn request(hosts: &mut HostTable, now: Instant, pause: Pace, signal: HostSignal) -> HostReadiness {
         hosts.start("a", now);
         hosts.finish("a", now, pause, outcome(Duration::from_secs(1), signal));
         hosts.readiness("a", 1, now)
@@ -182,10 +182,10 @@ mod tests {
     #[test]
     fn requested_pause_applies_only_retry_after() {
         let (mut hosts, now) = (HostTable::default(), Instant::now());
-        assert_eq!(request(&mut hosts, now, HostPause::Requested, HostSignal::Healthy), HostReadiness::Now);
+        assert_eq!(request(&mut hosts, now, Pace::Requested, HostSignal::Healthy), HostReadiness::Now);
         let minute = Duration::from_secs(60);
         let overload = HostSignal::Overloaded(Some(minute));
-        assert_eq!(request(&mut hosts, now, HostPause::Requested, overload), HostReadiness::At(now + minute));
+        assert_eq!(request(&mut hosts, now, Pace::Requested, overload), HostReadiness::At(now + minute));
     }
 
     #[test]
@@ -195,20 +195,17 @@ mod tests {
         for seconds in [2, 4, 8] {
             let next = at + Duration::from_secs(seconds);
             assert_eq!(
-                request(&mut hosts, at, HostPause::Requested, HostSignal::Overloaded(None)),
+                request(&mut hosts, at, Pace::Requested, HostSignal::Overloaded(None)),
                 HostReadiness::At(next)
             );
             at = next;
         }
         for _ in 0..3 {
-            assert_eq!(
-                request(&mut hosts, at, HostPause::Requested, HostSignal::Healthy),
-                HostReadiness::Now
-            );
+            assert_eq!(request(&mut hosts, at, Pace::Requested, HostSignal::Healthy), HostReadiness::Now);
         }
         let next = at + Duration::from_secs(2);
         assert_eq!(
-            request(&mut hosts, at, HostPause::Requested, HostSignal::Overloaded(None)),
+            request(&mut hosts, at, Pace::Requested, HostSignal::Overloaded(None)),
             HostReadiness::At(next)
         );
     }
@@ -218,7 +215,7 @@ mod tests {
         let (mut hosts, now) = (HostTable::default(), Instant::now());
         let unreachable = HostSignal::Unresponsive(NoResponse::Unreachable);
         let mut send = |now, signal| {
-            let readiness = request(&mut hosts, now, HostPause::Requested, signal);
+            let readiness = request(&mut hosts, now, Pace::Requested, signal);
             (readiness, hosts.reachability("a", now))
         };
         assert_eq!(send(now, unreachable).0, HostReadiness::Now, "no backoff: it never responded");
@@ -233,9 +230,9 @@ mod tests {
         assert_eq!(reachability, HostReachability::Unreachable);
         let later = now + BREAKER_OPEN;
         assert_eq!(hosts.reachability("a", later), HostReachability::Responsive);
-        assert_eq!(request(&mut hosts, later, HostPause::Requested, HostSignal::Healthy), HostReadiness::Now);
+        assert_eq!(request(&mut hosts, later, Pace::Requested, HostSignal::Healthy), HostReadiness::Now);
         assert_eq!(
-            request(&mut hosts, later, HostPause::Requested, unreachable),
+            request(&mut hosts, later, Pace::Requested, unreachable),
             HostReadiness::At(later + Duration::from_secs(64))
         );
     }
@@ -250,7 +247,7 @@ mod tests {
         assert_eq!(hosts.readiness("a", 2, now), HostReadiness::Busy);
         assert_eq!(hosts.readiness("b", 2, now), HostReadiness::Now);
         let elapsed = Duration::from_millis(300);
-        hosts.finish("a", now, HostPause::Adaptive, outcome(elapsed, HostSignal::Healthy));
+        hosts.finish("a", now, Pace::Adaptive, outcome(elapsed, HostSignal::Healthy));
         assert_eq!(hosts.readiness("a", 2, now), HostReadiness::At(now + elapsed));
         assert_eq!(hosts.readiness("a", 2, now + elapsed), HostReadiness::Now);
     }
@@ -264,7 +261,7 @@ mod tests {
                 hosts.finish(
                     &number.to_string(),
                     now,
-                    HostPause::Adaptive,
+                    Pace::Adaptive,
                     outcome(Duration::ZERO, HostSignal::Healthy),
                 );
             }

@@ -25,7 +25,7 @@ mod runner;
 mod watch;
 mod webhook;
 
-pub use config::{HostPause, JobsConfig};
+pub use config::{JobsConfig, Pace};
 pub use jobs::{Jobs, JobsError, OpenPageCounts};
 pub use request::{JobRequest, batch_url};
 pub use responses::{dead_letter, job_errors, job_status, timestamp};

@@ -376,10 +376,11 @@ async fn sitemap_pages(
     }
     let reader = SitemapReader {
         scraper: jobs.inner.engine.scraper(),
-        robots_txt: rules: robots,
+        robots_txt: robots,
         tls: tls_policy(plan.scrape()),
         deadline: Instant::now() + SITEMAPS_TIMEOUT,
-        max_pages: usize::try_from(plan.limit().saturating_mul(SITEMAP_URLS_PER_DOCUMENT)).unwrap_or(usize::MAX),
+        max_pages: usize::try_from(plan.limit().saturating_mul(SITEMAP_URLS_PER_DOCUMENT))
+            .unwrap_or(usize::MAX),
     };
     let filter = Arc::clone(crawl);
     let filter = Arc::new(move |page: &Url| filter.scope.contains(&filter.scope.normalize(page.clone())));

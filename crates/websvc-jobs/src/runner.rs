@@ -210,7 +210,7 @@ impl Runner {
         let now = Instant::now();
         let PageTask { job: number, host, lease, context, .. } = task;
         let PageReport { request, more_work, disposition } = report;
-        self.hosts.finish(&host, now, self.jobs.config().host_pause, request);
+        self.hosts.finish(&host, now, self.jobs.config().pace, request);
         let contact =
             if request.elapsed.is_some() { HostContact::Contacted } else { HostContact::NotContacted };
         let active = self.active.get_mut(&number).filter(|active| Arc::ptr_eq(&active.context, &context));

@@ -40,6 +40,6 @@ pub use public_url::PublicUrlConfig;
 pub use service::{Service, ServiceConfig};
 pub use websvc_artifacts as artifacts;
 pub use websvc_audit as audit;
-pub use websvc_jobs::{HostPause, Jobs, JobsConfig, WebhookConfig};
+pub use websvc_jobs::{Jobs, JobsConfig, Pace, WebhookConfig};
 pub use websvc_model as model;
 pub use websvc_threat as threat;

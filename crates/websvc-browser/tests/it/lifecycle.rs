@@ -14,7 +14,7 @@ fn web() -> TestWebBuilder {
     TestWeb::builder()
         .page("http://a.test/", Page::html("<p>a page of some words, enough to be taken for one</p>"))
         .page("http://a.test/slow", Page::html("<p>slow</p>").delay(Duration::from_secs(3)))
-        .page("http://a.test/never", Page::silence())
+        .page("http://a.test/never", Page::unresponsive())
         .page("http://a.test/alive", Page::html("<p>alive</p><script>fetch('/beat')</script>"))
 }
 
@@ -58,7 +58,7 @@ async fn stop_fails_open_pages_and_starts_no_process() {
     let Some(setup) = setup(web()).await else { return };
     let browser = setup.browser.clone();
     let in_flight = tokio::spawn(async move { browser.render(&request("http://a.test/never")).await });
-    setup.web.asked("http://a.test/never").await;
+    setup.web.wait_for_request("http://a.test/never").await;
     setup.browser.stop().await;
     let failed = in_flight.await.unwrap();
     assert!(matches!(failed, Err(BrowserError::Crashed | BrowserError::Navigation { .. })), "{failed:?}");
@@ -100,7 +100,7 @@ async fn killed_chromium_fails_only_pages_with_a_response() {
     let is_first = AtomicBool::new(true);
     let late = "http://a.test/late";
     let web = web().page_with(late, move |_| {
-        if is_first.swap(false, Ordering::AcqRel) { Page::silence() } else { Page::html("<p>late</p>") }
+        if is_first.swap(false, Ordering::AcqRel) { Page::unresponsive() } else { Page::html("<p>late</p>") }
     });
     let Some(setup) = setup(web).await else { return };
     setup.render("http://a.test/").await;
@@ -110,8 +110,8 @@ async fn killed_chromium_fails_only_pages_with_a_response() {
         let browser = setup.browser.clone();
         tokio::spawn(async move { browser.render(&request).await })
     });
-    setup.web.asked("http://a.test/beat").await;
-    setup.web.asked(late).await;
+    setup.web.wait_for_request("http://a.test/beat").await;
+    setup.web.wait_for_request(late).await;
     kill_process(chromium, Signal::KILL).unwrap();
     let lost = begun.await.unwrap();
     assert!(matches!(lost, Err(BrowserError::Crashed)), "{lost:?}");
@@ -130,7 +130,7 @@ async fn crashed_page_fails_alone() {
     let browser = setup.browser.clone();
     let waiting = RenderRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/large") };
     let in_flight = tokio::spawn(async move { browser.render(&waiting).await });
-    setup.web.asked("http://a.test/beat").await;
+    setup.web.wait_for_request("http://a.test/beat").await;
     let renderers = renderers_of(pid(&setup.browser.status().await));
     let largest = renderers.into_iter().max_by_key(|process| pages_in_memory(*process));
     kill_process(largest.unwrap(), Signal::KILL).unwrap();
@@ -183,7 +183,7 @@ async fn request_waits_for_a_permit_until_its_deadline() {
     setup.render("http://a.test/").await;
     let browser = setup.browser.clone();
     let slow = tokio::spawn(async move { browser.render(&request("http://a.test/slow")).await });
-    setup.web.asked("http://a.test/slow").await;
+    setup.web.wait_for_request("http://a.test/slow").await;
     let busy = setup.open(&request_within("http://a.test/", Duration::from_millis(300))).await;
     assert!(matches!(busy, Err(BrowserError::Busy { .. })), "{busy:?}");
     assert!(setup.render("http://a.test/").await.html.contains("a page of some words"));
@@ -197,7 +197,7 @@ async fn dropped_request_releases_its_permit() {
     let setup = setup_with(web(), BrowserConfig { concurrency: 1, ..config }).await.unwrap();
     let browser = setup.browser.clone();
     let dropped = tokio::spawn(async move { browser.render(&request("http://a.test/never")).await });
-    setup.web.asked("http://a.test/never").await;
+    setup.web.wait_for_request("http://a.test/never").await;
     dropped.abort();
     assert!(setup.render("http://a.test/").await.html.contains("a page of some words"));
     assert_eq!(setup.wait_all_closed().await.pages, 0);

@@ -23,7 +23,7 @@ pub(super) fn open(config: &Config, data_dir: &DataDir, store: &Store) -> Result
         None => StorageLocation::Directory(path.clone().unwrap_or_else(|| data_dir.artifacts())),
     };
     let max_age = Duration::from_secs(max_age_hours.saturating_mul(3600));
-    let artifacts = ArtifactsConfig { location: place: location, max_bytes: *max_bytes, max_age };
+    let artifacts = ArtifactsConfig { location, max_bytes: *max_bytes, max_age };
     Ok(Artifacts::open(store.clone(), artifacts)?)
 }
 

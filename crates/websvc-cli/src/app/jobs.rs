@@ -35,7 +35,7 @@ pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
         },
         concurrency: concurrency.get().min(max_concurrency),
         max_per_host: max_per_host.get(),
-        host_pause: pause: pace.into(),
+        pace,
         max_sockets_per_team,
         background_limits: BackgroundLimits {
             rendering: config.browser.concurrency / 2,

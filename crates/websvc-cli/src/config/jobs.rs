@@ -3,7 +3,7 @@
 use std::num::{NonZeroU64, NonZeroUsize};
 
 use serde::Deserialize;
-use websvc_server::{HostPause, JobsConfig};
+use websvc_server::{JobsConfig, Pace};
 
 /// `[jobs]`: limits of batches and crawls.
 #[derive(Debug, Clone, Deserialize)]
@@ -29,36 +29,6 @@ pub(crate) struct Jobs {
     pub(crate) max_sockets_per_team: usize,
 }
 
-/// The pace of a job's requests to one host.
-///
-/// A delay that robots.txt, the crawl or an overloaded host requests applies in any case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Pace {
-    /// Waits as long as the previous response took, at most 10 seconds.
-    Adaptive,
-    /// Waits only as long as requested: for the operator's own hosts.
-    Requested,
-}
-
-impl From<HostPause> for Pace {
-    fn from(pause: HostPause) -> Self {
-        match pause {
-            HostPause::Answer => Self::Adaptive,
-            HostPause::Asked => Self::Requested,
-        }
-    }
-}
-
-impl From<Pace> for HostPause {
-    fn from(pace: Pace) -> Self {
-        match pace {
-            Pace::Adaptive => Self::Answer,
-            Pace::Requested => Self::Asked,
-        }
-    }
-}
-
 impl Jobs {
     /// The names of the keys.
     pub(super) const KEYS: &'static [&'static str] = &[
@@ -81,7 +51,7 @@ impl Default for Jobs {
             limits,
             concurrency,
             max_per_host,
-            host_pause,
+            pace,
             background_limits: _,
             webhooks: _,
             max_sockets_per_team,
@@ -89,7 +59,7 @@ impl Default for Jobs {
         Self {
             concurrency: NonZeroUsize::new(concurrency).unwrap_or(NonZeroUsize::MIN),
             max_per_host: NonZeroUsize::new(max_per_host).unwrap_or(NonZeroUsize::MIN),
-            pace: Pace::from(host_pause),
+            pace,
             max_urls: limits.max_urls,
             max_bytes: limits.max_bytes,
             max_total_bytes: NonZeroU64::new(limits.max_total_bytes).unwrap_or(NonZeroU64::MIN),

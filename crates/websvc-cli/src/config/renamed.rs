@@ -193,7 +193,7 @@ mod tests {
                     breaker_pause_ms = 9";
         let config = check_load(file, &[("WEBSVC__CACHE__MEMORY_BYTES", "5")]).unwrap();
         assert_eq!(config.limits.queue_len, 7);
-        assert_eq!(config.jobs.pace, crate::config::jobs::Pace::Requested);
+        assert_eq!(config.jobs.pace, websvc_server::Pace::Requested);
         assert_eq!(config.jobs.max_per_host.get(), 3);
         assert_eq!(config.search.searxng.unwrap().endpoint.breaker_open_ms, 9);
         assert_eq!(config.cache.output_memory_bytes, 5);

@@ -325,8 +325,7 @@ async fn failure_policy_applies_while_the_scanner_fails() {
             let rules = json!({ "failurePolicy": policy });
             let response = test.search(&key, json!({ "query": "oolong", "threatProtection": rules })).await;
             assert_eq!((response.status.as_u16(), urls(&response).len()), (200, shown), "{state:?} {policy}");
-            let expected =
-                "the threat scanner gave no verdict on 4 URLs; failurePolicy decided";
+            let expected = "the threat scanner gave no verdict on 4 URLs; failurePolicy decided";
             assert!(warning(&response).contains(expected), "{state:?}: {}", response.body);
             let credits = if shown == 0 { 0 } else { 2 };
             assert_eq!(response.body["creditsUsed"], credits, "failed scans were charged");

@@ -64,8 +64,7 @@ pub(crate) async fn write(
     if is_clean {
         markdown = clean::clean(&mut session, markdown).await;
     }
-    page.written = formats(&mut session, plan, page, &markdown).await;
-    page.generated = written;
+    page.generated = formats(&mut session, plan, page, &markdown).await;
     page.warnings.append(&mut session.warnings);
     page.markdown = has_markdown.then_some(markdown);
 }

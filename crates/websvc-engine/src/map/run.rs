@@ -264,7 +264,12 @@ impl<'a> MapRun<'a> {
         Box::pin(async move {
             wait_delay(plan.delay(), deadline).await;
             let response = scraper
-                .listing(&listing.url, plan.scrape_plan_for(&listing.url), websvc_sitemap::MAX_BYTES, deadline)
+                .listing(
+                    &listing.url,
+                    plan.scrape_plan_for(&listing.url),
+                    websvc_sitemap::MAX_BYTES,
+                    deadline,
+                )
                 .await;
             (listing, response)
         })

@@ -69,7 +69,7 @@ async fn request_options(
 ) -> Result<Result<PromptOptions, Rejection>, NotUnderstood> {
     let request = CompletionRequest {
         instructions: INSTRUCTIONS,
-        user_prompt: wish: user_prompt,
+        user_prompt,
         content: None,
         format: ResponseFormat::Schema(&SCHEMA),
         max_tokens: MAX_TOKENS,
@@ -114,8 +114,11 @@ mod tests {
         let call_count = AtomicUsize::new(0);
         let model = FakeModel::new(move |request| {
             let call = call_count.fetch_add(1, Ordering::Relaxed);
-            assert_eq!(call > 0, request.user_prompt.contains("broke these rules"),
-                "{}", request.user_prompt
+            assert_eq!(
+                call > 0,
+                request.user_prompt.contains("broke these rules"),
+                "{}",
+                request.user_prompt
             );
             Ok(CompletionContent::Json(responses[call].clone()))
         });

@@ -36,7 +36,6 @@ pub use searxng::{Searxng, SearxngConfig};
 pub use websvc_index::HitImage;
 pub use websvc_transport::BreakerHealth as SourceHealth;
 
-
 /// A search request to a source.
 #[derive(Debug, Clone)]
 pub struct SourceRequest<'a> {

@@ -34,7 +34,7 @@ impl Site {
             sources: Vec::new(),
             scraper: Scraper::new(web.client(), store.clone(), ScrapeConfig::default()),
             index: None,
-            index_use: IndexMode::MirrorOnly,
+            index_mode: IndexMode::MirrorOnly,
             team_indexes: None,
             mirrors: Vec::new(),
             pricing: Pricing::default(),

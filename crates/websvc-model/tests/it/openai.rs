@@ -152,14 +152,16 @@ async fn slow_server_times_out_at_the_deadline() {
     let setup = Setup::new([Page::unresponsive()]).await;
     let found = setup.complete_with(ResponseFormat::Text, "x", Duration::from_millis(200)).await;
     assert!(matches!(found, Err(ModelError::Timeout { .. })), "{found:?}");
-    let setup = Setup::with([Page::unresponsive()], |config| config.timeout = Duration::from_millis(200)).await;
+    let setup =
+        Setup::with([Page::unresponsive()], |config| config.timeout = Duration::from_millis(200)).await;
     let found = setup.complete(ResponseFormat::Text).await;
     assert!(matches!(found, Err(ModelError::Timeout { .. })), "{found:?}");
 }
 
 #[tokio::test]
 async fn requests_beyond_the_concurrency_limit_wait() {
-    let setup = Setup::with([Page::unresponsive(), FakeModel::text("ok")], |config| config.concurrency = 1).await;
+    let setup =
+        Setup::with([Page::unresponsive(), FakeModel::text("ok")], |config| config.concurrency = 1).await;
     let timeout = |ms: u64| Duration::from_millis(ms);
     let hanging = setup.complete_with(ResponseFormat::Text, "x", timeout(400));
     let waiting = setup.complete_with(ResponseFormat::Text, "y", timeout(100));

@@ -42,7 +42,7 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
                 key: context.caller.as_ref().map(|caller| caller.key_id.clone()),
                 kind: JobKind::Batch,
                 request: job::serialize(&request)?,
-                idempotency_key: idempotency: idempotency_key,
+                idempotency_key,
                 page_limit: None,
                 urls,
                 list_len: plan.url_count(),

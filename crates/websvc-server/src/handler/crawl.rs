@@ -55,7 +55,7 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
         key: context.caller.as_ref().map(|caller| caller.key_id.clone()),
         kind: JobKind::Crawl,
         request: job::serialize(&stored)?,
-        idempotency_key: idempotency: idempotency_key,
+        idempotency_key,
         page_limit,
         urls: vec![start_url],
         list_len: 0,

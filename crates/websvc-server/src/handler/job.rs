@@ -242,7 +242,8 @@ pub(super) async fn create(context: &RequestContext<'_>, job: NewJob) -> Result<
         )),
         CreateJobOutcome::TooManyRunning => too_many(format!(
             "Rate limit exceeded: limit of {} running jobs per team reached",
-            limits.max_running)),
+            limits.max_running
+        )),
         CreateJobOutcome::TooManyStored => too_many(format!(
             "Rate limit exceeded: limit of {} stored jobs per team reached",
             limits.max_stored

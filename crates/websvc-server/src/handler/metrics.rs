@@ -26,8 +26,7 @@ const STATES: [&str; 3] = ["ok", "paused", "probing"];
 
 /// Returns the metrics since the start of the process.
 pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
-    let state =
-        context.state;
+    let state = context.state;
     let engine = &state.engine;
     let mut out = Metrics::default();
     let build_info = out.family("websvc_build_info", MetricKind::Gauge, "The version of the service.");
@@ -136,7 +135,12 @@ fn threat(out: &mut Metrics, metrics: &ThreatMetrics) {
     }
     let help = "Durations of requests to the threat scanner, cancelled ones included.";
     let family = out.family("websvc_threat_scan_duration_seconds", MetricKind::Histogram, help);
-    family.histogram(Some(("scanner", scanner)), &websvc_threat::LATENCY_BOUNDS_MS, latency_counts, *total_us);
+    family.histogram(
+        Some(("scanner", scanner)),
+        &websvc_threat::LATENCY_BOUNDS_MS,
+        latency_counts,
+        *total_us,
+    );
 }
 
 fn scanner_state(out: &mut Metrics, health: &ScannerHealth) {
@@ -275,7 +279,12 @@ fn sources(out: &mut Metrics, sources: &[SourceMetrics]) {
     let help = "Durations of requests to a source, cancelled ones included.";
     let family = out.family("websvc_source_duration_seconds", MetricKind::Histogram, help);
     for source in sources {
-        family.histogram(Some(("source", &source.name)), &LATENCY_BOUNDS_MS, &source.latency_counts, source.total_us);
+        family.histogram(
+            Some(("source", &source.name)),
+            &LATENCY_BOUNDS_MS,
+            &source.latency_counts,
+            source.total_us,
+        );
     }
     let help = "1 for the current state of a source, 0 for the others.";
     let family = out.family("websvc_source_state", MetricKind::Gauge, help);
@@ -310,10 +319,10 @@ mod tests {
         let metrics = ThreatMetrics {
             scanner: "http",
             scanned: 4,
-            remembered: 1,
+            cached: 1,
             failed: vec![("timeout", 2)],
             blocked: vec![("score", 3)],
-            took: vec![0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 6],
+            latency_counts: vec![0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 6],
             total_us: 2_500_000,
         };
         check(

@@ -225,7 +225,10 @@ async fn create(jobs: &Jobs, draft: JobDraft) -> Result<(String, Vec<String>)> {
             bail!("a job may have at most {} URLs (jobs.max_urls)", limits.max_urls)
         }
         CreateJobOutcome::TooManyRunning => {
-            bail!("{} jobs are unfinished, which is the maximum (jobs.max_running_per_team)", limits.max_running)
+            bail!(
+                "{} jobs are unfinished, which is the maximum (jobs.max_running_per_team)",
+                limits.max_running
+            )
         }
         CreateJobOutcome::TooManyStored => {
             bail!(
@@ -238,7 +241,8 @@ async fn create(jobs: &Jobs, draft: JobDraft) -> Result<(String, Vec<String>)> {
         CreateJobOutcome::StorageFull => {
             bail!(
                 "the documents of all jobs have reached the maximum of {} bytes (jobs.max_total_bytes)",
-                limits.max_total_bytes)
+                limits.max_total_bytes
+            )
         }
     }
     for UrlList { urls, listed } in more {
