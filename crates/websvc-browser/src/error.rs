@@ -163,7 +163,7 @@ pub enum RemoteError {
     NotChromium {
         /// The requested URL.
         url: Url,
-        /// What is wrong with its response.
+        /// The reason why its response cannot be used.
         reason: String,
     },
     /// The URL is not a WebSocket. Its path changes with every start of Chromium.

@@ -59,7 +59,7 @@ impl SegmentDates {
     }
 
     /// Returns the date that a document declares. [`SegmentDates::date`] falls back to the time at which it was first
-    /// seen, which is no evidence of its age.
+    /// seen, which says little about its age.
     fn declared_date(&self, document: DocId) -> Option<i64> {
         let date = self.date(document)?;
         (self.first_seen(document) != Some(date)).then_some(date)

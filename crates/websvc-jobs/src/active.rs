@@ -161,7 +161,7 @@ pub(crate) struct ActiveJob {
     shortages: u32,
 }
 
-/// Whether a page contacted its host.
+/// The contact of a page with its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostContact {
     /// A request was sent.

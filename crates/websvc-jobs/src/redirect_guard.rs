@@ -100,7 +100,7 @@ async fn check_robots(jobs: &Jobs, url: &Url, tls: TlsPolicy, deadline: Instant)
         Some(robots) => match robots.status() {
             RobotsStatus::ServerError | RobotsStatus::Unreachable => RobotsVerdict::Unknown(url.clone()),
             RobotsStatus::Available | RobotsStatus::Unavailable | RobotsStatus::HostFailed => {
-                if robots.is_allowed(&url) { RobotsVerdict::Allowed } else { RobotsVerdict::Disallowed }
+                if robots.is_allowed(url) { RobotsVerdict::Allowed } else { RobotsVerdict::Disallowed }
             }
         },
     }

@@ -84,7 +84,7 @@ impl<'a> Scan<'a> {
                 }
             }
             ZoneClass::Mail if self.has(part, |b| b == b'@') => {
-                self.record(Kind::Email, part.start..part.end)
+                self.record(Kind::Email, part.start..part.end);
             }
             ZoneClass::Tel if self.has(part, |b| b.is_ascii_digit()) => {
                 self.record(Kind::Phone, part.start..part.end);

@@ -103,7 +103,7 @@ impl Reader<'_> {
     fn inline(&mut self, start: usize, end: usize) {
         let mut at = start;
         loop {
-            // Most bytes are no triggers, which costs one lookup in a table each.
+            // Most bytes are not triggers, which costs one lookup in a table each.
             at += self.bytes[at.min(end)..end].iter().take_while(|b| !TRIGGERS[usize::from(**b)]).count();
             if at >= end {
                 break;

@@ -48,7 +48,7 @@ struct SaveLock {
 }
 
 impl Scraper {
-    /// Opens a team's profile: to read it, which many requests may do at one time, or with the lease to save it, which
+    /// Opens a team's profile: to read it, which many requests may do concurrently, or with the lease to save it, which
     /// only one request has.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use websvc_types::ErrorCode;
 use crate::audit_trail::AuditTrail;
 use crate::response::ApiError;
 
-/// Whether callers must send a key.
+/// The rule for requests without a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Authentication {
     /// Every operation needs a key.

@@ -42,7 +42,7 @@ pub struct EmbeddedServerConfig {
     pub data_dir: PathBuf,
     /// The address and the settings of the listener.
     pub server: ServerConfig,
-    /// Whether callers must send a key.
+    /// The rule for requests without a key.
     pub authentication: Authentication,
     /// The addresses from which pages may be fetched.
     pub guard: AddressGuard,

@@ -52,7 +52,7 @@ pub struct ServiceConfig {
     pub uploads_dir: PathBuf,
     /// The URL under which callers reach the service.
     pub public_url: PublicUrlConfig,
-    /// Whether callers must send a key.
+    /// The rule for requests without a key.
     pub authentication: Authentication,
     /// Serves `/metrics` without a key. Set it only if the address is reachable from this machine alone.
     pub open_metrics: bool,

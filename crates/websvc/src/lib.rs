@@ -72,6 +72,8 @@ mod job;
 mod renamed;
 mod retry;
 mod search;
+pub mod transport;
+pub mod validate;
 
 /// Types of the HTTP interface: the whole crate [`websvc-types`](websvc_types).
 ///
@@ -91,45 +93,3 @@ pub use search::SearchBuilder;
 pub use url::Url;
 #[cfg(feature = "server")]
 pub use websvc_server as server;
-
-/// The field rules of requests, from the crate `websvc-validate`.
-///
-/// The functions turn a request into a plan: all values are checked, all defaults are filled in. Otherwise they return
-/// all violations at once, the same as the service does with status 400. Use them to check input before it is sent, or
-/// in a service of your own that accepts the same requests.
-///
-/// ```
-/// use websvc::types::SearchRequest;
-/// use websvc::validate::{Policy, Rejection, check_search};
-///
-/// let request = SearchRequest { limit: Some(101), ..SearchRequest::new("") };
-/// let Err(Rejection::Invalid(violations)) = check_search(request, &Policy::default()) else {
-///     panic!("the request breaks two rules");
-/// };
-/// let paths: Vec<&str> = violations.iter().map(|violation| violation.path.as_str()).collect();
-/// assert_eq!(paths, ["/limit", "/query"]);
-/// ```
-pub mod validate {
-    pub use websvc_validate::{
-        BatchPage, BatchPlan, Checked, CrawlPlan, DomainFilter, FeaturePolicy, FilePlan, LocationPlan,
-        MapPlan, PagePlan, PathFilter, PathPatterns, Policy, Rejection, RetentionMode, ScrapePlan,
-        SearchPlan, SourcePlan, Target, ThreatOverride, ThreatPolicy, ThreatRules, WebhookPlan, check_crawl,
-        check_map, check_scrape, check_scrape_options, check_search, read_batch, read_crawl, read_map,
-        read_map_v1, read_parse_options, read_scrape, read_scrape_options, read_search,
-    };
-}
-
-/// HTTP types that occur in the interface of this crate, from the crate `websvc-transport`.
-///
-/// - [`FetchError`](transport::FetchError) is the source of [`ClientError::Unreachable`], and
-///   [`ClientBuildError`](transport::ClientBuildError) that of [`ClientError::Transport`].
-/// - With the feature `server`, the settings of an embedded service: where it listens, which addresses it may fetch, and
-///   the HTTP client of its scanner and language model. That `Client` fetches any URL, unlike that of this crate.
-pub mod transport {
-    #[cfg(feature = "server")]
-    pub use websvc_transport::{
-        AddressGuard, BodyTimeout, Client, ClientConfig, GuardError, IpNetwork, Proxy, ServerConfig,
-        ServerError, ShutdownReport, TlsFiles,
-    };
-    pub use websvc_transport::{ClientBuildError, FetchError, FetchPhase};
-}

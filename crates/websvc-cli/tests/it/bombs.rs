@@ -125,7 +125,7 @@ async fn document_bombs_stay_within_256_mb() {
     let pdf = |body: String| Page::new("application/pdf", format!("%PDF-1.7\n{body}"));
     let page = "2 0 obj << /Type /Pages /Kids [3 0 R] /Count 1 >> endobj\n1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj\n";
     let end = "trailer << /Root 1 0 R >>\n%%EOF";
-    let drawn = |content: &[u8], entries: &str| {
+    let pdf_page = |content: &[u8], entries: &str| {
         let mut file = format!(
             "%PDF-1.7\n{page}3 0 obj << /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >> endobj\n\
              4 0 obj << /Length {} {entries} >>\nstream\n",
@@ -164,9 +164,9 @@ async fn document_bombs_stay_within_256_mb() {
     check_bombs(
         DOCUMENT_TIMEOUT,
         vec![
-            ("inflating", drawn(&packed, "/Filter /FlateDecode"), Any),
-            ("chained", drawn(&twice, "/Filter [/FlateDecode /FlateDecode]"), Any),
-            ("images", drawn(image.as_bytes(), ""), Any),
+            ("inflating", pdf_page(&packed, "/Filter /FlateDecode"), Any),
+            ("chained", pdf_page(&twice, "/Filter [/FlateDecode /FlateDecode]"), Any),
+            ("images", pdf_page(image.as_bytes(), ""), Any),
             (
                 "itself",
                 pdf(format!(

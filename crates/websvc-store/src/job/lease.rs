@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::store::Store;
 
 /// Maximum of leased URLs that are counted against the page limit of a job. The count is exact as long as no more URLs
-/// are leased at one time; otherwise the last pages of the job may be scraped in vain.
+/// are leased concurrently; otherwise the last pages of the job may be scraped in vain.
 const MAX_COUNTED_LEASES: u64 = 1_024;
 
 impl Store {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-/// Credits of one grant that the database has lent to this process.
+/// Credits of one grant that the database has leased to this process.
 #[derive(Debug)]
 pub(super) struct CreditLease {
     pub(super) id: i64,
@@ -37,7 +37,7 @@ impl CreditLease {
         Self { id, grant, balance: Mutex::default() }
     }
 
-    /// Adds credits that the database has lent.
+    /// Adds credits that the database has leased.
     pub(super) fn add(&self, credits: u64) {
         let mut balance = self.balance.lock();
         balance.free = balance.free.saturating_add(credits);

@@ -4,7 +4,7 @@
 //! releases credits of the lease in memory. A charge is written to the journal of the process before the response is
 //! sent, and to the database, with the usage, about once a second. So:
 //!
-//! - Credits that are lent to one process leave the balance before another process can see them. No budget is overspent,
+//! - Credits that are leased to one process leave the balance before another process can see them. No budget is overspent,
 //!   whatever the number of requests and processes.
 //! - A killed process leaves its leases and its journal. The next process that recovers them charges what is in the
 //!   journal, and returns the rest. So every request with a response is charged once. A request without a response is

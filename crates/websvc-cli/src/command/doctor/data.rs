@@ -157,7 +157,7 @@ fn repair_advice(error: &StoreError) -> &'static str {
     match error {
         StoreError::NewerSchema { .. } => "run the newer websvc that wrote it, or use another data directory",
         StoreError::Corrupt { .. } => {
-            "restore a backup of websvc.db, or move the file away to start anew without keys and cached pages"
+            "restore a backup of websvc.db, or move the file away to start without keys and cached pages"
         }
         StoreError::Busy { .. } => "wait for the other process, or stop it",
         StoreError::Full { .. } => "free space on the disk",
