@@ -50,7 +50,7 @@ pub(super) fn errors() -> Vec<Row> {
             .tested("websvc-server", "requests_per_minute_are_limited_by_team_and_by_key")
             .tested("websvc-cli", "every_response_carries_rate_limit_headers"),
         row("7 500", "unexpected failure: {success: false, code: UNKNOWN_ERROR, error}")
-            .tested("websvc-transport", "a_panic_is_answered_500_and_kills_nothing")
+            .tested("websvc-transport", "handler_panic_gets_500_and_the_server_continues")
             .tested("websvc-server", "internal_error_has_the_body_of_the_specification"),
         row("7 failure body", "success false and error, with code and details if there are any")
             .tested("websvc-types", "error_body_without_code_and_details_has_neither")

@@ -13,10 +13,10 @@ pub(super) fn rows() -> Vec<Row> {
     vec![
         bare("2.2.1 markdown", "markdown").tested("websvc-cli", "results_have_the_requested_formats"),
         bare("2.2.1 summary", "summary").tested("websvc-cli", "summary_answer_and_highlights_are_generated"),
-        bare("2.2.1 html", "html").tested("websvc-extract", "html_is_cleaned"),
+        bare("2.2.1 html", "html").tested("websvc-extract", "html_has_no_scripts_styles_and_handlers"),
         bare("2.2.1 rawHtml", "rawHtml").tested("websvc-cli", "results_have_the_requested_formats"),
-        bare("2.2.1 links", "links").tested("websvc-extract", "links_are_absolute_and_listed_once"),
-        bare("2.2.1 images", "images").tested("websvc-extract", "images_come_from_icons_styles_and_sets"),
+        bare("2.2.1 links", "links").tested("websvc-extract", "links_are_absolute_and_unique"),
+        bare("2.2.1 images", "images").tested("websvc-extract", "images_come_from_icons_styles_and_srcsets"),
         screenshot(),
         json_format().tested("websvc-cli", "json_format_extracts_data_by_its_schema"),
         change_tracking(),

@@ -112,15 +112,15 @@ fn prices() -> Vec<Row> {
         .tested("websvc-cli", "results_have_the_requested_formats")
         .tested("websvc-cli", "search_without_results_has_an_empty_list_per_source"),
         row("8 price of zdr", "10 per 10 results")
-            .tested("websvc-engine", "started_tens_of_results_are_charged_by_retention")
+            .tested("websvc-engine", "results_are_charged_per_started_ten_by_retention")
             .tested("websvc-cli", "requests_without_retention_are_charged_and_not_recorded"),
         row("8 price of anon", "2 per 10 results")
-            .tested("websvc-engine", "started_tens_of_results_are_charged_by_retention")
+            .tested("websvc-engine", "results_are_charged_per_started_ten_by_retention")
             .tested("websvc-cli", "requests_without_retention_are_charged_and_not_recorded"),
         row("8 price of proxy enhanced", "up to 5 per request")
-            .tested("websvc-engine", "what_came_through_an_enhanced_proxy_has_its_own_price"),
+            .tested("websvc-engine", "pages_through_an_enhanced_proxy_have_their_own_price"),
         row("8 price of proxy auto", "5 if the enhanced retry succeeds, otherwise the regular price")
-            .tested("websvc-engine", "what_came_through_an_enhanced_proxy_has_its_own_price")
+            .tested("websvc-engine", "pages_through_an_enhanced_proxy_have_their_own_price")
             .tested("websvc-cli", "enhanced_retry_is_reported_and_charged"),
         row("8 price of PDF parsing", "1 per page")
             .tested("websvc-cli", "pdf_is_charged_per_page_and_unparsed_as_one_page"),
@@ -128,10 +128,10 @@ fn prices() -> Vec<Row> {
             .tested("websvc-cli", "pdf_is_charged_per_page_and_unparsed_as_one_page"),
         row("8 price of lockdown", "5 per hit, 1 per miss")
             .tested("websvc-cli", "min_age_and_lockdown_use_only_the_cache")
-            .tested("websvc-engine", "pages_are_charged_when_they_were_got_and_misses_of_lockdown_too")
-            .tested("websvc-engine", "a_search_whose_pages_are_all_missing_costs_the_misses_of_lockdown"),
+            .tested("websvc-engine", "scraped_pages_and_lockdown_misses_are_charged")
+            .tested("websvc-engine", "search_without_any_cached_page_costs_the_lockdown_misses"),
         row("8 price of threat protection", "2 additional credits per scanned URL")
-            .tested("websvc-engine", "every_scanned_url_is_charged_even_when_nothing_is_left_of_the_results")
+            .tested("websvc-engine", "scanned_urls_are_charged_even_without_results")
             .tested("websvc-cli", "blocked_results_are_removed_and_scans_charged"),
         row("8 429", "if the limits of the plan are exceeded")
             .tested("websvc-server", "request_above_the_total_concurrency_is_rejected_until_another_one_ends")

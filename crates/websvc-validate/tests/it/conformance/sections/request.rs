@@ -147,8 +147,8 @@ fn categories() -> Row {
     .bad_in(json!([{ "type": "papers" }]), &[("/0/type", UnknownValue)])
     .bad_in(json!([1]), &[("/0", InvalidType)])
     .bad("github", InvalidType)
-    .tested("websvc-engine", "categories_are_alternatives")
-    .tested("websvc-engine", "no_category_restricts_nothing")
+    .tested("websvc-engine", "restriction_of_several_categories_is_an_or")
+    .tested("websvc-engine", "restriction_without_categories_is_empty")
 }
 
 fn domains(plan: &SearchPlan) -> DomainFilter {

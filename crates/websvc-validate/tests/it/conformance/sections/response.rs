@@ -54,7 +54,7 @@ fn web_results() -> Vec<Row> {
         tested(
             "2.6 web category",
             "github, research or pdf, if categories were requested",
-            &[FIELDS, ORDER, ("websvc-engine", "a_result_is_labelled_by_what_was_asked_for")],
+            &[FIELDS, ORDER, ("websvc-engine", "label_is_one_of_the_requested_categories")],
         ),
         tested("2.6 web markdown", "if requested, otherwise absent", &[FIELDS, ORDER, FORMATS]),
         tested("2.6 web html", "if requested, otherwise absent", &[FIELDS, ORDER, FORMATS]),
@@ -102,7 +102,7 @@ fn metadata() -> Vec<Row> {
         tested(
             "2.6 metadata url",
             "the URL after all redirects",
-            &[FIELDS, ("websvc-transport", "the_chain_is_followed_and_reported")],
+            &[FIELDS, ("websvc-transport", "redirect_chain_is_followed_and_reported")],
         ),
         tested("2.6 metadata statusCode", "integer", &[FIELDS, FORMATS, failed]),
         tested("2.6 metadata numPages", "PDF: number of pages read", &[FIELDS, pages]),

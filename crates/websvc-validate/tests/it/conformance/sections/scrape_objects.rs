@@ -52,7 +52,7 @@ fn headers() -> Row {
     .bad(json!(["x: y"]), InvalidType)
     .bad("x: y", InvalidType)
     .tested("websvc-validate", "header_message_does_not_contain_the_value")
-    .tested("websvc-transport", "framing_and_metadata_headers_may_not_be_given")
+    .tested("websvc-transport", "framing_and_metadata_headers_are_refused")
 }
 
 fn actions() -> Row {

@@ -14,13 +14,13 @@ pub(super) fn rows() -> Vec<Row> {
     vec![
         formats(),
         flag("2.2 onlyMainContent", "onlyMainContent", "default true", ScrapePlan::only_main_content, true)
-            .tested("websvc-extract", "an_article_loses_navigation_sidebar_and_footer")
-            .tested("websvc-extract", "the_full_page_keeps_everything_visible"),
+            .tested("websvc-extract", "article_is_without_navigation_sidebar_and_footer")
+            .tested("websvc-extract", "full_scope_has_all_visible_text"),
         only_clean_content(),
         tags("2.2 includeTags", "includeTags", "elements to keep: tag names and CSS selectors of at most 2000 characters (not specified), without states", |plan| page(plan).include_tags().to_vec())
-            .tested("websvc-extract", "include_tags_take_selectors_and_tag_names_and_write_nothing_twice"),
+            .tested("websvc-extract", "include_tags_accept_selectors_and_write_nothing_twice"),
         tags("2.2 excludeTags", "excludeTags", "elements to remove: tag names and CSS selectors of at most 2000 characters (not specified), without states", |plan| page(plan).exclude_tags().to_vec())
-            .tested("websvc-extract", "exclude_tags_win_over_include_tags"),
+            .tested("websvc-extract", "exclude_tags_override_include_tags"),
         max_age(),
         min_age(),
         wait_for(),
@@ -34,7 +34,7 @@ pub(super) fn rows() -> Vec<Row> {
             ScrapePlan::skip_tls_verification,
             true,
         )
-        .tested("websvc-transport", "an_unknown_issuer_is_refused_or_reported"),
+        .tested("websvc-transport", "unknown_issuer_is_an_error_or_a_warning"),
         timeout(),
         parsers(),
         flag(
@@ -44,7 +44,7 @@ pub(super) fn rows() -> Vec<Row> {
             ScrapePlan::remove_base64_images,
             true,
         )
-        .tested("websvc-extract", "embedded_images_are_removed_or_kept"),
+        .tested("websvc-extract", "embedded_images_are_replaced_or_kept_in_markdown"),
         flag("2.2 blockAds", "blockAds", "default true", ScrapePlan::block_ads, true)
             .tested("websvc-cli", "mobile_and_block_ads_options_apply"),
         proxy(),
