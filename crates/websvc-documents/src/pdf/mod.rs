@@ -38,7 +38,7 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
             DocumentError::Encrypted { kind: KIND }
         }
         LoadPdfError::Decryption(DecryptionError::UnsupportedAlgorithm) => {
-            DocumentError::Unsupported { what: "a pdf file with this kind of encryption".to_owned() }
+            DocumentError::Unsupported { feature: "a pdf file with this kind of encryption".to_owned() }
         }
         LoadPdfError::Decryption(_) => DocumentError::damaged(KIND, "its encryption is invalid"),
         LoadPdfError::Invalid if names_encryption => DocumentError::Encrypted { kind: KIND },
@@ -55,14 +55,14 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
     }
     Ok(ParsedDocument {
         html: read.html,
-        about: about(&pdf),
+        metadata: metadata(&pdf),
         pages: Some(PageCounts { read: read.pages, total, without_text: read.without_text }),
         warnings,
     })
 }
 
-fn about(pdf: &Pdf) -> DocumentMetadata {
-    let metadata = pdf.metadata();
+fn metadata(pdf: &Pdf) -> DocumentMetadata {
+    let info = pdf.metadata();
     let text = |value: &Option<Box<[u8]>>| {
         let text = strings::decoded(value.as_deref()?);
         let text = text.trim_matches(|character: char| character.is_whitespace() || character == '\0');
@@ -79,12 +79,12 @@ fn about(pdf: &Pdf) -> DocumentMetadata {
         .map(|language| strings::decoded(language.as_bytes()))
         .filter(|language| !language.is_empty() && language.len() < 36);
     DocumentMetadata {
-        title: text(&metadata.title),
-        author: text(&metadata.author),
-        description: text(&metadata.subject),
-        keywords: text(&metadata.keywords),
+        title: text(&info.title),
+        author: text(&info.author),
+        description: text(&info.subject),
+        keywords: text(&info.keywords),
         language,
-        created: date(metadata.creation_date),
-        modified: date(metadata.modification_date),
+        created: date(info.creation_date),
+        modified: date(info.modification_date),
     }
 }
