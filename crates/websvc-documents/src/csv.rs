@@ -41,7 +41,7 @@ pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument,
     html.push(&table.finish());
     let mut warnings = Vec::new();
     if cut_off || html.is_full() {
-        warnings.push("the table was cut off at the maximum output size".to_owned());
+        warnings.push("the table was cut off at the maximum size".to_owned());
     }
     Ok(ParsedDocument { html: html.into_string(), warnings, ..ParsedDocument::default() })
 }

@@ -136,8 +136,8 @@ impl DocumentKind {
         by_signature.or_else(|| Self::from_declared(declared, head))
     }
 
-    /// Returns the kind of a declared media type. Returns `None` if the bytes look like a web page or JSON, which servers
-    /// send in place of files.
+    /// Returns the kind of a declared media type; `None` if the bytes look like a web page or JSON, which servers send
+    /// in place of files.
     fn from_declared(declared: &str, head: &[u8]) -> Option<Self> {
         if ["text/csv", "application/csv"].iter().any(|name| declared.eq_ignore_ascii_case(name)) {
             return (!head.contains(&0)).then_some(Self::Csv);

@@ -4,8 +4,8 @@ use std::fmt;
 
 /// The limits of reading a document.
 ///
-/// A document that exceeds [`max_pages`](Self::max_pages) or [`max_output_bytes`](Self::max_output_bytes) is cut off with
-/// a warning. One that exceeds [`max_inflated_bytes`](Self::max_inflated_bytes) is an error.
+/// A document that exceeds [`max_pages`](Self::max_pages) or [`max_output_bytes`](Self::max_output_bytes) is cut off,
+/// with a warning. One that exceeds [`max_inflated_bytes`](Self::max_inflated_bytes) is an error.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
     /// The maximum number of pages of a PDF, slides or sheets that are read.

@@ -44,7 +44,7 @@ pub(crate) fn parse(
     let (html, is_full) = reader.flow.finish();
     let mut warnings = Vec::new();
     if is_full || reader.cell_count > MAX_CELLS {
-        warnings.push("the text was cut off at the maximum output size".to_owned());
+        warnings.push("the text was cut off at the maximum size".to_owned());
     }
     if pages.read < pages.total {
         warnings.push(format!("{} of {} pages were read", pages.read, pages.total));

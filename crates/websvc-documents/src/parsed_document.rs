@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A document that was read.
+/// The content and metadata of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParsedDocument {
     /// The content as semantic HTML, without `html` and `body` around it.

@@ -59,10 +59,10 @@ pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument,
         skip: 0,
         flow: HtmlFlow::new(limits.max_output_bytes),
     };
-    let mut tokens = Tokens { bytes, at: 0 };
+    let mut tokens = Tokens { bytes, position: 0 };
     while let Some(token) = tokens.next() {
         reader.process(&token)?;
-        if reader.flow.is_full() || (tokens.at.is_multiple_of(4096) && (limits.stop)()) {
+        if reader.flow.is_full() || (tokens.position.is_multiple_of(4096) && (limits.stop)()) {
             break;
         }
     }
@@ -87,13 +87,13 @@ enum Token<'t> {
 
 struct Tokens<'t> {
     bytes: &'t [u8],
-    at: usize,
+    position: usize,
 }
 
 impl<'t> Tokens<'t> {
     fn next(&mut self) -> Option<Token<'t>> {
-        let byte = *self.bytes.get(self.at)?;
-        self.at += 1;
+        let byte = *self.bytes.get(self.position)?;
+        self.position += 1;
         Some(match byte {
             b'{' => Token::Open,
             b'}' => Token::Close,
@@ -104,43 +104,44 @@ impl<'t> Tokens<'t> {
     }
 
     fn skip_breaks(&mut self) -> Option<Token<'t>> {
-        while matches!(self.bytes.get(self.at), Some(b'\r' | b'\n')) {
-            self.at += 1;
+        while matches!(self.bytes.get(self.position), Some(b'\r' | b'\n')) {
+            self.position += 1;
         }
         self.next()
     }
 
     fn control(&mut self) -> Option<Token<'t>> {
-        let first = *self.bytes.get(self.at)?;
+        let first = *self.bytes.get(self.position)?;
         if first == b'\'' {
-            let digits = self.bytes.get(self.at + 1..self.at + 3)?;
-            self.at += 3;
+            let digits = self.bytes.get(self.position + 1..self.position + 3)?;
+            self.position += 3;
             let text = std::str::from_utf8(digits).unwrap_or_default();
             return Some(u8::from_str_radix(text, 16).map_or(Token::Symbol(b'\''), Token::Byte));
         }
         if !first.is_ascii_alphabetic() {
-            self.at += 1;
+            self.position += 1;
             return Some(Token::Symbol(first));
         }
         let word = self.take_while(u8::is_ascii_alphabetic);
-        let start = self.at;
-        if self.bytes.get(self.at) == Some(&b'-') {
-            self.at += 1;
+        let start = self.position;
+        if self.bytes.get(self.position) == Some(&b'-') {
+            self.position += 1;
         }
         self.take_while(u8::is_ascii_digit);
-        let number = std::str::from_utf8(&self.bytes[start..self.at]).ok().and_then(|text| text.parse().ok());
-        if self.bytes.get(self.at) == Some(&b' ') {
-            self.at += 1;
+        let number =
+            std::str::from_utf8(&self.bytes[start..self.position]).ok().and_then(|text| text.parse().ok());
+        if self.bytes.get(self.position) == Some(&b' ') {
+            self.position += 1;
         }
         Some(Token::Word(word, number))
     }
 
     fn take_while(&mut self, matches: fn(&u8) -> bool) -> &'t str {
-        let start = self.at;
-        while self.bytes.get(self.at).is_some_and(matches) {
-            self.at += 1;
+        let start = self.position;
+        while self.bytes.get(self.position).is_some_and(matches) {
+            self.position += 1;
         }
-        std::str::from_utf8(&self.bytes[start..self.at]).unwrap_or_default()
+        std::str::from_utf8(&self.bytes[start..self.position]).unwrap_or_default()
     }
 }
 
@@ -252,10 +253,10 @@ impl Reader {
         if state.destination != outer {
             match state.destination {
                 TextDestination::Title => {
-                    self.metadata.title = non_empty(&std::mem::take(&mut self.destination_text))
+                    self.metadata.title = non_empty(&std::mem::take(&mut self.destination_text));
                 }
                 TextDestination::Author => {
-                    self.metadata.author = non_empty(&std::mem::take(&mut self.destination_text))
+                    self.metadata.author = non_empty(&std::mem::take(&mut self.destination_text));
                 }
                 TextDestination::Field => {
                     // HYPERLINK "https://..."
@@ -317,7 +318,7 @@ impl Reader {
                 self.state().heading = level.map(|level| level + 1);
             }
             "uc" => {
-                self.state().fallback_chars = Some(usize::try_from(number.unwrap_or(1)).unwrap_or(1).min(8))
+                self.state().fallback_chars = Some(usize::try_from(number.unwrap_or(1)).unwrap_or(1).min(8));
             }
             "u" => self.unicode(number.unwrap_or(0)),
             "ansicpg" => self.code_page(number.unwrap_or(1252)),
@@ -343,10 +344,10 @@ impl Reader {
                 self.state().in_link = true;
             }
             word if IGNORED_DESTINATIONS.contains(&word) => {
-                self.state().destination = TextDestination::Ignored
+                self.state().destination = TextDestination::Ignored;
             }
             _ if std::mem::take(&mut self.state().is_optional) => {
-                self.state().destination = TextDestination::Ignored
+                self.state().destination = TextDestination::Ignored;
             }
             _ => {}
         }

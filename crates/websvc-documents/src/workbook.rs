@@ -30,8 +30,8 @@ pub(crate) fn xls(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument,
         let range = book.worksheet_range(&name).map_err(to_error)?;
         let (first_row, first_column) = range.start().unwrap_or_default();
         for (row, column, value) in range.used_cells() {
-            let at = (row + first_row as usize, column + first_column as usize);
-            if !writer.cell(at, &display_text(value)) {
+            let position = (row + first_row as usize, column + first_column as usize);
+            if !writer.cell(position, &display_text(value)) {
                 break;
             }
         }
@@ -152,7 +152,7 @@ impl<'l> Writer<'l> {
             warnings.push(format!("{} of {} sheets were read", pages.read, pages.total));
         }
         if is_full || remaining_cells == 0 {
-            warnings.push("the tables were cut off at the maximum output size".to_owned());
+            warnings.push("the tables were cut off at the maximum size".to_owned());
         }
         ParsedDocument { html, metadata: DocumentMetadata::default(), pages: Some(pages), warnings }
     }
@@ -165,19 +165,19 @@ fn display_text(value: &Data) -> String {
         Data::Float(number) => format_number(*number, &number.to_string()),
         Data::String(text) | Data::DateTimeIso(text) | Data::DurationIso(text) => text.clone(),
         Data::Bool(is_true) => if *is_true { "TRUE" } else { "FALSE" }.to_owned(),
-        Data::DateTime(at) => format_date(at),
+        Data::DateTime(serial_date) => format_date(serial_date),
         Data::Error(error) => error.to_string(),
         Data::Empty => String::new(),
     }
 }
 
 /// Formats a serial date as a date, a time, or both, depending on its value.
-fn format_date(at: &ExcelDateTime) -> String {
-    let (year, month, day, hour, minute, second, _) = at.to_ymd_hms_milli();
-    let days = at.as_f64();
+fn format_date(serial_date: &ExcelDateTime) -> String {
+    let (year, month, day, hour, minute, second, _) = serial_date.to_ymd_hms_milli();
+    let days = serial_date.as_f64();
     let time = format!("{hour:02}:{minute:02}:{second:02}");
     let day = format!("{year:04}-{month:02}-{day:02}");
-    if (0.0..1.0).contains(&days) || at.is_duration() {
+    if (0.0..1.0).contains(&days) || serial_date.is_duration() {
         time
     } else if days.fract() == 0.0 {
         day

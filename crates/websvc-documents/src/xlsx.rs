@@ -49,7 +49,7 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
         warnings.push(format!("{} of {} sheets were read", pages.read, pages.total));
     }
     if is_full || reader.remaining_cells == 0 {
-        warnings.push("the tables were cut off at the maximum output size".to_owned());
+        warnings.push("the tables were cut off at the maximum size".to_owned());
     }
     Ok(ParsedDocument { html, metadata, pages: Some(pages), warnings })
 }

@@ -108,31 +108,31 @@ impl Column {
 
 /// Groups the lines of a column into blocks, and appends them.
 pub(super) fn blocks(lines: &[Line], column: &Column, blocks: &mut Vec<Block>) {
-    let mut at = 0;
-    while at < lines.len() {
-        let code = code_lines(&lines[at..], column);
+    let mut index = 0;
+    while index < lines.len() {
+        let code = code_lines(&lines[index..], column);
         if code > 0 {
-            blocks.push(Block::Code(code_text(&lines[at..at + code], column)));
-            at += code;
+            blocks.push(Block::Code(code_text(&lines[index..index + code], column)));
+            index += code;
             continue;
         }
-        let contents = lines[at..].iter().take_while(|line| has_leader(line)).count();
+        let contents = lines[index..].iter().take_while(|line| has_leader(line)).count();
         if contents >= 2 {
             let entries =
-                lines[at..at + contents].iter().map(|line| contents_entry(line, column.link_offset));
+                lines[index..index + contents].iter().map(|line| contents_entry(line, column.link_offset));
             blocks.push(Block::Contents(entries.collect()));
-            at += contents;
+            index += contents;
             continue;
         }
-        let mut builder = TextBuilder::new(&lines[at], column);
-        at += 1;
-        while let Some(line) = lines.get(at) {
-            let is_code = line.mono && code_lines(&lines[at..], column) > 0;
+        let mut builder = TextBuilder::new(&lines[index], column);
+        index += 1;
+        while let Some(line) = lines.get(index) {
+            let is_code = line.mono && code_lines(&lines[index..], column) > 0;
             if is_code || has_leader(line) || builder.ends_before(line, column) {
                 break;
             }
             builder.push(line, column);
-            at += 1;
+            index += 1;
         }
         blocks.push(Block::Text(builder.finish(column)));
     }

@@ -8,7 +8,7 @@ use super::lines::Segment;
 const MIN_GUTTER: f32 = 0.9;
 /// The minimum number of lines of a column of text.
 const MIN_LINES: usize = 4;
-/// The minimum number of lines of a column that makes shorter columns on the page credible.
+/// The minimum number of lines of the longest pair of columns. Without such a pair, a page has no columns.
 const MIN_CERTAIN_LINES: usize = 7;
 /// The minimum number of lines of columns with short lines, such as an index.
 const MIN_SHORT_LINES: usize = 18;

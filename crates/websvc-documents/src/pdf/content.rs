@@ -184,7 +184,7 @@ impl<'a> Reader<'a, '_> {
                     self.begin_marked_content(mark.0, named.or_else(|| mark.1.clone().into_dict()).as_ref());
                 }
                 TypedInstruction::EndMarkedContent(_) if self.marks.len() > outer_marks => {
-                    self.end_marked_content()
+                    self.end_marked_content();
                 }
                 other => {
                     self.content.curves += usize::from(is_curve(&other));

@@ -117,8 +117,8 @@ impl Page {
         Self { number, directions, height, link_offset, content }
     }
 
-    /// Returns whether the page has readable content that its text does not contain, such as a scan. Compares the amount
-    /// of text with the area of the images.
+    /// Returns whether the page has readable content that its text does not contain, such as a scan. The decision
+    /// compares the amount of text with the area of the images.
     fn lacks_text(&self) -> bool {
         let glyphs: usize = self.directions.iter().flatten().map(|segment| segment.glyphs.len()).sum();
         let PageContent { unmapped, image_share, curves, .. } = self.content;

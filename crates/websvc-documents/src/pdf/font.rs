@@ -117,8 +117,8 @@ impl<'a> Face<'a> {
     }
 
     /// Returns the character code at a position, and its length in bytes.
-    pub(super) fn read_code(&self, bytes: &[u8], at: usize) -> (u32, usize) {
-        let (code, length) = self.font.read_code(bytes, at);
+    pub(super) fn read_code(&self, bytes: &[u8], position: usize) -> (u32, usize) {
+        let (code, length) = self.font.read_code(bytes, position);
         (code, length.max(1))
     }
 

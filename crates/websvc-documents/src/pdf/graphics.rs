@@ -43,7 +43,7 @@ impl Paths {
                 self.rectangles.push(ctm.apply_to_rect(x, y, x + width, y + height));
             }
             TypedInstruction::MoveTo(to) => {
-                self.current_point = Some(ctm.apply(to.0.as_f64(), to.1.as_f64()))
+                self.current_point = Some(ctm.apply(to.0.as_f64(), to.1.as_f64()));
             }
             TypedInstruction::LineTo(to) if self.lines.len() < MAX_PATH_ELEMENTS => {
                 let end = ctm.apply(to.0.as_f64(), to.1.as_f64());

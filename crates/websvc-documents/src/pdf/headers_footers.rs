@@ -8,7 +8,7 @@ use super::lines::Segment;
 const EDGE_SHARE: f32 = 0.11;
 /// The maximum number of rows of a header or footer.
 const MAX_ROWS: usize = 3;
-/// The minimum number of pages on which a row of a header or footer is.
+/// The minimum number of pages on which a row must repeat to be a header or footer.
 const MIN_PAGES: u32 = 3;
 /// The maximum number of distinct keys that are counted.
 const MAX_KEYS: usize = 100_000;

@@ -52,9 +52,9 @@ impl Segment {
 fn dominant_line(glyphs: &[Glyph]) -> (f32, f32) {
     let mut counts: Vec<(f32, f32, usize)> = Vec::new();
     for glyph in glyphs.iter().filter(|glyph| glyph.character != ' ') {
-        let same =
+        let is_same_line =
             |(y, size, _): &(f32, f32, usize)| (y - glyph.y).abs() < 0.5 && (size - glyph.size).abs() < 0.3;
-        match counts.iter().position(same) {
+        match counts.iter().position(is_same_line) {
             Some(index) => counts[index].2 += 1,
             None if counts.len() < 16 => counts.push((glyph.y, glyph.size, 1)),
             None => {}

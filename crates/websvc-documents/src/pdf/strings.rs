@@ -19,7 +19,7 @@ fn utf16(bytes: &[u8], from_bytes: fn([u8; 2]) -> u16) -> String {
     char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
-/// Returns the character of a byte in PDFDocEncoding, which is Latin-1 except for these ranges (PDF 32000-1, annex D.2).
+/// Returns the character of a byte in PDFDocEncoding (PDF 32000-1, annex D.2), which is Latin-1 except for two ranges.
 fn pdf_doc_character(byte: u8) -> char {
     const FROM_18: [char; 8] = ['˘', 'ˇ', 'ˆ', '˙', '˝', '˛', '˚', '˜'];
     const FROM_80: [char; 33] = [
@@ -50,7 +50,7 @@ pub(super) fn normalize(character: char, mut push: impl FnMut(char)) {
         '\u{f0b7}' | '\u{f0a7}' | '\u{f0a8}' | '\u{f06c}' | '\u{f06e}' | '\u{f0d8}' | '\u{f076}' => push('•'),
         '\u{f02d}' => push('−'),
         '\u{f0fc}' => push('✓'),
-        // Zero-width marks.
+        // Zero-width characters, tags and control characters.
         '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}' => {}
         '\u{e0000}'..='\u{e007f}' => {}
         '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => {}

@@ -16,7 +16,7 @@ const MIN_STRIP: f32 = 0.6;
 const MIN_ROWS: usize = 3;
 /// The maximum number of drawn lines that are examined. More belong to a drawing.
 const MAX_RULES: usize = 4000;
-/// The maximum number of columns of a grid, plus one.
+/// The maximum number of vertical lines of a grid.
 const MAX_COLUMNS: usize = 40;
 
 /// Groups the segments of a column into blocks, including tables, and appends them. `grids` are the grids of the page.

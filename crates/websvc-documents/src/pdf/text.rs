@@ -81,8 +81,8 @@ fn push_span(spans: &mut Vec<Span>, span: Span) {
     }
 }
 
-/// The words of a document, from which [`join_hyphenated`](Self::join_hyphenated) decides whether a hyphen at the end of a
-/// line is part of a word.
+/// The words of a document. [`join_hyphenated`](Self::join_hyphenated) uses them to decide whether a hyphen at the end
+/// of a line is part of a word.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     hashes: HashSet<u64>,
@@ -111,8 +111,8 @@ impl Words {
         self.hashes.contains(&self.hash(word))
     }
 
-    /// Replaces the hyphen placeholders in a text. A hyphen stays only if the document contains the word with the hyphen,
-    /// and not without it.
+    /// Replaces the hyphen placeholders in a text. A hyphen stays only if the document contains the word with the
+    /// hyphen, and not without it.
     pub(super) fn join_hyphenated(&self, text: &mut String) {
         while let Some(position) = text.find(LINE_HYPHEN) {
             let start = text[..position].rfind(char::is_whitespace).map_or(0, |space| space + 1);

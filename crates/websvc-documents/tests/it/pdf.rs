@@ -302,8 +302,8 @@ fn pdf_font_with_to_unicode_map_is_decoded_with_it() {
 fn replace(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     let mut bytes = bytes.to_vec();
-    let at = bytes.windows(from.len()).position(|window| window == from).unwrap();
-    bytes[at..at + to.len()].copy_from_slice(to);
+    let start = bytes.windows(from.len()).position(|window| window == from).unwrap();
+    bytes[start..start + to.len()].copy_from_slice(to);
     bytes
 }
 
