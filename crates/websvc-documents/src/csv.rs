@@ -1,63 +1,63 @@
-//! Comma-separated values: one table.
+//! Reads comma-separated values as one table.
 
 use csv::ReaderBuilder;
 
 use crate::error::DocumentError;
 use crate::flow::Table;
-use crate::html::{Html, escaped};
+use crate::html::{Html, escape};
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::parsed_document::ParsedDocument;
-use crate::text_encoding::decoded;
+use crate::text_encoding::decode_text;
 
-/// So many cells are read.
+/// The maximum number of cells that are read.
 const MAX_CELLS: usize = 1_000_000;
-/// The separator is looked for in so many lines.
+/// The number of lines from which the separator is detected.
 const SAMPLE_LINES: usize = 20;
 
-/// Reads a table of separated values.
+/// Reads a CSV file.
 pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
-    let text = decoded(bytes);
+    let text = decode_text(bytes);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
-        .delimiter(separator(&text))
+        .delimiter(detect_separator(&text))
         .from_reader(text.as_bytes());
     let mut table = Table::default();
-    // The markup of a cell is at least its text: what passes the bound is not collected first.
-    let (mut cells, mut size, mut cut_off) = (0, 0, false);
+    // The markup is at least as long as the text, so the size limit is checked before the rows are collected.
+    let (mut cell_count, mut min_bytes, mut cut_off) = (0, 0, false);
     for record in reader.records() {
         let record = record.map_err(|error| DocumentError::damaged(DocumentKind::Csv, error.to_string()))?;
-        cells += record.len();
-        size += record.as_slice().len() + record.len() * "<td></td>".len() + "<tr></tr>\n".len();
-        if cells > MAX_CELLS || size + 256 > limits.max_output_bytes || (limits.stop)() {
+        cell_count += record.len();
+        min_bytes += record.as_slice().len() + record.len() * "<td></td>".len() + "<tr></tr>\n".len();
+        if cell_count > MAX_CELLS || min_bytes + 256 > limits.max_output_bytes || (limits.stop)() {
             cut_off = true;
             break;
         }
         table.row();
-        record.iter().for_each(|cell| table.cell(escaped(cell.trim()), 1));
+        record.iter().for_each(|cell| table.cell(escape(cell.trim()), 1));
     }
     let mut html = Html::new(limits.max_output_bytes);
     html.push(&table.finish());
     let mut warnings = Vec::new();
     if cut_off || html.is_full() {
-        warnings.push("the table was cut off at the largest size of an answer".to_owned());
+        warnings.push("the table was cut off at the maximum size".to_owned());
     }
     Ok(ParsedDocument { html: html.into_string(), warnings, ..ParsedDocument::default() })
 }
 
-/// Returns the sign that parts most lines into the same number of cells.
-fn separator(text: &str) -> u8 {
+/// Returns the separator that splits the largest number of lines into the same number of cells.
+fn detect_separator(text: &str) -> u8 {
     let lines: Vec<&str> = text.lines().take(SAMPLE_LINES).filter(|line| !line.is_empty()).collect();
-    let score = |sign: u8| {
+    let score = |separator: u8| {
         let counts: Vec<usize> =
-            lines.iter().map(|line| line.bytes().filter(|byte| *byte == sign).count()).collect();
+            lines.iter().map(|line| line.bytes().filter(|byte| *byte == separator).count()).collect();
         let first = counts.first().copied().unwrap_or(0);
-        let same = counts.iter().filter(|count| **count == first).count();
-        if first == 0 { (0, 0) } else { (same, first) }
+        let equal = counts.iter().filter(|count| **count == first).count();
+        if first == 0 { (0, 0) } else { (equal, first) }
     };
-    // The last of equals wins, so the comma comes last.
-    [b'|', b'\t', b';', b','].into_iter().max_by_key(|sign| score(*sign)).unwrap_or(b',')
+    // `max_by_key` returns the last of equal maxima, so the comma is last.
+    [b'|', b'\t', b';', b','].into_iter().max_by_key(|separator| score(*separator)).unwrap_or(b',')
 }
 
 #[cfg(test)]
@@ -65,10 +65,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_separator_is_the_sign_that_parts_all_lines_alike() {
-        assert_eq!(separator("a,b\n1,2\n"), b',');
-        assert_eq!(separator("a;b\n1,5;2,5\n3,5;4\n"), b';');
-        assert_eq!(separator("a\tb\n1\t2\n"), b'\t');
-        assert_eq!(separator("one column\nof text\n"), b',');
+    fn separator_splits_all_lines_into_equal_cell_counts() {
+        assert_eq!(detect_separator("a,b\n1,2\n"), b',');
+        assert_eq!(detect_separator("a;b\n1,5;2,5\n3,5;4\n"), b';');
+        assert_eq!(detect_separator("a\tb\n1\t2\n"), b'\t');
+        assert_eq!(detect_separator("one column\nof text\n"), b',');
     }
 }

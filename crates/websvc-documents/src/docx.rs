@@ -1,4 +1,4 @@
-//! Word: paragraphs by their styles, lists by their numbering, tables, links and notes.
+//! Reads Word documents: headings by their styles, lists by their numbering, tables, links and notes.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use crate::error::DocumentError;
 use crate::flow::{HtmlFlow, Inline, Role, Table, TextStyle};
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
-use crate::office::{Relations, about};
+use crate::office::{Relations, read_metadata};
 use crate::parsed_document::ParsedDocument;
 use crate::xml::{Tag, Token, Xml};
 use crate::zip_package::Package;
@@ -17,35 +17,35 @@ const DOCUMENT: &str = "word/document.xml";
 /// Reads a Word document.
 pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let mut package = Package::open(KIND, bytes, limits.max_inflated_bytes)?;
-    let about = about(&mut package, KIND, "docProps/core.xml")?;
+    let metadata = read_metadata(&mut package, KIND, "docProps/core.xml")?;
     let mut reader = Reader {
-        headings: headings(&mut package)?,
+        headings: heading_levels(&mut package)?,
         ordered: ordered_lists(&mut package)?,
-        relations: Relations::of(&mut package, KIND, DOCUMENT)?,
+        relations: Relations::read(&mut package, KIND, DOCUMENT)?,
         notes: notes(&mut package)?,
         flow: HtmlFlow::new(limits.max_output_bytes),
         stop: limits.stop,
     };
     let text = package.required(DOCUMENT)?;
     let mut xml = Xml::new(KIND, &text);
-    let broken = reader.body(&mut xml).err();
+    let error = reader.body(&mut xml).err();
     let (html, is_full) = reader.flow.finish();
     let mut warnings = Vec::new();
-    match broken {
+    match error {
         Some(DocumentError::Damaged { reason, .. }) if !html.is_empty() => {
-            warnings.push(format!("the document is damaged and was read in part: {reason}"));
+            warnings.push(format!("the document is damaged and was read partially: {reason}"));
         }
         Some(error) => return Err(error),
         None => {}
     }
     if is_full {
-        warnings.push("the text was cut off at the largest size of an answer".to_owned());
+        warnings.push("the text was cut off at the maximum output size".to_owned());
     }
-    Ok(ParsedDocument { html, about, pages: None, warnings })
+    Ok(ParsedDocument { html, metadata, pages: None, warnings })
 }
 
-/// Returns the levels of the styles that are headings.
-fn headings(package: &mut Package) -> Result<HashMap<String, u32>, DocumentError> {
+/// Returns the heading levels of the heading styles, by style ID.
+fn heading_levels(package: &mut Package) -> Result<HashMap<String, u32>, DocumentError> {
     let mut levels = HashMap::new();
     let Some(text) = package.part("word/styles.xml")? else { return Ok(levels) };
     let mut xml = Xml::new(KIND, &text);
@@ -78,7 +78,7 @@ fn headings(package: &mut Package) -> Result<HashMap<String, u32>, DocumentError
     Ok(levels)
 }
 
-/// Returns of each list and level whether it is numbered.
+/// Returns whether lists are numbered, by list ID and level.
 fn ordered_lists(package: &mut Package) -> Result<HashMap<(String, String), bool>, DocumentError> {
     let mut lists = HashMap::new();
     let Some(text) = package.part("word/numbering.xml")? else { return Ok(lists) };
@@ -107,7 +107,7 @@ fn ordered_lists(package: &mut Package) -> Result<HashMap<(String, String), bool
     Ok(lists)
 }
 
-/// Returns the texts of the notes by their ids, those at the end of the document under `e` and their id.
+/// Returns the texts of the notes by ID. The IDs of endnotes have the prefix `e`.
 fn notes(package: &mut Package) -> Result<HashMap<String, String>, DocumentError> {
     let mut notes = HashMap::new();
     for (part, prefix) in [("word/footnotes.xml", ""), ("word/endnotes.xml", "e")] {
@@ -144,7 +144,7 @@ struct Reader<'l> {
     stop: &'l dyn Fn() -> bool,
 }
 
-/// State of the paragraph that is being read.
+/// The paragraph that is being read.
 #[derive(Default)]
 struct Paragraph {
     inline: Inline,
@@ -170,7 +170,7 @@ impl Reader<'_> {
                         let table = self.table(xml)?;
                         self.flow.block(&table);
                     }
-                    // The same content once more, for programs that know no better.
+                    // A duplicate of the content for programs that do not support the preferred form.
                     "Fallback" | "sectPr" => xml.skip()?,
                     _ => {}
                 }
@@ -192,41 +192,41 @@ impl Reader<'_> {
 
     fn paragraph(&mut self, xml: &mut Xml<'_>) -> Result<Paragraph, DocumentError> {
         let mut paragraph = Paragraph { level: "0".to_owned(), ..Paragraph::default() };
-        let mut look = TextStyle::default();
+        let mut style = TextStyle::default();
         let mut hidden = false;
-        let mut open = 1;
-        while open > 0 {
+        let mut depth = 1;
+        while depth > 0 {
             match xml.next()? {
                 None => break,
                 Some(Token::Text(_)) => {}
                 Some(Token::End(name)) => match name.as_str() {
-                    "p" => open -= 1,
+                    "p" => depth -= 1,
                     "hyperlink" => paragraph.inline.end_link(),
-                    "r" => (look, hidden) = (TextStyle::default(), false),
+                    "r" => (style, hidden) = (TextStyle::default(), false),
                     _ => {}
                 },
                 Some(Token::Start(tag)) => match tag.name.as_str() {
-                    // A text box within a paragraph has paragraphs of its own.
-                    "p" => open += 1,
-                    "b" => look.bold = is_on(&tag),
-                    "i" => look.italic = is_on(&tag),
-                    "strike" | "dstrike" => look.strike = is_on(&tag),
+                    // A text box within a paragraph contains further paragraphs.
+                    "p" => depth += 1,
+                    "b" => style.bold = is_on(&tag),
+                    "i" => style.italic = is_on(&tag),
+                    "strike" | "dstrike" => style.strike = is_on(&tag),
                     "vanish" => hidden = is_on(&tag),
                     "t" => {
                         let text = xml.text()?;
                         if !hidden {
-                            paragraph.inline.text(&text, look);
+                            paragraph.inline.text(&text, style);
                         }
                     }
                     "Fallback" | "rPrChange" | "pPrChange" => xml.skip()?,
-                    _ => self.within_paragraph(&tag, &mut paragraph),
+                    _ => self.paragraph_element(&tag, &mut paragraph),
                 },
             }
         }
         Ok(paragraph)
     }
 
-    fn within_paragraph(&mut self, tag: &Tag, paragraph: &mut Paragraph) {
+    fn paragraph_element(&mut self, tag: &Tag, paragraph: &mut Paragraph) {
         let value = tag.get("val");
         match tag.name.as_str() {
             "pStyle" => {
@@ -243,8 +243,8 @@ impl Reader<'_> {
             "br" | "cr" => paragraph.inline.line_break(),
             "noBreakHyphen" => paragraph.inline.text("-", TextStyle::default()),
             "hyperlink" => {
-                if let Some(address) = tag.get_exact("r:id").and_then(|id| self.relations.get(id)) {
-                    paragraph.inline.begin_link(address);
+                if let Some(url) = tag.get_exact("r:id").and_then(|id| self.relations.get(id)) {
+                    paragraph.inline.begin_link(url);
                 }
             }
             "footnoteReference" | "endnoteReference" => {
@@ -254,25 +254,25 @@ impl Reader<'_> {
                     let mut note = Inline::default();
                     note.text(text.trim(), TextStyle::default());
                     let number = self.flow.add_note(note.finish());
-                    paragraph.inline.note(number);
+                    paragraph.inline.note_reference(number);
                 }
             }
             _ => {}
         }
     }
 
-    /// Reads a table; tables within its cells become text of the cell.
+    /// Reads a table. Nested tables become text of the cell that contains them.
     fn table(&mut self, xml: &mut Xml<'_>) -> Result<String, DocumentError> {
         let mut table = Table::default();
-        let (mut cell, mut span, mut open) = (Vec::new(), 1, 1);
-        while open > 0 {
+        let (mut cell, mut span, mut depth) = (Vec::new(), 1, 1);
+        while depth > 0 {
             match xml.next()? {
                 None => break,
                 Some(Token::Start(tag)) => match tag.name.as_str() {
-                    "tbl" => open += 1,
-                    "tr" if open == 1 => table.row(),
-                    "tc" if open == 1 => (cell, span) = (Vec::new(), 1),
-                    "gridSpan" if open == 1 => {
+                    "tbl" => depth += 1,
+                    "tr" if depth == 1 => table.row(),
+                    "tc" if depth == 1 => (cell, span) = (Vec::new(), 1),
+                    "gridSpan" if depth == 1 => {
                         span = tag.get("val").and_then(|span| span.parse().ok()).unwrap_or(1);
                     }
                     "p" => {
@@ -285,8 +285,8 @@ impl Reader<'_> {
                     _ => {}
                 },
                 Some(Token::End(name)) => match name.as_str() {
-                    "tbl" => open -= 1,
-                    "tc" if open == 1 => table.cell(std::mem::take(&mut cell).join("<br>"), span),
+                    "tbl" => depth -= 1,
+                    "tc" if depth == 1 => table.cell(std::mem::take(&mut cell).join("<br>"), span),
                     _ => {}
                 },
                 Some(Token::Text(_)) => {}
@@ -296,7 +296,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns whether a property that is switched on by being there is on.
+/// Returns whether an on/off property is on. Its presence without a value means on.
 fn is_on(tag: &Tag) -> bool {
     !matches!(tag.get("val"), Some("0" | "false" | "off" | "none"))
 }

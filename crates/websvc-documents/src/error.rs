@@ -1,10 +1,10 @@
-//! Why a document could not be read.
+//! The error of reading a document.
 
 use serde::{Deserialize, Serialize};
 
 use crate::kind::DocumentKind;
 
-/// Why a document could not be read. The messages are what a caller may see.
+/// An error of reading a document. The message is shown to the caller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum DocumentError {
@@ -14,37 +14,38 @@ pub enum DocumentError {
         /// The kind of file.
         kind: DocumentKind,
     },
-    /// The file is broken beyond reading.
+    /// The file is damaged and cannot be read.
     #[error("the {kind} file is damaged: {reason}")]
     Damaged {
         /// The kind of file.
         kind: DocumentKind,
-        /// Reason why the document cannot be read.
+        /// The reason why the file cannot be read.
         reason: String,
     },
-    /// The file inflates, nests or repeats beyond what an honest one does.
+    /// The file exceeds a limit, for example of its decompressed size, its nesting or its number of parts.
     #[error("the {kind} file exceeds the limits: {reason}")]
     TooLarge {
         /// The kind of file.
         kind: DocumentKind,
-        /// Which limit was reached.
+        /// The exceeded limit.
         reason: String,
     },
-    /// A file of before 2007 that only its own program reads.
-    #[error("a {program} file of before 2007 (.{kind}) is not read: save it as .{modern}")]
+    /// A Word or PowerPoint file from before 2007, which is detected but not supported.
+    #[error("{program} files from before 2007 (.{kind}) are not supported: save the file as .{modern}")]
     Old {
         /// The program that wrote it.
         program: String,
         /// The kind of file.
         kind: DocumentKind,
-        /// The kind that the program writes today.
+        /// The kind that newer versions of the program write.
         modern: DocumentKind,
     },
-    /// The kind of file is known and cannot be read.
-    #[error("{what} cannot be read")]
+    /// The file uses a feature that is not supported.
+    #[error("{feature} cannot be read")]
     Unsupported {
-        /// The kind of file or the feature.
-        what: String,
+        /// The kind of file and the feature.
+        #[serde(rename = "what")]
+        feature: String,
     },
 }
 

@@ -1,11 +1,11 @@
-//! The flow of a text document: runs of text with styles to paragraphs, headings, lists and tables.
+//! Writes styled runs of text as HTML paragraphs, headings, lists and tables.
 
 use crate::html::{Html, push_escaped};
 
-/// Lists nest at most so deep.
+/// The maximum nesting depth of lists.
 const MAX_LISTS: usize = 9;
 
-/// How a run of text looks.
+/// The style of a run of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct TextStyle {
     pub(crate) bold: bool,
@@ -17,37 +17,37 @@ pub(crate) struct TextStyle {
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Inline {
     markup: String,
-    look: TextStyle,
-    link: bool,
-    /// White space that belongs to neither of the runs between which it stands.
+    style: TextStyle,
+    in_link: bool,
+    /// White space after the last run. It is written without the style of either neighbor.
     space: String,
 }
 
 impl Inline {
-    pub(crate) fn text(&mut self, text: &str, look: TextStyle) {
-        let bare = text.trim();
-        if bare.is_empty() {
+    pub(crate) fn text(&mut self, text: &str, style: TextStyle) {
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
             self.space.push_str(text);
             return;
         }
         self.space.push_str(&text[..text.len() - text.trim_start().len()]);
-        if look == self.look {
-            self.end_space();
+        if style == self.style {
+            self.flush_space();
         } else {
             self.close_style();
-            self.end_space();
-            for (has, tag) in tags(look) {
-                if has {
+            self.flush_space();
+            for (enabled, tag) in tags(style) {
+                if enabled {
                     self.markup.push_str(&format!("<{tag}>"));
                 }
             }
-            self.look = look;
+            self.style = style;
         }
-        push_escaped(&mut self.markup, bare);
+        push_escaped(&mut self.markup, trimmed);
         self.space.push_str(&text[text.trim_end().len()..]);
     }
 
-    fn end_space(&mut self) {
+    fn flush_space(&mut self) {
         if !self.markup.is_empty() {
             push_escaped(&mut self.markup, &self.space);
         }
@@ -55,42 +55,42 @@ impl Inline {
     }
 
     fn close_style(&mut self) {
-        for (has, tag) in tags(self.look).into_iter().rev() {
-            if has {
+        for (enabled, tag) in tags(self.style).into_iter().rev() {
+            if enabled {
                 self.markup.push_str(&format!("</{tag}>"));
             }
         }
-        self.look = TextStyle::default();
+        self.style = TextStyle::default();
     }
 
     pub(crate) fn line_break(&mut self) {
         self.markup.push_str("<br>");
     }
 
-    /// Begins a link when the address is one that a page may have.
-    pub(crate) fn begin_link(&mut self, address: &str) {
+    /// Begins a link if its URL has a scheme that is safe on a web page.
+    pub(crate) fn begin_link(&mut self, url: &str) {
         self.end_link();
-        if is_web_address(address) {
+        if is_web_url(url) {
             self.close_style();
-            self.end_space();
+            self.flush_space();
             self.markup.push_str("<a href=\"");
-            push_escaped(&mut self.markup, address);
+            push_escaped(&mut self.markup, url);
             self.markup.push_str("\">");
-            self.link = true;
+            self.in_link = true;
         }
     }
 
     pub(crate) fn end_link(&mut self) {
-        if std::mem::take(&mut self.link) {
+        if std::mem::take(&mut self.in_link) {
             self.close_style();
             self.markup.push_str("</a>");
         }
     }
 
-    /// Appends the sign of a note.
-    pub(crate) fn note(&mut self, number: usize) {
+    /// Appends the reference to a note.
+    pub(crate) fn note_reference(&mut self, number: usize) {
         self.close_style();
-        self.end_space();
+        self.flush_space();
         self.markup.push_str(&format!("<sup>[{number}]</sup>"));
     }
 
@@ -106,35 +106,35 @@ impl Inline {
     }
 }
 
-fn tags(look: TextStyle) -> [(bool, &'static str); 3] {
-    [(look.bold, "strong"), (look.italic, "em"), (look.strike, "del")]
+fn tags(style: TextStyle) -> [(bool, &'static str); 3] {
+    [(style.bold, "strong"), (style.italic, "em"), (style.strike, "del")]
 }
 
-/// Returns whether an address leads to the web and not into the file or to a script.
-pub(crate) fn is_web_address(address: &str) -> bool {
+/// Returns whether a URL has a web scheme, and not for example `javascript:` or a path within the file.
+pub(crate) fn is_web_url(url: &str) -> bool {
     ["http://", "https://", "mailto:", "ftp://"]
         .iter()
-        .any(|scheme| address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
+        .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
 }
 
-/// Role of a paragraph.
+/// The role of a paragraph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Body,
-    /// A heading of a level from 1.
+    /// A heading. The level is 1-based.
     Heading(u32),
-    /// An item of a list at a depth from 0.
+    /// An item of a list. The depth is 0-based.
     Item {
         depth: usize,
         ordered: bool,
     },
 }
 
-/// The blocks of a document, one after the other.
+/// The blocks of a document, written in reading order.
 #[derive(Debug)]
 pub(crate) struct HtmlFlow {
     html: Html,
-    /// Ordered or not, for each open list, outermost first.
+    /// For each open list, outermost first: `true` for an ordered list.
     lists: Vec<bool>,
     notes: Vec<String>,
 }
@@ -184,20 +184,21 @@ impl HtmlFlow {
         self.html.push(markup);
     }
 
-    fn close_lists(&mut self, keep: usize) {
-        while self.lists.len() > keep {
+    /// Closes the lists deeper than `depth`.
+    fn close_lists(&mut self, depth: usize) {
+        while self.lists.len() > depth {
             let ordered = self.lists.pop().unwrap_or_default();
             self.html.push(if ordered { "</li></ol>\n" } else { "</li></ul>\n" });
         }
     }
 
-    /// Keeps a note for the end, and returns its number.
+    /// Stores a note, which is written at the end of the document, and returns its number.
     pub(crate) fn add_note(&mut self, markup: String) -> usize {
         self.notes.push(markup);
         self.notes.len()
     }
 
-    /// Returns the HTML, and whether something was left out.
+    /// Returns the HTML, and whether content was dropped because of the size limit.
     pub(crate) fn finish(mut self) -> (String, bool) {
         self.close_lists(0);
         for (index, note) in std::mem::take(&mut self.notes).into_iter().enumerate() {
@@ -219,7 +220,7 @@ impl Table {
         self.rows.push(Vec::new());
     }
 
-    /// Appends a cell that goes over `span` columns.
+    /// Appends a cell that spans `span` columns.
     pub(crate) fn cell(&mut self, markup: String, span: usize) {
         if self.rows.is_empty() {
             self.row();
@@ -229,13 +230,13 @@ impl Table {
         }
     }
 
-    /// Returns the markup; the first row is the head. Rows and columns at the ends without text are left out.
+    /// Returns the markup; the first row is the header. Empty rows at the beginning and the end are left out.
     pub(crate) fn finish(mut self) -> String {
-        let blank = |row: &Vec<(String, usize)>| row.iter().all(|(cell, _)| cell.trim().is_empty());
-        while self.rows.last().is_some_and(blank) {
+        let is_blank = |row: &Vec<(String, usize)>| row.iter().all(|(cell, _)| cell.trim().is_empty());
+        while self.rows.last().is_some_and(is_blank) {
             self.rows.pop();
         }
-        let first = self.rows.iter().position(|row| !blank(row)).unwrap_or(self.rows.len());
+        let first = self.rows.iter().position(|row| !is_blank(row)).unwrap_or(self.rows.len());
         let mut markup = "<table>\n".to_owned();
         for (index, row) in self.rows.iter().skip(first).enumerate() {
             let tag = if index == 0 { "th" } else { "td" };

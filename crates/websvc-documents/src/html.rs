@@ -1,6 +1,6 @@
-//! HTML that is written piece by piece within a bound.
+//! An HTML buffer with a size limit, and escaping.
 
-/// HTML within a bound: what would pass it is left out, and [`Html::is_full`] says so.
+/// An HTML buffer with a size limit. Markup beyond the limit is dropped, and [`Html::is_full`] becomes `true`.
 #[derive(Debug)]
 pub(crate) struct Html {
     text: String,
@@ -18,7 +18,7 @@ impl Html {
         self.is_full
     }
 
-    /// Appends a whole piece of markup or nothing, so that the markup stays whole.
+    /// Appends a piece of markup completely or not at all, so that the HTML stays well-formed.
     pub(crate) fn push(&mut self, markup: &str) {
         if self.is_full || self.text.len() + markup.len() > self.max_bytes {
             self.is_full = true;
@@ -32,7 +32,7 @@ impl Html {
     }
 }
 
-/// Appends text to markup.
+/// Appends text to markup, escaped.
 pub(crate) fn push_escaped(markup: &mut String, text: &str) {
     for character in text.chars() {
         match character {
@@ -40,7 +40,7 @@ pub(crate) fn push_escaped(markup: &mut String, text: &str) {
             '<' => markup.push_str("&lt;"),
             '>' => markup.push_str("&gt;"),
             '"' => markup.push_str("&quot;"),
-            // Controls have no meaning in HTML, and NUL breaks parsers.
+            // Control characters have no meaning in HTML, and NUL breaks parsers.
             '\t' | '\n' => markup.push(character),
             _ if character.is_control() => {}
             _ => markup.push(character),
@@ -48,8 +48,8 @@ pub(crate) fn push_escaped(markup: &mut String, text: &str) {
     }
 }
 
-/// Returns text as markup.
-pub(crate) fn escaped(text: &str) -> String {
+/// Returns text escaped for HTML.
+pub(crate) fn escape(text: &str) -> String {
     let mut markup = String::with_capacity(text.len() + text.len() / 16);
     push_escaped(&mut markup, text);
     markup

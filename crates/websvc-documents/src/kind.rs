@@ -1,4 +1,4 @@
-//! Type of a document, detected from its first bytes, then from the declared type.
+//! The kind of a document, detected from its bytes and its declared media type.
 
 use std::fmt;
 
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::ole;
 
-/// The sorts of documents.
+/// The kind of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DocumentKind {
     /// Portable document format.
     Pdf,
-    /// Word, of 2007 and later.
+    /// Word, 2007 and later.
     Docx,
-    /// Excel, of 2007 and later.
+    /// Excel, 2007 and later.
     Xlsx,
-    /// PowerPoint, of 2007 and later.
+    /// PowerPoint, 2007 and later.
     Pptx,
     /// OpenDocument text.
     Odt,
@@ -26,24 +26,24 @@ pub enum DocumentKind {
     Odp,
     /// Rich text format.
     Rtf,
-    /// Electronic book.
+    /// Electronic book (EPUB).
     Epub,
     /// Comma-separated values.
     Csv,
-    /// Excel, of before 2007.
+    /// Excel, before 2007.
     Xls,
-    /// Excel, the binary files of 2007 and later.
+    /// Excel, the binary format of 2007 and later.
     Xlsb,
-    /// Word, of before 2007: known, so that it can be named, and not read.
+    /// Word, before 2007. It is detected for the error message, but not supported.
     Doc,
-    /// PowerPoint, of before 2007: known, so that it can be named, and not read.
+    /// PowerPoint, before 2007. It is detected for the error message, but not supported.
     Ppt,
-    /// An office file of 2007 and later that needs a password; which of them shows only to who knows it.
+    /// An encrypted office file of 2007 or later. Its program cannot be detected without the password.
     Protected,
 }
 
 impl DocumentKind {
-    /// The kinds that files have an ending for.
+    /// The kinds that have a file extension.
     pub const ALL: [Self; 14] = [
         Self::Pdf,
         Self::Docx,
@@ -61,7 +61,7 @@ impl DocumentKind {
         Self::Ppt,
     ];
 
-    /// Returns the name of the kind, which is the usual ending of its files.
+    /// Returns the name of the kind, which is its usual file extension.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pdf => "pdf",
@@ -82,7 +82,7 @@ impl DocumentKind {
         }
     }
 
-    /// Returns the media type that names the kind.
+    /// Returns the media type of the kind.
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Pdf => "application/pdf",
@@ -103,60 +103,64 @@ impl DocumentKind {
         }
     }
 
-    /// Returns the kind of files with an ending, in any case.
-    pub fn of_ending(ending: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(ending))
+    /// Returns the kind of a file extension, ignoring case.
+    pub fn from_extension(extension: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(extension))
     }
 
-    /// Tells what the bytes are, or `None` when they are no document of these kinds. The first bytes decide; the
-    /// declared type decides for tables, which have no sign of their own, and for what is damaged or empty: it is an
-    /// error of its kind then, and no page.
-    pub fn of(bytes: &[u8], content_type: Option<&str>) -> Option<Self> {
+    /// Detects the kind of a document; `None` if the bytes are not a supported document.
+    ///
+    /// The signature in the bytes has precedence. The declared media type decides for CSV, which has no signature, and
+    /// for damaged or empty files: those are reported as an error of the declared kind instead of being read as a web
+    /// page.
+    pub fn detect(bytes: &[u8], content_type: Option<&str>) -> Option<Self> {
         let declared = content_type.unwrap_or("").split(';').next().unwrap_or("").trim();
-        // Some writers put a line or a mark before the sign.
+        // Some writers put a line or a byte order mark before the signature.
         let head = &bytes[..bytes.len().min(1024)];
-        let starts = |sign: &[u8]| head.trim_ascii_start().starts_with(sign);
-        if starts(b"%PDF-") || (declared.eq_ignore_ascii_case("application/pdf") && contains(head, b"%PDF-"))
+        let starts_with = |signature: &[u8]| head.trim_ascii_start().starts_with(signature);
+        if starts_with(b"%PDF-")
+            || (declared.eq_ignore_ascii_case("application/pdf") && contains(head, b"%PDF-"))
         {
             return Some(Self::Pdf);
         }
-        if starts(b"{\\rtf") {
+        if starts_with(b"{\\rtf") {
             return Some(Self::Rtf);
         }
-        let by_sign = if head.starts_with(b"PK\x03\x04") {
-            packed(bytes)
-        } else if head.starts_with(ole::SIGN) {
+        let by_signature = if head.starts_with(b"PK\x03\x04") {
+            zip_kind(bytes)
+        } else if head.starts_with(ole::SIGNATURE) {
             ole::kind(bytes)
         } else {
             None
         };
-        by_sign.or_else(|| Self::declared(declared, head))
+        by_signature.or_else(|| Self::from_declared(declared, head))
     }
 
-    /// Returns the kind that a type names, unless the bytes are something else: servers send pages for files.
-    fn declared(declared: &str, head: &[u8]) -> Option<Self> {
+    /// Returns the kind of a declared media type; `None` if the bytes look like a web page or JSON, which servers send
+    /// in place of files.
+    fn from_declared(declared: &str, head: &[u8]) -> Option<Self> {
         if ["text/csv", "application/csv"].iter().any(|name| declared.eq_ignore_ascii_case(name)) {
             return (!head.contains(&0)).then_some(Self::Csv);
         }
         if head.trim_ascii_start().starts_with(b"<") || head.trim_ascii_start().starts_with(b"{") {
             return None;
         }
-        // Any text may be declared as rich text, and stays what it is.
+        // RTF always has a signature: other text that is declared as RTF is not RTF.
         let kinds = Self::ALL.into_iter().filter(|kind| !matches!(kind, Self::Rtf | Self::Csv));
         kinds.into_iter().find(|kind| kind.media_type().eq_ignore_ascii_case(declared))
     }
 }
 
-/// Tells what a ZIP archive is, by the names in it.
-fn packed(bytes: &[u8]) -> Option<DocumentKind> {
-    // OpenDocument and EPUB begin with their media type, uncompressed.
+/// Returns the kind of a ZIP archive, detected by the names of its parts.
+fn zip_kind(bytes: &[u8]) -> Option<DocumentKind> {
+    // The first part of OpenDocument and EPUB files is their media type, uncompressed.
     const MIME_TYPE: &[u8] = b"mimetype";
     let head = &bytes[..bytes.len().min(256)];
     if head.get(30..).is_some_and(|name| name.starts_with(MIME_TYPE)) {
         let kinds = [DocumentKind::Epub, DocumentKind::Odt, DocumentKind::Ods, DocumentKind::Odp];
         return kinds.into_iter().find(|kind| contains(head, kind.media_type().as_bytes()));
     }
-    // The names of the parts stand once more in the directory at the end.
+    // The central directory at the end of the archive repeats the names of the parts.
     let tail = &bytes[bytes.len().saturating_sub(256 * 1024)..];
     [
         (&b"word/document.xml"[..], DocumentKind::Docx),
@@ -184,9 +188,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bytes_tell_the_kind_before_the_declared_type() {
+    fn signature_has_precedence_over_declared_type() {
         let check = |bytes: &[u8], declared, expected| {
-            assert_eq!(DocumentKind::of(bytes, declared), expected, "{bytes:?} {declared:?}");
+            assert_eq!(DocumentKind::detect(bytes, declared), expected, "{bytes:?} {declared:?}");
         };
         check(b"%PDF-1.7", Some("text/html"), Some(DocumentKind::Pdf));
         check(b"junk\n%PDF-1.7", Some("application/pdf"), Some(DocumentKind::Pdf));
@@ -206,9 +210,9 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_is_found_by_its_ending() {
+    fn from_extension_finds_every_kind() {
         for kind in DocumentKind::ALL {
-            assert_eq!(DocumentKind::of_ending(&kind.name().to_uppercase()), Some(kind));
+            assert_eq!(DocumentKind::from_extension(&kind.name().to_uppercase()), Some(kind));
         }
     }
 }

@@ -1,12 +1,13 @@
-//! PDF, office files, books and tables in, HTML out: the text of files that are no web pages.
+//! Converts documents that are not web pages (PDF, office files, e-books, CSV) to HTML.
 //!
-//! The crate is pure: no IO, no async, no clock. [`DocumentKind::of`] tells what the bytes are, and [`parse`] reads
-//! them within the caller's [`Limits`] into one shape, [`ParsedDocument`]: plain semantic HTML (headings, paragraphs, lists,
-//! tables, links, code) and what the file says about itself. HTML, because the page engine writes markdown, links
-//! and the text of the index from it: there is one writer of markdown, and a document is a page like any other.
+//! The crate is pure: no IO, no async, no clock. [`DocumentKind::detect`] detects the kind of a file, and [`parse`]
+//! reads it within the caller's [`Limits`]. The result is a [`ParsedDocument`]: plain semantic HTML (headings,
+//! paragraphs, lists, tables, links, code) and the metadata of the file. The output is HTML because the page engine
+//! writes markdown, links and the text of the index from HTML. So there is one markdown writer, and a document is
+//! handled like any other page.
 //!
-//! Files are hostile. Work and output are bounded here, but memory and time of third-party decoders are not: a
-//! service calls this in a process of its own with hard limits.
+//! Files are hostile. This crate limits its own work and output, but not the memory and time of third-party decoders.
+//! A service should therefore call it in a separate process with hard limits.
 
 mod csv;
 mod docx;

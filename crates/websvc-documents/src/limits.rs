@@ -1,22 +1,24 @@
-//! How much a document may cost.
+//! The limits of reading a document.
 
 use std::fmt;
 
-/// How much a document may cost. What is beyond the first two is cut off with a warning; what is beyond the others
-/// is an error.
+/// The limits of reading a document.
+///
+/// A document that exceeds [`max_pages`](Self::max_pages) or [`max_output_bytes`](Self::max_output_bytes) is cut off,
+/// with a warning. One that exceeds [`max_inflated_bytes`](Self::max_inflated_bytes) is an error.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
-    /// At most so many pages of a PDF, slides or sheets are read.
+    /// The maximum number of pages of a PDF, slides or sheets that are read.
     pub max_pages: u32,
-    /// At most so many bytes of HTML are written.
+    /// The maximum size of the HTML in bytes.
     pub max_output_bytes: usize,
-    /// At most so many bytes come out of the compressed parts of a file, together.
+    /// The maximum size of all decompressed parts of a file together, in bytes.
     pub max_inflated_bytes: u64,
-    /// Asked between pages and now and then within them: `true` ends the reading with what there is.
+    /// Called between pages and at intervals within them. `true` stops the reader, which returns the content so far.
     pub stop: &'a dyn Fn() -> bool,
 }
 
-/// A [`Limits::stop`] that never does.
+/// A [`Limits::stop`] that always returns `false`.
 pub const NEVER_STOP: &dyn Fn() -> bool = &|| false;
 
 impl Default for Limits<'_> {

@@ -1,4 +1,4 @@
-//! How Excel shows numbers: which styles are dates, and the day that a number stands for.
+//! Formats numbers as Excel displays them, including dates, times and percentages.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use crate::error::DocumentError;
 use crate::kind::DocumentKind;
 use crate::xml::{Token, Xml};
 
-/// Format of a number cell.
+/// The format of a number cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CellFormat {
     Plain,
@@ -16,7 +16,7 @@ enum CellFormat {
     Time,
 }
 
-/// The formats of the styles of cells, by their numbers.
+/// The number formats of a workbook, by the index of the cell style.
 #[derive(Debug, Default)]
 pub(crate) struct NumberFormats {
     styles: Vec<CellFormat>,
@@ -25,7 +25,7 @@ pub(crate) struct NumberFormats {
 impl NumberFormats {
     pub(crate) fn read(text: &str) -> Result<Self, DocumentError> {
         let mut xml = Xml::new(DocumentKind::Xlsx, text);
-        let mut own: HashMap<u32, CellFormat> = HashMap::new();
+        let mut custom: HashMap<u32, CellFormat> = HashMap::new();
         let mut formats = Self::default();
         let mut in_cells = false;
         while let Some(token) = xml.next()? {
@@ -35,12 +35,12 @@ impl NumberFormats {
                     "numFmt" => {
                         let id = tag.get("numFmtId").and_then(|id| id.parse().ok());
                         if let (Some(id), Some(code)) = (id, tag.get("formatCode")) {
-                            own.insert(id, of_code(code));
+                            custom.insert(id, from_code(code));
                         }
                     }
                     "xf" if in_cells => {
                         let id = tag.get("numFmtId").and_then(|id| id.parse().ok()).unwrap_or(0);
-                        formats.styles.push(own.get(&id).copied().unwrap_or_else(|| built_in(id)));
+                        formats.styles.push(custom.get(&id).copied().unwrap_or_else(|| built_in(id)));
                     }
                     _ => {}
                 },
@@ -51,22 +51,22 @@ impl NumberFormats {
         Ok(formats)
     }
 
-    /// Returns how a number looks in a style.
-    pub(crate) fn shown(&self, value: &str, style: usize) -> String {
-        let shown = self.styles.get(style).copied().unwrap_or(CellFormat::Plain);
+    /// Formats a number with the format of a cell style.
+    pub(crate) fn format(&self, value: &str, style: usize) -> String {
+        let format = self.styles.get(style).copied().unwrap_or(CellFormat::Plain);
         let Ok(number) = value.parse::<f64>() else { return value.to_owned() };
-        match shown {
-            CellFormat::Plain => plain(number, value),
-            CellFormat::Percent => format!("{}%", plain(number * 100.0, value)),
+        match format {
+            CellFormat::Plain => format_number(number, value),
+            CellFormat::Percent => format!("{}%", format_number(number * 100.0, value)),
             CellFormat::Date | CellFormat::DateTime | CellFormat::Time => {
-                date(number, shown).unwrap_or_else(|| value.to_owned())
+                date(number, format).unwrap_or_else(|| value.to_owned())
             }
         }
     }
 }
 
-/// Returns a number without the noise that binary fractions have in their last digits.
-pub(crate) fn plain(number: f64, value: &str) -> String {
+/// Formats a number without the rounding noise of binary fractions.
+pub(crate) fn format_number(number: f64, value: &str) -> String {
     if number.abs() >= 1e15 || (number != 0.0 && number.abs() < 1e-9) {
         return value.to_owned();
     }
@@ -85,8 +85,8 @@ fn built_in(id: u32) -> CellFormat {
     }
 }
 
-/// Reads a format such as `yyyy\-mm\-dd`; what is quoted or in brackets is shown as it is.
-fn of_code(code: &str) -> CellFormat {
+/// Classifies a format code such as `yyyy\-mm\-dd`. Text in quotes or brackets is literal and is ignored.
+fn from_code(code: &str) -> CellFormat {
     let mut letters = String::new();
     let mut characters = code.chars();
     while let Some(character) = characters.next() {
@@ -100,7 +100,7 @@ fn of_code(code: &str) -> CellFormat {
             other => letters.extend(other.to_lowercase()),
         }
     }
-    let has = |wanted: &[char]| letters.contains(wanted);
+    let has = |any_of: &[char]| letters.contains(any_of);
     match (has(&['y', 'd']), has(&['h', 's'])) {
         (true, true) => CellFormat::DateTime,
         (true, false) => CellFormat::Date,
@@ -110,27 +110,27 @@ fn of_code(code: &str) -> CellFormat {
     }
 }
 
-/// Returns the day and time of a number of days since the end of 1899.
-fn date(number: f64, shown: CellFormat) -> Option<String> {
+/// Formats a serial date, which is a number of days since the end of 1899; `None` if it is out of range.
+fn date(number: f64, format: CellFormat) -> Option<String> {
     if !(0.0..2_958_466.0).contains(&number) {
         return None;
     }
     let seconds = (number.fract() * 86_400.0).round() as i64;
     let (days, seconds) = (number.trunc() as i64 + seconds / 86_400, seconds % 86_400);
     let time = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-    // Excel believes that 1900 was a leap year: the days before March of it are one off.
-    let (year, month, day) = civil(days - 25_569 + i64::from(days < 60));
+    // Excel treats 1900 as a leap year, so the days before March 1900 are off by one.
+    let (year, month, day) = civil_from_days(days - 25_569 + i64::from(days < 60));
     let day = format!("{year:04}-{month:02}-{day:02}");
-    Some(match shown {
+    Some(match format {
         CellFormat::Time => time,
         CellFormat::DateTime => format!("{day} {time}"),
         CellFormat::Date | CellFormat::Plain | CellFormat::Percent => day,
     })
 }
 
-/// Returns year, month and day of a day since 1970-01-01 in the Gregorian calendar.
-fn civil(days: i64) -> (i64, i64, i64) {
-    // Counted from March of the year 0, so that the leap day is the last of its year; in eras of 400 years.
+/// Converts days since 1970-01-01 to year, month and day of the Gregorian calendar.
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    // Years begin in March here, so that the leap day is the last day of its year. An era is 400 years.
     let from_march = days + 719_468;
     let (era, day_of_era) = (from_march.div_euclid(146_097), from_march.rem_euclid(146_097));
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_shown_as_their_format_says() {
+    fn numbers_are_formatted_by_their_format_code() {
         for (code, number, expected) in [
             ("General", "0.30000000000000004", "0.3"),
             ("yyyy-mm-dd", "45292", "2024-01-01"),
@@ -158,8 +158,8 @@ mod tests {
             ("0.00\" days\"", "3", "3"),
             ("[Red]0", "7", "7"),
         ] {
-            let formats = NumberFormats { styles: vec![of_code(code)] };
-            assert_eq!(formats.shown(number, 0), expected, "{code}");
+            let formats = NumberFormats { styles: vec![from_code(code)] };
+            assert_eq!(formats.format(number, 0), expected, "{code}");
         }
     }
 }

@@ -1,20 +1,20 @@
-//! OpenDocument: texts, spreadsheets and presentations, which are one format.
+//! Reads OpenDocument files: texts, spreadsheets and presentations, which share one format.
 
 use std::collections::HashMap;
 
 use crate::error::DocumentError;
 use crate::flow::{HtmlFlow, Inline, Role, Table, TextStyle};
-use crate::html::escaped;
+use crate::html::escape;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
-use crate::office::about;
+use crate::office::read_metadata;
 use crate::parsed_document::{PageCounts, ParsedDocument};
 use crate::xml::{Tag, Token, Xml};
 use crate::zip_package::Package;
 
-/// A cell or row that is repeated more often than this stands for the rest of an empty sheet.
+/// The maximum repetition of a cell or row. Larger numbers fill the rest of an empty sheet and count as 1.
 const MAX_REPEATED: usize = 64;
-/// A sheet is read to so many cells.
+/// The maximum number of cells of all sheets that are read.
 const MAX_CELLS: usize = 1_000_000;
 
 /// Reads an OpenDocument file.
@@ -27,41 +27,41 @@ pub(crate) fn parse(
     if package.part("META-INF/manifest.xml")?.is_some_and(|manifest| manifest.contains("encryption-data")) {
         return Err(DocumentError::Encrypted { kind });
     }
-    let about = about(&mut package, kind, "meta.xml")?;
+    let metadata = read_metadata(&mut package, kind, "meta.xml")?;
     let text = package.required("content.xml")?;
     let mut reader = Reader {
         xml: Xml::new(kind, &text),
         kind,
         limits,
-        looks: HashMap::new(),
-        ordered: HashMap::new(),
+        text_styles: HashMap::new(),
+        ordered_lists: HashMap::new(),
         flow: HtmlFlow::new(limits.max_output_bytes),
-        cells: 0,
+        cell_count: 0,
         pages: PageCounts::default(),
     };
     reader.body()?;
     let pages = reader.pages;
     let (html, is_full) = reader.flow.finish();
     let mut warnings = Vec::new();
-    if is_full || reader.cells > MAX_CELLS {
-        warnings.push("the text was cut off at the largest size of an answer".to_owned());
+    if is_full || reader.cell_count > MAX_CELLS {
+        warnings.push("the text was cut off at the maximum size".to_owned());
     }
     if pages.read < pages.total {
         warnings.push(format!("{} of {} pages were read", pages.read, pages.total));
     }
-    Ok(ParsedDocument { html, about, pages: (pages.total > 0).then_some(pages), warnings })
+    Ok(ParsedDocument { html, metadata, pages: (pages.total > 0).then_some(pages), warnings })
 }
 
 struct Reader<'t, 'l> {
     xml: Xml<'t>,
     kind: DocumentKind,
     limits: &'l Limits<'l>,
-    looks: HashMap<String, TextStyle>,
-    /// Of each style of lists, whether its levels are numbered.
-    ordered: HashMap<String, bool>,
+    text_styles: HashMap<String, TextStyle>,
+    /// For each list style: `true` if its lists are numbered.
+    ordered_lists: HashMap<String, bool>,
     flow: HtmlFlow,
-    cells: usize,
-    /// The slides or sheets.
+    cell_count: usize,
+    /// The counts of slides or sheets.
     pages: PageCounts,
 }
 
@@ -76,8 +76,9 @@ impl Reader<'_, '_> {
                 Token::Start(tag) => match tag.name.as_str() {
                     "automatic-styles" => self.styles()?,
                     "list" => {
-                        let named = tag.get("style-name").and_then(|name| self.ordered.get(name)).copied();
-                        lists.push(named.or(lists.last().copied()).unwrap_or(false));
+                        let ordered =
+                            tag.get("style-name").and_then(|name| self.ordered_lists.get(name)).copied();
+                        lists.push(ordered.or(lists.last().copied()).unwrap_or(false));
                     }
                     "h" => {
                         let level =
@@ -95,7 +96,7 @@ impl Reader<'_, '_> {
                     }
                     "table" => self.sheet(&tag)?,
                     "page" => self.page(&tag)?,
-                    // Deleted text, notes of the speaker, and what is drawn only.
+                    // Deleted text, speaker notes, comments and form controls.
                     "tracked-changes" | "notes" | "annotation" | "forms" => self.xml.skip()?,
                     _ => {}
                 },
@@ -108,7 +109,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Reads the styles of the document itself: which are bold, italic or struck, which lists are numbered.
+    /// Reads the automatic styles of the document: text styles, and the lists that are numbered.
     fn styles(&mut self) -> Result<(), DocumentError> {
         let (mut style, mut list) = (String::new(), String::new());
         while let Some(token) = self.xml.next()? {
@@ -118,18 +119,18 @@ impl Reader<'_, '_> {
                     "style" => style = tag.get_exact("style:name").unwrap_or_default().to_owned(),
                     "list-style" => list = tag.get_exact("style:name").unwrap_or_default().to_owned(),
                     "list-level-style-number" => {
-                        self.ordered.entry(list.clone()).or_insert(true);
+                        self.ordered_lists.entry(list.clone()).or_insert(true);
                     }
                     "list-level-style-bullet" => {
-                        self.ordered.entry(list.clone()).or_insert(false);
+                        self.ordered_lists.entry(list.clone()).or_insert(false);
                     }
                     "text-properties" => {
-                        let look = TextStyle {
+                        let text_style = TextStyle {
                             bold: tag.get("font-weight") == Some("bold"),
                             italic: matches!(tag.get("font-style"), Some("italic" | "oblique")),
                             strike: tag.get("text-line-through-style").is_some_and(|style| style != "none"),
                         };
-                        self.looks.insert(style.clone(), look);
+                        self.text_styles.insert(style.clone(), text_style);
                     }
                     _ => {}
                 },
@@ -139,42 +140,42 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Reads the paragraph whose start was read.
+    /// Reads the paragraph whose start tag was read.
     fn paragraph(&mut self, element: &str) -> Result<Inline, DocumentError> {
         let mut inline = Inline::default();
-        let mut looks = vec![TextStyle::default()];
-        let mut open = 1;
-        while open > 0 {
+        let mut style_stack = vec![TextStyle::default()];
+        let mut depth = 1;
+        while depth > 0 {
             let Some(token) = self.xml.next()? else { break };
-            let look = looks.last().copied().unwrap_or_default();
+            let style = style_stack.last().copied().unwrap_or_default();
             match token {
-                Token::Text(text) => inline.text(&text, look),
+                Token::Text(text) => inline.text(&text, style),
                 Token::End(name) => match name.as_str() {
-                    "span" if looks.len() > 1 => {
-                        looks.pop();
+                    "span" if style_stack.len() > 1 => {
+                        style_stack.pop();
                     }
                     "a" => inline.end_link(),
-                    name if name == element => open -= 1,
+                    name if name == element => depth -= 1,
                     _ => {}
                 },
                 Token::Start(tag) => match tag.name.as_str() {
                     "span" => {
-                        let named = tag.get("style-name").and_then(|name| self.looks.get(name));
-                        looks.push(named.copied().unwrap_or(look));
+                        let named = tag.get("style-name").and_then(|name| self.text_styles.get(name));
+                        style_stack.push(named.copied().unwrap_or(style));
                     }
                     "a" => inline.begin_link(tag.get("href").unwrap_or_default()),
-                    "s" | "tab" => inline.text(" ", look),
+                    "s" | "tab" => inline.text(" ", style),
                     "line-break" => inline.line_break(),
                     "note" => {
                         let note = self.note()?;
                         let number = self.flow.add_note(note);
-                        inline.note(number);
+                        inline.note_reference(number);
                     }
                     "annotation" => self.xml.skip()?,
-                    // A frame within a paragraph has paragraphs of its own.
+                    // A frame within a paragraph contains further paragraphs.
                     name if name == element => {
-                        open += 1;
-                        inline.text(" ", look);
+                        depth += 1;
+                        inline.text(" ", style);
                     }
                     _ => {}
                 },
@@ -183,7 +184,7 @@ impl Reader<'_, '_> {
         Ok(inline)
     }
 
-    /// Reads the text of a note.
+    /// Reads a footnote or endnote.
     fn note(&mut self) -> Result<String, DocumentError> {
         let mut text = String::new();
         while let Some(token) = self.xml.next()? {
@@ -194,10 +195,10 @@ impl Reader<'_, '_> {
                 Token::Start(_) | Token::End(_) => {}
             }
         }
-        Ok(escaped(text.trim()))
+        Ok(escape(text.trim()))
     }
 
-    /// Begins a slide.
+    /// Begins a slide, or skips it if it is beyond the page limit.
     fn page(&mut self, tag: &Tag) -> Result<(), DocumentError> {
         self.pages.total += 1;
         if self.pages.total > self.limits.max_pages {
@@ -206,11 +207,11 @@ impl Reader<'_, '_> {
         self.pages.read += 1;
         let name = tag.get_exact("draw:name").unwrap_or_default();
         let title = if name.is_empty() { format!("Slide {}", self.pages.total) } else { name.to_owned() };
-        self.flow.block(&format!("<h2>{}</h2>\n", escaped(&title)));
+        self.flow.block(&format!("<h2>{}</h2>\n", escape(&title)));
         Ok(())
     }
 
-    /// Reads a table; in a spreadsheet it is a sheet with a name.
+    /// Reads a table. In a spreadsheet, each top-level table is a sheet with a name.
     fn sheet(&mut self, tag: &Tag) -> Result<(), DocumentError> {
         if self.kind == DocumentKind::Ods {
             self.pages.total += 1;
@@ -219,7 +220,7 @@ impl Reader<'_, '_> {
             }
             self.pages.read += 1;
             let name = tag.get_exact("table:name").unwrap_or_default();
-            self.flow.block(&format!("<h2>{}</h2>\n", escaped(name)));
+            self.flow.block(&format!("<h2>{}</h2>\n", escape(name)));
         }
         let table = self.table()?;
         self.flow.block(&table);
@@ -230,22 +231,22 @@ impl Reader<'_, '_> {
         let mut table = Table::default();
         let mut row: Vec<(String, usize)> = Vec::new();
         let mut repeated = 1;
-        let mut open = 1;
-        while open > 0 {
+        let mut depth = 1;
+        while depth > 0 {
             match self.xml.next()? {
                 None => break,
                 Some(Token::Start(tag)) => match tag.name.as_str() {
-                    "table" => open += 1,
-                    "table-row" if open == 1 => {
+                    "table" => depth += 1,
+                    "table-row" if depth == 1 => {
                         row.clear();
-                        repeated = repeats(&tag, "number-rows-repeated");
+                        repeated = repetitions(&tag, "number-rows-repeated");
                     }
-                    "table-cell" | "covered-table-cell" if open == 1 => self.cell(&tag, &mut row)?,
+                    "table-cell" | "covered-table-cell" if depth == 1 => self.cell(&tag, &mut row)?,
                     _ => {}
                 },
                 Some(Token::End(name)) => match name.as_str() {
-                    "table" => open -= 1,
-                    "table-row" if open == 1 => self.end_row(&mut table, &row, repeated),
+                    "table" => depth -= 1,
+                    "table-row" if depth == 1 => self.end_row(&mut table, &row, repeated),
                     _ => {}
                 },
                 Some(Token::Text(_)) => {}
@@ -255,19 +256,19 @@ impl Reader<'_, '_> {
     }
 
     fn end_row(&mut self, table: &mut Table, row: &[(String, usize)], repeated: usize) {
-        let filled = row.iter().rposition(|(cell, _)| !cell.is_empty()).map_or(0, |last| last + 1);
-        for _ in 0..if filled == 0 { 1 } else { repeated } {
-            self.cells += filled;
-            if self.cells > MAX_CELLS {
+        let filled_cells = row.iter().rposition(|(cell, _)| !cell.is_empty()).map_or(0, |last| last + 1);
+        for _ in 0..if filled_cells == 0 { 1 } else { repeated } {
+            self.cell_count += filled_cells;
+            if self.cell_count > MAX_CELLS {
                 return;
             }
             table.row();
-            row[..filled].iter().for_each(|(cell, span)| table.cell(cell.clone(), *span));
+            row[..filled_cells].iter().for_each(|(cell, span)| table.cell(cell.clone(), *span));
         }
     }
 
     fn cell(&mut self, tag: &Tag, row: &mut Vec<(String, usize)>) -> Result<(), DocumentError> {
-        let times = repeats(tag, "number-columns-repeated");
+        let times = repetitions(tag, "number-columns-repeated");
         let span = tag.get("number-columns-spanned").and_then(|span| span.parse().ok()).unwrap_or(1);
         let element = tag.name.clone();
         let mut paragraphs = Vec::new();
@@ -298,7 +299,8 @@ impl Reader<'_, '_> {
     }
 }
 
-fn repeats(tag: &Tag, name: &str) -> usize {
+/// Returns the value of a repetition attribute: at least 1, and 1 if it is more than [`MAX_REPEATED`].
+fn repetitions(tag: &Tag, name: &str) -> usize {
     let times: usize = tag.get(name).and_then(|times| times.parse().ok()).unwrap_or(1);
     if times > MAX_REPEATED { 1 } else { times.max(1) }
 }

@@ -1,14 +1,14 @@
-//! OLE compound files: what Office wrote before 2007, and the envelope of later files that need a password.
+//! Detects the content of OLE compound files: Office files from before 2007, and encrypted later ones.
 
 use crate::kind::DocumentKind;
 
-/// The sign that compound files begin with.
-pub(crate) const SIGN: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+/// The signature at the start of a compound file.
+pub(crate) const SIGNATURE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
-/// Entries of the directory stand at multiples of this.
+/// The size of a directory entry. Entries begin at multiples of it.
 const ENTRY_BYTES: usize = 128;
 
-/// The streams by which a kind is known, the most telling first.
+/// The streams that identify a kind, in order of precedence.
 const STREAMS: &[(&str, DocumentKind)] = &[
     ("EncryptedPackage", DocumentKind::Protected),
     ("WordDocument", DocumentKind::Doc),
@@ -17,23 +17,23 @@ const STREAMS: &[(&str, DocumentKind)] = &[
     ("PowerPoint Document", DocumentKind::Ppt),
 ];
 
-/// Tells what a compound file holds by the names in its directory.
+/// Returns the kind of a compound file, detected by the names of its streams.
 ///
-/// The directory is not followed from the header: its sectors are looked for where they may be, so that files whose
-/// header or chains are damaged are told, too.
+/// The function does not follow the directory from the header. It examines every position at which a directory entry
+/// can begin, so that files with a damaged header or sector chain are detected, too.
 pub(crate) fn kind(bytes: &[u8]) -> Option<DocumentKind> {
     let mut found: Option<usize> = None;
     for entry in bytes.chunks_exact(ENTRY_BYTES) {
-        let at = STREAMS.iter().position(|(name, _)| is_stream(entry, name));
-        found = match (found, at) {
-            (Some(found), Some(at)) => Some(found.min(at)),
-            (found, at) => found.or(at),
+        let index = STREAMS.iter().position(|(name, _)| is_stream(entry, name));
+        found = match (found, index) {
+            (Some(found), Some(index)) => Some(found.min(index)),
+            (found, index) => found.or(index),
         };
     }
-    found.map(|at| STREAMS[at].1)
+    found.map(|index| STREAMS[index].1)
 }
 
-/// Tells whether an entry is a stream of this name ([MS-CFB], section 2.6.1).
+/// Returns whether an entry is a stream of this name ([MS-CFB], section 2.6.1).
 fn is_stream(entry: &[u8], name: &str) -> bool {
     const STREAM: u8 = 2;
     let length = (name.len() + 1) * 2;

@@ -1,21 +1,22 @@
-//! Result of reading a document.
+//! The result of reading a document.
 
 use serde::{Deserialize, Serialize};
 
-/// A document that was read.
+/// The content and metadata of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParsedDocument {
     /// The content as semantic HTML, without `html` and `body` around it.
     pub html: String,
-    /// Metadata of the file.
-    pub about: DocumentMetadata,
-    /// The pages, of kinds that have such.
+    /// The metadata of the file.
+    #[serde(rename = "about")]
+    pub metadata: DocumentMetadata,
+    /// The page counts; `None` for kinds without pages.
     pub pages: Option<PageCounts>,
     /// Warnings for the caller.
     pub warnings: Vec<String>,
 }
 
-/// Metadata that the file contains.
+/// Metadata that a file contains.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentMetadata {
     /// The title.
@@ -24,29 +25,29 @@ pub struct DocumentMetadata {
     pub author: Option<String>,
     /// The subject or description.
     pub description: Option<String>,
-    /// The keywords as they are written.
+    /// The keywords, as written in the file.
     pub keywords: Option<String>,
     /// The language, such as `en-GB`.
     pub language: Option<String>,
-    /// When it was created, ISO 8601.
+    /// The time of creation, in ISO 8601.
     pub created: Option<String>,
-    /// When it was changed last, ISO 8601.
+    /// The time of the last modification, in ISO 8601.
     pub modified: Option<String>,
 }
 
-/// The pages of a document.
+/// The page counts of a document. Slides, sheets and chapters count as pages.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageCounts {
-    /// How many were read.
+    /// The number of pages that were read.
     pub read: u32,
-    /// How many there are.
+    /// The number of pages in the document.
     pub total: u32,
-    /// The pages that were read and hold pictures but no text, from 1: the HTML has a [`page_mark`] in the place of
-    /// each.
+    /// The 1-based numbers of pages that were read and have content, such as images, but little or no text. The HTML
+    /// contains a [`page_mark`] for each.
     pub without_text: Vec<u32>,
 }
 
-/// Returns what stands in the HTML for a page without text, so that recognised text can take its place.
+/// Returns the placeholder of a page without text, which a caller can replace by recognized text.
 pub fn page_mark(page: u32) -> String {
     format!("<p data-page-without-text=\"{page}\"></p>")
 }

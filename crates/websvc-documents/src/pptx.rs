@@ -1,10 +1,10 @@
-//! PowerPoint: slides with their titles, points, tables and links.
+//! Reads PowerPoint presentations: slides with their titles, points, tables and links.
 
 use crate::error::DocumentError;
 use crate::flow::{HtmlFlow, Inline, Role, Table, TextStyle};
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
-use crate::office::{Relations, about};
+use crate::office::{Relations, read_metadata};
 use crate::parsed_document::{PageCounts, ParsedDocument};
 use crate::xml::{Token, Xml};
 use crate::zip_package::Package;
@@ -15,7 +15,7 @@ const PRESENTATION: &str = "ppt/presentation.xml";
 /// Reads a presentation.
 pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let mut package = Package::open(KIND, bytes, limits.max_inflated_bytes)?;
-    let about = about(&mut package, KIND, "docProps/core.xml")?;
+    let metadata = read_metadata(&mut package, KIND, "docProps/core.xml")?;
     let slides = slides(&mut package)?;
     let mut flow = HtmlFlow::new(limits.max_output_bytes);
     let mut pages =
@@ -25,7 +25,7 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
             break;
         }
         if let Some(text) = package.part(slide)? {
-            let relations = Relations::of(&mut package, KIND, slide)?;
+            let relations = Relations::read(&mut package, KIND, slide)?;
             read_slide(&text, &relations, pages.read + 1, &mut flow)?;
         }
         pages.read += 1;
@@ -36,14 +36,14 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
         warnings.push(format!("{} of {} slides were read", pages.read, pages.total));
     }
     if is_full {
-        warnings.push("the text was cut off at the largest size of an answer".to_owned());
+        warnings.push("the text was cut off at the maximum output size".to_owned());
     }
-    Ok(ParsedDocument { html, about, pages: Some(pages), warnings })
+    Ok(ParsedDocument { html, metadata, pages: Some(pages), warnings })
 }
 
-/// Returns the slides in their order.
+/// Returns the paths of the slides in order.
 fn slides(package: &mut Package) -> Result<Vec<String>, DocumentError> {
-    let relations = Relations::of(package, KIND, PRESENTATION)?;
+    let relations = Relations::read(package, KIND, PRESENTATION)?;
     let text = package.required(PRESENTATION)?;
     let mut xml = Xml::new(KIND, &text);
     let mut slides = Vec::new();
@@ -58,18 +58,18 @@ fn slides(package: &mut Package) -> Result<Vec<String>, DocumentError> {
     Ok(slides)
 }
 
-/// The kind of the shape whose text is read.
+/// The kind of the shape whose text is being read.
 #[derive(Clone, Copy, PartialEq)]
 enum Shape {
     Title,
-    /// Points one below the other.
+    /// A list of points.
     Points,
     Other,
-    /// A date, a footer or a number, which are on every slide.
-    Furniture,
+    /// A date, header, footer or slide number, which repeats on every slide.
+    Repeated,
 }
 
-/// The state of a slide that is read.
+/// The slide that is being read.
 struct Slide<'f> {
     flow: &'f mut HtmlFlow,
     number: u32,
@@ -94,7 +94,7 @@ fn read_slide(
                 "ph" => {
                     slide.shape = match tag.get("type") {
                         Some("title" | "ctrTitle") => Shape::Title,
-                        Some("dt" | "ftr" | "sldNum" | "hdr") => Shape::Furniture,
+                        Some("dt" | "ftr" | "sldNum" | "hdr") => Shape::Repeated,
                         Some("body") | None => Shape::Points,
                         Some(_) => Shape::Other,
                     };
@@ -128,7 +128,7 @@ fn read_slide(
 impl Slide<'_> {
     fn paragraph(&mut self, xml: &mut Xml<'_>, relations: &Relations) -> Result<(), DocumentError> {
         let mut inline = Inline::default();
-        let mut look = TextStyle::default();
+        let mut style = TextStyle::default();
         let mut depth = 0;
         while let Some(token) = xml.next()? {
             match token {
@@ -136,7 +136,7 @@ impl Slide<'_> {
                     "p" => break,
                     "r" => {
                         inline.end_link();
-                        look = TextStyle::default();
+                        style = TextStyle::default();
                     }
                     _ => {}
                 },
@@ -144,16 +144,16 @@ impl Slide<'_> {
                     "pPr" => depth = tag.get("lvl").and_then(|level| level.parse().ok()).unwrap_or(0),
                     "rPr" => {
                         let is_on = |name| matches!(tag.get(name), Some("1" | "true"));
-                        look = TextStyle { bold: is_on("b"), italic: is_on("i"), strike: false };
+                        style = TextStyle { bold: is_on("b"), italic: is_on("i"), strike: false };
                     }
                     "hlinkClick" => {
-                        if let Some(address) = tag.get_exact("r:id").and_then(|id| relations.get(id)) {
-                            inline.begin_link(address);
+                        if let Some(url) = tag.get_exact("r:id").and_then(|id| relations.get(id)) {
+                            inline.begin_link(url);
                         }
                     }
                     "t" => {
                         let text = xml.text()?;
-                        inline.text(&text, look);
+                        inline.text(&text, style);
                     }
                     "br" => inline.line_break(),
                     _ => {}
@@ -161,12 +161,12 @@ impl Slide<'_> {
                 Token::Text(_) => {}
             }
         }
-        self.place(inline, depth);
+        self.add_paragraph(inline, depth);
         Ok(())
     }
 
-    fn place(&mut self, inline: Inline, depth: usize) {
-        if inline.is_empty() || self.shape == Shape::Furniture {
+    fn add_paragraph(&mut self, inline: Inline, depth: usize) {
+        if inline.is_empty() || self.shape == Shape::Repeated {
             return;
         }
         if let Some(cell) = &mut self.cell {

@@ -1,4 +1,4 @@
-//! From bytes of a known kind to what they say: the one dispatch.
+//! Reads a document with the reader of its kind.
 
 use crate::error::DocumentError;
 use crate::kind::DocumentKind;
@@ -9,14 +9,14 @@ use crate::{csv, docx, epub, odf, pdf, pptx, rtf, workbook, xlsx};
 /// Reads a document within the limits.
 ///
 /// # Errors
-/// [`DocumentError`]: encrypted, damaged, empty, too large, of before 2007 or unsupported. Pages and output beyond the limits are no error:
-/// what was read is returned with a warning.
+/// Returns a [`DocumentError`] if the file is encrypted, damaged, empty, too large or not supported. Pages and output
+/// beyond the limits are not an error: the content up to the limit is returned with a warning.
 pub fn parse(
     kind: DocumentKind,
     bytes: Vec<u8>,
     limits: &Limits<'_>,
 ) -> Result<ParsedDocument, DocumentError> {
-    // A table without a row is one.
+    // An empty CSV file is a table without rows.
     if bytes.is_empty() && kind != DocumentKind::Csv {
         return Err(DocumentError::damaged(kind, "it is empty"));
     }

@@ -1,4 +1,4 @@
-//! Rich text: groups, control words and characters in the code page of the file.
+//! Reads RTF: groups, control words, and characters in the code page of the file.
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
@@ -9,11 +9,11 @@ use crate::limits::Limits;
 use crate::parsed_document::{DocumentMetadata, ParsedDocument};
 
 const KIND: DocumentKind = DocumentKind::Rtf;
-/// Groups nest at most so deep.
+/// The maximum nesting depth of groups.
 const MAX_DEPTH: usize = 256;
 
-/// Groups whose text is no content.
-const PASSED_OVER: &[&str] = &[
+/// The destinations whose text is not content.
+const IGNORED_DESTINATIONS: &[&str] = &[
     "fonttbl",
     "colortbl",
     "stylesheet",
@@ -43,26 +43,26 @@ const PASSED_OVER: &[&str] = &[
     "private",
 ];
 
-/// Reads a rich text.
+/// Reads an RTF document.
 pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let mut reader = Reader {
         states: vec![State::default()],
         inline: Inline::default(),
         pending: Vec::new(),
         encoding: WINDOWS_1252,
-        about: DocumentMetadata::default(),
-        info: String::new(),
-        list: false,
+        metadata: DocumentMetadata::default(),
+        destination_text: String::new(),
+        is_item: false,
         cells: Vec::new(),
         table: None,
-        link: String::new(),
+        link_url: String::new(),
         skip: 0,
         flow: HtmlFlow::new(limits.max_output_bytes),
     };
-    let mut tokens = Tokens { bytes, at: 0 };
+    let mut tokens = Tokens { bytes, position: 0 };
     while let Some(token) = tokens.next() {
-        reader.take(&token)?;
-        if reader.flow.is_full() || (tokens.at.is_multiple_of(4096) && (limits.stop)()) {
+        reader.process(&token)?;
+        if reader.flow.is_full() || (tokens.position.is_multiple_of(4096) && (limits.stop)()) {
             break;
         }
     }
@@ -71,29 +71,29 @@ pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument,
     let (html, is_full) = reader.flow.finish();
     let mut warnings = Vec::new();
     if is_full {
-        warnings.push("the text was cut off at the largest size of an answer".to_owned());
+        warnings.push("the text was cut off at the maximum output size".to_owned());
     }
-    Ok(ParsedDocument { html, about: reader.about, pages: None, warnings })
+    Ok(ParsedDocument { html, metadata: reader.metadata, pages: None, warnings })
 }
 
 enum Token<'t> {
     Open,
     Close,
     Word(&'t str, Option<i32>),
-    /// A sign such as `\~`.
-    Sign(u8),
+    /// A control symbol such as `\~`.
+    Symbol(u8),
     Byte(u8),
 }
 
 struct Tokens<'t> {
     bytes: &'t [u8],
-    at: usize,
+    position: usize,
 }
 
 impl<'t> Tokens<'t> {
     fn next(&mut self) -> Option<Token<'t>> {
-        let byte = *self.bytes.get(self.at)?;
-        self.at += 1;
+        let byte = *self.bytes.get(self.position)?;
+        self.position += 1;
         Some(match byte {
             b'{' => Token::Open,
             b'}' => Token::Close,
@@ -104,87 +104,93 @@ impl<'t> Tokens<'t> {
     }
 
     fn skip_breaks(&mut self) -> Option<Token<'t>> {
-        while matches!(self.bytes.get(self.at), Some(b'\r' | b'\n')) {
-            self.at += 1;
+        while matches!(self.bytes.get(self.position), Some(b'\r' | b'\n')) {
+            self.position += 1;
         }
         self.next()
     }
 
     fn control(&mut self) -> Option<Token<'t>> {
-        let first = *self.bytes.get(self.at)?;
+        let first = *self.bytes.get(self.position)?;
         if first == b'\'' {
-            let digits = self.bytes.get(self.at + 1..self.at + 3)?;
-            self.at += 3;
+            let digits = self.bytes.get(self.position + 1..self.position + 3)?;
+            self.position += 3;
             let text = std::str::from_utf8(digits).unwrap_or_default();
-            return Some(u8::from_str_radix(text, 16).map_or(Token::Sign(b'\''), Token::Byte));
+            return Some(u8::from_str_radix(text, 16).map_or(Token::Symbol(b'\''), Token::Byte));
         }
         if !first.is_ascii_alphabetic() {
-            self.at += 1;
-            return Some(Token::Sign(first));
+            self.position += 1;
+            return Some(Token::Symbol(first));
         }
-        let word = self.taken(u8::is_ascii_alphabetic);
-        let start = self.at;
-        if self.bytes.get(self.at) == Some(&b'-') {
-            self.at += 1;
+        let word = self.take_while(u8::is_ascii_alphabetic);
+        let start = self.position;
+        if self.bytes.get(self.position) == Some(&b'-') {
+            self.position += 1;
         }
-        self.taken(u8::is_ascii_digit);
-        let number = std::str::from_utf8(&self.bytes[start..self.at]).ok().and_then(|text| text.parse().ok());
-        if self.bytes.get(self.at) == Some(&b' ') {
-            self.at += 1;
+        self.take_while(u8::is_ascii_digit);
+        let number =
+            std::str::from_utf8(&self.bytes[start..self.position]).ok().and_then(|text| text.parse().ok());
+        if self.bytes.get(self.position) == Some(&b' ') {
+            self.position += 1;
         }
         Some(Token::Word(word, number))
     }
 
-    fn taken(&mut self, belongs: fn(&u8) -> bool) -> &'t str {
-        let start = self.at;
-        while self.bytes.get(self.at).is_some_and(belongs) {
-            self.at += 1;
+    fn take_while(&mut self, matches: fn(&u8) -> bool) -> &'t str {
+        let start = self.position;
+        while self.bytes.get(self.position).is_some_and(matches) {
+            self.position += 1;
         }
-        std::str::from_utf8(&self.bytes[start..self.at]).unwrap_or_default()
+        std::str::from_utf8(&self.bytes[start..self.position]).unwrap_or_default()
     }
 }
 
-/// Destination of text.
+/// The destination of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum TextDestination {
     #[default]
     Content,
-    Nowhere,
+    /// Text that is not content.
+    Ignored,
     Title,
     Author,
-    /// The sign before an item of a list.
+    /// The marker of a list item.
     Marker,
-    /// Instruction of a field; for links, the address.
+    /// The instruction of a field, which contains the URL of a link.
     Field,
 }
 
+/// The state of a group.
 #[derive(Debug, Clone, Copy, Default)]
 struct State {
-    place: TextDestination,
-    look: TextStyle,
-    /// So many characters after `\u` stand for it in old readers.
-    fallback: Option<usize>,
+    destination: TextDestination,
+    style: TextStyle,
+    /// The number of characters after `\u` that replace it in old readers (`\uc`).
+    fallback_chars: Option<usize>,
     heading: Option<u32>,
     hidden: bool,
-    /// The group began with `\*`: what is not known is to be passed over.
-    optional: bool,
-    /// The group holds a link.
-    link: bool,
+    /// The group began with `\*`, so it is ignored if its destination is unknown.
+    is_optional: bool,
+    /// The group is the text of a link.
+    in_link: bool,
 }
 
 struct Reader {
     states: Vec<State>,
     inline: Inline,
-    /// Bytes of characters that are not decoded yet.
+    /// The bytes of text that are not decoded yet.
     pending: Vec<u8>,
     encoding: &'static Encoding,
-    about: DocumentMetadata,
-    info: String,
-    list: bool,
+    metadata: DocumentMetadata,
+    /// The text of the title, the author or a field.
+    destination_text: String,
+    /// The paragraph is an item of a list.
+    is_item: bool,
     cells: Vec<String>,
     table: Option<Table>,
-    link: String,
-    /// So many characters are passed over.
+    /// The URL of the last field, if it is a link.
+    link_url: String,
+    /// The number of bytes to skip after a `\u` character.
     skip: usize,
     flow: HtmlFlow,
 }
@@ -198,7 +204,7 @@ impl Reader {
         &mut self.states[last]
     }
 
-    fn take(&mut self, token: &Token<'_>) -> Result<(), DocumentError> {
+    fn process(&mut self, token: &Token<'_>) -> Result<(), DocumentError> {
         match token {
             Token::Byte(byte) => {
                 if self.skip > 0 {
@@ -211,22 +217,22 @@ impl Reader {
             Token::Open => {
                 self.flush();
                 if self.states.len() >= MAX_DEPTH {
-                    return Err(DocumentError::too_large(KIND, "its groups nest too deeply"));
+                    return Err(DocumentError::too_large(KIND, "its groups are nested too deeply"));
                 }
-                let state = State { optional: false, link: false, ..*self.state() };
+                let state = State { is_optional: false, in_link: false, ..*self.state() };
                 self.states.push(state);
             }
             Token::Close => {
                 self.flush();
                 self.close();
             }
-            Token::Sign(sign) => {
+            Token::Symbol(symbol) => {
                 self.flush();
-                match sign {
+                match symbol {
                     b'~' => self.text(" "),
                     b'_' => self.text("-"),
-                    b'*' => self.state().optional = true,
-                    b'\\' | b'{' | b'}' => self.text(&char::from(*sign).to_string()),
+                    b'*' => self.state().is_optional = true,
+                    b'\\' | b'{' | b'}' => self.text(&char::from(*symbol).to_string()),
                     _ => {}
                 }
             }
@@ -240,30 +246,34 @@ impl Reader {
 
     fn close(&mut self) {
         let Some(state) = self.states.pop() else { return };
-        let outer = self.state().place;
-        if state.link {
+        let outer = self.state().destination;
+        if state.in_link {
             self.inline.end_link();
         }
-        if state.place != outer {
-            match state.place {
-                TextDestination::Title => self.about.title = some(&std::mem::take(&mut self.info)),
-                TextDestination::Author => self.about.author = some(&std::mem::take(&mut self.info)),
+        if state.destination != outer {
+            match state.destination {
+                TextDestination::Title => {
+                    self.metadata.title = non_empty(&std::mem::take(&mut self.destination_text));
+                }
+                TextDestination::Author => {
+                    self.metadata.author = non_empty(&std::mem::take(&mut self.destination_text));
+                }
                 TextDestination::Field => {
                     // HYPERLINK "https://..."
-                    let field = std::mem::take(&mut self.info);
+                    let field = std::mem::take(&mut self.destination_text);
                     let is_link = field.trim_start().starts_with("HYPERLINK");
-                    self.link = if is_link {
+                    self.link_url = if is_link {
                         field.split('"').nth(1).unwrap_or_default().to_owned()
                     } else {
                         String::new()
                     };
                 }
-                TextDestination::Content | TextDestination::Nowhere | TextDestination::Marker => {}
+                TextDestination::Content | TextDestination::Ignored | TextDestination::Marker => {}
             }
         }
     }
 
-    /// Decodes the bytes that were collected.
+    /// Decodes the pending bytes.
     fn flush(&mut self) {
         if !self.pending.is_empty() {
             let bytes = std::mem::take(&mut self.pending);
@@ -273,14 +283,14 @@ impl Reader {
     }
 
     fn text(&mut self, text: &str) {
-        let State { place, look, hidden, .. } = *self.state();
-        match place {
-            TextDestination::Content if !hidden => self.inline.text(text, look),
+        let State { destination, style, hidden, .. } = *self.state();
+        match destination {
+            TextDestination::Content if !hidden => self.inline.text(text, style),
             TextDestination::Title | TextDestination::Author | TextDestination::Field => {
-                self.info.push_str(text);
+                self.destination_text.push_str(text);
             }
-            TextDestination::Marker => self.list = true,
-            TextDestination::Content | TextDestination::Nowhere => {}
+            TextDestination::Marker => self.is_item = true,
+            TextDestination::Content | TextDestination::Ignored => {}
         }
     }
 
@@ -297,17 +307,19 @@ impl Reader {
             "rquote" => self.text("’"),
             "ldblquote" => self.text("“"),
             "rdblquote" => self.text("”"),
-            "b" => self.state().look.bold = is_on,
-            "i" => self.state().look.italic = is_on,
-            "strike" => self.state().look.strike = is_on,
+            "b" => self.state().style.bold = is_on,
+            "i" => self.state().style.italic = is_on,
+            "strike" => self.state().style.strike = is_on,
             "v" => self.state().hidden = is_on,
-            "plain" => self.state().look = TextStyle::default(),
+            "plain" => self.state().style = TextStyle::default(),
             "pard" => self.state().heading = None,
             "outlinelevel" => {
                 let level = number.and_then(|level| u32::try_from(level).ok()).filter(|level| *level < 9);
                 self.state().heading = level.map(|level| level + 1);
             }
-            "uc" => self.state().fallback = Some(usize::try_from(number.unwrap_or(1)).unwrap_or(1).min(8)),
+            "uc" => {
+                self.state().fallback_chars = Some(usize::try_from(number.unwrap_or(1)).unwrap_or(1).min(8));
+            }
             "u" => self.unicode(number.unwrap_or(0)),
             "ansicpg" => self.code_page(number.unwrap_or(1252)),
             "cell" => {
@@ -315,36 +327,40 @@ impl Reader {
                 self.cells.push(cell);
             }
             "row" => self.end_row(),
-            _ => self.destination(word),
+            _ => self.begin_destination(word),
         }
     }
 
-    fn destination(&mut self, word: &str) {
+    fn begin_destination(&mut self, word: &str) {
         match word {
-            "title" => self.state().place = TextDestination::Title,
-            "author" => self.state().place = TextDestination::Author,
-            "info" => self.state().place = TextDestination::Nowhere,
-            "listtext" | "pntext" => self.state().place = TextDestination::Marker,
-            "fldinst" => self.state().place = TextDestination::Field,
+            "title" => self.state().destination = TextDestination::Title,
+            "author" => self.state().destination = TextDestination::Author,
+            "info" => self.state().destination = TextDestination::Ignored,
+            "listtext" | "pntext" => self.state().destination = TextDestination::Marker,
+            "fldinst" => self.state().destination = TextDestination::Field,
             "fldrslt" => {
-                let link = std::mem::take(&mut self.link);
-                self.inline.begin_link(&link);
-                self.state().link = true;
+                let url = std::mem::take(&mut self.link_url);
+                self.inline.begin_link(&url);
+                self.state().in_link = true;
             }
-            word if PASSED_OVER.contains(&word) => self.state().place = TextDestination::Nowhere,
-            _ if std::mem::take(&mut self.state().optional) => self.state().place = TextDestination::Nowhere,
+            word if IGNORED_DESTINATIONS.contains(&word) => {
+                self.state().destination = TextDestination::Ignored;
+            }
+            _ if std::mem::take(&mut self.state().is_optional) => {
+                self.state().destination = TextDestination::Ignored;
+            }
             _ => {}
         }
     }
 
     fn unicode(&mut self, number: i32) {
         let state = *self.state();
-        // Written as a signed number of 16 bits; pairs for what is beyond are left to their fallback.
+        // The number is a signed 16-bit UTF-16 unit. Surrogates are skipped.
         let unit = number.rem_euclid(0x1_0000);
         if let Some(character) = u32::try_from(unit).ok().and_then(char::from_u32) {
             self.text(&character.to_string());
         }
-        self.skip = state.fallback.unwrap_or(1);
+        self.skip = state.fallback_chars.unwrap_or(1);
     }
 
     fn code_page(&mut self, number: i32) {
@@ -361,7 +377,7 @@ impl Reader {
     fn end_paragraph(&mut self) {
         let inline = std::mem::take(&mut self.inline);
         let heading = self.state().heading;
-        let role = match (heading, std::mem::take(&mut self.list)) {
+        let role = match (heading, std::mem::take(&mut self.is_item)) {
             (Some(level), _) => Role::Heading(level),
             (None, true) => Role::Item { depth: 0, ordered: false },
             (None, false) => Role::Body,
@@ -386,7 +402,8 @@ impl Reader {
     }
 }
 
-fn some(text: &str) -> Option<String> {
+/// Returns the trimmed text; `None` if it is empty.
+fn non_empty(text: &str) -> Option<String> {
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }

@@ -1,4 +1,4 @@
-//! Excel files that are no XML: those of before 2007 (`.xls`) and the binary ones of later (`.xlsb`).
+//! Reads Excel files that are not XML: those from before 2007 (`.xls`), and newer binary ones (`.xlsb`).
 
 use std::io::Cursor;
 
@@ -6,32 +6,32 @@ use calamine::{Data, ExcelDateTime, Reader, SheetType, SheetVisible, Xls, XlsErr
 
 use crate::error::DocumentError;
 use crate::flow::{HtmlFlow, Table};
-use crate::html::escaped;
+use crate::html::escape;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
-use crate::number_format::plain;
+use crate::number_format::format_number;
 use crate::parsed_document::{DocumentMetadata, PageCounts, ParsedDocument};
 
-/// All sheets together are read to so many cells, those that are left empty between others counted.
+/// The maximum number of cells of all sheets that are read, including empty cells between others.
 const MAX_CELLS: usize = 1_000_000;
-/// The columns of a sheet are read to this one.
+/// The maximum number of columns of a sheet that are read.
 const MAX_COLUMNS: usize = 1024;
 
-/// Reads a workbook of before 2007.
+/// Reads a workbook from before 2007 (`.xls`).
 pub(crate) fn xls(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let kind = DocumentKind::Xls;
-    let failed = |error: XlsError| match error {
+    let to_error = |error: XlsError| match error {
         XlsError::Password => DocumentError::Encrypted { kind },
         other => DocumentError::damaged(kind, other.to_string()),
     };
-    let mut book: Xls<_> = Xls::new(Cursor::new(bytes)).map_err(failed)?;
+    let mut book: Xls<_> = Xls::new(Cursor::new(bytes)).map_err(to_error)?;
     let mut writer = Writer::new(&book, limits);
     while let Some(name) = writer.next_sheet() {
-        let range = book.worksheet_range(&name).map_err(failed)?;
+        let range = book.worksheet_range(&name).map_err(to_error)?;
         let (first_row, first_column) = range.start().unwrap_or_default();
         for (row, column, value) in range.used_cells() {
-            let at = (row + first_row as usize, column + first_column as usize);
-            if !writer.cell(at, &shown(value)) {
+            let position = (row + first_row as usize, column + first_column as usize);
+            if !writer.cell(position, &display_text(value)) {
                 break;
             }
         }
@@ -40,19 +40,19 @@ pub(crate) fn xls(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument,
     Ok(writer.finish())
 }
 
-/// Reads a binary workbook.
+/// Reads a binary workbook (`.xlsb`).
 pub(crate) fn xlsb(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let kind = DocumentKind::Xlsb;
-    let failed = |error: calamine::XlsbError| DocumentError::damaged(kind, error.to_string());
-    let mut book: Xlsb<_> = Xlsb::new(Cursor::new(bytes)).map_err(failed)?;
+    let to_error = |error: calamine::XlsbError| DocumentError::damaged(kind, error.to_string());
+    let mut book: Xlsb<_> = Xlsb::new(Cursor::new(bytes)).map_err(to_error)?;
     let mut writer = Writer::new(&book, limits);
     while let Some(name) = writer.next_sheet() {
-        // Cell by cell: a table of all would be as large as its furthest cell says.
-        let mut cells = book.worksheet_cells_reader(&name).map_err(failed)?;
-        while let Some(cell) = cells.next_cell().map_err(failed)? {
+        // Reads cell by cell: the size of a range of all cells depends on the position of the farthest cell.
+        let mut cells = book.worksheet_cells_reader(&name).map_err(to_error)?;
+        while let Some(cell) = cells.next_cell().map_err(to_error)? {
             let (row, column) = cell.get_position();
             let value = Data::from(cell.get_value().clone());
-            if !writer.cell((row as usize, column as usize), &shown(&value)) {
+            if !writer.cell((row as usize, column as usize), &display_text(&value)) {
                 break;
             }
         }
@@ -61,17 +61,17 @@ pub(crate) fn xlsb(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument
     Ok(writer.finish())
 }
 
-/// Writes sheets as tables, within the limits.
+/// Writes sheets as HTML tables, within the limits.
 struct Writer<'l> {
     limits: &'l Limits<'l>,
-    /// The sheets that are shown, the last first.
-    waiting: Vec<String>,
+    /// The visible sheets that are not read yet, in reverse order.
+    pending_sheets: Vec<String>,
     flow: HtmlFlow,
     table: Table,
     row: Option<usize>,
     column: usize,
-    /// How many cells may be read yet.
-    left: usize,
+    /// The remaining budget of cells.
+    remaining_cells: usize,
     pages: PageCounts,
 }
 
@@ -80,44 +80,44 @@ impl<'l> Writer<'l> {
     where
         R: Reader<Cursor<Vec<u8>>>,
     {
-        let is_shown = |sheet: &&calamine::Sheet| {
+        let is_visible = |sheet: &&calamine::Sheet| {
             sheet.visible == SheetVisible::Visible && sheet.typ == SheetType::WorkSheet
         };
-        let shown = book.sheets_metadata().iter().filter(is_shown);
-        let waiting: Vec<String> = shown.rev().map(|sheet| sheet.name.clone()).collect();
-        let total = u32::try_from(waiting.len()).unwrap_or(u32::MAX);
+        let visible = book.sheets_metadata().iter().filter(is_visible);
+        let pending_sheets: Vec<String> = visible.rev().map(|sheet| sheet.name.clone()).collect();
+        let total = u32::try_from(pending_sheets.len()).unwrap_or(u32::MAX);
         Self {
             limits,
-            waiting,
+            pending_sheets,
             flow: HtmlFlow::new(limits.max_output_bytes),
             table: Table::default(),
             row: None,
             column: 0,
-            left: MAX_CELLS,
+            remaining_cells: MAX_CELLS,
             pages: PageCounts { total, ..PageCounts::default() },
         }
     }
 
     fn next_sheet(&mut self) -> Option<String> {
-        if self.pages.read >= self.limits.max_pages || !self.goes_on() {
+        if self.pages.read >= self.limits.max_pages || !self.has_capacity() {
             return None;
         }
-        let name = self.waiting.pop()?;
-        self.flow.block(&format!("<h2>{}</h2>\n", escaped(&name)));
+        let name = self.pending_sheets.pop()?;
+        self.flow.block(&format!("<h2>{}</h2>\n", escape(&name)));
         Some(name)
     }
 
-    fn goes_on(&self) -> bool {
-        !self.flow.is_full() && self.left > 0 && !(self.limits.stop)()
+    fn has_capacity(&self) -> bool {
+        !self.flow.is_full() && self.remaining_cells > 0 && !(self.limits.stop)()
     }
 
-    /// Adds a cell; they come by rows. Returns whether more may come.
+    /// Adds a cell. Cells must be added in row order. Returns `false` if a limit was reached.
     fn cell(&mut self, (row, column): (usize, usize), text: &str) -> bool {
         if self.row != Some(row) {
             self.row = Some(row);
             self.column = 0;
             self.table.row();
-            if !self.goes_on() {
+            if !self.has_capacity() {
                 return false;
             }
         }
@@ -125,15 +125,15 @@ impl<'l> Writer<'l> {
             return true;
         }
         let needed = column + 1 - self.column;
-        let Some(left) = self.left.checked_sub(needed) else {
-            self.left = 0;
+        let Some(remaining) = self.remaining_cells.checked_sub(needed) else {
+            self.remaining_cells = 0;
             return false;
         };
-        self.left = left;
+        self.remaining_cells = remaining;
         for _ in self.column..column {
             self.table.cell(String::new(), 1);
         }
-        self.table.cell(escaped(text), 1);
+        self.table.cell(escape(text), 1);
         self.column = column + 1;
         true
     }
@@ -145,39 +145,39 @@ impl<'l> Writer<'l> {
     }
 
     fn finish(self) -> ParsedDocument {
-        let Self { flow, left, pages, .. } = self;
+        let Self { flow, remaining_cells, pages, .. } = self;
         let (html, is_full) = flow.finish();
         let mut warnings = Vec::new();
         if pages.read < pages.total {
             warnings.push(format!("{} of {} sheets were read", pages.read, pages.total));
         }
-        if is_full || left == 0 {
-            warnings.push("the tables were cut off at the largest size of an answer".to_owned());
+        if is_full || remaining_cells == 0 {
+            warnings.push("the tables were cut off at the maximum size".to_owned());
         }
-        ParsedDocument { html, about: DocumentMetadata::default(), pages: Some(pages), warnings }
+        ParsedDocument { html, metadata: DocumentMetadata::default(), pages: Some(pages), warnings }
     }
 }
 
-/// Returns what a cell shows.
-fn shown(value: &Data) -> String {
+/// Returns the text that Excel displays for a cell.
+fn display_text(value: &Data) -> String {
     match value {
         Data::Int(number) => number.to_string(),
-        Data::Float(number) => plain(*number, &number.to_string()),
+        Data::Float(number) => format_number(*number, &number.to_string()),
         Data::String(text) | Data::DateTimeIso(text) | Data::DurationIso(text) => text.clone(),
         Data::Bool(is_true) => if *is_true { "TRUE" } else { "FALSE" }.to_owned(),
-        Data::DateTime(at) => date(at),
+        Data::DateTime(serial_date) => format_date(serial_date),
         Data::Error(error) => error.to_string(),
         Data::Empty => String::new(),
     }
 }
 
-/// Returns a day, a time of day, or both, whichever the number is.
-fn date(at: &ExcelDateTime) -> String {
-    let (year, month, day, hour, minute, second, _) = at.to_ymd_hms_milli();
-    let days = at.as_f64();
+/// Formats a serial date as a date, a time, or both, depending on its value.
+fn format_date(serial_date: &ExcelDateTime) -> String {
+    let (year, month, day, hour, minute, second, _) = serial_date.to_ymd_hms_milli();
+    let days = serial_date.as_f64();
     let time = format!("{hour:02}:{minute:02}:{second:02}");
     let day = format!("{year:04}-{month:02}-{day:02}");
-    if (0.0..1.0).contains(&days) || at.is_duration() {
+    if (0.0..1.0).contains(&days) || serial_date.is_duration() {
         time
     } else if days.fract() == 0.0 {
         day

@@ -1,42 +1,42 @@
-//! Excel: each sheet as a table of what its cells show.
+//! Reads Excel workbooks: each sheet as a table of the displayed cell texts.
 
 use crate::error::DocumentError;
 use crate::flow::{HtmlFlow, Table};
-use crate::html::escaped;
+use crate::html::escape;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::number_format::NumberFormats;
-use crate::office::{Relations, about};
+use crate::office::{Relations, read_metadata};
 use crate::parsed_document::{PageCounts, ParsedDocument};
 use crate::xml::{Tag, Token, Xml};
 use crate::zip_package::Package;
 
 const KIND: DocumentKind = DocumentKind::Xlsx;
 const WORKBOOK: &str = "xl/workbook.xml";
-/// All sheets together are read to so many cells, those that are left empty between others counted.
+/// The maximum number of cells of all sheets that are read, including empty cells between others.
 const MAX_CELLS: usize = 1_000_000;
-/// The columns of a sheet are read to this one.
+/// The maximum number of columns of a sheet that are read.
 const MAX_COLUMNS: usize = 1024;
 
 /// Reads a workbook.
 pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let mut package = Package::open(KIND, bytes, limits.max_inflated_bytes)?;
-    let about = about(&mut package, KIND, "docProps/core.xml")?;
+    let metadata = read_metadata(&mut package, KIND, "docProps/core.xml")?;
     let sheets = sheets(&mut package)?;
     let strings = shared_strings(&mut package)?;
     let formats = match package.part("xl/styles.xml")? {
         Some(text) => NumberFormats::read(&text)?,
         None => NumberFormats::default(),
     };
-    let mut reader = Reader { strings, formats, left: MAX_CELLS, limits };
+    let mut reader = Reader { strings, formats, remaining_cells: MAX_CELLS, limits };
     let mut flow = HtmlFlow::new(limits.max_output_bytes);
     let mut pages =
         PageCounts { total: u32::try_from(sheets.len()).unwrap_or(u32::MAX), ..PageCounts::default() };
     for (name, part) in sheets.iter().take(limits.max_pages as usize) {
-        if flow.is_full() || reader.left == 0 || (limits.stop)() {
+        if flow.is_full() || reader.remaining_cells == 0 || (limits.stop)() {
             break;
         }
-        flow.block(&format!("<h2>{}</h2>\n", escaped(name)));
+        flow.block(&format!("<h2>{}</h2>\n", escape(name)));
         if let Some(text) = package.part(part)? {
             let table = reader.sheet(&text)?;
             flow.block(&table);
@@ -48,15 +48,15 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
     if pages.read < pages.total {
         warnings.push(format!("{} of {} sheets were read", pages.read, pages.total));
     }
-    if is_full || reader.left == 0 {
-        warnings.push("the tables were cut off at the largest size of an answer".to_owned());
+    if is_full || reader.remaining_cells == 0 {
+        warnings.push("the tables were cut off at the maximum size".to_owned());
     }
-    Ok(ParsedDocument { html, about, pages: Some(pages), warnings })
+    Ok(ParsedDocument { html, metadata, pages: Some(pages), warnings })
 }
 
-/// Returns the names and the parts of the sheets that are shown.
+/// Returns the names and the paths of the visible sheets.
 fn sheets(package: &mut Package) -> Result<Vec<(String, String)>, DocumentError> {
-    let relations = Relations::of(package, KIND, WORKBOOK)?;
+    let relations = Relations::read(package, KIND, WORKBOOK)?;
     let text = package.required(WORKBOOK)?;
     let mut xml = Xml::new(KIND, &text);
     let mut sheets = Vec::new();
@@ -73,7 +73,7 @@ fn sheets(package: &mut Package) -> Result<Vec<(String, String)>, DocumentError>
     Ok(sheets)
 }
 
-/// Returns the strings that cells refer to by number.
+/// Returns the shared strings, to which cells refer by index.
 fn shared_strings(package: &mut Package) -> Result<Vec<String>, DocumentError> {
     let mut strings = Vec::new();
     let Some(text) = package.part("xl/sharedStrings.xml")? else { return Ok(strings) };
@@ -84,7 +84,7 @@ fn shared_strings(package: &mut Package) -> Result<Vec<String>, DocumentError> {
             Token::Start(tag) => match tag.name.as_str() {
                 "si" => string.clear(),
                 "t" => string.push_str(&xml.text()?),
-                // The reading of Chinese characters.
+                // A phonetic hint for East Asian characters.
                 "rPh" => xml.skip()?,
                 _ => {}
             },
@@ -98,8 +98,8 @@ fn shared_strings(package: &mut Package) -> Result<Vec<String>, DocumentError> {
 struct Reader<'l> {
     strings: Vec<String>,
     formats: NumberFormats,
-    /// How many cells may be read yet.
-    left: usize,
+    /// The remaining budget of cells.
+    remaining_cells: usize,
     limits: &'l Limits<'l>,
 }
 
@@ -119,22 +119,22 @@ impl Reader<'_> {
                     column = 0;
                 }
                 "c" => {
-                    let at = tag.get("r").and_then(column_of).unwrap_or(column);
+                    let target = tag.get("r").and_then(column_of).unwrap_or(column);
                     let text = self.cell(&tag, &mut xml)?;
-                    let needed = (at + 1).saturating_sub(column);
-                    if text.is_empty() || at >= MAX_COLUMNS || at < column {
+                    let needed = (target + 1).saturating_sub(column);
+                    if text.is_empty() || target >= MAX_COLUMNS || target < column {
                         continue;
                     }
-                    if needed > self.left {
-                        self.left = 0;
+                    if needed > self.remaining_cells {
+                        self.remaining_cells = 0;
                         break;
                     }
-                    self.left -= needed;
-                    while column < at {
+                    self.remaining_cells -= needed;
+                    while column < target {
                         table.cell(String::new(), 1);
                         column += 1;
                     }
-                    table.cell(escaped(&text), 1);
+                    table.cell(escape(&text), 1);
                     column += 1;
                 }
                 _ => {}
@@ -143,7 +143,7 @@ impl Reader<'_> {
         Ok(table.finish())
     }
 
-    /// Returns what a cell shows.
+    /// Returns the text that Excel displays for a cell.
     fn cell(&self, tag: &Tag, xml: &mut Xml<'_>) -> Result<String, DocumentError> {
         let (mut value, mut inline) = (String::new(), String::new());
         while let Some(token) = xml.next()? {
@@ -159,21 +159,24 @@ impl Reader<'_> {
             }
         }
         Ok(match tag.get("t") {
-            Some("s") => {
-                value.parse().ok().and_then(|at: usize| self.strings.get(at)).cloned().unwrap_or_default()
-            }
+            Some("s") => value
+                .parse()
+                .ok()
+                .and_then(|index: usize| self.strings.get(index))
+                .cloned()
+                .unwrap_or_default(),
             Some("inlineStr") => inline,
             Some("b") => if value == "1" { "TRUE" } else { "FALSE" }.to_owned(),
             Some("str" | "e" | "d") => value,
             _ => {
                 let style = tag.get("s").and_then(|style| style.parse().ok()).unwrap_or(0);
-                self.formats.shown(&value, style)
+                self.formats.format(&value, style)
             }
         })
     }
 }
 
-/// Returns the column of a reference such as `BC12`, from 0.
+/// Returns the 0-based column of a cell reference such as `BC12`.
 fn column_of(reference: &str) -> Option<usize> {
     let letters: Vec<usize> = reference
         .bytes()
@@ -189,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_read_from_references() {
+    fn column_of_parses_the_letters_of_a_reference() {
         assert_eq!(column_of("A1"), Some(0));
         assert_eq!(column_of("Z9"), Some(25));
         assert_eq!(column_of("AB12"), Some(27));

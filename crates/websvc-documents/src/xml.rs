@@ -1,4 +1,4 @@
-//! XML as a row of tokens: names without prefix, entities of its own kind only, nesting within a bound.
+//! Reads XML as a sequence of tokens, without namespace prefixes, with a limit of the nesting depth.
 
 use std::borrow::Cow;
 
@@ -8,22 +8,22 @@ use quick_xml::{Reader, XmlVersion};
 use crate::error::DocumentError;
 use crate::kind::DocumentKind;
 
-/// Elements nest at most so deep.
+/// The maximum nesting depth of elements.
 const MAX_DEPTH: usize = 512;
 
-/// Next token of a part.
+/// A token of an XML part.
 #[derive(Debug)]
 pub(crate) enum Token {
     Start(Tag),
-    /// The name of the element that ends.
+    /// The end of an element, with its name.
     End(String),
     Text(String),
 }
 
-/// The start of an element.
+/// The start tag of an element.
 #[derive(Debug)]
 pub(crate) struct Tag {
-    /// Its name without prefix.
+    /// The name without the namespace prefix.
     pub(crate) name: String,
     attributes: Vec<(String, String)>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Tag {
 impl Tag {
     fn new(tag: &BytesStart<'_>) -> Self {
         let mut attributes = tag.attributes();
-        // Two of one name are no reason to refuse a file.
+        // A duplicate attribute is not a reason to reject a file.
         attributes.with_checks(false);
         let attributes = attributes.filter_map(Result::ok).map(|attribute| {
             let value = attribute.normalized_value(XmlVersion::Implicit1_0).map(Cow::into_owned);
@@ -40,19 +40,19 @@ impl Tag {
         Self { name: tag.local_name().as_ref().to_owned(), attributes: attributes.collect() }
     }
 
-    /// Returns an attribute by its name without prefix.
+    /// Returns an attribute by its name without the namespace prefix.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(key, _)| key.rsplit(':').next() == Some(name));
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Returns an attribute by its whole name.
+    /// Returns an attribute by its full name.
     pub(crate) fn get_exact(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// A part that is read token by token.
+/// A reader of the tokens of an XML part.
 pub(crate) struct Xml<'t> {
     reader: Reader<&'t [u8]>,
     kind: DocumentKind,
@@ -70,7 +70,7 @@ impl<'t> Xml<'t> {
         Self { reader, kind, depth: 0 }
     }
 
-    /// Returns the next token, or `None` at the end.
+    /// Returns the next token; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Token>, DocumentError> {
         loop {
             let event = self.reader.read_event();
@@ -79,7 +79,10 @@ impl<'t> Xml<'t> {
                 Event::Start(tag) => {
                     self.depth += 1;
                     if self.depth > MAX_DEPTH {
-                        return Err(DocumentError::too_large(self.kind, "its elements nest too deeply"));
+                        return Err(DocumentError::too_large(
+                            self.kind,
+                            "its elements are nested too deeply",
+                        ));
                     }
                     Token::Start(Tag::new(&tag))
                 }
@@ -89,7 +92,7 @@ impl<'t> Xml<'t> {
                 }
                 Event::Text(text) => Token::Text(text.into_inner().into_owned()),
                 Event::CData(text) => Token::Text(text.into_inner().into_owned()),
-                Event::GeneralRef(reference) => Token::Text(resolved(&reference)),
+                Event::GeneralRef(reference) => Token::Text(resolve_entity(&reference)),
                 Event::Eof => return Ok(None),
                 Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {
                     continue;
@@ -98,18 +101,18 @@ impl<'t> Xml<'t> {
         }
     }
 
-    /// Passes over the rest of the element whose start was read last.
+    /// Skips the rest of the element whose start tag was read last.
     pub(crate) fn skip(&mut self) -> Result<(), DocumentError> {
-        let outside = self.depth.saturating_sub(1);
-        while self.depth > outside && self.next()?.is_some() {}
+        let outer_depth = self.depth.saturating_sub(1);
+        while self.depth > outer_depth && self.next()?.is_some() {}
         Ok(())
     }
 
-    /// Returns the text of the element whose start was read last.
+    /// Returns the text of the element whose start tag was read last.
     pub(crate) fn text(&mut self) -> Result<String, DocumentError> {
-        let outside = self.depth.saturating_sub(1);
+        let outer_depth = self.depth.saturating_sub(1);
         let mut text = String::new();
-        while self.depth > outside {
+        while self.depth > outer_depth {
             match self.next()? {
                 Some(Token::Text(piece)) => text.push_str(&piece),
                 Some(_) => {}
@@ -120,8 +123,9 @@ impl<'t> Xml<'t> {
     }
 }
 
-/// Returns what an entity stands for. Those that a file declares itself are not expanded: they are how bombs are made.
-fn resolved(reference: &BytesRef<'_>) -> String {
+/// Returns the text of an entity. Entities that the file declares are not expanded, because they can grow exponentially
+/// ("billion laughs").
+fn resolve_entity(reference: &BytesRef<'_>) -> String {
     if let Ok(Some(character)) = reference.resolve_char_ref() {
         return character.to_string();
     }

@@ -1,4 +1,4 @@
-//! ZIP archives: the parts of office files and books, inflated within one budget.
+//! Reads the parts of ZIP-based documents (office files, EPUB), with a limit of the decompressed size.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -9,16 +9,16 @@ use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceAr
 use crate::error::DocumentError;
 use crate::kind::DocumentKind;
 
-/// An archive has at most so many entries.
+/// The maximum number of entries of an archive.
 const MAX_ENTRIES: usize = 50_000;
 
-/// An archive whose parts are read by name.
+/// A ZIP archive whose parts are read by name.
 pub(crate) struct Package {
     kind: DocumentKind,
     archive: ZipSliceArchive<Vec<u8>>,
     parts: HashMap<String, (CompressionMethod, ZipArchiveEntryWayfinder)>,
-    /// How many bytes may come out of it yet.
-    left: u64,
+    /// The remaining budget of decompressed bytes.
+    remaining_bytes: u64,
 }
 
 impl Package {
@@ -41,47 +41,50 @@ impl Package {
                 parts.entry(name).or_insert((entry.compression_method(), entry.wayfinder()));
             }
         }
-        Ok(Self { kind, archive, parts, left: max_inflated })
+        Ok(Self { kind, archive, parts, remaining_bytes: max_inflated })
     }
 
-    /// Returns the text of a part that has to be there.
+    /// Returns the text of a part; an error if it is missing.
     pub(crate) fn required(&mut self, name: &str) -> Result<String, DocumentError> {
-        self.part(name)?.ok_or_else(|| DocumentError::damaged(self.kind, format!("it has no {name}")))
+        self.part(name)?.ok_or_else(|| DocumentError::damaged(self.kind, format!("{name} is missing")))
     }
 
-    /// Returns the text of a part, or `None` when there is none of that name.
+    /// Returns the text of a part; `None` if it is missing.
     pub(crate) fn part(&mut self, name: &str) -> Result<Option<String>, DocumentError> {
-        let Some((method, place)) = self.parts.get(name.trim_start_matches('/')).copied() else {
+        let Some((method, wayfinder)) = self.parts.get(name.trim_start_matches('/')).copied() else {
             return Ok(None);
         };
         let damaged = |reason: String| DocumentError::damaged(self.kind, format!("{name}: {reason}"));
-        let entry = self.archive.get_entry(place).map_err(|error| damaged(error.to_string()))?;
+        let entry = self.archive.get_entry(wayfinder).map_err(|error| damaged(error.to_string()))?;
         let mut bytes = Vec::new();
-        // One byte more than there may be tells that there are more.
-        let most = self.left.saturating_add(1);
+        // Reads one byte more than allowed, to detect that the part exceeds the budget.
+        let max_bytes = self.remaining_bytes.saturating_add(1);
         let read = match method {
-            CompressionMethod::STORE => entry.data().take(most).read_to_end(&mut bytes),
+            CompressionMethod::STORE => entry.data().take(max_bytes).read_to_end(&mut bytes),
             CompressionMethod::DEFLATE => {
-                DeflateDecoder::new(entry.data()).take(most).read_to_end(&mut bytes)
+                DeflateDecoder::new(entry.data()).take(max_bytes).read_to_end(&mut bytes)
             }
             _ => {
                 return Err(DocumentError::Unsupported {
-                    what: format!("a {} file that is packed so", self.kind),
+                    feature: format!("a {} file with this compression method", self.kind),
                 });
             }
         };
         read.map_err(|error| damaged(error.to_string()))?;
         let length = bytes.len() as u64;
-        if length > self.left {
-            return Err(DocumentError::too_large(self.kind, "its parts inflate beyond the bound"));
+        if length > self.remaining_bytes {
+            return Err(DocumentError::too_large(
+                self.kind,
+                "its parts decompress to more than the maximum size",
+            ));
         }
-        self.left -= length;
-        Ok(Some(decoded(bytes)))
+        self.remaining_bytes -= length;
+        Ok(Some(decode_xml(bytes)))
     }
 }
 
-/// Decodes XML: UTF-16 by its mark, else UTF-8.
-fn decoded(bytes: Vec<u8>) -> String {
+/// Decodes XML: as UTF-16 if it has its byte order mark, else as UTF-8.
+fn decode_xml(bytes: Vec<u8>) -> String {
     match bytes.as_slice() {
         [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
@@ -91,12 +94,12 @@ fn decoded(bytes: Vec<u8>) -> String {
     }
 }
 
-fn utf16(bytes: &[u8], join: fn([u8; 2]) -> u16) -> String {
-    let units = bytes.chunks_exact(2).map(|pair| join([pair[0], pair[1]]));
+fn utf16(bytes: &[u8], from_bytes: fn([u8; 2]) -> u16) -> String {
+    let units = bytes.chunks_exact(2).map(|pair| from_bytes([pair[0], pair[1]]));
     char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
-/// Returns the path that a reference leads to from the part `from`.
+/// Resolves a reference in the part `from` to the path of a part.
 pub(crate) fn resolve(from: &str, to: &str) -> String {
     if let Some(absolute) = to.strip_prefix('/') {
         return absolute.to_owned();
@@ -120,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_are_resolved_against_their_part() {
+    fn resolve_uses_the_directory_of_the_referring_part() {
         assert_eq!(resolve("ppt/slides/slide1.xml", "../media/a.png"), "ppt/media/a.png");
         assert_eq!(resolve("ppt/presentation.xml", "slides/slide1.xml"), "ppt/slides/slide1.xml");
         assert_eq!(resolve("a/b.xml", "/c/d.xml"), "c/d.xml");

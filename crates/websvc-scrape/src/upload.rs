@@ -71,7 +71,7 @@ impl FileUpload {
 
     /// Returns the error for a file that cannot be read, with its detected type.
     fn unsupported(&self) -> ScrapeError {
-        let detected = match DocumentKind::of(&self.bytes, None) {
+        let detected = match DocumentKind::detect(&self.bytes, None) {
             Some(kind) => kind.name(),
             None => binary_kind(&self.bytes, self.media_type.as_deref()).unwrap_or("unknown"),
         };
@@ -87,7 +87,7 @@ impl FileUpload {
         let by_extension = Kind::from_extension(extension);
         // `text/plain` is declared for any text file, so the extension comes before it.
         let by_type = Kind::from_media_type(essence);
-        let kind = DocumentKind::of(&self.bytes, Some(essence))
+        let kind = DocumentKind::detect(&self.bytes, Some(essence))
             .map(Kind::Document)
             .or_else(|| by_type.filter(|_| !matches!(essence, "text/plain")))
             .or(by_extension)

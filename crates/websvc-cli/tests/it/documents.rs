@@ -222,7 +222,7 @@ async fn unreadable_files_have_errors_that_name_the_format() {
     for (url, expected) in [
         (
             OLD,
-            "SCRAPE_UNSUPPORTED_FILE_ERROR: a Word file of before 2007 (.doc) is not read: save it as .docx",
+            "SCRAPE_UNSUPPORTED_FILE_ERROR: Word files from before 2007 (.doc) are not supported: save the file as .docx",
         ),
         // The reader fails on a sheet without its part.
         (LOST, "SCRAPE_UNSUPPORTED_FILE_ERROR: the xlsb file is damaged: the reader failed on its content"),

@@ -1,4 +1,4 @@
-//! Lines to blocks: paragraphs, items of lists, code and tables.
+//! Groups the lines of a column into blocks: paragraphs, list items, code and tables of contents.
 
 use super::columns::median;
 use super::content::Glyph;
@@ -11,15 +11,15 @@ use super::text::{Span, join, spans};
 /// A block of a column.
 #[derive(Debug, Clone)]
 pub(super) enum Block {
-    /// A paragraph, a heading or an item of a list; which of them is decided when the whole document is known.
+    /// A paragraph, a heading or a list item. Headings are detected after all pages are read.
     Text(Text),
-    /// Lines of fixed width, kept as they are.
+    /// Monospace lines, with their indentation.
     Code(Vec<String>),
     /// Rows of cells.
     Table(Vec<Vec<Vec<Span>>>),
     /// Lines of a table of contents.
     Contents(Vec<Vec<Span>>),
-    /// In the place of a page without text.
+    /// The placeholder of the page with this number, which has no text.
     PageMark(u32),
 }
 
@@ -28,17 +28,18 @@ pub(super) enum Block {
 pub(super) struct Text {
     pub(super) spans: Vec<Span>,
     pub(super) size: f32,
-    /// All its letters are bold.
+    /// All letters are bold.
     pub(super) bold: bool,
     pub(super) lines: usize,
-    /// Left edge of the first line.
+    /// The left edge of the first line.
     pub(super) x0: f32,
-    /// The sign before it, of an item of a list.
+    /// The marker of a list item.
     pub(super) marker: Option<ListMarker>,
-    /// It is the first of its column, so that it may go on with what was before.
-    pub(super) is_first: bool,
-    /// Its last line goes to the end of the column, so that it may go on.
-    pub(super) is_open: bool,
+    /// The block is the first of its column, so it can continue the block before it.
+    pub(super) starts_column: bool,
+    /// The last line reaches the right edge of the column and does not end a sentence, so the next column can continue
+    /// the block.
+    pub(super) may_continue: bool,
 }
 
 /// A line of a column.
@@ -53,7 +54,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Joins the segments of a line.
+    /// Creates a line from its segments.
     pub(super) fn new(segments: &[Segment]) -> Self {
         let mut glyphs: Vec<Glyph> = Vec::new();
         let mut area = Rect::EMPTY;
@@ -77,20 +78,20 @@ impl Line {
     }
 }
 
-/// State of the column whose lines are being read.
+/// The properties of a column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column {
-    /// The number of the page's first link less 1.
-    pub(super) links: u32,
+    /// The number of links on the pages before this one.
+    pub(super) link_offset: u32,
     pub(super) area: Rect,
-    /// The usual distance of baselines.
+    /// The median distance of baselines.
     pub(super) leading: f32,
-    /// Most lines end at the right edge.
+    /// At least half of the lines end at the right edge.
     pub(super) justified: bool,
 }
 
 impl Column {
-    pub(super) fn new(links: u32, lines: &[Line]) -> Self {
+    pub(super) fn new(link_offset: u32, lines: &[Line]) -> Self {
         let mut area = Rect::EMPTY;
         lines.iter().for_each(|line| area.unite(&line.area));
         let distances = lines.windows(2).filter_map(|pair| {
@@ -101,42 +102,43 @@ impl Column {
         let size = median(lines.iter().map(|line| line.size)).unwrap_or(10.0);
         let leading = median(distances).unwrap_or(size * 1.2);
         let full = lines.iter().filter(|line| line.area.x1 > area.x1 - size * 0.5).count();
-        Self { links, area, leading, justified: full * 10 >= lines.len() * 5 && lines.len() > 4 }
+        Self { link_offset, area, leading, justified: full * 10 >= lines.len() * 5 && lines.len() > 4 }
     }
 }
 
-/// Makes blocks of the lines of a column.
+/// Groups the lines of a column into blocks, and appends them.
 pub(super) fn blocks(lines: &[Line], column: &Column, blocks: &mut Vec<Block>) {
-    let mut at = 0;
-    while at < lines.len() {
-        let code = code_lines(&lines[at..], column);
+    let mut index = 0;
+    while index < lines.len() {
+        let code = code_lines(&lines[index..], column);
         if code > 0 {
-            blocks.push(Block::Code(code_text(&lines[at..at + code], column)));
-            at += code;
+            blocks.push(Block::Code(code_text(&lines[index..index + code], column)));
+            index += code;
             continue;
         }
-        let contents = lines[at..].iter().take_while(|line| has_leader(line)).count();
+        let contents = lines[index..].iter().take_while(|line| has_leader(line)).count();
         if contents >= 2 {
-            let entries = lines[at..at + contents].iter().map(|line| contents_entry(line, column.links));
+            let entries =
+                lines[index..index + contents].iter().map(|line| contents_entry(line, column.link_offset));
             blocks.push(Block::Contents(entries.collect()));
-            at += contents;
+            index += contents;
             continue;
         }
-        let mut builder = Builder::new(&lines[at], column);
-        at += 1;
-        while let Some(line) = lines.get(at) {
-            let is_code = line.mono && code_lines(&lines[at..], column) > 0;
+        let mut builder = TextBuilder::new(&lines[index], column);
+        index += 1;
+        while let Some(line) = lines.get(index) {
+            let is_code = line.mono && code_lines(&lines[index..], column) > 0;
             if is_code || has_leader(line) || builder.ends_before(line, column) {
                 break;
             }
             builder.push(line, column);
-            at += 1;
+            index += 1;
         }
         blocks.push(Block::Text(builder.finish(column)));
     }
 }
 
-/// Returns how many lines from the first are code: of fixed width, and more than one or set in.
+/// Returns the number of lines of code at the start: monospace lines, at least two or one that is indented.
 fn code_lines(lines: &[Line], column: &Column) -> usize {
     let mut count = 0;
     let mut last: Option<&Line> = None;
@@ -148,11 +150,11 @@ fn code_lines(lines: &[Line], column: &Column) -> usize {
         last = Some(line);
         count += 1;
     }
-    let set_in = lines.first().is_some_and(|line| line.area.x0 > column.area.x0 + line.size);
-    if count >= 2 || (count == 1 && set_in) { count } else { 0 }
+    let is_indented = lines.first().is_some_and(|line| line.area.x0 > column.area.x0 + line.size);
+    if count >= 2 || (count == 1 && is_indented) { count } else { 0 }
 }
 
-/// Returns code with the indents and gaps that it has on the page.
+/// Returns the lines of code, with the indentation and gaps that they have on the page.
 fn code_text(lines: &[Line], column: &Column) -> Vec<String> {
     let left = lines.iter().map(|line| line.area.x0).fold(f32::INFINITY, f32::min);
     let widths = lines.iter().flat_map(|line| &line.glyphs).map(|glyph| glyph.x1 - glyph.x0);
@@ -167,8 +169,8 @@ fn code_text(lines: &[Line], column: &Column) -> Vec<String> {
         let mut row = String::new();
         let mut length = 0_usize;
         for glyph in line.glyphs.iter().filter(|glyph| glyph.character != ' ') {
-            let at = (((glyph.x0 - left) / width).round().max(0.0) as usize).min(400);
-            while length < at {
+            let target_column = (((glyph.x0 - left) / width).round().max(0.0) as usize).min(400);
+            while length < target_column {
                 row.push(' ');
                 length += 1;
             }
@@ -180,23 +182,23 @@ fn code_text(lines: &[Line], column: &Column) -> Vec<String> {
     text
 }
 
-/// Returns whether a line leads with dots to a number, as in a table of contents.
+/// Returns whether a line has a dot leader, as in a table of contents.
 pub(super) fn has_leader(line: &Line) -> bool {
     leader(&line.glyphs).is_some()
 }
 
-/// Returns where the dots of a leader are.
+/// Returns the range of the dot leader of a line; `None` if it has none.
 fn leader(glyphs: &[Glyph]) -> Option<std::ops::Range<usize>> {
     let mut start = None;
     let mut dots = 0;
-    for (at, glyph) in glyphs.iter().enumerate() {
+    for (index, glyph) in glyphs.iter().enumerate() {
         match glyph.character {
             '.' | '·' | '…' | '_' => {
-                start.get_or_insert(at);
+                start.get_or_insert(index);
                 dots += if glyph.character == '…' { 3 } else { 1 };
             }
             ' ' => {}
-            _ if dots >= 4 => return start.map(|start| start..at),
+            _ if dots >= 4 => return start.map(|start| start..index),
             _ => {
                 start = None;
                 dots = 0;
@@ -206,8 +208,9 @@ fn leader(glyphs: &[Glyph]) -> Option<std::ops::Range<usize>> {
     None
 }
 
-fn contents_entry(line: &Line, links: u32) -> Vec<Span> {
-    let Some(dots) = leader(&line.glyphs) else { return spans(&line.glyphs, links) };
+/// Returns the text of a line of a table of contents, with a space in place of the dot leader.
+fn contents_entry(line: &Line, link_offset: u32) -> Vec<Span> {
+    let Some(dots) = leader(&line.glyphs) else { return spans(&line.glyphs, link_offset) };
     let mut glyphs = line.glyphs[..dots.start].to_vec();
     while glyphs.last().is_some_and(|glyph| glyph.character == ' ') {
         glyphs.pop();
@@ -216,14 +219,14 @@ fn contents_entry(line: &Line, links: u32) -> Vec<Span> {
         glyphs.push(Glyph { character: ' ', ..last });
     }
     glyphs.extend_from_slice(&line.glyphs[dots.end..]);
-    spans(&glyphs, links)
+    spans(&glyphs, link_offset)
 }
 
-/// A block of running text that grows line by line.
-struct Builder {
+/// A block of text that is built line by line.
+struct TextBuilder {
     spans: Vec<Span>,
     marker: Option<ListMarker>,
-    /// Left edge of the first line's text, after a list marker.
+    /// The left edge of the text of the first line, after a list marker.
     text_x0: f32,
     first: Line,
     last: Line,
@@ -231,13 +234,13 @@ struct Builder {
     bold: bool,
 }
 
-impl Builder {
+impl TextBuilder {
     fn new(line: &Line, column: &Column) -> Self {
         let (marker, skipped) = leading_marker(&line.glyphs);
         let content = &line.glyphs[skipped..];
         let text_x0 = content.first().map_or(line.area.x0, |glyph| glyph.x0);
         Self {
-            spans: spans(content, column.links),
+            spans: spans(content, column.link_offset),
             marker,
             text_x0,
             first: line.clone(),
@@ -248,17 +251,18 @@ impl Builder {
     }
 
     fn push(&mut self, line: &Line, column: &Column) {
-        join(&mut self.spans, spans(&line.glyphs, column.links));
+        join(&mut self.spans, spans(&line.glyphs, column.link_offset));
         self.last = line.clone();
         self.lines += 1;
         self.bold &= line.bold;
     }
 
+    /// Returns whether the block ends before a line.
     fn ends_before(&self, line: &Line, column: &Column) -> bool {
         let em = line.size;
         let distance = line.y - self.last.y;
-        let usual = column.leading.max(em * 0.9).min(em * 1.9);
-        if distance > usual * 1.28 + 0.5 || distance < -em {
+        let usual_leading = column.leading.max(em * 0.9).min(em * 1.9);
+        if distance > usual_leading * 1.28 + 0.5 || distance < -em {
             return true;
         }
         if (line.size - self.last.size).abs() > 0.08 * self.last.size {
@@ -267,33 +271,34 @@ impl Builder {
         if line.bold != self.last.bold && line.bold != self.bold && self.is_short(&self.last, column, 0.15) {
             return true;
         }
-        if leading_marker(&line.glyphs).0.is_some() && self.marker_may_begin(line, column) {
+        if leading_marker(&line.glyphs).0.is_some() && self.marker_begins_item(line, column) {
             return true;
         }
-        self.indent_ends(line, column) || self.sentence_ends(column)
+        self.indent_begins_block(line, column) || self.sentence_ends_block(column)
     }
 
-    /// Returns whether a sign at the start of a line begins an item and is not a number in running text.
-    fn marker_may_begin(&self, line: &Line, column: &Column) -> bool {
-        let bullet = matches!(leading_marker(&line.glyphs).0, Some(ListMarker::Bullet));
-        bullet
+    /// Returns whether a marker at the start of a line begins a list item and is not a number in running text.
+    fn marker_begins_item(&self, line: &Line, column: &Column) -> bool {
+        let is_bullet = matches!(leading_marker(&line.glyphs).0, Some(ListMarker::Bullet));
+        is_bullet
             || self.marker.is_some()
             || self.is_short(&self.last, column, 0.1)
             || self.ends_with(&[':', '.', ';'])
     }
 
-    fn indent_ends(&self, line: &Line, column: &Column) -> bool {
+    /// Returns whether the indentation of a line shows that the line begins a new block.
+    fn indent_begins_block(&self, line: &Line, column: &Column) -> bool {
         let em = line.size;
         let base = if self.lines == 1 { self.text_x0 } else { self.last.area.x0 };
         let shift = line.area.x0 - base;
         if shift > em * 0.9 {
-            // Deeper than the line before: a first line, or the rest of an entry that hangs.
+            // Deeper than the line before: the first line of a paragraph, or the continuation of a hanging indent.
             return self.lines > 1 || self.is_short(&self.last, column, 0.12) && shift < em * 6.0;
         }
         if shift < -em * 0.9 {
-            // An item goes on below its text, or below its sign; a paragraph goes on left of its first line.
-            let below_sign = self.marker.is_some() && (line.area.x0 - self.first.area.x0).abs() < em * 0.5;
-            if self.lines == 1 && (below_sign || self.marker.is_none()) {
+            // A list item continues below its text or below its marker. A paragraph continues left of its first line.
+            let below_marker = self.marker.is_some() && (line.area.x0 - self.first.area.x0).abs() < em * 0.5;
+            if self.lines == 1 && (below_marker || self.marker.is_none()) {
                 return self.is_short(&self.last, column, 0.12);
             }
             return true;
@@ -301,11 +306,12 @@ impl Builder {
         false
     }
 
-    /// Returns whether the last line ends a sentence early in a column whose lines go to its edge.
-    fn sentence_ends(&self, column: &Column) -> bool {
+    /// Returns whether the last line is short and ends a sentence, in a column whose lines reach the right edge.
+    fn sentence_ends_block(&self, column: &Column) -> bool {
         column.justified && self.is_short(&self.last, column, 0.2) && self.ends_with(&['.', '!', '?', ':'])
     }
 
+    /// Returns whether a line ends before the right edge, by at least this share of the width of the column.
     fn is_short(&self, line: &Line, column: &Column, share: f32) -> bool {
         line.area.x1 < column.area.x1 - column.area.width() * share
     }
@@ -315,21 +321,22 @@ impl Builder {
     }
 
     fn finish(self, column: &Column) -> Text {
-        let is_open = !self.ends_with(&['.', '!', '?', ':', ';']) && !self.is_short(&self.last, column, 0.15);
+        let may_continue =
+            !self.ends_with(&['.', '!', '?', ':', ';']) && !self.is_short(&self.last, column, 0.15);
         Text {
-            is_open,
+            may_continue,
             size: self.first.size,
             bold: self.bold,
             lines: self.lines,
             x0: self.first.area.x0,
             marker: self.marker,
-            is_first: false,
+            starts_column: false,
             spans: self.spans,
         }
     }
 }
 
-/// Returns whether two styles are written the same.
+/// Returns whether a style needs no markup.
 pub(super) fn is_plain(style: Style) -> bool {
     style == Style::default()
 }

@@ -1,32 +1,33 @@
-//! The order of reading: columns are found by the white between them, lines across all columns part them.
+//! Determines the reading order: white space separates columns, and text across all columns divides them.
 
 use super::geometry::Rect;
 use super::graphics::StraightLine;
 use super::lines::Segment;
 
-/// Columns are parted by at least so much white, in ems.
+/// The minimum width of the white space between columns, in ems.
 const MIN_GUTTER: f32 = 0.9;
-/// A column of text has at least so many lines.
+/// The minimum number of lines of a column of text.
 const MIN_LINES: usize = 4;
-/// Number of lines from which a column is certain.
+/// The minimum number of lines of the longest pair of columns. Without such a pair, a page has no columns.
 const MIN_CERTAIN_LINES: usize = 7;
-/// Columns of short lines, such as an index, have at least so many.
+/// The minimum number of lines of columns with short lines, such as an index.
 const MIN_SHORT_LINES: usize = 18;
-/// How often columns are parted in columns.
+/// The maximum nesting depth of columns in columns.
 const MAX_DEPTH: u32 = 4;
 
-/// Returns the segments in groups, each one column, in the order of reading.
-pub(super) fn in_order(segments: Vec<Segment>, rules: &[StraightLine]) -> Vec<Vec<Segment>> {
+/// Groups the segments into columns, in reading order.
+pub(super) fn in_reading_order(segments: Vec<Segment>, rules: &[StraightLine]) -> Vec<Vec<Segment>> {
     let mut columns = Vec::new();
     split(segments, rules, 0, &mut columns);
     columns
 }
 
+/// Splits the segments at the best gutter, recursively, and appends the columns in reading order.
 fn split(segments: Vec<Segment>, rules: &[StraightLine], depth: u32, columns: &mut Vec<Vec<Segment>>) {
     if segments.is_empty() {
         return;
     }
-    let Some(gutter) = (depth < MAX_DEPTH).then(|| gutter(&segments)).flatten() else {
+    let Some(gutter) = (depth < MAX_DEPTH).then(|| find_gutter(&segments)).flatten() else {
         columns.push(segments);
         return;
     };
@@ -34,7 +35,7 @@ fn split(segments: Vec<Segment>, rules: &[StraightLine], depth: u32, columns: &m
     for band in merge_false_columns(bands, &gutter, rules) {
         match band {
             PageBand::Across(across) => columns.push(across),
-            PageBand::Parted(left, right) => {
+            PageBand::Split(left, right) => {
                 split(left, rules, depth + 1, columns);
                 split(right, rules, depth + 1, columns);
             }
@@ -42,7 +43,7 @@ fn split(segments: Vec<Segment>, rules: &[StraightLine], depth: u32, columns: &m
     }
 }
 
-/// A strip of white from `x0` to `x1`.
+/// A vertical strip of white space from `x0` to `x1`.
 #[derive(Debug, Clone, Copy)]
 struct Gutter {
     x0: f32,
@@ -60,37 +61,37 @@ impl Gutter {
     }
 }
 
-/// Finds the strip of white that parts most text on both sides.
-fn gutter(segments: &[Segment]) -> Option<Gutter> {
+/// Returns the strip of white space that separates the largest amount of text on both sides; `None` if there is none.
+fn find_gutter(segments: &[Segment]) -> Option<Gutter> {
     let mut area = Rect::EMPTY;
     segments.iter().for_each(|segment| area.unite(&segment.area));
     let size = median(segments.iter().map(|segment| segment.size))?;
     let bins = (area.width().ceil() as usize + 1).min(5000);
-    // How much text lies over each point of the width: the differences first, then their sums.
-    let mut covered = vec![0.0_f32; bins + 1];
+    // The amount of text over each point of the width: first as differences, then as sums.
+    let mut coverage = vec![0.0_f32; bins + 1];
     for segment in segments {
         let from = ((segment.area.x0 - area.x0).floor().max(0.0) as usize).min(bins);
         let to = ((segment.area.x1 - area.x0).ceil().max(0.0) as usize).min(bins);
-        covered[from] += segment.size;
-        covered[to] -= segment.size;
+        coverage[from] += segment.size;
+        coverage[to] -= segment.size;
     }
     let mut sum = 0.0;
-    for value in &mut covered {
+    for value in &mut coverage {
         sum += *value;
         *value = sum;
     }
     let total: f32 = segments.iter().map(|segment| segment.size).sum();
     let mut best: Option<(f32, Gutter)> = None;
-    let low = covered.iter().copied().fold(0.0, f32::max) * 0.25;
+    let max_coverage = coverage.iter().copied().fold(0.0, f32::max) * 0.25;
     let mut start = None;
-    for (at, over) in covered.iter().enumerate().take(bins) {
-        match (*over <= low, start) {
-            (true, None) => start = Some(at),
+    for (x, amount) in coverage.iter().enumerate().take(bins) {
+        match (*amount <= max_coverage, start) {
+            (true, None) => start = Some(x),
             (false, Some(from)) => {
                 start = None;
-                let gutter = Gutter { x0: area.x0 + from as f32, x1: area.x0 + at as f32 };
+                let gutter = Gutter { x0: area.x0 + from as f32, x1: area.x0 + x as f32 };
                 if let Some(score) = score(segments, &gutter, size, total)
-                    && best.is_none_or(|(known, _)| score > known)
+                    && best.is_none_or(|(best_score, _)| score > best_score)
                 {
                     best = Some((score, gutter));
                 }
@@ -101,34 +102,37 @@ fn gutter(segments: &[Segment]) -> Option<Gutter> {
     best.map(|(_, gutter)| gutter)
 }
 
-/// Returns how much text a strip parts, or `None` when it parts too little.
+/// Returns the amount of text on the smaller side of a strip; `None` if the strip does not separate columns.
 fn score(segments: &[Segment], gutter: &Gutter, size: f32, total: f32) -> Option<f32> {
     if gutter.x0 <= segments.iter().map(|s| s.area.x0).fold(f32::INFINITY, f32::min) {
         return None;
     }
     let (mut left, mut right, mut crossing) = (0.0, 0.0, 0.0);
-    let (mut end, mut start) = (f32::NEG_INFINITY, f32::INFINITY);
+    let (mut left_x1, mut right_x0) = (f32::NEG_INFINITY, f32::INFINITY);
     for segment in segments {
         if gutter.is_crossed_by(&segment.area) {
             crossing += segment.size;
         } else if gutter.is_left(&segment.area) {
             left += segment.size;
-            end = end.max(segment.area.x1);
+            left_x1 = left_x1.max(segment.area.x1);
         } else {
             right += segment.size;
-            start = start.min(segment.area.x0);
+            right_x0 = right_x0.min(segment.area.x0);
         }
     }
-    let enough = left.min(right) >= size * MIN_LINES as f32 && crossing < total * 0.5;
-    (enough && start - end >= size * MIN_GUTTER).then_some(left.min(right))
+    let has_enough_text = left.min(right) >= size * MIN_LINES as f32 && crossing < total * 0.5;
+    (has_enough_text && right_x0 - left_x1 >= size * MIN_GUTTER).then_some(left.min(right))
 }
 
-/// A part of a page from one line across the gutter to the next.
+/// A horizontal part of a page.
 enum PageBand {
+    /// Text that crosses the gutter.
     Across(Vec<Segment>),
-    Parted(Vec<Segment>, Vec<Segment>),
+    /// Text on the left and on the right of the gutter.
+    Split(Vec<Segment>, Vec<Segment>),
 }
 
+/// Divides segments into bands, from top to bottom.
 fn bands(mut segments: Vec<Segment>, gutter: &Gutter) -> Vec<PageBand> {
     segments.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.area.x0.total_cmp(&b.area.x0)));
     let mut bands = Vec::new();
@@ -140,29 +144,32 @@ fn bands(mut segments: Vec<Segment>, gutter: &Gutter) -> Vec<PageBand> {
             }
             continue;
         }
-        if !matches!(bands.last(), Some(PageBand::Parted(..))) {
-            bands.push(PageBand::Parted(Vec::new(), Vec::new()));
+        if !matches!(bands.last(), Some(PageBand::Split(..))) {
+            bands.push(PageBand::Split(Vec::new(), Vec::new()));
         }
-        if let Some(PageBand::Parted(left, right)) = bands.last_mut() {
+        if let Some(PageBand::Split(left, right)) = bands.last_mut() {
             if gutter.is_left(&segment.area) { left.push(segment) } else { right.push(segment) }
         }
     }
     bands
 }
 
-/// Turns bands that are no columns (tables, lines beside each other) into text across, joined with its neighbours.
+/// Converts split bands that are not columns (such as tables) to bands across, and joins them with their neighbors.
 fn merge_false_columns(bands: Vec<PageBand>, gutter: &Gutter, rules: &[StraightLine]) -> Vec<PageBand> {
     let mut joined: Vec<PageBand> = Vec::new();
-    // A few lines beside each other are columns only where more are.
-    let certain = bands.iter().any(|band| match band {
-        PageBand::Parted(left, right) => {
-            rows(left).min(rows(right)) >= MIN_CERTAIN_LINES && are_columns(left, right, gutter, rules)
+    // Short columns count as columns only if the page also has a longer pair of columns.
+    let has_long_columns = bands.iter().any(|band| match band {
+        PageBand::Split(left, right) => {
+            row_count(left).min(row_count(right)) >= MIN_CERTAIN_LINES
+                && are_columns(left, right, gutter, rules)
         }
         PageBand::Across(_) => false,
     });
     for band in bands {
         let band = match band {
-            PageBand::Parted(left, right) if !certain || !are_columns(&left, &right, gutter, rules) => {
+            PageBand::Split(left, right)
+                if !has_long_columns || !are_columns(&left, &right, gutter, rules) =>
+            {
                 let mut across = left;
                 across.extend(right);
                 PageBand::Across(across)
@@ -170,16 +177,16 @@ fn merge_false_columns(bands: Vec<PageBand>, gutter: &Gutter, rules: &[StraightL
             other => other,
         };
         match (joined.last_mut(), band) {
-            (Some(PageBand::Across(known)), PageBand::Across(more)) => known.extend(more),
+            (Some(PageBand::Across(last)), PageBand::Across(more)) => last.extend(more),
             (_, band) => joined.push(band),
         }
     }
     joined
 }
 
-/// Returns whether two sides are columns of text and not the cells of a table.
+/// Returns whether the two sides of a gutter are columns of text and not cells of a table.
 fn are_columns(left: &[Segment], right: &[Segment], gutter: &Gutter, rules: &[StraightLine]) -> bool {
-    let (lines_left, lines_right) = (rows(left), rows(right));
+    let (lines_left, lines_right) = (row_count(left), row_count(right));
     if lines_left.min(lines_right) < 2 || lines_left.max(lines_right) < MIN_LINES {
         return false;
     }
@@ -187,7 +194,7 @@ fn are_columns(left: &[Segment], right: &[Segment], gutter: &Gutter, rules: &[St
     left.iter().chain(right).for_each(|segment| area.unite(&segment.area));
     let crossing = rules.iter().filter(|rule| {
         let inside = rule.area.y0 > area.y0 && rule.area.y1 < area.y1;
-        inside && !rule.upright && rule.area.x0 < gutter.x0 - 2.0 && rule.area.x1 > gutter.x1 + 2.0
+        inside && !rule.is_vertical && rule.area.x0 < gutter.x0 - 2.0 && rule.area.x1 > gutter.x1 + 2.0
     });
     if crossing.count() >= 2 {
         return false;
@@ -195,25 +202,27 @@ fn are_columns(left: &[Segment], right: &[Segment], gutter: &Gutter, rules: &[St
     if lines_left.min(lines_right) >= MIN_SHORT_LINES {
         return true;
     }
-    fills(left) && fills(right)
+    has_full_lines(left) && has_full_lines(right)
 }
 
-/// Returns whether most lines go from the left end of their column to near the right.
-fn fills(segments: &[Segment]) -> bool {
+/// Returns whether at least half of the lines cover most of the width of their column.
+fn has_full_lines(segments: &[Segment]) -> bool {
     let mut area = Rect::EMPTY;
     segments.iter().for_each(|segment| area.unite(&segment.area));
     let size = median(segments.iter().map(|segment| segment.size)).unwrap_or(1.0);
     let full = segments.iter().filter(|segment| segment.area.width() > area.width() * 0.6).count();
-    area.width() > size * 8.0 && full * 2 >= rows(segments)
+    area.width() > size * 8.0 && full * 2 >= row_count(segments)
 }
 
-fn rows(segments: &[Segment]) -> usize {
+/// Returns the number of rows, which are distinct baselines.
+fn row_count(segments: &[Segment]) -> usize {
     let mut ys: Vec<f32> = segments.iter().map(|segment| segment.y).collect();
     ys.sort_by(f32::total_cmp);
     ys.dedup_by(|a, b| (*a - *b).abs() < 2.0);
     ys.len()
 }
 
+/// Returns the median of the values; `None` if there are no values.
 pub(super) fn median(values: impl Iterator<Item = f32>) -> Option<f32> {
     let mut values: Vec<f32> = values.collect();
     if values.is_empty() {

@@ -1,7 +1,7 @@
-//! The content streams of a page: which characters stand where, which lines are drawn, how much is pictures.
+//! Interprets the content streams of a page: the positions of glyphs, the straight lines, and the area of images.
 //!
-//! Only what text needs is interpreted. Colours, clips, shadings and pictures are passed over, so that a page costs
-//! a fraction of its rendering and the decoders of pictures see no hostile byte.
+//! Only the instructions that matter for text are interpreted. Colors, clip paths, shadings and image data are
+//! ignored. So reading a page costs a fraction of rendering it, and no image decoder processes hostile bytes.
 
 use hayro_syntax::content::TypedIter;
 use hayro_syntax::content::ops::TypedInstruction;
@@ -13,50 +13,50 @@ use super::geometry::{Matrix, Rect};
 use super::graphics::{Paths, StraightLine};
 use super::strings;
 
-/// How deep forms may nest.
+/// The maximum nesting depth of forms.
 const MAX_FORM_DEPTH: u32 = 12;
-/// How many graphics states may be saved at one time.
+/// The maximum number of saved graphics states.
 const MAX_SAVED_STATES: usize = 256;
-/// How many instructions a page may have, those of its forms counted as often as they are drawn.
+/// The maximum number of instructions of a page. The instructions of a form count each time that it is drawn.
 const MAX_INSTRUCTIONS: u64 = 4_000_000;
-/// As how many instructions the drawing of a form counts.
+/// The number of instructions that drawing a form counts as, in addition to its own instructions.
 const FORM_COST: u64 = 200;
-/// How many characters a page may have.
+/// The maximum number of glyphs of a page.
 const MAX_GLYPHS: usize = 400_000;
-/// After so many instructions the caller is asked whether to go on.
-const ASK_EVERY: u64 = 8192;
+/// The number of instructions between two calls of the stop function.
+const STOP_CHECK_INTERVAL: u64 = 8192;
 
-/// A character on a page.
+/// A positioned character of a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Glyph {
     pub(super) character: char,
-    /// Left edge.
+    /// The left edge.
     pub(super) x0: f32,
-    /// Right edge.
+    /// The right edge.
     pub(super) x1: f32,
     /// The baseline.
     pub(super) y: f32,
     /// The font size in points.
     pub(super) size: f32,
     pub(super) style: Style,
-    /// Quarter turns clockwise in which it is written.
-    pub(super) turn: u8,
-    /// It is marked as no part of the content, such as a page number.
+    /// The rotation, in quarter turns clockwise.
+    pub(super) rotation: u8,
+    /// The file marks it as not part of the content, such as a page number.
     pub(super) artifact: bool,
-    /// The link it is part of, from 1; 0 for none.
+    /// The 1-based number of its link on the page; 0 if it is not in a link.
     pub(super) link: u16,
 }
 
-/// Text and images of a page.
+/// The text, straight lines and image area of a page.
 #[derive(Debug, Default)]
 pub(super) struct PageContent {
     pub(super) glyphs: Vec<Glyph>,
     pub(super) rules: Vec<StraightLine>,
-    /// How many characters have no text.
+    /// The number of character codes without a mapping to text.
     pub(super) unmapped: usize,
-    /// Which part of the page the pictures cover, 0 to about 1.
-    pub(super) picture_share: f32,
-    /// How many curves are drawn.
+    /// The share of the page area that images cover, from 0 to about 1.
+    pub(super) image_share: f32,
+    /// The number of curves.
     pub(super) curves: usize,
     pub(super) width: f32,
     pub(super) height: f32,
@@ -71,7 +71,7 @@ fn is_curve(instruction: &TypedInstruction<'_, '_>) -> bool {
     )
 }
 
-/// Reads a page.
+/// Reads the content of a page.
 pub(super) fn read<'a>(page: &Page<'a>, fonts: &mut Fonts<'a>, stop: &dyn Fn() -> bool) -> PageContent {
     let (width, height) = page.render_dimensions();
     let mut reader = Reader {
@@ -79,24 +79,26 @@ pub(super) fn read<'a>(page: &Page<'a>, fonts: &mut Fonts<'a>, stop: &dyn Fn() -
         content: PageContent { width, height, ..PageContent::default() },
         stop,
         instructions: 0,
-        ask_at: ASK_EVERY,
+        next_stop_check: STOP_CHECK_INTERVAL,
         depth: 0,
         marks: Vec::new(),
         stopped: false,
     };
-    let mut state = State::new(Matrix(page.initial_transform(true).as_coeffs()));
+    let mut state = GraphicsState::new(Matrix(page.initial_transform(true).as_coeffs()));
     reader.run(page.typed_operations(), page.resources(), &mut state);
     let mut content = reader.content;
     content.cut_off = reader.stopped;
     content
 }
 
+/// The part of the graphics state that matters for text.
 #[derive(Debug, Clone)]
-struct State {
+struct GraphicsState {
     ctm: Matrix,
     text: TextState,
 }
 
+/// The text state and the text matrices (PDF 32000-1, 9.3 and 9.4).
 #[derive(Debug, Clone)]
 struct TextState {
     font: Option<usize>,
@@ -110,7 +112,7 @@ struct TextState {
     line: Matrix,
 }
 
-impl State {
+impl GraphicsState {
     fn new(ctm: Matrix) -> Self {
         let text = TextState {
             font: None,
@@ -132,11 +134,11 @@ impl State {
     }
 }
 
-/// A piece of marked content that has not ended.
+/// An open marked-content sequence.
 struct MarkedContent {
     artifact: bool,
-    /// The text that stands for the glyphs from this one.
-    actual: Option<(usize, String)>,
+    /// The index of its first glyph, and the text that replaces its glyphs (`ActualText`).
+    actual_text: Option<(usize, String)>,
 }
 
 struct Reader<'a, 'r> {
@@ -144,19 +146,19 @@ struct Reader<'a, 'r> {
     content: PageContent,
     stop: &'r dyn Fn() -> bool,
     instructions: u64,
-    ask_at: u64,
+    next_stop_check: u64,
     depth: u32,
     marks: Vec<MarkedContent>,
     stopped: bool,
 }
 
 impl<'a> Reader<'a, '_> {
-    fn run(&mut self, mut instructions: TypedIter<'_>, resources: &Resources<'a>, state: &mut State) {
-        let marks = self.marks.len();
+    fn run(&mut self, mut instructions: TypedIter<'_>, resources: &Resources<'a>, state: &mut GraphicsState) {
+        let outer_marks = self.marks.len();
         let mut saved = Vec::new();
         let mut paths = Paths::default();
         while let Some(instruction) = instructions.next() {
-            if !self.may_go_on() {
+            if !self.should_continue() {
                 break;
             }
             match instruction {
@@ -172,44 +174,52 @@ impl<'a> Reader<'a, '_> {
                 }
                 TypedInstruction::XObject(name) => {
                     if let Some(stream) = resources.get_x_object(name.0) {
-                        self.draw(&stream, resources, state);
+                        self.draw_xobject(&stream, resources, state);
                     }
                 }
-                TypedInstruction::InlineImage(_) => self.picture(&state.ctm),
-                TypedInstruction::BeginMarkedContent(mark) => self.begin_mark(mark.0, None),
+                TypedInstruction::InlineImage(_) => self.add_image(&state.ctm),
+                TypedInstruction::BeginMarkedContent(mark) => self.begin_marked_content(mark.0, None),
                 TypedInstruction::BeginMarkedContentWithProperties(mark) => {
                     let named = mark.1.clone().into_name().and_then(|name| resources.properties.get(name));
-                    self.begin_mark(mark.0, named.or_else(|| mark.1.clone().into_dict()).as_ref());
+                    self.begin_marked_content(mark.0, named.or_else(|| mark.1.clone().into_dict()).as_ref());
                 }
-                TypedInstruction::EndMarkedContent(_) if self.marks.len() > marks => self.end_mark(),
+                TypedInstruction::EndMarkedContent(_) if self.marks.len() > outer_marks => {
+                    self.end_marked_content();
+                }
                 other => {
                     self.content.curves += usize::from(is_curve(&other));
-                    if !paths.take(&other, &state.ctm, &mut self.content.rules) {
-                        self.text(&other, resources, state);
+                    if !paths.apply(&other, &state.ctm, &mut self.content.rules) {
+                        self.text_instruction(&other, resources, state);
                     }
                 }
             }
         }
-        while self.marks.len() > marks {
-            self.end_mark();
+        while self.marks.len() > outer_marks {
+            self.end_marked_content();
         }
     }
 
-    fn may_go_on(&mut self) -> bool {
+    /// Counts an instruction. Returns `false` if a limit was reached or the caller stopped the reader.
+    fn should_continue(&mut self) -> bool {
         self.instructions += 1;
-        let full = self.instructions > MAX_INSTRUCTIONS || self.content.glyphs.len() > MAX_GLYPHS;
-        let asks = self.instructions >= self.ask_at;
-        if asks {
-            self.ask_at = self.instructions + ASK_EVERY;
+        let limit_reached = self.instructions > MAX_INSTRUCTIONS || self.content.glyphs.len() > MAX_GLYPHS;
+        let check_stop = self.instructions >= self.next_stop_check;
+        if check_stop {
+            self.next_stop_check = self.instructions + STOP_CHECK_INTERVAL;
         }
-        if full || (asks && (self.stop)()) {
+        if limit_reached || (check_stop && (self.stop)()) {
             self.stopped = true;
         }
         !self.stopped
     }
 
-    /// Follows the instructions of text.
-    fn text(&mut self, instruction: &TypedInstruction<'_, '_>, resources: &Resources<'a>, state: &mut State) {
+    /// Executes a text instruction, and ignores others.
+    fn text_instruction(
+        &mut self,
+        instruction: &TypedInstruction<'_, '_>,
+        resources: &Resources<'a>,
+        state: &mut GraphicsState,
+    ) {
         let text = &mut state.text;
         match instruction {
             TypedInstruction::BeginText(_) => {
@@ -239,32 +249,32 @@ impl<'a> Reader<'a, '_> {
                 state.next_line(line.0.as_f64(), line.1.as_f64());
             }
             TypedInstruction::NextLineUsingLeading(_) => state.next_line(0.0, -state.text.leading),
-            TypedInstruction::ShowText(shown) => self.show(shown.0.as_bytes(), state),
+            TypedInstruction::ShowText(shown) => self.show_text(shown.0.as_bytes(), state),
             TypedInstruction::ShowTexts(shown) => {
                 for part in shown.0.iter::<Object<'_>>() {
                     match part {
-                        Object::Number(number) => self.adjust(number.as_f64(), state),
-                        Object::String(string) => self.show(string.as_bytes(), state),
+                        Object::Number(number) => self.adjust_position(number.as_f64(), state),
+                        Object::String(string) => self.show_text(string.as_bytes(), state),
                         _ => {}
                     }
                 }
             }
             TypedInstruction::NextLineAndShowText(shown) => {
                 state.next_line(0.0, -state.text.leading);
-                self.show(shown.0.as_bytes(), state);
+                self.show_text(shown.0.as_bytes(), state);
             }
             TypedInstruction::ShowTextWithParameters(shown) => {
                 text.word_space = shown.0.as_f64();
                 text.char_space = shown.1.as_f64();
                 state.next_line(0.0, -state.text.leading);
-                self.show(shown.2.as_bytes(), state);
+                self.show_text(shown.2.as_bytes(), state);
             }
             _ => {}
         }
     }
 
-    /// Moves on by thousandths of an em.
-    fn adjust(&mut self, thousandths: f64, state: &mut State) {
+    /// Moves the text position by thousandths of an em.
+    fn adjust_position(&mut self, thousandths: f64, state: &mut GraphicsState) {
         let text = &mut state.text;
         let horizontal = text.font.is_none_or(|font| self.fonts.face(font).is_horizontal());
         let distance = -thousandths / 1000.0 * text.size;
@@ -272,8 +282,8 @@ impl<'a> Reader<'a, '_> {
         text.matrix = text.matrix.after(&Matrix::translation(x, y));
     }
 
-    /// Places the characters of a string.
-    fn show(&mut self, bytes: &[u8], state: &mut State) {
+    /// Places the glyphs of a string.
+    fn show_text(&mut self, bytes: &[u8], state: &mut GraphicsState) {
         let text = &mut state.text;
         if text.font.is_none() {
             text.font = self.fonts.fallback();
@@ -282,10 +292,10 @@ impl<'a> Reader<'a, '_> {
         let face = self.fonts.face(font);
         let (horizontal, style, em) = (face.is_horizontal(), face.style, face.em);
         let artifact = self.marks.iter().any(|mark| mark.artifact);
-        let mut at = 0;
-        while at < bytes.len() && self.content.glyphs.len() <= MAX_GLYPHS {
-            let (code, length) = face.read_code(bytes, at);
-            at += length;
+        let mut position = 0;
+        while position < bytes.len() && self.content.glyphs.len() <= MAX_GLYPHS {
+            let (code, length) = face.read_code(bytes, position);
+            position += length;
             let code_is_space = code == 32 && length == 1;
             let code = face.code(code);
             let space = text.char_space + if code_is_space { text.word_space } else { 0.0 };
@@ -294,7 +304,7 @@ impl<'a> Reader<'a, '_> {
                 self.content.unmapped += 1;
             } else {
                 let placed = PlacedGlyph { text: &code.text, advance, horizontal, style, em, artifact };
-                place(&mut self.content, &placed, &state.ctm, text);
+                place_glyph(&mut self.content, &placed, &state.ctm, text);
             }
             let (x, y) =
                 if horizontal { ((advance + space) * text.scale, 0.0) } else { (0.0, advance + space) };
@@ -302,47 +312,50 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn draw(&mut self, stream: &Stream<'a>, outer: &Resources<'a>, state: &State) {
+    fn draw_xobject(&mut self, stream: &Stream<'a>, outer: &Resources<'a>, state: &GraphicsState) {
         let dict = stream.dict();
         let subtype = dict.get::<Name<'_>>(b"Subtype");
         match subtype.as_ref().map(Name::as_str) {
-            Some("Image") => self.picture(&state.ctm),
+            Some("Image") => self.add_image(&state.ctm),
             Some("Form") if self.depth < MAX_FORM_DEPTH => {
                 let Ok(decoded) = stream.decoded_data() else { return };
-                // A form is decoded each time that it is drawn.
+                // Decoding also counts, because a form is decoded each time that it is drawn.
                 self.instructions += FORM_COST + decoded.len() as u64 / 64;
                 let matrix = dict.get::<[f64; 6]>(b"Matrix").map_or(Matrix::IDENTITY, Matrix);
-                let own = dict.get::<Dict<'_>>(b"Resources").map(Resources::new);
-                let mut inner = State { ctm: state.ctm.after(&matrix), text: state.text.clone() };
+                let form_resources = dict.get::<Dict<'_>>(b"Resources").map(Resources::new);
+                let mut inner = GraphicsState { ctm: state.ctm.after(&matrix), text: state.text.clone() };
                 self.depth += 1;
-                self.run(TypedIter::new(&decoded), own.as_ref().unwrap_or(outer), &mut inner);
+                self.run(TypedIter::new(&decoded), form_resources.as_ref().unwrap_or(outer), &mut inner);
                 self.depth -= 1;
             }
             _ => {}
         }
     }
 
-    fn picture(&mut self, ctm: &Matrix) {
-        let area = ctm.apply_to_box(0.0, 0.0, 1.0, 1.0);
+    fn add_image(&mut self, ctm: &Matrix) {
+        let area = ctm.apply_to_rect(0.0, 0.0, 1.0, 1.0);
         let page = (self.content.width * self.content.height).max(1.0);
-        self.content.picture_share += area.width() * area.height() / page;
+        self.content.image_share += area.width() * area.height() / page;
     }
 
-    fn begin_mark(&mut self, tag: &Name<'_>, properties: Option<&Dict<'_>>) {
-        let actual = properties.and_then(|properties| {
+    fn begin_marked_content(&mut self, tag: &Name<'_>, properties: Option<&Dict<'_>>) {
+        let actual_text = properties.and_then(|properties| {
             let text = properties.get::<hayro_syntax::object::String<'_>>(b"ActualText")?;
-            Some((self.content.glyphs.len(), strings::decoded(text.as_bytes())))
+            Some((self.content.glyphs.len(), strings::decode_text(text.as_bytes())))
         });
-        self.marks.push(MarkedContent { artifact: tag.as_str() == "Artifact", actual });
+        self.marks.push(MarkedContent { artifact: tag.as_str() == "Artifact", actual_text });
     }
 
-    fn end_mark(&mut self) {
-        let Some(MarkedContent { actual: Some((start, text)), .. }) = self.marks.pop() else { return };
+    fn end_marked_content(&mut self) {
+        let Some(MarkedContent { actual_text: Some((start, text)), .. }) = self.marks.pop() else { return };
         let glyphs = &mut self.content.glyphs;
         let Some(replaced) = glyphs.get(start..) else { return };
         let Some(first) = replaced.first().copied() else { return };
-        // Text for what stands on several lines cannot be placed; the glyphs know better.
-        if replaced.iter().any(|glyph| (glyph.y - first.y).abs() > first.size || glyph.turn != first.turn) {
+        // Replacement text for several lines cannot be positioned, so the glyphs stay.
+        if replaced
+            .iter()
+            .any(|glyph| (glyph.y - first.y).abs() > first.size || glyph.rotation != first.rotation)
+        {
             return;
         }
         let mut area = Rect::EMPTY;
@@ -355,7 +368,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// A code that is placed on the page.
+/// A character code with its text and font properties, ready to be placed on the page.
 struct PlacedGlyph<'t> {
     text: &'t str,
     advance: f64,
@@ -365,7 +378,8 @@ struct PlacedGlyph<'t> {
     artifact: bool,
 }
 
-fn place(content: &mut PageContent, placed: &PlacedGlyph<'_>, ctm: &Matrix, text: &TextState) {
+/// Adds the glyphs of a character code to the page, unless they are outside of the page or have an unusable size.
+fn place_glyph(content: &mut PageContent, placed: &PlacedGlyph<'_>, ctm: &Matrix, text: &TextState) {
     let matrix = ctm.after(&text.matrix);
     let (x, y) = matrix.apply(0.0, text.rise);
     let end =
@@ -374,10 +388,10 @@ fn place(content: &mut PageContent, placed: &PlacedGlyph<'_>, ctm: &Matrix, text
     let [_, _, c, d, _, _] = matrix.0;
     let size = (text.size * placed.em).abs() * c.hypot(d);
     let (along, across) = (end_x - x, end_y - y);
-    // What advances nowhere, such as an accent, is as upright as its matrix.
+    // The direction of a glyph without advance, such as an accent, comes from the matrix.
     let (along, across) =
         if along.hypot(across) < 1e-6 { (matrix.0[0], matrix.0[1]) } else { (along, across) };
-    let turn = match (along.abs() >= across.abs(), along >= 0.0, across >= 0.0) {
+    let rotation = match (along.abs() >= across.abs(), along >= 0.0, across >= 0.0) {
         (true, true, _) => 0,
         (true, false, _) => 2,
         (false, _, true) => 1,
@@ -388,8 +402,9 @@ fn place(content: &mut PageContent, placed: &PlacedGlyph<'_>, ctm: &Matrix, text
     if !inside || !(0.5..2000.0).contains(&size) {
         return;
     }
-    // Turned text is read in a frame that is turned with it.
-    let ((x, y), (end_x, _)) = (turned(x, y, turn, content), turned(end_x, end_y, turn, content));
+    // Rotated text gets coordinates in which it is horizontal.
+    let ((x, y), (end_x, _)) =
+        (rotate_point(x, y, rotation, content), rotate_point(end_x, end_y, rotation, content));
     let glyph = Glyph {
         character: ' ',
         x0: x as f32,
@@ -397,16 +412,17 @@ fn place(content: &mut PageContent, placed: &PlacedGlyph<'_>, ctm: &Matrix, text
         y: y as f32,
         size: size as f32,
         style: placed.style,
-        turn,
+        rotation,
         artifact: placed.artifact,
         link: 0,
     };
     spread(&mut content.glyphs, placed.text, glyph);
 }
 
-fn turned(x: f64, y: f64, turn: u8, content: &PageContent) -> (f64, f64) {
+/// Converts a point to the coordinates in which text with this rotation is horizontal.
+fn rotate_point(x: f64, y: f64, rotation: u8, content: &PageContent) -> (f64, f64) {
     let (width, height) = (f64::from(content.width), f64::from(content.height));
-    match turn {
+    match rotation {
         0 => (x, y),
         1 => (y, width - x),
         2 => (width - x, height - y),
@@ -414,14 +430,14 @@ fn turned(x: f64, y: f64, turn: u8, content: &PageContent) -> (f64, f64) {
     }
 }
 
-/// Places text in the room of one glyph, each of its characters an equal part.
-fn spread(glyphs: &mut Vec<Glyph>, text: &str, room: Glyph) {
+/// Adds text in the area of one glyph, divided equally between its characters.
+fn spread(glyphs: &mut Vec<Glyph>, text: &str, area: Glyph) {
     let count = text.chars().count().max(1) as f32;
-    let step = (room.x1 - room.x0) / count;
+    let step = (area.x1 - area.x0) / count;
     for (index, character) in text.chars().enumerate() {
-        let x0 = room.x0 + step * index as f32;
-        strings::plain(character, |character| {
-            glyphs.push(Glyph { character, x0, x1: x0 + step, ..room });
+        let x0 = area.x0 + step * index as f32;
+        strings::normalize(character, |character| {
+            glyphs.push(Glyph { character, x0, x1: x0 + step, ..area });
         });
     }
 }

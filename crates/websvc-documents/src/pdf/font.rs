@@ -1,4 +1,4 @@
-//! The fonts of a document: what a character code says, how far it goes, and what the font looks like.
+//! Reads the fonts of a document: the text and advance of character codes, and the style of a font.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use hayro_font::{
 };
 use hayro_syntax::object::{Array, Dict, Name};
 
-/// Style of a font.
+/// The style of a font.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub(super) struct Style {
     pub(super) bold: bool,
@@ -17,32 +17,34 @@ pub(super) struct Style {
     pub(super) mono: bool,
 }
 
-/// Meaning of one character code.
+/// The text and advance of a character code.
 #[derive(Debug, Clone)]
 pub(super) struct Code {
-    /// Its text; empty when the font does not tell.
+    /// The text; empty if the font has no mapping to Unicode.
     pub(super) text: Arc<str>,
-    /// How far it goes, in ems.
+    /// The advance, in ems.
     pub(super) advance: f64,
 }
 
-/// A font in use.
+/// A loaded font.
 pub(super) struct Face<'a> {
     font: Font<'a>,
     pub(super) style: Style,
-    /// The height of an em relative to the font size; other than 1 in fonts that are drawn by procedures.
+    /// The height of an em relative to the font size. It is 1 except for Type 3 fonts.
     pub(super) em: f64,
+    /// The character codes are Unicode code points.
     unicode_codes: bool,
     codes: HashMap<u32, Code>,
 }
 
-/// All fonts of a document.
+/// The fonts of a document.
 pub(super) struct Fonts<'a> {
     cache: FontCache<'a>,
     font_resolver: FontResolverFn,
     cmap_resolver: CMapResolverFn,
     faces: Vec<Face<'a>>,
-    /// By the bytes of the dictionary, which lie in the file or in an object stream that lives as long.
+    /// Indexes into `faces`, by address and length of the font dictionary. Its bytes are in the file or in an object
+    /// stream, which live as long as the document, so the address is unique.
     by_dict: HashMap<(usize, usize), Option<usize>>,
     fallback: Option<usize>,
 }
@@ -68,12 +70,12 @@ impl<'a> Fonts<'a> {
         &mut self.faces[index]
     }
 
-    /// Returns the font of a dictionary, or `None` when it cannot be read.
+    /// Returns the index of the font of a dictionary; `None` if the font cannot be read.
     pub(super) fn load(&mut self, dict: &Dict<'a>) -> Option<usize> {
         let data = dict.data();
         let key = (data.as_ptr() as usize, data.len());
-        if let Some(known) = self.by_dict.get(&key) {
-            return *known;
+        if let Some(index) = self.by_dict.get(&key) {
+            return *index;
         }
         let loaded = self.cache.font(dict, &self.font_resolver, &self.cmap_resolver).map(|font| {
             self.faces.push(Face::new(font, dict));
@@ -83,7 +85,7 @@ impl<'a> Fonts<'a> {
         loaded
     }
 
-    /// Returns the font for text that names none.
+    /// Returns the index of the font for text without a font.
     pub(super) fn fallback(&mut self) -> Option<usize> {
         if self.fallback.is_none() {
             let font = self.cache.standard_font(StandardFont::Helvetica, &self.font_resolver)?;
@@ -114,9 +116,9 @@ impl<'a> Face<'a> {
         self.font.is_horizontal()
     }
 
-    /// Returns the next code and how many bytes it has.
-    pub(super) fn read_code(&self, bytes: &[u8], at: usize) -> (u32, usize) {
-        let (code, length) = self.font.read_code(bytes, at);
+    /// Returns the character code at a position, and its length in bytes.
+    pub(super) fn read_code(&self, bytes: &[u8], position: usize) -> (u32, usize) {
+        let (code, length) = self.font.read_code(bytes, position);
         (code, length.max(1))
     }
 
@@ -142,33 +144,33 @@ impl<'a> Face<'a> {
     }
 }
 
-/// Reads what a font looks like from its name and its descriptor.
+/// Detects the style of a font from its name and its descriptor.
 fn style(dict: &Dict<'_>) -> Style {
     let descendant =
         dict.get::<Array<'_>>(b"DescendantFonts").and_then(|fonts| fonts.iter::<Dict<'_>>().next());
     let inner = descendant.as_ref().unwrap_or(dict);
     let name = dict.get::<Name<'_>>(b"BaseFont").or_else(|| dict.get::<Name<'_>>(b"Name"));
     let name = name.map(|name| name.as_str().to_ascii_lowercase()).unwrap_or_default();
-    // Subsets are named `ABCDEF+Name`.
+    // The name of a subset is `ABCDEF+Name`.
     let name = name.split_once('+').map_or(name.as_str(), |(_, name)| name);
     let descriptor = inner.get::<Dict<'_>>(b"FontDescriptor").unwrap_or_default();
     let flags = descriptor.get::<i64>(b"Flags").unwrap_or(0);
-    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-    let starts = |parts: &[&str]| parts.iter().any(|part| name.starts_with(part));
+    let contains = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    let starts_with = |parts: &[&str]| parts.iter().any(|part| name.starts_with(part));
     Style {
-        bold: has(&["bold", "black", "heavy", "demi", "-bd"])
-            || starts(&["cmbx", "cmb1", "sfbx", "sfrb", "cmssbx", "ecbx"])
+        bold: contains(&["bold", "black", "heavy", "demi", "-bd"])
+            || starts_with(&["cmbx", "cmb1", "sfbx", "sfrb", "cmssbx", "ecbx"])
             || flags & (1 << 18) != 0,
-        italic: has(&["ital", "obli", "slant"])
-            || starts(&["cmti", "cmsl", "sfti", "sfsl", "ecti", "ecsl"])
+        italic: contains(&["ital", "obli", "slant"])
+            || starts_with(&["cmti", "cmsl", "sfti", "sfsl", "ecti", "ecsl"])
             || flags & (1 << 6) != 0,
-        mono: has(&["mono", "courier", "typewriter", "consol", "menlo", "inconsolata"])
-            || starts(&["cmtt", "cmsltt", "cmitt", "sftt", "ectt", "lmtt", "cmtcsc"])
-            || (flags & 1 != 0 && !starts(&["cm", "sf"])),
+        mono: contains(&["mono", "courier", "typewriter", "consol", "menlo", "inconsolata"])
+            || starts_with(&["cmtt", "cmsltt", "cmitt", "sftt", "ectt", "lmtt", "cmtcsc"])
+            || (flags & 1 != 0 && !starts_with(&["cm", "sf"])),
     }
 }
 
-/// Returns the height of an em relative to the font size.
+/// Returns the height of an em relative to the font size, for [`Face::em`].
 fn em(dict: &Dict<'_>) -> f64 {
     if dict.get::<Name<'_>>(b"Subtype").is_none_or(|name| name.as_str() != "Type3") {
         return 1.0;
@@ -176,6 +178,6 @@ fn em(dict: &Dict<'_>) -> f64 {
     let matrix = dict.get::<[f64; 6]>(b"FontMatrix").unwrap_or([0.001, 0.0, 0.0, 0.001, 0.0, 0.0]);
     let bounds = dict.get::<[f64; 4]>(b"FontBBox").unwrap_or([0.0; 4]);
     let height = ((bounds[3] - bounds[1]) * matrix[3]).abs();
-    // The box around all glyphs is somewhat higher than the em.
+    // The bounding box of all glyphs is slightly higher than the em.
     if height.is_normal() { height * 0.8 } else { (matrix[3] * 1000.0).abs() }
 }

@@ -1,6 +1,6 @@
-//! Matrices and boxes, in points from the upper left corner of a page.
+//! Matrices and rectangles, in points from the upper left corner of a page.
 
-/// An affine transform, in the order of PDF: `[a b c d e f]`.
+/// An affine transform, in the element order of PDF: `[a b c d e f]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Matrix(pub(super) [f64; 6]);
 
@@ -11,7 +11,7 @@ impl Matrix {
         Self([1.0, 0.0, 0.0, 1.0, x, y])
     }
 
-    /// Returns the transform that does `inner` first and this one then.
+    /// Returns the transform that applies `inner` first and then this one.
     pub(super) fn after(&self, inner: &Self) -> Self {
         let ([a, b, c, d, e, f], [p, q, r, s, t, u]) = (self.0, inner.0);
         Self([
@@ -29,8 +29,8 @@ impl Matrix {
         (a * x + c * y + e, b * x + d * y + f)
     }
 
-    /// Returns the box around a rectangle that was transformed.
-    pub(super) fn apply_to_box(&self, x0: f64, y0: f64, x1: f64, y1: f64) -> Rect {
+    /// Returns the bounding box of a transformed rectangle.
+    pub(super) fn apply_to_rect(&self, x0: f64, y0: f64, x1: f64, y1: f64) -> Rect {
         let corners = [self.apply(x0, y0), self.apply(x1, y0), self.apply(x0, y1), self.apply(x1, y1)];
         let mut area = Rect::EMPTY;
         for (x, y) in corners {
@@ -40,7 +40,7 @@ impl Matrix {
     }
 }
 
-/// An upright box; `y` grows downwards.
+/// An axis-aligned rectangle. `y` increases downwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rect {
     pub(super) x0: f32,

@@ -1,50 +1,53 @@
-//! The straight lines of a page, which are what tables are drawn with.
+//! Collects the straight lines of a page, which are the borders of tables.
 
 use hayro_syntax::content::ops::TypedInstruction;
 
 use super::geometry::{Matrix, Rect};
 
-/// A line thinner than this is a rule, in points.
+/// The maximum thickness of a rule, in points.
 const MAX_THICKNESS: f32 = 3.0;
-/// A rule is at least so long, in points.
+/// The minimum length of a rule, in points.
 const MIN_LENGTH: f32 = 6.0;
-/// More rules than this are a drawing.
+/// The maximum number of rules of a page. More belong to a drawing.
 const MAX_RULES: usize = 20_000;
-/// More corners than this are a drawing.
-const MAX_POINTS: usize = 4096;
+/// The maximum number of rectangles or lines of a path. More belong to a drawing.
+const MAX_PATH_ELEMENTS: usize = 4096;
 
-/// A straight line, across or upright.
+/// A horizontal or vertical straight line, such as a table border. Variables call it a rule, because a line is a line
+/// of text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct StraightLine {
     pub(super) area: Rect,
-    pub(super) upright: bool,
+    pub(super) is_vertical: bool,
 }
 
-/// The path that is being built.
+/// The path that is being constructed.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
     rectangles: Vec<Rect>,
     lines: Vec<Rect>,
-    at: Option<(f64, f64)>,
+    current_point: Option<(f64, f64)>,
 }
 
 impl Paths {
-    /// Follows an instruction of paths; returns whether it was one.
-    pub(super) fn take(
+    /// Applies a path instruction. Returns `false` for other instructions.
+    pub(super) fn apply(
         &mut self,
         instruction: &TypedInstruction<'_, '_>,
         ctm: &Matrix,
         rules: &mut Vec<StraightLine>,
     ) -> bool {
         match instruction {
-            TypedInstruction::RectPath(r) if self.rectangles.len() < MAX_POINTS => {
+            TypedInstruction::RectPath(r) if self.rectangles.len() < MAX_PATH_ELEMENTS => {
                 let (x, y, width, height) = (r.0.as_f64(), r.1.as_f64(), r.2.as_f64(), r.3.as_f64());
-                self.rectangles.push(ctm.apply_to_box(x, y, x + width, y + height));
+                self.rectangles.push(ctm.apply_to_rect(x, y, x + width, y + height));
             }
-            TypedInstruction::MoveTo(to) => self.at = Some(ctm.apply(to.0.as_f64(), to.1.as_f64())),
-            TypedInstruction::LineTo(to) if self.lines.len() < MAX_POINTS => {
+            TypedInstruction::MoveTo(to) => {
+                self.current_point = Some(ctm.apply(to.0.as_f64(), to.1.as_f64()));
+            }
+            TypedInstruction::LineTo(to) if self.lines.len() < MAX_PATH_ELEMENTS => {
                 let end = ctm.apply(to.0.as_f64(), to.1.as_f64());
-                if let Some(start) = self.at.replace(end) {
+                if let Some(start) = self.current_point.replace(end) {
                     let mut area = Rect::EMPTY;
                     area.include(start.0 as f32, start.1 as f32);
                     area.include(end.0 as f32, end.1 as f32);
@@ -60,7 +63,7 @@ impl Paths {
                 for line in
                     self.lines.iter().chain(self.rectangles.iter().flat_map(edges).collect::<Vec<_>>().iter())
                 {
-                    push(rules, *line);
+                    push_rule(rules, *line);
                 }
                 self.clear();
             }
@@ -68,7 +71,7 @@ impl Paths {
             | TypedInstruction::FillPathNonZeroCompatibility(_)
             | TypedInstruction::FillPathEvenOdd(_) => {
                 for rectangle in &self.rectangles {
-                    push(rules, *rectangle);
+                    push_rule(rules, *rectangle);
                 }
                 self.clear();
             }
@@ -87,7 +90,7 @@ impl Paths {
     fn clear(&mut self) {
         self.rectangles.clear();
         self.lines.clear();
-        self.at = None;
+        self.current_point = None;
     }
 }
 
@@ -104,11 +107,12 @@ fn edges(area: &Rect) -> Vec<Rect> {
     ]
 }
 
-fn push(rules: &mut Vec<StraightLine>, area: Rect) {
-    let upright = area.height() > area.width();
+/// Adds a rectangle to the rules if it is thin and long enough.
+fn push_rule(rules: &mut Vec<StraightLine>, area: Rect) {
+    let is_vertical = area.height() > area.width();
     let (length, thickness) =
-        if upright { (area.height(), area.width()) } else { (area.width(), area.height()) };
+        if is_vertical { (area.height(), area.width()) } else { (area.width(), area.height()) };
     if thickness <= MAX_THICKNESS && length >= MIN_LENGTH && rules.len() < MAX_RULES {
-        rules.push(StraightLine { area, upright });
+        rules.push(StraightLine { area, is_vertical });
     }
 }

@@ -1,73 +1,76 @@
-//! Headers and footers: rows at the edge of a page that come again on others.
+//! Removes headers and footers: rows at the edges of a page that repeat on other pages.
 
 use std::collections::HashMap;
 
 use super::lines::Segment;
 
-/// Rows in this share of the page's height, at its top and at its bottom, may be furniture.
-const EDGE: f32 = 0.11;
-/// So many rows at an edge may be furniture.
+/// The share of the page height, at the top and at the bottom, in which rows can be headers or footers.
+const EDGE_SHARE: f32 = 0.11;
+/// The maximum number of rows of a header or footer.
 const MAX_ROWS: usize = 3;
-/// A row is furniture when it is on so many pages.
+/// The minimum number of pages on which a row must repeat to be a header or footer.
 const MIN_PAGES: u32 = 3;
-/// More rows than this are not remembered.
+/// The maximum number of distinct keys that are counted.
 const MAX_KEYS: usize = 100_000;
 
-/// Text that repeats at the edges of pages.
+/// The rows that repeat at the edges of pages.
 #[derive(Debug, Default)]
 pub(super) struct RunningElements {
-    seen: HashMap<String, u32>,
+    /// The number of rows with a key.
+    counts: HashMap<String, u32>,
 }
 
-/// A row at an edge, by the segments it has.
+/// A row at the edge of a page.
 struct EdgeRow {
+    /// Indexes of its segments.
     segments: Vec<usize>,
+    /// The keys under which the row is counted.
     keys: Vec<String>,
 }
 
 impl RunningElements {
-    /// Learns the edges of a page.
+    /// Counts the rows at the edges of a page.
     pub(super) fn learn(&mut self, page: u32, segments: &[Segment], height: f32) {
         for edge in edges(page, segments, height) {
             for key in edge.into_iter().flat_map(|row| row.keys) {
-                if self.seen.len() < MAX_KEYS {
-                    *self.seen.entry(key).or_default() += 1;
+                if self.counts.len() < MAX_KEYS {
+                    *self.counts.entry(key).or_default() += 1;
                 }
             }
         }
     }
 
-    /// Takes the furniture off a page of a document of so many pages.
+    /// Removes the headers and footers from a page of a document of `pages` pages.
     pub(super) fn strip(&self, page: u32, pages: u32, segments: &mut Vec<Segment>, height: f32) {
         let needed = if pages <= 4 { 2.max(pages.saturating_sub(1)) } else { MIN_PAGES };
-        let mut gone = Vec::new();
+        let mut removed = Vec::new();
         for edge in edges(page, segments, height) {
             for row in edge {
-                // Furniture lies outside of the content: what is behind the first row that stays, stays too.
-                if !row.keys.iter().any(|key| self.seen.get(key).is_some_and(|count| *count >= needed)) {
+                // Headers and footers are outermost: all rows inside of the first other row are content.
+                if !row.keys.iter().any(|key| self.counts.get(key).is_some_and(|count| *count >= needed)) {
                     break;
                 }
-                gone.extend(row.segments);
+                removed.extend(row.segments);
             }
         }
-        // A page of nothing else is a page that is repeated, not furniture.
-        if gone.len() == segments.len() {
+        // If nothing else remains, the page repeats as a whole, and is not a header or footer.
+        if removed.len() == segments.len() {
             return;
         }
         let mut index = 0;
         segments.retain(|_| {
             index += 1;
-            !gone.contains(&(index - 1))
+            !removed.contains(&(index - 1))
         });
     }
 }
 
-/// Returns the rows of the top, from the uppermost, and of the bottom, from the lowest.
+/// Returns the rows at the top and at the bottom of a page, both from the edge inwards.
 fn edges(page: u32, segments: &[Segment], height: f32) -> [Vec<EdgeRow>; 2] {
     let mut order: Vec<usize> = (0..segments.len()).collect();
     order.sort_by(|a, b| segments[*a].y.total_cmp(&segments[*b].y));
-    let top = order.iter().copied().filter(|index| segments[*index].y < height * EDGE);
-    let bottom = order.iter().copied().rev().filter(|index| segments[*index].y > height * (1.0 - EDGE));
+    let top = order.iter().copied().filter(|index| segments[*index].y < height * EDGE_SHARE);
+    let bottom = order.iter().copied().rev().filter(|index| segments[*index].y > height * (1.0 - EDGE_SHARE));
     [rows("top", page, segments, top), rows("bottom", page, segments, bottom)]
 }
 
@@ -85,44 +88,44 @@ fn rows(edge: &str, page: u32, segments: &[Segment], order: impl Iterator<Item =
     for row in &mut rows {
         row.segments.sort_by(|a, b| segments[*a].area.x0.total_cmp(&segments[*b].area.x0));
         let texts: Vec<String> = row.segments.iter().map(|index| segments[*index].text()).collect();
-        let at = (segments[row.segments[0]].y / 4.0).round();
-        row.keys = keys(edge, at, page, &texts.join(" "));
+        let y = (segments[row.segments[0]].y / 4.0).round();
+        row.keys = keys(edge, y, page, &texts.join(" "));
     }
     rows
 }
 
-/// Returns under which keys a row is counted: its text with numbers made equal, and, when it begins or ends with the
-/// number of the page, its place alone: running titles change.
-fn keys(edge: &str, at: f32, page: u32, text: &str) -> Vec<String> {
+/// Returns the keys of a row: its position with the text, in which all numbers are equal. If the row begins or ends
+/// with a number, also its position with the difference to the page number, because running titles change.
+fn keys(edge: &str, y: f32, page: u32, text: &str) -> Vec<String> {
     let text = text.to_lowercase();
     let mut keys = Vec::new();
     let words: Vec<&str> = text.split_whitespace().collect();
-    let plain: Vec<String> = words.iter().map(|word| without_number(word)).collect();
-    keys.push(format!("{edge} {at} {}", plain.join(" ")));
+    let normalized: Vec<String> = words.iter().map(|word| without_number(word)).collect();
+    keys.push(format!("{edge} {y} {}", normalized.join(" ")));
     for number in [words.first(), words.last()].into_iter().flatten() {
         let digits = number.trim_matches(|character: char| !character.is_ascii_digit());
         if let Ok(number) = digits.parse::<i64>()
             && digits.len() <= 4
         {
-            keys.push(format!("{edge} {at} page {}", number - i64::from(page)));
+            keys.push(format!("{edge} {y} page {}", number - i64::from(page)));
         }
     }
     keys.dedup();
     keys
 }
 
-/// Returns a word with its digits as one sign; Roman numbers count as such.
+/// Returns a word with each number replaced by `#`, including Roman numerals.
 fn without_number(word: &str) -> String {
     if word.len() <= 7 && word.chars().all(|character| matches!(character, 'i' | 'v' | 'x' | 'l' | 'c')) {
         return "#".to_owned();
     }
-    let mut plain = String::new();
+    let mut normalized = String::new();
     for character in word.chars() {
         match character {
-            '0'..='9' if plain.ends_with('#') => {}
-            '0'..='9' => plain.push('#'),
-            other => plain.push(other),
+            '0'..='9' if normalized.ends_with('#') => {}
+            '0'..='9' => normalized.push('#'),
+            other => normalized.push(other),
         }
     }
-    plain
+    normalized
 }

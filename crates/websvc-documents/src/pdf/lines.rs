@@ -1,30 +1,30 @@
-//! Characters to segments: pieces of lines without a wide gap in them.
+//! Groups glyphs into segments, which are parts of lines without a wide gap.
 
 use super::content::Glyph;
 use super::geometry::Rect;
 
-/// A gap wider than this ends a segment, in ems.
+/// The maximum gap within a segment, in ems.
 const SEGMENT_GAP: f32 = 1.15;
-/// A gap wider than this is a space, in ems.
+/// The minimum gap that is a space, in ems.
 const WORD_GAP: f32 = 0.16;
 
-/// A piece of a line without a wide gap.
+/// A part of a line without a wide gap.
 #[derive(Debug, Clone)]
 pub(super) struct Segment {
-    /// The characters from left to right, spaces between words put in.
+    /// The glyphs in reading order, with spaces between the words.
     pub(super) glyphs: Vec<Glyph>,
     pub(super) area: Rect,
     /// The baseline.
     pub(super) y: f32,
-    /// The usual font size.
+    /// The most frequent font size.
     pub(super) size: f32,
-    /// It stands for a table between drawn lines: which of the page's.
+    /// The index of the grid that the segment represents; `None` for text.
     pub(super) grid: Option<usize>,
 }
 
 impl Segment {
     fn new(glyphs: Vec<Glyph>) -> Self {
-        let (y, size) = usual_line(&glyphs);
+        let (y, size) = dominant_line(&glyphs);
         let mut area = Rect::EMPTY;
         for glyph in glyphs.iter().filter(|glyph| glyph.character != ' ') {
             area.include(glyph.x0, y - size * 0.75);
@@ -33,8 +33,8 @@ impl Segment {
         Self { glyphs, area, y, size, grid: None }
     }
 
-    /// Makes what stands for a table in the order of reading.
-    pub(super) fn of_grid(grid: usize, area: Rect) -> Self {
+    /// Returns a segment that represents a grid in the reading order.
+    pub(super) fn for_grid(grid: usize, area: Rect) -> Self {
         Self { glyphs: Vec::new(), area, y: area.y0, size: 10.0, grid: Some(grid) }
     }
 
@@ -42,32 +42,33 @@ impl Segment {
         self.glyphs.iter().map(|glyph| glyph.character).collect()
     }
 
-    /// Returns whether all characters but spaces are of fixed width.
+    /// Returns whether all characters except spaces are monospace.
     pub(super) fn is_mono(&self) -> bool {
         self.glyphs.iter().all(|glyph| glyph.style.mono || glyph.character == ' ')
     }
 }
 
-/// Returns the baseline and the size of most characters.
-fn usual_line(glyphs: &[Glyph]) -> (f32, f32) {
-    let mut kinds: Vec<(f32, f32, usize)> = Vec::new();
+/// Returns the most frequent baseline and font size of the glyphs.
+fn dominant_line(glyphs: &[Glyph]) -> (f32, f32) {
+    let mut counts: Vec<(f32, f32, usize)> = Vec::new();
     for glyph in glyphs.iter().filter(|glyph| glyph.character != ' ') {
-        let same =
+        let is_same_line =
             |(y, size, _): &(f32, f32, usize)| (y - glyph.y).abs() < 0.5 && (size - glyph.size).abs() < 0.3;
-        match kinds.iter().position(same) {
-            Some(at) => kinds[at].2 += 1,
-            None if kinds.len() < 16 => kinds.push((glyph.y, glyph.size, 1)),
+        match counts.iter().position(is_same_line) {
+            Some(index) => counts[index].2 += 1,
+            None if counts.len() < 16 => counts.push((glyph.y, glyph.size, 1)),
             None => {}
         }
     }
-    // Of as many, the larger: a sum with its index, not the index.
-    kinds.sort_by(|a, b| b.2.cmp(&a.2).then(b.1.total_cmp(&a.1)));
-    kinds
-        .first()
-        .map_or_else(|| glyphs.first().map_or((0.0, 1.0), |g| (g.y, g.size)), |kind| (kind.0, kind.1))
+    // If two are equally frequent, the larger size wins, so that a symbol wins against its subscript.
+    counts.sort_by(|a, b| b.2.cmp(&a.2).then(b.1.total_cmp(&a.1)));
+    counts.first().map_or_else(
+        || glyphs.first().map_or((0.0, 1.0), |g| (g.y, g.size)),
+        |most_frequent| (most_frequent.0, most_frequent.1),
+    )
 }
 
-/// Makes segments of the characters of one direction of writing.
+/// Groups the glyphs of one text direction into segments.
 pub(super) fn segments(glyphs: &[Glyph]) -> Vec<Segment> {
     let mut runs = runs(glyphs);
     runs.sort_by(|a, b| a.y.total_cmp(&b.y));
@@ -84,7 +85,7 @@ pub(super) fn segments(glyphs: &[Glyph]) -> Vec<Segment> {
     segments
 }
 
-/// Makes runs of characters that follow each other in the file and on the page.
+/// Groups glyphs that follow each other both in the file and on the page into runs.
 fn runs(glyphs: &[Glyph]) -> Vec<Segment> {
     let mut runs = Vec::new();
     let mut run: Vec<Glyph> = Vec::new();
@@ -105,7 +106,7 @@ fn runs(glyphs: &[Glyph]) -> Vec<Segment> {
     runs
 }
 
-/// Returns whether a character is drawn again at nearly the same place, to make it look bold.
+/// Returns whether a glyph repeats the last one at nearly the same position, which simulates bold text.
 fn is_repeated(last: &Glyph, glyph: &Glyph) -> bool {
     last.character == glyph.character
         && (last.x0 - glyph.x0).abs() < 0.12 * glyph.size
@@ -113,19 +114,20 @@ fn is_repeated(last: &Glyph, glyph: &Glyph) -> bool {
         && glyph.x1 - glyph.x0 > 0.2 * glyph.size
 }
 
+/// Returns whether a glyph continues the run of the last glyph.
 fn follows(last: &Glyph, glyph: &Glyph, size: f32) -> bool {
     let gap = glyph.x0 - last.x1;
     let shift = (glyph.y - last.y).abs();
     if shift < 0.12 * size {
         return (-0.6 * size..=SEGMENT_GAP * size).contains(&gap);
     }
-    // Raised and lowered characters touch their base, and one of both is smaller.
+    // Superscripts and subscripts touch their base, and one of the two is smaller.
     let raised = shift < 0.6 * size && (glyph.size < 0.9 * size || last.size < 0.9 * size);
-    // The sign of a footnote stands somewhat before its text.
-    let is_sign =
+    // The mark of a footnote has a small gap to its text.
+    let is_note_mark =
         last.size < 0.9 * glyph.size && (last.character.is_ascii_digit() || "*†‡§".contains(last.character));
-    let widest = if is_sign { 1.3 } else { 0.3 };
-    raised && (-0.6 * size..widest * glyph.size).contains(&gap)
+    let max_gap = if is_note_mark { 1.3 } else { 0.3 };
+    raised && (-0.6 * size..max_gap * glyph.size).contains(&gap)
 }
 
 fn finish_run(run: &mut Vec<Glyph>, runs: &mut Vec<Segment>) {
@@ -145,7 +147,7 @@ fn trim(mut glyphs: Vec<Glyph>) -> Vec<Glyph> {
     glyphs
 }
 
-/// Joins the runs of a row that stand close to each other.
+/// Joins the adjacent runs of a row to segments.
 fn finish_row(row: &mut Vec<Segment>, segments: &mut Vec<Segment>) {
     let mut runs = std::mem::take(row);
     runs.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0));
@@ -155,12 +157,12 @@ fn finish_row(row: &mut Vec<Segment>, segments: &mut Vec<Segment>) {
         let size = run.size.max(joined.last().map_or(0.0, |last| last.size));
         if !joined.is_empty() {
             let gap = run.area.x0 - end.x1;
-            // The same line twice, a little apart, is a shadow.
+            // The same text twice with a small offset is a shadow.
             if run.area.x1 <= end.x1 + 0.15 * size && is_shadow(&joined, &run) {
                 continue;
             }
             if gap > SEGMENT_GAP * size {
-                segments.push(finished(std::mem::take(&mut joined)));
+                segments.push(finish_segment(std::mem::take(&mut joined)));
                 end = Rect::EMPTY;
             }
         }
@@ -168,23 +170,24 @@ fn finish_row(row: &mut Vec<Segment>, segments: &mut Vec<Segment>) {
         joined.extend(run.glyphs);
     }
     if !joined.is_empty() {
-        segments.push(finished(joined));
+        segments.push(finish_segment(joined));
     }
 }
 
+/// Returns whether a run repeats text that was already added, with a small offset.
 fn is_shadow(joined: &[Glyph], run: &Segment) -> bool {
     let Some(first) = run.glyphs.first() else { return true };
-    let near =
+    let is_near =
         |glyph: &Glyph| (glyph.x0 - first.x0).abs() < 0.15 * run.size && glyph.character == first.character;
-    let Some(start) = joined.iter().position(near) else { return false };
+    let Some(start) = joined.iter().position(is_near) else { return false };
     let letters = |glyphs: &[Glyph]| -> String {
         glyphs.iter().map(|glyph| glyph.character).filter(|character| *character != ' ').collect()
     };
     letters(&joined[start..]).starts_with(&letters(&run.glyphs))
 }
 
-/// Puts the spaces between words in.
-fn finished(mut glyphs: Vec<Glyph>) -> Segment {
+/// Returns the segment of the glyphs, with spaces between the words.
+fn finish_segment(mut glyphs: Vec<Glyph>) -> Segment {
     if glyphs.windows(2).any(|pair| pair[1].x0 < pair[0].x0 - 0.2 * pair[0].size) {
         glyphs.sort_by(|a, b| a.x0.total_cmp(&b.x0));
     }
@@ -194,8 +197,8 @@ fn finished(mut glyphs: Vec<Glyph>) -> Segment {
         if let Some(last) = spaced.last().copied() {
             let gap = glyph.x0 - last.x1;
             let size = glyph.size.max(last.size);
-            let blank = glyph.character == ' ' || last.character == ' ';
-            if !blank && gap > threshold * size && !is_combining(glyph.character) {
+            let is_blank = glyph.character == ' ' || last.character == ' ';
+            if !is_blank && gap > threshold * size && !is_combining(glyph.character) {
                 spaced.push(Glyph { character: ' ', x0: last.x1, x1: glyph.x0, ..last });
             }
             if glyph.character == ' ' && last.character == ' ' {
@@ -206,12 +209,12 @@ fn finished(mut glyphs: Vec<Glyph>) -> Segment {
     }
     let mut segment = Segment::new(trim(spaced));
     if is_right_to_left(&segment.glyphs) {
-        in_reading_order(&mut segment.glyphs);
+        reverse_to_reading_order(&mut segment.glyphs);
     }
     segment
 }
 
-/// Returns by how much letters are set apart, in ems, when most of them are.
+/// Returns the letter spacing of the text, in ems; 0 if it is not letter-spaced.
 fn letter_spacing(glyphs: &[Glyph]) -> f32 {
     let mut gaps: Vec<f32> = glyphs
         .windows(2)
@@ -230,6 +233,7 @@ fn is_combining(character: char) -> bool {
     matches!(character, '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' | '\u{5b0}'..='\u{5c7}' | '\u{64b}'..='\u{65f}')
 }
 
+/// Returns whether most letters belong to a right-to-left script.
 fn is_right_to_left(glyphs: &[Glyph]) -> bool {
     let (mut left, mut right) = (0, 0);
     for glyph in glyphs {
@@ -242,21 +246,21 @@ fn is_right_to_left(glyphs: &[Glyph]) -> bool {
     right > left
 }
 
-/// Turns a line of right-to-left writing from the order on the page to the order of reading; numbers and words of
-/// other writings keep theirs.
-fn in_reading_order(glyphs: &mut [Glyph]) {
+/// Reverses a line of right-to-left text from the visual order to the reading order. Numbers and Latin words keep their
+/// order.
+fn reverse_to_reading_order(glyphs: &mut [Glyph]) {
     glyphs.reverse();
-    let is_foreign = |glyph: &Glyph| glyph.character.is_ascii_alphanumeric();
+    let is_left_to_right = |glyph: &Glyph| glyph.character.is_ascii_alphanumeric();
     let mut start = 0;
     while start < glyphs.len() {
-        if !is_foreign(&glyphs[start]) {
+        if !is_left_to_right(&glyphs[start]) {
             start += 1;
             continue;
         }
         let mut end = start;
-        for (at, glyph) in glyphs.iter().enumerate().skip(start) {
-            if is_foreign(glyph) {
-                end = at + 1;
+        for (index, glyph) in glyphs.iter().enumerate().skip(start) {
+            if is_left_to_right(glyph) {
+                end = index + 1;
             } else if !matches!(glyph.character, '.' | ',' | ':' | '/' | '-' | '%') {
                 break;
             }

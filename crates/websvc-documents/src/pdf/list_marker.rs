@@ -1,44 +1,44 @@
-//! The signs before the items of a list.
+//! Detects the markers of list items.
 
 use super::content::Glyph;
 
-/// The sign before an item.
+/// The marker of a list item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ListMarker {
     /// A bullet or a dash.
     Bullet,
-    /// A number with a stop or a bracket.
+    /// A number followed by a period or a parenthesis.
     Number(u32),
-    /// A letter or Roman number with a stop or brackets.
+    /// A letter or Roman numeral followed by a period or a parenthesis.
     Letter,
 }
 
-/// Returns the sign at the start of a line, and how many characters it has with the space behind it.
+/// Returns the marker at the start of a line, and its number of glyphs including the space after it.
 pub(super) fn leading_marker(glyphs: &[Glyph]) -> (Option<ListMarker>, usize) {
-    let head: Vec<char> = glyphs.iter().take(10).map(|glyph| glyph.character).collect();
-    let Some(end) = head.iter().position(|character| *character == ' ') else { return (None, 0) };
+    let start: Vec<char> = glyphs.iter().take(10).map(|glyph| glyph.character).collect();
+    let Some(end) = start.iter().position(|character| *character == ' ') else { return (None, 0) };
     if end + 1 >= glyphs.len() {
         return (None, 0);
     }
-    match kind(&head[..end]) {
+    match parse_marker(&start[..end]) {
         Some(marker) => (Some(marker), end + 1),
         None => (None, 0),
     }
 }
 
-/// Returns what sign a word is.
-pub(super) fn kind(word: &[char]) -> Option<ListMarker> {
+/// Returns the marker that a word is; `None` if it is not a marker.
+pub(super) fn parse_marker(word: &[char]) -> Option<ListMarker> {
     match word {
         [
             '•' | '‣' | '◦' | '▪' | '■' | '●' | '○' | '∙' | '·' | '–' | '—' | '-' | '−' | '*' | '✓' | '➢'
             | '⁃' | '◆' | '►',
         ] => Some(ListMarker::Bullet),
-        [body @ .., '.' | ')'] => numbered(body.strip_prefix(&['(']).unwrap_or(body)),
+        [body @ .., '.' | ')'] => parse_number(body.strip_prefix(&['(']).unwrap_or(body)),
         _ => None,
     }
 }
 
-fn numbered(body: &[char]) -> Option<ListMarker> {
+fn parse_number(body: &[char]) -> Option<ListMarker> {
     if !body.is_empty() && body.len() <= 3 && body.iter().all(char::is_ascii_digit) {
         return body.iter().collect::<String>().parse().ok().map(ListMarker::Number);
     }

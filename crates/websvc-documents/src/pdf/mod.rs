@@ -1,7 +1,7 @@
-//! PDF: positioned characters to text in the order of reading.
+//! Reads PDF: converts positioned glyphs to text in reading order.
 //!
-//! The files and fonts are read by `hayro-syntax` and `hayro-font`, which forbid unsafe code; everything between
-//! characters and paragraphs is ours, because order, columns and tables are what makes the text of a PDF usable.
+//! `hayro-syntax` and `hayro-font`, which forbid unsafe code, read the files and fonts. This module does the layout
+//! analysis from glyphs to paragraphs, because the text of a PDF is only usable with its order, columns and tables.
 
 mod blocks;
 mod columns;
@@ -31,40 +31,41 @@ const KIND: DocumentKind = DocumentKind::Pdf;
 
 /// Reads a PDF.
 pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
-    // A file that is encrypted and has to be repaired is refused as a broken one by the reader.
-    let names_encryption = bytes.windows(8).any(|window| window == b"/Encrypt");
+    // hayro-syntax reports an encrypted file that needs a repair as invalid.
+    let has_encryption = bytes.windows(8).any(|window| window == b"/Encrypt");
     let pdf = Pdf::new(bytes).map_err(|error| match error {
         LoadPdfError::Decryption(DecryptionError::PasswordProtected) => {
             DocumentError::Encrypted { kind: KIND }
         }
         LoadPdfError::Decryption(DecryptionError::UnsupportedAlgorithm) => {
-            DocumentError::Unsupported { what: "a pdf file with this kind of encryption".to_owned() }
+            DocumentError::Unsupported { feature: "a pdf file with this kind of encryption".to_owned() }
         }
         LoadPdfError::Decryption(_) => DocumentError::damaged(KIND, "its encryption is invalid"),
-        LoadPdfError::Invalid if names_encryption => DocumentError::Encrypted { kind: KIND },
-        LoadPdfError::Invalid => DocumentError::damaged(KIND, "it has no readable structure"),
+        LoadPdfError::Invalid if has_encryption => DocumentError::Encrypted { kind: KIND },
+        LoadPdfError::Invalid => DocumentError::damaged(KIND, "its structure cannot be read"),
     })?;
     let total = u32::try_from(pdf.pages().len()).unwrap_or(u32::MAX);
     if total == 0 {
         return Err(DocumentError::damaged(KIND, "it has no pages"));
     }
-    let read = document::read(&pdf, limits);
-    let mut warnings = read.warnings;
-    if read.pages < total {
-        warnings.push(format!("{} of {total} pages were read", read.pages));
+    let batch = document::read(&pdf, limits);
+    let mut warnings = batch.warnings;
+    if batch.pages < total {
+        warnings.push(format!("{} of {total} pages were read", batch.pages));
     }
     Ok(ParsedDocument {
-        html: read.html,
-        about: about(&pdf),
-        pages: Some(PageCounts { read: read.pages, total, without_text: read.without_text }),
+        html: batch.html,
+        metadata: metadata(&pdf),
+        pages: Some(PageCounts { read: batch.pages, total, without_text: batch.without_text }),
         warnings,
     })
 }
 
-fn about(pdf: &Pdf) -> DocumentMetadata {
-    let metadata = pdf.metadata();
+/// Returns the metadata of the document information dictionary and the catalog.
+fn metadata(pdf: &Pdf) -> DocumentMetadata {
+    let info = pdf.metadata();
     let text = |value: &Option<Box<[u8]>>| {
-        let text = strings::decoded(value.as_deref()?);
+        let text = strings::decode_text(value.as_deref()?);
         let text = text.trim_matches(|character: char| character.is_whitespace() || character == '\0');
         (!text.is_empty()).then(|| text.to_owned())
     };
@@ -76,15 +77,15 @@ fn about(pdf: &Pdf) -> DocumentMetadata {
     let catalog = pdf.xref().get::<hayro_syntax::object::Dict<'_>>(pdf.xref().root_id());
     let language = catalog
         .and_then(|catalog| catalog.get::<hayro_syntax::object::String<'_>>(b"Lang"))
-        .map(|language| strings::decoded(language.as_bytes()))
+        .map(|language| strings::decode_text(language.as_bytes()))
         .filter(|language| !language.is_empty() && language.len() < 36);
     DocumentMetadata {
-        title: text(&metadata.title),
-        author: text(&metadata.author),
-        description: text(&metadata.subject),
-        keywords: text(&metadata.keywords),
+        title: text(&info.title),
+        author: text(&info.author),
+        description: text(&info.subject),
+        keywords: text(&info.keywords),
         language,
-        created: date(metadata.creation_date),
-        modified: date(metadata.modification_date),
+        created: date(info.creation_date),
+        modified: date(info.modification_date),
     }
 }

@@ -1,4 +1,4 @@
-//! The bookmarks of a document: they tell which lines are headings, and of which level.
+//! Reads the outline (bookmarks) of a document, which identifies headings and their levels.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,10 +7,12 @@ use hayro_syntax::object::{Dict, ObjRef, String as PdfString};
 
 use super::strings;
 
+/// The maximum number of bookmarks that are read.
 const MAX_ENTRIES: usize = 20_000;
+/// The maximum nesting depth of bookmarks that are read.
 const MAX_DEPTH: u32 = 16;
 
-/// The titles of the bookmarks with their levels, from 1.
+/// The titles of the bookmarks with their 1-based levels.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     levels: HashMap<String, u32>,
@@ -24,14 +26,14 @@ impl Outline {
             return outline;
         };
         let mut seen: HashSet<ObjRef> = HashSet::new();
-        let mut waiting: Vec<(Dict<'_>, u32)> =
+        let mut pending: Vec<(Dict<'_>, u32)> =
             root.get::<Dict<'_>>(b"First").map(|first| (first, 1)).into_iter().collect();
-        while let Some((entry, level)) = waiting.pop() {
-            if outline.levels.len() >= MAX_ENTRIES || waiting.len() > MAX_ENTRIES {
+        while let Some((entry, level)) = pending.pop() {
+            if outline.levels.len() >= MAX_ENTRIES || pending.len() > MAX_ENTRIES {
                 break;
             }
             if let Some(title) = entry.get::<PdfString<'_>>(b"Title") {
-                let key = key(&strings::decoded(title.as_bytes()));
+                let key = key(&strings::decode_text(title.as_bytes()));
                 if !key.is_empty() {
                     outline.levels.entry(key).or_insert(level);
                 }
@@ -42,14 +44,14 @@ impl Outline {
                     && level <= MAX_DEPTH
                     && let Some(next) = entry.get::<Dict<'_>>(name)
                 {
-                    waiting.push((next, level));
+                    pending.push((next, level));
                 }
             }
         }
         outline
     }
 
-    /// Returns the level of the bookmark with this title.
+    /// Returns the level of the bookmark with this title; `None` if there is none.
     pub(super) fn level(&self, text: &str) -> Option<u32> {
         if self.levels.is_empty() {
             return None;
@@ -59,24 +61,22 @@ impl Outline {
     }
 }
 
-/// Returns what of a title is compared: bookmarks leave out spaces and signs, and often the number.
+/// Returns the letters and digits of a title in lower case, for comparison. Bookmarks often omit spaces and
+/// punctuation.
 fn key(text: &str) -> String {
     let mut key = String::new();
-    strings_plain(text, &mut key);
-    key
-}
-
-fn strings_plain(text: &str, key: &mut String) {
     for character in text.chars() {
-        strings::plain(character, |character| {
+        strings::normalize(character, |character| {
             if character.is_alphanumeric() {
                 key.extend(character.to_lowercase());
             }
         });
     }
+    key
 }
 
+/// Returns a key without its leading chapter number, which bookmarks often omit.
 fn without_number(key: &str) -> &str {
-    let bare = key.strip_prefix("chapter").or_else(|| key.strip_prefix("appendix")).unwrap_or(key);
-    bare.trim_start_matches(|character: char| character.is_ascii_digit())
+    let unprefixed = key.strip_prefix("chapter").or_else(|| key.strip_prefix("appendix")).unwrap_or(key);
+    unprefixed.trim_start_matches(|character: char| character.is_ascii_digit())
 }

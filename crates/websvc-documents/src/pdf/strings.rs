@@ -1,12 +1,12 @@
-//! The text strings of PDF, and characters that are made plain.
+//! Decodes the text strings of PDF, and normalizes characters.
 
-/// Decodes a text string: UTF-16 or UTF-8 with a mark, else the encoding of PDF documents.
-pub(super) fn decoded(bytes: &[u8]) -> String {
+/// Decodes a text string: UTF-16 or UTF-8 with a byte order mark, valid UTF-8, or else PDFDocEncoding.
+pub(super) fn decode_text(bytes: &[u8]) -> String {
     match bytes {
         [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
         [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
         [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
-        // Many writers forget the mark.
+        // Many writers omit the byte order mark.
         _ => match std::str::from_utf8(bytes) {
             Ok(text) => text.to_owned(),
             Err(_) => bytes.iter().map(|byte| pdf_doc_character(*byte)).collect(),
@@ -14,12 +14,12 @@ pub(super) fn decoded(bytes: &[u8]) -> String {
     }
 }
 
-fn utf16(bytes: &[u8], join: fn([u8; 2]) -> u16) -> String {
-    let units = bytes.chunks_exact(2).map(|pair| join([pair[0], pair[1]]));
+fn utf16(bytes: &[u8], from_bytes: fn([u8; 2]) -> u16) -> String {
+    let units = bytes.chunks_exact(2).map(|pair| from_bytes([pair[0], pair[1]]));
     char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
-/// Returns the character of a byte; it is Latin-1 but for these (PDF 32000-1, annex D.2).
+/// Returns the character of a byte in PDFDocEncoding (PDF 32000-1, annex D.2), which is Latin-1 except for two ranges.
 fn pdf_doc_character(byte: u8) -> char {
     const FROM_18: [char; 8] = ['˘', 'ˇ', 'ˆ', '˙', '˝', '˛', '˚', '˜'];
     const FROM_80: [char; 33] = [
@@ -33,28 +33,28 @@ fn pdf_doc_character(byte: u8) -> char {
     }
 }
 
-/// Gives a character as it is searched for: ligatures as letters, odd spaces as spaces, symbols of private use as
-/// what they show.
-pub(super) fn plain(character: char, mut give: impl FnMut(char)) {
+/// Normalizes a character for search, and passes the result to `push`: ligatures become letters, special spaces
+/// become spaces, and private-use symbols become the symbols that they show.
+pub(super) fn normalize(character: char, mut push: impl FnMut(char)) {
     match character {
-        'ﬀ' => "ff".chars().for_each(give),
-        'ﬁ' => "fi".chars().for_each(give),
-        'ﬂ' => "fl".chars().for_each(give),
-        'ﬃ' => "ffi".chars().for_each(give),
-        'ﬄ' => "ffl".chars().for_each(give),
-        'ﬅ' | 'ﬆ' => "st".chars().for_each(give),
+        'ﬀ' => "ff".chars().for_each(push),
+        'ﬁ' => "fi".chars().for_each(push),
+        'ﬂ' => "fl".chars().for_each(push),
+        'ﬃ' => "ffi".chars().for_each(push),
+        'ﬄ' => "ffl".chars().for_each(push),
+        'ﬅ' | 'ﬆ' => "st".chars().for_each(push),
         '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' | '\t' | '\n' | '\r' => {
-            give(' ');
+            push(' ');
         }
-        // Bullets of the fonts Symbol and Wingdings, in their usual place.
-        '\u{f0b7}' | '\u{f0a7}' | '\u{f0a8}' | '\u{f06c}' | '\u{f06e}' | '\u{f0d8}' | '\u{f076}' => give('•'),
-        '\u{f02d}' => give('−'),
-        '\u{f0fc}' => give('✓'),
-        // Marks without width, and what fonts use for themselves.
+        // Bullets of the fonts Symbol and Wingdings, at their usual code points.
+        '\u{f0b7}' | '\u{f0a7}' | '\u{f0a8}' | '\u{f06c}' | '\u{f06e}' | '\u{f0d8}' | '\u{f076}' => push('•'),
+        '\u{f02d}' => push('−'),
+        '\u{f0fc}' => push('✓'),
+        // Zero-width characters, tags and control characters.
         '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}' => {}
         '\u{e0000}'..='\u{e007f}' => {}
         '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => {}
-        other => give(other),
+        other => push(other),
     }
 }
 
@@ -63,17 +63,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_are_decoded_by_their_mark() {
-        assert_eq!(decoded(b"\xfe\xff\x00T\x20\xac"), "T€");
-        assert_eq!(decoded(b"\xff\xfeT\x00"), "T");
-        assert_eq!(decoded("\u{feff}é".as_bytes()), "é");
-        assert_eq!(decoded(b"na\xefve \x80"), "naïve •");
+    fn text_strings_are_decoded_by_their_byte_order_mark() {
+        assert_eq!(decode_text(b"\xfe\xff\x00T\x20\xac"), "T€");
+        assert_eq!(decode_text(b"\xff\xfeT\x00"), "T");
+        assert_eq!(decode_text("\u{feff}é".as_bytes()), "é");
+        assert_eq!(decode_text(b"na\xefve \x80"), "naïve •");
     }
 
     #[test]
-    fn ligatures_become_letters_and_marks_without_width_go() {
+    fn normalize_splits_ligatures_and_removes_zero_width_marks() {
         let mut text = String::new();
-        "eﬃcient\u{200b}\u{a0}ﬂow".chars().for_each(|c| plain(c, |c| text.push(c)));
+        "eﬃcient\u{200b}\u{a0}ﬂow".chars().for_each(|c| normalize(c, |c| text.push(c)));
         assert_eq!(text, "efficient flow");
     }
 }

@@ -1,4 +1,4 @@
-//! Tables: cells between drawn lines, or cells that stand below each other with white between them.
+//! Detects tables: cells between drawn lines, or aligned cells with white space between them.
 
 use super::blocks::{Block, Column, Line, blocks, has_leader};
 use super::content::Glyph;
@@ -8,56 +8,56 @@ use super::lines::Segment;
 use super::list_marker;
 use super::text::{Span, join, spans};
 
-/// Lines of a grid that are closer than this are one, in points.
+/// The distance below which two lines of a grid are one line, in points.
 const SNAP: f32 = 3.0;
-/// Columns are parted by at least so much white, in ems.
+/// The minimum width of the white space between columns, in ems.
 const MIN_STRIP: f32 = 0.6;
-/// A table without lines has at least so many rows of several cells.
+/// The minimum number of rows with several cells of a table without drawn lines.
 const MIN_ROWS: usize = 3;
-/// More lines than this are a drawing.
+/// The maximum number of drawn lines that are examined. More belong to a drawing.
 const MAX_RULES: usize = 4000;
-/// A table has at most so many columns.
+/// The maximum number of vertical lines of a grid.
 const MAX_COLUMNS: usize = 40;
 
-/// Makes blocks of the segments of a column; `grids` are those of the page.
+/// Groups the segments of a column into blocks, including tables, and appends them. `grids` are the grids of the page.
 pub(super) fn column_blocks(
     segments: Vec<Segment>,
     rules: &[StraightLine],
     grids: &[Grid],
-    links: u32,
+    link_offset: u32,
     out: &mut Vec<Block>,
 ) {
-    let (placed, segments): (Vec<Segment>, Vec<Segment>) =
+    let (grid_segments, segments): (Vec<Segment>, Vec<Segment>) =
         segments.into_iter().partition(|segment| segment.grid.is_some());
     let rows = rows(segments);
     let lines: Vec<Line> = rows.iter().map(|row| Line::new(row)).collect();
-    let column = Column::new(links, &lines);
-    let mut placed: Vec<(f32, &Grid)> =
-        placed.iter().filter_map(|segment| Some((segment.y, grids.get(segment.grid?)?))).collect();
-    placed.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut placed = placed.into_iter().peekable();
-    let mut waiting: Vec<Line> = Vec::new();
-    let mut at = 0;
-    while at < rows.len() {
-        if let Some((_, grid)) = placed.next_if(|(y, _)| *y < lines[at].y) {
-            blocks(&std::mem::take(&mut waiting), &column, out);
-            out.push(grid.block(links));
+    let column = Column::new(link_offset, &lines);
+    let mut pending_grids: Vec<(f32, &Grid)> =
+        grid_segments.iter().filter_map(|segment| Some((segment.y, grids.get(segment.grid?)?))).collect();
+    pending_grids.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut pending_grids = pending_grids.into_iter().peekable();
+    let mut pending_lines: Vec<Line> = Vec::new();
+    let mut index = 0;
+    while index < rows.len() {
+        if let Some((_, grid)) = pending_grids.next_if(|(y, _)| *y < lines[index].y) {
+            blocks(&std::mem::take(&mut pending_lines), &column, out);
+            out.push(grid.block(link_offset));
             continue;
         }
-        match aligned(&rows[at..], &lines[at..], rules, &column) {
+        match aligned_table(&rows[index..], &lines[index..], rules, &column) {
             Some((count, block)) => {
-                blocks(&std::mem::take(&mut waiting), &column, out);
+                blocks(&std::mem::take(&mut pending_lines), &column, out);
                 out.push(block);
-                at += count;
+                index += count;
             }
             None => {
-                waiting.push(lines[at].clone());
-                at += 1;
+                pending_lines.push(lines[index].clone());
+                index += 1;
             }
         }
     }
-    blocks(&waiting, &column, out);
-    out.extend(placed.map(|(_, grid)| grid.block(links)));
+    blocks(&pending_lines, &column, out);
+    out.extend(pending_grids.map(|(_, grid)| grid.block(link_offset)));
 }
 
 /// Groups segments into rows by their baselines.
@@ -79,11 +79,11 @@ fn rows(mut segments: Vec<Segment>) -> Vec<Vec<Segment>> {
     rows
 }
 
-/// Joins the sign of a list with its text: they are no cells.
+/// Joins a list marker with its text, because they are not cells of a table.
 fn join_marker(row: &mut Vec<Segment>) {
     let is_marker = row.len() >= 2 && {
         let word: Vec<char> = row[0].glyphs.iter().map(|glyph| glyph.character).collect();
-        list_marker::kind(&word).is_some() && row[1].area.x0 - row[0].area.x1 < row[0].size * 4.0
+        list_marker::parse_marker(&word).is_some() && row[1].area.x0 - row[0].area.x1 < row[0].size * 4.0
     };
     if is_marker {
         let second = row.remove(1);
@@ -99,34 +99,37 @@ fn join_marker(row: &mut Vec<Segment>) {
 /// A table between drawn lines.
 #[derive(Debug)]
 pub(super) struct Grid {
+    /// The sorted positions of the vertical lines.
     xs: Vec<f32>,
+    /// The sorted positions of the horizontal lines.
     ys: Vec<f32>,
+    /// The text within the grid.
     segments: Vec<Segment>,
 }
 
-/// Finds the grids that are drawn on a page; one segment stands for those of each from here on.
-pub(super) fn cut_grids(segments: &mut Vec<Segment>, rules: &[StraightLine]) -> Vec<Grid> {
-    let mut found: Vec<Grid> = clusters(rules).iter().filter_map(|rules| grid(rules)).collect();
-    if found.is_empty() {
-        return found;
+/// Finds the grids on a page, and replaces the segments of each by one segment that represents the grid.
+pub(super) fn extract_grids(segments: &mut Vec<Segment>, rules: &[StraightLine]) -> Vec<Grid> {
+    let mut candidates: Vec<Grid> = clusters(rules).iter().filter_map(|rules| grid(rules)).collect();
+    if candidates.is_empty() {
+        return candidates;
     }
     let mut rest = Vec::new();
     for segment in segments.drain(..) {
         let (x, y) = ((segment.area.x0 + segment.area.x1) / 2.0, segment.y - segment.size * 0.3);
-        match found.iter_mut().find(|grid| grid.area().contains(x, y)) {
+        match candidates.iter_mut().find(|grid| grid.area().contains(x, y)) {
             Some(grid) => grid.segments.push(segment),
             None => rest.push(segment),
         }
     }
-    // A frame around text that it does not part into cells is no table.
-    let (grids, frames): (Vec<Grid>, Vec<Grid>) = found.into_iter().partition(Grid::is_table);
+    // A frame around text without cells is not a table.
+    let (grids, frames): (Vec<Grid>, Vec<Grid>) = candidates.into_iter().partition(Grid::is_table);
     rest.extend(frames.into_iter().flat_map(|frame| frame.segments));
-    rest.extend(grids.iter().enumerate().map(|(index, grid)| Segment::of_grid(index, grid.area())));
+    rest.extend(grids.iter().enumerate().map(|(index, grid)| Segment::for_grid(index, grid.area())));
     *segments = rest;
     grids
 }
 
-/// Groups the lines that touch.
+/// Groups the rules that touch each other.
 fn clusters(rules: &[StraightLine]) -> Vec<Vec<StraightLine>> {
     let mut clusters: Vec<(Rect, Vec<StraightLine>)> = Vec::new();
     for rule in rules.iter().take(MAX_RULES) {
@@ -136,8 +139,8 @@ fn clusters(rules: &[StraightLine]) -> Vec<Vec<StraightLine>> {
                 && rule.area.y0 <= area.y1 + SNAP
                 && rule.area.y1 >= area.y0 - SNAP
         };
-        let (joined, apart): (Vec<_>, Vec<_>) = clusters.into_iter().partition(|(area, _)| touches(area));
-        clusters = apart;
+        let (joined, separate): (Vec<_>, Vec<_>) = clusters.into_iter().partition(|(area, _)| touches(area));
+        clusters = separate;
         let mut cluster = (rule.area, vec![*rule]);
         for (area, rules) in joined {
             cluster.0.unite(&area);
@@ -148,24 +151,25 @@ fn clusters(rules: &[StraightLine]) -> Vec<Vec<StraightLine>> {
     clusters.into_iter().map(|(_, rules)| rules).collect()
 }
 
+/// Returns the grid that touching rules form; `None` if they do not form a grid.
 fn grid(rules: &[StraightLine]) -> Option<Grid> {
-    let (upright, across): (Vec<&StraightLine>, Vec<&StraightLine>) =
-        rules.iter().partition(|rule| rule.upright);
-    // Many tables have no outer lines: the ends of the inner ones are where those would be.
-    let ends_x = across.iter().flat_map(|rule| [rule.area.x0, rule.area.x1]);
-    let ends_y = upright.iter().flat_map(|rule| [rule.area.y0, rule.area.y1]);
-    let outer = |ends: Vec<f32>| {
-        let least = ends.iter().copied().fold(f32::INFINITY, f32::min);
-        let most = ends.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        [least, most].into_iter().filter(|end| end.is_finite())
+    let (vertical, horizontal): (Vec<&StraightLine>, Vec<&StraightLine>) =
+        rules.iter().partition(|rule| rule.is_vertical);
+    // Many tables have no outer lines. The ends of the inner lines are at the positions of the outer ones.
+    let ends_x = horizontal.iter().flat_map(|rule| [rule.area.x0, rule.area.x1]);
+    let ends_y = vertical.iter().flat_map(|rule| [rule.area.y0, rule.area.y1]);
+    let bounds = |ends: Vec<f32>| {
+        let min = ends.iter().copied().fold(f32::INFINITY, f32::min);
+        let max = ends.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        [min, max].into_iter().filter(|end| end.is_finite())
     };
-    let xs = snapped(upright.iter().map(|rule| rule.area.x0).chain(outer(ends_x.collect())));
-    let ys = snapped(across.iter().map(|rule| rule.area.y0).chain(outer(ends_y.collect())));
+    let xs = snapped(vertical.iter().map(|rule| rule.area.x0).chain(bounds(ends_x.collect())));
+    let ys = snapped(horizontal.iter().map(|rule| rule.area.y0).chain(bounds(ends_y.collect())));
     let is_grid = xs.len() >= 3 && ys.len() >= 3 && xs.len() <= MAX_COLUMNS && ys.len() <= 500;
     is_grid.then_some(Grid { xs, ys, segments: Vec::new() })
 }
 
-/// Returns the distinct values, those close to each other as one.
+/// Returns the sorted values, with values close to each other merged.
 fn snapped(values: impl Iterator<Item = f32>) -> Vec<f32> {
     let mut values: Vec<f32> = values.collect();
     values.sort_by(f32::total_cmp);
@@ -182,6 +186,7 @@ impl Grid {
         area
     }
 
+    /// Returns whether enough cells have text.
     fn is_table(&self) -> bool {
         let cells = self.cells();
         let filled = cells.iter().flatten().filter(|cell| !cell.is_empty()).count();
@@ -189,65 +194,65 @@ impl Grid {
         rows >= 1 && filled >= 3 && filled * 4 >= cells.iter().map(Vec::len).sum::<usize>()
     }
 
-    /// Returns the characters of each cell, those of one line after the other.
+    /// Returns the glyphs of each cell, line by line.
     fn cells(&self) -> Vec<Vec<Vec<Glyph>>> {
         let mut cells = vec![vec![Vec::new(); self.xs.len() - 1]; self.ys.len() - 1];
         let mut segments: Vec<&Segment> = self.segments.iter().collect();
         segments.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.area.x0.total_cmp(&b.area.x0)));
         for segment in segments {
-            let row = slot(&self.ys, segment.y - segment.size * 0.3);
-            let (mut column, mut before) = (0, None);
+            let row = interval_index(&self.ys, segment.y - segment.size * 0.3);
+            let (mut column, mut last) = (0, None);
             for glyph in &segment.glyphs {
-                // A word that is too long for its cell stays whole.
-                let begins = before.is_none_or(|(space, link)| space || link != glyph.link);
-                if begins {
-                    column = slot(&self.xs, (glyph.x0 + glyph.x1) / 2.0);
+                // A word that crosses a line of the grid is not split.
+                let begins_word = last.is_none_or(|(is_space, link)| is_space || link != glyph.link);
+                if begins_word {
+                    column = interval_index(&self.xs, (glyph.x0 + glyph.x1) / 2.0);
                 }
-                before = Some((glyph.character == ' ', glyph.link));
+                last = Some((glyph.character == ' ', glyph.link));
                 cells[row][column].push(*glyph);
             }
         }
         cells
     }
 
-    fn block(&self, links: u32) -> Block {
+    fn block(&self, link_offset: u32) -> Block {
         let rows = self
             .cells()
             .into_iter()
-            .map(|row| row.into_iter().map(|glyphs| cell(glyphs, links)).collect::<Vec<Vec<Span>>>());
+            .map(|row| row.into_iter().map(|glyphs| cell(glyphs, link_offset)).collect::<Vec<Vec<Span>>>());
         Block::Table(rows.filter(|row| row.iter().any(|cell| !cell.is_empty())).collect())
     }
 }
 
-/// Returns between which two of the sorted values another lies.
-fn slot(edges: &[f32], value: f32) -> usize {
+/// Returns the index of the interval between sorted edges that contains a value.
+fn interval_index(edges: &[f32], value: f32) -> usize {
     edges.partition_point(|edge| *edge <= value).saturating_sub(1).min(edges.len() - 2)
 }
 
-/// Joins the lines of a cell.
-fn cell(glyphs: Vec<Glyph>, links: u32) -> Vec<Span> {
+/// Returns the text of a cell, with its lines joined.
+fn cell(glyphs: Vec<Glyph>, link_offset: u32) -> Vec<Span> {
     let mut text = Vec::new();
     let mut line: Vec<Glyph> = Vec::new();
     for glyph in glyphs {
         if line.last().is_some_and(|last| (last.y - glyph.y).abs() > glyph.size * 0.7) {
-            join(&mut text, trimmed(&line, links));
+            join(&mut text, trimmed_spans(&line, link_offset));
             line.clear();
         }
         if glyph.character != ' ' || !line.is_empty() {
             line.push(glyph);
         }
     }
-    join(&mut text, trimmed(&line, links));
+    join(&mut text, trimmed_spans(&line, link_offset));
     text
 }
 
-fn trimmed(line: &[Glyph], links: u32) -> Vec<Span> {
-    let end = line.iter().rposition(|glyph| glyph.character != ' ').map_or(0, |at| at + 1);
-    spans(&line[..end], links)
+fn trimmed_spans(line: &[Glyph], link_offset: u32) -> Vec<Span> {
+    let end = line.iter().rposition(|glyph| glyph.character != ' ').map_or(0, |index| index + 1);
+    spans(&line[..end], link_offset)
 }
 
-/// Finds a table without upright lines that begins with the first row; returns how many rows it has.
-fn aligned(
+/// Returns the table of aligned cells that begins with the first row, and its number of rows; `None` if there is none.
+fn aligned_table(
     rows: &[Vec<Segment>],
     lines: &[Line],
     rules: &[StraightLine],
@@ -257,13 +262,16 @@ fn aligned(
         return None;
     }
     let (strips, count) = common_strips(rows, lines, column);
-    let several = rows[..count].iter().filter(|row| row.len() >= 2).count();
+    let multi_cell_rows = rows[..count].iter().filter(|row| row.len() >= 2).count();
     let (top, bottom) = (lines[0].area.y0, lines[count - 1].area.y1);
-    let ruled = rules.iter().any(|rule| {
-        !rule.upright && rule.area.y0 > top - 8.0 && rule.area.y1 < bottom + 8.0 && rule.area.width() > 40.0
+    let has_rule = rules.iter().any(|rule| {
+        !rule.is_vertical
+            && rule.area.y0 > top - 8.0
+            && rule.area.y1 < bottom + 8.0
+            && rule.area.width() > 40.0
     });
-    let needed = if ruled { MIN_ROWS - 1 } else { MIN_ROWS };
-    if strips.is_empty() || several < needed || several * 2 < count {
+    let min_rows = if has_rule { MIN_ROWS - 1 } else { MIN_ROWS };
+    if strips.is_empty() || multi_cell_rows < min_rows || multi_cell_rows * 2 < count {
         return None;
     }
     let table = cells(&rows[..count], &lines[..count], &strips, column);
@@ -272,7 +280,7 @@ fn aligned(
     is_table.then_some((count, Block::Table(table)))
 }
 
-/// Returns the strips of white that all rows from the first have in common, and how many rows these are.
+/// Returns the strips of white space that the rows from the first have in common, and the number of these rows.
 fn common_strips(rows: &[Vec<Segment>], lines: &[Line], column: &Column) -> (Vec<(f32, f32)>, usize) {
     let mut strips = gaps(&rows[0]);
     let mut count = 1;
@@ -282,16 +290,16 @@ fn common_strips(rows: &[Vec<Segment>], lines: &[Line], column: &Column) -> (Vec
         {
             break;
         }
-        let next = narrowed(&strips, row);
+        let narrowed = narrow_strips(&strips, row);
         let wide: Vec<(f32, f32)> =
-            next.into_iter().filter(|(x0, x1)| x1 - x0 >= line.size * MIN_STRIP).collect();
+            narrowed.into_iter().filter(|(x0, x1)| x1 - x0 >= line.size * MIN_STRIP).collect();
         if wide.len() < strips.len() && (count >= MIN_ROWS || wide.is_empty() || row.len() < 2) {
             break;
         }
         strips = wide;
         count += 1;
     }
-    // Lines of one cell at the end belong to what follows, unless they go on in a cell.
+    // Rows with one cell at the end belong to the text after the table, unless they continue a cell.
     while count > 1
         && rows[count - 1].len() < 2
         && rows[count - 1][0].area.x0 < strips.first().map_or(0.0, |s| s.0)
@@ -301,13 +309,14 @@ fn common_strips(rows: &[Vec<Segment>], lines: &[Line], column: &Column) -> (Vec
     (strips, count)
 }
 
+/// Returns the gaps between the segments of a row.
 fn gaps(row: &[Segment]) -> Vec<(f32, f32)> {
     row.windows(2).map(|pair| (pair[0].area.x1, pair[1].area.x0)).collect()
 }
 
-/// Returns what of the strips is white in a row too.
-fn narrowed(strips: &[(f32, f32)], row: &[Segment]) -> Vec<(f32, f32)> {
-    let mut free = Vec::new();
+/// Returns the parts of the strips that are also white space in a row.
+fn narrow_strips(strips: &[(f32, f32)], row: &[Segment]) -> Vec<(f32, f32)> {
+    let mut narrowed = Vec::new();
     for &(x0, x1) in strips {
         let mut parts = vec![(x0, x1)];
         for segment in row {
@@ -325,12 +334,13 @@ fn narrowed(strips: &[(f32, f32)], row: &[Segment]) -> Vec<(f32, f32)> {
                 .filter(|(a, b)| b > a)
                 .collect();
         }
-        // One strip stays one: its widest part.
-        free.extend(parts.into_iter().max_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0))));
+        // A strip is not split: only its widest part remains.
+        narrowed.extend(parts.into_iter().max_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0))));
     }
-    free
+    narrowed
 }
 
+/// Distributes the segments of the rows to the cells between the strips.
 fn cells(
     rows: &[Vec<Segment>],
     lines: &[Line],
@@ -343,14 +353,15 @@ fn cells(
         let mut cells: Vec<Vec<Span>> = vec![Vec::new(); strips.len() + 1];
         for segment in row {
             let middle = (segment.area.x0 + segment.area.x1) / 2.0;
-            let at = strips.partition_point(|(x0, x1)| (x0 + x1) / 2.0 <= middle);
-            join(&mut cells[at], spans(&segment.glyphs, column.links));
+            let index = strips.partition_point(|(x0, x1)| (x0 + x1) / 2.0 <= middle);
+            join(&mut cells[index], spans(&segment.glyphs, column.link_offset));
         }
-        // A line without its first cell, close below, goes on with the cells above.
-        let goes_on = cells[0].is_empty() && line.y - last_y < column.leading.max(line.size * 1.25) * 1.25;
+        // A line without its first cell and close to the line above continues the cells above.
+        let continues_row =
+            cells[0].is_empty() && line.y - last_y < column.leading.max(line.size * 1.25) * 1.25;
         last_y = line.y;
         match table.last_mut() {
-            Some(above) if goes_on => {
+            Some(above) if continues_row => {
                 for (cell, more) in above.iter_mut().zip(cells) {
                     if !more.is_empty() {
                         join(cell, more);

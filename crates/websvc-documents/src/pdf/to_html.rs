@@ -1,4 +1,4 @@
-//! Blocks to HTML: what is a heading and of which level, what is a list, and the markup of each.
+//! Writes blocks as HTML, and detects headings, their levels, and lists.
 
 use std::collections::HashMap;
 
@@ -9,16 +9,16 @@ use super::blocks::{Block, Text, is_plain};
 use super::font::Style;
 use super::list_marker::ListMarker;
 use super::outline::Outline;
-use super::text::{Span, Words, plain_text};
+use super::text::{LINE_HYPHEN, Span, Words, plain_text};
 
-/// Longer text is no heading.
-const MAX_HEADING: usize = 200;
-/// A heading is larger than the text by this.
-const HEADING_SIZE: f32 = 1.1;
-/// The deepest level that HTML has.
+/// The maximum length of a heading in bytes.
+const MAX_HEADING_BYTES: usize = 200;
+/// The minimum size of a heading that is larger than the body text, relative to it.
+const MIN_HEADING_SCALE: f32 = 1.1;
+/// The deepest heading level of HTML.
 const MAX_LEVEL: u32 = 6;
 
-/// Returns the blocks as HTML, and whether the bound was reached.
+/// Returns the blocks as HTML, and whether content was dropped because of the size limit.
 pub(super) fn html(
     blocks: &[Block],
     links: &[String],
@@ -26,7 +26,7 @@ pub(super) fn html(
     max_bytes: usize,
 ) -> (String, bool) {
     let mut writer = Writer { html: Html::new(max_bytes), links, words: words(blocks), lists: Vec::new() };
-    let levels = levels(blocks, outline);
+    let levels = heading_levels(blocks, outline);
     for (block, level) in blocks.iter().zip(levels) {
         if writer.html.is_full() {
             break;
@@ -40,7 +40,7 @@ pub(super) fn html(
             Block::Code(lines) => writer.code(lines),
             Block::Table(rows) => writer.table(rows),
             Block::Contents(entries) => writer.contents(entries),
-            Block::PageMark(page) => writer.flow(&page_mark(*page)),
+            Block::PageMark(page) => writer.block(&page_mark(*page)),
         }
     }
     writer.close_lists(0);
@@ -48,41 +48,42 @@ pub(super) fn html(
     (writer.html.into_string(), is_full)
 }
 
+/// Returns the words of all text blocks.
 fn words(blocks: &[Block]) -> Words {
     let mut words = Words::default();
     for block in blocks {
         match block {
-            Block::Text(text) => text.spans.iter().for_each(|span| words.learn(&span.text)),
-            Block::Contents(rows) => rows.iter().flatten().for_each(|span| words.learn(&span.text)),
-            Block::Table(rows) => rows.iter().flatten().flatten().for_each(|span| words.learn(&span.text)),
+            Block::Text(text) => text.spans.iter().for_each(|span| words.add(&span.text)),
+            Block::Contents(rows) => rows.iter().flatten().for_each(|span| words.add(&span.text)),
+            Block::Table(rows) => rows.iter().flatten().flatten().for_each(|span| words.add(&span.text)),
             Block::Code(_) | Block::PageMark(_) => {}
         }
     }
     words
 }
 
-/// Returns for each block the level of the heading that it is.
-fn levels(blocks: &[Block], outline: &Outline) -> Vec<Option<u32>> {
-    let body = body_size(blocks);
-    let next_is_bold = |at: usize| matches!(blocks.get(at + 1), Some(Block::Text(next)) if next.bold);
-    let kinds: Vec<Option<Kind>> = blocks
+/// Returns the heading level of each block; `None` for blocks that are not headings.
+fn heading_levels(blocks: &[Block], outline: &Outline) -> Vec<Option<u32>> {
+    let body_size = body_size(blocks);
+    let next_is_bold = |index: usize| matches!(blocks.get(index + 1), Some(Block::Text(next)) if next.bold);
+    let kinds: Vec<Option<HeadingKind>> = blocks
         .iter()
         .enumerate()
-        .map(|(at, block)| match block {
-            Block::Text(text) => kind(text, body, outline, next_is_bold(at)),
+        .map(|(index, block)| match block {
+            Block::Text(text) => heading_kind(text, body_size, outline, next_is_bold(index)),
             _ => None,
         })
         .collect();
     let mut sizes: Vec<i32> = kinds
         .iter()
         .filter_map(|kind| match kind {
-            Some(Kind::Larger(size)) => Some(*size),
+            Some(HeadingKind::Larger(size)) => Some(*size),
             _ => None,
         })
         .collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     sizes.dedup();
-    // Sizes that differ little are one level.
+    // Sizes that differ by at most 4% have the same level.
     let mut ranks: HashMap<i32, u32> = HashMap::new();
     let mut rank = 0;
     let mut last: Option<i32> = None;
@@ -98,49 +99,49 @@ fn levels(blocks: &[Block], outline: &Outline) -> Vec<Option<u32>> {
         .into_iter()
         .map(|kind| {
             let level = match kind? {
-                Kind::Outline(level) => level,
-                Kind::Larger(size) => ranks.get(&size).copied().unwrap_or(deepest),
-                Kind::Bold => deepest + 1,
+                HeadingKind::Outline(level) => level,
+                HeadingKind::Larger(size) => ranks.get(&size).copied().unwrap_or(deepest),
+                HeadingKind::Bold => deepest + 1,
             };
             Some(level.clamp(1, MAX_LEVEL))
         })
         .collect()
 }
 
-/// Why a block is a heading.
-enum Kind {
-    /// The bookmarks name it.
+/// The reason why a block is a heading.
+enum HeadingKind {
+    /// The outline of the document has a bookmark with its text and this level.
     Outline(u32),
-    /// It is larger than the text; its size in tenths of a point.
+    /// The block is larger than the body text. The value is its size in tenths of a point.
     Larger(i32),
-    /// It is bold and stands alone.
+    /// The block is bold, and the next block is not.
     Bold,
 }
 
-fn kind(text: &Text, body: f32, outline: &Outline, next_is_bold: bool) -> Option<Kind> {
+/// Returns the kind of heading that a block is; `None` if it is not a heading.
+fn heading_kind(text: &Text, body_size: f32, outline: &Outline, next_is_bold: bool) -> Option<HeadingKind> {
     let plain = plain_text(&text.spans);
     let plain = plain.trim();
-    if plain.len() > MAX_HEADING || text.lines > 4 || !plain.chars().any(char::is_alphabetic) {
+    if plain.len() > MAX_HEADING_BYTES || text.lines > 4 || !plain.chars().any(char::is_alphabetic) {
         return None;
     }
-    let with_marker = match text.marker {
-        Some(ListMarker::Bullet) => return None,
-        Some(ListMarker::Number(_) | ListMarker::Letter) | None => plain,
-    };
-    let stands_out = text.bold || text.size > body * 1.05;
-    if stands_out && let Some(level) = outline.level(with_marker) {
-        return Some(Kind::Outline(level));
+    if matches!(text.marker, Some(ListMarker::Bullet)) {
+        return None;
+    }
+    let is_prominent = text.bold || text.size > body_size * 1.05;
+    if is_prominent && let Some(level) = outline.level(plain) {
+        return Some(HeadingKind::Outline(level));
     }
     let ends_sentence = plain.ends_with(['.', ';', ',', ':']) && !plain.ends_with("...");
-    if text.size >= body * HEADING_SIZE && (!ends_sentence || text.size >= body * 1.3) {
-        return Some(Kind::Larger((text.size * 10.0).round() as i32));
+    if text.size >= body_size * MIN_HEADING_SCALE && (!ends_sentence || text.size >= body_size * 1.3) {
+        return Some(HeadingKind::Larger((text.size * 10.0).round() as i32));
     }
     let is_bold_heading =
-        text.bold && text.lines <= 2 && !ends_sentence && !next_is_bold && text.size > body * 0.92;
-    is_bold_heading.then_some(Kind::Bold)
+        text.bold && text.lines <= 2 && !ends_sentence && !next_is_bold && text.size > body_size * 0.92;
+    is_bold_heading.then_some(HeadingKind::Bold)
 }
 
-/// Returns the size that most text has.
+/// Returns the font size of the largest part of the text.
 fn body_size(blocks: &[Block]) -> f32 {
     let mut sizes: HashMap<i32, usize> = HashMap::new();
     for block in blocks {
@@ -155,41 +156,40 @@ fn body_size(blocks: &[Block]) -> f32 {
         .map_or(10.0, |(size, _)| size as f32 / 2.0)
 }
 
-/// A list that is open.
-struct List {
+/// An open list.
+struct OpenList {
+    /// The left edge of its items.
     x0: f32,
-    end: &'static str,
+    end_tag: &'static str,
 }
 
 struct Writer<'a> {
     html: Html,
     links: &'a [String],
     words: Words,
-    lists: Vec<List>,
+    lists: Vec<OpenList>,
 }
 
 impl Writer<'_> {
-    /// Writes a block outside of lists.
-    fn flow(&mut self, markup: &str) {
+    /// Closes all lists and writes a block.
+    fn block(&mut self, markup: &str) {
         self.close_lists(0);
         self.html.push(markup);
     }
 
     fn heading(&mut self, text: &Text, level: u32) {
-        let bare: Vec<Span> =
-            text.spans.iter().map(|span| Span { style: Style::default(), ..span.clone() }).collect();
-        let sign = match text.marker {
+        let number = match text.marker {
             Some(ListMarker::Number(number)) => format!("{number}. "),
             Some(ListMarker::Bullet | ListMarker::Letter) | None => String::new(),
         };
-        let inline = self.inline(&bare);
-        self.flow(&format!("<h{level}>{sign}{inline}</h{level}>\n"));
+        let inline = self.inline(&unstyled(&text.spans));
+        self.block(&format!("<h{level}>{number}{inline}</h{level}>\n"));
     }
 
     fn paragraph(&mut self, text: &Text) {
         let inline = self.inline(&text.spans);
         if !inline.trim().is_empty() {
-            self.flow(&format!("<p>{inline}</p>\n"));
+            self.block(&format!("<p>{inline}</p>\n"));
         }
     }
 
@@ -199,14 +199,14 @@ impl Writer<'_> {
         }
         let is_deeper = self.lists.last().is_none_or(|list| text.x0 > list.x0 + text.size * 0.6);
         if is_deeper && self.lists.len() < 8 {
-            let (start, end) = match marker {
+            let (start_tag, end_tag) = match marker {
                 ListMarker::Bullet => ("<ul>".to_owned(), "</li></ul>\n"),
                 ListMarker::Number(1) => ("<ol>".to_owned(), "</li></ol>\n"),
                 ListMarker::Number(first) => (format!("<ol start=\"{first}\">"), "</li></ol>\n"),
                 ListMarker::Letter => ("<ol type=\"a\">".to_owned(), "</li></ol>\n"),
             };
-            self.html.push(&start);
-            self.lists.push(List { x0: text.x0, end });
+            self.html.push(&start_tag);
+            self.lists.push(OpenList { x0: text.x0, end_tag });
         } else {
             self.html.push("</li>\n");
         }
@@ -214,11 +214,11 @@ impl Writer<'_> {
         self.html.push(&format!("<li>{inline}"));
     }
 
-    /// Closes the lists but the outermost `keep`.
-    fn close_lists(&mut self, keep: usize) {
-        while self.lists.len() > keep {
+    /// Closes the lists deeper than `depth`.
+    fn close_lists(&mut self, depth: usize) {
+        while self.lists.len() > depth {
             if let Some(list) = self.lists.pop() {
-                self.html.push(list.end);
+                self.html.push(list.end_tag);
             }
         }
     }
@@ -230,7 +230,7 @@ impl Writer<'_> {
             markup.push('\n');
         }
         markup.push_str("</code></pre>\n");
-        self.flow(&markup);
+        self.block(&markup);
     }
 
     fn contents(&mut self, entries: &[Vec<Span>]) {
@@ -241,7 +241,7 @@ impl Writer<'_> {
             markup.push_str("</li>\n");
         }
         markup.push_str("</ul>\n");
-        self.flow(&markup);
+        self.block(&markup);
     }
 
     fn table(&mut self, rows: &[Vec<Vec<Span>>]) {
@@ -256,10 +256,10 @@ impl Writer<'_> {
             markup.push_str("</tr>\n");
         }
         markup.push_str("</table>\n");
-        self.flow(&markup);
+        self.block(&markup);
     }
 
-    /// Writes spans with their styles and links.
+    /// Returns the markup of spans, with their styles and links.
     fn inline(&self, spans: &[Span]) -> String {
         let mut joined: String = spans.iter().map(|span| span.text.as_str()).collect();
         self.words.join_hyphenated(&mut joined);
@@ -267,7 +267,7 @@ impl Writer<'_> {
         let mut rest = joined.as_str();
         let mut link = 0;
         for span in spans {
-            let text = take(&mut rest, &span.text);
+            let text = take_span_text(&mut rest, &span.text);
             if span.link != link {
                 self.end_link(&mut markup, link);
                 link = self.begin_link(&mut markup, span.link);
@@ -278,11 +278,12 @@ impl Writer<'_> {
         markup
     }
 
+    /// Writes the start tag of a link, and returns its number; 0 if there is no such link.
     fn begin_link(&self, markup: &mut String, link: u32) -> u32 {
-        let address = (link as usize).checked_sub(1).and_then(|index| self.links.get(index));
-        let Some(address) = address else { return 0 };
+        let url = (link as usize).checked_sub(1).and_then(|index| self.links.get(index));
+        let Some(url) = url else { return 0 };
         markup.push_str("<a href=\"");
-        push_escaped(markup, address);
+        push_escaped(markup, url);
         markup.push_str("\">");
         link
     }
@@ -294,45 +295,47 @@ impl Writer<'_> {
     }
 }
 
+/// Returns the spans without their styles.
 fn unstyled(spans: &[Span]) -> Vec<Span> {
     spans.iter().map(|span| Span { style: Style::default(), ..span.clone() }).collect()
 }
 
-/// Takes from the mended text what stands for a span: hyphens were replaced, and nothing else.
-fn take<'t>(rest: &mut &'t str, original: &str) -> &'t str {
+/// Splits the text of a span off the joined text, which differs from `original` only in the hyphen placeholders.
+fn take_span_text<'t>(rest: &mut &'t str, original: &str) -> &'t str {
     let mut length = 0;
     let mut characters = rest.char_indices().peekable();
     for character in original.chars() {
         match characters.peek() {
-            Some((_, mended)) if *mended == character => {
+            Some((_, next)) if *next == character => {
                 characters.next();
             }
-            Some((_, '-')) if character == '\u{e000}' => {
+            Some((_, '-')) if character == LINE_HYPHEN => {
                 characters.next();
             }
             _ => {}
         }
-        length = characters.peek().map_or(rest.len(), |(at, _)| *at);
+        length = characters.peek().map_or(rest.len(), |(index, _)| *index);
     }
-    let (taken, left) = rest.split_at(length);
-    *rest = left;
-    taken
+    let (text, remaining) = rest.split_at(length);
+    *rest = remaining;
+    text
 }
 
+/// Writes text with the tags of its style. White space stays outside of the tags.
 fn write_styled(markup: &mut String, text: &str, style: Style) {
-    let bare = text.trim();
-    if bare.is_empty() || is_plain(style) || !bare.chars().any(char::is_alphanumeric) {
+    let trimmed = text.trim();
+    if trimmed.is_empty() || is_plain(style) || !trimmed.chars().any(char::is_alphanumeric) {
         push_escaped(markup, text);
         return;
     }
     let (lead, tail) = (&text[..text.len() - text.trim_start().len()], &text[text.trim_end().len()..]);
     let tags: Vec<&str> = [(style.bold, "strong"), (style.italic, "em"), (style.mono, "code")]
         .into_iter()
-        .filter_map(|(has, tag)| has.then_some(tag))
+        .filter_map(|(enabled, tag)| enabled.then_some(tag))
         .collect();
     markup.push_str(lead);
     tags.iter().for_each(|tag| markup.push_str(&format!("<{tag}>")));
-    push_escaped(markup, bare);
+    push_escaped(markup, trimmed);
     tags.iter().rev().for_each(|tag| markup.push_str(&format!("</{tag}>")));
     markup.push_str(tail);
 }

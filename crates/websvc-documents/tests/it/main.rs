@@ -1,6 +1,6 @@
-//! Tests of the content of documents, by format.
+//! Tests of reading documents, by format.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
+#![expect(clippy::unwrap_used, reason = "a failing helper fails the test")]
 
 mod office;
 mod old_office;

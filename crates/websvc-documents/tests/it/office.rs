@@ -1,4 +1,4 @@
-//! Office files and books, honest and hostile.
+//! Tests of office files and EPUB books, valid and hostile.
 
 use proptest::prelude::*;
 use websvc_documents::{DocumentError, DocumentKind, Limits, ParsedDocument, parse};
@@ -6,12 +6,12 @@ use websvc_documents::{DocumentError, DocumentKind, Limits, ParsedDocument, pars
 use crate::package_writer::{docx, package};
 
 fn read(kind: DocumentKind, bytes: Vec<u8>) -> ParsedDocument {
-    assert_eq!(DocumentKind::of(&bytes, None), Some(kind));
+    assert_eq!(DocumentKind::detect(&bytes, None), Some(kind));
     parse(kind, bytes, &Limits::default()).unwrap()
 }
 
 #[test]
-fn a_word_document_has_headings_lists_tables_links_and_notes() {
+fn docx_is_read_with_headings_lists_tables_links_and_notes() {
     let body = "<w:p><w:pPr><w:pStyle w:val=\"H2\"/></w:pPr><w:r><w:t>Green tea</w:t></w:r></w:p>\
         <w:p><w:r><w:rPr><w:b/></w:rPr><w:t>Steep</w:t></w:r><w:r><w:t xml:space=\"preserve\"> it &amp; wait</w:t></w:r>\
         <w:r><w:footnoteReference w:id=\"2\"/></w:r></w:p>\
@@ -29,13 +29,13 @@ fn a_word_document_has_headings_lists_tables_links_and_notes() {
          <table>\n<tr><th>Tea</th><th>Minutes</th></tr>\n<tr><td colspan=\"2\">Both</td></tr>\n</table>\n\
          <p>[1] Or longer.</p>\n"
     );
-    assert_eq!(parsed.about.title.as_deref(), Some("Tea"));
-    assert_eq!(parsed.about.author.as_deref(), Some("Ada"));
-    assert_eq!(parsed.about.created.as_deref(), Some("2024-01-02T03:04:05Z"));
+    assert_eq!(parsed.metadata.title.as_deref(), Some("Tea"));
+    assert_eq!(parsed.metadata.author.as_deref(), Some("Ada"));
+    assert_eq!(parsed.metadata.created.as_deref(), Some("2024-01-02T03:04:05Z"));
 }
 
 #[test]
-fn a_workbook_has_a_table_for_each_sheet_with_what_its_cells_show() {
+fn xlsx_visible_sheets_become_tables_of_displayed_text() {
     let bytes = package(&[
         (
             "xl/workbook.xml",
@@ -64,7 +64,7 @@ fn a_workbook_has_a_table_for_each_sheet_with_what_its_cells_show() {
 }
 
 #[test]
-fn cells_far_out_cost_no_more_than_others() {
+fn xlsx_cell_in_the_last_row_and_column_is_skipped() {
     let sheet = b"<worksheet><sheetData><row><c r=\"XFD1048576\"><v>1</v></c></row><row><c r=\"A2\"><v>2</v></c></row></sheetData></worksheet>";
     let bytes = package(&[
         ("xl/workbook.xml", b"<workbook><sheets><sheet name=\"S\" r:id=\"r\"/></sheets></workbook>"),
@@ -75,7 +75,7 @@ fn cells_far_out_cost_no_more_than_others() {
 }
 
 #[test]
-fn a_presentation_has_its_slides_in_order_with_titles_and_points() {
+fn pptx_slides_are_read_in_order_with_titles_and_points() {
     let slide = |title: &str, point: &str| {
         format!(
             "<p:sld><p:sp><p:ph type=\"title\"/><a:p><a:r><a:t>{title}</a:t></a:r></a:p></p:sp>\
@@ -105,7 +105,7 @@ fn a_presentation_has_its_slides_in_order_with_titles_and_points() {
 }
 
 #[test]
-fn an_open_document_has_headings_lists_tables_links_and_notes() {
+fn odt_is_read_with_headings_lists_tables_links_and_notes() {
     let content = b"<office:document-content><office:automatic-styles><style:style style:name=\"T1\">\
         <style:text-properties fo:font-weight=\"bold\"/></style:style></office:automatic-styles><office:text>\
         <text:h text:outline-level=\"2\">Green tea</text:h><text:p><text:span text:style-name=\"T1\">Steep</text:span>\
@@ -127,11 +127,11 @@ fn an_open_document_has_headings_lists_tables_links_and_notes() {
          <p><a href=\"https://tea.test/\">More</a></p>\n<ul><li>Boil<ul><li>water</li></ul>\n</li></ul>\n\
          <table>\n<tr><th>Tea</th><th>1</th><th>1</th></tr>\n</table>\n<p>[1] Or longer.</p>\n"
     );
-    assert_eq!(parsed.about.language.as_deref(), Some("en"));
+    assert_eq!(parsed.metadata.language.as_deref(), Some("en"));
 }
 
 #[test]
-fn a_spreadsheet_of_open_document_leaves_out_the_empty_rest() {
+fn ods_repeated_empty_cells_and_rows_are_left_out() {
     let content = b"<d><table:table table:name=\"Stock\"><table:table-row><table:table-cell><text:p>Tea</text:p></table:table-cell>\
         <table:table-cell table:number-columns-repeated=\"16383\"/></table:table-row>\
         <table:table-row table:number-rows-repeated=\"1048575\"><table:table-cell table:number-columns-repeated=\"16384\"/>\
@@ -145,7 +145,7 @@ fn a_spreadsheet_of_open_document_leaves_out_the_empty_rest() {
 }
 
 #[test]
-fn a_book_has_its_chapters_in_order_without_scripts() {
+fn epub_chapters_are_read_in_spine_order_without_scripts() {
     let bytes = package(&[
         ("mimetype", b"application/epub+zip"),
         ("META-INF/container.xml", b"<c><rootfile full-path=\"OPS/book.opf\"/></c>"),
@@ -168,21 +168,21 @@ fn a_book_has_its_chapters_in_order_without_scripts() {
         parsed.html,
         "<h1>One</h1><p>First there, <a href=\"https://tea.test/\">here</a>.</p>\n<p>Then \u{a0}this.</p>\n"
     );
-    assert_eq!(parsed.about.author.as_deref(), Some("Okakura"));
+    assert_eq!(parsed.metadata.author.as_deref(), Some("Okakura"));
 }
 
 #[test]
-fn an_archive_that_inflates_beyond_the_bound_is_too_large() {
+fn zip_bomb_is_too_large() {
     let zeros = vec![b' '; 20_000_000];
     let bytes = package(&[("word/document.xml", &zeros)]);
-    assert!(bytes.len() < 30_000, "it is a bomb");
+    assert!(bytes.len() < 30_000, "the archive must be small for this test");
     let limits = Limits { max_inflated_bytes: 1_000_000, ..Limits::default() };
     let error = parse(DocumentKind::Docx, bytes, &limits).unwrap_err();
     assert!(matches!(error, DocumentError::TooLarge { kind: DocumentKind::Docx, .. }), "{error}");
 }
 
 #[test]
-fn entities_that_expand_each_other_are_not_expanded() {
+fn nested_xml_entities_are_not_expanded() {
     let mut document = "<!DOCTYPE d [<!ENTITY a0 \"tea\">".to_owned();
     for n in 1..40 {
         document.push_str(&format!("<!ENTITY a{n} \"&a{0};&a{0};\">", n - 1));
@@ -194,14 +194,14 @@ fn entities_that_expand_each_other_are_not_expanded() {
 }
 
 #[test]
-fn deep_nesting_is_too_large() {
+fn deeply_nested_xml_is_too_large() {
     let deep = "<w:p>".repeat(100_000);
     let error = parse(DocumentKind::Docx, docx(&deep), &Limits::default()).unwrap_err();
     assert!(matches!(error, DocumentError::TooLarge { .. }), "{error}");
 }
 
 #[test]
-fn an_archive_without_its_main_part_is_damaged() {
+fn archive_without_main_part_is_damaged() {
     let bytes = package(&[("xl/workbook.xml.not", b"")]);
     let error = parse(DocumentKind::Xlsx, bytes, &Limits::default()).unwrap_err();
     assert!(matches!(error, DocumentError::Damaged { kind: DocumentKind::Xlsx, .. }), "{error}");
@@ -215,12 +215,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
     #[test]
-    fn arbitrary_bytes_never_panic(kind in any_kind(), bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn arbitrary_bytes_do_not_panic(kind in any_kind(), bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let _ = parse(kind, bytes, &Limits::default());
     }
 
     #[test]
-    fn arbitrary_parts_never_panic(kind in any_kind(), text in "(<[a-z/:]{0,6}( r:id=\"a\")?>|&[a-z]{1,4};|[ -~]){0,60}") {
+    fn arbitrary_parts_do_not_panic(kind in any_kind(), text in "(<[a-z/:]{0,6}( r:id=\"a\")?>|&[a-z]{1,4};|[ -~]){0,60}") {
         let parts = [
             "word/document.xml", "xl/workbook.xml", "ppt/presentation.xml", "content.xml", "META-INF/container.xml",
         ];
@@ -232,17 +232,17 @@ proptest! {
     }
 
     #[test]
-    fn mutated_files_never_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20)) {
+    fn mutated_docx_does_not_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20)) {
         let mut bytes = docx("<w:p><w:r><w:t>text</w:t></w:r></w:p>");
-        for (at, value) in changes {
-            let at = at.index(bytes.len());
-            bytes[at] = value;
+        for (position, value) in changes {
+            let index = position.index(bytes.len());
+            bytes[index] = value;
         }
         let _ = parse(DocumentKind::Docx, bytes, &Limits::default());
     }
 
     #[test]
-    fn arbitrary_rich_text_never_panics(text in "(\\{|\\}|\\\\[a-z]{1,8}-?[0-9]{0,6} ?|\\\\'[0-9a-f]{2}|[ -~]){0,80}") {
+    fn arbitrary_rtf_does_not_panic(text in "(\\{|\\}|\\\\[a-z]{1,8}-?[0-9]{0,6} ?|\\\\'[0-9a-f]{2}|[ -~]){0,80}") {
         let _ = parse(DocumentKind::Rtf, format!("{{\\rtf1 {text}").into_bytes(), &Limits::default());
     }
 }

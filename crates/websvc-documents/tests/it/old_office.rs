@@ -1,15 +1,15 @@
-//! Office files that are no ZIP archives of XML: of before 2007, binary, behind a password, damaged.
+//! Tests of office files that are not ZIP archives of XML: from before 2007, binary, encrypted or damaged.
 
 use websvc_documents::{DocumentError, DocumentKind, Limits, ParsedDocument, parse};
 
 use crate::package_writer::package;
 
 fn read(kind: DocumentKind, bytes: Vec<u8>) -> Result<ParsedDocument, DocumentError> {
-    assert_eq!(DocumentKind::of(&bytes, None), Some(kind));
+    assert_eq!(DocumentKind::detect(&bytes, None), Some(kind));
     parse(kind, bytes, &Limits::default())
 }
 
-/// Returns the beginning of a compound file whose directory has streams of these names.
+/// Returns the beginning of a compound file whose directory has streams with these names.
 fn compound(streams: &[&str]) -> Vec<u8> {
     let mut file = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".to_vec();
     file.resize(512, 0);
@@ -25,7 +25,7 @@ fn compound(streams: &[&str]) -> Vec<u8> {
     file
 }
 
-/// Returns a record of a binary workbook: its type, its length, its content.
+/// Returns a record of a binary workbook: the type, the length, the content.
 fn record(kind: u16, content: &[u8]) -> Vec<u8> {
     let mut record = match kind {
         0..=0x7f => vec![kind as u8],
@@ -36,20 +36,21 @@ fn record(kind: u16, content: &[u8]) -> Vec<u8> {
     record
 }
 
-fn wide(text: &str) -> Vec<u8> {
+/// Returns a string of a binary workbook: the length in UTF-16 units, then the units.
+fn wide_string(text: &str) -> Vec<u8> {
     let units: Vec<u16> = text.encode_utf16().collect();
     let length = u32::try_from(units.len()).unwrap().to_le_bytes();
     length.into_iter().chain(units.into_iter().flat_map(u16::to_le_bytes)).collect()
 }
 
-/// Returns a binary workbook of one sheet with these cells: row, column, text.
+/// Returns a binary workbook with one sheet of these cells: row, column, text.
 fn binary_workbook(cells: &[(u32, u32, &str)]) -> Vec<u8> {
-    let sheet_name = [&[0; 4][..], &1_u32.to_le_bytes(), &wide("r1"), &wide("Stock")].concat();
+    let sheet_name = [&[0; 4][..], &1_u32.to_le_bytes(), &wide_string("r1"), &wide_string("Stock")].concat();
     let book = [record(0x9c, &sheet_name), record(0x90, &[]), record(0x9d, &[0; 8])].concat();
     let mut sheet = [record(0x81, &[]), record(0x94, &[0; 16]), record(0x91, &[])].concat();
     for (row, column, text) in cells {
         sheet.extend(record(0, &row.to_le_bytes()));
-        sheet.extend(record(6, &[&column.to_le_bytes()[..], &[0; 4], &wide(text)].concat()));
+        sheet.extend(record(6, &[&column.to_le_bytes()[..], &[0; 4], &wide_string(text)].concat()));
     }
     sheet.extend(record(0x92, &[]));
     let relations = b"<R><Relationship Id=\"r1\" Target=\"worksheets/sheet1.bin\"/></R>";
@@ -61,7 +62,7 @@ fn binary_workbook(cells: &[(u32, u32, &str)]) -> Vec<u8> {
 }
 
 #[test]
-fn a_workbook_of_before_2007_has_a_table_for_each_sheet_that_is_shown() {
+fn xls_visible_sheets_become_tables() {
     let parsed = read(DocumentKind::Xls, include_bytes!("fixtures/stock.xls").to_vec()).unwrap();
     assert_eq!(
         parsed.html,
@@ -73,7 +74,7 @@ fn a_workbook_of_before_2007_has_a_table_for_each_sheet_that_is_shown() {
 }
 
 #[test]
-fn a_binary_workbook_is_read_and_cells_far_out_cost_no_more_than_others() {
+fn xlsb_is_read_and_a_cell_in_the_last_column_is_skipped() {
     let bytes = binary_workbook(&[
         (0, 0, "Tea"),
         (0, 2, "Grams"),
@@ -88,32 +89,32 @@ fn a_binary_workbook_is_read_and_cells_far_out_cost_no_more_than_others() {
 }
 
 #[test]
-fn files_of_before_2007_that_are_not_read_are_named_with_what_to_do() {
+fn doc_and_ppt_errors_name_the_program_and_the_supported_format() {
     let error = |kind, streams: &[&str]| read(kind, compound(streams)).unwrap_err().to_string();
     assert_eq!(
         error(DocumentKind::Doc, &["WordDocument", "1Table"]),
-        "a Word file of before 2007 (.doc) is not read: save it as .docx"
+        "Word files from before 2007 (.doc) are not supported: save the file as .docx"
     );
     assert_eq!(
         error(DocumentKind::Ppt, &["PowerPoint Document"]),
-        "a PowerPoint file of before 2007 (.ppt) is not read: save it as .pptx"
+        "PowerPoint files from before 2007 (.ppt) are not supported: save the file as .pptx"
     );
-    // A Word file may hold a workbook, and is a Word file all the same.
+    // A Word file with an embedded workbook is still a Word file.
     assert!(error(DocumentKind::Doc, &["Workbook", "WordDocument"]).contains("(.doc)"));
-    assert_eq!(DocumentKind::of(&compound(&["__properties_version1.0"]), None), None);
+    assert_eq!(DocumentKind::detect(&compound(&["__properties_version1.0"]), None), None);
 }
 
 #[test]
-fn an_office_file_behind_a_password_says_so() {
+fn encrypted_office_file_is_an_encrypted_error() {
     let locked = include_bytes!("fixtures/locked.xlsx").to_vec();
     let declared = Some(DocumentKind::Xlsx.media_type());
-    assert_eq!(DocumentKind::of(&locked, declared), Some(DocumentKind::Protected));
+    assert_eq!(DocumentKind::detect(&locked, declared), Some(DocumentKind::Protected));
     let error = read(DocumentKind::Protected, locked).unwrap_err();
     assert_eq!(error.to_string(), "the office file is encrypted and needs a password: save it without one");
 }
 
 #[test]
-fn damaged_and_empty_files_are_errors_of_their_kind() {
+fn damaged_and_empty_files_are_damaged_errors_of_their_kind() {
     let stock = include_bytes!("fixtures/stock.xls");
     let half = stock[..stock.len() / 2].to_vec();
     let error = parse(DocumentKind::Xls, half, &Limits::default()).unwrap_err().to_string();
@@ -132,7 +133,7 @@ fn damaged_and_empty_files_are_errors_of_their_kind() {
 }
 
 #[test]
-fn a_book_with_copy_protection_says_so_and_one_with_hidden_fonts_is_read() {
+fn epub_with_encrypted_chapters_is_rejected_and_with_obfuscated_fonts_is_read() {
     let book = |algorithm: &str| {
         let encryption = format!(
             "<encryption><EncryptedData><EncryptionMethod Algorithm=\"{algorithm}\"/></EncryptedData></encryption>"

@@ -1,4 +1,4 @@
-//! Office files and books made in the tests: ZIP archives of a few parts.
+//! Writes office files and EPUB books for tests: ZIP archives of a few parts.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 
-/// Returns an archive of parts by their names.
+/// Returns a ZIP archive of parts, each with a name and content.
 pub(crate) fn package(parts: &[(&str, &[u8])]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut archive = ZipArchiveWriter::new(&mut bytes);
@@ -30,7 +30,7 @@ pub(crate) fn package(parts: &[(&str, &[u8])]) -> Vec<u8> {
     bytes
 }
 
-/// Returns a Word document with this body.
+/// Returns a Word document with this body XML.
 pub(crate) fn docx(body: &str) -> Vec<u8> {
     let document = format!("<w:document xmlns:w=\"w\" xmlns:r=\"r\"><w:body>{body}</w:body></w:document>");
     package(&[

@@ -1,4 +1,4 @@
-//! PDF: order, columns, headings, lists, tables, links, hyphens, furniture.
+//! Tests of PDF: reading order, columns, headings, lists, tables, links, hyphens, headers and footers.
 
 use websvc_documents::{DocumentError, DocumentKind, Limits, ParsedDocument, parse};
 
@@ -21,7 +21,7 @@ fn html(page: Page) -> String {
 }
 
 #[test]
-fn lines_become_a_paragraph_and_gaps_part_them() {
+fn pdf_lines_become_paragraphs_separated_by_gaps() {
     let page =
         Page::default().lines(50.0, 100.0, &WORDS).lines(50.0, 190.0, &["A second paragraph follows here."]);
     let joined = WORDS.join(" ");
@@ -29,37 +29,37 @@ fn lines_become_a_paragraph_and_gaps_part_them() {
 }
 
 #[test]
-fn what_the_file_says_about_itself_is_told() {
+fn pdf_metadata_and_page_counts_are_returned() {
     let parsed = read(&[Page::default().lines(50.0, 100.0, &WORDS)]);
-    assert_eq!(parsed.about.title.as_deref(), Some("A test"));
-    assert_eq!(parsed.about.author.as_deref(), Some("Ada"));
-    assert_eq!(parsed.about.language.as_deref(), Some("en-GB"));
-    assert_eq!(parsed.about.created.as_deref(), Some("2024-02-03T04:05:06"));
+    assert_eq!(parsed.metadata.title.as_deref(), Some("A test"));
+    assert_eq!(parsed.metadata.author.as_deref(), Some("Ada"));
+    assert_eq!(parsed.metadata.language.as_deref(), Some("en-GB"));
+    assert_eq!(parsed.metadata.created.as_deref(), Some("2024-02-03T04:05:06"));
     let pages = parsed.pages.unwrap();
     assert_eq!((pages.read, pages.total), (1, 1));
 }
 
 #[test]
-fn columns_are_read_one_after_the_other_below_a_title_across() {
+fn pdf_columns_are_read_left_to_right_below_a_spanning_title() {
     let left: Vec<String> = (0..12).map(|n| format!("left line number {n} goes to the very edge")).collect();
     let right: Vec<String> =
         (0..12).map(|n| format!("right line number {n} goes to the very edge")).collect();
     let mut page =
         Page::default().text(BOLD, 18.0, 50.0, 60.0, "A title that goes across both columns of the page");
-    // The file has the lines of both columns by turns.
+    // The lines of the two columns alternate in the file.
     for (n, (left, right)) in left.iter().zip(&right).enumerate() {
         let y = 100.0 + 12.0 * n as f64;
         page = page.text(REGULAR, 10.0, 50.0, y, left).text(REGULAR, 10.0, 310.0, y, right);
     }
     let html = html(page);
-    let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text} is not in {html}"));
-    assert!(at("A title that goes across") < at("left line number 0 "), "{html}");
-    assert!(at("left line number 11 ") < at("right line number 0 "), "{html}");
+    let position = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text} is missing from {html}"));
+    assert!(position("A title that goes across") < position("left line number 0 "), "{html}");
+    assert!(position("left line number 11 ") < position("right line number 0 "), "{html}");
     assert!(html.starts_with("<h1>A title that goes across both columns of the page</h1>"), "{html}");
 }
 
 #[test]
-fn larger_and_bold_lines_are_headings_by_rank() {
+fn pdf_larger_and_bold_lines_become_headings_ranked_by_size() {
     let page = Page::default()
         .text(BOLD, 20.0, 50.0, 60.0, "Tea")
         .lines(50.0, 100.0, &WORDS)
@@ -74,7 +74,7 @@ fn larger_and_bold_lines_are_headings_by_rank() {
 }
 
 #[test]
-fn bullets_and_numbers_become_lists_with_their_levels() {
+fn pdf_bullets_become_nested_lists_by_indentation() {
     let page = Page::default()
         .lines(50.0, 100.0, &WORDS)
         .text(REGULAR, 10.0, 50.0, 180.0, "BULLET first point")
@@ -87,13 +87,13 @@ fn bullets_and_numbers_become_lists_with_their_levels() {
 }
 
 #[test]
-fn numbered_items_keep_their_numbers() {
+fn pdf_numbered_list_starts_at_its_first_number() {
     let page = Page::default().lines(50.0, 100.0, &["3. Boil the water", "4. Wait for three minutes"]);
     assert_eq!(html(page), "<ol start=\"3\"><li>Boil the water</li>\n<li>Wait for three minutes</li></ol>\n");
 }
 
 #[test]
-fn lines_of_fixed_width_are_code_with_their_indents() {
+fn pdf_monospace_lines_become_code_with_indentation() {
     let page = Page::default()
         .lines(50.0, 100.0, &WORDS)
         .text(MONO, 10.0, 50.0, 180.0, "fn main() {")
@@ -104,7 +104,7 @@ fn lines_of_fixed_width_are_code_with_their_indents() {
 }
 
 #[test]
-fn cells_between_drawn_lines_are_a_table() {
+fn pdf_cells_between_drawn_lines_become_a_table() {
     let mut page = Page::default();
     for (row, cells) in [["Tea", "Minutes"], ["Sencha", "1"], ["Assam", "4"]].iter().enumerate() {
         let y = 100.0 + 20.0 * row as f64;
@@ -124,7 +124,7 @@ fn cells_between_drawn_lines_are_a_table() {
 }
 
 #[test]
-fn cells_that_stand_below_each_other_are_a_table() {
+fn pdf_aligned_cells_without_lines_become_a_table() {
     let mut page = Page::default().lines(
         50.0,
         60.0,
@@ -143,7 +143,7 @@ fn cells_that_stand_below_each_other_are_a_table() {
 }
 
 #[test]
-fn links_are_kept_and_those_of_other_schemes_are_not() {
+fn pdf_web_links_are_written_and_javascript_links_are_dropped() {
     let page = Page::default()
         .text(REGULAR, 10.0, 50.0, 100.0, "See")
         .text(REGULAR, 10.0, 70.0, 100.0, "the manual")
@@ -157,13 +157,13 @@ fn links_are_kept_and_those_of_other_schemes_are_not() {
 }
 
 #[test]
-fn hyphens_at_the_end_of_lines_are_undone() {
+fn pdf_words_hyphenated_across_lines_are_joined() {
     let page = Page::default().lines(50.0, 100.0, &["A kettle of water for the cere-", "mony of tea"]);
     assert_eq!(html(page), "<p>A kettle of water for the ceremony of tea</p>\n");
 }
 
 #[test]
-fn headers_and_footers_that_come_again_are_dropped() {
+fn pdf_repeated_headers_and_footers_are_dropped() {
     let pages: Vec<Page> = (1..=6)
         .map(|n| {
             Page::default()
@@ -179,7 +179,7 @@ fn headers_and_footers_that_come_again_are_dropped() {
 }
 
 #[test]
-fn what_is_marked_as_no_content_is_dropped() {
+fn pdf_text_marked_as_artifact_is_dropped() {
     let page = Page::default()
         .raw("/Artifact BMC")
         .text(REGULAR, 10.0, 50.0, 30.0, "Printed on Monday")
@@ -189,7 +189,7 @@ fn what_is_marked_as_no_content_is_dropped() {
 }
 
 #[test]
-fn a_sentence_goes_on_over_the_end_of_a_page() {
+fn pdf_sentence_across_a_page_break_is_one_paragraph() {
     let end = "The sentence that begins on this page goes on and on for so long that";
     let first = Page::default().lines(50.0, 700.0, &[end]);
     let second = Page::default().lines(50.0, 60.0, &["it ends on the next page only."]);
@@ -198,30 +198,30 @@ fn a_sentence_goes_on_over_the_end_of_a_page() {
 }
 
 #[test]
-fn words_without_spaces_in_the_file_are_parted_by_their_gaps() {
+fn pdf_gaps_between_glyphs_become_spaces() {
     let page = Page::default().raw("BT /F1 10 Tf 50 700 Td [(green) -300 (tea) -20 (s)] TJ ET");
     assert_eq!(html(page), "<p>green teas</p>\n");
 }
 
 #[test]
-fn only_the_asked_pages_are_read_and_the_rest_is_told() {
+fn pdf_max_pages_limits_the_pages_with_a_warning() {
     let pages: Vec<Page> =
         (0..5).map(|n| Page::default().lines(50.0, 100.0, &[&format!("text of page {n}")])).collect();
     let limits = Limits { max_pages: 2, ..Limits::default() };
     let parsed = parse(DocumentKind::Pdf, pdf(&pages), &limits).unwrap();
-    let told = parsed.pages.unwrap();
-    assert_eq!((told.read, told.total), (2, 5));
+    let counts = parsed.pages.unwrap();
+    assert_eq!((counts.read, counts.total), (2, 5));
     assert!(parsed.html.contains("text of page 1") && !parsed.html.contains("text of page 2"));
     assert_eq!(parsed.warnings, ["2 of 5 pages were read"]);
 }
 
 #[test]
-fn reading_ends_when_the_caller_says_so() {
+fn pdf_reader_stops_when_stop_returns_true() {
     let pages = vec![Page::default().lines(50.0, 100.0, &WORDS); 60];
-    let asked = std::cell::Cell::new(0);
+    let calls = std::cell::Cell::new(0);
     let stop = || {
-        asked.set(asked.get() + 1);
-        asked.get() > 10
+        calls.set(calls.get() + 1);
+        calls.get() > 10
     };
     let limits = Limits { stop: &stop, ..Limits::default() };
     let read = parse(DocumentKind::Pdf, pdf(&pages), &limits).unwrap().pages.unwrap().read;
@@ -229,7 +229,7 @@ fn reading_ends_when_the_caller_says_so() {
 }
 
 #[test]
-fn the_output_is_cut_off_between_blocks() {
+fn pdf_output_is_cut_off_between_blocks() {
     let pages = vec![Page::default().lines(50.0, 100.0, &WORDS); 10];
     let limits = Limits { max_output_bytes: 700, ..Limits::default() };
     let parsed = parse(DocumentKind::Pdf, pdf(&pages), &limits).unwrap();
@@ -238,7 +238,7 @@ fn the_output_is_cut_off_between_blocks() {
 }
 
 #[test]
-fn a_page_of_pictures_is_told_and_marked() {
+fn pdf_page_of_images_is_counted_and_marked_as_without_text() {
     let image = stream(
         "/Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceGray",
         b"\0",
@@ -252,7 +252,7 @@ fn a_page_of_pictures_is_told_and_marked() {
 }
 
 #[test]
-fn pages_are_without_text_by_their_text_against_their_pictures() {
+fn pdf_page_without_text_is_detected_by_text_and_image_area() {
     let image = stream(
         "/Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceGray",
         b"\0",
@@ -261,7 +261,7 @@ fn pages_are_without_text_by_their_text_against_their_pictures() {
     let stamp = "Downloaded from the library of Hob on 3 May.";
     let outlines = "10 10 m 20 20 30 30 40 40 c f\n".repeat(300);
     let cases = [
-        // A fifth of the page.
+        // The image covers a fifth of the page.
         (Page::default().raw(&scan(300, 320)), true),
         (Page::default().raw(&scan(100, 80)), true),
         (Page::default().raw(&scan(300, 320)).text(REGULAR, 8.0, 290.0, 780.0, "Page 3"), true),
@@ -269,7 +269,7 @@ fn pages_are_without_text_by_their_text_against_their_pictures() {
         (Page::default().raw(&outlines), true),
         (Page::default().raw(&scan(600, 800)).lines(50.0, 100.0, &WORDS), false),
         (Page::default().raw(&scan(300, 320)).text(REGULAR, 8.0, 50.0, 780.0, stamp), false),
-        // An ornament on an empty page, and a page with nothing but a line.
+        // An ornament on an empty page, a page with only a line, and an empty page.
         (Page::default().raw(&scan(20, 20)), false),
         (Page::default().rule(50.0, 50.0, 500.0, 50.0), false),
         (Page::default(), false),
@@ -278,12 +278,12 @@ fn pages_are_without_text_by_their_text_against_their_pictures() {
     let bytes = pdf_with(&pages, "/XObject << /Im1 10 0 R >>", &[image], "");
     let parsed = parse(DocumentKind::Pdf, bytes, &Limits::default()).unwrap();
     let expected: Vec<u32> =
-        (1..).zip(&cases).filter(|(_, (_, lacks))| *lacks).map(|(page, _)| page).collect();
+        (1..).zip(&cases).filter(|(_, (_, lacks_text))| *lacks_text).map(|(page, _)| page).collect();
     assert_eq!(parsed.pages.unwrap().without_text, expected);
 }
 
 #[test]
-fn fonts_with_a_map_to_unicode_are_read_by_it() {
+fn pdf_font_with_to_unicode_map_is_decoded_with_it() {
     let map = b"/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def\n\
         1 begincodespacerange <0000> <ffff> endcodespacerange\n\
         3 beginbfchar <0001> <8336> <0002> <0066006c> <0003> <FB01> endbfchar endcmap end end";
@@ -302,13 +302,13 @@ fn fonts_with_a_map_to_unicode_are_read_by_it() {
 fn replace(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     let mut bytes = bytes.to_vec();
-    let at = bytes.windows(from.len()).position(|window| window == from).unwrap();
-    bytes[at..at + to.len()].copy_from_slice(to);
+    let start = bytes.windows(from.len()).position(|window| window == from).unwrap();
+    bytes[start..start + to.len()].copy_from_slice(to);
     bytes
 }
 
 #[test]
-fn text_that_a_form_draws_is_read() {
+fn pdf_text_in_a_form_xobject_is_read() {
     let form = stream(
         "/Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources << /Font << /F1 3 0 R >> >>",
         b"BT /F1 10 Tf 50 700 Td (inside a form) Tj ET",
@@ -318,7 +318,7 @@ fn text_that_a_form_draws_is_read() {
 }
 
 #[test]
-fn a_file_with_a_password_is_encrypted() {
+fn pdf_with_password_is_an_encrypted_error() {
     let trailer = "/ID [<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>] /Encrypt << /Filter /Standard \
         /V 2 /R 3 /Length 128 /P -44 /O <0000000000000000000000000000000000000000000000000000000000000000> \
         /U <1111111111111111111111111111111111111111111111111111111111111111> >>";
@@ -328,7 +328,7 @@ fn a_file_with_a_password_is_encrypted() {
 }
 
 #[test]
-fn a_file_without_its_end_is_repaired_and_rubbish_is_damaged() {
+fn pdf_without_xref_is_repaired_and_rubbish_is_a_damaged_error() {
     let whole = pdf(&[Page::default().lines(50.0, 100.0, &WORDS)]);
     let end = whole.windows(4).rposition(|window| window == b"xref").unwrap() - 20;
     let parsed = parse(DocumentKind::Pdf, whole[..end].to_vec(), &Limits::default()).unwrap();

@@ -1,13 +1,13 @@
-//! A tiny writer of PDF files: pages of placed text in three of the standard fonts.
+//! Writes small PDF files for tests: pages of positioned text in three of the standard fonts.
 
 use std::fmt::Write;
 
-/// The fonts, as the resources name them.
+/// The fonts, by their names in the page resources.
 pub(crate) const REGULAR: &str = "F1";
 pub(crate) const BOLD: &str = "F2";
 pub(crate) const MONO: &str = "F3";
 
-/// The width and height of a page.
+/// The width and height of a page in points.
 pub(crate) const PAGE: (f64, f64) = (600.0, 800.0);
 
 /// A page under construction.
@@ -26,7 +26,7 @@ impl Page {
         self
     }
 
-    /// Places lines of usual text below each other.
+    /// Places lines of regular text below each other.
     pub(crate) fn lines(mut self, x: f64, y: f64, lines: &[&str]) -> Self {
         for (index, line) in lines.iter().enumerate() {
             self = self.text(REGULAR, 10.0, x, y + 12.0 * index as f64, line);
@@ -41,16 +41,16 @@ impl Page {
         self
     }
 
-    /// Makes an area a link.
-    pub(crate) fn link(mut self, x0: f64, y0: f64, x1: f64, y1: f64, address: &str) -> Self {
+    /// Adds a link annotation.
+    pub(crate) fn link(mut self, x0: f64, y0: f64, x1: f64, y1: f64, url: &str) -> Self {
         let (top, bottom) = (PAGE.1 - y0, PAGE.1 - y1);
         self.annotations.push(format!(
-            "<< /Type /Annot /Subtype /Link /Rect [{x0} {bottom} {x1} {top}] /A << /S /URI /URI ({address}) >> >>"
+            "<< /Type /Annot /Subtype /Link /Rect [{x0} {bottom} {x1} {top}] /A << /S /URI /URI ({url}) >> >>"
         ));
         self
     }
 
-    /// Appends instructions as they are.
+    /// Appends content stream instructions unchanged.
     pub(crate) fn raw(mut self, instructions: &str) -> Self {
         self.content.push_str(instructions);
         self.content.push('\n');
@@ -58,15 +58,15 @@ impl Page {
     }
 }
 
-/// Returns a file of these pages.
+/// Returns a PDF file with these pages.
 pub(crate) fn pdf(pages: &[Page]) -> Vec<u8> {
     pdf_with(pages, "", &[], "")
 }
 
-/// Returns a file with more entries in the resources, more objects (from number 10) and more entries in the trailer.
+/// Returns a PDF file with additional resource entries, objects (numbered from 10) and trailer entries.
 pub(crate) fn pdf_with(pages: &[Page], resources: &str, objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
     let first_page = 10 + objects.len();
-    let kids: Vec<String> = (0..pages.len()).map(|at| format!("{} 0 R", first_page + 2 * at)).collect();
+    let kids: Vec<String> = (0..pages.len()).map(|index| format!("{} 0 R", first_page + 2 * index)).collect();
     let mut file = Writer::default();
     file.object(1, b"<< /Type /Catalog /Pages 2 0 R /Lang (en-GB) >>");
     file.object(
@@ -78,11 +78,11 @@ pub(crate) fn pdf_with(pages: &[Page], resources: &str, objects: &[Vec<u8>], tra
         file.object(number, font.as_bytes());
     }
     file.object(6, b"<< /Title (A test) /Author (Ada) /CreationDate (D:20240203040506Z) >>");
-    for (at, object) in objects.iter().enumerate() {
-        file.object(10 + at, object);
+    for (index, object) in objects.iter().enumerate() {
+        file.object(10 + index, object);
     }
-    for (at, page) in pages.iter().enumerate() {
-        let number = first_page + 2 * at;
+    for (index, page) in pages.iter().enumerate() {
+        let number = first_page + 2 * index;
         let annotations = page.annotations.join(" ");
         let dict = format!(
             "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {} {}] /Contents {} 0 R /Annots [{annotations}] \
@@ -97,7 +97,7 @@ pub(crate) fn pdf_with(pages: &[Page], resources: &str, objects: &[Vec<u8>], tra
     file.finish(trailer)
 }
 
-/// Returns a stream object with more entries in its dictionary.
+/// Returns a stream object with additional entries in its dictionary.
 pub(crate) fn stream(entries: &str, data: &[u8]) -> Vec<u8> {
     let mut object = format!("<< /Length {} {entries} >>\nstream\n", data.len()).into_bytes();
     object.extend_from_slice(data);
@@ -127,7 +127,7 @@ impl Writer {
         let size = self.offsets.iter().map(|(number, _)| number + 1).max().unwrap_or(1);
         let mut table = format!("xref\n0 {size}\n");
         for number in 0..size {
-            match self.offsets.iter().find(|(known, _)| *known == number) {
+            match self.offsets.iter().find(|(written, _)| *written == number) {
                 Some((_, offset)) => writeln!(table, "{offset:010} 00000 n ").unwrap(),
                 None => writeln!(table, "0000000000 65535 f ").unwrap(),
             }

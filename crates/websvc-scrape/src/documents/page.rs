@@ -20,15 +20,15 @@ pub(crate) struct ConvertedDocument {
 
 impl ConvertedDocument {
     pub(crate) fn new(kind: DocumentKind, parsed: ParsedDocument) -> Self {
-        let ParsedDocument { html, about, pages, warnings } = parsed;
+        let ParsedDocument { html, metadata, pages, warnings } = parsed;
         let pages = pages.filter(|_| kind == DocumentKind::Pdf);
-        Self { html: whole_page(&about, &html), pages, warnings }
+        Self { html: whole_page(&metadata, &html), pages, warnings }
     }
 }
 
 /// Returns the kind of document that a page is; `None` for a web page, and for a response with an error status.
 pub(crate) fn document_kind(page: &RawPage) -> Option<DocumentKind> {
-    page.status.is_success().then(|| DocumentKind::of(&page.body, page.content_type())).flatten()
+    page.status.is_success().then(|| DocumentKind::detect(&page.body, page.content_type())).flatten()
 }
 
 /// Returns the options of a plan for PDFs; `None` if it requests the file itself.
@@ -48,8 +48,8 @@ pub(crate) fn options_of(plan: &ScrapePlan) -> Option<ReadOptions> {
 }
 
 /// Returns the HTML page of a document: its metadata in the head, its content in the body.
-fn whole_page(about: &DocumentMetadata, body: &str) -> String {
-    let DocumentMetadata { title, author, description, keywords, language, created, modified } = about;
+fn whole_page(metadata: &DocumentMetadata, body: &str) -> String {
+    let DocumentMetadata { title, author, description, keywords, language, created, modified } = metadata;
     let mut page = String::with_capacity(body.len() + 512);
     page.push_str("<!DOCTYPE html>\n<html");
     if let Some(language) = language {

@@ -67,7 +67,7 @@ fn document(record: Record) -> Result<Box<IndexDocument>, ReadFailure> {
     if response.status != 200 {
         return Err(skipped(SkipReason::NotOk));
     }
-    let document = DocumentKind::of(&response.body, Some(&response.content_type));
+    let document = DocumentKind::detect(&response.body, Some(&response.content_type));
     if document.is_none() && !is_html(&response.content_type) {
         return Err(skipped(SkipReason::NotHtml));
     }

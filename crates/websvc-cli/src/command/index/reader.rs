@@ -54,7 +54,7 @@ impl FileKind {
 
 /// Returns `true` if a file with this extension is one page.
 fn is_page(extension: &str) -> bool {
-    TEXT_EXTENSIONS.contains(&extension) || DocumentKind::of_ending(extension).is_some()
+    TEXT_EXTENSIONS.contains(&extension) || DocumentKind::from_extension(extension).is_some()
 }
 
 /// Checks that a path can be read, without reading it.
@@ -150,9 +150,9 @@ fn document(path: &Path, root: &Path, base_url: Option<&Url>) -> Result<Box<Inde
     }
     let url = file_url(path, root, base_url).map_err(|error| ReadFailure::broken(&error))?;
     let extension = file_extension(path);
-    if let Some(named) = extension.as_deref().and_then(DocumentKind::of_ending) {
+    if let Some(named) = extension.as_deref().and_then(DocumentKind::from_extension) {
         // The extension may be wrong, and the content of a password-protected file has another format.
-        let kind = DocumentKind::of(&bytes, Some(named.media_type())).unwrap_or(named);
+        let kind = DocumentKind::detect(&bytes, Some(named.media_type())).unwrap_or(named);
         let html = document::to_html(kind, bytes)?;
         let mut document = page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::LocalFile)?;
         document.content_type = Some(kind.media_type().to_owned());
