@@ -1,5 +1,5 @@
-//! Turns pages into markdown by htmd, and into main content in markdown by `dom_smoothie`: seconds of CPU of one pass over
-//! the pages, a line for each.
+//! Turns pages into markdown by htmd, and into main content in markdown by `dom_smoothie`: seconds of CPU of one pass
+//! over the pages, a line for each.
 
 use std::hint::black_box;
 

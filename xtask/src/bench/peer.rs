@@ -10,7 +10,8 @@ use crate::cache::Cache;
 use crate::cargo::cargo;
 use crate::debian::run;
 
-/// The manifest of a program, but for its dependencies. The profile is `dist` of the workspace, which ours is built with.
+/// The manifest of a program, but for its dependencies. The profile is `dist` of the workspace, which ours is built
+/// with.
 const MANIFEST: &str = r#"[package]
 name = "peer"
 version = "0.1.0"

@@ -77,8 +77,8 @@ fn look(program: u32, ticks: &mut HashMap<u32, u64>) -> Resources {
     seen
 }
 
-/// Returns the parent of a process and the ticks of processor time it has used: the second, twelfth and thirteenth field
-/// behind the name in parentheses, which may hold anything.
+/// Returns the parent of a process and the ticks of processor time it has used: the second, twelfth and thirteenth
+/// field behind the name in parentheses, which may hold anything.
 fn stat(id: u32) -> Option<(u32, u64)> {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();

@@ -45,8 +45,8 @@ impl Times {
         self.pages_ms.get((last * percent).div_ceil(100)).copied().unwrap_or(f64::NAN)
     }
 
-    /// Returns the processor time of the program and its browser for each page, in milliseconds; nothing where it was not
-    /// measured.
+    /// Returns the processor time of the program and its browser for each page, in milliseconds; nothing where it was
+    /// not measured.
     pub(super) fn cpu_ms(&self) -> Option<f64> {
         let used = self.resources.cpu_ms;
         (used > 0).then(|| used as f64 / self.pages_ms.len() as f64)
