@@ -87,9 +87,11 @@ fn check_size(program: &Path, stripped: &Path) -> Result {
     let bytes = fs::metadata(stripped)?.len();
     println!("\nprogram: {:.1} MB of {:.1} MB", mb(bytes), mb(MAX_PROGRAM_BYTES));
     if bytes > MAX_PROGRAM_BYTES {
-        return Err("the program is larger than MAX_PROGRAM_BYTES in xtask/src/bloat.rs: reduce its size (see the tables \
-                    above), or raise the budget and explain why in the commit message"
-            .into());
+        return Err(
+            "the program is larger than MAX_PROGRAM_BYTES in xtask/src/bloat.rs: reduce its size (see the \
+                    tables above), or raise the budget and explain why in the commit message"
+                .into(),
+        );
     }
     Ok(())
 }
