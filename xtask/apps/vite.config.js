@@ -1,4 +1,4 @@
-// Builds the application that APP names into the folder that OUT names.
+// Builds the application APP into the folder OUT (environment variables).
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import react from '@vitejs/plugin-react';
 import vue from '@vitejs/plugin-vue';

@@ -1,4 +1,4 @@
-//! Measures the service beside its parts: builds what is measured and runs the benchmark.
+//! `cargo xtask bench`: builds the service with the profile `dist` and runs the benchmarks.
 
 pub(crate) mod browser;
 mod data;
@@ -11,47 +11,47 @@ use std::process::Command;
 use crate::cargo::cargo;
 use crate::{Result, chromium, corpus, root};
 
-/// Names the program around htmd and dom_smoothie to the benchmark.
+/// Environment variable with the path of the program that measures htmd and dom_smoothie.
 const PEER_VARIABLE: &str = "WEBSVC_BENCH_PEER";
 /// The test that measures authentication and admission in process.
-const DOOR: &str = "requests_of_many_teams_in_turn_are_all_admitted";
+const ADMISSION_TEST: &str = "requests_of_many_teams_in_turn_are_all_admitted";
 const PEER: &str = include_str!("bench/pages.rs");
 const PEER_DEPENDENCIES: &str = "dom_smoothie = \"=0.19.0\"\nhtmd = \"=0.5.6\"";
 
-/// Builds the service with the profile dist and measures one side of it: "relevance" or "scale".
+/// Runs one part of the benchmark: `relevance`, `scale` or `access`.
 pub(crate) fn run_part(part: &str) -> Result {
     build_service()?;
     measure(&[part], Vec::new())
 }
 
-/// Builds with the profile dist and measures crawls, beside wget and bare fetches.
+/// Measures crawls, compared with wget and bare fetches.
 pub(crate) fn run_crawl() -> Result {
     build_service()?;
     let environment = match corpus::prepare() {
         Ok(corpus) => vec![(corpus::VARIABLE, corpus)],
         Err(error) => {
-            println!("the Python manual is absent: {error}");
+            println!("the Python manual is not available: {error}");
             Vec::new()
         }
     };
     measure(&["crawl"], environment)
 }
 
-/// Builds with the profile dist and measures memory after searches, scrapes and rendered pages.
+/// Measures resident memory after many searches, scrapes and rendered pages.
 pub(crate) fn run_memory() -> Result {
     build_service()?;
     let mut environment = vec![(corpus::VARIABLE, corpus::prepare()?)];
     match chromium::prepare() {
         Ok(program) => environment.push((chromium::VARIABLE, program)),
-        Err(error) => println!("there is no Chromium: {error}"),
+        Err(error) => println!("Chromium is not available: {error}"),
     }
     measure(&["memory"], environment)
 }
 
-/// Builds with the profile dist and measures the door: what it costs in process, ten thousand teams, an overload.
+/// Measures authentication and admission in process with 10,000 teams, then the service under overload.
 pub(crate) fn run_access() -> Result {
-    let mut door = cargo();
-    door.args([
+    let mut test = cargo();
+    test.args([
         "test",
         "--profile",
         "dist",
@@ -60,13 +60,13 @@ pub(crate) fn run_access() -> Result {
         "--lib",
         "--",
         "--nocapture",
-        DOOR,
+        ADMISSION_TEST,
     ]);
-    finish(door.env("WEBSVC_BENCH_TEAMS", "10000"))?;
+    run_in_root(test.env("WEBSVC_BENCH_TEAMS", "10000"))?;
     run_part("access")
 }
 
-/// Builds with the profile dist and runs the benchmark, whose table goes to stdout.
+/// Runs the benchmark of requests and prints its tables to standard output.
 pub(crate) fn run() -> Result {
     build_service()?;
     run_cargo(&["build", "--profile", "dist", "--package", "websvc-transport", "--examples"])?;
@@ -74,11 +74,12 @@ pub(crate) fn run() -> Result {
     let mut environment = vec![(corpus::VARIABLE, corpus::prepare()?)];
     match peer::build("pages", PEER_DEPENDENCIES, PEER) {
         Ok((_, program)) => environment.push((PEER_VARIABLE, program)),
-        Err(error) => println!("htmd and dom_smoothie are absent: {error}"),
+        Err(error) => println!("htmd and dom_smoothie are not available: {error}"),
     }
     measure(&[], environment)
 }
 
+/// Builds the program and the benchmark client.
 fn build_service() -> Result {
     run_cargo(&[
         "build",
@@ -93,19 +94,21 @@ fn build_service() -> Result {
     ])
 }
 
+/// Runs the example `bench` of websvc-cli.
 fn measure(arguments: &[&str], environment: Vec<(&str, PathBuf)>) -> Result {
     let mut command = cargo();
     command
         .args(["run", "--profile", "dist", "--package", "websvc-cli", "--example", "bench", "--"])
         .args(arguments);
-    finish(command.envs(environment))
+    run_in_root(command.envs(environment))
 }
 
 fn run_cargo(arguments: &[&str]) -> Result {
-    finish(cargo().args(arguments))
+    run_in_root(cargo().args(arguments))
 }
 
-fn finish(command: &mut Command) -> Result {
+/// Runs a command in the root of the repository, with its output on the terminal.
+fn run_in_root(command: &mut Command) -> Result {
     let status = command.current_dir(root()).status()?;
     if status.success() { Ok(()) } else { Err(format!("{command:?} failed").into()) }
 }

@@ -1,6 +1,6 @@
-//! `cargo xtask bloat`: what the program consists of, by crate and by function; and the budgets of its weight.
+//! `cargo xtask bloat`: prints the code size of the program by crate and by function, and checks its size budgets.
 //!
-//! It builds the profile `dist` with its symbols, which takes as long as a release, and reads them with `nm`.
+//! It builds the profile `dist` with symbols, which takes as long as a release build, and reads the symbols with `nm`.
 
 use std::collections::BTreeSet;
 use std::collections::HashMap;
@@ -12,28 +12,28 @@ use crate::cargo::cargo;
 use crate::debian::run as run_command;
 use crate::{Result, root};
 
-/// Crates in the normal dependency tree of the program, at most. Each costs time in every build from nothing; to raise
-/// this, say in the commit what the new crate is for, and why nothing that is there already does it.
-const CRATES_MAX: usize = 406;
+/// Maximum number of crates in the normal dependency tree of the program. Each crate slows down every clean build. A
+/// commit that raises this must explain what the new crate is for and why no existing crate can do it.
+const MAX_CRATES: usize = 406;
 
-/// Bytes of the program without its symbols, at most. To raise this, say in the commit what the bytes are for, with the
-/// difference that `cargo xtask bloat` shows, and in docs/benchmarks.md the new size.
-const PROGRAM_BYTES_MAX: u64 = 32_000_000;
+/// Maximum size of the stripped program, in bytes. A commit that raises this must explain the growth, with the
+/// difference that `cargo xtask bloat` shows, and update the size in docs/benchmarks.md.
+const MAX_PROGRAM_BYTES: u64 = 32_000_000;
 
-/// Rows of each table.
-const ROWS: usize = 40;
+/// Maximum number of rows in each table.
+const MAX_ROWS: usize = 40;
 
-/// Code of the program.
+/// A function of the program and its code size.
 struct Function {
     name: String,
     bytes: u64,
 }
 
-/// Checks the number of crates, which takes no build.
+/// Checks the number of crates against the budget. Needs no build.
 pub(crate) fn check_crates() -> Result {
     let output = cargo()
         .args(["tree", "--package", "websvc-cli", "--edges", "normal", "--prefix", "none", "--format", "{p}"])
-        // The same tree on every machine.
+        // The target is fixed so that the tree is the same on every machine.
         .args(["--target", "x86_64-unknown-linux-gnu"])
         .current_dir(root())
         .output()?;
@@ -49,18 +49,18 @@ pub(crate) fn check_crates() -> Result {
         })
         .collect();
     let count = crates.len();
-    if count > CRATES_MAX {
+    if count > MAX_CRATES {
         return Err(format!(
-            "budget: {count} crates are in the tree of the program, {CRATES_MAX} are allowed: leave one out, or raise \
-             CRATES_MAX in xtask/src/bloat.rs and say in the commit why"
+            "budget: the program depends on {count} crates, and the maximum is {MAX_CRATES}: remove one, or raise \
+             MAX_CRATES in xtask/src/bloat.rs and explain why in the commit message"
         )
         .into());
     }
-    println!("budget: ok, {count} of {CRATES_MAX} crates");
+    println!("budget: ok, {count} of {MAX_CRATES} crates");
     Ok(())
 }
 
-/// Prints the tables, and fails when the program is larger than it may be.
+/// Builds the program, prints the tables and checks the size against the budget.
 pub(crate) fn run() -> Result {
     let folder = root().join("target/bloat");
     let mut build = cargo();
@@ -72,8 +72,8 @@ pub(crate) fn run() -> Result {
             .current_dir(root()),
     )?;
     let program = folder.join("dist/websvc");
-    let functions = functions(&program)?;
-    print_table("crate", &by_crate(&functions));
+    let functions = read_functions(&program)?;
+    print_table("crate", &sizes_by_crate(&functions));
     let mut largest: Vec<(String, u64)> =
         functions.into_iter().map(|function| (function.name, function.bytes)).collect();
     largest.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
@@ -81,52 +81,55 @@ pub(crate) fn run() -> Result {
     check_size(&program, &folder.join("stripped"))
 }
 
+/// Strips the program and checks its size against the budget.
 fn check_size(program: &Path, stripped: &Path) -> Result {
     run_command(Command::new("strip").arg("-o").arg(stripped).arg(program))?;
     let bytes = fs::metadata(stripped)?.len();
-    println!("\nprogram: {:.1} MB of at most {:.1}", mb(bytes), mb(PROGRAM_BYTES_MAX));
-    if bytes > PROGRAM_BYTES_MAX {
-        return Err("the program is larger than PROGRAM_BYTES_MAX in xtask/src/bloat.rs: the tables above say what it \
-                    consists of; to raise the budget, say in the commit why"
-            .into());
+    println!("\nprogram: {:.1} MB of {:.1} MB", mb(bytes), mb(MAX_PROGRAM_BYTES));
+    if bytes > MAX_PROGRAM_BYTES {
+        return Err(
+            "the program is larger than MAX_PROGRAM_BYTES in xtask/src/bloat.rs: reduce its size (see the \
+                    tables above), or raise the budget and explain why in the commit message"
+                .into(),
+        );
     }
     Ok(())
 }
 
-/// Returns the functions of a program, each name once.
-fn functions(program: &Path) -> Result<Vec<Function>> {
+/// Returns the functions of a program. Functions with the same name are added up.
+fn read_functions(program: &Path) -> Result<Vec<Function>> {
     let output = Command::new("nm").args(["-S", "-C", "--defined-only"]).arg(program).output()?;
     if !output.status.success() {
         return Err(format!("nm failed: {}", String::from_utf8_lossy(&output.stderr)).into());
     }
     let mut sizes: HashMap<String, u64> = HashMap::new();
     for line in String::from_utf8_lossy(&output.stdout).lines() {
-        if let Some(Function { name, bytes }) = function(line) {
+        if let Some(Function { name, bytes }) = parse_symbol(line) {
             *sizes.entry(name).or_default() += bytes;
         }
     }
     Ok(sizes.into_iter().map(|(name, bytes)| Function { name, bytes }).collect())
 }
 
-/// Reads a line of `nm -S`: address, size, kind, name. Other kinds than code are left out.
-fn function(line: &str) -> Option<Function> {
+/// Parses a line of `nm -S`: address, size, kind, name. Returns `None` for symbols that are not code.
+fn parse_symbol(line: &str) -> Option<Function> {
     let mut words = line.splitn(4, ' ');
     let (_address, size, kind, name) = (words.next()?, words.next()?, words.next()?, words.next()?);
     let is_code = matches!(kind, "t" | "T" | "w" | "W");
     let bytes = u64::from_str_radix(size, 16).ok().filter(|_| is_code)?;
-    Some(Function { name: without_hash(name).to_owned(), bytes })
+    Some(Function { name: strip_hash(name).to_owned(), bytes })
 }
 
-/// Removes the hash at the end of a name, which tells instances of generic functions apart.
-fn without_hash(name: &str) -> &str {
+/// Removes the hash at the end of a name, which differs between instances of a generic function.
+fn strip_hash(name: &str) -> &str {
     match name.rsplit_once("::h") {
         Some((name, hash)) if hash.len() == 16 && hash.bytes().all(|digit| digit.is_ascii_hexdigit()) => name,
         _ => name,
     }
 }
 
-/// Returns the crate that a function belongs to: that of the type in front of `as`, else the first part of the path. What has
-/// no path is C, or of the linker.
+/// Returns the crate of a function: the crate of the type before `as`, otherwise the first path segment. Symbols
+/// without a path come from C code or from the linker.
 fn crate_of(name: &str) -> &str {
     let path = name.trim_start_matches(['<', '&', '*', '(', '[', ' ']);
     let path = path.strip_prefix("mut ").or_else(|| path.strip_prefix("dyn ")).unwrap_or(path);
@@ -134,7 +137,8 @@ fn crate_of(name: &str) -> &str {
     if path[end..].starts_with("::") { &path[..end] } else { "(no crate)" }
 }
 
-fn by_crate(functions: &[Function]) -> Vec<(String, u64)> {
+/// Returns the code size of each crate, largest first.
+fn sizes_by_crate(functions: &[Function]) -> Vec<(String, u64)> {
     let mut sizes: HashMap<&str, u64> = HashMap::new();
     for Function { name, bytes } in functions {
         *sizes.entry(crate_of(name)).or_default() += bytes;
@@ -145,14 +149,14 @@ fn by_crate(functions: &[Function]) -> Vec<(String, u64)> {
     rows
 }
 
-fn print_table(what: &str, rows: &[(String, u64)]) {
-    let all: u64 = rows.iter().map(|(_, bytes)| bytes).sum();
-    println!("\n{what}s, {:.1} MB of code:\n", mb(all));
-    for (name, bytes) in rows.iter().take(ROWS) {
+fn print_table(unit: &str, rows: &[(String, u64)]) {
+    let total: u64 = rows.iter().map(|(_, bytes)| bytes).sum();
+    println!("\nCode by {unit}, {:.1} MB in total:\n", mb(total));
+    for (name, bytes) in rows.iter().take(MAX_ROWS) {
         println!(
             "{:8.1} kB  {:4.1} %  {name}",
             *bytes as f64 / 1e3,
-            *bytes as f64 * 100.0 / all.max(1) as f64
+            *bytes as f64 * 100.0 / total.max(1) as f64
         );
     }
 }
@@ -166,17 +170,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_nm_are_read_and_attributed() {
+    fn nm_line_of_generic_function_is_attributed_to_its_crate() {
         let line = "0000000000a1b2c0 0000000000000123 t <hyper::proto::h1::Conn<I,B> as core::future::Future>::poll::h0123456789abcdef";
-        let read = function(line).unwrap();
-        assert_eq!((read.bytes, crate_of(&read.name)), (0x123, "hyper"));
-        assert!(read.name.ends_with("::poll"), "{}", read.name);
-        assert!(function("0000000000a1b2c0 0000000000000010 r data").is_none(), "no code");
-        assert!(function("                 U malloc").is_none(), "not defined here");
+        let symbol = parse_symbol(line).unwrap();
+        assert_eq!((symbol.bytes, crate_of(&symbol.name)), (0x123, "hyper"));
+        assert!(symbol.name.ends_with("::poll"), "{}", symbol.name);
+        assert!(parse_symbol("0000000000a1b2c0 0000000000000010 r data").is_none(), "data is not code");
+        assert!(parse_symbol("                 U malloc").is_none(), "undefined symbol");
     }
 
     #[test]
-    fn crates_are_those_of_the_first_type() {
+    fn crate_of_returns_crate_of_first_type() {
         for (name, expected) in [
             ("core::ptr::drop_in_place<websvc_engine::Engine>", "core"),
             ("<&mut websvc_index::Index as core::fmt::Debug>::fmt", "websvc_index"),

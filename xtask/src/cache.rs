@@ -1,4 +1,4 @@
-//! The folder outside the repository for what the tests need from elsewhere.
+//! The cache folder outside the repository for downloads that the tests need.
 
 use std::env;
 use std::fs::{self, File};
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use crate::Result;
 
-/// Overrides where the folder is.
+/// Environment variable that overrides the location of the folder.
 const VARIABLE: &str = "WEBSVC_CACHE_DIR";
 
-/// The cache folder, locked: two gates that run at once must not fill it together.
+/// The cache folder, locked so that two concurrent runs do not write to it at the same time.
 pub(crate) struct Cache {
     dir: PathBuf,
     _lock: File,
 }
 
 impl Cache {
-    /// Opens the folder and waits until no other process uses it.
+    /// Opens the folder. Waits while another process has it locked.
     pub(crate) fn open() -> Result<Self> {
         let dir = folder()?;
         fs::create_dir_all(&dir).map_err(|error| format!("cannot create {}: {error}", dir.display()))?;
@@ -29,8 +29,8 @@ impl Cache {
         &self.dir
     }
 
-    /// Returns an empty folder of this name, without what was in it.
-    pub(crate) fn fresh(&self, name: &str) -> Result<PathBuf> {
+    /// Creates an empty subfolder with this name. Deletes an existing one and its contents.
+    pub(crate) fn create_empty_dir(&self, name: &str) -> Result<PathBuf> {
         let dir = self.dir.join(name);
         if dir.exists() {
             fs::remove_dir_all(&dir)?;
@@ -41,9 +41,9 @@ impl Cache {
 }
 
 fn folder() -> Result<PathBuf> {
-    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    set(VARIABLE)
-        .or_else(|| set("XDG_CACHE_HOME").map(|dir| dir.join("websvc")))
-        .or_else(|| set("HOME").map(|dir| dir.join(".cache/websvc")))
-        .ok_or_else(|| format!("set {VARIABLE}: there is no home directory to keep downloads in").into())
+    let dir_from = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    dir_from(VARIABLE)
+        .or_else(|| dir_from("XDG_CACHE_HOME").map(|dir| dir.join("websvc")))
+        .or_else(|| dir_from("HOME").map(|dir| dir.join(".cache/websvc")))
+        .ok_or_else(|| format!("no folder for downloads: HOME is not set; set {VARIABLE}").into())
 }

@@ -1,4 +1,4 @@
-//! A Chromium for the tests of the browser: the machine's, else Debian's, which only root can install.
+//! Finds a Chromium for the browser tests, or installs the Debian package (which needs root).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,32 +6,34 @@ use std::process::Command;
 use crate::Result;
 use crate::debian::run;
 
-/// Tells the tests which program to drive.
+/// Environment variable with the path of the Chromium program.
 pub(crate) const VARIABLE: &str = "WEBSVC_TEST_CHROMIUM";
 
-/// The programs themselves; what lies in /usr/bin are shell scripts around them.
+/// Paths of the programs. The files in /usr/bin are only shell scripts that start them.
 const PROGRAMS: [&str; 2] = ["/usr/lib/chromium/chromium-headless-shell", "/usr/lib/chromium/chromium"];
 
-/// The package that costs a third of the other, and the other.
+/// Debian packages with Chromium, preferred one first: it is a third of the size of the other.
 const PACKAGES: [&str; 2] = ["chromium-headless-shell", "chromium"];
 
-/// Program that imports certificate authorities for Chromium, and its package.
-const AUTHORITIES: (&str, &str) = ("/usr/bin/certutil", "libnss3-tools");
+/// Program that imports certificate authorities for Chromium, and its Debian package.
+const CERTUTIL: (&str, &str) = ("/usr/bin/certutil", "libnss3-tools");
 
-/// Returns the program, installing it where it is missing and may be installed.
+/// Returns the path of Chromium. Installs Chromium and `certutil` if they are missing.
 pub(crate) fn prepare() -> Result<PathBuf> {
     let program = prepare_program()?;
-    let (tool, package) = AUTHORITIES;
+    let (tool, package) = CERTUTIL;
     if !Path::new(tool).is_file()
         && let Err(error) = install(package)
     {
-        println!("warning: {package} cannot be installed, the tests of authorities skip themselves: {error}");
+        println!(
+            "warning: cannot install {package}, tests of certificate authorities will be skipped: {error}"
+        );
     }
     Ok(program)
 }
 
 fn prepare_program() -> Result<PathBuf> {
-    if let Some(program) = installed() {
+    if let Some(program) = find_installed() {
         return Ok(program);
     }
     let mut failures = Vec::new();
@@ -39,15 +41,16 @@ fn prepare_program() -> Result<PathBuf> {
         println!("chromium: installing the Debian package {package}");
         if let Err(error) = install(package) {
             failures.push(error.to_string());
-        } else if let Some(program) = installed() {
+        } else if let Some(program) = find_installed() {
             return Ok(program);
         }
     }
-    let said = failures.join("; ");
-    Err(format!("install it with: apt-get install {}; here that failed: {said}", PACKAGES[0]).into())
+    let failures = failures.join("; ");
+    Err(format!("Chromium not found and not installable: {failures}; run: apt-get install {}", PACKAGES[0])
+        .into())
 }
 
-fn installed() -> Option<PathBuf> {
+fn find_installed() -> Option<PathBuf> {
     PROGRAMS.iter().map(Path::new).find(|program| program.is_file()).map(Path::to_owned)
 }
 
@@ -55,12 +58,12 @@ fn install(package: &str) -> Result {
     if apt_get(&["install", "-y", "--no-install-recommends", package]).is_ok() {
         return Ok(());
     }
-    // A fresh machine has no list of packages, or one that is too old.
+    // On a new machine the package lists may be missing or out of date.
     apt_get(&["update"])?;
     apt_get(&["install", "-y", "--no-install-recommends", package])
 }
 
-/// Runs apt-get as root, or with sudo where that asks for no password.
+/// Runs apt-get as root, or with `sudo -n`, which fails instead of prompting for a password.
 fn apt_get(arguments: &[&str]) -> Result {
     let is_root = String::from_utf8(run(Command::new("id").arg("-u"))?.stdout)?.trim() == "0";
     let mut command = Command::new(if is_root { "apt-get" } else { "sudo" });

@@ -1,7 +1,7 @@
-//! `cargo xtask conformance`: the official clients and schemathesis against the program, as its users run it.
+//! `cargo xtask conformance`: runs the official clients and schemathesis against the program.
 //!
-//! The clients search with and without scraping, with authentication on and off; the pages they find are those of
-//! `xtask/conformance/site`, served on loopback. Apart from the installation of the clients nothing leaves the machine.
+//! The clients search with and without scraping, with authentication on and off. They find the pages of
+//! `xtask/conformance/site`, served on loopback. Only the installation of the clients uses the network.
 
 mod client;
 mod openapi;
@@ -21,14 +21,14 @@ use site::Site;
 use crate::cargo::cargo;
 use crate::{Result, root};
 
-/// Authentication of the service under test.
+/// Authentication mode of the service under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Authentication {
+enum AuthMode {
     On,
     Off,
 }
 
-impl Authentication {
+impl AuthMode {
     const fn name(self) -> &'static str {
         match self {
             Self::On => "auth on",
@@ -36,7 +36,7 @@ impl Authentication {
         }
     }
 
-    /// The key that callers show.
+    /// The API key that clients send; `None` if authentication is off.
     const fn key(self) -> Option<&'static str> {
         match self {
             Self::On => Some("fc-conformance"),
@@ -45,64 +45,65 @@ impl Authentication {
     }
 }
 
-/// Checks to run, and their clients.
+/// Command-line options of the task.
 #[derive(Debug, Default)]
 pub(crate) struct Options<'a> {
-    /// The program that is checked, which is built when none is given.
+    /// Program to test. If `None`, the program is built.
     binary: Option<&'a Path>,
-    /// Substring of the names of the checks to run; without it, all run.
+    /// Substring that the names of the checks to run must contain. If `None`, all checks run.
     only: Option<&'a str>,
 }
 
 impl<'a> Options<'a> {
-    /// Reads `--binary FILE` and `--only NAME`.
-    pub(crate) fn read(arguments: &[&'a str]) -> Result<Self> {
+    /// Parses `--binary FILE` and `--only NAME`.
+    pub(crate) fn parse(arguments: &[&'a str]) -> Result<Self> {
         let mut options = Self::default();
-        let mut rest = arguments;
-        while let [name, value, after @ ..] = rest {
+        let mut remaining = arguments;
+        while let [name, value, tail @ ..] = remaining {
             match *name {
                 "--binary" => options.binary = Some(Path::new(*value)),
                 "--only" => options.only = Some(value),
                 _ => break,
             }
-            rest = after;
+            remaining = tail;
         }
-        match rest {
+        match remaining {
             [] => Ok(options),
-            [other, ..] => {
-                Err(format!("conformance takes --binary FILE and --only NAME, not \"{other}\"").into())
-            }
+            [other, ..] => Err(format!(
+                "unexpected argument \"{other}\": conformance takes --binary FILE and --only NAME"
+            )
+            .into()),
         }
     }
 
-    fn asks_for(&self, name: &str) -> bool {
+    fn selects(&self, name: &str) -> bool {
         self.only.is_none_or(|only| name.to_lowercase().contains(&only.to_lowercase()))
     }
 }
 
-/// Runs the checks.
+/// Runs the selected checks in both authentication modes and prints the report.
 pub(crate) fn run(options: &Options<'_>) -> Result {
     let started = Instant::now();
     let mut clients = client::prepare();
-    clients.retain(|client| options.asks_for(client.name()));
-    let tools = options.asks_for(openapi::NAME).then(openapi::prepare);
+    clients.retain(|client| options.selects(client.name()));
+    let tools = options.selects(openapi::NAME).then(openapi::prepare);
     if clients.is_empty() && tools.is_none() {
-        return Err(format!("no client has \"{}\" in its name", options.only.unwrap_or_default()).into());
+        return Err(format!("no check has \"{}\" in its name", options.only.unwrap_or_default()).into());
     }
     let binary = match options.binary {
-        // Clients start it from directories of their own.
-        Some(given) => given.canonicalize()?,
+        // Clients start the program from other directories, so the path must be absolute.
+        Some(path) => path.canonicalize()?,
         None => build()?,
     };
     let scratch = scratch()?;
     let site = Site::start(&folder().join("site"))?;
     let mut report = Report::default();
-    for mode in [Authentication::Off, Authentication::On] {
+    for mode in [AuthMode::Off, AuthMode::On] {
         let service = Service::start(&binary, &scratch, &site, mode)?;
         for client in &clients {
             client.run(&service, &scratch, &mut report);
         }
-        // Last, because schemathesis adds to what can be found.
+        // Last, because schemathesis adds documents to the index.
         if let Some(tools) = &tools {
             tools.run(&service, &scratch, &mut report)?;
         }
@@ -110,12 +111,12 @@ pub(crate) fn run(options: &Options<'_>) -> Result {
     report.finish(started.elapsed())
 }
 
-/// Returns the folder of what is not Rust.
+/// Returns the folder of the scripts, manifests and pages of the checks.
 fn folder() -> PathBuf {
     root().join("xtask/conformance")
 }
 
-/// Returns an empty folder for data, homes and reports.
+/// Creates an empty folder for data, home directories and reports.
 fn scratch() -> Result<PathBuf> {
     let scratch = root().join("target/conformance");
     if scratch.exists() {
@@ -125,7 +126,7 @@ fn scratch() -> Result<PathBuf> {
     Ok(scratch)
 }
 
-/// Builds the program as the tests have it, with its debug assertions, and returns where it is.
+/// Builds the program with debug assertions, as for the tests, and returns its path.
 fn build() -> Result<PathBuf> {
     let arguments = ["build", "--package", "websvc-cli", "--bin", "websvc"];
     println!("==> cargo {}", arguments.join(" "));
@@ -142,5 +143,5 @@ fn build() -> Result<PathBuf> {
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
         .find_map(|message| message["executable"].as_str().map(PathBuf::from))
-        .ok_or_else(|| "cargo does not say where it put the program".into())
+        .ok_or_else(|| "cargo did not print the path of the program".into())
 }

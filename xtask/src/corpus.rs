@@ -1,7 +1,7 @@
-//! `cargo xtask corpus`: the manual of Python, some 500 real pages that nobody here wrote, to crawl and search.
+//! `cargo xtask corpus`: downloads the Python manual, about 500 real pages, as a corpus to crawl and search.
 //!
-//! It comes from Debian's package `python3-doc` and is kept outside the repository. Without apt the tests that search
-//! it are skipped.
+//! The manual comes from Debian's package `python3-doc` and is stored outside the repository. Without apt, the tests
+//! that need it are skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::cache::Cache;
 use crate::{Result, debian};
 
-/// Tells the tests where the pages are: the folder with `index.html`.
+/// Environment variable with the folder of the pages, which contains `index.html`.
 pub(crate) const VARIABLE: &str = "WEBSVC_CORPUS_DIR";
 const PACKAGE: &str = "python3-doc";
 const MARKER: &str = "corpus/ready";
@@ -18,13 +18,13 @@ pub(crate) fn run() -> Result {
     match prepare() {
         Ok(pages) => println!("corpus: {VARIABLE}={}", pages.display()),
         Err(error) => println!(
-            "corpus: absent, so the tests that crawl and search real pages are skipped ({PACKAGE} of Debian: {error})"
+            "corpus: not available, tests on real pages will be skipped (Debian package {PACKAGE}: {error})"
         ),
     }
     Ok(())
 }
 
-/// Returns the folder of the pages, fetching them the first time.
+/// Returns the folder of the pages. Downloads them if they are missing.
 pub(crate) fn prepare() -> Result<PathBuf> {
     let cache = Cache::open()?;
     let marker = cache.dir().join(MARKER);
@@ -34,22 +34,22 @@ pub(crate) fn prepare() -> Result<PathBuf> {
             return Ok(pages);
         }
     }
-    let unpacked = cache.fresh("corpus")?;
-    debian::unpack(&cache, &real_package(&cache)?, &unpacked)?;
+    let unpacked = cache.create_empty_dir("corpus")?;
+    debian::unpack(&cache, &manual_package(&cache)?, &unpacked)?;
     let pages = html_folder(&unpacked.join("usr/share/doc"))?;
     let recorded = pages.to_str().ok_or("the path of the cache folder is not UTF-8")?;
     fs::write(marker, recorded)?;
     Ok(pages)
 }
 
-/// `python3-doc` itself is empty: it depends on the manual of the Python version of the Debian release.
-fn real_package(cache: &Cache) -> Result<String> {
+/// Returns the package with the manual. `python3-doc` itself is empty and depends on the package of the Python version.
+fn manual_package(cache: &Cache) -> Result<String> {
     let dependencies = debian::dependencies(cache, PACKAGE)?;
     let manual = dependencies.into_iter().find(|name| name.starts_with("python3") && name.ends_with("-doc"));
-    manual.ok_or_else(|| format!("{PACKAGE} does not name the manual it stands for").into())
+    manual.ok_or_else(|| format!("{PACKAGE} does not depend on a package with the manual").into())
 }
 
-/// Finds `python3.*/html` with the pages: another entry of that name may be a link into nowhere.
+/// Finds the folder `*/html` that contains `index.html`. Other `html` entries may be broken links.
 fn html_folder(documents: &Path) -> Result<PathBuf> {
     for entry in fs::read_dir(documents)? {
         let html = entry?.path().join("html");
@@ -57,5 +57,5 @@ fn html_folder(documents: &Path) -> Result<PathBuf> {
             return Ok(html);
         }
     }
-    Err(format!("there is no html/index.html under {}", documents.display()).into())
+    Err(format!("no html/index.html under {}", documents.display()).into())
 }

@@ -1,4 +1,4 @@
-//! Files out of Debian packages, without installing them and without being root.
+//! Extracts files from Debian packages without installing them and without root.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use crate::cache::Cache;
 
 /// Downloads a package and unpacks its files into `into`.
 pub(crate) fn unpack(cache: &Cache, package: &str, into: &Path) -> Result {
-    let apt = Apt::ready(cache, package)?;
-    let downloads = cache.fresh("apt/download")?;
+    let apt = Apt::prepare(cache, package)?;
+    let downloads = cache.create_empty_dir("apt/download")?;
     apt.run("apt-get", &["download", package], &downloads)?;
     for entry in fs::read_dir(&downloads)? {
         let file = entry?.path();
@@ -22,7 +22,7 @@ pub(crate) fn unpack(cache: &Cache, package: &str, into: &Path) -> Result {
 
 /// Returns the packages that `package` depends on.
 pub(crate) fn dependencies(cache: &Cache, package: &str) -> Result<Vec<String>> {
-    let apt = Apt::ready(cache, package)?;
+    let apt = Apt::prepare(cache, package)?;
     let output = apt.run("apt-cache", &["depends", package], cache.dir())?;
     Ok(parse_dependencies(&String::from_utf8_lossy(&output.stdout)))
 }
@@ -31,28 +31,29 @@ fn parse_dependencies(text: &str) -> Vec<String> {
     text.lines().filter_map(|line| line.trim().strip_prefix("Depends: ")).map(str::to_owned).collect()
 }
 
-/// The apt programs with a list of packages to go by: the machine's, or our own where the machine has none.
+/// The apt programs and the options that select the package lists: those of the machine, or a copy in the cache folder.
 struct Apt {
     options: Vec<String>,
 }
 
 impl Apt {
-    fn ready(cache: &Cache, package: &str) -> Result<Self> {
-        let of_the_machine = Self { options: Vec::new() };
-        if of_the_machine.knows(package, cache)? {
-            return Ok(of_the_machine);
+    /// Downloads package lists into the cache folder if those of the machine do not have the package.
+    fn prepare(cache: &Cache, package: &str) -> Result<Self> {
+        let system = Self { options: Vec::new() };
+        if system.has_package(package, cache)? {
+            return Ok(system);
         }
         let lists = cache.dir().join("apt/lists");
         fs::create_dir_all(lists.join("partial"))?;
         let archives = cache.dir().join("apt/cache");
         fs::create_dir_all(archives.join("archives/partial"))?;
-        let own =
+        let cached =
             Self { options: vec![option("Dir::State::lists", &lists), option("Dir::Cache", &archives)] };
-        own.run("apt-get", &["update"], cache.dir())?;
-        Ok(own)
+        cached.run("apt-get", &["update"], cache.dir())?;
+        Ok(cached)
     }
 
-    fn knows(&self, package: &str, cache: &Cache) -> Result<bool> {
+    fn has_package(&self, package: &str, cache: &Cache) -> Result<bool> {
         let output = self.run("apt-cache", &["policy", package], cache.dir())?;
         let text = String::from_utf8_lossy(&output.stdout);
         Ok(text.lines().any(|line| line.trim().starts_with("Candidate:") && !line.contains("(none)")))
@@ -68,14 +69,14 @@ fn option(name: &str, path: &Path) -> String {
     format!("{name}={}", path.display())
 }
 
-/// Runs a command to its end; its failure carries what it printed.
+/// Runs a command and waits for its end. The error of a failed command contains its standard error.
 pub(crate) fn run(command: &mut Command) -> Result<Output> {
     let program = PathBuf::from(command.get_program());
     let program = program.display();
     let output = command.output().map_err(|error| format!("cannot run {program}: {error}"))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{program} failed ({}): {}", output.status, said.trim()).into());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{program} failed ({}): {}", output.status, stderr.trim()).into());
     }
     Ok(output)
 }
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dependencies_are_read_from_the_answer_of_apt_cache() {
+    fn parse_dependencies_ignores_suggested_packages() {
         let text =
             "python3-doc\n  Depends: python3.11-doc\n  Depends: python3\n  Suggests: python3-examples\n";
         assert_eq!(parse_dependencies(text), ["python3.11-doc", "python3"]);

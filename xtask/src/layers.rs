@@ -1,7 +1,7 @@
-//! `cargo xtask layers`: which crate may depend on which, checked against `cargo metadata`.
+//! `cargo xtask layers`: checks the dependencies between crates, as reported by `cargo metadata`, against a table.
 //!
-//! The table is the one of `docs/architecture.md`. Development dependencies may add the test kit and any third-party
-//! crate: tests are no part of the layers.
+//! The table is the same as in `docs/architecture.md`. Development dependencies may add the test kit and any
+//! third-party crate, because tests do not belong to a layer.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use crate::cargo::cargo;
 use crate::debian::run as run_command;
 use crate::{Result, report, root};
 
-/// A crate of the workspace and those that it may use.
+/// A workspace crate and the workspace crates it may depend on.
 struct Layer {
     name: &'static str,
     may_use: &'static [&'static str],
@@ -63,8 +63,8 @@ const LAYERS: &[Layer] = &[
     ),
     layer(
         "websvc-engine",
-        // The query too: categories and the questions to sources are made of it. The guarded client too: a source
-        // elsewhere is asked directly, because the rules of pages (cache, robots, extraction) are not its rules.
+        // It needs the query for categories and for the requests to sources. It needs the guarded HTTP client because
+        // remote sources are fetched directly: the rules for pages (cache, robots, extraction) do not apply to them.
         &[
             "websvc-types",
             "websvc-query",
@@ -156,7 +156,7 @@ const EVERYTHING: [&str; 26] = [
     "websvc-server",
 ];
 
-/// Third-party crates and the only crates of the workspace that may name them.
+/// Third-party crates and the only workspace crates that may depend on them directly.
 const RESERVED: &[(&[&str], &[&str])] = &[
     (&["hyper", "hyper-util", "http-body-util", "rustls", "tokio-rustls"], &["websvc-transport"]),
     (&["schemars"], &["websvc-types", "xtask"]),
@@ -167,7 +167,7 @@ const RESERVED: &[(&[&str], &[&str])] = &[
     (&["object_store"], &["websvc-artifacts"]),
 ];
 
-/// Crates that must not reach tokio, not even through others.
+/// Crates that must not depend on tokio, directly or indirectly.
 const WITHOUT_TOKIO: &[&str] = &[
     "websvc-types",
     "websvc-query",
@@ -191,12 +191,12 @@ pub(crate) fn run() -> Result {
     report("layers", &check(&metadata))
 }
 
-/// Returns every violation, with the crate and the rule.
+/// Returns all violations, each with the crate and the rule.
 fn check(metadata: &Value) -> Vec<String> {
     let members: BTreeSet<&str> = list(&metadata["workspace_members"]).filter_map(Value::as_str).collect();
     let packages: Vec<Package> = list(&metadata["packages"])
         .filter(|package| members.contains(text(&package["id"])))
-        .map(Package::read)
+        .map(Package::from_metadata)
         .collect();
     let names: BTreeSet<&str> = packages.iter().map(|package| package.name).collect();
     let graph = normal_edges(metadata);
@@ -207,7 +207,7 @@ fn check(metadata: &Value) -> Vec<String> {
         if WITHOUT_TOKIO.contains(&package.name)
             && let Some(path) = path_to("tokio", package.id, &graph)
         {
-            violations.push(format!("{}: must do without tokio, reached through {path}", package.name));
+            violations.push(format!("{}: must not depend on tokio: {path}", package.name));
         }
     }
     violations
@@ -215,17 +215,17 @@ fn check(metadata: &Value) -> Vec<String> {
 
 fn check_layer(package: &Package<'_>, members: &BTreeSet<&str>, violations: &mut Vec<String>) {
     let Some(layer) = LAYERS.iter().find(|layer| layer.name == package.name) else {
-        violations.push(format!("{}: has no row in the table of layers", package.name));
+        violations.push(format!("{}: not in the table of layers in xtask/src/layers.rs", package.name));
         return;
     };
     for dependency in package.dependencies.iter().filter(|dependency| members.contains(dependency.name)) {
         let allowed = layer.may_use.contains(&dependency.name);
-        let for_tests = dependency.is_dev && (dependency.name == TEST_KIT || dependency.name == package.name);
-        if !allowed && !for_tests {
-            let may_use =
-                if layer.may_use.is_empty() { "nothing".to_owned() } else { layer.may_use.join(", ") };
+        let is_test_only =
+            dependency.is_dev && (dependency.name == TEST_KIT || dependency.name == package.name);
+        if !allowed && !is_test_only {
+            let may_use = if layer.may_use.is_empty() { "none".to_owned() } else { layer.may_use.join(", ") };
             violations.push(format!(
-                "{}: must not depend on {}; of this workspace it may use {may_use}",
+                "{}: must not depend on {}; allowed workspace crates: {may_use}",
                 package.name, dependency.name
             ));
         }
@@ -237,7 +237,7 @@ fn check_reserved(package: &Package<'_>, violations: &mut Vec<String>) {
         for (reserved, owners) in RESERVED {
             if reserved.contains(&dependency.name) && !owners.contains(&package.name) {
                 violations.push(format!(
-                    "{}: must not depend on {}, which only {} may use",
+                    "{}: must not depend on {}, which is reserved for {}",
                     package.name,
                     dependency.name,
                     owners.join(" and ")
@@ -247,7 +247,7 @@ fn check_reserved(package: &Package<'_>, violations: &mut Vec<String>) {
     }
 }
 
-/// A crate of the workspace with the dependencies that its manifest names.
+/// A workspace crate with the direct dependencies in its manifest.
 struct Package<'a> {
     id: &'a str,
     name: &'a str,
@@ -260,7 +260,7 @@ struct Dependency<'a> {
 }
 
 impl<'a> Package<'a> {
-    fn read(package: &'a Value) -> Self {
+    fn from_metadata(package: &'a Value) -> Self {
         let dependencies = list(&package["dependencies"])
             .map(|dependency| Dependency {
                 name: text(&dependency["name"]),
@@ -271,10 +271,10 @@ impl<'a> Package<'a> {
     }
 }
 
-/// The packages by id, with their names and what they are built with.
+/// Packages by ID: the name of each and the IDs of its dependencies.
 type Graph<'a> = HashMap<&'a str, (&'a str, Vec<&'a str>)>;
 
-/// Reads the resolved graph without development dependencies.
+/// Returns the resolved dependency graph without development dependencies.
 fn normal_edges(metadata: &Value) -> Graph<'_> {
     let mut graph: Graph<'_> =
         list(&metadata["packages"]).map(|p| (text(&p["id"]), (text(&p["name"]), Vec::new()))).collect();
@@ -282,14 +282,14 @@ fn normal_edges(metadata: &Value) -> Graph<'_> {
         let edges = list(&node["deps"])
             .filter(|edge| list(&edge["dep_kinds"]).any(|kind| kind["kind"] != "dev"))
             .map(|edge| text(&edge["pkg"]));
-        if let Some((_, known)) = graph.get_mut(text(&node["id"])) {
-            known.extend(edges);
+        if let Some((_, dependencies)) = graph.get_mut(text(&node["id"])) {
+            dependencies.extend(edges);
         }
     }
     graph
 }
 
-/// Returns a way from the package to one with the name, as "a > b > c".
+/// Returns a dependency path from the package to a package with this name, as "a > b > c".
 fn path_to(name: &str, from: &str, graph: &Graph<'_>) -> Option<String> {
     let mut seen = BTreeSet::from([from]);
     let mut paths = vec![(from, String::new())];
@@ -318,7 +318,7 @@ mod tests {
 
     use super::*;
 
-    /// Makes the metadata of a workspace from `crate: dependency, dev dependency*`.
+    /// Builds workspace metadata from crates and the names of their dependencies; `*` marks a development dependency.
     fn metadata(members: &[(&str, &[&str])], others: &[(&str, &[&str])]) -> Value {
         let bare = |name: &str| name.trim_end_matches('*').to_owned();
         let kind = |name: &str| if name.ends_with('*') { json!("dev") } else { Value::Null };
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_table_allows_is_accepted() {
+    fn allowed_dependencies_are_accepted() {
         let found = violations(&[
             ("websvc-types", &["bytes"]),
             ("websvc-query", &["tokio*", "websvc-testkit*"]),
@@ -366,39 +366,36 @@ mod tests {
     }
 
     #[test]
-    fn a_dependency_upwards_is_named() {
+    fn dependency_on_disallowed_crate_is_reported() {
         let found = violations(&[("websvc-types", &[]), ("websvc-query", &["websvc-types"])]);
-        assert_eq!(
-            found,
-            ["websvc-query: must not depend on websvc-types; of this workspace it may use nothing"]
-        );
+        assert_eq!(found, ["websvc-query: must not depend on websvc-types; allowed workspace crates: none"]);
     }
 
     #[test]
-    fn a_reserved_crate_is_named_with_its_owner() {
+    fn reserved_crate_is_reported_with_its_owner() {
         let found = violations(&[("websvc-server", &["hyper"]), ("websvc-cli", &["hyper*"])]);
-        assert_eq!(found, ["websvc-server: must not depend on hyper, which only websvc-transport may use"]);
-    }
-
-    #[test]
-    fn tokio_is_found_behind_other_crates() {
-        let found = violations(&[("websvc-store", &["bytes", "glue"])]);
         assert_eq!(
             found,
-            ["websvc-store: must do without tokio, reached through websvc-store > glue > tokio"]
+            ["websvc-server: must not depend on hyper, which is reserved for websvc-transport"]
         );
     }
 
     #[test]
-    fn a_crate_without_a_row_is_a_violation() {
+    fn indirect_dependency_on_tokio_is_reported() {
+        let found = violations(&[("websvc-store", &["bytes", "glue"])]);
+        assert_eq!(found, ["websvc-store: must not depend on tokio: websvc-store > glue > tokio"]);
+    }
+
+    #[test]
+    fn crate_without_row_is_reported() {
         assert_eq!(
             violations(&[("websvc-novelty", &[])]),
-            ["websvc-novelty: has no row in the table of layers"]
+            ["websvc-novelty: not in the table of layers in xtask/src/layers.rs"]
         );
     }
 
     #[test]
-    fn the_table_names_only_crates_that_have_a_row() {
+    fn every_allowed_dependency_has_a_row() {
         for layer in LAYERS {
             for used in layer.may_use {
                 assert!(LAYERS.iter().any(|row| row.name == *used), "{}: {used}", layer.name);

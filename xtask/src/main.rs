@@ -1,6 +1,6 @@
 //! The tasks of this repository: `cargo xtask TASK`.
 
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the tasks talk to the person who runs them")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the tasks print to the terminal")]
 
 mod apps;
 mod axe;
@@ -30,23 +30,23 @@ type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
 const USAGE: &str = "usage: cargo xtask TASK
 
-  test         the whole gate: format, rules, lints, docs, schemas, tests
-  conformance  the official clients and schemathesis against the program
-               (--binary FILE: this one, instead of building it;
-               --only NAME: only what has this in its name, as \"mcp\" or \"schemathesis\")
+  test         run all checks and tests, as CI does
+  conformance  run the official clients and schemathesis against the program
+               (--binary FILE: test FILE instead of building the program;
+               --only NAME: run only checks with NAME in their name, such as \"mcp\" or \"schemathesis\")
   schema       write docs/schema and docs/openapi.json (--check: only compare)
-  bench        measure the service beside its parts
-               (relevance: on judged collections; scale: in growing indexes;
-               access: the door, ten thousand teams, an overload;
-               crawl: crawls beside wget and bare fetches;
-               memory: what is resident after many searches, scrapes and rendered pages;
-               extraction: on pages whose main content is known, beside dom_smoothie;
-               browser: pages that scripts draw, beside Chromium alone and Playwright)
-  bloat        build the program as it is shipped and print its code by crate and function
-               (--crates: only compare the number of crates with its budget)
-  layers       check which crate depends on what
+  bench        benchmark the service against its parts
+               (relevance: on judged collections; scale: on growing indexes;
+               access: authentication and admission, 10,000 teams, overload;
+               crawl: crawls, against wget and bare fetches;
+               memory: resident memory after many searches, scrapes and rendered pages;
+               extraction: on pages with known main content, against dom_smoothie;
+               browser: JavaScript rendering, against Chromium alone and Playwright)
+  bloat        build the release program and print its code size by crate and function
+               (--crates: only check the number of crates against the budget)
+  layers       check the dependencies between crates
   tidy         check files, names and links
-  corpus       fetch the pages that the relevance tests search";
+  corpus       download the pages for the relevance tests";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -75,7 +75,7 @@ fn run(arguments: &[&str]) -> Result {
         ["bench", "crawl"] => bench::run_crawl(),
         ["bench", "memory"] => bench::run_memory(),
         ["bench", part @ ("relevance" | "scale")] => bench::run_part(part),
-        ["conformance", options @ ..] => conformance::run(&conformance::Options::read(options)?),
+        ["conformance", options @ ..] => conformance::run(&conformance::Options::parse(options)?),
         ["schema"] => schema::run(schema::Mode::Write),
         ["schema", "--check"] => schema::run(schema::Mode::Check),
         ["help" | "--help" | "-h"] => {
@@ -83,16 +83,16 @@ fn run(arguments: &[&str]) -> Result {
             Ok(())
         }
         [] => Err(USAGE.into()),
-        other => Err(format!("there is no task \"{}\"\n\n{USAGE}", other.join(" ")).into()),
+        other => Err(format!("unknown task \"{}\"\n\n{USAGE}", other.join(" ")).into()),
     }
 }
 
 /// Returns the root of the repository.
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this crate lies in a folder of the repository")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this crate is in a subdirectory of the repository")
 }
 
-/// Prints the violations of a check, or that there are none.
+/// Prints "ok", or fails with the list of violations.
 fn report(task: &str, violations: &[String]) -> Result {
     if violations.is_empty() {
         println!("{task}: ok");

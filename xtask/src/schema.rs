@@ -1,4 +1,4 @@
-//! `cargo xtask schema`: writes the JSON Schema of every body and the OpenAPI document, or compares them.
+//! `cargo xtask schema`: writes the JSON Schemas and the OpenAPI document, or checks that they are up to date.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,69 +8,69 @@ use websvc_types::{openapi, schema};
 
 use crate::{Result, root};
 
-/// The folder of the schemas, below the root of the repository.
+/// Folder of the schemas, relative to the root of the repository.
 const SCHEMA_FOLDER: &str = "docs/schema/v2";
 
-/// The OpenAPI document, below the root of the repository.
+/// Path of the OpenAPI document, relative to the root of the repository.
 const OPENAPI: &str = "docs/openapi.json";
 
-/// Action on the files.
+/// Mode of the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// They are written.
+    /// Writes the files.
     Write,
-    /// They are compared: it is an error when they are not what would be written.
+    /// Fails if a file is out of date.
     Check,
 }
 
 pub(crate) fn run(mode: Mode) -> Result {
-    let stale = stale()?;
+    let stale = stale_files()?;
     match mode {
         Mode::Write => {
             write(&stale)?;
-            println!("schema: {} written", stale.len());
+            println!("schema: {} files written", stale.len());
             Ok(())
         }
         Mode::Check if stale.is_empty() => {
             println!("schema: ok");
             Ok(())
         }
-        Mode::Check => Err(complaint(&stale).into()),
+        Mode::Check => Err(outdated_error(&stale).into()),
     }
 }
 
-/// A file that is not as it should be.
-struct Stale {
-    /// Below the root of the repository.
+/// A file whose content is out of date.
+struct StaleFile {
+    /// Path relative to the root of the repository.
     path: String,
     /// Expected content; `None` if the file must not exist.
-    wanted: Option<String>,
+    expected: Option<String>,
 }
 
-/// Returns the files that are missing, outdated, or no schema any more.
-fn stale() -> Result<Vec<Stale>> {
-    let wanted = wanted();
+/// Returns the files that are missing or outdated, and the files without a schema in the code.
+fn stale_files() -> Result<Vec<StaleFile>> {
+    let expected_files = expected_files();
     let mut stale = Vec::new();
-    for (path, text) in &wanted {
-        let written = match fs::read_to_string(root().join(path)) {
-            Ok(written) => Some(written),
+    for (path, text) in &expected_files {
+        let current = match fs::read_to_string(root().join(path)) {
+            Ok(current) => Some(current),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(format!("{path}: {error}").into()),
         };
-        if written.as_ref() != Some(text) {
-            stale.push(Stale { path: path.clone(), wanted: Some(text.clone()) });
+        if current.as_ref() != Some(text) {
+            stale.push(StaleFile { path: path.clone(), expected: Some(text.clone()) });
         }
     }
-    for path in written()? {
-        if wanted.iter().all(|(known, _)| *known != path) {
-            stale.push(Stale { path, wanted: None });
+    for path in existing_schemas()? {
+        if expected_files.iter().all(|(expected, _)| *expected != path) {
+            stale.push(StaleFile { path, expected: None });
         }
     }
     Ok(stale)
 }
 
-/// Returns the files with their texts.
-fn wanted() -> Vec<(String, String)> {
+/// Returns the path and the expected text of every file.
+fn expected_files() -> Vec<(String, String)> {
     let mut files = Vec::new();
     for (name, schema) in schema::roots() {
         files.push((format!("{SCHEMA_FOLDER}/{name}.json"), schema::text(schema.to_value())));
@@ -79,8 +79,8 @@ fn wanted() -> Vec<(String, String)> {
     files
 }
 
-/// Returns the schemas that are there.
-fn written() -> Result<Vec<String>> {
+/// Returns the paths of the files in the schema folder.
+fn existing_schemas() -> Result<Vec<String>> {
     let folder = match fs::read_dir(root().join(SCHEMA_FOLDER)) {
         Ok(folder) => folder,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -94,12 +94,12 @@ fn written() -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn write(stale: &[Stale]) -> Result {
-    for Stale { path, wanted } in stale {
+fn write(stale: &[StaleFile]) -> Result {
+    for StaleFile { path, expected } in stale {
         let file: PathBuf = root().join(path);
-        match wanted {
+        match expected {
             Some(text) => {
-                fs::create_dir_all(file.parent().expect("a file of the repository lies in a folder"))?;
+                fs::create_dir_all(file.parent().expect("a file of the repository has a parent directory"))?;
                 fs::write(file, text)?;
             }
             None => fs::remove_file(file)?,
@@ -109,9 +109,12 @@ fn write(stale: &[Stale]) -> Result {
     Ok(())
 }
 
-fn complaint(stale: &[Stale]) -> String {
+fn outdated_error(stale: &[StaleFile]) -> String {
     let paths: Vec<&str> = stale.iter().map(|stale| stale.path.as_str()).collect();
-    format!("{}\nschema: outdated; run `cargo xtask schema` and commit what it writes", paths.join("\n"))
+    format!(
+        "{}\nschema: files are out of date; run `cargo xtask schema` and commit the changes",
+        paths.join("\n")
+    )
 }
 
 #[cfg(test)]
@@ -119,8 +122,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_published_schemas_are_up_to_date() {
-        let stale = stale().unwrap();
-        assert!(stale.is_empty(), "{}", complaint(&stale));
+    fn published_schemas_are_up_to_date() {
+        let stale = stale_files().unwrap();
+        assert!(stale.is_empty(), "{}", outdated_error(&stale));
     }
 }

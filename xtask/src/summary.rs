@@ -1,8 +1,8 @@
-//! The sum of the results that the test runner prints, one line for each test program.
+//! Totals of the results that the test runner prints, one line per test program.
 
 use std::fmt;
 
-/// How many tests passed, failed and were skipped.
+/// Numbers of tests that passed, failed and were skipped.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Summary {
     pub(crate) passed: u64,
@@ -17,9 +17,9 @@ impl Summary {
         let Some(counts) = line.trim().strip_prefix("test result: ") else { return };
         let counts = counts.split_once(". ").map_or("", |(_, counts)| counts);
         for part in counts.split(';') {
-            let Some((number, what)) = part.trim().split_once(' ') else { continue };
+            let Some((number, label)) = part.trim().split_once(' ') else { continue };
             let Ok(number) = number.parse::<u64>() else { continue };
-            match what {
+            match label {
                 "passed" => self.passed += number,
                 "failed" => self.failed += number,
                 "ignored" => self.skipped += number,
@@ -28,7 +28,7 @@ impl Summary {
         }
     }
 
-    /// Counts a test that said it skipped itself, which the runner took for passed.
+    /// Counts a test that skipped itself, which the test runner counted as passed.
     pub(crate) fn count_as_skipped(&mut self) {
         self.passed = self.passed.saturating_sub(1);
         self.skipped += 1;
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_of_all_programs_are_added_up() {
+    fn summary_adds_results_of_all_programs() {
         let mut summary = Summary::default();
         for line in [
             "running 3 tests",
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_skipped_itself_did_not_pass() {
+    fn skipped_test_is_not_counted_as_passed() {
         let mut summary = Summary { passed: 2, failed: 0, skipped: 0 };
         summary.count_as_skipped();
         assert_eq!(summary, Summary { passed: 1, failed: 0, skipped: 1 });

@@ -1,7 +1,7 @@
-//! `cargo xtask test`: the whole gate, the same for a contributor and for CI.
+//! `cargo xtask test`: the gate, that is, all checks and tests that CI runs.
 //!
-//! The quick checks come first and the tests last, so that the output ends with the summary of the test runner and
-//! with one line that sums it up: `N passed, N failed, N skipped`.
+//! Fast checks run first and tests last. The output ends with the results of the test runner and a line with the
+//! totals: `N passed, N failed, N skipped`.
 
 use std::env;
 use std::fs;
@@ -14,24 +14,24 @@ use std::time::{Duration, Instant};
 
 use crate::bench::extraction;
 use crate::summary::Summary;
-use crate::watch::Watch;
+use crate::watch::Watchdog;
 use crate::{Result, apps, axe, cargo as cargo_command, chromium, corpus, python, root};
 
-/// Names a file in which a test that has to skip itself adds one line, `name: reason`.
+/// Environment variable with a file to which a test that skips itself appends a line, `name: reason`.
 ///
-/// The runner counts such a test as passed; this is how the sum stays honest.
+/// The test runner counts such a test as passed. The file corrects the totals.
 const SKIP_LOG_VARIABLE: &str = "WEBSVC_SKIP_LOG";
 
-/// Tells the tests where to leave pictures of what they saw, for people to look at.
-const PICTURES_VARIABLE: &str = "WEBSVC_PICTURES";
+/// Environment variable with the folder in which the tests save screenshots, for review by people.
+const SCREENSHOTS_VARIABLE: &str = "WEBSVC_PICTURES";
 
-/// How many tests of a program run at once; the test runner reads it.
+/// Environment variable of the test runner: the number of concurrent tests in a test program.
 const THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
 
-/// Tests wait for servers, browsers and clocks more than they compute: so many run at once on each processor, ...
+/// Concurrent tests per processor. More than one, because tests mostly wait for servers, browsers and timers.
 const TESTS_PER_PROCESSOR: usize = 3;
-/// ... as long as there are no more than this, because some start a Chromium each.
-const TESTS_AT_ONCE: usize = 8;
+/// Maximum number of concurrent tests, unless there are more processors. Some tests start a Chromium each.
+const MAX_CONCURRENT_TESTS: usize = 8;
 
 /// A command of the gate.
 struct Step {
@@ -43,7 +43,7 @@ struct Step {
 
 enum Program {
     Cargo,
-    /// This program, for its other tasks.
+    /// This program, for another task.
     Xtask,
 }
 
@@ -62,7 +62,7 @@ const CHECKS: &[Step] = &[
     xtask("budget", &["bloat", "--crates"]),
     cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
     xtask("schema", &["schema", "--check"]),
-    // So that the tests are silent only when they hang.
+    // Built before the tests run: the watchdog treats a long time without output as a hang.
     cargo("build", &["test", "--workspace", "--no-run"]),
     Step {
         variables: &[("RUSTDOCFLAGS", "-D warnings")],
@@ -70,7 +70,7 @@ const CHECKS: &[Step] = &[
     },
 ];
 
-/// Unit, integration and documentation tests of every crate; all failures in one run.
+/// Unit, integration and documentation tests of all crates. One failure does not stop the run.
 const TESTS: Step = cargo("tests", &["test", "--workspace", "--no-fail-fast"]);
 
 pub(crate) fn run() -> Result {
@@ -79,37 +79,37 @@ pub(crate) fn run() -> Result {
     for step in CHECKS {
         times.push((step.name, step.run()?));
     }
-    let provided = Provided::prepare(&mut times);
-    for (name, time) in &times {
-        println!("{name:>10}  {:6.1} s", time.as_secs_f64());
+    let dependencies = TestDependencies::prepare(&mut times);
+    for (name, elapsed) in &times {
+        println!("{name:>10}  {:6.1} s", elapsed.as_secs_f64());
     }
-    let (summary, time) = run_tests(&provided)?;
-    // Again here, because the output of the tests has scrolled the first warning away.
-    for absent in &provided.absent {
-        println!("warning: {absent}");
+    let (summary, test_time) = run_tests(&dependencies)?;
+    // Printed again, because the output of the tests has scrolled the first warnings away.
+    for warning in &dependencies.warnings {
+        println!("warning: {warning}");
     }
-    let (all, tests) = (started.elapsed().as_secs_f64(), time.as_secs_f64());
+    let (total, tests) = (started.elapsed().as_secs_f64(), test_time.as_secs_f64());
     if summary.failed > 0 {
-        println!("gate FAILED at tests after {all:.1} s; repeat with: {}", TESTS.shown());
+        println!("gate FAILED at tests after {total:.1} s; repeat with: {}", TESTS.command_line());
         println!("{summary}");
-        // Not an error to be printed: the sum has to be the last line.
+        // Exits here instead of returning an error, because the totals must be the last line.
         std::process::exit(1);
     }
-    println!("gate passed after {all:.1} s, of which tests {tests:.1} s");
+    println!("gate passed after {total:.1} s (tests: {tests:.1} s)");
     println!("{summary}");
     Ok(())
 }
 
 impl Step {
-    /// Runs the step, showing what it prints, and returns the time it took.
+    /// Runs the step with its output on the terminal and returns the elapsed time.
     fn run(&self) -> Result<Duration> {
-        println!("==> {}: {}", self.name, self.shown());
+        println!("==> {}: {}", self.name, self.command_line());
         let started = Instant::now();
         let status = self.command()?.status()?;
         if status.success() {
             return Ok(started.elapsed());
         }
-        Err(format!("gate FAILED at {} ({status}); repeat with: {}", self.name, self.shown()).into())
+        Err(format!("gate FAILED at {} ({status}); repeat with: {}", self.name, self.command_line()).into())
     }
 
     fn command(&self) -> Result<Command> {
@@ -121,8 +121,8 @@ impl Step {
         Ok(command)
     }
 
-    /// Returns the command as a person would type it.
-    fn shown(&self) -> String {
+    /// Returns the command line of the step, to copy into a shell.
+    fn command_line(&self) -> String {
         let mut words: Vec<String> =
             self.variables.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect();
         words.push(
@@ -137,27 +137,29 @@ impl Step {
     }
 }
 
-/// External components of the tests, passed in environment variables.
-struct Provided {
+/// External dependencies of the tests.
+struct TestDependencies {
+    /// Environment variables with the paths of the dependencies that are available.
     variables: Vec<(&'static str, PathBuf)>,
-    absent: Vec<String>,
+    /// A message for each dependency that is not available.
+    warnings: Vec<String>,
 }
 
-impl Provided {
-    /// Fetches what is missing. Without a network the tests that need it skip themselves: the rest is worth running.
+impl TestDependencies {
+    /// Installs missing dependencies. Tests that need one that cannot be installed skip themselves; the others still
+    /// run.
     fn prepare(times: &mut Vec<(&'static str, Duration)>) -> Self {
         let mut variables = Vec::new();
-        let mut absent = Vec::new();
+        let mut warnings = Vec::new();
         let mut provide = |name, variable, prepare: fn() -> Result<PathBuf>| {
-            println!("==> {name}: prepare");
+            println!("==> {name}: preparing");
             let started = Instant::now();
             match prepare() {
                 Ok(path) => variables.push((variable, path)),
                 Err(error) => {
-                    println!("warning: {name} is absent: {error}");
-                    absent.push(format!(
-                        "{name} was absent, the tests that need it skipped themselves: {error}"
-                    ));
+                    println!("warning: {name} is not available: {error}");
+                    warnings
+                        .push(format!("{name} was not available, tests that need it were skipped: {error}"));
                 }
             }
             times.push((name, started.elapsed()));
@@ -168,45 +170,45 @@ impl Provided {
         provide("apps", apps::VARIABLE, apps::prepare);
         provide("axe", axe::VARIABLE, axe::prepare);
         provide("pages", extraction::VARIABLE, extraction::prepare);
-        Self { variables, absent }
+        Self { variables, warnings }
     }
 }
 
-/// Returns how many tests run at once, in digits.
-fn threads() -> String {
+/// Returns the number of concurrent tests in decimal.
+fn test_threads() -> String {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
-    (processors * TESTS_PER_PROCESSOR).min(TESTS_AT_ONCE.max(processors)).to_string()
+    (processors * TESTS_PER_PROCESSOR).min(MAX_CONCURRENT_TESTS.max(processors)).to_string()
 }
 
-/// Runs the tests, showing their output as it comes, and sums up their results.
-fn run_tests(provided: &Provided) -> Result<(Summary, Duration)> {
-    println!("==> {}: {}", TESTS.name, TESTS.shown());
+/// Runs the tests, passes their output on, and returns the totals and the elapsed time.
+fn run_tests(dependencies: &TestDependencies) -> Result<(Summary, Duration)> {
+    println!("==> {}: {}", TESTS.name, TESTS.command_line());
     let started = Instant::now();
     let skip_log = root().join("target/skipped-tests.txt");
     fs::create_dir_all(root().join("target"))?;
     fs::write(&skip_log, "")?;
     let mut child = TESTS
         .command()?
-        .envs(provided.variables.iter().map(|(name, path)| (name, path)))
+        .envs(dependencies.variables.iter().map(|(name, path)| (name, path)))
         .env(SKIP_LOG_VARIABLE, &skip_log)
-        .env(THREADS_VARIABLE, env::var_os(THREADS_VARIABLE).unwrap_or_else(|| threads().into()))
-        .env(PICTURES_VARIABLE, root().join("target/pictures"))
+        .env(THREADS_VARIABLE, env::var_os(THREADS_VARIABLE).unwrap_or_else(|| test_threads().into()))
+        .env(SCREENSHOTS_VARIABLE, root().join("target/pictures"))
         .stdout(Stdio::piped())
         .spawn()?;
-    let watch = Watch::over(child.id());
+    let watchdog = Watchdog::start(child.id());
     let mut summary = Summary::default();
-    let mut shown = std::io::stdout().lock();
+    let mut stdout = std::io::stdout().lock();
     let output = BufReader::new(child.stdout.take().expect("the standard output is piped"));
     for line in output.split(b'\n') {
-        // Tests print what they like: the bytes are passed on as they are.
+        // The output of tests may not be UTF-8, so the bytes are passed on unchanged.
         let line = line?;
-        watch.heard();
-        shown.write_all(&line)?;
-        shown.write_all(b"\n")?;
+        watchdog.record_output();
+        stdout.write_all(&line)?;
+        stdout.write_all(b"\n")?;
         summary.add_line(&String::from_utf8_lossy(&line));
     }
-    drop(shown);
-    summary.failed += watch.finish();
+    drop(stdout);
+    summary.failed += watchdog.finish();
     let status = child.wait()?;
     for skipped in fs::read_to_string(&skip_log)?.lines() {
         println!("skipped {skipped}");
@@ -214,16 +216,16 @@ fn run_tests(provided: &Provided) -> Result<(Summary, Duration)> {
     }
     if !status.success() && summary.failed == 0 {
         return Err(format!(
-            "gate FAILED: the tests did not run to their end; repeat with: {}",
-            TESTS.shown()
+            "gate FAILED: the tests did not run to completion; repeat with: {}",
+            TESTS.command_line()
         )
         .into());
     }
     if status.success() && summary.failed > 0 {
-        return Err("gate FAILED: the test runner reports success and failures at once".into());
+        return Err("gate FAILED: the test runner exited successfully but reported failures".into());
     }
     if summary.passed == 0 && summary.failed == 0 {
-        return Err("gate FAILED: no test ran".into());
+        return Err("gate FAILED: no tests were run".into());
     }
     Ok((summary, started.elapsed()))
 }

@@ -1,4 +1,4 @@
-//! Ends a test program that hangs, so that the run goes on, fails, and says where, instead of waiting forever.
+//! Kills test programs that hang, so that the run continues and reports a failure instead of waiting forever.
 
 use std::fs;
 use std::process::Command;
@@ -6,60 +6,60 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How long the tests may print nothing. The longest test takes about a minute, on a busy machine a few.
-const SILENCE: Duration = Duration::from_secs(600);
+/// Maximum time without output from the tests. The longest test takes about a minute, or a few on a busy machine.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Listens to the tests while they run.
-pub(crate) struct Watch {
-    heard: Sender<()>,
-    /// Returns how many programs it ended.
-    watching: JoinHandle<u64>,
+/// A thread that kills test programs after a long time without output.
+pub(crate) struct Watchdog {
+    output: Sender<()>,
+    /// Returns the number of programs it killed.
+    thread: JoinHandle<u64>,
 }
 
-impl Watch {
-    /// Watches over the programs that a process starts, one after another.
-    pub(crate) fn over(parent: u32) -> Self {
-        let (heard, lines) = channel();
-        Self { heard, watching: thread::spawn(move || watch(parent, &lines, SILENCE)) }
+impl Watchdog {
+    /// Starts to watch the child processes of `parent`.
+    pub(crate) fn start(parent: u32) -> Self {
+        let (output, lines) = channel();
+        Self { output, thread: thread::spawn(move || watch(parent, &lines, SILENCE_TIMEOUT)) }
     }
 
-    /// Notes that the tests printed a line.
-    pub(crate) fn heard(&self) {
-        // It watches for as long as this is there.
-        let _ = self.heard.send(());
+    /// Records that the tests printed a line, which restarts the timeout.
+    pub(crate) fn record_output(&self) {
+        // The thread ends only after the sender is dropped, so this cannot fail.
+        let _ = self.output.send(());
     }
 
-    /// Stops watching, and returns how many programs were ended.
+    /// Stops the thread and returns the number of programs it killed.
     pub(crate) fn finish(self) -> u64 {
-        drop(self.heard);
-        self.watching.join().unwrap_or_default()
+        drop(self.output);
+        self.thread.join().unwrap_or_default()
     }
 }
 
-fn watch(parent: u32, lines: &Receiver<()>, silence: Duration) -> u64 {
-    let mut ended = 0;
+fn watch(parent: u32, lines: &Receiver<()>, timeout: Duration) -> u64 {
+    let mut killed = 0;
     loop {
-        match lines.recv_timeout(silence) {
+        match lines.recv_timeout(timeout) {
             Ok(()) => {}
-            Err(RecvTimeoutError::Disconnected) => return ended,
-            Err(RecvTimeoutError::Timeout) => ended += end_children(parent, silence),
+            Err(RecvTimeoutError::Disconnected) => return killed,
+            Err(RecvTimeoutError::Timeout) => killed += kill_children(parent, timeout),
         }
     }
 }
 
-/// Ends what a process has started, and returns how many programs that were. Where there is no `/proc` it finds none.
-fn end_children(parent: u32, silence: Duration) -> u64 {
+/// Kills the child processes of `parent` and returns their number. Does nothing on systems without `/proc`.
+fn kill_children(parent: u32, timeout: Duration) -> u64 {
     let tasks = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
     let children = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
-    let mut ended = 0;
+    let mut killed = 0;
     for child in children.collect::<String>().split_whitespace() {
         let program = fs::read_link(format!("/proc/{child}/exe")).unwrap_or_default();
-        println!("FAILED: {} printed nothing for {} s and is ended", program.display(), silence.as_secs());
-        ended += u64::from(
+        println!("FAILED: {} printed nothing for {} s; killing it", program.display(), timeout.as_secs());
+        killed += u64::from(
             Command::new("kill").args(["-KILL", child]).status().is_ok_and(|status| status.success()),
         );
     }
-    ended
+    killed
 }
 
 #[cfg(test)]
@@ -69,18 +69,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_hangs_is_ended_and_counted() {
+    fn hanging_program_is_killed_and_counted() {
         let mut shell = Command::new("sh")
-            .args(["-c", "sleep 1000; echo went on"])
+            .args(["-c", "sleep 1000; echo continued"])
             .stdout(Stdio::piped())
             .spawn()
-            .expect("there is a shell");
-        let (heard, lines) = channel();
+            .expect("sh can be started");
+        let (output, lines) = channel();
         let parent = shell.id();
-        let watching = thread::spawn(move || watch(parent, &lines, Duration::from_millis(100)));
-        // What started it goes on.
-        assert!(shell.wait().expect("it ends").success());
-        drop(heard);
-        assert_eq!(watching.join().expect("it ends"), 1);
+        let watcher = thread::spawn(move || watch(parent, &lines, Duration::from_millis(100)));
+        // The parent process continues after its child is killed.
+        assert!(shell.wait().expect("the shell ends").success());
+        drop(output);
+        assert_eq!(watcher.join().expect("the thread ends"), 1);
     }
 }

@@ -1,4 +1,4 @@
-// The list comes from the server, the article with a chunk of its own, the comments when somebody asks for them.
+// The list is fetched from the server, the article is a lazy chunk, and a click on the button loads the comments.
 import { lazy, StrictMode, Suspense, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 
@@ -7,7 +7,7 @@ const Article = lazy(() => import('./Article.jsx'));
 function App() {
   const [notes, setNotes] = useState(null);
   const [comments, setComments] = useState(null);
-  const load = (name, set) => fetch(`./${name}.json`).then((answer) => answer.json()).then(set);
+  const load = (name, set) => fetch(`./${name}.json`).then((response) => response.json()).then(set);
   useEffect(() => { load('notes', setNotes); }, []);
   return (
     <main>

@@ -1,23 +1,23 @@
-// What the scripts of the JavaScript clients share: their arguments, and one line of output per check.
+// Shared code of the JavaScript check scripts: arguments and one line of output per check.
 
 import { createRequire } from "node:module";
 
 export const [address, key] = process.argv.slice(2);
 export const page = "http://tea.test/green.html";
 
-// A client that waits for ever has failed.
+// A client that hangs counts as failed.
 setTimeout(() => process.exit(1), 120_000).unref();
 
 const require = createRequire(import.meta.url);
 
-/** Says which version of which client is driven, and returns the package's description of itself. */
+/** Prints the name and version of the client under test and returns the contents of its package.json. */
 export function announce(name) {
-  const description = require(`${name}/package.json`);
-  console.log(`client ${name} ${description.version}`);
-  return description;
+  const manifest = require(`${name}/package.json`);
+  console.log(`client ${name} ${manifest.version}`);
+  return manifest;
 }
 
-/** Runs a check, which fails by throwing. */
+/** Runs a check, which throws if it fails, and prints the outcome. */
 export async function check(name, run) {
   try {
     await run();

@@ -1,5 +1,5 @@
-// The official command line against a running service: `cli.mjs ADDRESS [KEY]`.
-// Of a refused search it prints no more than the status, so the checks can ask for no more.
+// Checks the official command line client against a running service: `cli.mjs ADDRESS [KEY]`.
+// For a rejected search the client prints only the status, so the checks compare only the status.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -11,18 +11,20 @@ import { address, announce, check, key, page } from "./checks.mjs";
 const { bin } = announce("firecrawl-cli");
 const program = join(dirname(createRequire(import.meta.url).resolve("firecrawl-cli/package.json")), bin.firecrawl);
 
-/** Runs a search to its end; a null key is left out. */
-function run(key, ...options) {
-  return command("search", key, ...options);
+/** Runs a search and waits for it; sends no key if it is null. */
+function runSearch(key, ...options) {
+  return runJson("search", key, ...options);
 }
 
-function command(name, key, ...options) {
+/** Runs a command with JSON output. */
+function runJson(name, key, ...options) {
   return execute(name, key, ...options, "--json");
 }
 
+/** Runs a command and returns its exit status and output. */
 function execute(name, key, ...options) {
-  const keyed = key ? ["--api-key", key] : [];
-  const argv = [program, name, ...options, "--api-url", address, ...keyed];
+  const keyOptions = key ? ["--api-key", key] : [];
+  const argv = [program, name, ...options, "--api-url", address, ...keyOptions];
   return new Promise((resolve) => {
     execFile(process.execPath, argv, (error, stdout, stderr) => {
       resolve({ status: error ? error.code : 0, stdout, stderr });
@@ -30,17 +32,18 @@ function execute(name, key, ...options) {
   });
 }
 
-/** Returns what a search prints, which has to succeed. */
+/** Runs a search that must succeed and returns its results. */
 async function search(...options) {
-  const { status, stdout, stderr } = await run(key, ...options);
+  const { status, stdout, stderr } = await runSearch(key, ...options);
   assert.equal(status, 0, stderr);
   return JSON.parse(stdout).data;
 }
 
-async function refused(key, status, ...options) {
-  const answer = await run(key, ...options);
-  assert.equal(answer.status, 1, answer.stdout);
-  assert.match(answer.stderr, new RegExp(`status code ${status}`));
+/** Runs a search that must fail with this HTTP status. */
+async function expectRejected(key, status, ...options) {
+  const result = await runSearch(key, ...options);
+  assert.equal(result.status, 1, result.stdout);
+  assert.match(result.stderr, new RegExp(`status code ${status}`));
 }
 
 await check("search", async () => {
@@ -63,34 +66,34 @@ await check("search with filters", async () => {
 });
 
 await check("map", async () => {
-  const { status, stdout, stderr } = await command("map", key, "http://tea.test/", "--limit", "2", "--search", "oolong");
+  const { status, stdout, stderr } = await runJson("map", key, "http://tea.test/", "--limit", "2", "--search", "oolong");
   assert.equal(status, 0, stderr);
-  const answer = JSON.parse(stdout);
-  const { links } = answer.data ?? answer;
+  const response = JSON.parse(stdout);
+  const { links } = response.data ?? response;
   assert.equal(links.length, 2);
   assert.equal(links[0].url, "http://tea.test/oolong.html");
 });
 
 await check("scrape", async () => {
-  const { status, stdout, stderr } = await command("scrape", key, page);
+  const { status, stdout, stderr } = await runJson("scrape", key, page);
   assert.equal(status, 0, stderr);
   assert.match(stdout, /Green tea[^]*Sencha/);
 });
 
-await check("scrape of several pages", async () => {
+await check("scrape several pages", async () => {
   const urls = [page, "http://tea.test/oolong.html"];
   const { status, stderr } = await execute("scrape", key, ...urls, "--format", "markdown");
   assert.equal(status, 0, stderr);
   assert.match(stderr, /2\/2/);
 });
 
-/** Runs a crawl's command, which has to succeed, and returns what it writes into a file. */
+/** Runs a crawl command that must succeed and returns the output that it writes to a file. */
 async function crawl(...options) {
   const { status, stderr } = await execute("crawl", key, ...options, "--output", "crawl.json");
   assert.equal(status, 0, stderr);
-  const written = JSON.parse(readFileSync("crawl.json", "utf8"));
-  // Of a crawl that begins it writes the whole answer, of others the data alone.
-  return written.success ? written.data : written;
+  const output = JSON.parse(readFileSync("crawl.json", "utf8"));
+  // For a new crawl the client writes the whole response, otherwise only the data.
+  return output.success ? output.data : output;
 }
 
 await check("crawl", async () => {
@@ -100,38 +103,38 @@ await check("crawl", async () => {
   assert.ok(pages.includes(page) && job.data.every(({ markdown }) => markdown));
 });
 
-await check("the state of a crawl, and its end", async () => {
-  // One page in a minute, none from the cache: it runs until it is cancelled.
+await check("crawl status and cancellation", async () => {
+  // One page per minute and none from the cache: the crawl runs until it is cancelled.
   const slow = ["--delay", "60", "--exclude-paths", "never,again", "--scrape-options", '{"maxAge":0}'];
   const { jobId } = await crawl("http://tea.test/", ...slow);
-  const state = await crawl(jobId);
-  assert.deepEqual([state.id, state.status], [jobId, "scraping"]);
+  const crawlStatus = await crawl(jobId);
+  assert.deepEqual([crawlStatus.id, crawlStatus.status], [jobId, "scraping"]);
   assert.equal((await crawl(jobId, "--cancel")).status, "cancelled");
   assert.equal((await crawl(jobId, "--status")).status, "cancelled");
 });
 
 await check("parse", async () => {
   writeFileSync("tea.html", "<main><h1>Tea</h1><p>Of leaves.</p></main>");
-  const { status, stdout, stderr } = await command("parse", key, "tea.html");
+  const { status, stdout, stderr } = await runJson("parse", key, "tea.html");
   assert.equal(status, 0, stderr);
   assert.match(stdout, /# Tea[^]*Of leaves/);
 });
 
 await check("usage", async () => {
-  const { status, stdout, stderr } = await command("credit-usage", key);
+  const { status, stdout, stderr } = await runJson("credit-usage", key);
   assert.equal(status, 0, stderr);
   const { data } = JSON.parse(stdout);
   assert.ok(data.remainingCredits > 0 && data.planCredits === null);
 });
 
-await check("values over the limits are a bad request", () => refused(key, 400, "x".repeat(501)));
+await check("a value over its limit is a bad request", () => expectRejected(key, 400, "x".repeat(501)));
 
 if (key) {
-  await check("a wrong key is unauthorized", () => refused("fc-wrong", 401, "tea"));
-  await check("a missing key is unauthorized", () => refused(null, 401, "tea"));
+  await check("a wrong key is unauthorized", () => expectRejected("fc-wrong", 401, "tea"));
+  await check("a missing key is unauthorized", () => expectRejected(null, 401, "tea"));
 } else {
-  await check("no key is asked for", async () => {
-    const { status, stderr } = await run("fc-whatever", "tea");
+  await check("no key is required", async () => {
+    const { status, stderr } = await runSearch("fc-whatever", "tea");
     assert.equal(status, 0, stderr);
   });
 }

@@ -1,11 +1,11 @@
-// The official JavaScript SDK against a running service: `js_sdk.mjs ADDRESS [KEY]`.
+// Checks the official JavaScript SDK against a running service: `js_sdk.mjs ADDRESS [KEY]`.
 
 import assert from "node:assert/strict";
 import Firecrawl from "@mendable/firecrawl-js";
 import { address, announce, check, key, page } from "./checks.mjs";
 
 const client = (apiKey) => new Firecrawl({ apiKey, apiUrl: address });
-const refused = (status, text) => (error) => {
+const hasError = (status, text) => (error) => {
   assert.equal(error.status, status, String(error));
   assert.match(error.message + JSON.stringify(error.details ?? ""), text);
   return true;
@@ -42,8 +42,8 @@ await check("search with filters", async () => {
     timeout: 30000,
   });
   assert.equal(found.web.length, 1);
-  const elsewhere = await client(key).search("tea", { excludeDomains: ["tea.test"] });
-  assert.deepEqual(elsewhere.web, []);
+  const excluded = await client(key).search("tea", { excludeDomains: ["tea.test"] });
+  assert.deepEqual(excluded.web, []);
 });
 
 await check("map", async () => {
@@ -52,7 +52,7 @@ await check("map", async () => {
   assert.equal(links.find(({ url }) => url === page).title, "Green tea");
   const best = await client(key).map("tea.test", { search: "oolong", limit: 1, sitemap: "only", timeout: 30000 });
   assert.deepEqual(best.links.map(({ url }) => url), ["http://tea.test/oolong.html"]);
-  await assert.rejects(client(key).map("http://169.254.169.254/"), refused(403, /may not be fetched/));
+  await assert.rejects(client(key).map("http://169.254.169.254/"), hasError(403, /may not be fetched/));
 });
 
 await check("scrape", async () => {
@@ -68,10 +68,10 @@ await check("scrape", async () => {
   assert.equal(missing.metadata.statusCode, 404);
 });
 
-await check("scrape of what cannot be had", async () => {
+await check("scrape of unavailable pages", async () => {
   const cached = client(key).scrape("http://tea.test/never", { minAge: 1 });
   await assert.rejects(cached, { status: 404, code: "SCRAPE_NO_CACHED_DATA" });
-  await assert.rejects(client(key).scrape("ftp://tea.test/"), refused(400, /url/));
+  await assert.rejects(client(key).scrape("ftp://tea.test/"), hasError(400, /url/));
 });
 
 await check("parse", async () => {
@@ -79,60 +79,60 @@ await check("parse", async () => {
   const file = await client(key).parse({ data, filename: "tea.html", contentType: "text/html" });
   assert.equal(file.markdown, "# Tea\n\nOf leaves.\n");
   assert.equal(file.metadata.creditsUsed, 1);
-  const picture = { data: new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0, 0]), filename: "tea.png", contentType: "image/png" };
-  await assert.rejects(client(key).parse(picture), refused(400, /Unsupported file type/));
+  const image = { data: new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0, 0]), filename: "tea.png", contentType: "image/png" };
+  await assert.rejects(client(key).parse(image), hasError(400, /Unsupported file type/));
 });
 
 await check("usage", async () => {
-  const asked = client(key);
-  await asked.search("green tea water");
-  const credits = await asked.getCreditUsage();
+  const sdk = client(key);
+  await sdk.search("green tea water");
+  const credits = await sdk.getCreditUsage();
   assert.ok(credits.remainingCredits > 0);
   assert.deepEqual([credits.planCredits ?? null, credits.billingPeriodEnd ?? null], [null, null]);
-  const tokens = await asked.getTokenUsage();
+  const tokens = await sdk.getTokenUsage();
   assert.equal(tokens.remainingTokens, credits.remainingCredits);
-  const months = (await asked.getCreditUsageHistorical()).periods;
+  const months = (await sdk.getCreditUsageHistorical()).periods;
   assert.ok(months.length === 1 && months[0].creditsUsed >= 2 && months[0].endDate === null);
-  const keys = (await asked.getTokenUsageHistorical(true)).periods;
+  const keys = (await sdk.getTokenUsageHistorical(true)).periods;
   assert.equal(keys.reduce((sum, { tokensUsed }) => sum + tokensUsed, 0), months[0].creditsUsed);
   assert.equal(keys.some(({ apiKey }) => apiKey), Boolean(key));
-  const queue = await asked.getQueueStatus();
+  const queue = await sdk.getQueueStatus();
   assert.equal(queue.jobsInQueue, 0);
   assert.ok(queue.maxConcurrency > 0 && queue.mostRecentSuccess.endsWith("Z"));
-  assert.deepEqual(await asked.getConcurrency(), { concurrency: 0, maxConcurrency: queue.maxConcurrency });
+  assert.deepEqual(await sdk.getConcurrency(), { concurrency: 0, maxConcurrency: queue.maxConcurrency });
 });
 
 await check("batch", async () => {
   const urls = [page, "http://tea.test/oolong.html"];
-  const asked = client(key);
-  const job = await asked.batchScrape(urls, { options: { formats: ["markdown"] }, pollInterval: 1, timeout: 60 });
+  const sdk = client(key);
+  const job = await sdk.batchScrape(urls, { options: { formats: ["markdown"] }, pollInterval: 1, timeout: 60 });
   assert.deepEqual([job.status, job.completed, job.total, job.data.length], ["completed", 2, 2, 2]);
   assert.deepEqual(job.data.map(({ metadata }) => metadata.sourceURL).sort(), urls);
   assert.ok(job.data.every(({ markdown }) => /^# (Green|Oolong)/.test(markdown)));
-  const started = await asked.startBatchScrape([page], { options: { formats: ["links"] } });
+  const started = await sdk.startBatchScrape([page], { options: { formats: ["links"] } });
   assert.ok(started.url.startsWith(address));
-  assert.deepEqual((await asked.getBatchScrapeErrors(started.id)).errors, []);
-  // It may have ended by itself: then there is nothing to cancel.
-  await asked.cancelBatchScrape(started.id).catch(refused(409, /already/));
+  assert.deepEqual((await sdk.getBatchScrapeErrors(started.id)).errors, []);
+  // The job may already have completed, and then it cannot be cancelled.
+  await sdk.cancelBatchScrape(started.id).catch(hasError(409, /already/));
 });
 
 await check("crawl", async () => {
-  const asked = client(key);
+  const sdk = client(key);
   const options = { limit: 10, sitemap: "skip", pollInterval: 1, timeout: 60 };
-  const job = await asked.crawl("http://tea.test/", options);
+  const job = await sdk.crawl("http://tea.test/", options);
   const pages = job.data.map(({ metadata }) => metadata.sourceURL);
   assert.deepEqual([job.status, job.completed, new Set(pages).size], ["completed", pages.length, pages.length]);
   assert.ok(pages.includes(page) && job.data.every(({ markdown }) => markdown));
-  const started = await asked.startCrawl("http://tea.test/", { limit: 2 });
-  await asked.cancelCrawl(started.id).catch(refused(409, /already/));
-  const { crawls } = await asked.getActiveCrawls();
+  const started = await sdk.startCrawl("http://tea.test/", { limit: 2 });
+  await sdk.cancelCrawl(started.id).catch(hasError(409, /already/));
+  const { crawls } = await sdk.getActiveCrawls();
   assert.ok(crawls.every(({ id }) => id !== started.id));
 });
 
-// The watcher hands its key over as the subprotocol. Without a key, or before Node 22, it asks for the state instead.
-const hasSocket = Boolean(key) && typeof WebSocket === "function";
-const watched = async (id, kind) => {
-  const watcher = client(key).watcher(id, { kind, pollInterval: hasSocket ? 60 : 1, timeout: 60 });
+// The watcher sends its key as the WebSocket subprotocol. Without a key, or before Node 22, it polls the status instead.
+const hasWebSocket = Boolean(key) && typeof WebSocket === "function";
+const watchJob = async (id, kind) => {
+  const watcher = client(key).watcher(id, { kind, pollInterval: hasWebSocket ? 60 : 1, timeout: 60 });
   const documents = [];
   const snapshots = [];
   watcher.on("document", (document) => documents.push(document));
@@ -145,26 +145,26 @@ const watched = async (id, kind) => {
   return { documents, snapshots, done };
 };
 
-await check("watching a batch", async () => {
+await check("watch a batch", async () => {
   const urls = [page, "http://tea.test/oolong.html"];
   const { id } = await client(key).startBatchScrape(urls, { options: { formats: ["markdown"], maxAge: 0 } });
-  for (const time of ["while it runs", "when it has ended"]) {
-    const { documents, done } = await watched(id, "batch");
+  for (const time of ["while the job runs", "after it has completed"]) {
+    const { documents, done } = await watchJob(id, "batch");
     assert.deepEqual(documents.map(({ metadata }) => metadata.sourceURL).sort(), urls, time);
     assert.deepEqual([done.completed, done.total, done.data.length], [2, 2, 2], time);
   }
 });
 
-await check("watching a crawl", async () => {
+await check("watch a crawl", async () => {
   const { id } = await client(key).startCrawl("http://tea.test/", { limit: 10, sitemap: "skip" });
-  const { documents, snapshots, done } = await watched(id, "crawl");
+  const { documents, snapshots, done } = await watchJob(id, "crawl");
   const pages = documents.map(({ metadata }) => metadata.sourceURL);
   assert.ok(pages.includes(page) && new Set(pages).size === pages.length, String(pages));
   assert.deepEqual([done.completed, snapshots.at(-1).status], [pages.length, "completed"]);
 });
 
-if (hasSocket) {
-  await check("watching what is not there", async () => {
+if (hasWebSocket) {
+  await check("watch an unknown job", async () => {
     const watcher = client(key).watcher("019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60", { kind: "crawl", timeout: 1 });
     let failed;
     watcher.on("error", (error) => (failed = error));
@@ -174,18 +174,18 @@ if (hasSocket) {
   });
 }
 
-await check("values over the limits are a bad request", async () => {
-  await assert.rejects(client(key).search("x".repeat(501)), refused(400, /query/));
-  await assert.rejects(client(key).search("tea", { limit: 101 }), refused(400, /limit/));
+await check("a value over its limit is a bad request", async () => {
+  await assert.rejects(client(key).search("x".repeat(501)), hasError(400, /query/));
+  await assert.rejects(client(key).search("tea", { limit: 101 }), hasError(400, /limit/));
 });
 
 if (key) {
   await check("a wrong or missing key is unauthorized", async () => {
-    await assert.rejects(client("fc-wrong").search("tea"), refused(401, /Invalid token/));
-    await assert.rejects(client(undefined).search("tea"), refused(401, /Token missing/));
+    await assert.rejects(client("fc-wrong").search("tea"), hasError(401, /Invalid token/));
+    await assert.rejects(client(undefined).search("tea"), hasError(401, /Token missing/));
   });
 } else {
-  await check("no key is asked for", async () => {
+  await check("no key is required", async () => {
     const found = await client("fc-whatever").search("green tea water");
     assert.equal(found.web[0].url, page);
   });

@@ -1,5 +1,5 @@
-// The official MCP server over stdio, with a running service behind it: `mcp.mjs ADDRESS [KEY]`.
-// On some of its ways it tells the model no more of a failure than the status, so the checks can ask for no more.
+// Checks the official MCP server over stdio, connected to a running service: `mcp.mjs ADDRESS [KEY]`.
+// For some failures it reports only the status to the model, so the checks accept the status alone.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -12,23 +12,23 @@ import { address, announce, check, key, page } from "./checks.mjs";
 const { bin } = announce("firecrawl-mcp");
 const program = join(dirname(createRequire(import.meta.url).resolve("firecrawl-mcp/package.json")), bin["firecrawl-mcp"]);
 
-/** An MCP server with this key, and what a model's host says to it: one JSON message per line. */
+/** A process of the MCP server with this key. Messages are JSON, one per line. */
 class Server {
   #process;
-  #waiting = new Map();
+  #pending = new Map();
   #sent = 0;
 
   constructor(key) {
     const env = { ...process.env, FIRECRAWL_API_URL: address };
     if (key) env.FIRECRAWL_API_KEY = key;
     this.#process = spawn(process.execPath, [program], { env, stdio: ["pipe", "pipe", "ignore"] });
-    this.#process.on("exit", () => this.#waiting.forEach(({ reject }) => reject(new Error("the MCP server ended"))));
+    this.#process.on("exit", () => this.#pending.forEach(({ reject }) => reject(new Error("the MCP server ended"))));
     createInterface({ input: this.#process.stdout }).on("line", (line) => {
       const { id, result, error } = JSON.parse(line);
-      const waiting = this.#waiting.get(id);
-      this.#waiting.delete(id);
-      if (error) waiting?.reject(new Error(error.message));
-      else waiting?.resolve(result);
+      const pending = this.#pending.get(id);
+      this.#pending.delete(id);
+      if (error) pending?.reject(new Error(error.message));
+      else pending?.resolve(result);
     });
   }
 
@@ -39,40 +39,41 @@ class Server {
   request(method, params) {
     const id = ++this.#sent;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      this.#pending.set(id, { resolve, reject });
       this.#send({ id, method, params });
     });
   }
 
   async initialize() {
     const clientInfo = { name: "websvc-conformance", version: "1" };
-    const answer = await this.request("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+    const result = await this.request("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
     this.#send({ method: "notifications/initialized" });
-    return answer;
+    return result;
   }
 
-  /** Calls the search tool; returns whether it failed, and its text. */
+  /** Calls the search tool and returns its error flag and text. */
   search(options) {
     return this.call("firecrawl_search", options);
   }
 
+  /** Calls a tool and returns its error flag and text. */
   async call(name, options) {
-    const answer = await this.request("tools/call", { name, arguments: options });
-    return { failed: answer.isError ?? false, text: answer.content[0].text };
+    const result = await this.request("tools/call", { name, arguments: options });
+    return { failed: result.isError ?? false, text: result.content[0].text };
   }
 
-  /** Calls the search tool, which has to succeed, and returns the results. */
+  /** Runs a search that must succeed and returns the results. */
   async find(options) {
     const { failed, text } = await this.search(options);
     assert.ok(!failed, text);
     return JSON.parse(text);
   }
 
-  /** Calls a tool, which has to succeed, and returns what it says. */
+  /** Runs a tool call that must succeed and returns its text. */
   async use(name, options) {
-    const answer = await this.request("tools/call", { name, arguments: options });
-    assert.ok(!answer.isError, answer.content[0].text);
-    return answer.content[0].text;
+    const { failed, text } = await this.call(name, options);
+    assert.ok(!failed, text);
+    return text;
   }
 
   stop() {
@@ -101,7 +102,7 @@ await check("initialize and list the tools", async () => {
   }
 });
 
-await check(`search with its own sources${key ? " (web and alexandria)" : ""}`, () =>
+await check(`search with default sources${key ? " (web and alexandria)" : ""}`, () =>
   withServer(key, async (server) => {
     const { data } = await server.find({ query: "green tea water" });
     assert.equal(data.web[0].url, page);
@@ -146,15 +147,15 @@ await check("scrape", () =>
   }),
 );
 
-await check("crawl, and its state", () =>
+await check("crawl and its status", () =>
   withServer(key, async (server) => {
     const options = { url: "http://tea.test/", limit: 10, sitemap: "skip", scrapeOptions: { formats: ["markdown"] } };
     const job = JSON.parse(await server.use("firecrawl_crawl", options));
     const pages = job.data.map(({ metadata }) => metadata.sourceURL);
     assert.deepEqual([job.status, job.completed, new Set(pages).size], ["completed", pages.length, pages.length]);
     assert.ok(pages.includes(page) && job.data.every(({ markdown }) => markdown));
-    const state = JSON.parse(await server.use("firecrawl_check_crawl_status", { id: job.id }));
-    assert.deepEqual([state.id, state.status, state.completed], [job.id, "completed", job.completed]);
+    const crawlStatus = JSON.parse(await server.use("firecrawl_check_crawl_status", { id: job.id }));
+    assert.deepEqual([crawlStatus.id, crawlStatus.status, crawlStatus.completed], [job.id, "completed", job.completed]);
   }),
 );
 
@@ -167,7 +168,7 @@ await check("parse", () =>
   }),
 );
 
-await check("values over the limits are a bad request", () =>
+await check("a value over its limit is a bad request", () =>
   withServer(key, async (server) => {
     const { failed, text } = await server.search({ query: "x".repeat(501) });
     assert.ok(failed, text);

@@ -1,5 +1,5 @@
-// The official client of the Model Context Protocol with the tools of the service itself, over HTTP and over the standard
-// streams of `websvc mcp`: `mcp_sdk.mjs ADDRESS [KEY]`, with the program's command in WEBSVC_MCP as JSON.
+// Checks the MCP tools of the service with the official MCP SDK, over HTTP and over the standard streams of `websvc mcp`:
+// `mcp_sdk.mjs ADDRESS [KEY]`. WEBSVC_MCP is the command of the MCP server as a JSON array.
 
 import assert from "node:assert/strict";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -11,8 +11,8 @@ console.log("client @modelcontextprotocol/sdk");
 
 const [command, ...args] = JSON.parse(process.env.WEBSVC_MCP);
 
-const http = (given, headers = {}) =>
-  new StreamableHTTPClientTransport(new URL("/mcp", address), { requestInit: { headers: given ? { authorization: `Bearer ${given}`, ...headers } : headers } });
+const http = (token, headers = {}) =>
+  new StreamableHTTPClientTransport(new URL("/mcp", address), { requestInit: { headers: token ? { authorization: `Bearer ${token}`, ...headers } : headers } });
 const transports = { HTTP: () => http(key), stdio: () => new StdioClientTransport({ command, args, stderr: "ignore" }) };
 
 async function withClient(transport, run) {
@@ -25,12 +25,12 @@ async function withClient(transport, run) {
   }
 }
 
-/** Returns what a tool gave, out of its marks. */
+/** Calls a tool and returns its JSON result, without the markers around untrusted content. */
 async function call(client, name, options) {
   const { content, isError } = await client.callTool({ name, arguments: options });
   if (isError) return { failed: content[0].text };
-  const [, mark, json] = content[1].text.match(/^<untrusted-([0-9a-f]+)>\n([^]*)\n<\/untrusted-\1>$/);
-  assert.ok(content[0].text.includes(mark) && content[0].text.includes("do not follow"));
+  const [, marker, json] = content[1].text.match(/^<untrusted-([0-9a-f]+)>\n([^]*)\n<\/untrusted-\1>$/);
+  assert.ok(content[0].text.includes(marker) && content[0].text.includes("do not follow"));
   return JSON.parse(json);
 }
 
@@ -61,7 +61,7 @@ for (const [name, make] of Object.entries(transports)) {
     assert.deepEqual(links, [{ url: "http://tea.test/oolong.html", title: "Oolong" }]);
   }));
 
-  await check(`${name}: what is refused says why`, () => withClient(make(), async (client) => {
+  await check(`${name}: an invalid call returns the reason`, () => withClient(make(), async (client) => {
     assert.match((await call(client, "search", { query: "tea", limit: 101 })).failed, /limit/);
     assert.match((await call(client, "scrape", { url: "file:///etc/passwd" })).failed, /http/);
     assert.match((await call(client, "scrape", { url: page, formats: ["nonsense"] })).failed, /nonsense/);
@@ -69,7 +69,7 @@ for (const [name, make] of Object.entries(transports)) {
   }));
 }
 
-await check("HTTP: requests of other pages are refused", async () => {
+await check("HTTP: a request from another origin is rejected", async () => {
   await assert.rejects(withClient(http(key, { origin: "https://elsewhere.test" }), async () => {}), /403|origin/);
 });
 

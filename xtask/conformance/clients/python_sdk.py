@@ -1,4 +1,4 @@
-"""The official Python SDK, sync and async, against a running service: `python_sdk.py ADDRESS [KEY]`."""
+"""Checks the official Python SDK, sync and async, against a running service: `python_sdk.py ADDRESS [KEY]`."""
 
 import asyncio
 import importlib.metadata
@@ -18,11 +18,11 @@ OOLONG = "http://tea.test/oolong.html"
 
 
 async def call(value):
-    """Returns what a method of the sync or of the async client returns."""
+    """Returns the result of a method of the sync or async client."""
     return await value if inspect.isawaitable(value) else value
 
 
-async def plain(make):
+async def check_search(make):
     found = await call(make(KEY).search("green tea water"))
     first = found.web[0]
     assert (first.url, first.title) == (PAGE, "Green tea"), first
@@ -30,7 +30,7 @@ async def plain(make):
     assert found.news is None and found.images is None, found
 
 
-async def scraped(make):
+async def check_search_with_scraping(make):
     options = {"formats": ["markdown", "html", {"type": "links"}], "only_main_content": True}
     found = await call(make(KEY).search("green tea water", scrape_options=options))
     first = found.web[0]
@@ -43,7 +43,7 @@ async def scraped(make):
     assert metadata.status_code == 200 and metadata.error is None, metadata
 
 
-async def filtered(make):
+async def check_search_with_filters(make):
     found = await call(
         make(KEY).search(
             "tea",
@@ -57,11 +57,11 @@ async def filtered(make):
         )
     )
     assert len(found.web) == 1 and found.web[0].url.startswith("http://tea.test/"), found
-    elsewhere = await call(make(KEY).search("tea", exclude_domains=["tea.test"]))
-    assert elsewhere.web == [], elsewhere
+    excluded = await call(make(KEY).search("tea", exclude_domains=["tea.test"]))
+    assert excluded.web == [], excluded
 
 
-async def mapped(make):
+async def check_map(make):
     found = await call(make(KEY).map("http://tea.test/", limit=10))
     titles = {link.url: link.title for link in found.links}
     assert titles == {"http://tea.test/": "Tea house", PAGE: "Green tea", OOLONG: "Oolong"}, found
@@ -69,13 +69,13 @@ async def mapped(make):
     assert [link.url for link in best.links] == [OOLONG], best
     try:
         await call(make(KEY).map("http://169.254.169.254/"))
-    except Exception as error:  # noqa: BLE001 - the clients have no class of their own for it
+    except Exception as error:  # noqa: BLE001 - the SDK has no exception class for it
         assert "may not be fetched" in str(error), error
     else:
-        raise AssertionError("an address of the network was mapped")
+        raise AssertionError("a private address was mapped")
 
 
-async def over_limit(make):
+async def check_value_over_limit(make):
     try:
         found = await call(make(KEY).search("x" * 501))
     except BadRequestError as error:
@@ -84,7 +84,7 @@ async def over_limit(make):
         raise AssertionError(f"accepted: {found}")
 
 
-async def one_page(make):
+async def check_scrape(make):
     page = await call(make(KEY).scrape(PAGE))
     assert page.markdown.startswith("# Green tea") and page.html is None, page
     assert (page.metadata.source_url, page.metadata.status_code) == (PAGE, 200), page.metadata
@@ -96,7 +96,7 @@ async def one_page(make):
     assert cached.metadata.cache_state == "hit", cached.metadata
 
 
-async def no_page(make):
+async def check_scrape_unavailable(make):
     try:
         page = await call(make(KEY).scrape("http://tea.test/never", lockdown=True))
     except FirecrawlError as error:
@@ -107,7 +107,7 @@ async def no_page(make):
     assert gone.metadata.status_code == 404, gone.metadata
 
 
-async def file(make):
+async def check_parse(make):
     html = b"<main><h1>Tea</h1><p>Of leaves.</p></main>"
     page = await call(make(KEY).parse(html, filename="tea.html"))
     assert page.markdown == "# Tea\n\nOf leaves.\n", page.markdown
@@ -123,7 +123,7 @@ async def file(make):
         raise AssertionError(f"accepted: {page}")
 
 
-async def usage(make):
+async def check_usage(make):
     client = make(KEY)
     await call(client.search("green tea water"))
     credits = await call(client.get_credit_usage())
@@ -131,7 +131,7 @@ async def usage(make):
     assert (credits.plan_credits, credits.billing_period_start, credits.billing_period_end) == (None, None, None)
     tokens = await call(client.get_token_usage())
     assert tokens.remaining_tokens == credits.remaining_credits, tokens
-    # The months are in its inner client alone.
+    # Only the inner client has the methods for months.
     inner = client._v2_client
     months = (await call(inner.get_credit_usage_historical())).periods
     assert len(months) == 1 and months[0].creditsUsed >= 2 and months[0].endDate is None, months
@@ -144,7 +144,7 @@ async def usage(make):
     assert (check.concurrency, check.max_concurrency) == (0, queue.max_concurrency), check
 
 
-async def batch(make):
+async def check_batch(make):
     client = make(KEY)
     urls = [PAGE, "http://tea.test/oolong.html"]
     job = await call(client.batch_scrape(urls, formats=["markdown"], poll_interval=1, wait_timeout=60))
@@ -154,17 +154,17 @@ async def batch(make):
     started = await call(client.start_batch_scrape([PAGE, "http://[tea/"], formats=["links"]))
     assert started.invalid_urls == ["http://[tea/"] and started.url.startswith(ADDRESS), started
     errors = await call(client.get_batch_scrape_errors(started.id))
-    # The asynchronous client answers with the bare JSON, the other with a class.
+    # The async client returns plain JSON, the sync client an object.
     errors = errors["errors"] if isinstance(errors, dict) else errors.errors
     assert errors == [], errors
     try:
         assert await call(client.cancel_batch_scrape(started.id)) is True
     except FirecrawlError as error:
-        # It ended by itself: then there is nothing to cancel, and unlike for crawls this client has no word for it.
+        # The job may already have completed. For batches, unlike crawls, the SDK reports this as an exception.
         assert "already completed" in str(error), error
 
 
-async def crawl(make):
+async def check_crawl(make):
     client = make(KEY)
     job = await call(client.crawl(url="http://tea.test/", limit=10, sitemap="skip", poll_interval=1, timeout=60))
     assert job.status == "completed" and job.completed == job.total == len(job.data), job
@@ -174,15 +174,15 @@ async def crawl(make):
     started = await call(client.start_crawl(url="http://tea.test/", limit=2))
     assert started.url.startswith(ADDRESS), started
     assert await call(client.cancel_crawl(started.id)) in (True, False)
-    # The asynchronous client has no word for it.
+    # The async client does not have this method.
     if hasattr(client, "get_active_crawls"):
         active = await call(client.get_active_crawls())
         assert all(crawl.id != started.id for crawl in active.crawls), active
 
 
 async def watch(make, job, kind):
-    """Returns the snapshots that the watcher of the sync or of the async client tells, and the documents of events."""
-    # Only when nothing comes for so long is the state asked for over HTTP.
+    """Returns the snapshots of the sync or async watcher, and the documents of events (sync only)."""
+    # The watcher polls the status over HTTP only if there is no event for `poll_interval` seconds.
     watcher = make(KEY).watcher(job, kind=kind, poll_interval=30, timeout=60)
     if isinstance(watcher, AsyncWatcher):
         return [snapshot async for snapshot in watcher], None
@@ -194,24 +194,24 @@ async def watch(make, job, kind):
     return snapshots, documents
 
 
-async def watched(make):
+async def check_watch(make):
     client = make(KEY)
     urls = [PAGE, OOLONG]
     batch = await call(client.start_batch_scrape(urls, formats=["markdown"], max_age=0))
     crawl = await call(client.start_crawl(url="http://tea.test/", limit=10, sitemap="skip"))
     for kind, job in (("batch", batch.id), ("crawl", crawl.id)):
-        for time in ("while it runs", "when it has ended"):
+        for time in ("while the job runs", "after it has completed"):
             snapshots, documents = await watch(make, job, kind)
             last = snapshots[-1]
             assert last.status == "completed" and last.completed == last.total, (kind, time, snapshots)
             pages = sorted(page.metadata.source_url for page in last.data)
             assert len(pages) == last.completed and PAGE in pages, (kind, time, pages)
             if documents is not None:
-                told = sorted(document["metadata"]["sourceURL"] for document in documents)
-                assert told == pages, (kind, time, told)
+                document_urls = sorted(document["metadata"]["sourceURL"] for document in documents)
+                assert document_urls == pages, (kind, time, document_urls)
 
 
-async def refused(make):
+async def check_unauthorized(make):
     for key, reason in ((None, "Token missing"), ("fc-wrong", "Invalid token")):
         try:
             await call(make(key).search("tea"))
@@ -221,27 +221,31 @@ async def refused(make):
             raise AssertionError(f"key {key} was accepted")
 
 
-async def not_asked(make):
+async def check_any_key_accepted(make):
     found = await call(make("fc-whatever").search("green tea water"))
     assert found.web[0].url == PAGE, found
 
 
 async def main():
     print("client firecrawl-py", importlib.metadata.version("firecrawl-py"))
-    key_check = ("a wrong or missing key is unauthorized", refused) if KEY else ("no key is asked for", not_asked)
+    key_check = (
+        ("a wrong or missing key is unauthorized", check_unauthorized)
+        if KEY
+        else ("no key is required", check_any_key_accepted)
+    )
     checks = [
-        ("search", plain),
-        ("search with scraping", scraped),
-        ("search with filters", filtered),
-        ("map", mapped),
-        ("scrape", one_page),
-        ("scrape of what cannot be had", no_page),
-        ("parse", file),
-        ("usage", usage),
-        ("batch", batch),
-        ("crawl", crawl),
-        ("watching", watched),
-        ("a query over the limit is a bad request", over_limit),
+        ("search", check_search),
+        ("search with scraping", check_search_with_scraping),
+        ("search with filters", check_search_with_filters),
+        ("map", check_map),
+        ("scrape", check_scrape),
+        ("scrape of unavailable pages", check_scrape_unavailable),
+        ("parse", check_parse),
+        ("usage", check_usage),
+        ("batch", check_batch),
+        ("crawl", check_crawl),
+        ("watch", check_watch),
+        ("a value over its limit is a bad request", check_value_over_limit),
         key_check,
     ]
     for kind, client in (("sync", Firecrawl), ("async", AsyncFirecrawl)):
@@ -249,10 +253,10 @@ async def main():
             try:
                 await check(lambda key: client(api_key=key, api_url=ADDRESS))
                 print(f"ok {kind}: {name}")
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is the result
+            except Exception as error:  # noqa: BLE001 - any exception is a failed check
                 print(f"failed {kind}: {name}: {type(error).__name__}: {error}".replace("\n", " "))
 
 
-# A client that waits for ever has failed.
+# A client that hangs counts as failed.
 signal.alarm(120)
 asyncio.run(main())

@@ -1,6 +1,6 @@
-"""What the service announces and no schema can say, as checks that stand in for two general ones.
+"""Checks for documented rules that a schema cannot express. They replace two general checks of schemathesis.
 
-`schemathesis.toml` turns those off for the operations named here, and for no others.
+`schemathesis.toml` turns the general checks off for the operations named here, and for no others.
 """
 
 import os
@@ -9,106 +9,107 @@ import re
 import requests
 import schemathesis
 
-# What speaks against options of a page though they have the form of the schema: where, and by which rule. The paths are
-# those of the options.
+# Violations that are possible in the options of a page even though the options match the schema: the path in the
+# options and the code, as regular expressions.
 PAGE = [
-    # Depends on what the installation has: a browser, a model.
+    # Support depends on the installation, for example on a browser or a model.
     (r"/(actions|parsers|profile|redactPII)(/.+)?", "not_supported"),
     (r"/threatProtection/(blacklist|whitelist|blockedTlds)/\d+", "invalid_format"),
-    # Selectors keep to the grammar of CSS.
+    # A selector must follow the CSS grammar.
     (r"/(include|exclude)Tags/\d+", "invalid_format"),
     (r"/actions/\d+/selector", "invalid_format"),
-    # A schema is a JSON Schema, and refers only to itself.
+    # A schema must be a JSON Schema without external references.
     (r"/formats/\d+/schema(/.*)?", r".+"),
-    # Some headers belong to the connection, and all of them have a length.
+    # Headers of the connection cannot be set, and the total length of headers is limited.
     (r"/headers/.+", "not_supported"),
     (r"/headers", "too_long"),
-    # All waits have a sum.
+    # The sum of all waits is limited.
     (r"/(actions|waitFor)", "too_big"),
-    # A format, a parser and a header are given once; no model cleans what nobody may keep.
+    # Formats, parsers and headers must be unique, and onlyCleanContent excludes zero data retention.
     (r"/((formats|parsers|headers)/.+|onlyCleanContent)", "conflict"),
 ]
 
-# The schema of a body of version 1 is that of version 2, where no format needs options beside it.
+# Bodies of version 1 have the schema of version 2, in which a format never requires options outside itself.
 FIRST_VERSION = [(r"/formats/\d+", "missing")]
 
-# Addresses are those of browsers.
-ADDRESS = [(r"/url", "invalid_format")]
+# URLs must be valid by the URL standard.
+URL = [(r"/url", "invalid_format")]
 
-# What jobs and single pages do not do, and say so.
+# Options that jobs reject.
 JOB = [
     (r"(/scrapeOptions)?/lockdown|/prompt", "not_supported"),
-    # A webhook has an address that something may be sent to, an event of its own kind of job, headers that are not ours.
+    # A webhook needs an allowed URL, events of this kind of job, and headers that the service does not set itself.
     (r"/webhook(/url)?", "invalid_format|not_supported"),
     (r"/webhook/events/\d+", "unknown_value"),
     (r"/webhook/headers/.+", "not_supported|conflict"),
     (r"/webhook/(headers|metadata)", "too_long"),
-    # The events of a batch that is added to go where it said.
+    # URLs appended to a batch cannot change its webhook.
     (r"/webhook", "conflict"),
 ]
 
 
-def within(path, rules):
-    return [(path + where, rule) for where, rule in rules]
+def below(prefix, rules):
+    """Returns the rules with a prefix before each path."""
+    return [(prefix + path, code) for path, code in rules]
 
 
 SEARCH = [
-    # The items of a time filter go together, and its days exist.
+    # The parts of a time filter must be compatible, and its dates must exist.
     (r"(/sources/\d+)?/tbs", "invalid_format"),
-    # Hostnames are those of IDNA.
+    # Domains must be valid by IDNA.
     (r"/(include|exclude)Domains/\d+", "invalid_format"),
     (r"/threatProtection/(blacklist|whitelist|blockedTlds)/\d+", "invalid_format"),
     (r"/sources/\d+", "conflict"),
-    *within("/scrapeOptions", PAGE),
+    *below("/scrapeOptions", PAGE),
 ]
 
-# Patterns of paths are regular expressions.
+# Path patterns must be valid regular expressions.
 PATHS = [(r"/(include|exclude)Paths/\d+", "invalid_format")]
 
 CRAWL = [
-    *ADDRESS,
+    *URL,
     *PATHS,
     *JOB,
-    *within("/scrapeOptions", PAGE),
+    *below("/scrapeOptions", PAGE),
     (r"/delay", "too_big"),
 ]
 
 BATCH = [*PAGE, *JOB, (r"/urls(/\d+)?", "invalid_format"), (r"/urls/\d+", "too_short")]
 
-# The rules that a body can break though it has the form of the schema, by operation. Those of a search are the ones that
-# the tests of websvc-validate name too, where the schema and the validator are compared.
+# The rules that a body can violate even though it matches the schema, by operation. The tests of websvc-validate that
+# compare the schema with the validator have the same list for searches.
 BEYOND_THE_SCHEMA = {
     "searchAndScrape": SEARCH,
-    "searchV1": SEARCH + within("/scrapeOptions", FIRST_VERSION),
+    "searchV1": SEARCH + below("/scrapeOptions", FIRST_VERSION),
     "searchExternal": [],
-    "scrape": PAGE + ADDRESS,
-    "scrapeV1": PAGE + FIRST_VERSION + ADDRESS,
-    # Of what is only there for pages of the web. The file that is made up here is none of a kind that is read.
+    "scrape": PAGE + URL,
+    "scrapeV1": PAGE + FIRST_VERSION + URL,
+    # Options that only apply to web pages are rejected. The generated file never has a supported type.
     "parse": PAGE + [(r"/[a-zA-Z]+", "not_supported"), (r"/file", r".+")],
-    "mapUrls": ADDRESS + PATHS + PAGE,
-    "mapUrlsV1": ADDRESS + PATHS + PAGE,
+    "mapUrls": URL + PATHS + PAGE,
+    "mapUrlsV1": URL + PATHS + PAGE,
     "startCrawl": CRAWL,
-    "startCrawlV1": CRAWL + within("/scrapeOptions", FIRST_VERSION),
+    "startCrawlV1": CRAWL + below("/scrapeOptions", FIRST_VERSION),
     "startBatch": BATCH,
     "startBatchV1": BATCH + FIRST_VERSION,
-    # Without a model only a few words are understood.
-    "previewCrawlParams": ADDRESS + [(r"/prompt", "not_supported")],
+    # Without a model, only a few prompts are supported.
+    "previewCrawlParams": URL + [(r"/prompt", "not_supported")],
     "addDocuments": [
-        # URLs by the rules that browsers have.
+        # URLs must be valid by the URL standard.
         (r"/documents/\d+/url", "invalid_format"),
     ],
 }
 
-# How else a right request may end.
-OTHERWISE = {401, 403, 404, 409, 429, 503}
+# Error statuses that a valid request may get.
+ALLOWED_ERRORS = {401, 403, 404, 409, 429, 503}
 
-# Operations on pages: a page that cannot be had is an answer of the service, not its failure.
+# Operations on pages. A page that cannot be fetched is a valid response, not a failure of the service.
 PAGES = {"scrape", "scrapeV1", "mapUrls", "mapUrlsV1", "parse"}
 
 
 @schemathesis.check
-def valid_data_is_refused_by_named_rules_only(ctx, response, case):
-    """In place of `positive_data_acceptance`: a 400 has to name rules that no schema can say."""
+def valid_data_violates_only_documented_rules(ctx, response, case):
+    """Replaces `positive_data_acceptance`: a 400 must name rules that a schema cannot express."""
     operation = operation_id(case)
     rules = BEYOND_THE_SCHEMA.get(operation)
     if rules is None or case.meta is None or not case.meta.generation.mode.is_positive:
@@ -116,18 +117,22 @@ def valid_data_is_refused_by_named_rules_only(ctx, response, case):
     if response.status_code == 400:
         for violation in response.json().get("details", []):
             path, code = violation["path"], violation["code"]
-            assert any(re.fullmatch(where, path) and re.fullmatch(rule, code) for where, rule in rules), (
-                f"the schema allows what is refused by {code} at {path}: {violation['message']}"
+            is_documented = any(
+                re.fullmatch(path_pattern, path) and re.fullmatch(code_pattern, code)
+                for path_pattern, code_pattern in rules
+            )
+            assert is_documented, (
+                f"the schema allows a value that is rejected with {code} at {path}: {violation['message']}"
             )
     elif operation not in PAGES:
-        assert response.status_code < 400 or response.status_code in OTHERWISE, (
-            f"the schema allows what is answered by {response.status_code}"
+        assert response.status_code < 400 or response.status_code in ALLOWED_ERRORS, (
+            f"the schema allows a request that fails with status {response.status_code}"
         )
 
 
 @schemathesis.check
-def pages_fail_by_a_code_of_their_own(ctx, response, case):
-    """In place of `not_a_server_error`: what a host does wrong is told by a code, and is no failure of the service."""
+def page_errors_have_page_error_codes(ctx, response, case):
+    """Replaces `not_a_server_error`: errors of a remote host have their own codes and do not count as server errors."""
     if operation_id(case) not in PAGES or response.status_code < 500:
         return
     code = response.json().get("code", "")
@@ -135,88 +140,89 @@ def pages_fail_by_a_code_of_their_own(ctx, response, case):
 
 
 @schemathesis.check
-def search_is_unavailable_only_for_sources_that_are_not_there(ctx, response, case):
-    """In place of `not_a_server_error`: the embedded index has web pages, so that a search for them has to work."""
+def search_is_unavailable_only_for_missing_sources(ctx, response, case):
+    """Replaces `not_a_server_error`: the embedded index has web pages, so a search for web pages must succeed."""
     if operation_id(case) != "searchAndScrape" or response.status_code < 500:
         return
     assert response.status_code == 503, f"server error {response.status_code}"
     sources = case.body.get("sources") or ["web"]
     kinds = {source if isinstance(source, str) else source["type"] for source in sources}
-    assert "web" not in kinds, "a search for web pages is not answered"
+    assert "web" not in kinds, "a search for web pages failed with status 503"
 
 
 @schemathesis.check
 class EveryOperationSucceeds:
-    """Without a success of each operation, the other checks would have looked at refusals only."""
+    """Every operation must succeed at least once. Otherwise the other checks would only have seen rejections."""
 
     def __init__(self):
-        self.asked, self.succeeded = set(), set()
+        self.called, self.succeeded = set(), set()
 
     def after_response(self, ctx, response, case):
-        self.asked.add(case.operation.label)
+        self.called.add(case.operation.label)
         if response.status_code == 200:
             self.succeeded.add(case.operation.label)
 
     def after_run(self, ctx):
-        # The bytes that are made up here are no file; the clients upload files. No event dies while this runs.
-        letters = {"POST /v2/webhooks/dead-letters/{id}/retry", "DELETE /v2/webhooks/dead-letters/{id}"}
-        missing = sorted(self.asked - self.succeeded - {"POST /v2/parse"} - letters)
-        assert not missing, f"never answered by 200: {', '.join(missing)}"
+        # Generated bytes are never a valid file; the official clients test uploads. No webhook event becomes a dead
+        # letter during this run.
+        dead_letters = {"POST /v2/webhooks/dead-letters/{id}/retry", "DELETE /v2/webhooks/dead-letters/{id}"}
+        missing = sorted(self.called - self.succeeded - {"POST /v2/parse"} - dead_letters)
+        assert not missing, f"never returned 200: {', '.join(missing)}"
 
 
 @schemathesis.hook
 def before_call(ctx, case, kwargs):
     if operation_id(case) in {"mapUrls", "mapUrlsV1"} and isinstance(case.body, dict) and case.body.get("delay"):
-        # Nobody waits here for the pauses of a minute that a map is asked to make.
+        # A short timeout, because the generated delays between requests can be a minute long.
         case.body.setdefault("timeout", 2000)
     if operation_id(case) in PAGES and isinstance(case.body, dict) and case.body.get("actions") and is_positive(case):
-        # Nor for what never comes up on the page.
+        # A short timeout, because generated actions wait for elements that never appear.
         case.body["timeout"] = 2000
     if operation_id(case) in {"scrape", "scrapeV1"} and isinstance(case.body, dict) and is_positive(case):
-        # Addresses that are made up lead to no page.
+        # Generated URLs do not lead to a page.
         if re.match(r"https?://", str(case.body.get("url", ""))):
-            case.body["url"] = PAGE_OF_THE_SITE
-        # Nor does anybody wait here as long as a page may be waited for.
+            case.body["url"] = SITE_PAGE
+        # Generated waits can be too long.
         if isinstance(case.body.get("waitFor"), int):
             case.body["waitFor"] = min(case.body["waitFor"], 100)
-    if is_right(case) and re.match(r".*/(crawl|scrape)/{id}", case.operation.path):
-        case.path_parameters["id"] = begin(case)
+    if is_valid_request(case) and re.match(r".*/(crawl|scrape)/{id}", case.operation.path):
+        case.path_parameters["id"] = start(case)
 
 
 def is_positive(case):
     return case.meta is not None and case.meta.generation.mode.is_positive
 
 
-def is_right(case):
+def is_valid_request(case):
     return is_positive(case) and case.meta.phase.name == "fuzzing"
 
 
-# The key of the service, where it asks for one.
+# The API key of the service; unset if authentication is off.
 KEY = os.environ.get("WEBSVC_CONFORMANCE_KEY")
 
 # A page of the loopback site.
-PAGE_OF_THE_SITE = "http://tea.test/green.html"
+SITE_PAGE = "http://tea.test/green.html"
 
-# What is read, by the paths that begin it.
-begun = {}
+# IDs of the jobs and scrapes that were started, by the path that starts them.
+started = {}
 
 
-def begin(case):
-    """Returns a job, or a scrape, as the operation is about: identifiers that are made up lead to 404 only."""
+def start(case):
+    """Starts a job or scrape for the operation and returns its ID, because generated IDs only lead to 404."""
     path = case.operation.path.partition("/{id}")[0]
-    if case.method != "DELETE" and path in begun:
-        return begun[path]
-    # So slow that it still runs when it is to be cancelled.
-    page = PAGE_OF_THE_SITE
+    if case.method != "DELETE" and path in started:
+        return started[path]
+    # The crawl is slow, so that it still runs when it is cancelled.
+    page = SITE_PAGE
     crawl = {"url": page, "delay": 60, "scrapeOptions": {"maxAge": 0}}
     batch = {"urls": [f"{page}?{n}" for n in range(200)]}
     body = {"/v2/scrape": {"url": page}}.get(path, batch if "batch" in path else crawl)
     headers = {"Authorization": f"Bearer {KEY}"} if KEY else {}
-    answer = requests.post(case.operation.base_url + path, json=body, headers=headers, timeout=10)
-    answer.raise_for_status()
-    answer = answer.json()
-    begun[path] = answer["id"] if "id" in answer else answer["data"]["metadata"]["scrapeId"]
-    return begun[path]
+    response = requests.post(case.operation.base_url + path, json=body, headers=headers, timeout=10)
+    response.raise_for_status()
+    result = response.json()
+    started[path] = result["id"] if "id" in result else result["data"]["metadata"]["scrapeId"]
+    return started[path]
 
 
 def operation_id(case):

@@ -1,4 +1,4 @@
-//! `cargo xtask bench browser`: how long a page takes through our browser, beside Chromium alone and Playwright.
+//! `cargo xtask bench browser`: render times of websvc, compared with Chromium alone and Playwright.
 
 mod pages;
 mod resources;
@@ -14,57 +14,59 @@ use crate::debian::run as run_command;
 use crate::{Result, apps, chromium, npm, root};
 
 use pages::Page;
-use way::{Times, Way};
+use way::{RenderTimes, Renderer};
 
-/// How often each page is drawn in a round, with a browser that runs already and with one of its own.
-const WARM: usize = 20;
-const COLD: usize = 6;
-/// Rounds, one way after the other, so that what else the machine does falls on all of them.
+/// Renders of each page in a round, with a browser that is already running.
+const WARM_RENDERS: usize = 20;
+/// Renders of each page in a round, with a new browser for each.
+const COLD_RENDERS: usize = 6;
+/// Rounds over all renderers. Interleaved, so that other load on the machine affects all of them.
 const ROUNDS: usize = 2;
-/// Pages for each figure of pages/s.
-const MANY: usize = 48;
-const AT_ONCE: [usize; 3] = [1, 4, 8];
+/// Pages rendered for each measurement of pages per second.
+const CONCURRENT_RENDERS: usize = 48;
+/// Numbers of pages that are rendered concurrently.
+const CONCURRENCY_LEVELS: [usize; 3] = [1, 4, 8];
 
-/// Prints the tables, or one line that says what is missing.
+/// Prints the tables. Without Chromium, prints a message instead.
 pub(crate) fn run() -> Result {
     let chromium = match chromium::prepare() {
         Ok(chromium) => chromium,
         Err(error) => {
-            println!("browser: skipped, there is no Chromium: {error}");
+            println!("browser: skipped, Chromium is not available: {error}");
             return Ok(());
         }
     };
     let build = ["build", "--profile", "dist", "--package", "websvc-browser", "--example", "render"];
     run_command(cargo().args(build).current_dir(root()))?;
     let mut files = site::Files::new();
-    let mut pages = pages::own(&mut files);
+    let mut pages = pages::generated(&mut files);
     match apps::prepare().and_then(|built| pages::applications(&built, &mut files)) {
         Ok(more) => pages.extend(more),
         Err(error) => {
-            println!("browser: the rows of applications are skipped, npm did not build them: {error}");
+            println!("browser: the applications are skipped, they could not be built: {error}");
         }
     }
-    let ways = ways(&chromium);
+    let renderers = available_renderers(&chromium);
     let site = format!("http://{}", site::serve(files)?);
-    compare_pages(&ways, &site, &pages)?;
+    compare_pages(&renderers, &site, &pages)?;
     match pages.get(2).or(pages.first()) {
-        Some(page) => compare_many(&ways, &site, page),
+        Some(page) => compare_concurrency(&renderers, &site, page),
         None => Ok(()),
     }
 }
 
-/// Returns the ways that there are on this machine, ours first.
-fn ways(chromium: &Path) -> Vec<Way> {
+/// Returns the renderers that are available on this machine, websvc first.
+fn available_renderers(chromium: &Path) -> Vec<Renderer> {
     let program = root().join("target/dist/examples/render");
-    let mut ways = vec![
-        Way::Ours { program, chromium: chromium.to_owned() },
-        Way::DumpDom { chromium: chromium.to_owned(), more: &[] },
-        Way::DumpDom { chromium: chromium.to_owned(), more: &["--virtual-time-budget=1000"] },
+    let mut renderers = vec![
+        Renderer::Websvc { program, chromium: chromium.to_owned() },
+        Renderer::DumpDom { chromium: chromium.to_owned(), options: &[] },
+        Renderer::DumpDom { chromium: chromium.to_owned(), options: &["--virtual-time-budget=1000"] },
     ];
-    match playwright() {
+    match install_playwright() {
         Ok(folder) => {
             for wait_until in ["load", "networkidle"] {
-                ways.push(Way::Playwright {
+                renderers.push(Renderer::Playwright {
                     folder: folder.clone(),
                     chromium: chromium.to_owned(),
                     wait_until,
@@ -72,79 +74,82 @@ fn ways(chromium: &Path) -> Vec<Way> {
             }
         }
         Err(error) => {
-            println!("browser: the rows of Playwright are skipped, npm did not install it: {error}");
+            println!("browser: Playwright is skipped, it could not be installed: {error}");
         }
     }
-    ways
+    renderers
 }
 
-fn playwright() -> Result<PathBuf> {
+/// Installs Playwright and returns the folder with the script `pages.mjs`.
+fn install_playwright() -> Result<PathBuf> {
     let sources = root().join("xtask/bench/playwright");
     let folder = npm::install(&Cache::open()?, "playwright", &sources)?;
     fs::copy(sources.join("pages.mjs"), folder.join("pages.mjs"))?;
     Ok(folder)
 }
 
-/// Prints the time of each page by each way, one at a time.
-fn compare_pages(ways: &[Way], site: &str, pages: &[Page]) -> Result {
-    println!("\n| page | way | p50 ms | p99 ms | CPU ms a page | complete | ours / this, p50 |");
+/// Prints the render times of each page with each renderer, one page at a time.
+fn compare_pages(renderers: &[Renderer], site: &str, pages: &[Page]) -> Result {
+    println!("\n| page | with | p50 ms | p99 ms | CPU ms a page | complete | websvc / this, p50 |");
     println!("|---|---|---|---|---|---|---|");
     for page in pages {
-        let mut times: Vec<Times> = ways.iter().map(|_| Times::default()).collect();
+        let mut times: Vec<RenderTimes> = renderers.iter().map(|_| RenderTimes::default()).collect();
         for _ in 0..ROUNDS {
-            for (way, all) in ways.iter().zip(&mut times) {
-                let count = if matches!(way, Way::DumpDom { .. }) { COLD } else { WARM };
-                all.add(way.draw(site, page, count, 1)?);
+            for (renderer, total) in renderers.iter().zip(&mut times) {
+                let count =
+                    if matches!(renderer, Renderer::DumpDom { .. }) { COLD_RENDERS } else { WARM_RENDERS };
+                total.add(renderer.render(site, page, count, 1)?);
             }
         }
-        let ours = times.first().map_or(f64::NAN, |ours| ours.at(50));
-        for (way, all) in ways.iter().zip(&times) {
-            let (drawn, p50) = (all.pages_ms.len(), all.at(50));
+        let websvc_p50 = times.first().map_or(f64::NAN, |times| times.percentile(50));
+        for (renderer, total) in renderers.iter().zip(&times) {
+            let (rendered, p50) = (total.pages_ms.len(), total.percentile(50));
             println!(
-                "| {} | {} | {p50:.0} | {:.0} | {} | {} of {drawn} | {:.2} |",
+                "| {} | {} | {p50:.0} | {:.0} | {} | {} of {rendered} | {:.2} |",
                 page.name,
-                way.name(),
-                all.at(99),
-                all.cpu_ms().map(|cpu| format!("{cpu:.0}")).unwrap_or_default(),
-                drawn as u64 - all.incomplete,
-                ours / p50
+                renderer.name(),
+                total.percentile(99),
+                total.cpu_ms().map(|cpu| format!("{cpu:.0}")).unwrap_or_default(),
+                rendered as u64 - total.incomplete,
+                websvc_p50 / p50
             );
         }
     }
     Ok(())
 }
 
-/// Prints how many pages a second there are, and what memory they take, with more and more at once.
-fn compare_many(ways: &[Way], site: &str, page: &Page) -> Result {
-    println!(
-        "\n{}, many at once; memory is the most at one time, in MB that are shared with nobody:\n",
-        page.name
-    );
-    println!("| way | at once | pages/s | p50 ms | complete | Chromium | the program |");
+/// Prints pages per second and peak memory at increasing concurrency.
+fn compare_concurrency(renderers: &[Renderer], site: &str, page: &Page) -> Result {
+    println!("\n{}, rendered concurrently; memory is the peak of unshared memory in MB:\n", page.name);
+    println!("| with | concurrency | pages/s | p50 ms | complete | Chromium MB | client program MB |");
     println!("|---|---|---|---|---|---|---|");
-    for way in ways.iter().filter(|way| !matches!(way, Way::DumpDom { .. })) {
+    for renderer in renderers.iter().filter(|renderer| !matches!(renderer, Renderer::DumpDom { .. })) {
         let mut memory = Vec::new();
-        for at_once in AT_ONCE {
-            let all = way.draw(site, page, MANY, at_once)?;
+        for concurrency in CONCURRENCY_LEVELS {
+            let times = renderer.render(site, page, CONCURRENT_RENDERS, concurrency)?;
             let megabytes = |bytes: u64| bytes as f64 / 1e6;
             println!(
-                "| {} | {at_once} | {:.1} | {:.0} | {} of {MANY} | {:.0} | {:.1} |",
-                way.name(),
-                all.pages_per_second(),
-                all.at(50),
-                MANY as u64 - all.incomplete,
-                megabytes(all.resources.browser),
-                megabytes(all.resources.program)
+                "| {} | {concurrency} | {:.1} | {:.0} | {} of {CONCURRENT_RENDERS} | {:.0} | {:.1} |",
+                renderer.name(),
+                times.pages_per_second(),
+                times.percentile(50),
+                CONCURRENT_RENDERS as u64 - times.incomplete,
+                megabytes(times.resources.browser_bytes),
+                megabytes(times.resources.program_bytes)
             );
-            memory.push((at_once, megabytes(all.resources.browser), megabytes(all.resources.program)));
+            memory.push((
+                concurrency,
+                megabytes(times.resources.browser_bytes),
+                megabytes(times.resources.program_bytes),
+            ));
         }
-        if let [(few, browser, program), .., (many, more_browser, more_program)] = memory[..] {
-            let pages = (many - few) as f64;
+        if let [(min, min_browser, min_program), .., (max, max_browser, max_program)] = memory[..] {
+            let pages = (max - min) as f64;
             println!(
-                "| {}, each page more | | | | | {:.0} | {:.1} |",
-                way.name(),
-                (more_browser - browser) / pages,
-                (more_program - program) / pages
+                "| {}, per additional page | | | | | {:.0} | {:.1} |",
+                renderer.name(),
+                (max_browser - min_browser) / pages,
+                (max_program - min_program) / pages
             );
         }
     }

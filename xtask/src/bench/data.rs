@@ -1,4 +1,4 @@
-//! The pages whose main content is known: a folder that is named in the environment, unpacked where it is packed.
+//! The data sets of pages with known main content, in a folder named by an environment variable.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,17 +7,17 @@ use crate::Result;
 use crate::cache::Cache;
 use crate::debian::run;
 
-/// Names the folder: either sets as folders, or sets as `SET.tar.xz`.
+/// Environment variable with the folder, which has each set as a folder or as `SET.tar.xz`.
 pub(crate) const VARIABLE: &str = "WEBSVC_EXTRACTION_DATA";
 
-/// The sets, by how much they say about pages of today.
+/// The sets, most representative of current pages first.
 pub(crate) const SETS: &[&str] = &["wcxb-test", "wcxb-dev", "aeb", "readability", "defuddle"];
 
-/// Returns the folder with the unpacked sets. The pages belong to their publishers: they are no part of the sources and
-/// nothing fetches them.
+/// Returns the folder with the sets. Unpacks archives into the cache folder. The pages belong to their publishers, so
+/// they are not in the repository and never downloaded.
 pub(crate) fn prepare() -> Result<PathBuf> {
-    let named = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty());
-    let folder = named.map(PathBuf::from).ok_or_else(|| format!("{VARIABLE} names no folder"))?;
+    let configured = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty());
+    let folder = configured.map(PathBuf::from).ok_or_else(|| format!("{VARIABLE} is not set"))?;
     if SETS.iter().all(|set| is_set(&folder.join(set))) {
         return Ok(folder);
     }

@@ -1,4 +1,5 @@
-//! Extracts the pages of a set with the crate dom_smoothie: texts into a folder, seconds of CPU to the output.
+//! Extracts the pages of a set with the crate `dom_smoothie`. Writes the texts into a folder and prints the number of
+//! pages, the number of failures and the CPU seconds.
 
 use dom_smoothie::{Config, Readability, TextMode};
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let Ok(html) = std::fs::read(set.join("html").join(format!("{id}.html"))) else { continue };
         pages.push((id.to_owned(), url.to_owned(), html));
     }
-    // All in one go: the system counts CPU time by the tick, and blames what lies between two pages for theirs.
+    // All pages in one measurement: the system counts CPU time in ticks, which is too coarse for a single page.
     let start = cpu_seconds();
     let texts: Vec<Option<String>> = pages
         .iter()
@@ -24,12 +25,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             std::panic::catch_unwind(|| extract(&String::from_utf8_lossy(html), url)).ok().flatten()
         })
         .collect();
-    let spent = cpu_seconds() - start;
+    let elapsed = cpu_seconds() - start;
     let failed = texts.iter().filter(|text| text.is_none()).count();
     for ((id, ..), text) in pages.iter().zip(texts) {
         std::fs::write(out.join(format!("{id}.txt")), text.unwrap_or_default())?;
     }
-    println!("{}\t{failed}\t{spent:.4}", pages.len());
+    println!("{}\t{failed}\t{elapsed:.4}", pages.len());
     Ok(())
 }
 
@@ -39,8 +40,8 @@ fn extract(html: &str, url: &str) -> Option<String> {
     Some(article.text_content.to_string())
 }
 
-/// Returns the CPU time this thread has used.
+/// Returns the CPU time of this thread.
 fn cpu_seconds() -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    told.split(' ').next().and_then(|time| time.parse::<f64>().ok()).unwrap_or_default() / 1e9
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    schedstat.split(' ').next().and_then(|time| time.parse::<f64>().ok()).unwrap_or_default() / 1e9
 }

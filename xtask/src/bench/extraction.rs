@@ -1,4 +1,5 @@
-//! `cargo xtask bench extraction`: F1 of the main content per set and sort of page, and pages/s, beside dom_smoothie.
+//! `cargo xtask bench extraction`: F1 of the main content by set and kind of page, and pages per second, compared with
+//! `dom_smoothie`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,16 +11,17 @@ use crate::cargo::cargo;
 use crate::debian::run as run_command;
 use crate::{Result, root};
 
-/// How often each set is timed, one program after the other; the best time counts.
+/// Interleaved measurements of each set. The best time counts.
 const ROUNDS: usize = 3;
 
 const PEER: &str = include_str!("dom_smoothie.rs");
 const DEPENDENCIES: &str = r#"dom_smoothie = "=0.19.0""#;
 
-/// A line of the table: pages, precision, recall and F1 of words, F1 of runs of four words.
+/// Scores of one kind of page.
 struct Row {
     pages: String,
-    figures: [String; 4],
+    /// Precision, recall and F1 of words, then F1 of runs of four words.
+    scores: [String; 4],
 }
 
 /// Prints the table.
@@ -30,10 +32,10 @@ pub(crate) fn run() -> Result {
     let score = root().join("target/dist/examples/score");
     let peer = Peer::build();
     if let Err(error) = &peer {
-        println!("dom_smoothie is absent: {error}\n");
+        println!("dom_smoothie is not available: {error}\n");
     }
     println!(
-        "| set | sort | pages | P | R | word F1 | 4-gram F1 | dom_smoothie word F1 | 4-gram F1 | pages/s | dom_smoothie pages/s |"
+        "| set | kind | pages | P | R | word F1 | 4-gram F1 | dom_smoothie word F1 | 4-gram F1 | pages/s | dom_smoothie pages/s |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for set in data::SETS {
@@ -42,12 +44,13 @@ pub(crate) fn run() -> Result {
     Ok(())
 }
 
+/// Scores and times a set, and prints its rows.
 fn measure(score: &Path, peer: Option<&Peer>, folder: &Path, set: &str) -> Result {
-    let (mut rows, mut theirs) = (BTreeMap::new(), BTreeMap::new());
+    let (mut rows, mut peer_rows) = (BTreeMap::new(), BTreeMap::new());
     let (mut seconds, mut peer_seconds) = (f64::MAX, f64::MAX);
     for _ in 0..ROUNDS {
-        let (table, spent) = read_table(&run_command(Command::new(score).arg(folder).arg(set))?.stdout)?;
-        (rows, seconds) = (table, seconds.min(spent));
+        let (table, elapsed) = read_table(&run_command(Command::new(score).arg(folder).arg(set))?.stdout)?;
+        (rows, seconds) = (table, seconds.min(elapsed));
         if let Some(peer) = peer {
             peer_seconds = peer_seconds.min(peer.extract(folder, set)?);
         }
@@ -55,57 +58,57 @@ fn measure(score: &Path, peer: Option<&Peer>, folder: &Path, set: &str) -> Resul
     if let Some(peer) = peer {
         let mut command = Command::new(score);
         command.arg(folder).arg(set).arg("--of").arg(&peer.texts);
-        theirs = read_table(&run_command(&mut command)?.stdout)?.0;
+        peer_rows = read_table(&run_command(&mut command)?.stdout)?.0;
     }
     for (kind, row) in &rows {
-        let [precision, recall, words, shingles] = &row.figures;
-        let [_, _, their_words, their_shingles] = theirs
+        let [precision, recall, words, shingles] = &row.scores;
+        let [_, _, peer_words, peer_shingles] = peer_rows
             .get(kind)
-            .map_or_else(|| std::array::from_fn(|_| "-".to_owned()), |row: &Row| row.figures.clone());
-        let pace = |seconds: f64| match row.pages.parse::<f64>() {
+            .map_or_else(|| std::array::from_fn(|_| "-".to_owned()), |row: &Row| row.scores.clone());
+        let pages_per_second = |seconds: f64| match row.pages.parse::<f64>() {
             Ok(pages) if kind == "all" && seconds < f64::MAX => format!("{:.0}", pages / seconds),
             _ => String::new(),
         };
         println!(
-            "| {set} | {kind} | {} | {precision} | {recall} | {words} | {shingles} | {their_words} | {their_shingles} | {} | {} |",
+            "| {set} | {kind} | {} | {precision} | {recall} | {words} | {shingles} | {peer_words} | {peer_shingles} | {} | {} |",
             row.pages,
-            pace(seconds),
-            pace(peer_seconds)
+            pages_per_second(seconds),
+            pages_per_second(peer_seconds)
         );
     }
     Ok(())
 }
 
-/// Reads what the example `score` prints: the rows by sort of page, and the seconds.
+/// Parses the output of the example `score`: the rows by kind of page, and the CPU seconds.
 fn read_table(output: &[u8]) -> Result<(BTreeMap<String, Row>, f64)> {
     let mut rows = BTreeMap::new();
     let mut seconds = 0.0;
     for line in String::from_utf8_lossy(output).lines() {
         let fields: Vec<&str> = line.split('\t').collect();
-        let [_, kind, pages, precision, recall, words, shingles, spent] = fields[..] else {
-            return Err(format!("score printed {line:?}").into());
+        let [_, kind, pages, precision, recall, words, shingles, elapsed] = fields[..] else {
+            return Err(format!("unexpected output of score: {line:?}").into());
         };
-        seconds = spent.parse()?;
-        let figures = [precision, recall, words, shingles].map(str::to_owned);
-        rows.insert(kind.to_owned(), Row { pages: pages.to_owned(), figures });
+        seconds = elapsed.parse()?;
+        let scores = [precision, recall, words, shingles].map(str::to_owned);
+        rows.insert(kind.to_owned(), Row { pages: pages.to_owned(), scores });
     }
     Ok((rows, seconds))
 }
 
-/// The program around dom_smoothie.
+/// The program that extracts pages with `dom_smoothie`.
 struct Peer {
     program: PathBuf,
     texts: PathBuf,
 }
 
 impl Peer {
-    /// Builds it in the cache folder.
+    /// Builds the program in the cache folder.
     fn build() -> Result<Peer> {
         let (folder, program) = peer::build("dom_smoothie", DEPENDENCIES, PEER)?;
         Ok(Peer { program, texts: folder.join("texts") })
     }
 
-    /// Extracts the texts of a set and returns the CPU seconds that it took.
+    /// Extracts the texts of a set and returns the CPU seconds.
     fn extract(&self, folder: &Path, set: &str) -> Result<f64> {
         let mut command = Command::new(&self.program);
         command.arg(folder.join(set)).arg(self.texts.join(set));

@@ -1,5 +1,5 @@
-//! Turns pages into markdown by htmd, and into main content in markdown by `dom_smoothie`: seconds of CPU of one pass over
-//! the pages, a line for each.
+//! Converts pages to markdown with `htmd`, and their main content with `dom_smoothie`. Prints the CPU seconds of one pass
+//! over the pages, one line per crate.
 
 use std::hint::black_box;
 
@@ -24,7 +24,7 @@ fn article(html: &str) -> Option<String> {
     Some(article.text_content.to_string())
 }
 
-/// Goes over the pages until `seconds` are used, and returns how long one pass took.
+/// Converts all pages repeatedly until `seconds` of CPU time are used, and returns the average time of a pass.
 fn time(pages: &[Vec<u8>], seconds: f64, convert: impl Fn(&str) -> Option<String>) -> f64 {
     let (start, mut passes) = (cpu_seconds(), 0.0);
     loop {
@@ -32,15 +32,15 @@ fn time(pages: &[Vec<u8>], seconds: f64, convert: impl Fn(&str) -> Option<String
             black_box(convert(&String::from_utf8_lossy(page)));
         }
         passes += 1.0;
-        let spent = cpu_seconds() - start;
-        if spent >= seconds {
-            return spent / passes;
+        let elapsed = cpu_seconds() - start;
+        if elapsed >= seconds {
+            return elapsed / passes;
         }
     }
 }
 
-/// Returns the CPU time this thread has used.
+/// Returns the CPU time of this thread.
 fn cpu_seconds() -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    told.split(' ').next().and_then(|time| time.parse::<f64>().ok()).unwrap_or_default() / 1e9
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    schedstat.split(' ').next().and_then(|time| time.parse::<f64>().ok()).unwrap_or_default() / 1e9
 }

@@ -1,6 +1,6 @@
-//! Programs around crates of others, to be measured beside ours.
+//! Builds programs that use third-party crates, to compare their speed with websvc.
 //!
-//! They are built in the cache folder, not as dependencies: they would bring a second HTML parser into the lock file.
+//! They are built in the cache folder. As dependencies, these crates would add a second HTML parser to the lock file.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::cache::Cache;
 use crate::cargo::cargo;
 use crate::debian::run;
 
-/// The manifest of a program, but for its dependencies. The profile is `dist` of the workspace, which ours is built with.
+/// Manifest of a program without its dependencies. The profile equals the profile `dist` of the workspace.
 const MANIFEST: &str = r#"[package]
 name = "peer"
 version = "0.1.0"
@@ -25,7 +25,8 @@ codegen-units = 1
 [dependencies]
 "#;
 
-/// Builds a program in a folder of this name, with the lines of `dependencies`, and returns the folder and the program.
+/// Builds a program in a folder with this name. `dependencies` are lines of TOML for the manifest. Returns the folder
+/// and the path of the program.
 pub(crate) fn build(name: &str, dependencies: &str, source: &str) -> Result<(PathBuf, PathBuf)> {
     let cache = Cache::open()?;
     let folder = cache.dir().join("peers").join(name);

@@ -1,4 +1,4 @@
-//! The official clients: which there are, and how their scripts are run.
+//! The official clients and their check scripts.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::folder;
-use super::report::{Line, Outcome, Report};
+use super::report::{CheckOutcome, Report, ScriptLine};
 use super::service::Service;
 use crate::cache::Cache;
 use crate::{npm, python};
 
-/// A client with its script of checks.
+/// A client and its check script.
 #[derive(Debug)]
 pub(super) struct Client {
     name: &'static str,
-    /// Interpreter and script, or the reason why the script cannot run.
+    /// Interpreter and path of the script, or the reason why the script cannot run.
     script: Result<(OsString, PathBuf), String>,
 }
 
-/// Returns the clients, installing them the first time.
+/// Returns the clients. Installs those that are missing.
 pub(super) fn prepare() -> Vec<Client> {
     let scripts = folder().join("clients");
     let python = python::prepare().map(|python| (python.into_os_string(), scripts.join("python_sdk.py")));
-    let packages = packages(&scripts).map_err(|error| error.to_string());
+    let packages = install_packages(&scripts).map_err(|error| error.to_string());
     let node = |name, script| {
         let script = packages.clone().map(|folder| (OsString::from("node"), folder.join(script)));
         Client { name, script }
@@ -39,9 +39,9 @@ pub(super) fn prepare() -> Vec<Client> {
     ]
 }
 
-/// Returns a folder with the clients that are npm packages in its `node_modules` and the scripts of `scripts` beside it,
-/// where Node finds the one from the other.
-fn packages(scripts: &Path) -> Result<PathBuf, Box<dyn Error>> {
+/// Installs the npm packages of the clients and copies the scripts next to `node_modules`, so that Node can resolve the
+/// packages from the scripts. Returns the folder.
+fn install_packages(scripts: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let folder = npm::install(&Cache::open()?, "conformance", &folder())?;
     for script in fs::read_dir(scripts)? {
         let script = script?;
@@ -61,48 +61,50 @@ impl Client {
             Ok(script) => script,
             Err(reason) => {
                 let check = format!("{}: {}", service.mode.name(), self.name);
-                report.add(&check, &Outcome::Skipped(reason.clone()));
+                report.add(&check, &CheckOutcome::Skipped(reason.clone()));
                 return;
             }
         };
         let mut command = Command::new(program);
         command.arg(script).arg(&service.address).args(service.mode.key());
-        let command = isolated(&mut command, scratch).env("WEBSVC_MCP", service.mcp_command());
+        let command = isolate(&mut command, scratch).env("WEBSVC_MCP", service.mcp_command());
         run_script(self.name, command, service, report);
     }
 }
 
-/// Takes away what could lead a client elsewhere or tell it of somebody's key: variables, and the home directory.
-pub(super) fn isolated<'a>(command: &'a mut Command, scratch: &Path) -> &'a mut Command {
+/// Hides the developer's environment variables and home directory from a client, since they could contain other
+/// addresses or API keys.
+pub(super) fn isolate<'a>(command: &'a mut Command, scratch: &Path) -> &'a mut Command {
     command
         .env_clear()
         .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
         .env("HOME", scratch)
         .env("FIRECRAWL_NO_TELEMETRY", "1")
         .env("FIRECRAWL_NO_UPDATE_CHECK", "1")
-        // Before version 22, Node has WebSockets only when it is told.
+        // Before version 22, Node has WebSockets only with this option.
         .env("NODE_OPTIONS", "--experimental-websocket")
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .current_dir(scratch)
 }
 
-/// Runs a script of checks, and adds them to the report. A script that ends before its time has failed.
+/// Runs a check script and adds its checks to the report. Adds a failure if the script exits with an error or reports
+/// no check.
 pub(super) fn run_script(name: &str, command: &mut Command, service: &Service, report: &mut Report) {
     let output = match command.output() {
         Ok(output) => output,
         Err(error) => {
             let program = Path::new(command.get_program()).display();
-            let reason = Outcome::Failed(format!("cannot run {program}: {error}"));
-            report.add(&format!("{}: {name}", service.mode.name()), &reason);
+            let outcome = CheckOutcome::Failed(format!("cannot run {program}: {error}"));
+            report.add(&format!("{}: {name}", service.mode.name()), &outcome);
             return;
         }
     };
     let mut client = name.to_owned();
     let mut checks = 0;
     for line in String::from_utf8_lossy(&output.stdout).lines() {
-        match Line::read(line) {
-            Some(Line::Client(announced)) => announced.clone_into(&mut client),
-            Some(Line::Check(check, outcome)) => {
+        match ScriptLine::parse(line) {
+            Some(ScriptLine::Client(version)) => version.clone_into(&mut client),
+            Some(ScriptLine::Check(check, outcome)) => {
                 checks += 1;
                 report.add(&format!("{}: {client}: {check}", service.mode.name()), &outcome);
             }
@@ -110,8 +112,8 @@ pub(super) fn run_script(name: &str, command: &mut Command, service: &Service, r
         }
     }
     if !output.status.success() || checks == 0 {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let reason = format!("the script ended after {checks} checks ({}): {}", output.status, said.trim());
-        report.add(&format!("{}: {client}", service.mode.name()), &Outcome::Failed(reason));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let reason = format!("the script ended after {checks} checks ({}): {}", output.status, stderr.trim());
+        report.add(&format!("{}: {client}", service.mode.name()), &CheckOutcome::Failed(reason));
     }
 }

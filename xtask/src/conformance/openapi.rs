@@ -1,4 +1,4 @@
-//! The OpenAPI document: a validator reads it, and schemathesis makes requests out of it.
+//! Checks of the OpenAPI document: a validator, and schemathesis, which generates requests from it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,103 +6,106 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::client::{isolated, run_script};
-use super::report::{Outcome, Report};
+use super::client::{isolate, run_script};
+use super::report::{CheckOutcome, Report};
 use super::service::Service;
-use super::{Authentication, folder};
+use super::{AuthMode, folder};
 use crate::{Result, python, root};
 
 /// Name of these checks.
 pub(super) const NAME: &str = "schemathesis";
 
-/// The variable by which the hooks know the key.
-const KEY: &str = "WEBSVC_CONFORMANCE_KEY";
+/// Environment variable that passes the API key to the schemathesis hooks.
+const KEY_VARIABLE: &str = "WEBSVC_CONFORMANCE_KEY";
 
-/// So many requests schemathesis has to have made in all.
-const REQUESTS_MIN: u64 = 1000;
+/// Minimum number of requests that schemathesis must make in total.
+const MIN_REQUESTS: u64 = 1000;
 
-/// Keeps one run like the other.
+/// Random seed, fixed so that runs are reproducible.
 const SEED: &str = "1";
 
-/// The interpreter with the tools, or why there is none.
+/// The Python interpreter with the tools, or the reason why they could not be installed.
 #[derive(Debug)]
 pub(super) struct Tools {
     python: std::result::Result<PathBuf, String>,
 }
 
-/// Returns the tools, installing them the first time.
+/// Returns the tools. Installs them if they are missing.
 pub(super) fn prepare() -> Tools {
     Tools { python: python::prepare_openapi_tools().map_err(|error| error.to_string()) }
 }
 
 impl Tools {
-    /// Checks the document of a service, and the service by it.
+    /// Validates the OpenAPI document of a service and tests the service against it.
     pub(super) fn run(&self, service: &Service, scratch: &Path, report: &mut Report) -> Result {
         let check = format!("{}: schemathesis", service.mode.name());
         let python = match &self.python {
             Ok(python) => python,
             Err(reason) => {
-                report.add(&check, &Outcome::Skipped(reason.clone()));
+                report.add(&check, &CheckOutcome::Skipped(reason.clone()));
                 return Ok(());
             }
         };
         let mut command = Command::new(python);
         let script = folder().join("openapi_document.py");
         command.arg(script).arg(&service.address).arg(root().join("docs/openapi.json"));
-        run_script("OpenAPI document", isolated(&mut command, scratch), service, report);
-        let (version, outcome) = schemathesis(python, service, scratch)?;
+        run_script("OpenAPI document", isolate(&mut command, scratch), service, report);
+        let (version, outcome) = run_schemathesis(python, service, scratch)?;
         report.add(&format!("{check} {version}"), &outcome);
         Ok(())
     }
 }
 
-/// Runs schemathesis with all its checks but those that its configuration names; returns its version too.
-fn schemathesis(python: &Path, service: &Service, scratch: &Path) -> Result<(String, Outcome)> {
+/// Runs schemathesis with all checks that its configuration does not turn off. Returns its version with the number of
+/// requests, and the outcome.
+fn run_schemathesis(python: &Path, service: &Service, scratch: &Path) -> Result<(String, CheckOutcome)> {
     let settings = folder().join("schemathesis");
-    let result = scratch.join(format!("schemathesis-{}.json", service.mode.name().replace(' ', "-")));
+    let report_file = scratch.join(format!("schemathesis-{}.json", service.mode.name().replace(' ', "-")));
     let mut command = Command::new(python.with_file_name("st"));
     command.arg("--config-file").arg(settings.join("schemathesis.toml"));
     command.arg("run").arg(format!("{}/openapi.json", service.address));
-    command.args(["--max-examples", examples(service.mode), "--seed", SEED, "--continue-on-failure"]);
-    command.args(["--report", "json", "--report-json-path"]).arg(&result);
-    let mut given = Vec::new();
+    command.args(["--max-examples", max_examples(service.mode), "--seed", SEED, "--continue-on-failure"]);
+    command.args(["--report", "json", "--report-json-path"]).arg(&report_file);
+    let mut variables = Vec::new();
     match service.mode {
-        Authentication::On => {
+        AuthMode::On => {
             let key = service.mode.key().unwrap_or_default();
             command.args(["--header", &format!("Authorization: Bearer {key}")]);
-            // What the hooks begin is begun with it, too, also for requests that are made without it.
-            given.push((KEY, key));
+            // The hooks start jobs with this key, even for requests that schemathesis sends without it.
+            variables.push((KEY_VARIABLE, key));
         }
-        // Nobody is asked for a key, which is what this check would find.
-        Authentication::Off => {
+        // Without authentication the service ignores keys, which this check would report.
+        AuthMode::Off => {
             command.args(["--exclude-checks", "ignored_auth"]);
         }
     }
-    isolated(&mut command, scratch)
-        .envs(given)
+    isolate(&mut command, scratch)
+        .envs(variables)
         .env("SCHEMATHESIS_HOOKS", "hooks")
         .env("PYTHONPATH", settings);
     let output = command.output()?;
-    // Without a result, what it printed says why.
-    let result: Value =
-        fs::read(&result).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
-    let version = result["schemathesis_version"].as_str().unwrap_or_default().to_owned();
-    let requests = result["test_cases"]["generated"].as_u64().unwrap_or_default();
+    // If there is no report, the output of schemathesis has the reason.
+    let report: Value =
+        fs::read(&report_file).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+    let version = report["schemathesis_version"].as_str().unwrap_or_default().to_owned();
+    let requests = report["test_cases"]["generated"].as_u64().unwrap_or_default();
     let outcome = if !output.status.success() {
-        Outcome::Failed(format!("{}\n{}", output.status, String::from_utf8_lossy(&output.stdout)))
-    } else if requests < REQUESTS_MIN {
-        Outcome::Failed(format!("it made only {requests} requests"))
+        CheckOutcome::Failed(format!("{}\n{}", output.status, String::from_utf8_lossy(&output.stdout)))
+    } else if requests < MIN_REQUESTS {
+        CheckOutcome::Failed(format!(
+            "schemathesis made only {requests} requests, expected at least {MIN_REQUESTS}"
+        ))
     } else {
-        Outcome::Passed
+        CheckOutcome::Passed
     };
     Ok((format!("{version}, {requests} requests"), outcome))
 }
 
-/// How many random requests it makes out of each operation that has a body, beside those for each limit. Both modes
-/// check the same bodies by the same rules, so that one of them can do with fewer.
-const fn examples(mode: Authentication) -> &'static str {
+/// Returns the number of random requests per operation with a body, in addition to the requests that test each limit.
+/// Both modes validate bodies by the same rules, so fewer requests are enough for one of them.
+const fn max_examples(mode: AuthMode) -> &'static str {
     match mode {
-        Authentication::On => "100",
-        Authentication::Off => "60",
+        AuthMode::On => "100",
+        AuthMode::Off => "60",
     }
 }

@@ -1,19 +1,19 @@
-//! Report of the checks: one line each, and the sum.
+//! Prints one line per check and the totals.
 
 use std::time::Duration;
 
 use crate::Result;
 use crate::summary::Summary;
 
-/// The sum of the checks so far.
+/// Totals of the checks so far.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     summary: Summary,
 }
 
-/// How a check ended.
+/// Outcome of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum CheckOutcome {
     Passed,
     Failed(String),
     Skipped(String),
@@ -21,54 +21,54 @@ pub(super) enum Outcome {
 
 impl Report {
     /// Prints a check and counts it.
-    pub(super) fn add(&mut self, check: &str, outcome: &Outcome) {
+    pub(super) fn add(&mut self, check: &str, outcome: &CheckOutcome) {
         match outcome {
-            Outcome::Passed => {
+            CheckOutcome::Passed => {
                 self.summary.passed += 1;
                 println!("ok       {check}");
             }
-            Outcome::Failed(reason) => {
+            CheckOutcome::Failed(reason) => {
                 self.summary.failed += 1;
                 println!("FAILED   {check}: {reason}");
             }
-            Outcome::Skipped(reason) => {
+            CheckOutcome::Skipped(reason) => {
                 self.summary.skipped += 1;
                 println!("skipped  {check}: {reason}");
             }
         }
     }
 
-    /// Prints the sum. What was skipped is not proven, so it is no success either.
-    pub(super) fn finish(self, time: Duration) -> Result {
+    /// Prints the totals. Skipped checks prove nothing, so they are an error too.
+    pub(super) fn finish(self, elapsed: Duration) -> Result {
         let Self { summary } = self;
-        let sum = format!("conformance: {summary} in {:.0} s", time.as_secs_f64());
+        let totals = format!("conformance: {summary} in {:.0} s", elapsed.as_secs_f64());
         if summary.failed > 0 || summary.skipped > 0 || summary.passed == 0 {
-            return Err(sum.into());
+            return Err(totals.into());
         }
-        println!("{sum}");
+        println!("{totals}");
         Ok(())
     }
 }
 
-/// Line of output of a check script.
+/// A line that a check script prints.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Line<'a> {
-    /// `client NAME VERSION`: what is driven.
+pub(super) enum ScriptLine<'a> {
+    /// `client NAME VERSION`: the client that the next checks use.
     Client(&'a str),
-    /// `ok NAME` or `failed NAME: REASON`: a check.
-    Check(&'a str, Outcome),
+    /// `ok NAME` or `failed NAME: REASON`: the outcome of a check.
+    Check(&'a str, CheckOutcome),
 }
 
-impl<'a> Line<'a> {
-    /// Reads a line; `None` for what says nothing about a check.
-    pub(super) fn read(line: &'a str) -> Option<Self> {
+impl<'a> ScriptLine<'a> {
+    /// Parses a line. Returns `None` for any other output.
+    pub(super) fn parse(line: &'a str) -> Option<Self> {
         let (word, rest) = line.split_once(' ')?;
         match word {
-            "client" => Some(Line::Client(rest)),
-            "ok" => Some(Line::Check(rest, Outcome::Passed)),
+            "client" => Some(ScriptLine::Client(rest)),
+            "ok" => Some(ScriptLine::Check(rest, CheckOutcome::Passed)),
             "failed" => {
-                let (name, reason) = rest.split_once(": ").unwrap_or((rest, "no reason is given"));
-                Some(Line::Check(name, Outcome::Failed(reason.to_owned())))
+                let (name, reason) = rest.split_once(": ").unwrap_or((rest, "no reason given"));
+                Some(ScriptLine::Check(name, CheckOutcome::Failed(reason.to_owned())))
             }
             _ => None,
         }
@@ -80,11 +80,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scripts_tell_their_client_and_their_checks() {
-        assert_eq!(Line::read("client firecrawl-py 4.55.0"), Some(Line::Client("firecrawl-py 4.55.0")));
-        assert_eq!(Line::read("ok search"), Some(Line::Check("search", Outcome::Passed)));
-        let failed = Outcome::Failed("no results: none".to_owned());
-        assert_eq!(Line::read("failed search: no results: none"), Some(Line::Check("search", failed)));
-        assert_eq!(Line::read("(node:1) Warning: okay"), None);
+    fn script_line_parses_client_and_check_lines() {
+        assert_eq!(
+            ScriptLine::parse("client firecrawl-py 4.55.0"),
+            Some(ScriptLine::Client("firecrawl-py 4.55.0"))
+        );
+        assert_eq!(ScriptLine::parse("ok search"), Some(ScriptLine::Check("search", CheckOutcome::Passed)));
+        let failed = CheckOutcome::Failed("no results: none".to_owned());
+        assert_eq!(
+            ScriptLine::parse("failed search: no results: none"),
+            Some(ScriptLine::Check("search", failed))
+        );
+        assert_eq!(ScriptLine::parse("(node:1) Warning: okay"), None);
     }
 }

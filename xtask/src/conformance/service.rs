@@ -1,27 +1,27 @@
-//! The program under check: its data directory, its configuration, its process.
+//! The service under test: its data directory, configuration and process.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use super::{Authentication, Site};
+use super::{AuthMode, Site};
 use crate::Result;
 use crate::debian::run;
 
-/// A running service that knows the pages of the site; it is stopped when dropped.
+/// A running service whose index has the pages of the site. Stops the process on drop.
 #[derive(Debug)]
 pub(super) struct Service {
     process: Child,
-    /// The program and what leads it to the data of this service.
-    program: Vec<String>,
+    /// The program and the options that select the configuration and data directory of this service.
+    command: Vec<String>,
     pub(super) address: String,
-    pub(super) mode: Authentication,
+    pub(super) mode: AuthMode,
 }
 
 impl Service {
     /// Crawls the site into a new data directory and serves it.
-    pub(super) fn start(binary: &Path, scratch: &Path, site: &Site, mode: Authentication) -> Result<Self> {
+    pub(super) fn start(binary: &Path, scratch: &Path, site: &Site, mode: AuthMode) -> Result<Self> {
         let home = scratch.join(mode.name().replace(' ', "-"));
         fs::create_dir_all(&home)?;
         let config = home.join("websvc.toml");
@@ -40,46 +40,47 @@ impl Service {
             .stdout(Stdio::piped())
             .stderr(File::create(&log)?)
             .spawn()?;
-        let mut line = String::new();
+        let mut first_line = String::new();
         BufReader::new(process.stdout.as_mut().expect("the standard output is piped"))
-            .read_line(&mut line)?;
-        // From here on the process is stopped whatever happens.
+            .read_line(&mut first_line)?;
+        // Created before the address is known, so that the process is stopped if parsing it fails.
         let options = [Path::new("--config"), &config, Path::new("--data-dir"), &data];
-        let program = std::iter::once(binary).chain(options);
-        let program = program.map(|part| part.to_string_lossy().into_owned()).collect();
-        let mut service = Self { process, program, address: String::new(), mode };
-        let address = line.trim().strip_prefix("websvc listening on ");
-        service.address = address.ok_or_else(|| did_not_start(&log))?.to_owned();
+        let words = std::iter::once(binary).chain(options);
+        let command = words.map(|word| word.to_string_lossy().into_owned()).collect();
+        let mut service = Self { process, command, address: String::new(), mode };
+        let address = first_line.trim().strip_prefix("websvc listening on ");
+        service.address = address.ok_or_else(|| start_error(&log))?.to_owned();
         Ok(service)
     }
 }
 
 impl Service {
-    /// Returns what starts the tools of MCP over this service's data, as a JSON array.
+    /// Returns the command that starts an MCP server on this service's data, as a JSON array.
     pub(super) fn mcp_command(&self) -> String {
-        let words: Vec<&str> = self.program.iter().map(String::as_str).chain(["mcp"]).collect();
+        let words: Vec<&str> = self.command.iter().map(String::as_str).chain(["mcp"]).collect();
         serde_json::json!(words).to_string()
     }
 }
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing to stop.
+        // Both calls fail if the process has already ended.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// Every host leads to the site: what schemathesis adds to the index must not be asked for elsewhere.
-fn configuration(site: &Site, mode: Authentication) -> String {
+/// Returns the configuration. It routes every host to the site, so that the generated URLs of schemathesis never reach
+/// the network.
+fn configuration(site: &Site, mode: AuthMode) -> String {
     let address = site.address();
-    let required = mode == Authentication::On;
+    let required = mode == AuthMode::On;
     format!(
         "[auth]\nrequired = {required}\n\n[fetch]\nconnect_to = {{ \"*:80\" = \"{address}\", \"*:443\" = \"{address}\" }}\n"
     )
 }
 
-fn did_not_start(log: &PathBuf) -> String {
-    let said = fs::read_to_string(log).unwrap_or_default();
-    format!("the service did not start: {}", said.trim())
+fn start_error(log: &PathBuf) -> String {
+    let log = fs::read_to_string(log).unwrap_or_default();
+    format!("the service did not start: {}", log.trim())
 }

@@ -1,4 +1,4 @@
-//! The website that the service finds and scrapes.
+//! The loopback website that the service crawls and scrapes.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::Result;
 
-/// A running web server on loopback; it is stopped when dropped.
+/// A running web server on loopback. Stops the process on drop.
 #[derive(Debug)]
 pub(super) struct Site {
     server: Child,
@@ -23,16 +23,17 @@ impl Site {
             .stderr(Stdio::null())
             .spawn()
             .map_err(|error| format!("cannot run python3: {error}"))?;
-        let mut line = String::new();
-        BufReader::new(server.stdout.as_mut().expect("the standard output is piped")).read_line(&mut line)?;
-        // From here on the server is stopped whatever happens.
+        let mut first_line = String::new();
+        BufReader::new(server.stdout.as_mut().expect("the standard output is piped"))
+            .read_line(&mut first_line)?;
+        // Created before the port is known, so that the server is stopped if parsing it fails.
         let mut site = Self { server, port: 0 };
-        site.port =
-            port(&line).ok_or_else(|| format!("the web server of python3 did not start: {line:?}"))?;
+        site.port = parse_port(&first_line)
+            .ok_or_else(|| format!("python3 -m http.server did not start: {first_line:?}"))?;
         Ok(site)
     }
 
-    /// Returns where the site is connected to.
+    /// Returns the socket address of the server.
     pub(super) fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
@@ -40,14 +41,14 @@ impl Site {
 
 impl Drop for Site {
     fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing to stop.
+        // Both calls fail if the process has already ended.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
 }
 
-/// Returns the port out of `Serving HTTP on 127.0.0.1 port 8000 (http://127.0.0.1:8000/) ...`.
-fn port(line: &str) -> Option<u16> {
+/// Parses the port in `Serving HTTP on 127.0.0.1 port 8000 (http://127.0.0.1:8000/) ...`.
+fn parse_port(line: &str) -> Option<u16> {
     let (_, rest) = line.split_once(" port ")?;
     rest.split_whitespace().next()?.parse().ok()
 }
@@ -57,8 +58,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_port_is_read_from_what_the_server_says() {
-        assert_eq!(port("Serving HTTP on 127.0.0.1 port 40041 (http://127.0.0.1:40041/) ...\n"), Some(40041));
-        assert_eq!(port(""), None);
+    fn parse_port_reads_first_line_of_http_server() {
+        assert_eq!(
+            parse_port("Serving HTTP on 127.0.0.1 port 40041 (http://127.0.0.1:40041/) ...\n"),
+            Some(40041)
+        );
+        assert_eq!(parse_port(""), None);
     }
 }

@@ -1,4 +1,5 @@
-//! The pages that are drawn: one without scripts, one of many scripts, and applications of the usual frameworks.
+//! The pages that are rendered: one without scripts, two with many scripts, and applications built with common
+//! frameworks.
 
 use std::fmt::Write;
 use std::fs;
@@ -7,7 +8,7 @@ use std::path::Path;
 use super::site::{File, Files};
 use crate::Result;
 
-/// A page, and a text that it has once it is complete.
+/// A page and a text that it contains once rendering is complete.
 pub(super) struct Page {
     pub(super) name: &'static str,
     pub(super) path: String,
@@ -18,18 +19,19 @@ const HTML: &str = "text/html; charset=utf-8";
 const SCRIPT: &str = "text/javascript";
 const JSON: &str = "application/json";
 
-/// Scripts of the page of many scripts, and functions in each.
+/// Number of scripts of the page with many scripts.
 const SCRIPTS: usize = 24;
+/// Number of functions in each script.
 const FUNCTIONS: usize = 80;
 
-/// Returns the pages that need nothing from elsewhere, and adds their files.
-pub(super) fn own(files: &mut Files) -> Vec<Page> {
+/// Returns the pages that are generated here, and adds their files.
+pub(super) fn generated(files: &mut Files) -> Vec<Page> {
     let mut text = String::from("<!doctype html><title>Tides</title><h1>On the tides</h1>");
-    for part in 0..120 {
+    for section in 0..120 {
         let _ = write!(
             text,
-            "<h2 id=p{part}>Harbour {part}</h2><p>The water of harbour {part} rises twice a day by some metres, \
-             less at neap and more at spring tide, <a href=\"#p{part}\">as was said</a>.</p>"
+            "<h2 id=p{section}>Harbour {section}</h2><p>The water of harbour {section} rises twice a day by some metres, \
+             less at neap and more at spring tide, <a href=\"#p{section}\">as was said</a>.</p>"
         );
     }
     text.push_str("<p>The end of the tables</p>");
@@ -37,11 +39,11 @@ pub(super) fn own(files: &mut Files) -> Vec<Page> {
 
     let mut page =
         String::from("<!doctype html><title>Scripts</title><h1>Drawn by scripts</h1><main></main>");
-    for at in 0..SCRIPTS {
-        let _ = write!(page, "<script src=\"/scripts/{at}.js\"></script>");
-        add(files, &format!("/scripts/{at}.js"), SCRIPT, script(at));
+    for index in 0..SCRIPTS {
+        let _ = write!(page, "<script src=\"/scripts/{index}.js\"></script>");
+        add(files, &format!("/scripts/{index}.js"), SCRIPT, script(index));
     }
-    // What comes last was asked for after what came before, and waits a moment, as what is typed into does.
+    // The requests are sequential, and a timer adds the last text, as an input with a debounce timer would.
     page.push_str(
         "<script>(async () => {
             for (const name of ['one', 'two', 'three']) {
@@ -56,7 +58,7 @@ pub(super) fn own(files: &mut Files) -> Vec<Page> {
         add(files, &format!("/scripts/{name}.json"), JSON, format!("[{}]", rows.join(",")));
     }
     add(files, "/scripts", HTML, page);
-    add(files, "/hosts", HTML, page_of_hosts());
+    add(files, "/hosts", HTML, multi_host_page());
     vec![
         Page { name: "static, 25 kB", path: "/static".to_owned(), expected: "The end of the tables" },
         Page { name: "24 scripts, 200 kB", path: "/scripts".to_owned(), expected: "The end of the scripts" },
@@ -64,8 +66,8 @@ pub(super) fn own(files: &mut Files) -> Vec<Page> {
     ]
 }
 
-/// Returns a page with scripts of many hosts, which are the loopback addresses that [`site`](super::site) listens on.
-fn page_of_hosts() -> String {
+/// Returns a page with scripts from many hosts: the loopback addresses that [`site`](super::site) listens on.
+fn multi_host_page() -> String {
     let last = super::site::HOSTS - 1;
     format!(
         "<!doctype html><title>Hosts</title><h1>Scripts of others</h1><main></main><script>
@@ -84,8 +86,8 @@ fn page_of_hosts() -> String {
     )
 }
 
-/// Returns a script of functions that put rows into the page.
-fn script(at: usize) -> String {
+/// Returns a script that defines functions and adds rows to the page.
+fn script(index: usize) -> String {
     let mut script = String::from(
         "globalThis.put = (name, text) => { const row = document.createElement(name); row.textContent = text; \
          document.querySelector('main').append(row); };\n",
@@ -93,14 +95,14 @@ fn script(at: usize) -> String {
     for function in 0..FUNCTIONS {
         let _ = writeln!(
             script,
-            "function f{at}_{function}(n) {{ let sum = {function}; for (let i = 0; i < n; i++) sum = (sum * 31 + i) % 65521; return sum; }}"
+            "function f{index}_{function}(n) {{ let sum = {function}; for (let i = 0; i < n; i++) sum = (sum * 31 + i) % 65521; return sum; }}"
         );
     }
-    let _ = writeln!(script, "for (let i = 0; i < 20; i++) put('p', 'row ' + f{at}_0(2000 + i));");
+    let _ = writeln!(script, "for (let i = 0; i < 20; i++) put('p', 'row ' + f{index}_0(2000 + i));");
     script
 }
 
-/// Returns the applications in `built`, and adds their files.
+/// Returns the pages of the applications in `built`, and adds their files.
 pub(super) fn applications(built: &Path, files: &mut Files) -> Result<Vec<Page>> {
     let notes: Vec<String> = (1..=30)
         .map(|id| format!("{{\"id\":{id},\"title\":\"Note {id}\",\"text\":\"seen on day {id}\"}}"))
@@ -114,6 +116,7 @@ pub(super) fn applications(built: &Path, files: &mut Files) -> Result<Vec<Page>>
     Ok(pages)
 }
 
+/// Adds all files of a folder below a path of the site.
 fn add_folder(files: &mut Files, folder: &Path, path: &str) -> Result {
     for entry in fs::read_dir(folder)? {
         let entry = entry?.path();
@@ -123,17 +126,17 @@ fn add_folder(files: &mut Files, folder: &Path, path: &str) -> Result {
             add_folder(files, &entry, &path)?;
             continue;
         }
-        let kind = match entry.extension().and_then(|extension| extension.to_str()) {
+        let media_type = match entry.extension().and_then(|extension| extension.to_str()) {
             Some("html") => HTML,
             Some("js") => SCRIPT,
             Some("css") => "text/css",
             _ => "application/octet-stream",
         };
-        files.insert(path, File { kind, bytes: fs::read(&entry)? });
+        files.insert(path, File { media_type, bytes: fs::read(&entry)? });
     }
     Ok(())
 }
 
-fn add(files: &mut Files, path: &str, kind: &'static str, text: String) {
-    files.insert(path.to_owned(), File { kind, bytes: text.into_bytes() });
+fn add(files: &mut Files, path: &str, media_type: &'static str, text: String) {
+    files.insert(path.to_owned(), File { media_type, bytes: text.into_bytes() });
 }
