@@ -1,6 +1,8 @@
 //! `cargo xtask tidy`: rules for files that neither the compiler nor clippy knows.
 
 mod links;
+mod rust_text;
+mod words;
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +22,7 @@ const LICENSE_PREFIX: &str = "LICENSE";
 const SOURCES: &[&str] = &["rs", "py", "sh", "sql", "js", "css"];
 /// Files in which a mark of unfinished work can hide.
 const TEXTS: &[&str] = &["rs", "py", "sh", "sql", "js", "css", "toml", "md", "yml", "yaml"];
-/// A folder of pages and texts as they came from elsewhere: its contents follow no rule of ours.
+/// The name of folders of pages and texts from other sources. The rules do not apply to their content.
 const FIXTURES: &str = "fixtures";
 
 /// Marks of unfinished work. Put together here, so that this file does not find itself.
@@ -57,6 +59,9 @@ fn check(root: &Path) -> Result<Vec<String>> {
         {
             check_text(name, &text, &mut violations);
             links::check(root, name, &text, &mut violations);
+            if !name.split('/').any(|part| part == FIXTURES) {
+                words::check(name, &text, &mut violations);
+            }
         }
     }
     Ok(violations)
@@ -195,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn machine_paths_are_told_from_paths_of_urls() {
+    fn paths_of_machines_are_found_and_paths_of_urls_are_not() {
         let home = concat!("/ho", "me/");
         assert_eq!(found("docs/a.md", &format!("run {home}me/websvc\n")).len(), 1);
         assert_eq!(found("docs/a.md", &format!("{home}me/websvc\n")).len(), 1);

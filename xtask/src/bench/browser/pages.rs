@@ -38,7 +38,7 @@ pub(super) fn generated(files: &mut Files) -> Vec<Page> {
     add(files, "/static", HTML, text);
 
     let mut page =
-        String::from("<!doctype html><title>Scripts</title><h1>Drawn by scripts</h1><main></main>");
+        String::from("<!doctype html><title>Scripts</title><h1>Rendered by scripts</h1><main></main>");
     for index in 0..SCRIPTS {
         let _ = write!(page, "<script src=\"/scripts/{index}.js\"></script>");
         add(files, &format!("/scripts/{index}.js"), SCRIPT, script(index));
