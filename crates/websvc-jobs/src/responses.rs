@@ -46,7 +46,8 @@ fn skip_warnings(record: &JobRecord) -> Vec<String> {
         warnings.push(format!("{} more pages were skipped: the job reached its URL limit", record.skipped));
     }
     if record.blocked > 0 {
-        warnings.push(format!("robots.txt disallows {} pages; see the errors of the job", record.blocked));
+        warnings
+            .push(format!("robots.txt disallows {} of the pages: see the errors of the job", record.blocked));
     }
     let has_only_start = (record.documents, record.urls) == (1, 1) && record.page_limit != Some(1);
     if record.kind == JobKind::Crawl && record.state == JobState::Completed && has_only_start {

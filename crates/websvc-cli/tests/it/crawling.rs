@@ -226,7 +226,7 @@ async fn redirect_to_disallowed_url_is_not_followed_and_reported() {
     let (status, pages) = run_crawl(&service, body).await;
     assert_eq!(pages, ["site.test/", "site.test/a"], "{status}");
     let warning = status["warning"].as_str().unwrap_or_default();
-    assert!(warning.contains("robots.txt forbids 2 of the pages"), "{status}");
+    assert!(warning.contains("robots.txt disallows 2 of the pages"), "{status}");
     for forbidden in ["http://site.test/private/1", "http://other.test/x"] {
         assert_eq!(world.count(forbidden), 0, "{forbidden} was requested");
     }
@@ -257,7 +257,7 @@ async fn unfollowed_redirects_are_reported_by_reason() {
     let body = json!({ "url": "http://site.test/", "sitemap": "skip", "allowExternalLinks": true });
     let (status, pages) = run_crawl(&service, body).await;
     assert_eq!(pages, ["site.test/"], "{status}");
-    assert!(status["warning"].as_str().unwrap().contains("robots.txt forbids 1 of the pages"), "{status}");
+    assert!(status["warning"].as_str().unwrap().contains("robots.txt disallows 1 of the pages"), "{status}");
     assert_eq!(world.count("http://other.test/x"), 1, "the crawl fetched a disallowed page");
 }
 

@@ -129,9 +129,9 @@ async fn model_failure_is_a_warning_and_the_page_is_returned() {
     for (page, words) in [
         (Page::text("who are you?").status(401), "status 401"),
         (FakeModel::text("I would rather not."), "no JSON"),
-        (FakeModel::text(r#"{"all":[{"tea":"sencha","euros":12},{"tea":"roo"#), "no end"),
+        (FakeModel::text(r#"{"all":[{"tea":"sencha","euros":12},{"tea":"roo"#), "JSON is incomplete"),
         (cut_off(r#"{"tea":"sencha","euros":12}"#), "cut off"),
-        (Page::unresponsive(), "did not answer"),
+        (Page::unresponsive(), "no response within"),
         (endless, "too large"),
     ] {
         let test = ModelTest::with([page], &[("WEBSVC__LLM__TIMEOUT_MS", "1500")]).await;

@@ -163,7 +163,7 @@ async fn profile_has_one_writer_and_many_readers() {
         let rejected = browser.search("site:shop.test", &saving).await;
         assert_eq!((rejected.status.as_u16(), &rejected.body["code"]), (409, &json!("PROFILE_LOCKED")));
         let text = rejected.body["error"].as_str().unwrap();
-        assert!(text.contains("\"guest\"") && text.contains("saveChanges false"), "{text}");
+        assert!(text.contains("\"guest\"") && text.contains("set saveChanges to false"), "{text}");
         assert_eq!(browser.visit(&read_only("guest")).await, WITH_DATA);
         // The first request still holds the profile.
         assert!(browser.store().list_profiles(None).unwrap()[0].leased_until_ms.is_some());

@@ -120,7 +120,10 @@ async fn request_id_is_in_every_log_line_and_response() {
         .await;
     }
     let lines = log_lines(&log);
-    assert!(lines.iter().any(|line| is_line_of(line, "a search source failed", "mine-1")), "{lines:#?}");
+    assert!(
+        lines.iter().any(|line| is_line_of(line, "request to a search source failed", "mine-1")),
+        "{lines:#?}"
+    );
     let request = lines.iter().find(|line| is_line_of(line, "request", "mine-1")).unwrap();
     assert_eq!((&request["level"], &request["target"]), (&json!("INFO"), &json!("websvc_server::service")));
     assert_eq!(

@@ -6,6 +6,7 @@ use std::time::Duration;
 use http::{Request, Response, Version};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use websvc_testkit::Authority;
@@ -165,13 +166,18 @@ async fn http2_large_headers_get_431() {
 
 #[tokio::test]
 async fn http2_shutdown_finishes_streams() {
-    let (server, client, _dir) = secure(|_| async {
-        tokio::time::sleep(Duration::from_millis(200)).await;
-        Response::new(Body::from("late"))
+    let arrived = Arc::new(Notify::new());
+    let notify = Arc::clone(&arrived);
+    let (server, client, _dir) = secure(move |_| {
+        notify.notify_one();
+        async {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            Response::new(Body::from("late"))
+        }
     })
     .await;
     let in_flight = tokio::spawn(async move { client.fetch(get("https://a.test/")).await });
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    timeout(SOON, arrived.notified()).await.unwrap();
     let report = timeout(SOON, server.stop()).await.unwrap().unwrap();
     assert_eq!(in_flight.await.unwrap().unwrap().body, "late");
     assert_eq!(report.aborted, 0);

@@ -195,8 +195,8 @@ mod tests {
         (report.image_sizes, report.waiting) = (4, 7);
         assert_eq!(
             summary(&report),
-            "3 pages indexed (0 unchanged), 1 errors, 3 skipped (1: not a page of text; 2: disallowed by \
-             robots.txt), 4 image sizes learned in 20 ms; stopped at the limit with 7 pages queued: raise --limit for more"
+            "3 pages indexed (0 unchanged), 1 errors, 3 skipped (2: disallowed by robots.txt; \
+             1: not a page of text), 4 image sizes learned in 20 ms; stopped at the limit with 7 pages queued: raise --limit for more"
         );
         report.interrupted = true;
         assert!(

@@ -236,7 +236,7 @@ async fn every_failed_action_reports_its_reason() {
         (json!({"type": "wait", "selector": "#never"}), "#never"),
         (json!({"type": "click", "selector": "#none"}), "#none"),
         (json!({"type": "write", "text": "x"}), "no field has the focus"),
-        (json!({"type": "press", "key": "Entr"}), "\"Entr\" is no key"),
+        (json!({"type": "press", "key": "Entr"}), "\"Entr\" is not a key"),
         (json!({"type": "scroll", "selector": "#none"}), "#none"),
         (script("nothing.at.all"), "nothing is not defined"),
         (script("if ("), "SyntaxError"),

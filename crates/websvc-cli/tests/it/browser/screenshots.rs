@@ -185,7 +185,7 @@ async fn full_page_screenshot_is_cut_at_the_maximum_height() {
     let (page, warning) = browser.scrape("longer.test", json!({"formats": [format]})).await;
     assert_eq!(Image::fetch(&browser, &page["screenshot"]).await.size(), (320, 65_535));
     let warning = warning.as_str().unwrap_or_default();
-    assert!(warning.contains("105100 pixels long; its picture was cut after 65535"), "{warning}");
+    assert!(warning.contains("105100 pixels high; the screenshot was cut after 65535"), "{warning}");
 }
 
 #[tokio::test]

@@ -45,7 +45,7 @@ async fn guessable_admin_key_ends_the_start() {
     for (key, rule) in [
         ("short-secret", "shorter than 16"),
         ("fc-YOUR-API-KEY", "placeholder"),
-        (crate::harness::KEY, "same as the other one"),
+        (crate::harness::KEY, "equals another configured key"),
     ] {
         let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
         let output =
