@@ -10,12 +10,13 @@ mod state;
 mod wait_queue;
 
 use std::pin::pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use websvc_store::{Caller, KeyId, Team};
 use websvc_types::ErrorCode;
@@ -26,7 +27,6 @@ use self::rejections::Rejections;
 use self::state::{AdmissionDecision, AdmissionRequest, AdmissionState, Quota, RejectReason};
 use self::wait_queue::QueueTicket;
 use crate::response::ApiError;
-use crate::sync::lock;
 
 pub(crate) use self::rate::RateLimitStatus;
 pub(crate) use self::state::AdmissionMetrics;
@@ -143,12 +143,12 @@ impl Admission {
     }
 
     pub(crate) fn metrics(&self) -> AdmissionMetrics {
-        lock(&self.state).metrics(Instant::now())
+        self.state.lock().metrics(Instant::now())
     }
 
     /// Returns the number of queued requests of the caller's team.
     pub(crate) fn queued_for(&self, caller: Option<&Caller>) -> usize {
-        lock(&self.state).queued_for(team_name(caller.map(|caller| &caller.team)))
+        self.state.lock().queued_for(team_name(caller.map(|caller| &caller.team)))
     }
 
     /// Decodes a body: a small one on this thread, others on the blocking pool, large ones a few at a time.
@@ -218,7 +218,7 @@ impl Admission {
         });
         let team = caller.map(|caller| &caller.team);
         let (rate, decision) = {
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             let team_quota = Quota {
                 requests_per_minute: team
                     .and_then(|team| team.requests_per_minute)
@@ -241,7 +241,7 @@ impl Admission {
         };
         if let Some((admitted, max_wait)) = queued
             && !matches!(tokio::time::timeout(max_wait, admitted).await, Ok(Ok(())))
-            && lock(&self.state).cancel_wait(team_name(team), number, Instant::now())
+            && self.state.lock().cancel_wait(team_name(team), number, Instant::now())
         {
             return Admitted { rate, permit: Err(rejection(RejectReason::Overload)) };
         }
@@ -260,12 +260,12 @@ impl Admission {
     ) -> Result<ComputePermit, ApiError> {
         let team = caller.map(|caller| &caller.team);
         let (QueueTicket { number, admitted }, max_wait) =
-            lock(&self.state).request_compute(team_name(team), timeout, Instant::now());
+            self.state.lock().request_compute(team_name(team), timeout, Instant::now());
         let permit = ComputePermit { state: Arc::clone(&self.state), team: team.cloned(), number };
         if let Some(admitted) = admitted {
             let remaining = max_wait.saturating_sub(arrived.elapsed());
             if !matches!(tokio::time::timeout(remaining, admitted).await, Ok(Ok(())))
-                && lock(&self.state).cancel_compute_wait(team_name(team), number, Instant::now())
+                && self.state.lock().cancel_compute_wait(team_name(team), number, Instant::now())
             {
                 return Err(rejection(RejectReason::Overload));
             }
@@ -292,14 +292,14 @@ impl ComputePermit {
 impl Drop for ComputePermit {
     fn drop(&mut self) {
         let Self { state, team, number } = self;
-        lock(state).release_compute(team_name(team.as_ref()), *number, Instant::now());
+        state.lock().release_compute(team_name(team.as_ref()), *number, Instant::now());
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
         let Self { state, team, key, number } = self;
-        lock(state).leave(team_name(team.as_ref()), key.as_ref(), *number, Instant::now());
+        state.lock().leave(team_name(team.as_ref()), key.as_ref(), *number, Instant::now());
     }
 }
 

@@ -5,10 +5,10 @@
 //! the request ends: with a response, with a rejection, or cancelled because the client disconnected.
 
 use std::net::IpAddr;
-use std::sync::Mutex;
 use std::time::Instant;
 
 use http::StatusCode;
+use parking_lot::Mutex;
 use url::Url;
 use websvc_audit::{Audit, Event, RetentionMode};
 use websvc_store::{Caller, UsageRetention};
@@ -16,7 +16,6 @@ use websvc_transport::without_credentials;
 
 use crate::handler::forced_retention;
 use crate::response::{ApiError, HttpResponse};
-use crate::sync::lock;
 
 /// The trail of one request. [`end`](Self::end) writes its event; a trail that is dropped writes it without a status.
 #[derive(Debug)]
@@ -96,7 +95,7 @@ impl AuditTrail {
         let Some(operation) = self.operation.filter(|_| self.audit.is_some() && caller.team.audit) else {
             return;
         };
-        *lock(&self.event) = Some(Event {
+        *self.event.lock() = Some(Event {
             request_id: Some(self.request_id.clone()),
             team: Some(caller.team.name.clone()),
             key_id: Some(caller.key_id.to_string()),
@@ -109,7 +108,7 @@ impl AuditTrail {
 
     /// Records the content of the request, as far as its retention allows.
     pub(crate) fn set_request(&self, retention: UsageRetention, request: &AuditedRequest<'_>) {
-        if let Some(event) = &mut *lock(&self.event) {
+        if let Some(event) = &mut *self.event.lock() {
             let AuditedRequest { username, query, urls } = request;
             event.retention = retention_mode(retention);
             event.username = username.map(str::to_owned);
@@ -122,14 +121,14 @@ impl AuditTrail {
 
     /// Records the object of an action, such as a key or a job.
     pub(crate) fn set_target(&self, target: impl FnOnce() -> String) {
-        if let Some(event) = &mut *lock(&self.event) {
+        if let Some(event) = &mut *self.event.lock() {
             event.target = Some(target());
         }
     }
 
     /// Records the charged credits.
     pub(crate) fn set_credits(&self, credits: u64) {
-        if let Some(event) = &mut *lock(&self.event) {
+        if let Some(event) = &mut *self.event.lock() {
             event.credits_used = credits;
         }
     }
@@ -140,7 +139,7 @@ impl AuditTrail {
     }
 
     fn write(&self, outcome: Option<AuditOutcome>) {
-        let event = lock(&self.event).take();
+        let event = self.event.lock().take();
         if let (Some(audit), Some(mut event)) = (&self.audit, event) {
             event.duration = self.started.elapsed();
             event.status = outcome.map(|outcome| outcome.status);

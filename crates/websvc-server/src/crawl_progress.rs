@@ -1,11 +1,9 @@
 //! The progress that external crawls report while they fill the index. It is stored in memory, for the dashboard.
 
-use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use websvc_types::index::CrawlProgressRequest;
-
-use crate::sync::lock;
 
 /// The maximum number of stored crawls. Beyond that, the crawl with the oldest report is removed.
 const MAX_CRAWLS: usize = 64;
@@ -60,7 +58,7 @@ impl CrawlProgressStore {
 
     /// Removes crawls that are too old, and returns the others.
     fn current(&self, now: Instant) -> MutexGuard<'_, Vec<CrawlProgressEntry>> {
-        let mut crawls = lock(&self.0);
+        let mut crawls = self.0.lock();
         crawls.retain(|crawl| now.saturating_duration_since(crawl.updated) < RETENTION);
         crawls
     }

@@ -28,7 +28,6 @@ mod response;
 mod route;
 mod scrape_results;
 mod service;
-mod sync;
 mod token_bucket;
 mod uploads;
 

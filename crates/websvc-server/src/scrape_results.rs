@@ -4,15 +4,13 @@
 //! are compressed to about a third of their size, because few are ever read again.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use lz4_flex::block::{compress_prepend_size, decompress_size_prepended};
+use parking_lot::Mutex;
 use uuid::Uuid;
 use websvc_types::limits::SCRAPE_RESULT_LIFETIME_S;
-
-use crate::sync::lock;
 
 /// The time for which a result is stored.
 const RETENTION: Duration = Duration::from_secs(SCRAPE_RESULT_LIFETIME_S);
@@ -63,7 +61,7 @@ impl ScrapeResultStore {
             return;
         }
         let compressed = compress_prepend_size(json).into_boxed_slice();
-        let mut results = lock(&self.0);
+        let mut results = self.0.lock();
         results.make_room(now, compressed.len());
         results.bytes += compressed.len();
         results.order.push_back((id, now));
@@ -74,7 +72,7 @@ impl ScrapeResultStore {
     }
 
     fn find_at(&self, now: Instant, id: Uuid, team: &str) -> Option<Bytes> {
-        let results = lock(&self.0);
+        let results = self.0.lock();
         let result = results.by_id.get(&id)?;
         let is_fresh = now.duration_since(result.stored_at) < RETENTION;
         if !is_fresh || result.team != team {
@@ -127,7 +125,7 @@ mod tests {
         let text = "{\"markdown\":\"one line and one more line\"}".repeat(100);
         results.store_at(now, id(1), "a", text.as_bytes());
         assert_eq!(results.find_at(now, id(1), "a").as_deref(), Some(text.as_bytes()));
-        assert!(lock(&results.0).bytes < text.len() / 3);
+        assert!(results.0.lock().bytes < text.len() / 3);
     }
 
     #[test]
@@ -152,7 +150,7 @@ mod tests {
         assert!(results.find_at(now, id(0), "a").is_none());
         assert!((1..=fit).all(|number| results.find_at(now, id(number), "a").is_some()));
         results.store_at(now + RETENTION, id(fit + 1), "a", b"{}");
-        let stored = lock(&results.0);
+        let stored = results.0.lock();
         assert_eq!((stored.bytes, stored.by_id.len()), (compress_prepend_size(b"{}").len(), 1));
     }
 
@@ -164,6 +162,6 @@ mod tests {
         for number in 0..MAX_RESULTS as u128 + 5 {
             results.store_at(now, id(number), "a", b"{}");
         }
-        assert_eq!(lock(&results.0).by_id.len(), MAX_RESULTS);
+        assert_eq!(results.0.lock().by_id.len(), MAX_RESULTS);
     }
 }

@@ -1,7 +1,9 @@
 //! Compiled path pattern.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use regex_automata::Input;
 use regex_automata::hybrid::dfa::{Cache, DFA};
@@ -80,7 +82,7 @@ impl PathPattern {
 
     /// Returns whether the pattern matches anywhere in a text.
     pub(crate) fn is_match(&self, text: &str) -> bool {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.cache.lock();
         let cache = cache.get_or_insert_with(|| self.dfa.create_cache());
         match self.dfa.try_search_fwd(cache, &Input::new(text).earliest(true)) {
             Ok(found) => found.is_some(),

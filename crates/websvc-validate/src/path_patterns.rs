@@ -4,7 +4,9 @@
 //! it is freed when the last plan that uses a pattern is dropped.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use websvc_types::limits::{
     PATH_PATTERNS_MAX_BYTES, PATH_PATTERNS_MAX_BYTES_PER_TEAM, PATH_PATTERNS_MAX_BYTES_TOTAL,
@@ -108,7 +110,7 @@ struct Entry {
 
 impl Table {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -4,12 +4,10 @@
 //! down the requests that are served. So the first rejections of each second are sent immediately. All others are
 //! delayed for as long as `Retry-After` tells the client to wait anyway.
 
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::sync::{Semaphore, SemaphorePermit};
-
-use crate::sync::lock;
 
 /// The number of rejections per second that are sent immediately.
 const IMMEDIATE_PER_SECOND: u32 = 50;
@@ -57,7 +55,7 @@ impl Rejections {
     }
 
     fn is_immediate(&self, now: Instant) -> bool {
-        let mut second = lock(&self.second);
+        let mut second = self.second.lock();
         if now.saturating_duration_since(second.0) >= Duration::from_secs(1) {
             *second = (now, 0);
         }

@@ -285,7 +285,7 @@ async fn queued_requests_of_teams_are_admitted_round_robin() {
             let (queue, caller, order) = (Arc::clone(&admission), caller.clone(), Arc::clone(&order));
             tasks.push(tokio::spawn(async move {
                 let _permit = queue.admit(Some(&caller)).await.permit.unwrap();
-                order.lock().unwrap().push_back(caller.team.name.clone());
+                order.lock().push_back(caller.team.name.clone());
             }));
             until_queued(&admission, tasks.len()).await;
         }
@@ -294,7 +294,7 @@ async fn queued_requests_of_teams_are_admitted_round_robin() {
     for task in tasks {
         task.await.unwrap();
     }
-    let order = order.lock().unwrap().iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+    let order = order.lock().iter().map(String::as_str).collect::<Vec<_>>().join(" ");
     assert_eq!(order, "many some few many some many some many many many");
 }
 

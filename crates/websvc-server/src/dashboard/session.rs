@@ -6,17 +6,16 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use http::header::{AUTHORIZATION, COOKIE};
 use http::{HeaderMap, HeaderValue, Method, Request};
+use parking_lot::Mutex;
 use subtle::ConstantTimeEq;
 use websvc_types::ErrorCode;
 
 use crate::authenticate;
 use crate::response::ApiError;
-use crate::sync::lock;
 
 /// The lifetime of a session.
 pub(crate) const SESSION_TTL: Duration = Duration::from_secs(12 * 3600);
@@ -70,7 +69,7 @@ impl Sessions {
     pub(crate) fn start(&self, key: &str) -> Result<NewSession, ApiError> {
         let (cookie, token) = (random_hex()?, random_hex()?);
         let now = Instant::now();
-        let mut sessions = lock(&self.0);
+        let mut sessions = self.0.lock();
         sessions.retain(|_, session| session.expires_at > now);
         if sessions.len() >= MAX_SESSIONS {
             let oldest = sessions
@@ -87,14 +86,15 @@ impl Sessions {
     /// Ends the session of a request.
     pub(crate) fn end(&self, headers: &HeaderMap) {
         if let Some(cookie) = cookie(headers) {
-            lock(&self.0).remove(cookie);
+            self.0.lock().remove(cookie);
         }
     }
 
     /// Returns the token of a request's session.
     pub(crate) fn token(&self, headers: &HeaderMap) -> Option<String> {
         let now = Instant::now();
-        lock(&self.0)
+        self.0
+            .lock()
             .get(cookie(headers)?)
             .filter(|session| session.expires_at > now)
             .map(|session| session.token.clone())
@@ -125,7 +125,7 @@ impl Sessions {
     /// 403 if the method may change something and the token is missing or wrong.
     pub(crate) fn key(&self, method: &Method, headers: &HeaderMap) -> Result<Option<String>, ApiError> {
         let now = Instant::now();
-        let sessions = lock(&self.0);
+        let sessions = self.0.lock();
         let session = cookie(headers).and_then(|cookie| sessions.get(cookie));
         let Some(session) = session.filter(|session| session.expires_at > now) else { return Ok(None) };
         if method.is_safe() || has_token(headers, &session.token) {
@@ -231,13 +231,13 @@ mod tests {
         let sessions = Sessions::default();
         let NewSession { cookie, token } = sessions.start("fc-1").unwrap();
         let headers = headers(&cookie, Some(&token));
-        let remaining = lock(&sessions.0)[&cookie].expires_at.saturating_duration_since(Instant::now());
+        let remaining = sessions.0.lock()[&cookie].expires_at.saturating_duration_since(Instant::now());
         assert!(
             remaining <= SESSION_TTL && remaining > SESSION_TTL - Duration::from_secs(600),
             "{remaining:?}"
         );
         sessions.key(&Method::GET, &headers).unwrap();
-        lock(&sessions.0).get_mut(&cookie).unwrap().expires_at = Instant::now();
+        sessions.0.lock().get_mut(&cookie).unwrap().expires_at = Instant::now();
         assert_eq!(sessions.key(&Method::POST, &headers).unwrap(), None);
         assert_eq!(sessions.token(&headers), None);
     }
@@ -249,7 +249,7 @@ mod tests {
         for _ in 0..MAX_SESSIONS {
             sessions.start("fc-2").unwrap();
         }
-        assert_eq!(lock(&sessions.0).len(), MAX_SESSIONS);
+        assert_eq!(sessions.0.lock().len(), MAX_SESSIONS);
         assert_eq!(sessions.token(&headers(&first.cookie, None)), None);
     }
 }

@@ -7,13 +7,12 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::IpAddr;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use websvc_types::ErrorCode;
 
 use crate::response::ApiError;
-use crate::sync::lock;
 use crate::token_bucket::{BucketSize, TokenBucket};
 
 /// The length of the prefix of a key: `fc-` and three of its digits.
@@ -45,7 +44,7 @@ impl SignInLimiter {
     /// # Errors
     /// 429 after too many wrong keys.
     pub(crate) fn admit(&self, address: IpAddr, key: &str, now: Instant) -> Result<(), ApiError> {
-        let buckets = lock(&self.0);
+        let buckets = self.0.lock();
         let address = network(address);
         let by_prefix = buckets.by_prefix.get(&(address, prefix(key))).copied().unwrap_or_default();
         let by_address = buckets.by_address.get(&address).copied().unwrap_or_default();
@@ -61,7 +60,7 @@ impl SignInLimiter {
 
     /// Records a wrong key from an address.
     pub(crate) fn record(&self, address: IpAddr, key: &str, now: Instant) {
-        let mut buckets = lock(&self.0);
+        let mut buckets = self.0.lock();
         let address = network(address);
         take(&mut buckets.by_prefix, (address, prefix(key)), PER_PREFIX, now);
         take(&mut buckets.by_address, address, PER_ADDRESS, now);
@@ -148,7 +147,7 @@ mod tests {
         for number in 0..u32::try_from(MAX_BUCKETS).unwrap() + 5 {
             limiter.record(IpAddr::V4((0x0a00_0000 + number).into()), KEY, now);
         }
-        let buckets = lock(&limiter.0);
+        let buckets = limiter.0.lock();
         assert_eq!((buckets.by_prefix.len(), buckets.by_address.len()), (MAX_BUCKETS, MAX_BUCKETS));
     }
 }

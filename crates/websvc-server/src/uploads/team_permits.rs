@@ -1,12 +1,11 @@
 //! Permits that all teams share. One team gets at most half of them, so that it cannot block the others.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
-
-use crate::sync::lock;
 
 /// A limited number of permits.
 #[derive(Debug)]
@@ -66,7 +65,7 @@ impl TeamPermits {
     }
 
     fn semaphore(&self, team: &str) -> Arc<Semaphore> {
-        let mut teams = lock(&self.teams);
+        let mut teams = self.teams.lock();
         // Every permit and every waiting request has a reference, so the others belong to idle teams.
         teams.retain(|_, semaphore| Arc::strong_count(semaphore) > 1);
         let semaphore =
@@ -96,7 +95,7 @@ mod tests {
         acquired.push(permits.acquire("b", soon).await.unwrap());
         drop(acquired);
         let _permit = permits.try_acquire("c").unwrap();
-        assert_eq!(lock(&permits.teams).len(), 1, "idle teams are removed");
+        assert_eq!(permits.teams.lock().len(), 1, "idle teams are removed");
         assert_eq!(TeamPermits::new(1).per_team(), 1);
     }
 }

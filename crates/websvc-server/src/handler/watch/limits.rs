@@ -1,14 +1,14 @@
 //! The limits of open WebSockets per team, and of WebSockets that read documents at the same time.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 
+use parking_lot::Mutex;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use websvc_types::ErrorCode;
 
 use crate::response::ApiError;
-use crate::sync::lock;
 
 /// The maximum number of WebSockets that read the store at the same time, so that requests can read it, too.
 const MAX_READERS: usize = 4;
@@ -54,7 +54,7 @@ impl WebSocketLimits {
     /// # Errors
     /// 429 if it has as many.
     pub(super) fn acquire(&self, team: &str, max: usize) -> Result<WebSocketPermit, ApiError> {
-        let mut open = lock(&self.open);
+        let mut open = self.open.lock();
         if open.get(team).copied().unwrap_or_default() >= max {
             let text = format!("Rate limit exceeded: limit of {max} open WebSockets per team reached");
             return Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S));
@@ -74,13 +74,13 @@ impl WebSocketLimits {
     }
 
     pub(crate) fn metrics(&self) -> WebSocketMetrics {
-        WebSocketMetrics { open: lock(&self.open).values().sum(), frames_sent: self.frames.load(Relaxed) }
+        WebSocketMetrics { open: self.open.lock().values().sum(), frames_sent: self.frames.load(Relaxed) }
     }
 }
 
 impl Drop for WebSocketPermit {
     fn drop(&mut self) {
-        let mut open = lock(&self.open);
+        let mut open = self.open.lock();
         if let Some(count) = open.get_mut(&self.team) {
             *count -= 1;
             if *count == 0 {
@@ -105,7 +105,7 @@ mod tests {
         drop(limits.acquire("red", 1).unwrap());
         drop(other);
         assert_eq!(limits.metrics().open, 0);
-        assert!(lock(&limits.open).is_empty());
+        assert!(limits.open.lock().is_empty());
         assert_eq!(limits.acquire("red", 0).unwrap_err().status(), 429);
         limits.record_frames(3);
         assert_eq!(limits.metrics(), WebSocketMetrics { open: 0, frames_sent: 3 });
