@@ -14,7 +14,7 @@ use crate::{Result, chromium, corpus, root};
 /// Environment variable with the path of the program that measures htmd and dom_smoothie.
 const PEER_VARIABLE: &str = "WEBSVC_BENCH_PEER";
 /// The test that measures authentication and admission in process.
-const ADMISSION_TEST: &str = "requests_of_many_teams_in_turn_are_all_admitted";
+const ADMISSION_TEST: &str = "requests_of_many_teams_are_all_admitted";
 const PEER: &str = include_str!("bench/pages.rs");
 const PEER_DEPENDENCIES: &str = "dom_smoothie = \"=0.19.0\"\nhtmd = \"=0.5.6\"";
 

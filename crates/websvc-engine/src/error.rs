@@ -34,7 +34,7 @@ pub enum EngineError {
     #[error("the site could not be mapped: {0}")]
     MapFailed(#[source] ScrapeError),
     /// All sources failed.
-    #[error("no search source could answer: {}", reasons.join("; "))]
+    #[error("no search source is available: {}", reasons.join("; "))]
     NoSource {
         /// The reason of each source, with its name.
         reasons: Vec<String>,

@@ -167,7 +167,7 @@ pub struct CrawlProgressRequest {
     #[serde(default)]
     #[schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX))]
     pub failed: u64,
-    /// Number of skipped pages, such as those that robots.txt forbids. Default: 0.
+    /// Number of skipped pages, such as those that robots.txt disallows. Default: 0.
     #[serde(default)]
     #[schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX))]
     pub skipped: u64,

@@ -151,7 +151,7 @@ impl Job {
         self.client.transport.call(&call).await
     }
 
-    /// Returns the pages without a document: failed pages, and those that robots.txt forbids.
+    /// Returns the pages without a document: failed pages, and those that robots.txt disallows.
     ///
     /// # Errors
     /// Any [`ClientError`].

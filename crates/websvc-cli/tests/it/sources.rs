@@ -78,7 +78,7 @@ async fn failed_source_is_a_warning_and_alone_an_error() {
     let service = serve(&site, r#"["searxng"]"#);
     let response = service.search(json!({"query": "tea"})).await;
     assert_eq!((response.status.as_u16(), &response.body["code"]), (503, &json!("SEARCH_UNAVAILABLE")));
-    assert_eq!(response.body["error"], format!("no search source could answer: {reason}"));
+    assert_eq!(response.body["error"], format!("no search source is available: {reason}"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -33,7 +33,7 @@ pub enum ReadError {
         reason: String,
     },
     /// No document workers are configured.
-    #[error("this installation does not read documents")]
+    #[error("document parsing is not available in this installation")]
     NoWorkers,
     /// The worker process could not be started.
     #[error("the document worker could not be started")]

@@ -84,7 +84,7 @@ fn cpu_time() -> Duration {
 /// Admits requests of many teams in turn. `cargo xtask bench access` sets `WEBSVC_BENCH_TEAMS` to the number of teams, and
 /// uses the release profile: then this test prints the time per request.
 #[tokio::test]
-async fn requests_of_many_teams_in_turn_are_all_admitted() {
+async fn requests_of_many_teams_are_all_admitted() {
     let bench_teams: Option<u32> =
         std::env::var("WEBSVC_BENCH_TEAMS").ok().map(|teams| teams.parse().unwrap());
     let (count, rounds) = bench_teams.map_or((20, 2), |count| (count, 20));

@@ -153,7 +153,7 @@ pub struct JobErrorsResponse {
     pub success: bool,
     /// Failed pages, in the order of their failure, at most 10000.
     pub errors: Vec<JobFailure>,
-    /// URLs that robots.txt forbids.
+    /// URLs that robots.txt disallows.
     pub robots_blocked: Vec<String>,
 }
 

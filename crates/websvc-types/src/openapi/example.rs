@@ -298,7 +298,7 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::ScrapeSiteError => "the host of this URL is unreachable",
         ErrorCode::ScrapeUnsupportedFileError => "the URL is a file of an unsupported type",
         ErrorCode::SearchUnavailable => {
-            "no search source could answer: source index: images are not indexed by this version"
+            "no search source is available: source index: images are not indexed by this version"
         }
     }
 }

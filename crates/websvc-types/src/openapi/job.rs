@@ -280,7 +280,7 @@ fn errors(id: &'static str) -> Operation {
             "JobErrors",
             vec![example(
                 "errors",
-                "One host does not exist, robots.txt forbids one page",
+                "One host does not exist, robots.txt disallows one page",
                 json!({ "success": true, "errors": [failure], "robotsBlocked": ["https://tea.test/private"] }),
             )],
         ),
