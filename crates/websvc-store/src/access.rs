@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::sql::{self, Connection, params};
 use parking_lot::{Mutex, RwLock};
-use rusqlite::{Connection, OptionalExtension};
 
 use crate::clock::now_ms;
 use crate::database::{Database, Durability};
@@ -218,7 +218,7 @@ impl Access {
     }
 
     /// Returns the threat protection values of a team.
-    pub(crate) fn threat_values(&self, team: &str) -> rusqlite::Result<Option<Arc<str>>> {
+    pub(crate) fn threat_values(&self, team: &str) -> sql::Result<Option<Arc<str>>> {
         self.refresh(self.elapsed_ms())?;
         let cached = self.cache.read().threat_values.get(team).cloned();
         match cached {
@@ -246,7 +246,7 @@ impl Access {
 
     /// Drops the cache if the version changed. When a check is due, one thread reads the version; the others use the
     /// cache meanwhile.
-    fn refresh(&self, now: u64) -> rusqlite::Result<()> {
+    fn refresh(&self, now: u64) -> sql::Result<()> {
         let due = self.next_check.load(Ordering::Acquire);
         let next = now.saturating_add(ACCESS_REFRESH.as_millis() as u64);
         if now < due
@@ -270,20 +270,16 @@ impl Access {
             .fold(None, |found, key| if key.hash.matches(hash) { Some(*key) } else { found })
     }
 
-    fn load_key(&self, hash: &SecretHash) -> rusqlite::Result<Option<Arc<CachedKey>>> {
+    fn load_key(&self, hash: &SecretHash) -> sql::Result<Option<Arc<CachedKey>>> {
         let mut source = self.source.lock();
         let sql = concat!(
             "SELECT hash, team, ",
             rights_columns!(),
             " FROM keys WHERE id = ?1 AND revoked_at IS NULL"
         );
-        let row = source
-            .connection
-            .prepare_cached(sql)?
-            .query_row([hash.id()], |row| {
-                Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, String>(1)?, rights_from_row(row, 2)?))
-            })
-            .optional()?;
+        let row = source.connection.query_optional(sql, params![hash.id()], |row| {
+            Ok((row.get::<[u8; 32]>(0)?, row.get::<String>(1)?, rights_from_row(row, 2)?))
+        })?;
         let Some((bytes, team, rights)) = row else { return Ok(None) };
         let Some(team) = source.load_team(&team, &self.cache)? else { return Ok(None) };
         let stored = SecretHash::from_bytes(bytes);
@@ -302,13 +298,13 @@ impl Access {
     }
 
     /// Returns the team with this name, from the cache or the database.
-    pub(crate) fn team(&self, name: &str) -> rusqlite::Result<Option<Arc<Team>>> {
+    pub(crate) fn team(&self, name: &str) -> sql::Result<Option<Arc<Team>>> {
         self.refresh(self.elapsed_ms())?;
         self.cached_team(name)
     }
 
     /// Returns a team without a check of the version.
-    fn cached_team(&self, name: &str) -> rusqlite::Result<Option<Arc<Team>>> {
+    fn cached_team(&self, name: &str) -> sql::Result<Option<Arc<Team>>> {
         let cached = self.cache.read().teams.get(name).cloned();
         match cached {
             Some(team) => Ok(Some(team)),
@@ -322,11 +318,9 @@ impl Access {
 }
 
 impl Source {
-    fn check_version(&mut self, cache: &RwLock<AccessCache>) -> rusqlite::Result<()> {
-        let version: i64 = self
-            .connection
-            .prepare_cached("SELECT version FROM access_version")?
-            .query_row([], |row| row.get(0))?;
+    fn check_version(&mut self, cache: &RwLock<AccessCache>) -> sql::Result<()> {
+        let version: i64 =
+            self.connection.query_row("SELECT version FROM access_version", params![], |row| row.get(0))?;
         if self.version != Some(version) {
             self.invalidate(cache);
             self.version = Some(version);
@@ -341,11 +335,11 @@ impl Source {
     }
 
     /// Returns the cached team, or reads and caches it. The keys of a team share it.
-    fn load_team(&mut self, name: &str, cache: &RwLock<AccessCache>) -> rusqlite::Result<Option<Arc<Team>>> {
+    fn load_team(&mut self, name: &str, cache: &RwLock<AccessCache>) -> sql::Result<Option<Arc<Team>>> {
         if let Some(team) = cache.read().teams.get(name) {
             return Ok(Some(Arc::clone(team)));
         }
-        let read = self.connection.prepare_cached(SELECT_ONE)?.query_row([name], team_from_row).optional()?;
+        let read = self.connection.query_optional(SELECT_ONE, params![name], team_from_row)?;
         let Some(team) = read.map(Arc::new) else { return Ok(None) };
         cache.write().teams.insert(name.to_owned(), Arc::clone(&team));
         Ok(Some(team))
@@ -353,11 +347,7 @@ impl Source {
 
     /// Reads and caches the threat protection values of a team. Callers pass only names of existing teams, so the cache
     /// is bounded.
-    fn load_threat_values(
-        &self,
-        team: &str,
-        cache: &RwLock<AccessCache>,
-    ) -> rusqlite::Result<Option<Arc<str>>> {
+    fn load_threat_values(&self, team: &str, cache: &RwLock<AccessCache>) -> sql::Result<Option<Arc<str>>> {
         let values: Option<Arc<str>> = read_values(&self.connection, team)?.map(Arc::from);
         cache.write().threat_values.insert(team.to_owned(), values.clone());
         Ok(values)

@@ -3,7 +3,7 @@
 //! A record has three states, so that no file is ever without one: *arriving* before and while its content is written,
 //! *ready* while it may be read, and *leaving* until its content is deleted.
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use crate::sql::{self, Connection, Row, Transaction, params};
 
 use crate::database::Durability;
 use crate::error::StoreError;
@@ -57,7 +57,7 @@ impl Store {
         getrandom::fill(&mut new_secret).map_err(|source| StoreError::Random { source })?;
         self.database().write(Durability::Power, |transaction| {
             let select = "SELECT bytes FROM secrets WHERE name = ?1";
-            let stored = transaction.query_row(select, [SIGNING_SECRET], |row| row.get(0)).optional()?;
+            let stored = transaction.query_optional(select, params![SIGNING_SECRET], |row| row.get(0))?;
             if let Some(secret) = stored {
                 // The transaction wrote nothing, so its commit needs no flush.
                 return Ok(secret);
@@ -100,7 +100,10 @@ impl Store {
     pub fn publish_artifact(&self, id: &str) -> Result<bool, StoreError> {
         self.database().write(Durability::Process, |transaction| {
             transaction
-                .execute("UPDATE artifacts SET state = 'ready' WHERE id = ?1 AND state = 'arriving'", [id])
+                .execute(
+                    "UPDATE artifacts SET state = 'ready' WHERE id = ?1 AND state = 'arriving'",
+                    params![id],
+                )
                 .map(|rows| rows == 1)
         })
     }
@@ -112,8 +115,7 @@ impl Store {
     pub fn artifact(&self, id: &str) -> Result<Option<ArtifactRecord>, StoreError> {
         let sql = "SELECT id, team, kind, bytes, created_at, expires_at FROM artifacts \
                    WHERE id = ?1 AND state = 'ready'";
-        self.database()
-            .read(|connection| connection.prepare_cached(sql)?.query_row([id], from_row).optional())
+        self.database().read(|connection| connection.query_optional(sql, params![id], from_row))
     }
 
     /// Makes artifacts unreadable and returns them, so that the caller deletes their contents: those that expired by
@@ -128,16 +130,14 @@ impl Store {
         abandoned_ms: u64,
     ) -> Result<Vec<ArtifactRecord>, StoreError> {
         self.database().write(Durability::Process, |transaction| {
-            transaction
-                .prepare_cached(
-                    "UPDATE artifacts SET state = 'leaving' WHERE state = 'ready' AND expires_at <= ?1",
-                )?
-                .execute([now_ms])?;
-            transaction
-                .prepare_cached(
-                    "UPDATE artifacts SET state = 'leaving' WHERE state = 'arriving' AND created_at < ?1",
-                )?
-                .execute([abandoned_ms])?;
+            transaction.execute(
+                "UPDATE artifacts SET state = 'leaving' WHERE state = 'ready' AND expires_at <= ?1",
+                params![now_ms],
+            )?;
+            transaction.execute(
+                "UPDATE artifacts SET state = 'leaving' WHERE state = 'arriving' AND created_at < ?1",
+                params![abandoned_ms],
+            )?;
             list(
                 transaction,
                 "SELECT id, team, kind, bytes, created_at, expires_at FROM artifacts WHERE state = 'leaving' \
@@ -153,27 +153,27 @@ impl Store {
     /// Failures of the database.
     pub fn remove_artifact(&self, id: &str) -> Result<(), StoreError> {
         self.database().write(Durability::Process, |transaction| {
-            transaction.prepare_cached("DELETE FROM artifacts WHERE id = ?1")?.execute([id]).map(drop)
+            transaction.execute("DELETE FROM artifacts WHERE id = ?1", params![id]).map(drop)
         })
     }
 }
 
 /// Returns the bytes of the artifacts that are being written, which cannot be evicted.
-fn reserved_bytes(transaction: &Transaction<'_>) -> rusqlite::Result<u64> {
-    let sql = "SELECT ifnull(sum(bytes), 0) FROM artifacts WHERE state = 'arriving'";
-    transaction.prepare_cached(sql)?.query_row([], |row| row.get(0))
+fn reserved_bytes(transaction: &Transaction<'_>) -> sql::Result<u64> {
+    let sql = "SELECT coalesce(sum(bytes), 0) FROM artifacts WHERE state = 'arriving'";
+    transaction.query_row(sql, params![], |row| row.get(0))
 }
 
 /// Evicts the oldest readable artifacts until the others have at most `max_bytes`.
-fn evict_oldest(transaction: &Transaction<'_>, max_bytes: u64) -> rusqlite::Result<Vec<ArtifactRecord>> {
-    let sql = "SELECT ifnull(sum(bytes), 0) FROM artifacts WHERE state = 'ready'";
-    let mut bytes: u64 = transaction.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+fn evict_oldest(transaction: &Transaction<'_>, max_bytes: u64) -> sql::Result<Vec<ArtifactRecord>> {
+    let sql = "SELECT coalesce(sum(bytes), 0) FROM artifacts WHERE state = 'ready'";
+    let mut bytes: u64 = transaction.query_row(sql, params![], |row| row.get(0))?;
     let mut evicted = Vec::new();
     while bytes > max_bytes {
         let oldest = "UPDATE artifacts SET state = 'leaving' WHERE id = \
                       (SELECT id FROM artifacts WHERE state = 'ready' ORDER BY created_at, bytes, id LIMIT 1) \
                       RETURNING id, team, kind, bytes, created_at, expires_at";
-        let Some(record) = transaction.prepare_cached(oldest)?.query_row([], from_row).optional()? else {
+        let Some(record) = transaction.query_optional(oldest, params![], from_row)? else {
             break;
         };
         bytes = bytes.saturating_sub(record.bytes);
@@ -182,21 +182,18 @@ fn evict_oldest(transaction: &Transaction<'_>, max_bytes: u64) -> rusqlite::Resu
     Ok(evicted)
 }
 
-fn insert(transaction: &Transaction<'_>, record: &ArtifactRecord) -> rusqlite::Result<()> {
+fn insert(transaction: &Transaction<'_>, record: &ArtifactRecord) -> sql::Result<()> {
     let ArtifactRecord { id, team, kind, bytes, created_at_ms, expires_at_ms } = record;
     transaction
-        .prepare_cached(
-            "INSERT INTO artifacts (id, team, kind, bytes, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?
-        .execute(params![id, team, kind, bytes, created_at_ms, expires_at_ms])
+        .execute("INSERT INTO artifacts (id, team, kind, bytes, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)", params![id, team, kind, bytes, created_at_ms, expires_at_ms])
         .map(drop)
 }
 
-fn list(connection: &Connection, sql: &str, max: u32) -> rusqlite::Result<Vec<ArtifactRecord>> {
-    connection.prepare_cached(sql)?.query_map([max], from_row)?.collect()
+fn list(connection: &Connection, sql: &str, max: u32) -> sql::Result<Vec<ArtifactRecord>> {
+    connection.query(sql, params![max], from_row)
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<ArtifactRecord> {
+fn from_row(row: &Row<'_>) -> sql::Result<ArtifactRecord> {
     Ok(ArtifactRecord {
         id: row.get(0)?,
         team: row.get(1)?,

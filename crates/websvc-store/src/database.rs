@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
-use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::error::StoreError;
 use crate::migration::{MIGRATIONS, MigrationOutcome, migrate};
+use crate::sql::{self, Connection, Transaction};
 
 pub(crate) const FILE_NAME: &str = "websvc.db";
 /// How long a statement waits for the transaction of another process.
@@ -70,7 +70,7 @@ impl Database {
         }
         Ok(Self {
             path,
-            writer: Mutex::new(writer),
+            writer: Mutex::new(Connection::new(writer)),
             readers: Mutex::default(),
             reader_returned: Condvar::new(),
         })
@@ -87,10 +87,7 @@ impl Database {
 
     /// Runs `work` on a reading connection. Blocks while all are in use, at most for [`BUSY_TIMEOUT`], so it must not
     /// be called on an async thread.
-    pub(crate) fn read<T>(
-        &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
+    pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> sql::Result<T>) -> Result<T, StoreError> {
         let reader = PooledReader { connection: Some(self.take_reader()?), database: self };
         let connection = reader.connection.as_ref().expect("the connection is taken out only on drop");
         work(connection).map_err(|error| self.error(error))
@@ -99,7 +96,7 @@ impl Database {
     /// Runs `work` on an idle reading connection; returns `None` without waiting if there is none.
     pub(crate) fn try_read<T>(
         &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+        work: impl FnOnce(&Connection) -> sql::Result<T>,
     ) -> Result<Option<T>, StoreError> {
         let idle = self.readers.lock().idle.pop();
         let Some(connection) = idle else { return Ok(None) };
@@ -112,10 +109,10 @@ impl Database {
     pub(crate) fn write<T>(
         &self,
         durability: Durability,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+        work: impl FnOnce(&Transaction<'_>) -> sql::Result<T>,
     ) -> Result<T, StoreError> {
-        let mut writer = self.writer.lock();
-        write_on(&mut writer, durability, work).map_err(|error| self.error(error))
+        let writer = self.writer.lock();
+        write_on(&writer, durability, work).map_err(|error| self.error(error))
     }
 
     /// Copies everything that is committed now into a new database file. Other connections may read and write
@@ -123,7 +120,7 @@ impl Database {
     pub(crate) fn copy_to(&self, target: &Path) -> Result<(), StoreError> {
         let failed = |error| StoreError::from_sqlite(target, error);
         // A connection outside of the pool, because the copy may take long.
-        let connection = connect(&self.path).map_err(|error| self.error(error))?;
+        let connection = connect(&self.path).map_err(|error| self.error(error.into()))?;
         create_private_file(target).map_err(|error| StoreError::io(target, error))?;
         let path = target.to_str().ok_or_else(|| {
             StoreError::io(target, io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8"))
@@ -135,14 +132,15 @@ impl Database {
     pub(crate) fn limit_file_size(&self, max_bytes: u64) -> Result<(), StoreError> {
         let writer = self.writer.lock();
         let set_limit = || {
+            let writer = writer.sqlite();
             let page_bytes: u64 = writer.pragma_query_value(None, "page_size", |row| row.get(0))?;
             writer.pragma_update_and_check(None, "max_page_count", max_bytes / page_bytes.max(1), |_| Ok(()))
         };
-        set_limit().map_err(|error| self.error(error))
+        set_limit().map_err(|error: rusqlite::Error| self.error(error.into()))
     }
 
-    pub(crate) fn error(&self, error: rusqlite::Error) -> StoreError {
-        StoreError::from_sqlite(&self.path, error)
+    pub(crate) fn error(&self, error: sql::Error) -> StoreError {
+        StoreError::from_sql(&self.path, error)
     }
 
     pub(crate) fn corrupt(&self, detail: impl Into<String>) -> StoreError {
@@ -172,10 +170,10 @@ impl Database {
         })
     }
 
-    fn open_reader(&self) -> rusqlite::Result<Connection> {
+    fn open_reader(&self) -> sql::Result<Connection> {
         let connection = connect(&self.path)?;
         connection.pragma_update(None, "query_only", true)?;
-        Ok(connection)
+        Ok(Connection::new(connection))
     }
 
     /// Frees the pool slot of a connection that could not be opened.
@@ -201,25 +199,21 @@ impl Drop for PooledReader<'_> {
 }
 
 fn write_on<T>(
-    writer: &mut Connection,
+    writer: &Connection,
     durability: Durability,
-    work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-) -> rusqlite::Result<T> {
+    work: impl FnOnce(&Transaction<'_>) -> sql::Result<T>,
+) -> sql::Result<T> {
     // Set for every transaction, because the previous one may have had the other durability.
     let synchronous = match durability {
         Durability::Process => "NORMAL",
         Durability::Power => "FULL",
     };
-    writer.pragma_update(None, "synchronous", synchronous)?;
-    // Immediate, so that it waits for other processes at its start, where SQLite's busy handler applies.
-    let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let value = work(&transaction)?;
-    transaction.commit()?;
-    Ok(value)
+    writer.sqlite().pragma_update(None, "synchronous", synchronous)?;
+    writer.write(work)
 }
 
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let connection = Connection::open(path)?;
+fn connect(path: &Path) -> rusqlite::Result<rusqlite::Connection> {
+    let connection = rusqlite::Connection::open(path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     connection.pragma_update(None, "foreign_keys", true)?;
@@ -232,7 +226,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// Turns on the write-ahead log. SQLite's busy handler does not apply to this statement, so this retries.
-fn enter_wal_mode(connection: &Connection) -> rusqlite::Result<()> {
+fn enter_wal_mode(connection: &rusqlite::Connection) -> rusqlite::Result<()> {
     let started = Instant::now();
     loop {
         let outcome =

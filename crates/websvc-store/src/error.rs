@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use crate::sql;
+
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -113,6 +115,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Converts an error of a statement.
+    pub(crate) fn from_sql(path: &Path, error: sql::Error) -> Self {
+        match error {
+            sql::Error::Sqlite(error) => Self::from_sqlite(path, error),
+            error => Self::Statement { path: path.to_path_buf(), source: Box::new(error) },
+        }
+    }
+
     /// Converts an error of SQLite.
     pub(crate) fn from_sqlite(path: &Path, error: rusqlite::Error) -> Self {
         let path = path.to_path_buf();

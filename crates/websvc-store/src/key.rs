@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use crate::sql::{self, Row, Transaction, params};
 
 use crate::clock::now_ms;
 use crate::database::Durability;
@@ -113,7 +113,7 @@ impl Store {
         self.database().write(Durability::Power, |transaction| {
             create_if_absent(transaction, DEFAULT_TEAM)?;
             let has_keys: bool =
-                transaction.query_row("SELECT EXISTS (SELECT 1 FROM keys)", [], |row| row.get(0))?;
+                transaction.query_row("SELECT EXISTS (SELECT 1 FROM keys)", params![], |row| row.get(0))?;
             if has_keys {
                 return Ok(None);
             }
@@ -127,7 +127,7 @@ impl Store {
     /// Failures of the database.
     pub fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
         let sql = concat!("SELECT ", key_columns!(), " FROM keys ORDER BY team, created_at, id");
-        self.database().read(|connection| connection.prepare(sql)?.query_map([], key_from_row)?.collect())
+        self.database().read(|connection| connection.query(sql, params![], key_from_row))
     }
 
     /// Revokes the key with this id. When this returns, this process no longer accepts the key; other processes reject
@@ -156,9 +156,9 @@ enum RevokeOutcome {
     AlreadyRevoked { revoked_at_ms: u64 },
 }
 
-fn revoke(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<RevokeOutcome> {
+fn revoke(transaction: &Transaction<'_>, id: &str) -> sql::Result<RevokeOutcome> {
     let sql = concat!("SELECT ", key_columns!(), " FROM keys WHERE id = ?1");
-    let Some(mut record) = transaction.query_row(sql, [id], key_from_row).optional()? else {
+    let Some(mut record) = transaction.query_optional(sql, params![id], key_from_row)? else {
         return Ok(RevokeOutcome::NotFound);
     };
     if let Some(revoked_at_ms) = record.revoked_at_ms {
@@ -177,7 +177,7 @@ fn insert(
     team: &str,
     label: &str,
     rights: &KeyRights,
-) -> rusqlite::Result<Option<NewKey>> {
+) -> sql::Result<Option<NewKey>> {
     create_if_absent(transaction, team)?;
     let hash = SecretHash::of(secret.expose());
     let id = hash.id();
@@ -206,9 +206,9 @@ fn insert(
     Ok((inserted == 1).then(|| NewKey { id: KeyId::new(id), secret: secret.clone() }))
 }
 
-fn key_from_row(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {
+fn key_from_row(row: &Row<'_>) -> sql::Result<KeyRecord> {
     Ok(KeyRecord {
-        id: KeyId::new(row.get::<_, String>(0)?),
+        id: KeyId::new(row.get::<String>(0)?),
         team: row.get(1)?,
         label: row.get(2)?,
         created_at_ms: row.get(3)?,

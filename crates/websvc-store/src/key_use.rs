@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rusqlite::params;
+use crate::sql::params;
 
 use crate::database::Durability;
 use crate::error::StoreError;
@@ -33,11 +33,9 @@ impl Shared {
             return Ok(());
         }
         let written = self.database.write(Durability::Process, |transaction| {
-            let mut statement = transaction.prepare_cached(
-                "UPDATE keys SET last_used_at = ?2 WHERE id = ?1 AND ifnull(last_used_at, 0) < ?2",
-            )?;
+            let sql = "UPDATE keys SET last_used_at = ?2 WHERE id = ?1 AND coalesce(last_used_at, 0) < ?2";
             for key_use in &uses {
-                statement.execute(params![key_use.key.as_str(), key_use.at_ms])?;
+                transaction.execute(sql, params![key_use.key.as_str(), key_use.at_ms])?;
             }
             Ok(())
         });

@@ -37,6 +37,7 @@ mod page_scope;
 mod profile;
 mod rights;
 mod secret;
+mod sql;
 mod store;
 mod team;
 mod threat;

@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use crate::sql::{self, Connection, Row, Transaction, params};
 use bytes::Bytes;
-use rusqlite::{Connection, OptionalExtension, Params, Row, Transaction, params};
 
 use crate::database::Durability;
 use crate::error::StoreError;
@@ -59,8 +59,11 @@ impl Store {
         let sql = "SELECT final_url, status, headers, fetched_at, truncated, body_length, body_encoding, body \
                    FROM pages WHERE url = ?1 AND variant = ?2 AND owner = ?3";
         let row = self.database().read(|connection| {
-            let mut statement = connection.prepare_cached(sql)?;
-            statement.query_row(key_params(key), StoredPage::from_row).optional()
+            connection.query_optional(
+                sql,
+                params![key.url(), key.stored_variant(), key.owner_number()],
+                StoredPage::from_row,
+            )
         })?;
         // After `read`, because decoding needs no connection.
         let decoded = row.map(|row| row.decode(key.clone())).transpose();
@@ -75,8 +78,11 @@ impl Store {
     pub fn try_page_fetched_at(&self, key: &PageKey) -> Result<Option<u64>, StoreError> {
         let sql = "SELECT fetched_at FROM pages WHERE url = ?1 AND variant = ?2 AND owner = ?3";
         let found = self.database().try_read(|connection| {
-            let mut statement = connection.prepare_cached(sql)?;
-            statement.query_row(key_params(key), |row| row.get(0)).optional()
+            connection.query_optional(
+                sql,
+                params![key.url(), key.stored_variant(), key.owner_number()],
+                |row| row.get(0),
+            )
         })?;
         Ok(found.flatten())
     }
@@ -97,9 +103,7 @@ impl Store {
     /// Failures of the database.
     pub fn purge_url(&self, url: &str) -> Result<u64, StoreError> {
         let sql = "DELETE FROM pages WHERE id IN (SELECT id FROM pages WHERE url = ?1 LIMIT ?2)";
-        self.delete_in_batches(|transaction| {
-            transaction.execute(sql, params![url, BATCH_ROWS]).map(|rows| rows as u64)
-        })
+        self.delete_in_batches(|transaction| transaction.execute(sql, params![url, BATCH_ROWS]))
     }
 
     /// Deletes every page of a host (exactly this host, any port), and returns how many there were.
@@ -108,9 +112,7 @@ impl Store {
     /// Failures of the database.
     pub fn purge_host(&self, host: &str) -> Result<u64, StoreError> {
         let sql = "DELETE FROM pages WHERE id IN (SELECT id FROM pages WHERE host = ?1 LIMIT ?2)";
-        self.delete_in_batches(|transaction| {
-            transaction.execute(sql, params![host, BATCH_ROWS]).map(|rows| rows as u64)
-        })
+        self.delete_in_batches(|transaction| transaction.execute(sql, params![host, BATCH_ROWS]))
     }
 
     /// Returns the size of the cache.
@@ -124,7 +126,7 @@ impl Store {
     /// Repeats a deletion, one transaction at a time, until it deletes nothing. Returns the number of deleted rows.
     fn delete_in_batches(
         &self,
-        mut delete: impl FnMut(&Transaction<'_>) -> rusqlite::Result<u64>,
+        mut delete: impl FnMut(&Transaction<'_>) -> sql::Result<u64>,
     ) -> Result<u64, StoreError> {
         let mut deleted = 0;
         loop {
@@ -134,11 +136,6 @@ impl Store {
             }
         }
     }
-}
-
-/// Returns the key columns of an entry: URL, variant, owner.
-fn key_params(key: &PageKey) -> impl Params {
-    (key.url(), key.stored_variant(), key.owner_number())
 }
 
 /// The limits of the cache at a point in time.
@@ -166,7 +163,7 @@ enum PutResult {
     Outdated,
 }
 
-fn put(transaction: &Transaction<'_>, entry: &Entry<'_>, bounds: CacheBounds) -> rusqlite::Result<PutResult> {
+fn put(transaction: &Transaction<'_>, entry: &Entry<'_>, bounds: CacheBounds) -> sql::Result<PutResult> {
     let page = entry.page;
     let variant = page.key.stored_variant();
     if let Some(owner) = page.key.owner()
@@ -175,17 +172,16 @@ fn put(transaction: &Transaction<'_>, entry: &Entry<'_>, bounds: CacheBounds) ->
         // Its team was deleted while the page was fetched, so no request could read it.
         return Ok(PutResult::Outdated);
     }
-    let has_newer: bool = transaction
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM pages WHERE url = ?1 AND variant = ?2 AND fetched_at > ?3)",
-        )?
-        .query_row(params![page.key.url(), variant, page.fetched_at_ms], |row| row.get(0))?;
+    let has_newer: bool = transaction.query_row(
+        "SELECT EXISTS (SELECT 1 FROM pages WHERE url = ?1 AND variant = ?2 AND fetched_at > ?3)",
+        params![page.key.url(), variant, page.fetched_at_ms],
+        |row| row.get(0),
+    )?;
     if has_newer {
         return Ok(PutResult::Outdated);
     }
     transaction
-        .prepare_cached("DELETE FROM pages WHERE url = ?1 AND variant = ?2")?
-        .execute(params![page.key.url(), variant])?;
+        .execute("DELETE FROM pages WHERE url = ?1 AND variant = ?2", params![page.key.url(), variant])?;
     let Eviction { evicted, is_enough } = evict(transaction, bounds, entry.size)?;
     if !is_enough {
         return Ok(PutResult::EvictMore { evicted });
@@ -201,30 +197,27 @@ struct Eviction {
 }
 
 /// Evicts at most one batch: the oldest entries, until `new_bytes` more bytes fit and the next entry is young enough.
-fn evict(transaction: &Transaction<'_>, bounds: CacheBounds, new_bytes: u64) -> rusqlite::Result<Eviction> {
+fn evict(transaction: &Transaction<'_>, bounds: CacheBounds, new_bytes: u64) -> sql::Result<Eviction> {
     let mut bytes = size(transaction)?.bytes.saturating_add(new_bytes);
-    let mut oldest = transaction
-        .prepare_cached("SELECT id, fetched_at, size FROM pages ORDER BY fetched_at, size, id LIMIT ?1")?;
-    let rows: Vec<(i64, u64, u64)> = oldest
-        .query_map([BATCH_ROWS], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-        .collect::<Result<_, _>>()?;
-    let mut delete = transaction.prepare_cached("DELETE FROM pages WHERE id = ?1")?;
+    let oldest = "SELECT id, fetched_at, size FROM pages ORDER BY fetched_at, size, id LIMIT ?1";
+    let rows: Vec<(i64, u64, u64)> =
+        transaction.query(oldest, params![BATCH_ROWS], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let mut evicted = 0;
     for (id, fetched_at, size) in rows {
         if bytes <= bounds.max_bytes && fetched_at >= bounds.oldest_ms {
             break;
         }
-        delete.execute([id])?;
+        transaction.execute("DELETE FROM pages WHERE id = ?1", params![id])?;
         bytes = bytes.saturating_sub(size);
         evicted += 1;
     }
     Ok(Eviction { evicted, is_enough: bytes <= bounds.max_bytes })
 }
 
-fn size(connection: &Connection) -> rusqlite::Result<CacheSize> {
-    connection
-        .prepare_cached("SELECT pages, bytes FROM page_totals")?
-        .query_row([], |row| Ok(CacheSize { pages: row.get(0)?, bytes: row.get(1)? }))
+fn size(connection: &Connection) -> sql::Result<CacheSize> {
+    connection.query_row("SELECT pages, bytes FROM page_totals", params![], |row| {
+        Ok(CacheSize { pages: row.get(0)?, bytes: row.get(1)? })
+    })
 }
 
 /// A page, encoded for the table.
@@ -252,28 +245,30 @@ impl<'a> Entry<'a> {
         Self { page, headers, body, encoding, size }
     }
 
-    fn insert(&self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    fn insert(&self, transaction: &Transaction<'_>) -> sql::Result<()> {
         let Self { page, headers, body, encoding, size } = self;
         let CachedPage { key, final_url, status, headers: _, body: plain, fetched_at_ms, truncated } = page;
-        let mut statement = transaction.prepare_cached(
-            "INSERT INTO pages (url, variant, host, final_url, status, headers, fetched_at, truncated, size, \
-             body_length, body_encoding, body, owner) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        let sql = "INSERT INTO pages (url, variant, host, final_url, status, headers, fetched_at, truncated, size, \
+                   body_length, body_encoding, body, owner) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+        transaction.execute(
+            sql,
+            params![
+                key.url(),
+                key.stored_variant(),
+                key.host(),
+                final_url,
+                status,
+                headers,
+                fetched_at_ms,
+                truncated,
+                size,
+                plain.len() as u64,
+                encoding,
+                body,
+                key.owner_number(),
+            ],
         )?;
-        statement.execute(params![
-            key.url(),
-            key.stored_variant(),
-            key.host(),
-            final_url,
-            status,
-            headers,
-            fetched_at_ms,
-            truncated,
-            size,
-            plain.len() as u64,
-            encoding,
-            body,
-            key.owner_number(),
-        ])?;
         Ok(())
     }
 }
@@ -291,7 +286,7 @@ struct StoredPage {
 }
 
 impl StoredPage {
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn from_row(row: &Row<'_>) -> sql::Result<Self> {
         Ok(Self {
             final_url: row.get(0)?,
             status: row.get(1)?,

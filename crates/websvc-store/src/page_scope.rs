@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 
-use rusqlite::{Connection, Row, Transaction, params};
+use crate::sql::{self, Connection, Row, Transaction, params};
 
 use crate::database::Durability;
 use crate::error::StoreError;
@@ -102,9 +102,8 @@ impl Store {
     /// Failures of the database.
     pub fn page_owners(&self) -> Result<BTreeSet<PageOwner>, StoreError> {
         let sql = "SELECT page_owner FROM teams WHERE page_owner IS NOT NULL";
-        let numbers: Vec<u64> = self
-            .database()
-            .read(|connection| connection.prepare_cached(sql)?.query_map([], |row| row.get(0))?.collect())?;
+        let numbers: Vec<u64> =
+            self.database().read(|connection| connection.query(sql, params![], |row| row.get(0)))?;
         Ok(numbers.into_iter().filter_map(PageOwner::new).collect())
     }
 
@@ -114,21 +113,21 @@ impl Store {
     /// Failures of the database.
     pub fn purge_ownerless(&self) -> Result<u64, StoreError> {
         // A read first: this is called often, and a write transaction would block other writers in vain.
-        let owners: Vec<u64> = self.database().read(|connection| {
-            connection.prepare_cached(OWNERS_WITHOUT_TEAM)?.query_map([], |row| row.get(0))?.collect()
-        })?;
+        let owners: Vec<u64> = self
+            .database()
+            .read(|connection| connection.query(OWNERS_WITHOUT_TEAM, params![], |row| row.get(0)))?;
         let mut deleted = 0;
         for owner in owners {
             loop {
                 let sql = "DELETE FROM pages WHERE id IN \
                            (SELECT id FROM pages WHERE owner <> 0 AND owner = ?1 LIMIT ?2)";
                 let rows = self.database().write(Durability::Process, |transaction| {
-                    transaction.prepare_cached(sql)?.execute(params![owner, BATCH_ROWS])
+                    transaction.execute(sql, params![owner, BATCH_ROWS])
                 })?;
                 if rows == 0 {
                     break;
                 }
-                deleted += rows as u64;
+                deleted += rows;
             }
         }
         Ok(deleted)
@@ -136,19 +135,21 @@ impl Store {
 }
 
 /// Reads an owner from a column; `NULL` is `None`.
-pub(crate) fn owner_from_row(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<PageOwner>> {
-    Ok(row.get::<_, Option<u64>>(column)?.and_then(PageOwner::new))
+pub(crate) fn owner_from_row(row: &Row<'_>, column: usize) -> sql::Result<Option<PageOwner>> {
+    Ok(row.get::<Option<u64>>(column)?.and_then(PageOwner::new))
 }
 
 /// Assigns the next owner number.
-pub(crate) fn next_owner(transaction: &Transaction<'_>) -> rusqlite::Result<Option<PageOwner>> {
+pub(crate) fn next_owner(transaction: &Transaction<'_>) -> sql::Result<Option<PageOwner>> {
     let sql = "UPDATE page_owners SET last = last + 1 RETURNING last";
-    transaction.query_row(sql, [], |row| row.get(0)).map(PageOwner::new)
+    transaction.query_row(sql, params![], |row| row.get(0)).map(PageOwner::new)
 }
 
 /// Returns whether the team of an owner exists.
-pub(crate) fn owner_exists(connection: &Connection, owner: PageOwner) -> rusqlite::Result<bool> {
-    connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM teams WHERE page_owner = ?1)")?
-        .query_row([owner.number()], |row| row.get(0))
+pub(crate) fn owner_exists(connection: &Connection, owner: PageOwner) -> sql::Result<bool> {
+    connection.query_row(
+        "SELECT EXISTS (SELECT 1 FROM teams WHERE page_owner = ?1)",
+        params![owner.number()],
+        |row| row.get(0),
+    )
 }

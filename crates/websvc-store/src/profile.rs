@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use crate::sql::{self, Row, Transaction, params};
 
 use crate::clock::add_ms;
 use crate::database::Durability;
@@ -88,12 +88,9 @@ impl Store {
         let sql = "SELECT state, length, saved_at FROM profiles \
                    WHERE team = ?1 AND name = ?2 AND state IS NOT NULL";
         let row = self.database().read(|connection| {
-            connection
-                .prepare_cached(sql)?
-                .query_row([team, name], |row| {
-                    Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, u64>(1)?, row.get::<_, u64>(2)?))
-                })
-                .optional()
+            connection.query_optional(sql, params![team, name], |row| {
+                Ok((row.get::<Vec<u8>>(0)?, row.get::<u64>(1)?, row.get::<u64>(2)?))
+            })
         })?;
         let Some((compressed, length, saved_at_ms)) = row else { return Ok(None) };
         let damaged =
@@ -202,7 +199,7 @@ impl Store {
     pub fn list_profiles(&self, team: Option<&str>) -> Result<Vec<ProfileRecord>, StoreError> {
         let sql = "SELECT team, name, length, saved_at, lease_until FROM profiles \
                    WHERE ?1 IS NULL OR team = ?1 ORDER BY team, name";
-        self.database().read(|connection| connection.prepare(sql)?.query_map([team], from_row)?.collect())
+        self.database().read(|connection| connection.query(sql, params![team], from_row))
     }
 
     /// Deletes a profile, even while a request has its lease, which is lost then. Returns false if there is no such
@@ -213,7 +210,7 @@ impl Store {
     pub fn delete_profile(&self, team: &str, name: &str) -> Result<bool, StoreError> {
         self.database().write(Durability::Power, |transaction| {
             transaction
-                .execute("DELETE FROM profiles WHERE team = ?1 AND name = ?2", [team, name])
+                .execute("DELETE FROM profiles WHERE team = ?1 AND name = ?2", params![team, name])
                 .map(|rows| rows == 1)
         })
     }
@@ -224,13 +221,13 @@ fn lock(
     lease: ProfileLease,
     now_ms: u64,
     until_ms: u64,
-) -> rusqlite::Result<LockProfileOutcome> {
+) -> sql::Result<LockProfileOutcome> {
     let ProfileLease { team, name, token } = &lease;
-    let leased_until: Option<Option<u64>> = transaction
-        .query_row("SELECT lease_until FROM profiles WHERE team = ?1 AND name = ?2", [team, name], |row| {
-            row.get(0)
-        })
-        .optional()?;
+    let leased_until: Option<Option<u64>> = transaction.query_optional(
+        "SELECT lease_until FROM profiles WHERE team = ?1 AND name = ?2",
+        params![team, name],
+        |row| row.get(0),
+    )?;
     match leased_until {
         Some(Some(until_ms)) if until_ms > now_ms => return Ok(LockProfileOutcome::Busy { until_ms }),
         Some(_) => {
@@ -245,9 +242,11 @@ fn lock(
                 "DELETE FROM profiles WHERE team = ?1 AND state IS NULL AND lease_until <= ?2",
                 params![team, now_ms],
             )?;
-            let count: u64 =
-                transaction
-                    .query_row("SELECT count(*) FROM profiles WHERE team = ?1", [team], |row| row.get(0))?;
+            let count: u64 = transaction.query_row(
+                "SELECT count(*) FROM profiles WHERE team = ?1",
+                params![team],
+                |row| row.get(0),
+            )?;
             if count >= PROFILES_MAX {
                 return Ok(LockProfileOutcome::TooMany);
             }
@@ -260,7 +259,7 @@ fn lock(
     Ok(LockProfileOutcome::Leased(lease))
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<ProfileRecord> {
+fn from_row(row: &Row<'_>) -> sql::Result<ProfileRecord> {
     Ok(ProfileRecord {
         team: row.get(0)?,
         name: row.get(1)?,

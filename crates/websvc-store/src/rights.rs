@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use rusqlite::Row;
-use rusqlite::types::Type;
+use crate::sql::{self, Row};
 
 use crate::error::StoreError;
 
@@ -141,11 +140,9 @@ macro_rules! rights_columns {
 pub(crate) use rights_columns;
 
 /// Reads the columns of [`rights_columns`], starting at column `first`.
-pub(crate) fn rights_from_row(row: &Row<'_>, first: usize) -> rusqlite::Result<KeyRights> {
-    let scopes = list(row, first + 1)?.map(|names| names.iter().map(|name| name.parse()).collect());
-    let scopes = scopes.transpose().map_err(|error: UnknownScope| {
-        rusqlite::Error::FromSqlConversionFailure(first + 1, Type::Text, Box::new(error))
-    })?;
+pub(crate) fn rights_from_row(row: &Row<'_>, first: usize) -> sql::Result<KeyRights> {
+    let parse = |names: &str| names.split(',').filter(|name| !name.is_empty()).map(str::parse).collect();
+    let scopes = row.parse_optional(first + 1, parse)?;
     Ok(KeyRights {
         admin: row.get(first)?,
         scopes,
@@ -161,7 +158,7 @@ fn join<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(",")
 }
 
-fn list(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Vec<String>>> {
+fn list(row: &Row<'_>, column: usize) -> sql::Result<Option<Vec<String>>> {
     let text: Option<String> = row.get(column)?;
     let names = |text: String| text.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
     Ok(text.map(names))

@@ -8,6 +8,7 @@ use crate::database::Database;
 use crate::error::StoreError;
 use crate::key_use::KeyUseFlusher;
 use crate::ledger::{Ledger, LedgerFlusher};
+use crate::sql::params;
 
 /// The durable state in a data directory. Clones share one set of connections.
 #[derive(Debug, Clone)]
@@ -54,9 +55,9 @@ impl Store {
     /// # Errors
     /// [`StoreError::Corrupt`] with SQLite's first findings; otherwise failures of the database.
     pub fn verify(&self) -> Result<(), StoreError> {
-        let findings: Vec<String> = self.database().read(|connection| {
-            connection.prepare("PRAGMA integrity_check(5)")?.query_map([], |row| row.get(0))?.collect()
-        })?;
+        let findings: Vec<String> = self
+            .database()
+            .read(|connection| connection.query("PRAGMA integrity_check(5)", params![], |row| row.get(0)))?;
         if findings != ["ok"] {
             return Err(self.database().corrupt(findings.join("; ")));
         }

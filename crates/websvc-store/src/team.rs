@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use crate::sql::{self, Row, Transaction, params};
 
 use crate::clock::now_ms;
 use crate::database::Durability;
@@ -195,7 +195,7 @@ impl Store {
         check_team_name(name)?;
         let team = self.database().write(Durability::Power, |transaction| {
             create_if_absent(transaction, name)?;
-            let mut team = transaction.query_row(SELECT_ONE, [name], team_from_row)?;
+            let mut team = transaction.query_row(SELECT_ONE, params![name], team_from_row)?;
             change.apply(&mut team);
             if team.index == IndexPolicy::Team && team.page_owner.is_none() {
                 team.page_owner = next_owner(transaction)?;
@@ -222,11 +222,11 @@ impl Store {
             return Err(StoreError::TeamNeeded { team: name.to_owned() });
         }
         let deleted = self.database().write(Durability::Power, |transaction| {
-            transaction.execute("DELETE FROM keys WHERE team = ?1", [name])?;
-            transaction.execute("DELETE FROM profiles WHERE team = ?1", [name])?;
-            transaction.execute("DELETE FROM threat_values WHERE team = ?1", [name])?;
-            transaction.execute("UPDATE artifacts SET state = 'leaving' WHERE team = ?1", [name])?;
-            transaction.execute("DELETE FROM teams WHERE name = ?1", [name])
+            transaction.execute("DELETE FROM keys WHERE team = ?1", params![name])?;
+            transaction.execute("DELETE FROM profiles WHERE team = ?1", params![name])?;
+            transaction.execute("DELETE FROM threat_values WHERE team = ?1", params![name])?;
+            transaction.execute("UPDATE artifacts SET state = 'leaving' WHERE team = ?1", params![name])?;
+            transaction.execute("DELETE FROM teams WHERE name = ?1", params![name])
         })?;
         self.access().invalidate();
         // After the team, in small transactions: without the team no request can read the pages.
@@ -239,9 +239,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn team(&self, name: &str) -> Result<Option<Team>, StoreError> {
-        self.database().read(|connection| {
-            connection.prepare_cached(SELECT_ONE)?.query_row([name], team_from_row).optional()
-        })
+        self.database().read(|connection| connection.query_optional(SELECT_ONE, params![name], team_from_row))
     }
 
     /// Returns all teams, sorted by name.
@@ -249,8 +247,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn list_teams(&self) -> Result<Vec<Team>, StoreError> {
-        self.database()
-            .read(|connection| connection.prepare(SELECT_ALL)?.query_map([], team_from_row)?.collect())
+        self.database().read(|connection| connection.query(SELECT_ALL, params![], team_from_row))
     }
 }
 
@@ -259,7 +256,7 @@ const SELECT_ALL: &str = "SELECT name, zdr, anon, threat_protection, threat_over
 pub(crate) const SELECT_ONE: &str = "SELECT name, zdr, anon, threat_protection, threat_override, credits, \
      requests_per_minute, concurrency, audit, created_at, index_policy, page_owner FROM teams WHERE name = ?1";
 
-pub(crate) fn create_if_absent(transaction: &Transaction<'_>, name: &str) -> rusqlite::Result<()> {
+pub(crate) fn create_if_absent(transaction: &Transaction<'_>, name: &str) -> sql::Result<()> {
     transaction
         .execute(
             "INSERT INTO teams (name, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -268,7 +265,7 @@ pub(crate) fn create_if_absent(transaction: &Transaction<'_>, name: &str) -> rus
         .map(|_| ())
 }
 
-fn update(transaction: &Transaction<'_>, team: &Team) -> rusqlite::Result<()> {
+fn update(transaction: &Transaction<'_>, team: &Team) -> sql::Result<()> {
     let sql = "UPDATE teams SET zdr = ?2, anon = ?3, threat_protection = ?4, threat_override = ?5, credits = ?6, \
                requests_per_minute = ?7, concurrency = ?8, audit = ?9, index_policy = ?10, page_owner = ?11 \
                WHERE name = ?1";
@@ -307,7 +304,7 @@ fn update(transaction: &Transaction<'_>, team: &Team) -> rusqlite::Result<()> {
     Ok(())
 }
 
-pub(crate) fn team_from_row(row: &Row<'_>) -> rusqlite::Result<Team> {
+pub(crate) fn team_from_row(row: &Row<'_>) -> sql::Result<Team> {
     Ok(Team {
         name: row.get(0)?,
         zdr: policy(row, 1)?,
@@ -324,10 +321,8 @@ pub(crate) fn team_from_row(row: &Row<'_>) -> rusqlite::Result<Team> {
     })
 }
 
-fn policy<T: FromStr<Err = UnknownPolicy>>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
-    row.get_ref(column)?.as_str()?.parse().map_err(|error: UnknownPolicy| {
-        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
-    })
+fn policy<T: FromStr<Err = UnknownPolicy>>(row: &Row<'_>, column: usize) -> sql::Result<T> {
+    row.parse(column, str::parse)
 }
 
 pub(crate) fn check_team_name(name: &str) -> Result<(), StoreError> {

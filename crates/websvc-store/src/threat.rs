@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use crate::sql::{self, Connection, params};
 
 use crate::database::Durability;
 use crate::error::StoreError;
@@ -42,7 +42,7 @@ impl Store {
                      ON CONFLICT DO UPDATE SET value = excluded.value",
                     params![team, json],
                 ),
-                None => transaction.execute("DELETE FROM threat_values WHERE team = ?1", [team]),
+                None => transaction.execute("DELETE FROM threat_values WHERE team = ?1", params![team]),
             }
         })?;
         self.access().invalidate();
@@ -51,7 +51,7 @@ impl Store {
 }
 
 /// Reads the values of a team.
-pub(crate) fn read_values(connection: &Connection, team: &str) -> rusqlite::Result<Option<String>> {
+pub(crate) fn read_values(connection: &Connection, team: &str) -> sql::Result<Option<String>> {
     let sql = "SELECT value FROM threat_values WHERE team = ?1";
-    connection.prepare_cached(sql)?.query_row([team], |row| row.get(0)).optional()
+    connection.query_optional(sql, params![team], |row| row.get(0))
 }

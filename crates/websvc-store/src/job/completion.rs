@@ -1,6 +1,6 @@
 //! Completion of URLs: one transaction with all consequences.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use crate::sql::{self, Transaction, params};
 
 use super::row::{add_urls, by_number, end_job, stored_bytes};
 use super::{
@@ -104,7 +104,7 @@ fn write(
     completion: &mut CompressedCompletion,
     limits: &JobLimits,
     now_ms: u64,
-) -> rusqlite::Result<CompletionOutcome> {
+) -> sql::Result<CompletionOutcome> {
     let CompressedCompletion {
         completion: UrlCompletion { lease, outcome, aliases, start_redirect, found, charge },
         document,
@@ -145,12 +145,9 @@ fn write(
 }
 
 /// Returns the job of a lease, if the lease is valid and the job runs.
-fn leased_job(transaction: &Transaction<'_>, lease: &JobLease) -> rusqlite::Result<Option<JobRecord>> {
-    let is_valid = transaction
-        .prepare_cached(
-            "SELECT 1 FROM job_urls WHERE job = ?1 AND place = ?2 AND state = 'leased' AND attempts = ?3",
-        )?
-        .exists(params![lease.job, lease.position, lease.attempt])?;
+fn leased_job(transaction: &Transaction<'_>, lease: &JobLease) -> sql::Result<Option<JobRecord>> {
+    let sql = "SELECT 1 FROM job_urls WHERE job = ?1 AND place = ?2 AND state = 'leased' AND attempts = ?3";
+    let is_valid = transaction.exists(sql, params![lease.job, lease.position, lease.attempt])?;
     if !is_valid {
         return Ok(None);
     }
@@ -166,13 +163,12 @@ struct UrlAliases<'a> {
 }
 
 impl<'a> UrlAliases<'a> {
-    fn read(transaction: &Transaction<'_>, lease: &JobLease, keys: &'a [String]) -> rusqlite::Result<Self> {
+    fn read(transaction: &Transaction<'_>, lease: &JobLease, keys: &'a [String]) -> sql::Result<Self> {
         let mut aliases = Self { are_taken: false, new: Vec::new() };
-        let mut select =
-            transaction.prepare_cached("SELECT state FROM job_urls WHERE job = ?1 AND key = ?2")?;
+        let sql = "SELECT state FROM job_urls WHERE job = ?1 AND key = ?2";
         for key in keys.iter().filter(|key| **key != lease.url.key) {
             let state: Option<String> =
-                select.query_row(params![lease.job, key], |row| row.get(0)).optional()?;
+                transaction.query_optional(sql, params![lease.job, key], |row| row.get(0))?;
             match state.as_deref() {
                 None => aliases.new.push(key),
                 // A dropped URL may have been dropped in favor of this one.
@@ -184,13 +180,11 @@ impl<'a> UrlAliases<'a> {
     }
 
     /// Stores the new keys as aliases of the page of this lease.
-    fn store_aliases(&self, transaction: &Transaction<'_>, lease: &JobLease) -> rusqlite::Result<()> {
-        let mut insert = transaction.prepare_cached(
-            "INSERT INTO job_urls (job, place, key, url, state) \
-             SELECT ?1, max(place) + 1, ?2, ?3, 'alias' FROM job_urls WHERE job = ?1",
-        )?;
+    fn store_aliases(&self, transaction: &Transaction<'_>, lease: &JobLease) -> sql::Result<()> {
+        let sql = "INSERT INTO job_urls (job, place, key, url, state) \
+                   SELECT ?1, max(place) + 1, ?2, ?3, 'alias' FROM job_urls WHERE job = ?1";
         for key in &self.new {
-            insert.execute(params![lease.job, key, lease.url.url])?;
+            transaction.execute(sql, params![lease.job, key, lease.url.url])?;
         }
         Ok(())
     }
@@ -200,11 +194,10 @@ fn store_start_redirect(
     transaction: &Transaction<'_>,
     job: i64,
     start_redirect: Option<&str>,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let Some(start_redirect) = start_redirect else { return Ok(()) };
     transaction
-        .prepare_cached("UPDATE jobs SET led_to = ?2 WHERE number = ?1")?
-        .execute(params![job, start_redirect])
+        .execute("UPDATE jobs SET led_to = ?2 WHERE number = ?1", params![job, start_redirect])
         .map(drop)
 }
 
@@ -213,37 +206,36 @@ fn record_outcome(
     lease: &JobLease,
     outcome: &UrlOutcome,
     now_ms: u64,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let (state, code, error) = match outcome {
         UrlOutcome::Document(_) => ("document", None, None),
         UrlOutcome::Failed { code, error } => ("failed", Some(code), Some(error)),
         UrlOutcome::Blocked => ("blocked", None, None),
         UrlOutcome::OutOfScope => ("dropped", None, None),
     };
-    transaction
-        .prepare_cached(
-            "UPDATE job_urls SET state = ?3, lease_until = NULL, ended_at = ?4, code = ?5, error = ?6 \
+    transaction.execute(
+        "UPDATE job_urls SET state = ?3, lease_until = NULL, ended_at = ?4, code = ?5, error = ?6 \
              WHERE job = ?1 AND place = ?2",
-        )?
-        .execute(params![lease.job, lease.position, state, now_ms, code, error])?;
+        params![lease.job, lease.position, state, now_ms, code, error],
+    )?;
     let is_excluded = matches!(outcome, UrlOutcome::Blocked | UrlOutcome::OutOfScope);
     transaction
-        .prepare_cached(
+        .execute(
             "UPDATE jobs SET open = open - 1, urls = urls - ?2, blocked = blocked + ?3 WHERE number = ?1",
-        )?
-        .execute(params![lease.job, is_excluded, matches!(outcome, UrlOutcome::Blocked)])
+            params![lease.job, is_excluded, matches!(outcome, UrlOutcome::Blocked)],
+        )
         .map(drop)
 }
 
 /// Makes the copies of this URL ready to be leased.
-fn release_copies(transaction: &Transaction<'_>, lease: &JobLease) -> rusqlite::Result<()> {
+fn release_copies(transaction: &Transaction<'_>, lease: &JobLease) -> sql::Result<()> {
     transaction
-        .prepare_cached(
+        .execute(
             // The condition on the state makes SQLite use the partial index.
             "UPDATE job_urls SET waits_for = NULL \
              WHERE job = ?1 AND waits_for = ?2 AND state IN ('waiting', 'leased')",
-        )?
-        .execute(params![lease.job, lease.position])
+            params![lease.job, lease.position],
+        )
         .map(drop)
 }
 
@@ -253,15 +245,15 @@ fn store_document(
     lease: &JobLease,
     bytes: u64,
     compressed: &[u8],
-) -> rusqlite::Result<()> {
-    transaction
-        .prepare_cached(
-            "INSERT INTO job_documents (job, position, place, bytes, document) VALUES (?1, ?2, ?3, ?4, ?5)",
-        )?
-        .execute(params![job.number, job.documents + 1, lease.position, bytes, compressed])?;
-    transaction
-        .prepare_cached("UPDATE jobs SET documents = documents + 1, bytes = bytes + ?2 WHERE number = ?1")?
-        .execute(params![job.number, bytes])?;
+) -> sql::Result<()> {
+    transaction.execute(
+        "INSERT INTO job_documents (job, position, place, bytes, document) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![job.number, job.documents + 1, lease.position, bytes, compressed],
+    )?;
+    transaction.execute(
+        "UPDATE jobs SET documents = documents + 1, bytes = bytes + ?2 WHERE number = ?1",
+        params![job.number, bytes],
+    )?;
     Ok(())
 }
 
@@ -270,12 +262,10 @@ fn charge_page(
     transaction: &Transaction<'_>,
     job: i64,
     charge: &mut Option<(CreditHold, Usage)>,
-) -> rusqlite::Result<Option<u64>> {
+) -> sql::Result<Option<u64>> {
     let Some((hold, usage)) = charge else { return Ok(None) };
     let charged = hold.settle_in_transaction(transaction, usage.clone())?;
-    transaction
-        .prepare_cached("UPDATE jobs SET credits = credits + ?2 WHERE number = ?1")?
-        .execute(params![job, charged])?;
+    transaction.execute("UPDATE jobs SET credits = credits + ?2 WHERE number = ?1", params![job, charged])?;
     Ok(Some(charged))
 }
 
@@ -285,7 +275,7 @@ fn fail_storage_full(
     number: i64,
     limits: &JobLimits,
     now_ms: u64,
-) -> rusqlite::Result<JobState> {
+) -> sql::Result<JobState> {
     let error = format!(
         "no space for more documents: those of all jobs may use at most {} bytes on disk",
         limits.max_total_bytes
@@ -301,15 +291,12 @@ fn end_if_done(
     number: i64,
     limits: &JobLimits,
     now_ms: u64,
-) -> rusqlite::Result<JobState> {
+) -> sql::Result<JobState> {
     let Some(job) = by_number(transaction, number)? else { return Ok(JobState::Cancelled) };
     let is_full = job.page_limit.is_some_and(|limit| job.documents >= limit);
     let is_open = || {
-        transaction
-            .prepare_cached(
-                "SELECT 1 FROM job_urls WHERE job = ?1 AND state IN ('waiting', 'leased') LIMIT 1",
-            )?
-            .exists([number])
+        let sql = "SELECT 1 FROM job_urls WHERE job = ?1 AND state IN ('waiting', 'leased') LIMIT 1";
+        transaction.exists(sql, params![number])
     };
     let expires_at_ms = add_ms(now_ms, limits.retention);
     if job.bytes > limits.max_bytes {
@@ -332,13 +319,12 @@ fn end_if_done(
 
 /// Returns the error of a job without documents: that of the start page of a crawl, or of the first page that failed.
 /// `None` if robots.txt disallows all pages: then the job succeeded.
-fn no_documents_error(transaction: &Transaction<'_>, job: &JobRecord) -> rusqlite::Result<Option<String>> {
-    let first_failure: Option<(u32, String)> = transaction
-        .prepare_cached(
-            "SELECT depth, error FROM job_urls WHERE job = ?1 AND state = 'failed' ORDER BY place LIMIT 1",
-        )?
-        .query_row([job.number], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
+fn no_documents_error(transaction: &Transaction<'_>, job: &JobRecord) -> sql::Result<Option<String>> {
+    let first_failure: Option<(u32, String)> = transaction.query_optional(
+        "SELECT depth, error FROM job_urls WHERE job = ?1 AND state = 'failed' ORDER BY place LIMIT 1",
+        params![job.number],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
     Ok(first_failure.map(|(depth, error)| match job.kind {
         JobKind::Crawl if depth == 0 => format!("the crawl could not start: {error}"),
         JobKind::Batch if job.urls == 1 => error,

@@ -1,6 +1,6 @@
 //! Creating, extending, cancelling and failing jobs.
 
-use rusqlite::{Transaction, params};
+use crate::sql::{self, Transaction, params};
 
 use super::row::{add_list, end_job, find, stored_bytes};
 use super::{CancelJobOutcome, CreateJobOutcome, JobKind, JobLimits, JobState, JobUrl, NewJob};
@@ -96,7 +96,7 @@ fn create(
     job: &NewJob,
     limits: &JobLimits,
     now_ms: u64,
-) -> rusqlite::Result<CreateJobOutcome> {
+) -> sql::Result<CreateJobOutcome> {
     let NewJob { id, team, key, kind, request, idempotency_key, page_limit, urls, list_len, webhook } = job;
     if let Some(idempotency_key) = idempotency_key {
         // The key of an expired job is free again, even before the job is swept.
@@ -105,15 +105,16 @@ fn create(
              WHERE team = ?1 AND idempotency = ?2 AND state <> 'running' AND expires_at <= ?3",
             params![team, idempotency_key, now_ms],
         )?;
-        let mut used =
-            transaction.prepare_cached("SELECT 1 FROM jobs WHERE team = ?1 AND idempotency = ?2")?;
-        if used.exists([team, idempotency_key])? {
+        let used = "SELECT 1 FROM jobs WHERE team = ?1 AND idempotency = ?2";
+        if transaction.exists(used, params![team, idempotency_key])? {
             return Ok(CreateJobOutcome::IdempotencyKeyUsed);
         }
     }
-    let (running, stored): (u64, u64) = transaction
-        .prepare_cached("SELECT ifnull(sum(state = 'running'), 0), count(*) FROM jobs WHERE team = ?1")?
-        .query_row([team], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (running, stored): (u64, u64) = transaction.query_row(
+        "SELECT coalesce(sum(state = 'running'), 0), count(*) FROM jobs WHERE team = ?1",
+        params![team],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
     if running >= limits.max_running {
         return Ok(CreateJobOutcome::TooManyRunning);
     }
@@ -126,12 +127,10 @@ fn create(
     if stored_bytes(transaction)? >= limits.max_total_bytes {
         return Ok(CreateJobOutcome::StorageFull);
     }
-    transaction
-        .prepare_cached(
-            "INSERT INTO jobs (id, team, key, kind, state, request, idempotency, page_limit, created_at, \
-             expires_at) VALUES (?1, ?2, ?3, ?4, 'running', ?5, ?6, ?7, ?8, ?9)",
-        )?
-        .execute(params![
+    let number: i64 = transaction.query_row(
+        "INSERT INTO jobs (id, team, key, kind, state, request, idempotency, page_limit, created_at, \
+             expires_at) VALUES (?1, ?2, ?3, ?4, 'running', ?5, ?6, ?7, ?8, ?9) RETURNING number",
+        params![
             id,
             team,
             key.as_ref().map(crate::key::KeyId::as_str),
@@ -141,8 +140,9 @@ fn create(
             page_limit,
             now_ms,
             add_ms(now_ms, limits.retention),
-        ])?;
-    let number = transaction.last_insert_rowid();
+        ],
+        |row| row.get(0),
+    )?;
     let urls = add_list(transaction, number, urls, *list_len, limits.max_urls)?;
     if let Some(webhook) = webhook {
         register(transaction, number, webhook, now_ms)?;

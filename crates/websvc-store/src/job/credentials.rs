@@ -2,35 +2,30 @@
 //!
 //! While the job runs they are in the database, because the job continues after a restart.
 
-use rusqlite::{Transaction, params};
+use crate::sql::{self, Transaction, params};
 use serde_json::Value;
 
 /// The field of a request that contains headers for the host.
 const HEADERS: &str = "headers";
 
 /// Removes the credentials of a job that has ended.
-pub(super) fn remove(transaction: &Transaction<'_>, job: i64) -> rusqlite::Result<()> {
-    let request: String = transaction
-        .prepare_cached("SELECT request FROM jobs WHERE number = ?1")?
-        .query_row([job], |row| row.get(0))?;
-    if let Some(request) = without_secrets(&request) {
+pub(super) fn remove(transaction: &Transaction<'_>, job: i64) -> sql::Result<()> {
+    let request: String =
         transaction
-            .prepare_cached("UPDATE jobs SET request = ?2 WHERE number = ?1")?
-            .execute(params![job, request])?;
+            .query_row("SELECT request FROM jobs WHERE number = ?1", params![job], |row| row.get(0))?;
+    if let Some(request) = without_secrets(&request) {
+        transaction.execute("UPDATE jobs SET request = ?2 WHERE number = ?1", params![job, request])?;
     }
-    let rows: Vec<(i64, String)> = transaction
-        .prepare_cached(
-            "SELECT place, url FROM job_urls WHERE job = ?1 AND (instr(url, '@') > 0 OR instr(key, '@') > 0)",
-        )?
-        .query_map([job], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<_>>()?;
-    let mut update = transaction.prepare_cached(
-        // No URL is added to a job that has ended, so its keys need not match anything. They only have to differ.
-        "UPDATE job_urls SET url = ?3, key = 'ended ' || place WHERE job = ?1 AND place = ?2",
+    let rows: Vec<(i64, String)> = transaction.query(
+        "SELECT place, url FROM job_urls WHERE job = ?1 AND (instr(url, '@') > 0 OR instr(key, '@') > 0)",
+        params![job],
+        |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
+    // No URL is added to a job that has ended, so its keys need not match anything. They only have to differ.
+    let sql = "UPDATE job_urls SET url = ?3, key = 'ended ' || place WHERE job = ?1 AND place = ?2";
     for (place, url) in rows {
         if let Some(cleaned) = without_credentials(&url) {
-            update.execute(params![job, place, cleaned])?;
+            transaction.execute(sql, params![job, place, cleaned])?;
         }
     }
     Ok(())

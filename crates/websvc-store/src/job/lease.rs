@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rusqlite::{Transaction, params};
+use crate::sql::{self, Transaction, params};
 
 use super::row::{by_number, entry};
 use super::{JobLease, JobState, JobUrl};
@@ -51,11 +51,11 @@ impl Store {
     fn release(&self, lease: &JobLease, retries: u32) -> Result<bool, StoreError> {
         self.database().write(Durability::Process, |transaction| {
             transaction
-                .prepare_cached(
+                .execute(
                     "UPDATE job_urls SET state = 'waiting', lease_until = NULL, retries = retries + ?4 \
                      WHERE job = ?1 AND place = ?2 AND state = 'leased' AND attempts = ?3",
-                )?
-                .execute(params![lease.job, lease.position, lease.attempt, retries])
+                    params![lease.job, lease.position, lease.attempt, retries],
+                )
                 .map(|rows| rows == 1)
         })
     }
@@ -67,14 +67,12 @@ impl Store {
     /// Failures of the database.
     pub fn release_job_leases(&self, job: i64) -> Result<u64, StoreError> {
         self.database().write(Durability::Process, |transaction| {
-            transaction
-                .execute(
-                    // The redundant condition makes SQLite use the partial index: most URLs are completed.
-                    "UPDATE job_urls SET state = 'waiting', lease_until = NULL \
+            transaction.execute(
+                // The redundant condition makes SQLite use the partial index: most URLs are completed.
+                "UPDATE job_urls SET state = 'waiting', lease_until = NULL \
                      WHERE job = ?1 AND state IN ('waiting', 'leased') AND state = 'leased'",
-                    [job],
-                )
-                .map(|rows| rows as u64)
+                params![job],
+            )
         })
     }
 
@@ -85,14 +83,12 @@ impl Store {
     /// Failures of the database.
     pub fn release_all_job_leases(&self) -> Result<u64, StoreError> {
         self.database().write(Durability::Process, |transaction| {
-            transaction
-                .execute(
-                    // The redundant condition makes SQLite use the partial index: most URLs are completed.
-                    "UPDATE job_urls SET state = 'waiting', lease_until = NULL \
+            transaction.execute(
+                // The redundant condition makes SQLite use the partial index: most URLs are completed.
+                "UPDATE job_urls SET state = 'waiting', lease_until = NULL \
                      WHERE state IN ('waiting', 'leased') AND state = 'leased'",
-                    [],
-                )
-                .map(|rows| rows as u64)
+                params![],
+            )
         })
     }
 }
@@ -103,7 +99,7 @@ fn lease(
     max: u64,
     now_ms: u64,
     ttl: Duration,
-) -> rusqlite::Result<Vec<JobLease>> {
+) -> sql::Result<Vec<JobLease>> {
     let job = by_number(transaction, number)?.filter(|job| job.state == JobState::Running);
     let Some(job) = job else { return Ok(Vec::new()) };
     let count = match job.page_limit {
@@ -111,33 +107,32 @@ fn lease(
         Some(limit) if limit.saturating_sub(job.documents) >= max + MAX_COUNTED_LEASES => max,
         Some(limit) => {
             // Leased URLs have lower positions than queued ones, so the first open URLs suffice.
-            let leased: u64 = transaction
-                .prepare_cached(
-                    "SELECT count(*) FROM (SELECT state, lease_until FROM job_urls \
+            let leased: u64 = transaction.query_row(
+                "SELECT count(*) FROM (SELECT state, lease_until FROM job_urls \
                      WHERE job = ?1 AND state IN ('waiting', 'leased') AND waits_for IS NULL \
                      ORDER BY place LIMIT ?3) \
                      WHERE state = 'leased' AND lease_until > ?2",
-                )?
-                .query_row(params![number, now_ms, MAX_COUNTED_LEASES], |row| row.get(0))?;
+                params![number, now_ms, MAX_COUNTED_LEASES],
+                |row| row.get(0),
+            )?;
             max.min(limit.saturating_sub(job.documents + leased))
         }
     };
-    let mut leases: Vec<JobLease> = transaction
-        .prepare_cached(
-            "UPDATE job_urls SET state = 'leased', lease_until = ?2, attempts = attempts + 1 \
+    let mut leases: Vec<JobLease> = transaction.query(
+        "UPDATE job_urls SET state = 'leased', lease_until = ?2, attempts = attempts + 1 \
              WHERE job = ?1 AND place IN (SELECT place FROM job_urls WHERE job = ?1 \
              AND state IN ('waiting', 'leased') AND (state = 'waiting' OR lease_until <= ?3) \
              AND waits_for IS NULL ORDER BY place LIMIT ?4) \
              RETURNING place, attempts, url, key, depth, retries, copy_of, given, list_index",
-        )?
-        .query_map(params![number, add_ms(now_ms, ttl), now_ms, count], |row| {
+        params![number, add_ms(now_ms, ttl), now_ms, count],
+        |row| {
             let url =
                 JobUrl { url: row.get(2)?, key: row.get(3)?, depth: row.get(4)?, entry: entry(row, 7)? };
             let (position, attempt) = (row.get(0)?, row.get(1)?);
             let (retries, copy_of) = (row.get(5)?, row.get(6)?);
             Ok(JobLease { job: number, position, attempt, retries, copy_of, url })
-        })?
-        .collect::<rusqlite::Result<_>>()?;
+        },
+    )?;
     leases.sort_by_key(|lease| lease.position);
     Ok(leases)
 }

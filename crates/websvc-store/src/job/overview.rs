@@ -1,6 +1,6 @@
 //! An overview of the jobs of all teams, for the dashboard.
 
-use rusqlite::{Connection, params};
+use crate::sql::{self, Connection, params};
 
 use super::{JobKind, JobState};
 use crate::error::StoreError;
@@ -43,13 +43,12 @@ impl Store {
     /// Failures of the database.
     pub fn recent_jobs(&self, since_ms: u64, max: u64) -> Result<Vec<JobOverview>, StoreError> {
         self.database().read(|connection| {
-            let mut jobs = connection
-                .prepare_cached(
-                    "SELECT number, id, team, kind, state, created_at, finished_at, documents, blocked, open \
+            let mut jobs = connection.query(
+                "SELECT number, id, team, kind, state, created_at, finished_at, documents, blocked, open \
                      FROM jobs WHERE team <> '' AND (state = 'running' OR finished_at >= ?1) \
                      ORDER BY state = 'running' DESC, number DESC LIMIT ?2",
-                )?
-                .query_map(params![since_ms, max], |row| {
+                params![since_ms, max],
+                |row| {
                     let state: JobState = row.get(4)?;
                     let job = JobOverview {
                         id: row.get(1)?,
@@ -64,9 +63,9 @@ impl Store {
                         open: if state == JobState::Running { row.get(9)? } else { 0 },
                         urls: Vec::new(),
                     };
-                    Ok((row.get::<_, i64>(0)?, job))
-                })?
-                .collect::<rusqlite::Result<Vec<_>>>()?;
+                    Ok((row.get::<i64>(0)?, job))
+                },
+            )?;
             for (number, job) in &mut jobs {
                 (job.failed, job.urls) = (failed(connection, *number)?, first_urls(connection, *number)?);
             }
@@ -75,18 +74,16 @@ impl Store {
     }
 }
 
-fn failed(connection: &Connection, job: i64) -> rusqlite::Result<u64> {
+fn failed(connection: &Connection, job: i64) -> sql::Result<u64> {
     // The redundant condition makes SQLite use the partial index `job_urls_amiss`.
     connection
-        .prepare_cached(
-            "SELECT count(*) FROM job_urls WHERE job = ?1 AND state IN ('failed', 'blocked') AND state = 'failed'",
-        )?
-        .query_row([job], |row| row.get(0))
+        .query_row("SELECT count(*) FROM job_urls WHERE job = ?1 AND state IN ('failed', 'blocked') AND state = 'failed'", params![job], |row| row.get(0))
 }
 
-fn first_urls(connection: &Connection, job: i64) -> rusqlite::Result<Vec<String>> {
-    connection
-        .prepare_cached("SELECT url FROM job_urls WHERE job = ?1 ORDER BY place LIMIT ?2")?
-        .query_map(params![job, FIRST_URLS], |row| row.get(0))?
-        .collect()
+fn first_urls(connection: &Connection, job: i64) -> sql::Result<Vec<String>> {
+    connection.query(
+        "SELECT url FROM job_urls WHERE job = ?1 ORDER BY place LIMIT ?2",
+        params![job, FIRST_URLS],
+        |row| row.get(0),
+    )
 }

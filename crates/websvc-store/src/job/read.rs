@@ -1,6 +1,8 @@
 //! Reads of jobs.
 
-use rusqlite::{OptionalExtension, params};
+use std::ops::ControlFlow;
+
+use crate::sql::params;
 
 use super::row::{COLUMNS, by_number, entry, find, record};
 use super::{JobDocumentPage, JobError, JobKind, JobLease, JobRecord, JobUrl, UrlOutcome};
@@ -45,12 +47,8 @@ impl Store {
              AND (?1 IS NULL OR (team = ?1 AND kind = ?2)) ORDER BY number"
         );
         let (team, kind) = filter.unzip();
-        self.database().read(|connection| {
-            connection
-                .prepare_cached(&sql)?
-                .query_map(params![team, kind.map(JobKind::as_str)], record)?
-                .collect()
-        })
+        self.database()
+            .read(|connection| connection.query(&sql, params![team, kind.map(JobKind::as_str)], record))
     }
 
     /// Returns the numbers and teams of the running jobs, the oldest first.
@@ -59,10 +57,11 @@ impl Store {
     /// Failures of the database.
     pub fn running_job_numbers(&self) -> Result<Vec<(i64, String)>, StoreError> {
         self.database().read(|connection| {
-            connection
-                .prepare_cached("SELECT number, team FROM jobs WHERE state = 'running' ORDER BY number")?
-                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-                .collect()
+            connection.query(
+                "SELECT number, team FROM jobs WHERE state = 'running' ORDER BY number",
+                params![],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
         })
     }
 
@@ -72,10 +71,10 @@ impl Store {
     /// Failures of the database.
     pub fn open_job_pages(&self, team: Option<&str>) -> Result<u64, StoreError> {
         let sql = match team {
-            Some(_) => "SELECT ifnull(sum(open), 0) FROM jobs WHERE state = 'running' AND team = ?1",
-            None => "SELECT ifnull(sum(open), 0) FROM jobs WHERE state = 'running' AND ?1 IS NULL",
+            Some(_) => "SELECT coalesce(sum(open), 0) FROM jobs WHERE state = 'running' AND team = ?1",
+            None => "SELECT coalesce(sum(open), 0) FROM jobs WHERE state = 'running' AND ?1 IS NULL",
         };
-        self.database().read(|connection| connection.prepare_cached(sql)?.query_row([team], |row| row.get(0)))
+        self.database().read(|connection| connection.query_row(sql, params![team], |row| row.get(0)))
     }
 
     /// Returns the documents of a job after the first `skip`, in the order of their completion. Returns at most `max`
@@ -92,22 +91,21 @@ impl Store {
     ) -> Result<JobDocumentPage, StoreError> {
         let skip = skip.min(i64::MAX as u64 - 1);
         let (rows, next) = self.database().read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT position, bytes, document FROM job_documents WHERE job = ?1 AND position > ?2 \
-                 ORDER BY position",
-            )?;
-            let mut found = statement.query(params![job, skip])?;
-            let (mut rows, mut bytes, mut position) = (Vec::new(), 0_u64, skip);
-            while let Some(row) = found.next()? {
+            let sql = "SELECT position, bytes, document FROM job_documents WHERE job = ?1 AND position > ?2 \
+                       ORDER BY position";
+            let (mut rows, mut bytes, mut position, mut next) = (Vec::new(), 0_u64, skip, None);
+            connection.for_each(sql, params![job, skip], |row| {
                 let length: u64 = row.get(1)?;
                 bytes = bytes.saturating_add(length);
                 if rows.len() as u64 >= max || (!rows.is_empty() && bytes > max_bytes) {
-                    return Ok((rows, Some(position)));
+                    next = Some(position);
+                    return Ok(ControlFlow::Break(()));
                 }
                 position = row.get(0)?;
-                rows.push((length, row.get::<_, Vec<u8>>(2)?));
-            }
-            Ok((rows, None))
+                rows.push((length, row.get::<Vec<u8>>(2)?));
+                Ok(ControlFlow::Continue(()))
+            })?;
+            Ok((rows, next))
         })?;
         let documents = rows.into_iter().map(|(length, bytes)| self.decompress(job, length, &bytes));
         Ok(JobDocumentPage { documents: documents.collect::<Result<_, _>>()?, next })
@@ -119,19 +117,18 @@ impl Store {
     /// Failures of the database.
     pub fn job_urls(&self, job: i64) -> Result<Vec<JobUrl>, StoreError> {
         self.database().read(|connection| {
-            connection
-                .prepare_cached(
-                    "SELECT url, key, depth, given, list_index FROM job_urls WHERE job = ?1 ORDER BY place",
-                )?
-                .query_map([job], |row| {
+            connection.query(
+                "SELECT url, key, depth, given, list_index FROM job_urls WHERE job = ?1 ORDER BY place",
+                params![job],
+                |row| {
                     Ok(JobUrl {
                         url: row.get(0)?,
                         key: row.get(1)?,
                         depth: row.get(2)?,
                         entry: entry(row, 3)?,
                     })
-                })?
-                .collect()
+                },
+            )
         })
     }
 
@@ -142,11 +139,8 @@ impl Store {
     pub fn job_errors(&self, job: i64, max: usize) -> Result<Vec<JobError>, StoreError> {
         self.database().read(|connection| {
             connection
-                .prepare_cached(
-                    "SELECT place, ifnull(given, url), ifnull(ended_at, 0), state = 'blocked', ifnull(code, ''), ifnull(error, '') \
-                     FROM job_urls WHERE job = ?1 AND state IN ('failed', 'blocked') ORDER BY place LIMIT ?2",
-                )?
-                .query_map(params![job, max as u64], |row| {
+                .query("SELECT place, coalesce(given, url), coalesce(ended_at, 0), state = 'blocked', coalesce(code, ''), coalesce(error, '') \
+                     FROM job_urls WHERE job = ?1 AND state IN ('failed', 'blocked') ORDER BY place LIMIT ?2", params![job, max as u64], |row| {
                     Ok(JobError {
                         position: row.get(0)?,
                         url: row.get(1)?,
@@ -155,8 +149,7 @@ impl Store {
                         code: row.get(4)?,
                         error: row.get(5)?,
                     })
-                })?
-                .collect()
+                })
         })
     }
 
@@ -168,16 +161,15 @@ impl Store {
     pub fn original_outcome(&self, lease: &JobLease) -> Result<Option<UrlOutcome>, StoreError> {
         let Some(original) = lease.copy_of else { return Ok(None) };
         let found = self.database().read(|connection| {
-            connection
-                .prepare_cached(
-                    "SELECT state, ifnull(code, ''), ifnull(error, ''), bytes, document \
+            connection.query_optional(
+                "SELECT state, coalesce(code, ''), coalesce(error, ''), bytes, document \
                      FROM job_urls LEFT JOIN job_documents USING (job, place) WHERE job = ?1 AND place = ?2",
-                )?
-                .query_row(params![lease.job, original], |row| {
-                    let document: Option<(u64, Vec<u8>)> = row.get::<_, Option<u64>>(3)?.zip(row.get(4)?);
-                    Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, document))
-                })
-                .optional()
+                params![lease.job, original],
+                |row| {
+                    let document: Option<(u64, Vec<u8>)> = row.get::<Option<u64>>(3)?.zip(row.get(4)?);
+                    Ok((row.get::<String>(0)?, row.get(1)?, row.get(2)?, document))
+                },
+            )
         })?;
         let Some((state, code, error, document)) = found else { return Ok(None) };
         Ok(match (state.as_str(), document) {

@@ -1,7 +1,7 @@
 //! Reads and writes of the rows of jobs and their URLs.
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use crate::sql::{self, Connection, Row, Transaction, params};
+use crate::sql::{FromSql, ValueError, ValueRef};
 
 use super::{JobKind, JobRecord, JobState, JobUrl, ListEntry, credentials};
 use crate::key::KeyId;
@@ -21,10 +21,10 @@ macro_rules! names {
         }
 
         impl FromSql for $type {
-            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-                match value.as_str()? {
-                    $($name => Ok(Self::$variant),)*
-                    _ => Err(FromSqlError::InvalidType),
+            fn from_sql(value: ValueRef<'_>) -> Result<Self, ValueError> {
+                match value {
+                    $(ValueRef::Text($name) => Ok(Self::$variant),)*
+                    other => Err(ValueError::Type { expected: stringify!($type), found: other.type_name() }),
                 }
             }
         }
@@ -35,12 +35,12 @@ names!(JobKind: Batch = "batch", Crawl = "crawl");
 names!(JobState: Running = "running", Completed = "completed", Cancelled = "cancelled", Failed = "failed");
 names!(JobEvent: Started = "started", Page = "page", Completed = "completed", Failed = "failed");
 
-pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<JobRecord> {
+pub(super) fn record(row: &Row<'_>) -> sql::Result<JobRecord> {
     Ok(JobRecord {
         number: row.get(0)?,
         id: row.get(1)?,
         team: row.get(2)?,
-        key: row.get::<_, Option<String>>(3)?.map(KeyId::new),
+        key: row.get::<Option<String>>(3)?.map(KeyId::new),
         kind: row.get(4)?,
         state: row.get(5)?,
         request: row.get(6)?,
@@ -65,26 +65,28 @@ pub(super) fn find(
     team: &str,
     id: &str,
     now_ms: u64,
-) -> rusqlite::Result<Option<JobRecord>> {
-    connection
-        .prepare_cached(&format!(
+) -> sql::Result<Option<JobRecord>> {
+    connection.query_optional(
+        &format!(
             "SELECT {COLUMNS} FROM jobs WHERE id = ?1 AND team = ?2 \
              AND (state = 'running' OR expires_at > ?3)"
-        ))?
-        .query_row(params![id, team, now_ms], record)
-        .optional()
+        ),
+        params![id, team, now_ms],
+        record,
+    )
 }
 
 /// Returns a job by its number.
-pub(super) fn by_number(connection: &Connection, number: i64) -> rusqlite::Result<Option<JobRecord>> {
-    connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM jobs WHERE number = ?1"))?
-        .query_row([number], record)
-        .optional()
+pub(super) fn by_number(connection: &Connection, number: i64) -> sql::Result<Option<JobRecord>> {
+    connection.query_optional(
+        &format!("SELECT {COLUMNS} FROM jobs WHERE number = ?1"),
+        params![number],
+        record,
+    )
 }
 
 /// Reads an entry of the list of a batch from two columns, the first of which is `column`.
-pub(super) fn entry(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<ListEntry>> {
+pub(super) fn entry(row: &Row<'_>, column: usize) -> sql::Result<Option<ListEntry>> {
     let (original_url, index): (Option<String>, Option<u64>) = (row.get(column)?, row.get(column + 1)?);
     Ok(original_url.zip(index).map(|(original_url, index)| ListEntry { original_url, index }))
 }
@@ -97,11 +99,9 @@ pub(super) fn add_list(
     urls: &[JobUrl],
     list_len: u64,
     max_urls: u64,
-) -> rusqlite::Result<u64> {
+) -> sql::Result<u64> {
     let added = add_urls(transaction, job, urls, max_urls)?;
-    transaction
-        .prepare_cached("UPDATE jobs SET listed = listed + ?2 WHERE number = ?1")?
-        .execute(params![job, list_len])?;
+    transaction.execute("UPDATE jobs SET listed = listed + ?2 WHERE number = ?1", params![job, list_len])?;
     Ok(added)
 }
 
@@ -112,25 +112,23 @@ pub(super) fn add_urls(
     job: i64,
     urls: &[JobUrl],
     max_urls: u64,
-) -> rusqlite::Result<u64> {
+) -> sql::Result<u64> {
     if urls.is_empty() {
         return Ok(0);
     }
-    let last: i64 = transaction
-        .prepare_cached("SELECT ifnull(max(place), 0) FROM job_urls WHERE job = ?1")?
-        .query_row([job], |row| row.get(0))?;
+    let last: i64 = transaction.query_row(
+        "SELECT coalesce(max(place), 0) FROM job_urls WHERE job = ?1",
+        params![job],
+        |row| row.get(0),
+    )?;
     let remaining = max_urls.saturating_sub(u64::try_from(last).unwrap_or_default());
-    let mut select = transaction.prepare_cached(
-        "SELECT place, state IN ('waiting', 'leased') FROM job_urls WHERE job = ?1 AND key = ?2",
-    )?;
-    let mut insert = transaction.prepare_cached(
-        "INSERT INTO job_urls (job, place, key, url, depth, state, given, list_index, copy_of, waits_for) \
-         SELECT ?1, ?2, ?3, ?4, ?5, 'waiting', ?6, listed + ?7, ?8, ?9 FROM jobs WHERE number = ?1",
-    )?;
+    let select = "SELECT place, state IN ('waiting', 'leased') FROM job_urls WHERE job = ?1 AND key = ?2";
+    let insert = "INSERT INTO job_urls (job, place, key, url, depth, state, given, list_index, copy_of, waits_for) \
+                  SELECT ?1, ?2, ?3, ?4, ?5, 'waiting', ?6, listed + ?7, ?8, ?9 FROM jobs WHERE number = ?1";
     let (mut added, mut skipped) = (0_u64, 0_u64);
     for JobUrl { url, key, depth, entry } in urls {
         let original: Option<(i64, bool)> =
-            select.query_row(params![job, key], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+            transaction.query_optional(select, params![job, key], |row| Ok((row.get(0)?, row.get(1)?)))?;
         if original.is_some() && entry.is_none() {
             continue;
         }
@@ -145,19 +143,19 @@ pub(super) fn add_urls(
         let copy_of = original.map(|(original, _)| original);
         let waits_for = original.and_then(|(original, is_open)| is_open.then_some(original));
         let (original_url, index) = entry.as_ref().map(|entry| (&entry.original_url, entry.index)).unzip();
-        insert.execute(params![job, position, key, url, depth, original_url, index, copy_of, waits_for])?;
+        let values = params![job, position, key, url, depth, original_url, index, copy_of, waits_for];
+        transaction.execute(insert, values)?;
     }
-    transaction
-        .prepare_cached(
-            "UPDATE jobs SET urls = urls + ?2, open = open + ?2, left_out = left_out + ?3 WHERE number = ?1",
-        )?
-        .execute(params![job, added, skipped])?;
+    transaction.execute(
+        "UPDATE jobs SET urls = urls + ?2, open = open + ?2, left_out = left_out + ?3 WHERE number = ?1",
+        params![job, added, skipped],
+    )?;
     Ok(added)
 }
 
 /// Returns the size of the documents of all jobs on disk, in bytes.
-pub(super) fn stored_bytes(connection: &Connection) -> rusqlite::Result<u64> {
-    connection.prepare_cached("SELECT bytes FROM job_storage")?.query_row([], |row| row.get(0))
+pub(super) fn stored_bytes(connection: &Connection) -> sql::Result<u64> {
+    connection.query_row("SELECT bytes FROM job_storage", params![], |row| row.get(0))
 }
 
 /// Ends a running job, which is stored until `expires_at_ms`. Enqueues an event for its webhook, unless the team
@@ -168,15 +166,14 @@ pub(super) fn end_job(
     (state, error): (JobState, Option<&str>),
     now_ms: u64,
     expires_at_ms: u64,
-) -> rusqlite::Result<bool> {
-    let ended = transaction
-        .prepare_cached(
-            // URLs that are still queued when the job reaches its page limit do not count.
-            "UPDATE jobs SET state = ?2, error = ?3, finished_at = ?4, expires_at = ?5, \
+) -> sql::Result<bool> {
+    let ended = transaction.execute(
+        // URLs that are still queued when the job reaches its page limit do not count.
+        "UPDATE jobs SET state = ?2, error = ?3, finished_at = ?4, expires_at = ?5, \
              urls = iif(?2 = 'completed', urls - open, urls), open = iif(?2 = 'completed', 0, open) \
              WHERE number = ?1 AND state = 'running'",
-        )?
-        .execute(params![job, state.as_str(), error, now_ms, expires_at_ms])?;
+        params![job, state.as_str(), error, now_ms, expires_at_ms],
+    )?;
     if ended == 1 {
         credentials::remove(transaction, job)?;
     }

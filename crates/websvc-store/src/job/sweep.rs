@@ -1,6 +1,6 @@
 //! Removal of old jobs: running ones fail, ended ones are deleted.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use crate::sql::{self, Transaction, params};
 
 use super::row::end_job;
 use super::{JobLimits, JobState};
@@ -26,11 +26,12 @@ impl Store {
     }
 }
 
-fn fail_overdue(transaction: &Transaction<'_>, limits: &JobLimits, now_ms: u64) -> rusqlite::Result<()> {
-    let overdue: Vec<i64> = transaction
-        .prepare_cached("SELECT number FROM jobs WHERE state = 'running' AND expires_at <= ?1")?
-        .query_map([now_ms], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+fn fail_overdue(transaction: &Transaction<'_>, limits: &JobLimits, now_ms: u64) -> sql::Result<()> {
+    let overdue: Vec<i64> = transaction.query(
+        "SELECT number FROM jobs WHERE state = 'running' AND expires_at <= ?1",
+        params![now_ms],
+        |row| row.get(0),
+    )?;
     let error = format!("the job ran for more than {} seconds, the maximum", limits.retention.as_secs());
     for job in overdue {
         let expires_at_ms = add_ms(now_ms, limits.retention);
@@ -39,36 +40,35 @@ fn fail_overdue(transaction: &Transaction<'_>, limits: &JobLimits, now_ms: u64) 
     Ok(())
 }
 
-fn delete_expired(transaction: &Transaction<'_>, now_ms: u64) -> rusqlite::Result<bool> {
-    let dead_letters = transaction
-        .prepare_cached(
-            "DELETE FROM webhook_events WHERE number IN (SELECT number FROM webhook_events \
+fn delete_expired(transaction: &Transaction<'_>, now_ms: u64) -> sql::Result<bool> {
+    let dead_letters = transaction.execute(
+        "DELETE FROM webhook_events WHERE number IN (SELECT number FROM webhook_events \
              WHERE forget_at IS NOT NULL AND forget_at <= ?1 LIMIT ?2)",
-        )?
-        .execute(params![now_ms, MAX_ROWS])?;
+        params![now_ms, MAX_ROWS],
+    )?;
     if dead_letters > 0 {
         return Ok(true);
     }
     // Pending events and dead letters refer to documents of their job.
-    let expired: Option<i64> = transaction
-        .prepare_cached(
-            "SELECT number FROM jobs WHERE state <> 'running' AND expires_at <= ?1 \
+    let expired: Option<i64> = transaction.query_optional(
+        "SELECT number FROM jobs WHERE state <> 'running' AND expires_at <= ?1 \
              AND NOT EXISTS (SELECT 1 FROM webhook_events WHERE webhook_events.job = jobs.number) LIMIT 1",
-        )?
-        .query_row([now_ms], |row| row.get(0))
-        .optional()?;
+        params![now_ms],
+        |row| row.get(0),
+    )?;
     let Some(job) = expired else { return Ok(false) };
     for (table, row) in [("job_documents", "position"), ("job_urls", "place")] {
-        let deleted = transaction
-            .prepare_cached(&format!(
+        let deleted = transaction.execute(
+            &format!(
                 "DELETE FROM {table} WHERE job = ?1 AND {row} IN \
                  (SELECT {row} FROM {table} WHERE job = ?1 LIMIT ?2)"
-            ))?
-            .execute(params![job, MAX_ROWS])?;
+            ),
+            params![job, MAX_ROWS],
+        )?;
         if deleted > 0 {
             return Ok(true);
         }
     }
-    transaction.prepare_cached("DELETE FROM jobs WHERE number = ?1")?.execute([job])?;
+    transaction.execute("DELETE FROM jobs WHERE number = ?1", params![job])?;
     Ok(true)
 }

@@ -17,6 +17,7 @@ use super::{Ledger, UnwrittenUsage, UsageLimits};
 use crate::clock::now_ms;
 use crate::database::{Database, Durability};
 use crate::error::StoreError;
+use crate::sql::{self, Transaction, params};
 use crate::store::{Shared, Store};
 
 /// Interval of the flush. Usage of this time may be lost: by a crash for teams without a budget, by a power failure for
@@ -141,10 +142,7 @@ impl Ledger {
     /// living process creates its journal before its row in the table, and removes the row before the journal.
     fn recover_without_journal(&self, database: &Database) -> Result<bool, StoreError> {
         let names: Vec<String> = database.read(|connection| {
-            connection
-                .prepare_cached("SELECT journal FROM spenders")?
-                .query_map([], |row| row.get(0))?
-                .collect()
+            connection.query("SELECT journal FROM spenders", params![], |row| row.get(0))
         })?;
         let mut has_recovered = false;
         for name in names.iter().filter(|name| !journal::exists(&self.data_dir, name)) {
@@ -163,17 +161,14 @@ impl Ledger {
         let journal = self.unwritten.lock().journal.take();
         let Some(journal) = journal else { return Ok(()) };
         database.write(Durability::Process, |transaction| {
-            transaction.execute("DELETE FROM spenders WHERE journal = ?1", [journal.name()])
+            transaction.execute("DELETE FROM spenders WHERE journal = ?1", params![journal.name()])
         })?;
         journal.remove().map_err(|error| StoreError::io(database.path(), error))
     }
 }
 
 /// Adds recovered charges to the sums of today.
-fn count_recovered(
-    transaction: &rusqlite::Transaction<'_>,
-    recovered: OrphanSpending,
-) -> rusqlite::Result<()> {
+fn count_recovered(transaction: &Transaction<'_>, recovered: OrphanSpending) -> sql::Result<()> {
     for (team, requests, credits) in recovered {
         let key = SumKey { day: now_ms() / DAY_MS, team: team.into(), key: None, operation: RECOVERED };
         write::add_to_sum(transaction, &key, &DailySum { requests, credits, ..DailySum::default() })?;

@@ -1,6 +1,6 @@
 //! Grants in the database: the budgets of teams, and the leases of processes on them.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use crate::sql::{self, Connection, Row, Transaction, params};
 
 use super::journal::Charge;
 use crate::clock::now_ms;
@@ -24,11 +24,9 @@ pub struct Budget {
 }
 
 /// Replaces the budget of a team; `None` makes it unlimited.
-pub(crate) fn grant(transaction: &Transaction<'_>, team: &str, credits: Option<u64>) -> rusqlite::Result<()> {
+pub(crate) fn grant(transaction: &Transaction<'_>, team: &str, credits: Option<u64>) -> sql::Result<()> {
     transaction.execute(
-        "UPDATE grants SET voided = voided + balance, balance = 0, current = 0 WHERE team = ?1 AND current = 1",
-        [team],
-    )?;
+        "UPDATE grants SET voided = voided + balance, balance = 0, current = 0 WHERE team = ?1 AND current = 1", params![team])?;
     let Some(credits) = credits else { return Ok(()) };
     // SQLite's integers are signed.
     let credits = credits.min(i64::MAX as u64);
@@ -40,16 +38,15 @@ pub(crate) fn grant(transaction: &Transaction<'_>, team: &str, credits: Option<u
 }
 
 /// Returns the number of the newest grant of any team. While it does not change, all current grants stay current.
-pub(super) fn newest(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.prepare_cached("SELECT ifnull(max(id), 0) FROM grants")?.query_row([], |row| row.get(0))
+pub(super) fn newest(connection: &Connection) -> sql::Result<i64> {
+    connection.query_row("SELECT coalesce(max(id), 0) FROM grants", params![], |row| row.get(0))
 }
 
 /// Returns the current grant of a team.
-pub(super) fn current(connection: &Connection, team: &str) -> rusqlite::Result<Option<i64>> {
-    connection
-        .prepare_cached("SELECT id FROM grants WHERE team = ?1 AND current = 1")?
-        .query_row([team], |row| row.get(0))
-        .optional()
+pub(super) fn current(connection: &Connection, team: &str) -> sql::Result<Option<i64>> {
+    connection.query_optional("SELECT id FROM grants WHERE team = ?1 AND current = 1", params![team], |row| {
+        row.get(0)
+    })
 }
 
 /// The amount that a borrow request accepts.
@@ -97,12 +94,13 @@ pub(super) enum BorrowResponse {
 pub(super) fn borrow(
     transaction: &Transaction<'_>,
     request: BorrowRequest<'_>,
-) -> rusqlite::Result<BorrowResponse> {
+) -> sql::Result<BorrowResponse> {
     let newest = newest(transaction)?;
-    let current = transaction
-        .prepare_cached("SELECT id, balance FROM grants WHERE team = ?1 AND current = 1")?
-        .query_row([request.team], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?)))
-        .optional()?;
+    let current = transaction.query_optional(
+        "SELECT id, balance FROM grants WHERE team = ?1 AND current = 1",
+        params![request.team],
+        |row| Ok((row.get::<i64>(0)?, row.get::<u64>(1)?)),
+    )?;
     let Some((grant, balance)) = current else { return Ok(BorrowResponse::Unlimited) };
     let lease = request.lease.filter(|lease| lease.grant == grant);
     let missing = request.credits.saturating_sub(lease.map_or(0, |lease| lease.free));
@@ -112,51 +110,50 @@ pub(super) fn borrow(
         return Ok(BorrowResponse::Insufficient { grant, balance, newest });
     }
     let credits = missing.max((balance / 16).clamp(MIN_LOAN, MAX_LOAN)).min(balance);
-    transaction
-        .prepare_cached("UPDATE grants SET balance = balance - ?2 WHERE id = ?1")?
-        .execute(params![grant, credits])?;
-    transaction
-        .prepare_cached("INSERT INTO spenders (journal) VALUES (?1) ON CONFLICT DO NOTHING")?
-        .execute([request.journal])?;
+    transaction.execute("UPDATE grants SET balance = balance - ?2 WHERE id = ?1", params![grant, credits])?;
+    transaction.execute(
+        "INSERT INTO spenders (journal) VALUES (?1) ON CONFLICT DO NOTHING",
+        params![request.journal],
+    )?;
     let lease = match lease {
         Some(CurrentLease { id, .. }) if add_to_lease(transaction, id, credits)? => id,
         // A new row: a lease that is being returned must not return the new credits too.
-        Some(_) | None => transaction
-            .prepare_cached("INSERT INTO leases (journal, grant_id, rest) VALUES (?1, ?2, ?3) RETURNING id")?
-            .query_row(params![request.journal, grant, credits], |row| row.get(0))?,
+        Some(_) | None => transaction.query_row(
+            "INSERT INTO leases (journal, grant_id, rest) VALUES (?1, ?2, ?3) RETURNING id",
+            params![request.journal, grant, credits],
+            |row| row.get(0),
+        )?,
     };
     Ok(BorrowResponse::Borrowed { lease, grant, credits, newest })
 }
 
-fn add_to_lease(transaction: &Transaction<'_>, lease: i64, credits: u64) -> rusqlite::Result<bool> {
-    let mut statement = transaction.prepare_cached("UPDATE leases SET rest = rest + ?2 WHERE id = ?1")?;
-    Ok(statement.execute(params![lease, credits])? == 1)
+fn add_to_lease(transaction: &Transaction<'_>, lease: i64, credits: u64) -> sql::Result<bool> {
+    let sql = "UPDATE leases SET rest = rest + ?2 WHERE id = ?1";
+    Ok(transaction.execute(sql, params![lease, credits])? == 1)
 }
 
 /// Records credits that were spent from a lease.
-pub(super) fn spend(transaction: &Transaction<'_>, lease: i64, credits: u64) -> rusqlite::Result<()> {
-    let grant = transaction
-        .prepare_cached("UPDATE leases SET rest = rest - ?2 WHERE id = ?1 RETURNING grant_id")?
-        .query_row(params![lease, credits], |row| row.get::<_, i64>(0))
-        .optional()?;
+pub(super) fn spend(transaction: &Transaction<'_>, lease: i64, credits: u64) -> sql::Result<()> {
+    let grant = transaction.query_optional(
+        "UPDATE leases SET rest = rest - ?2 WHERE id = ?1 RETURNING grant_id",
+        params![lease, credits],
+        |row| row.get::<i64>(0),
+    )?;
     // The lease is missing only if an older copy of the database was restored. Then there is nothing to charge.
     let Some(grant) = grant else { return Ok(()) };
-    transaction
-        .prepare_cached("UPDATE grants SET spent = spent + ?2 WHERE id = ?1")?
-        .execute(params![grant, credits])?;
+    transaction.execute("UPDATE grants SET spent = spent + ?2 WHERE id = ?1", params![grant, credits])?;
     Ok(())
 }
 
 /// Returns the rest of a lease to its grant. The rest of a former grant is void.
-pub(super) fn return_lease(transaction: &Transaction<'_>, lease: i64) -> rusqlite::Result<()> {
-    transaction
-        .prepare_cached(
-            "UPDATE grants SET balance = balance + CASE current WHEN 1 THEN leases.rest ELSE 0 END, \
+pub(super) fn return_lease(transaction: &Transaction<'_>, lease: i64) -> sql::Result<()> {
+    transaction.execute(
+        "UPDATE grants SET balance = balance + CASE current WHEN 1 THEN leases.rest ELSE 0 END, \
              voided = voided + CASE current WHEN 1 THEN 0 ELSE leases.rest END \
              FROM leases WHERE leases.id = ?1 AND grants.id = leases.grant_id",
-        )?
-        .execute([lease])?;
-    transaction.prepare_cached("DELETE FROM leases WHERE id = ?1")?.execute([lease])?;
+        params![lease],
+    )?;
+    transaction.execute("DELETE FROM leases WHERE id = ?1", params![lease])?;
     Ok(())
 }
 
@@ -168,17 +165,20 @@ pub(super) fn settle_orphan(
     transaction: &Transaction<'_>,
     journal: &str,
     charges: &[Charge],
-) -> rusqlite::Result<OrphanSpending> {
-    let applied = transaction
-        .query_row("SELECT applied FROM spenders WHERE journal = ?1", [journal], |row| row.get::<_, u64>(0))
-        .optional()?;
+) -> sql::Result<OrphanSpending> {
+    let applied = transaction.query_optional(
+        "SELECT applied FROM spenders WHERE journal = ?1",
+        params![journal],
+        |row| row.get::<u64>(0),
+    )?;
     // Without a row, another process did this and died before it removed the file.
     let Some(applied) = applied else { return Ok(Vec::new()) };
     let mut recovered = Vec::new();
-    let leases = transaction
-        .prepare("SELECT leases.id, grants.team FROM leases JOIN grants ON grants.id = grant_id WHERE journal = ?1")?
-        .query_map([journal], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
-        .collect::<Result<Vec<_>, _>>()?;
+    let leases = transaction.query(
+        "SELECT leases.id, grants.team FROM leases JOIN grants ON grants.id = grant_id WHERE journal = ?1",
+        params![journal],
+        |row| Ok((row.get::<i64>(0)?, row.get::<String>(1)?)),
+    )?;
     for (lease, team) in leases {
         let unapplied = charges.iter().filter(|charge| charge.lease == lease && charge.number > applied);
         let (count, credits) = unapplied.fold((0, 0_u64), |(n, sum), charge| (n + 1, sum + charge.credits));
@@ -188,16 +188,16 @@ pub(super) fn settle_orphan(
         }
         return_lease(transaction, lease)?;
     }
-    transaction.execute("DELETE FROM spenders WHERE journal = ?1", [journal])?;
+    transaction.execute("DELETE FROM spenders WHERE journal = ?1", params![journal])?;
     Ok(recovered)
 }
 
 /// Returns the budget of a team; `None` if it is unlimited.
-pub(super) fn budget(connection: &Connection, team: &str) -> rusqlite::Result<Option<Budget>> {
+pub(super) fn budget(connection: &Connection, team: &str) -> sql::Result<Option<Budget>> {
     let sql = "SELECT granted, granted_at, spent, \
-               balance + (SELECT ifnull(sum(rest), 0) FROM leases WHERE grant_id = grants.id) \
+               balance + (SELECT coalesce(sum(rest), 0) FROM leases WHERE grant_id = grants.id) \
                FROM grants WHERE team = ?1 AND current = 1";
-    let read = |row: &rusqlite::Row<'_>| {
+    let read = |row: &Row<'_>| {
         Ok(Budget {
             granted: row.get(0)?,
             granted_at_ms: row.get(1)?,
@@ -205,5 +205,5 @@ pub(super) fn budget(connection: &Connection, team: &str) -> rusqlite::Result<Op
             remaining: row.get(3)?,
         })
     };
-    connection.prepare_cached(sql)?.query_row([team], read).optional()
+    connection.query_optional(sql, params![team], read)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use rusqlite::Transaction;
+use crate::sql::{self, Transaction};
 
 use super::grant::{self, BorrowAmount, BorrowRequest, BorrowResponse, CurrentLease};
 use super::lease::{Account, CreditLease, HoldAttempt, LeaseStatus};
@@ -174,7 +174,7 @@ impl CreditHold {
         &mut self,
         transaction: &Transaction<'_>,
         usage: Usage,
-    ) -> rusqlite::Result<u64> {
+    ) -> sql::Result<u64> {
         let price = usage.price();
         let mut pending = Pending::default();
         let charged = match &self.lease {

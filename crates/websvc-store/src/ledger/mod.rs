@@ -28,8 +28,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::sql::{self, Connection};
 use parking_lot::{Mutex, RwLock};
-use rusqlite::Connection;
 
 use crate::database::Database;
 use crate::error::StoreError;
@@ -104,7 +104,7 @@ impl Ledger {
 
     /// Returns the number of the newest grant. When a check is due, one thread reads it from the database; the others
     /// use the value of the last check meanwhile.
-    fn newest_grant(&self, now_ms: u64) -> rusqlite::Result<i64> {
+    fn newest_grant(&self, now_ms: u64) -> sql::Result<i64> {
         let due = self.next_check.load(Ordering::Acquire);
         let next = now_ms.saturating_add(REFRESH.as_millis() as u64);
         if now_ms >= due

@@ -1,6 +1,6 @@
 //! Usage reports for teams and operators.
 
-use rusqlite::{Row, params};
+use crate::sql::{self, Row, params};
 
 use super::Ledger;
 use super::grant::{self, Budget};
@@ -103,9 +103,7 @@ impl Store {
                    FROM usage_daily WHERE (?1 IS NULL OR team = ?1) \
                    AND (?2 IS NULL OR day > unixepoch() / 86400 - ?2) \
                    ORDER BY day DESC, team, key, operation";
-        self.database().read(|connection| {
-            connection.prepare_cached(sql)?.query_map(params![team, days], daily_from_row)?.collect()
-        })
+        self.database().read(|connection| connection.query(sql, params![team, days], daily_from_row))
     }
 
     /// Returns the usage of a team by month, the oldest first.
@@ -136,12 +134,12 @@ impl Store {
             let midnight = |day: String| format!("{day}T00:00:00Z");
             Ok(MonthlyUsage {
                 start: midnight(row.get(0)?),
-                end: row.get::<_, Option<String>>(1)?.map(midnight),
+                end: row.get::<Option<String>>(1)?.map(midnight),
                 key: row.get(2)?,
                 credits: row.get(3)?,
             })
         };
-        self.database().read(|connection| connection.prepare_cached(&sql)?.query_map([team], read)?.collect())
+        self.database().read(|connection| connection.query(&sql, params![team], read))
     }
 
     /// Returns the last requests whose content may be stored, of one team or of all, the newest first. With `before`,
@@ -159,12 +157,8 @@ impl Store {
         let sql = "SELECT id, at, team, key, request, operation, status, took_us, credits, forgiven, items, \
                    stages, query FROM usage_log WHERE retention = 'whole' AND (?1 IS NULL OR team = ?1) \
                    AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3";
-        self.database().read(|connection| {
-            connection
-                .prepare_cached(sql)?
-                .query_map(params![team, before, limit], logged_from_row)?
-                .collect()
-        })
+        self.database()
+            .read(|connection| connection.query(sql, params![team, before, limit], logged_from_row))
     }
 
     /// Returns the time of the last successful request of a team, in milliseconds since the Unix epoch.
@@ -174,7 +168,7 @@ impl Store {
     pub fn last_success_ms(&self, team: &str) -> Result<Option<u64>, StoreError> {
         self.ledger().sync_database(self.database())?;
         let sql = "SELECT max(last_success_at) FROM usage_daily WHERE team = ?1";
-        self.database().read(|connection| connection.prepare_cached(sql)?.query_row([team], |row| row.get(0)))
+        self.database().read(|connection| connection.query_row(sql, params![team], |row| row.get(0)))
     }
 }
 
@@ -186,11 +180,11 @@ impl Ledger {
     }
 }
 
-fn daily_from_row(row: &Row<'_>) -> rusqlite::Result<DailyUsage> {
+fn daily_from_row(row: &Row<'_>) -> sql::Result<DailyUsage> {
     Ok(DailyUsage {
         day: row.get(0)?,
         team: row.get(1)?,
-        key: row.get::<_, Option<String>>(2)?.filter(|key| !key.is_empty()),
+        key: row.get::<Option<String>>(2)?.filter(|key| !key.is_empty()),
         operation: row.get(3)?,
         requests: row.get(4)?,
         failed: row.get(5)?,
@@ -198,7 +192,7 @@ fn daily_from_row(row: &Row<'_>) -> rusqlite::Result<DailyUsage> {
     })
 }
 
-fn logged_from_row(row: &Row<'_>) -> rusqlite::Result<LoggedRequest> {
+fn logged_from_row(row: &Row<'_>) -> sql::Result<LoggedRequest> {
     let items: Vec<(String, u64, u64)> = from_json(row, 10)?;
     let stages: Vec<(String, u64)> = from_json(row, 11)?;
     Ok(LoggedRequest {
@@ -221,8 +215,6 @@ fn logged_from_row(row: &Row<'_>) -> rusqlite::Result<LoggedRequest> {
     })
 }
 
-fn from_json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
-    serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
-    })
+fn from_json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> sql::Result<T> {
+    row.parse(column, |text| serde_json::from_str(text))
 }

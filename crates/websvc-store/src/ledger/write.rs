@@ -1,6 +1,6 @@
 //! Writing of recorded usage to the database. A batch counts once, however often it is written.
 
-use rusqlite::{Transaction, params};
+use crate::sql::{self, Transaction, params};
 use serde_json::{Value, json};
 
 use super::grant;
@@ -39,14 +39,13 @@ pub(super) fn write(
     journal: &str,
     batch: &Batch,
     limits: UsageLimits,
-) -> rusqlite::Result<()> {
-    let is_new = transaction
-        .prepare_cached(
-            "INSERT INTO spenders (journal, batch, applied) VALUES (?1, ?2, ?3) \
+) -> sql::Result<()> {
+    let is_new = transaction.execute(
+        "INSERT INTO spenders (journal, batch, applied) VALUES (?1, ?2, ?3) \
              ON CONFLICT DO UPDATE SET batch = excluded.batch, applied = excluded.applied \
              WHERE batch < excluded.batch",
-        )?
-        .execute(params![journal, batch.number, batch.last_charge])?;
+        params![journal, batch.number, batch.last_charge],
+    )?;
     if is_new == 0 {
         return Ok(());
     }
@@ -58,7 +57,7 @@ pub(super) fn write_pending(
     transaction: &Transaction<'_>,
     pending: &Pending,
     limits: UsageLimits,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let Pending { sums, log_rows, spent, returned } = pending;
     for (lease, credits) in spent {
         grant::spend(transaction, *lease, *credits)?;
@@ -74,44 +73,38 @@ pub(super) fn write_pending(
         insert_log_row(transaction, row)?;
     }
     if count > 0 {
-        transaction
-            .prepare_cached("DELETE FROM usage_log WHERE id <= (SELECT max(id) FROM usage_log) - ?1")?
-            .execute([i64::try_from(limits.log_rows).unwrap_or(i64::MAX)])?;
+        transaction.execute(
+            "DELETE FROM usage_log WHERE id <= (SELECT max(id) FROM usage_log) - ?1",
+            params![i64::try_from(limits.log_rows).unwrap_or(i64::MAX)],
+        )?;
     }
     Ok(())
 }
 
 /// Deletes usage that exceeds the limits.
-pub(super) fn trim(transaction: &Transaction<'_>, limits: UsageLimits, now_ms: u64) -> rusqlite::Result<()> {
+pub(super) fn trim(transaction: &Transaction<'_>, limits: UsageLimits, now_ms: u64) -> sql::Result<()> {
     const DAY_MS: u64 = 86_400_000;
     let oldest_ms = now_ms.saturating_sub(limits.log_days.saturating_mul(DAY_MS));
-    transaction.execute("DELETE FROM usage_log WHERE at < ?1", [oldest_ms])?;
+    transaction.execute("DELETE FROM usage_log WHERE at < ?1", params![oldest_ms])?;
     transaction.execute(
         "DELETE FROM usage_log WHERE id <= (SELECT max(id) FROM usage_log) - ?1",
-        [i64::try_from(limits.log_rows).unwrap_or(i64::MAX)],
+        params![i64::try_from(limits.log_rows).unwrap_or(i64::MAX)],
     )?;
     let oldest_day = (now_ms / DAY_MS).saturating_sub(limits.daily_days);
-    transaction.execute("DELETE FROM usage_daily WHERE day < ?1", [oldest_day])?;
+    transaction.execute("DELETE FROM usage_daily WHERE day < ?1", params![oldest_day])?;
     Ok(())
 }
 
 /// Adds to a daily sum.
-pub(super) fn add_to_sum(
-    transaction: &Transaction<'_>,
-    key: &SumKey,
-    sum: &DailySum,
-) -> rusqlite::Result<()> {
+pub(super) fn add_to_sum(transaction: &Transaction<'_>, key: &SumKey, sum: &DailySum) -> sql::Result<()> {
     let SumKey { day, team, key, operation } = key;
     let DailySum { requests, failed, credits, last_success_ms } = sum;
     transaction
-        .prepare_cached(
-            "INSERT INTO usage_daily (day, team, key, operation, requests, failed, credits, last_success_at) \
+        .execute("INSERT INTO usage_daily (day, team, key, operation, requests, failed, credits, last_success_at) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET \
              requests = requests + excluded.requests, failed = failed + excluded.failed, \
              credits = credits + excluded.credits, \
-             last_success_at = nullif(max(ifnull(last_success_at, 0), ifnull(excluded.last_success_at, 0)), 0)",
-        )?
-        .execute(params![
+             last_success_at = nullif(max(coalesce(last_success_at, 0), coalesce(excluded.last_success_at, 0)), 0)", params![
             day,
             &**team,
             key.as_ref().map_or("", KeyId::as_str),
@@ -124,7 +117,7 @@ pub(super) fn add_to_sum(
     Ok(())
 }
 
-fn insert_log_row(transaction: &Transaction<'_>, row: &LogRow) -> rusqlite::Result<()> {
+fn insert_log_row(transaction: &Transaction<'_>, row: &LogRow) -> sql::Result<()> {
     let LogRow { at_ms, team, charged, usage } = row;
     let Usage { key, request, operation, status, elapsed, items, stages, query, retention } = usage;
     let micros = |elapsed: &std::time::Duration| u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
@@ -133,11 +126,8 @@ fn insert_log_row(transaction: &Transaction<'_>, row: &LogRow) -> rusqlite::Resu
     let stages: Value =
         stages.iter().map(|UsageStage { stage, elapsed }| json!([stage, micros(elapsed)])).collect();
     transaction
-        .prepare_cached(
-            "INSERT INTO usage_log (at, team, key, request, operation, status, took_us, credits, forgiven, \
-             items, stages, retention, query) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-        )?
-        .execute(params![
+        .execute("INSERT INTO usage_log (at, team, key, request, operation, status, took_us, credits, forgiven, \
+             items, stages, retention, query) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)", params![
             at_ms,
             team.as_deref(),
             key.as_ref().map(KeyId::as_str),

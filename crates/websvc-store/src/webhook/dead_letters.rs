@@ -1,6 +1,6 @@
 //! Dead letters: events whose attempts are used up, or that were pending for too long.
 
-use rusqlite::{Row, params};
+use crate::sql::{self, Row, params};
 
 use super::JobEvent;
 use crate::database::Durability;
@@ -77,18 +77,21 @@ impl Store {
         let kind = kind.map(JobKind::as_str);
         let (skip, max) = (skip.min(i64::MAX as u64), max.min(i64::MAX as u64));
         self.database().read(|connection| {
-            let total = connection
-                .prepare_cached(&format!("SELECT count(*) FROM {FROM} WHERE {WHERE}"))?
-                .query_row(params![team, kind, id], |row| row.get(0))?;
-            let letters = connection
-                .prepare_cached(&format!(
+            let total = connection.query_row(
+                &format!("SELECT count(*) FROM {FROM} WHERE {WHERE}"),
+                params![team, kind, id],
+                |row| row.get(0),
+            )?;
+            let letters = connection.query(
+                &format!(
                     "SELECT events.id, jobs.team, jobs.id, jobs.kind, events.event, webhooks.url, \
-                     events.attempts, events.status, ifnull(events.error, ''), events.created_at, \
-                     ifnull(events.tried_at, events.created_at), events.forget_at \
+                     events.attempts, events.status, coalesce(events.error, ''), events.created_at, \
+                     coalesce(events.tried_at, events.created_at), events.forget_at \
                      FROM {FROM} WHERE {WHERE} ORDER BY events.number LIMIT ?5 OFFSET ?4"
-                ))?
-                .query_map(params![team, kind, id, skip, max], letter_from_row)?
-                .collect::<rusqlite::Result<_>>()?;
+                ),
+                params![team, kind, id, skip, max],
+                letter_from_row,
+            )?;
             Ok(DeadLetterPage { letters, total })
         })
     }
@@ -104,9 +107,7 @@ impl Store {
         );
         let DeadLetterFilter { team, kind, id } = filter;
         self.database().write(Durability::Power, |transaction| {
-            transaction
-                .execute(&sql, params![team, kind.map(JobKind::as_str), id, now_ms])
-                .map(|rows| rows as u64)
+            transaction.execute(&sql, params![team, kind.map(JobKind::as_str), id, now_ms])
         })
     }
 
@@ -120,12 +121,12 @@ impl Store {
         );
         let DeadLetterFilter { team, kind, id } = filter;
         self.database().write(Durability::Power, |transaction| {
-            transaction.execute(&sql, params![team, kind.map(JobKind::as_str), id]).map(|rows| rows as u64)
+            transaction.execute(&sql, params![team, kind.map(JobKind::as_str), id])
         })
     }
 }
 
-fn letter_from_row(row: &Row<'_>) -> rusqlite::Result<DeadLetter> {
+fn letter_from_row(row: &Row<'_>) -> sql::Result<DeadLetter> {
     Ok(DeadLetter {
         id: row.get(0)?,
         team: row.get(1)?,

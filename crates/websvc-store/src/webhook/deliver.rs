@@ -1,6 +1,6 @@
 //! Delivery of pending events: the next event that is due, its content, and the outcome of an attempt.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use crate::sql::{self, Connection, params};
 
 use super::JobEvent;
 use crate::database::Durability;
@@ -92,14 +92,11 @@ impl Store {
                    JOIN jobs ON jobs.number = webhooks.job WHERE webhooks.waiting > 0 \
                    AND EXISTS (SELECT 1 FROM webhook_events AS events WHERE events.job = webhooks.job \
                    AND events.forget_at IS NULL AND events.due_at <= ?1 \
-                   AND events.since > ifnull(webhooks.dropped_at, -1)) ORDER BY webhooks.job";
+                   AND events.since > coalesce(webhooks.dropped_at, -1)) ORDER BY webhooks.job";
         self.database().read(|connection| {
-            connection
-                .prepare_cached(sql)?
-                .query_map([now_ms], |row| {
-                    Ok(WebhookQueue { job: row.get(0)?, team: row.get(1)?, host: row.get(2)? })
-                })?
-                .collect()
+            connection.query(sql, params![now_ms], |row| {
+                Ok(WebhookQueue { job: row.get(0)?, team: row.get(1)?, host: row.get(2)? })
+            })
         })
     }
 
@@ -109,11 +106,11 @@ impl Store {
     /// Failures of the database.
     pub fn next_webhook_due_ms(&self, now_ms: u64) -> Result<Option<u64>, StoreError> {
         self.database().read(|connection| {
-            connection
-                .prepare_cached(
-                    "SELECT min(due_at) FROM webhook_events WHERE forget_at IS NULL AND due_at > ?1",
-                )?
-                .query_row([now_ms], |row| row.get(0))
+            connection.query_row(
+                "SELECT min(due_at) FROM webhook_events WHERE forget_at IS NULL AND due_at > ?1",
+                params![now_ms],
+                |row| row.get(0),
+            )
         })
     }
 
@@ -130,17 +127,17 @@ impl Store {
         in_flight: &[i64],
     ) -> Result<Option<DueWebhook>, StoreError> {
         self.database().read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT number, event, attempts, ifnull((SELECT bytes FROM job_documents AS documents \
-                 WHERE documents.job = events.job AND documents.position = events.position), 0) \
-                 FROM webhook_events AS events WHERE job = ?1 AND forget_at IS NULL AND due_at <= ?2 \
-                 AND since > (SELECT ifnull(webhooks.dropped_at, -1) FROM webhooks WHERE webhooks.job = ?1) \
-                 ORDER BY due_at, number LIMIT ?3",
-            )?;
+            let sql = "SELECT number, event, attempts, coalesce((SELECT bytes FROM job_documents AS documents \
+                       WHERE documents.job = events.job AND documents.position = events.position), 0) \
+                       FROM webhook_events AS events WHERE job = ?1 AND forget_at IS NULL AND due_at <= ?2 \
+                       AND since > (SELECT coalesce(webhooks.dropped_at, -1) FROM webhooks WHERE webhooks.job = ?1) \
+                       ORDER BY due_at, number LIMIT ?3";
             // One more than those in flight, and another because the end event may have to wait for the others.
-            let mut rows = statement.query(params![job, now_ms, in_flight.len() as u64 + 2])?;
-            while let Some(row) = rows.next()? {
-                let (number, event, attempts): (i64, JobEvent, u32) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let due: Vec<(i64, JobEvent, u32, u64)> =
+                connection.query(sql, params![job, now_ms, in_flight.len() as u64 + 2], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+                })?;
+            for (number, event, attempts, document_bytes) in due {
                 if in_flight.contains(&number) {
                     continue;
                 }
@@ -155,7 +152,7 @@ impl Store {
                         }
                     };
                 if !must_wait {
-                    return Ok(Some(DueWebhook { number, document_bytes: row.get(3)? }));
+                    return Ok(Some(DueWebhook { number, document_bytes }));
                 }
             }
             Ok(None)
@@ -171,28 +168,25 @@ impl Store {
                    webhooks.metadata, jobs.error, events.round, events.job, events.position \
                    FROM webhook_events AS events JOIN webhooks ON webhooks.job = events.job \
                    JOIN jobs ON jobs.number = events.job WHERE events.number = ?1 AND events.forget_at IS NULL \
-                   AND events.since > ifnull(webhooks.dropped_at, -1)";
+                   AND events.since > coalesce(webhooks.dropped_at, -1)";
         let found = self.database().read(|connection| {
-            connection
-                .prepare_cached(sql)?
-                .query_row([number], |row| {
-                    let event: JobEvent = row.get(4)?;
-                    let delivery = WebhookDelivery {
-                        id: row.get(0)?,
-                        job: row.get(1)?,
-                        team: row.get(2)?,
-                        kind: row.get(3)?,
-                        event,
-                        url: row.get(5)?,
-                        headers: row.get(6)?,
-                        metadata: row.get(7)?,
-                        error: row.get::<_, Option<String>>(8)?.filter(|_| event == JobEvent::Failed),
-                        attempts: row.get(9)?,
-                        document: None,
-                    };
-                    Ok((delivery, row.get::<_, i64>(10)?, row.get::<_, Option<u64>>(11)?))
-                })
-                .optional()
+            connection.query_optional(sql, params![number], |row| {
+                let event: JobEvent = row.get(4)?;
+                let delivery = WebhookDelivery {
+                    id: row.get(0)?,
+                    job: row.get(1)?,
+                    team: row.get(2)?,
+                    kind: row.get(3)?,
+                    event,
+                    url: row.get(5)?,
+                    headers: row.get(6)?,
+                    metadata: row.get(7)?,
+                    error: row.get::<Option<String>>(8)?.filter(|_| event == JobEvent::Failed),
+                    attempts: row.get(9)?,
+                    document: None,
+                };
+                Ok((delivery, row.get::<i64>(10)?, row.get::<Option<u64>>(11)?))
+            })
         })?;
         let Some((mut delivery, job, position)) = found else { return Ok(None) };
         if let Some(position) = position {
@@ -213,17 +207,16 @@ impl Store {
         now_ms: u64,
     ) -> Result<(), StoreError> {
         self.database().write(Durability::Process, |transaction| match outcome {
-            DeliveryOutcome::Delivered => transaction
-                .prepare_cached("DELETE FROM webhook_events WHERE number = ?1")?
-                .execute([number])
-                .map(drop),
+            DeliveryOutcome::Delivered => {
+                transaction.execute("DELETE FROM webhook_events WHERE number = ?1", params![number]).map(drop)
+            }
             DeliveryOutcome::Failed { status, error, retry_at_ms, expires_at_ms } => transaction
-                .prepare_cached(
+                .execute(
                     "UPDATE webhook_events SET attempts = attempts + 1, round = round + 1, tried_at = ?2, \
-                     status = ?3, error = ?4, due_at = ifnull(?5, due_at), \
+                     status = ?3, error = ?4, due_at = coalesce(?5, due_at), \
                      forget_at = iif(?5 IS NULL, ?6, NULL) WHERE number = ?1 AND forget_at IS NULL",
-                )?
-                .execute(params![number, now_ms, status, error, retry_at_ms, expires_at_ms])
+                    params![number, now_ms, status, error, retry_at_ms, expires_at_ms],
+                )
                 .map(drop),
         })
     }
@@ -233,23 +226,22 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn webhook_stats(&self) -> Result<WebhookStats, StoreError> {
-        let sql = "SELECT (SELECT ifnull(sum(waiting), 0) FROM webhooks WHERE waiting > 0), \
+        let sql = "SELECT (SELECT coalesce(sum(waiting), 0) FROM webhooks WHERE waiting > 0), \
                    (SELECT count(*) FROM webhook_events WHERE forget_at IS NOT NULL)";
         self.database().read(|connection| {
-            connection
-                .prepare_cached(sql)?
-                .query_row([], |row| Ok(WebhookStats { pending: row.get(0)?, dead_letters: row.get(1)? }))
+            connection.query_row(sql, params![], |row| {
+                Ok(WebhookStats { pending: row.get(0)?, dead_letters: row.get(1)? })
+            })
         })
     }
 }
 
 /// Returns the first event of a job without an attempt.
-fn first_unattempted(connection: &Connection, job: i64) -> rusqlite::Result<Option<(i64, JobEvent)>> {
-    connection
-        .prepare_cached(
-            "SELECT number, event FROM webhook_events WHERE job = ?1 AND forget_at IS NULL AND attempts = 0 \
+fn first_unattempted(connection: &Connection, job: i64) -> sql::Result<Option<(i64, JobEvent)>> {
+    connection.query_optional(
+        "SELECT number, event FROM webhook_events WHERE job = ?1 AND forget_at IS NULL AND attempts = 0 \
              ORDER BY number LIMIT 1",
-        )?
-        .query_row([job], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()
+        params![job],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
 }

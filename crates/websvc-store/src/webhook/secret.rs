@@ -3,7 +3,7 @@
 //! A receiver needs the secret itself, so it cannot be stored as a hash. Only the owner of the data directory can read
 //! the database.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use crate::sql::{self, Transaction, params};
 
 use crate::clock::now_ms;
 use crate::database::Durability;
@@ -20,10 +20,11 @@ impl Store {
     /// [`StoreError::Random`]; otherwise failures of the database.
     pub fn webhook_secret(&self, team: &str) -> Result<[u8; 32], StoreError> {
         if let Some(secret) = self.database().read(|connection| {
-            connection
-                .prepare_cached("SELECT secret FROM webhook_secrets WHERE team = ?1")?
-                .query_row([team], |row| row.get(0))
-                .optional()
+            connection.query_optional(
+                "SELECT secret FROM webhook_secrets WHERE team = ?1",
+                params![team],
+                |row| row.get(0),
+            )
         })? {
             return Ok(secret);
         }
@@ -59,6 +60,7 @@ fn random_secret() -> Result<[u8; SECRET_BYTES], StoreError> {
     Ok(bytes)
 }
 
-fn read(transaction: &Transaction<'_>, team: &str) -> rusqlite::Result<[u8; SECRET_BYTES]> {
-    transaction.query_row("SELECT secret FROM webhook_secrets WHERE team = ?1", [team], |row| row.get(0))
+fn read(transaction: &Transaction<'_>, team: &str) -> sql::Result<[u8; SECRET_BYTES]> {
+    transaction
+        .query_row("SELECT secret FROM webhook_secrets WHERE team = ?1", params![team], |row| row.get(0))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rusqlite::{Transaction, params};
+use crate::sql::{self, Transaction, params};
 
 use crate::clock::add_ms;
 use crate::database::Durability;
@@ -46,28 +46,24 @@ impl Store {
     }
 }
 
-fn drop_abandoned(transaction: &Transaction<'_>) -> rusqlite::Result<u64> {
-    transaction
-        .prepare_cached(
-            "DELETE FROM webhook_events WHERE number IN (SELECT events.number FROM webhooks \
+fn drop_abandoned(transaction: &Transaction<'_>) -> sql::Result<u64> {
+    transaction.execute(
+        "DELETE FROM webhook_events WHERE number IN (SELECT events.number FROM webhooks \
              JOIN webhook_events AS events ON events.job = webhooks.job AND events.forget_at IS NULL \
              AND events.since <= webhooks.dropped_at WHERE webhooks.waiting > 0 LIMIT ?1)",
-        )?
-        .execute([MAX_ROWS])
-        .map(|rows| rows as u64)
+        params![MAX_ROWS],
+    )
 }
 
-fn expire(transaction: &Transaction<'_>, retention: Duration, now_ms: u64) -> rusqlite::Result<u64> {
+fn expire(transaction: &Transaction<'_>, retention: Duration, now_ms: u64) -> sql::Result<u64> {
     let retention_ms = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
     let Some(oldest_ms) = now_ms.checked_sub(retention_ms) else { return Ok(0) };
     let expires_at_ms = add_ms(now_ms, retention);
     // Only for events without an attempt: the error of the last attempt is more useful.
     let error = format!("not delivered within {} hours", retention.as_secs() / 3_600);
-    transaction
-        .prepare_cached(
-            "UPDATE webhook_events SET forget_at = ?2, error = ifnull(error, ?3) WHERE number IN \
+    transaction.execute(
+        "UPDATE webhook_events SET forget_at = ?2, error = coalesce(error, ?3) WHERE number IN \
              (SELECT number FROM webhook_events WHERE forget_at IS NULL AND since <= ?1 LIMIT ?4)",
-        )?
-        .execute(params![oldest_ms, expires_at_ms, error, MAX_ROWS])
-        .map(|rows| rows as u64)
+        params![oldest_ms, expires_at_ms, error, MAX_ROWS],
+    )
 }
