@@ -81,7 +81,7 @@ mod tests {
         check("[llm]\nbase_url = 'http://a.test/v1?key=s3cret'\nmodel = 'm'", Err("query and fragment"));
         check(
             "[llm]\nbase_url = 'http://a.test/v1'\nmodel = 'm'\napi_key = \"s3cret\\n\"",
-            Err("the key has characters"),
+            Err("the key contains characters"),
         );
         for key in ["timeout_ms", "concurrency", "max_input_chars"] {
             check(&format!("[llm]\n{key} = 0"), Err(key));

@@ -189,7 +189,7 @@ async fn invalid_arguments_and_variables_have_suggestions() {
     let broken = site.data_dir().join("broken.pdf");
     std::fs::write(&broken, "%PDF-1.4\nnot the content of a PDF").unwrap();
     let (_, error) = stdout_and_stderr(&site.run(&["parse", broken.to_str().unwrap()]));
-    assert_eq!(error.matches("it has no readable structure").count(), 1, "{error}");
+    assert_eq!(error.matches("its structure cannot be read").count(), 1, "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
