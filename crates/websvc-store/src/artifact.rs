@@ -3,10 +3,9 @@
 //! A record has three states, so that no file is ever without one: *arriving* before and while its content is written,
 //! *ready* while it may be read, and *leaving* until its content is deleted.
 
-use crate::sql::{self, Connection, Row, Transaction, params};
-
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::sql::{self, Connection, Row, Transaction, params};
 use crate::store::Store;
 
 /// Maximum of records that one call returns for removal.
@@ -184,9 +183,9 @@ fn evict_oldest(transaction: &Transaction<'_>, max_bytes: u64) -> sql::Result<Ve
 
 fn insert(transaction: &Transaction<'_>, record: &ArtifactRecord) -> sql::Result<()> {
     let ArtifactRecord { id, team, kind, bytes, created_at_ms, expires_at_ms } = record;
-    transaction
-        .execute("INSERT INTO artifacts (id, team, kind, bytes, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)", params![id, team, kind, bytes, created_at_ms, expires_at_ms])
-        .map(drop)
+    let sql = "INSERT INTO artifacts (id, team, kind, bytes, created_at, expires_at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    transaction.execute(sql, params![id, team, kind, bytes, created_at_ms, expires_at_ms]).map(drop)
 }
 
 fn list(connection: &Connection, sql: &str, max: u32) -> sql::Result<Vec<ArtifactRecord>> {

@@ -119,6 +119,7 @@ impl StoreError {
     pub(crate) fn from_sql(path: &Path, error: sql::Error) -> Self {
         match error {
             sql::Error::Sqlite(error) => Self::from_sqlite(path, error),
+            sql::Error::Random(source) => Self::Random { source },
             error => Self::Statement { path: path.to_path_buf(), source: Box::new(error) },
         }
     }

@@ -3,13 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::sql::{self, Row, Transaction, params};
-
 use crate::clock::now_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::rights::{KeyRights, rights_columns, rights_from_row};
 use crate::secret::{ApiSecret, SecretHash};
+use crate::sql::{self, Row, Transaction, params};
 use crate::store::Store;
 use crate::team::{DEFAULT_TEAM, check_team_name, check_text, create_if_absent};
 

@@ -7,10 +7,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::sql::params;
-
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::sql::params;
 use crate::store::{Shared, Store};
 
 const FLUSH_INTERVAL: Duration = Duration::from_secs(60);

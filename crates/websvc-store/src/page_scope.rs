@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 
-use crate::sql::{self, Connection, Row, Transaction, params};
-
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::sql::{self, Connection, Row, Transaction, params};
 use crate::store::Store;
 use crate::team::{DEFAULT_TEAM, IndexPolicy, Team};
 

@@ -4,12 +4,11 @@
 
 use std::time::Duration;
 
-use crate::sql::{self, Row, Transaction, params};
-
 use crate::clock::add_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::secret::hex;
+use crate::sql::{self, Row, Transaction, params};
 use crate::store::Store;
 
 /// Profiles are saved after the response, so a better ratio is worth a few milliseconds.

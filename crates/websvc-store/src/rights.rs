@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::sql::{self, Row};
-
 use crate::error::StoreError;
+use crate::sql::{self, Row};
 
 /// A group of operations that a key may be restricted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,13 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::sql::{self, Row, Transaction, params};
-
 use crate::clock::now_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::ledger;
 use crate::page_scope::{PageOwner, next_owner, owner_from_row};
+use crate::sql::{self, Row, Transaction, params};
 use crate::store::Store;
 
 /// The team of the first key, of keys from the configuration, and of anonymous requests.

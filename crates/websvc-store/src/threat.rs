@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::sql::{self, Connection, params};
-
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::sql::{self, Connection, params};
 use crate::store::Store;
 use crate::team::{check_team_name, create_if_absent};
 

@@ -1,7 +1,5 @@
 //! Completion of URLs: one transaction with all consequences.
 
-use crate::sql::{self, Transaction, params};
-
 use super::row::{add_urls, by_number, end_job, stored_bytes};
 use super::{
     CompletionOutcome, JobKind, JobLease, JobLimits, JobRecord, JobState, UrlCompletion, UrlOutcome,
@@ -10,6 +8,7 @@ use crate::clock::add_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::ledger::{CreditHold, Usage};
+use crate::sql::{self, Transaction, params};
 use crate::store::Store;
 use crate::webhook::{JobEvent, enqueue};
 

@@ -1,12 +1,11 @@
 //! Creating, extending, cancelling and failing jobs.
 
-use crate::sql::{self, Transaction, params};
-
 use super::row::{add_list, end_job, find, stored_bytes};
 use super::{CancelJobOutcome, CreateJobOutcome, JobKind, JobLimits, JobState, JobUrl, NewJob};
 use crate::clock::add_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::sql::{self, Transaction, params};
 use crate::store::Store;
 use crate::webhook::{abandon, register};
 
@@ -111,7 +110,7 @@ fn create(
         }
     }
     let (running, stored): (u64, u64) = transaction.query_row(
-        "SELECT coalesce(sum(state = 'running'), 0), count(*) FROM jobs WHERE team = ?1",
+        "SELECT count(*) FILTER (WHERE state = 'running'), count(*) FROM jobs WHERE team = ?1",
         params![team],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;

@@ -17,7 +17,7 @@ pub(super) fn remove(transaction: &Transaction<'_>, job: i64) -> sql::Result<()>
         transaction.execute("UPDATE jobs SET request = ?2 WHERE number = ?1", params![job, request])?;
     }
     let rows: Vec<(i64, String)> = transaction.query(
-        "SELECT place, url FROM job_urls WHERE job = ?1 AND (instr(url, '@') > 0 OR instr(key, '@') > 0)",
+        "SELECT place, url FROM job_urls WHERE job = ?1 AND (url LIKE '%@%' OR key LIKE '%@%')",
         params![job],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;

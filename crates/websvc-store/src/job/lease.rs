@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use crate::sql::{self, Transaction, params};
-
 use super::row::{by_number, entry};
 use super::{JobLease, JobState, JobUrl};
 use crate::clock::add_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::sql::{self, Transaction, params};
 use crate::store::Store;
 
 /// Maximum of leased URLs that are counted against the page limit of a job. The count is exact as long as no more URLs

@@ -1,9 +1,8 @@
 //! An overview of the jobs of all teams, for the dashboard.
 
-use crate::sql::{self, Connection, params};
-
 use super::{JobKind, JobState};
 use crate::error::StoreError;
+use crate::sql::{self, Connection, params};
 use crate::store::Store;
 
 /// Number of URLs of a job that an overview contains.
@@ -76,8 +75,9 @@ impl Store {
 
 fn failed(connection: &Connection, job: i64) -> sql::Result<u64> {
     // The redundant condition makes SQLite use the partial index `job_urls_amiss`.
-    connection
-        .query_row("SELECT count(*) FROM job_urls WHERE job = ?1 AND state IN ('failed', 'blocked') AND state = 'failed'", params![job], |row| row.get(0))
+    let sql = "SELECT count(*) FROM job_urls \
+               WHERE job = ?1 AND state IN ('failed', 'blocked') AND state = 'failed'";
+    connection.query_row(sql, params![job], |row| row.get(0))
 }
 
 fn first_urls(connection: &Connection, job: i64) -> sql::Result<Vec<String>> {

@@ -2,11 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use crate::sql::params;
-
 use super::row::{COLUMNS, by_number, entry, find, record};
 use super::{JobDocumentPage, JobError, JobKind, JobLease, JobRecord, JobUrl, UrlOutcome};
 use crate::error::StoreError;
+use crate::sql::params;
 use crate::store::Store;
 
 /// Maximum size of a document, before compression: larger than any page in all its formats.
@@ -137,19 +136,20 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn job_errors(&self, job: i64, max: usize) -> Result<Vec<JobError>, StoreError> {
+        let sql = "SELECT place, coalesce(given, url), coalesce(ended_at, 0), state = 'blocked', coalesce(code, ''), \
+                   coalesce(error, '') FROM job_urls WHERE job = ?1 AND state IN ('failed', 'blocked') \
+                   ORDER BY place LIMIT ?2";
         self.database().read(|connection| {
-            connection
-                .query("SELECT place, coalesce(given, url), coalesce(ended_at, 0), state = 'blocked', coalesce(code, ''), coalesce(error, '') \
-                     FROM job_urls WHERE job = ?1 AND state IN ('failed', 'blocked') ORDER BY place LIMIT ?2", params![job, max as u64], |row| {
-                    Ok(JobError {
-                        position: row.get(0)?,
-                        url: row.get(1)?,
-                        ended_at_ms: row.get(2)?,
-                        is_blocked: row.get(3)?,
-                        code: row.get(4)?,
-                        error: row.get(5)?,
-                    })
+            connection.query(sql, params![job, max as u64], |row| {
+                Ok(JobError {
+                    position: row.get(0)?,
+                    url: row.get(1)?,
+                    ended_at_ms: row.get(2)?,
+                    is_blocked: row.get(3)?,
+                    code: row.get(4)?,
+                    error: row.get(5)?,
                 })
+            })
         })
     }
 

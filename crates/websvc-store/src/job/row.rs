@@ -1,10 +1,9 @@
 //! Reads and writes of the rows of jobs and their URLs.
 
-use crate::sql::{self, Connection, Row, Transaction, params};
-use crate::sql::{FromSql, ValueError, ValueRef};
-
 use super::{JobKind, JobRecord, JobState, JobUrl, ListEntry, credentials};
 use crate::key::KeyId;
+use crate::sql::{self, Connection, Row, Transaction, params};
+use crate::sql::{FromSql, ValueError, ValueRef};
 use crate::webhook::{JobEvent, enqueue};
 
 pub(super) const COLUMNS: &str = "number, id, team, key, kind, state, request, page_limit, created_at, \
@@ -170,7 +169,8 @@ pub(super) fn end_job(
     let ended = transaction.execute(
         // URLs that are still queued when the job reaches its page limit do not count.
         "UPDATE jobs SET state = ?2, error = ?3, finished_at = ?4, expires_at = ?5, \
-             urls = iif(?2 = 'completed', urls - open, urls), open = iif(?2 = 'completed', 0, open) \
+             urls = CASE WHEN ?2 = 'completed' THEN urls - open ELSE urls END, \
+             open = CASE WHEN ?2 = 'completed' THEN 0 ELSE open END \
              WHERE number = ?1 AND state = 'running'",
         params![job, state.as_str(), error, now_ms, expires_at_ms],
     )?;

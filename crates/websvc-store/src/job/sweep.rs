@@ -1,12 +1,11 @@
 //! Removal of old jobs: running ones fail, ended ones are deleted.
 
-use crate::sql::{self, Transaction, params};
-
 use super::row::end_job;
 use super::{JobLimits, JobState};
 use crate::clock::add_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::sql::{self, Transaction, params};
 use crate::store::Store;
 
 /// Maximum of rows that one transaction deletes, so that other writers do not wait for long.

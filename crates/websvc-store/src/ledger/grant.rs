@@ -1,9 +1,8 @@
 //! Grants in the database: the budgets of teams, and the leases of processes on them.
 
-use crate::sql::{self, Connection, Row, Transaction, params};
-
 use super::journal::Charge;
 use crate::clock::now_ms;
+use crate::sql::{self, Connection, Row, Transaction, params};
 
 /// Minimum and maximum of a loan. Between these it is a sixteenth of the balance, so that few requests have to wait for
 /// the database, and enough credits are left for other processes.
@@ -25,8 +24,9 @@ pub struct Budget {
 
 /// Replaces the budget of a team; `None` makes it unlimited.
 pub(crate) fn grant(transaction: &Transaction<'_>, team: &str, credits: Option<u64>) -> sql::Result<()> {
-    transaction.execute(
-        "UPDATE grants SET voided = voided + balance, balance = 0, current = 0 WHERE team = ?1 AND current = 1", params![team])?;
+    let sql = "UPDATE grants SET voided = voided + balance, balance = 0, current = 0 \
+               WHERE team = ?1 AND current = 1";
+    transaction.execute(sql, params![team])?;
     let Some(credits) = credits else { return Ok(()) };
     // SQLite's integers are signed.
     let credits = credits.min(i64::MAX as u64);

@@ -4,8 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::sql::{self, Transaction};
-
 use super::grant::{self, BorrowAmount, BorrowRequest, BorrowResponse, CurrentLease};
 use super::lease::{Account, CreditLease, HoldAttempt, LeaseStatus};
 use super::usage::{Pending, Usage};
@@ -13,6 +11,7 @@ use super::{Ledger, REFRESH, write};
 use crate::clock::now_ms;
 use crate::database::{Database, Durability};
 use crate::error::StoreError;
+use crate::sql::{self, Transaction};
 use crate::store::Store;
 use crate::team::Team;
 

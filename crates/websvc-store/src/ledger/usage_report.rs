@@ -1,12 +1,17 @@
 //! Usage reports for teams and operators.
 
-use crate::sql::{self, Row, params};
-
 use super::Ledger;
 use super::grant::{self, Budget};
 use super::usage::{UsageItem, UsageStage};
 use crate::database::Database;
 use crate::error::StoreError;
+use std::collections::BTreeMap;
+
+use jiff::SignedDuration;
+use jiff::civil::Date;
+
+use crate::clock::now_ms;
+use crate::sql::{self, Row, params};
 use crate::store::Store;
 
 /// A filter for daily sums; `None` matches all.
@@ -99,11 +104,11 @@ impl Store {
     pub fn usage_by_day(&self, filter: UsageFilter<'_>) -> Result<Vec<DailyUsage>, StoreError> {
         self.ledger().sync_database(self.database())?;
         let UsageFilter { team, days } = filter;
-        let sql = "SELECT date(day * 86400, 'unixepoch'), team, key, operation, requests, failed, credits \
-                   FROM usage_daily WHERE (?1 IS NULL OR team = ?1) \
-                   AND (?2 IS NULL OR day > unixepoch() / 86400 - ?2) \
+        let before = days.map_or(i64::MIN, |days| today() - i64::from(days));
+        let sql = "SELECT day, team, key, operation, requests, failed, credits \
+                   FROM usage_daily WHERE (?1 IS NULL OR team = ?1) AND day > ?2 \
                    ORDER BY day DESC, team, key, operation";
-        self.database().read(|connection| connection.query(sql, params![team, days], daily_from_row))
+        self.database().read(|connection| connection.query(sql, params![team, before], daily_from_row))
     }
 
     /// Returns the usage of a team by month, the oldest first.
@@ -111,7 +116,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn usage_by_month(&self, team: &str) -> Result<Vec<MonthlyUsage>, StoreError> {
-        self.by_month(team, "NULL")
+        self.by_month(team, MonthGroup::All)
     }
 
     /// Returns the usage of a team by month and key, the oldest month first.
@@ -119,27 +124,28 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn usage_by_month_and_key(&self, team: &str) -> Result<Vec<MonthlyUsage>, StoreError> {
-        self.by_month(team, "key")
+        self.by_month(team, MonthGroup::Key)
     }
 
-    fn by_month(&self, team: &str, key: &'static str) -> Result<Vec<MonthlyUsage>, StoreError> {
+    fn by_month(&self, team: &str, group: MonthGroup) -> Result<Vec<MonthlyUsage>, StoreError> {
         self.ledger().sync_database(self.database())?;
-        let sql = format!(
-            "SELECT date(day * 86400, 'unixepoch', 'start of month') AS start, \
-             CASE WHEN day * 86400 < unixepoch('now', 'start of month') \
-             THEN date(day * 86400, 'unixepoch', 'start of month', '+1 month') END, \
-             nullif({key}, '') AS of, sum(credits) FROM usage_daily WHERE team = ?1 GROUP BY start, of ORDER BY start, of"
-        );
-        let read = |row: &Row<'_>| {
-            let midnight = |day: String| format!("{day}T00:00:00Z");
-            Ok(MonthlyUsage {
-                start: midnight(row.get(0)?),
-                end: row.get::<Option<String>>(1)?.map(midnight),
-                key: row.get(2)?,
-                credits: row.get(3)?,
-            })
+        let sql = "SELECT day, key, CAST(sum(credits) AS BIGINT) FROM usage_daily WHERE team = ?1 GROUP BY day, key";
+        let days: Vec<(i64, String, u64)> = self.database().read(|connection| {
+            connection.query(sql, params![team], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        })?;
+        let mut months: BTreeMap<(Date, Option<String>), u64> = BTreeMap::new();
+        for (day, key, credits) in days {
+            let key = Some(key).filter(|key| group == MonthGroup::Key && !key.is_empty());
+            let sum = months.entry((date(day).first_of_month(), key)).or_default();
+            *sum = sum.saturating_add(credits);
+        }
+        let this_month = date(today()).first_of_month();
+        let to_usage = |((start, key), credits): ((Date, Option<String>), u64)| {
+            let end = (start < this_month)
+                .then(|| midnight(start.last_of_month().saturating_add(SignedDuration::from_hours(24))));
+            MonthlyUsage { start: midnight(start), end, key, credits }
         };
-        self.database().read(|connection| connection.query(&sql, params![team], read))
+        Ok(months.into_iter().map(to_usage).collect())
     }
 
     /// Returns the last requests whose content may be stored, of one team or of all, the newest first. With `before`,
@@ -180,9 +186,33 @@ impl Ledger {
     }
 }
 
+/// The rows of a report by month.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MonthGroup {
+    /// One per month.
+    All,
+    /// One per month and key.
+    Key,
+}
+
+/// Returns the current UTC day, counted from 1970-01-01.
+fn today() -> i64 {
+    i64::try_from(now_ms() / 86_400_000).unwrap_or(i64::MAX)
+}
+
+/// Returns the date of a day, counted from 1970-01-01.
+fn date(day: i64) -> Date {
+    const EPOCH: Date = jiff::civil::date(1970, 1, 1);
+    EPOCH.saturating_add(SignedDuration::from_secs(day.saturating_mul(86_400)))
+}
+
+fn midnight(date: Date) -> String {
+    format!("{date}T00:00:00Z")
+}
+
 fn daily_from_row(row: &Row<'_>) -> sql::Result<DailyUsage> {
     Ok(DailyUsage {
-        day: row.get(0)?,
+        day: date(row.get(0)?).to_string(),
         team: row.get(1)?,
         key: row.get::<Option<String>>(2)?.filter(|key| !key.is_empty()),
         operation: row.get(3)?,

@@ -99,22 +99,15 @@ pub(super) fn trim(transaction: &Transaction<'_>, limits: UsageLimits, now_ms: u
 pub(super) fn add_to_sum(transaction: &Transaction<'_>, key: &SumKey, sum: &DailySum) -> sql::Result<()> {
     let SumKey { day, team, key, operation } = key;
     let DailySum { requests, failed, credits, last_success_ms } = sum;
-    transaction
-        .execute("INSERT INTO usage_daily (day, team, key, operation, requests, failed, credits, last_success_at) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET \
-             requests = requests + excluded.requests, failed = failed + excluded.failed, \
-             credits = credits + excluded.credits, \
-             last_success_at = nullif(max(coalesce(last_success_at, 0), coalesce(excluded.last_success_at, 0)), 0)", params![
-            day,
-            &**team,
-            key.as_ref().map_or("", KeyId::as_str),
-            operation,
-            requests,
-            failed,
-            credits,
-            last_success_ms
-        ])?;
-    Ok(())
+    let sql = "INSERT INTO usage_daily (day, team, key, operation, requests, failed, credits, last_success_at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (team, day, key, operation) DO UPDATE SET \
+               requests = usage_daily.requests + excluded.requests, failed = usage_daily.failed + excluded.failed, \
+               credits = usage_daily.credits + excluded.credits, \
+               last_success_at = CASE WHEN usage_daily.last_success_at > coalesce(excluded.last_success_at, 0) \
+               THEN usage_daily.last_success_at ELSE excluded.last_success_at END";
+    let key = key.as_ref().map_or("", KeyId::as_str);
+    let values = params![day, &**team, key, operation, requests, failed, credits, last_success_ms];
+    transaction.execute(sql, values).map(drop)
 }
 
 fn insert_log_row(transaction: &Transaction<'_>, row: &LogRow) -> sql::Result<()> {
@@ -125,9 +118,12 @@ fn insert_log_row(transaction: &Transaction<'_>, row: &LogRow) -> sql::Result<()
         items.iter().map(|UsageItem { item, count, credits }| json!([item, count, credits])).collect();
     let stages: Value =
         stages.iter().map(|UsageStage { stage, elapsed }| json!([stage, micros(elapsed)])).collect();
-    transaction
-        .execute("INSERT INTO usage_log (at, team, key, request, operation, status, took_us, credits, forgiven, \
-             items, stages, retention, query) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)", params![
+    let sql = "INSERT INTO usage_log (at, team, key, request, operation, status, took_us, credits, forgiven, \
+               items, stages, retention, query) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+    transaction.execute(
+        sql,
+        params![
             at_ms,
             team.as_deref(),
             key.as_ref().map(KeyId::as_str),
@@ -141,6 +137,7 @@ fn insert_log_row(transaction: &Transaction<'_>, row: &LogRow) -> sql::Result<()
             stages.to_string(),
             retention.as_str(),
             query,
-        ])?;
+        ],
+    )?;
     Ok(())
 }

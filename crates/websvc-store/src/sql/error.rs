@@ -25,4 +25,7 @@ pub(crate) enum Error {
     /// A parameter is outside of the range of the database.
     #[error("the parameter {0} is larger than the database can store")]
     ParameterRange(u64),
+    /// The operating system returned no random bytes for a new row.
+    #[error("the operating system returned no random bytes")]
+    Random(#[source] getrandom::Error),
 }

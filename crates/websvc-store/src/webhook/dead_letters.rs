@@ -1,11 +1,10 @@
 //! Dead letters: events whose attempts are used up, or that were pending for too long.
 
-use crate::sql::{self, Row, params};
-
 use super::JobEvent;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::job::JobKind;
+use crate::sql::{self, Row, params};
 use crate::store::Store;
 
 /// An event that could not be delivered.

@@ -1,11 +1,10 @@
 //! Delivery of pending events: the next event that is due, its content, and the outcome of an attempt.
 
-use crate::sql::{self, Connection, params};
-
 use super::JobEvent;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::job::JobKind;
+use crate::sql::{self, Connection, params};
 use crate::store::Store;
 
 /// A job with pending events.
@@ -210,14 +209,17 @@ impl Store {
             DeliveryOutcome::Delivered => {
                 transaction.execute("DELETE FROM webhook_events WHERE number = ?1", params![number]).map(drop)
             }
-            DeliveryOutcome::Failed { status, error, retry_at_ms, expires_at_ms } => transaction
-                .execute(
-                    "UPDATE webhook_events SET attempts = attempts + 1, round = round + 1, tried_at = ?2, \
-                     status = ?3, error = ?4, due_at = coalesce(?5, due_at), \
-                     forget_at = iif(?5 IS NULL, ?6, NULL) WHERE number = ?1 AND forget_at IS NULL",
-                    params![number, now_ms, status, error, retry_at_ms, expires_at_ms],
-                )
-                .map(drop),
+            DeliveryOutcome::Failed { status, error, retry_at_ms, expires_at_ms } => {
+                let expires_at_ms = retry_at_ms.is_none().then_some(expires_at_ms);
+                transaction
+                    .execute(
+                        "UPDATE webhook_events SET attempts = attempts + 1, round = round + 1, tried_at = ?2, \
+                         status = ?3, error = ?4, due_at = coalesce(?5, due_at), forget_at = ?6 \
+                         WHERE number = ?1 AND forget_at IS NULL",
+                        params![number, now_ms, status, error, retry_at_ms, expires_at_ms],
+                    )
+                    .map(drop)
+            }
         })
     }
 

@@ -1,8 +1,7 @@
 //! Enqueuing of events, in the transactions of the changes that they report.
 
-use crate::sql::{self, Transaction, params};
-
 use super::{JobEvent, NewWebhook};
+use crate::sql::{self, Transaction, params};
 
 /// Stores the webhook of a new job, and enqueues the started event.
 pub(crate) fn register(
@@ -29,14 +28,17 @@ pub(crate) fn enqueue(
     position: Option<u64>,
     now_ms: u64,
 ) -> sql::Result<bool> {
-    transaction
-        .execute(
-            "INSERT INTO webhook_events (id, job, event, position, created_at, due_at, since) \
-             SELECT 'msg_' || lower(hex(randomblob(16))), job, ?2, ?3, ?4, ?4, ?4 FROM webhooks \
-             WHERE job = ?1 AND instr(',' || events || ',', ',' || ?2 || ',') > 0",
-            params![job, event.as_str(), position, now_ms],
-        )
-        .map(|rows| rows > 0)
+    let events: Option<String> =
+        transaction
+            .query_optional("SELECT events FROM webhooks WHERE job = ?1", params![job], |row| row.get(0))?;
+    let Some(events) = events else { return Ok(false) };
+    if !events.split(',').any(|name| name == event.as_str()) {
+        return Ok(false);
+    }
+    let sql = "INSERT INTO webhook_events (id, job, event, position, created_at, due_at, since) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?5)";
+    transaction.execute(sql, params![message_id()?, job, event.as_str(), position, now_ms])?;
+    Ok(true)
 }
 
 /// Marks the events of a job that are pending at `now_ms` as abandoned; [`Store::sweep_webhooks`] drops them.
@@ -44,4 +46,11 @@ pub(crate) fn enqueue(
 /// [`Store::sweep_webhooks`]: crate::Store::sweep_webhooks
 pub(crate) fn abandon(transaction: &Transaction<'_>, job: i64, now_ms: u64) -> sql::Result<()> {
     transaction.execute("UPDATE webhooks SET dropped_at = ?2 WHERE job = ?1", params![job, now_ms]).map(drop)
+}
+
+/// Returns a new identifier of an event: 128 random bits in hex.
+fn message_id() -> sql::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(sql::Error::Random)?;
+    Ok(format!("msg_{:032x}", u128::from_be_bytes(bytes)))
 }

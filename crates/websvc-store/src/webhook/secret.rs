@@ -3,11 +3,10 @@
 //! A receiver needs the secret itself, so it cannot be stored as a hash. Only the owner of the data directory can read
 //! the database.
 
-use crate::sql::{self, Transaction, params};
-
 use crate::clock::now_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::sql::{self, Transaction, params};
 use crate::store::Store;
 
 /// Length of a secret. More than the length of the digest would add no security.
@@ -46,7 +45,8 @@ impl Store {
         let secret = random_secret()?;
         self.database().write(Durability::Power, |transaction| {
             transaction.execute(
-                "INSERT OR REPLACE INTO webhook_secrets (team, secret, created_at) VALUES (?1, ?2, ?3)",
+                "INSERT INTO webhook_secrets (team, secret, created_at) VALUES (?1, ?2, ?3) \
+                 ON CONFLICT (team) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at",
                 params![team, secret, now_ms()],
             )?;
             read(transaction, team)

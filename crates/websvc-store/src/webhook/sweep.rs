@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use crate::sql::{self, Transaction, params};
-
 use crate::clock::add_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::sql::{self, Transaction, params};
 use crate::store::Store;
 
 /// Maximum of rows that one transaction changes, so that other writers do not wait for long.
