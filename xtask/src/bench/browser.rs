@@ -1,9 +1,9 @@
 //! `cargo xtask bench browser`: render times of websvc, compared with Chromium alone and Playwright.
 
 mod pages;
+mod renderer;
 mod resources;
 mod site;
-mod way;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::debian::run as run_command;
 use crate::{Result, apps, chromium, npm, root};
 
 use pages::Page;
-use way::{RenderTimes, Renderer};
+use renderer::{RenderTimes, Renderer};
 
 /// Renders of each page in a round, with a browser that is already running.
 const WARM_RENDERS: usize = 20;
