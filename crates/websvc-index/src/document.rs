@@ -72,7 +72,7 @@ pub struct News {
 }
 
 impl Document {
-    /// Returns a hash of everything that is searched or displayed, to recognise an unchanged page (see
+    /// Returns a hash of everything that is searched or displayed, to recognize an unchanged page (see
     /// [`Index::fingerprint`](crate::Index::fingerprint)). It is the same in all versions and on all machines.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {

@@ -27,6 +27,17 @@ const RETIRED: &[Retired] = &[
     retired("anew", "\"again\""),
     retired("at one time", "\"concurrently\" or \"at a time\""),
     retired("be had", "\"available\" or \"fetched\""),
+    retired("beside", "\"next to\", \"with\" or \"in addition to\""),
+    retired("ceiling", "\"maximum\""),
+    retired("desk", "\"admission\" or \"queue\""),
+    retired("detour", "\"tunnel\""),
+    retired("errand", "\"fetch\""),
+    retired("habit", "\"policy\""),
+    retired("lend", "\"lease\""),
+    retired("noted", "\"recorded\""),
+    retired("recognise", "\"recognize\""),
+    retired("shelf", "\"cache\""),
+    retired("survey", "\"scan\""),
     retired("boarded", "\"joined\""),
     // Operators of PDF draw; cached pages have the old word in a header and in their key.
     Retired {

@@ -15,7 +15,7 @@ use websvc_testkit::{Coding, Page, TestWeb};
 use crate::harness::Service;
 
 /// Memory that one request may add to an idle service.
-const CEILING_BYTES: u64 = 256 * 1024 * 1024;
+const MAX_ADDED_BYTES: u64 = 256 * 1024 * 1024;
 /// Timeout in which every page can be read completely.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(120);
 /// Timeout for documents: some of them keep a worker busy until it is stopped.
@@ -77,7 +77,7 @@ impl BombTest {
 
     /// Limits the memory that the process can allocate.
     fn limit_memory(&self) {
-        let max = self.memory("VmData") + 4 * CEILING_BYTES;
+        let max = self.memory("VmData") + 4 * MAX_ADDED_BYTES;
         let id = Pid::from_raw(i32::try_from(self.service.id()).unwrap()).unwrap();
         let limit = Rlimit { current: Some(max), maximum: Some(max) };
         prlimit(Some(id), Resource::Data, limit).unwrap();
@@ -101,7 +101,7 @@ async fn check_bombs(timeout: Duration, bombs: Vec<(&'static str, Page, Outcome)
         let peak = test.memory("VmHWM");
         let elapsed = started.elapsed();
         println!("{name}: {} MB above idle, {elapsed:.1?}", peak.saturating_sub(idle) / 1_000_000);
-        assert!(peak < idle + CEILING_BYTES, "{name}: {idle} bytes before, peak {peak}");
+        assert!(peak < idle + MAX_ADDED_BYTES, "{name}: {idle} bytes before, peak {peak}");
         let result = &body["data"]["web"][0];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (actual, expected) = match outcome {
