@@ -6,7 +6,7 @@ use adblock::Engine;
 use adblock::lists::{FilterSet, ParseOptions};
 use adblock::request::Request;
 
-use crate::css;
+use crate::{css, domain_resolver};
 
 /// The bundled list: hosts of advertising and of cookie banners.
 const HOSTS: &str = include_str!("../lists/hosts.txt");
@@ -69,6 +69,7 @@ impl Blocker {
     /// Compiles the bundled list and `lists`. Their lines are filters in the syntax of Adblock Plus, or lines of a hosts file.
     /// Other lines are skipped.
     pub(crate) fn compile(lists: Vec<String>) -> Self {
+        domain_resolver::install();
         let mut filters = FilterSet::new(false);
         filters.add_filter_list(HOSTS.to_owned(), ParseOptions::default());
         let has_lists = !lists.is_empty();

@@ -20,6 +20,7 @@ mod blocker;
 mod blocklist;
 mod cookie_banners;
 mod css;
+mod domain_resolver;
 mod error;
 mod file;
 

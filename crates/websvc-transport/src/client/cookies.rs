@@ -7,6 +7,7 @@ use std::fmt;
 
 use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE};
 use url::{Host, Url};
+use websvc_address::is_public_suffix;
 
 /// Maximum number of cookies in a jar: more than any honest chain sets.
 const MAX_COOKIES: usize = 50;
@@ -146,12 +147,6 @@ fn parse(url: &Url, text: &str) -> Option<SetCookie> {
         }
     }
     Some(SetCookie { cookie, is_deletion })
-}
-
-/// Returns whether a domain is a public suffix by the list of publicsuffix.org, under which anyone can register names.
-/// A top-level domain that the list does not have counts as one, as the list demands.
-fn is_public_suffix(domain: &str) -> bool {
-    psl::suffix(domain.as_bytes()).is_some_and(|suffix| suffix.as_bytes() == domain.as_bytes())
 }
 
 fn is_subdomain(host: &str, domain: &str) -> bool {
