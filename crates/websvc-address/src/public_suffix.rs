@@ -41,6 +41,8 @@ mod tests {
             ("www.example.co.uk", "example.co.uk"),
             ("example.co.uk", "example.co.uk"),
             ("co.uk", "co.uk"),
+            ("a.b.example.com.", "example.com."),
+            ("b.ä.example", "ä.example"),
             ("localhost", "localhost"),
             ("", ""),
             ("127.0.0.1", "127.0.0.1"),

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use adblock::lists::{FilterFormat, ParseOptions, parse_filters};
 
-use crate::domain_resolver;
 use crate::error::BlocklistError;
 
 /// The maximum size of a list, several times that of the largest public ones.
@@ -112,7 +111,6 @@ impl ListFile {
 
 fn count_filters(text: &str) -> usize {
     let options = ParseOptions { format: format_of(text), ..ParseOptions::default() };
-    domain_resolver::install();
     let (network, cosmetic) = parse_filters(text.lines(), false, options);
     network.len() + cosmetic.len()
 }

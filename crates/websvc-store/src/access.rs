@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::sql::{self, Connection, params};
 use parking_lot::{Mutex, RwLock};
 
 use crate::clock::now_ms;
@@ -20,6 +19,7 @@ use crate::error::StoreError;
 use crate::key::KeyId;
 use crate::rights::{KeyRights, rights_columns, rights_from_row};
 use crate::secret::{MAX_SECRET_BYTES, MIN_SECRET_BYTES, SecretHash, is_placeholder};
+use crate::sql::{self, Connection, params};
 use crate::store::Store;
 use crate::team::{DEFAULT_TEAM, SELECT_ONE, Team, create_if_absent, team_from_row};
 use crate::threat::read_values;

@@ -6,13 +6,13 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::sql::{self, Connection, Row, Transaction, params};
 use bytes::Bytes;
 
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 use crate::page_scope::owner_exists;
+use crate::sql::{self, Connection, Row, Transaction, params};
 use crate::store::Store;
 
 /// Pages are stored before the response is sent, so speed matters more than the ratio.

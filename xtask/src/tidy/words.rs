@@ -28,31 +28,31 @@ const RETIRED: &[Retired] = &[
     retired("at one time", "\"concurrently\" or \"at a time\""),
     retired("be had", "\"available\" or \"fetched\""),
     retired("beside", "\"next to\", \"with\" or \"in addition to\""),
+    retired("boarded", "\"joined\""),
     retired("ceiling", "\"maximum\""),
     retired("desk", "\"admission\" or \"queue\""),
     retired("detour", "\"tunnel\""),
-    retired("errand", "\"fetch\""),
-    retired("habit", "\"policy\""),
-    retired("lend", "\"lease\""),
-    retired("noted", "\"recorded\""),
-    retired("recognise", "\"recognize\""),
-    retired("shelf", "\"cache\""),
-    retired("survey", "\"scan\""),
-    retired("boarded", "\"joined\""),
     // Operators of PDF draw; cached pages have the old word in a header and in their key.
     Retired {
         allowed_in: &["crates/websvc-documents/", "crates/websvc-scrape/src/"],
         ..retired("drawn", "\"rendered\"")
     },
+    retired("errand", "\"fetch\""),
     retired("farewell", "\"close reason\""),
+    retired("habit", "\"policy\""),
     Retired {
         allowed_in: &["crates/websvc-server/src/handler/metrics/renamed.rs", "docs/observability.md"],
         ..retired("in work", "\"in flight\"")
     },
     retired("landed", "\"fetched\""),
+    retired("lend", "\"lease\""),
     retired("lent", "\"leased\""),
     retired("mend", "\"fix\""),
     retired("mended", "\"fixed\""),
+    retired("noted", "\"recorded\""),
+    retired("recognise", "\"recognize\""),
+    retired("shelf", "\"cache\""),
+    retired("survey", "\"scan\""),
     retired("takings", "\"artifacts\""),
     // The vocabulary of redaction contains words of pages.
     Retired {

@@ -2,8 +2,9 @@
 //!
 //! While the job runs they are in the database, because the job continues after a restart.
 
-use crate::sql::{self, Transaction, params};
 use serde_json::Value;
+
+use crate::sql::{self, Transaction, params};
 
 /// The field of a request that contains headers for the host.
 const HEADERS: &str = "headers";

@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::grant::{self, OrphanSpending};
 use super::hold::IDLE_TTL;
 use super::journal;
-use super::usage::{DailySum, SumKey};
+use super::usage::{DAY_MS, DailySum, SumKey};
 use super::write::{self, Batch};
 use super::{Ledger, UnwrittenUsage, UsageLimits};
 use crate::clock::now_ms;
@@ -27,7 +27,6 @@ const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 const TRIM_INTERVAL_MS: u64 = 3_600_000;
 /// The operation of charges that were recovered from a journal, in the daily sums.
 const RECOVERED: &str = "recovered";
-const DAY_MS: u64 = 86_400_000;
 
 /// State of the flush, which one thread at a time performs.
 #[derive(Debug, Default)]

@@ -28,11 +28,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::sql::{self, Connection};
 use parking_lot::{Mutex, RwLock};
 
 use crate::database::Database;
 use crate::error::StoreError;
+use crate::sql::{self, Connection};
 use flush::FlushState;
 use journal::Journal;
 use lease::Account;

@@ -8,7 +8,7 @@ use crate::key::KeyId;
 
 /// Maximum of log rows in memory. Further requests are counted in the sums only.
 const MAX_LOG_ROWS: usize = 65_536;
-const DAY_MS: u64 = 86_400_000;
+pub(super) const DAY_MS: u64 = 86_400_000;
 
 /// The part of a request's usage that may be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,10 +2,11 @@
 
 use super::Ledger;
 use super::grant::{self, Budget};
-use super::usage::{UsageItem, UsageStage};
+use super::usage::{DAY_MS, UsageItem, UsageStage};
 use crate::database::Database;
 use crate::error::StoreError;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use jiff::SignedDuration;
 use jiff::civil::Date;
@@ -104,11 +105,11 @@ impl Store {
     pub fn usage_by_day(&self, filter: UsageFilter<'_>) -> Result<Vec<DailyUsage>, StoreError> {
         self.ledger().sync_database(self.database())?;
         let UsageFilter { team, days } = filter;
-        let before = days.map_or(i64::MIN, |days| today() - i64::from(days));
+        let after = days.map_or(i64::MIN, |days| today() - i64::from(days));
         let sql = "SELECT day, team, key, operation, requests, failed, credits \
                    FROM usage_daily WHERE (?1 IS NULL OR team = ?1) AND day > ?2 \
                    ORDER BY day DESC, team, key, operation";
-        self.database().read(|connection| connection.query(sql, params![team, before], daily_from_row))
+        self.database().read(|connection| connection.query(sql, params![team, after], daily_from_row))
     }
 
     /// Returns the usage of a team by month, the oldest first.
@@ -129,16 +130,24 @@ impl Store {
 
     fn by_month(&self, team: &str, group: MonthGroup) -> Result<Vec<MonthlyUsage>, StoreError> {
         self.ledger().sync_database(self.database())?;
-        let sql = "SELECT day, key, CAST(sum(credits) AS BIGINT) FROM usage_daily WHERE team = ?1 GROUP BY day, key";
-        let days: Vec<(i64, String, u64)> = self.database().read(|connection| {
-            connection.query(sql, params![team], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-        })?;
+        let sql = match group {
+            MonthGroup::All => {
+                "SELECT day, '', CAST(sum(credits) AS BIGINT) FROM usage_daily WHERE team = ?1 GROUP BY day"
+            }
+            MonthGroup::Key => {
+                "SELECT day, key, CAST(sum(credits) AS BIGINT) FROM usage_daily WHERE team = ?1 GROUP BY day, key"
+            }
+        };
         let mut months: BTreeMap<(Date, Option<String>), u64> = BTreeMap::new();
-        for (day, key, credits) in days {
-            let key = Some(key).filter(|key| group == MonthGroup::Key && !key.is_empty());
-            let sum = months.entry((date(day).first_of_month(), key)).or_default();
-            *sum = sum.saturating_add(credits);
-        }
+        // The days are added up one by one: a team with many keys has many rows.
+        self.database().read(|connection| {
+            connection.for_each(sql, params![team], |row| {
+                let key = row.get::<Option<String>>(1)?.filter(|key| !key.is_empty());
+                let sum = months.entry((date(row.get(0)?).first_of_month(), key)).or_default();
+                *sum = sum.saturating_add(row.get(2)?);
+                Ok(ControlFlow::Continue(()))
+            })
+        })?;
         let this_month = date(today()).first_of_month();
         let to_usage = |((start, key), credits): ((Date, Option<String>), u64)| {
             let end = (start < this_month)
@@ -197,7 +206,7 @@ enum MonthGroup {
 
 /// Returns the current UTC day, counted from 1970-01-01.
 fn today() -> i64 {
-    i64::try_from(now_ms() / 86_400_000).unwrap_or(i64::MAX)
+    i64::try_from(now_ms() / DAY_MS).unwrap_or(i64::MAX)
 }
 
 /// Returns the date of a day, counted from 1970-01-01.

@@ -1,11 +1,11 @@
 //! Writing of recorded usage to the database. A batch counts once, however often it is written.
 
-use crate::sql::{self, Transaction, params};
 use serde_json::{Value, json};
 
 use super::grant;
-use super::usage::{DailySum, LogRow, Pending, SumKey, Usage, UsageItem, UsageStage};
+use super::usage::{DAY_MS, DailySum, LogRow, Pending, SumKey, Usage, UsageItem, UsageStage};
 use crate::key::KeyId;
+use crate::sql::{self, Transaction, params};
 
 /// Limits of stored usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,6 @@ pub(super) fn write_pending(
 
 /// Deletes usage that exceeds the limits.
 pub(super) fn trim(transaction: &Transaction<'_>, limits: UsageLimits, now_ms: u64) -> sql::Result<()> {
-    const DAY_MS: u64 = 86_400_000;
     let oldest_ms = now_ms.saturating_sub(limits.log_days.saturating_mul(DAY_MS));
     transaction.execute("DELETE FROM usage_log WHERE at < ?1", params![oldest_ms])?;
     transaction.execute(

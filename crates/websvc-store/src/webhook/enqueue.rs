@@ -1,6 +1,7 @@
 //! Enqueuing of events, in the transactions of the changes that they report.
 
 use super::{JobEvent, NewWebhook};
+use crate::secret::hex;
 use crate::sql::{self, Transaction, params};
 
 /// Stores the webhook of a new job, and enqueues the started event.
@@ -52,5 +53,5 @@ pub(crate) fn abandon(transaction: &Transaction<'_>, job: i64, now_ms: u64) -> s
 fn message_id() -> sql::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(sql::Error::Random)?;
-    Ok(format!("msg_{:032x}", u128::from_be_bytes(bytes)))
+    Ok(format!("msg_{}", hex(&bytes)))
 }
