@@ -45,6 +45,8 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         "adapters",
         "indexing",
         "sources",
+        "deployment",
+        "backup",
         "configuration",
         "teams",
         "credits",

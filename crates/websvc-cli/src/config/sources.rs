@@ -203,6 +203,21 @@ mod tests {
     }
 
     #[test]
+    fn configuration_of_every_deployment_is_valid() {
+        let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/deploy");
+        let config_map = std::fs::read_to_string(deploy.join("kubernetes/configmap.yaml")).unwrap();
+        let (_, text) = config_map.split_once("websvc.toml: |\n").unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let in_cluster = directory.path().join("websvc.toml");
+        std::fs::write(&in_cluster, text).unwrap();
+        for file in [deploy.join("proxy/websvc.toml"), in_cluster] {
+            let config = load(Some(file.as_path()), std::iter::empty()).unwrap();
+            assert_eq!(config.warnings(), Vec::<String>::new(), "{}", file.display());
+            assert!(!config.server.trusted_proxies.is_empty(), "{}", file.display());
+        }
+    }
+
+    #[test]
     fn variable_overrides_the_file() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("websvc.toml");

@@ -261,6 +261,28 @@ fn every_field_of_a_response_is_documented() {
     assert_eq!(documented, expected, "docs/search.md (left) and the schemas (right)");
 }
 
+#[test]
+fn every_deployment_file_is_documented() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/deploy");
+    let mut files = BTreeSet::new();
+    for folder in std::fs::read_dir(directory).unwrap() {
+        let folder = folder.unwrap();
+        for file in std::fs::read_dir(folder.path()).unwrap() {
+            let (folder, file) = (folder.file_name(), file.unwrap().file_name());
+            files.insert(format!("{}/{}", folder.to_str().unwrap(), file.to_str().unwrap()));
+        }
+    }
+    let page = page("deployment.md");
+    let rows = rows(&page, &["I want to ...", "Files in `docs/deploy/`"]);
+    let documented: BTreeSet<String> = rows
+        .iter()
+        .flat_map(|row| codes(&row[1]))
+        .filter(|code| code.contains('/'))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(documented, files, "docs/deployment.md (left) and docs/deploy (right)");
+}
+
 #[tokio::test]
 async fn error_page_has_the_documented_metadata_error() {
     let world = websvc_testkit::TestWeb::builder()
