@@ -15,4 +15,5 @@ mod snapshots;
 mod snippets;
 mod suggestions;
 mod support;
+mod tables;
 mod writing;
