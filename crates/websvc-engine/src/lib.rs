@@ -38,9 +38,10 @@ pub use rerank::{Ranked, Ranking, rerank};
 pub use scope::{SweepError, remove_ownerless};
 pub use search::{NO_PAGES, PageOutcome, SearchOutcome, StageTimings, page_content};
 pub use source::{
-    ApiDefinition, BulkReport, DeclarationError, Elasticsearch, ElasticsearchConfig,
+    ApiDefinition, BulkReport, DeclarationError, DeletionOutcome, Elasticsearch, ElasticsearchConfig,
     ElasticsearchDeclaration, ElasticsearchWriter, EndpointConfig, FailureKind, FilterSupport, Hit, HitImage,
-    HttpJson, HttpJsonConfig, IndexSource, LATENCY_BOUNDS_MS, SearchSource, Searxng, SearxngConfig,
-    SourceFuture, SourceHealth, SourceMetrics, SourceRequest, SourceResponse,
+    HttpJson, HttpJsonConfig, IndexServerError, IndexSource, LATENCY_BOUNDS_MS, ListedPage, PageSelection,
+    SearchSource, Searxng, SearxngConfig, ServerIndexStats, SourceFuture, SourceHealth, SourceMetrics,
+    SourceRequest, SourceResponse,
 };
 pub use team_indexes::TeamIndexes;

@@ -15,7 +15,10 @@ use websvc_index::Document;
 use websvc_types::index::IndexDocument;
 
 use crate::ingest::to_index_document;
-use crate::source::{BulkReport, ElasticsearchWriter};
+use crate::source::{
+    BulkReport, DeletionOutcome, ElasticsearchWriter, IndexServerError, ListedPage, PageSelection,
+    ServerIndexStats,
+};
 
 /// The maximum number of pages in the queue.
 const MAX_QUEUED: usize = 1_000;
@@ -116,6 +119,30 @@ impl Mirror {
             self.totals.lock().add(lost);
         }
         left_out
+    }
+
+    /// Deletes pages from the server. Pages in the queue are not deleted, and are written later.
+    ///
+    /// # Errors
+    /// [`IndexServerError`]
+    pub async fn delete(&self, pages: &PageSelection) -> Result<DeletionOutcome, IndexServerError> {
+        self.writer.delete(pages).await
+    }
+
+    /// Returns the size of the index on the server.
+    ///
+    /// # Errors
+    /// [`IndexServerError`]
+    pub async fn stats(&self) -> Result<ServerIndexStats, IndexServerError> {
+        self.writer.stats().await
+    }
+
+    /// Returns pages of a host and its subdomains, at most `max` of them.
+    ///
+    /// # Errors
+    /// [`IndexServerError`]
+    pub async fn pages_of_site(&self, host: &str, max: usize) -> Result<Vec<ListedPage>, IndexServerError> {
+        self.writer.pages_of_site(host, max).await
     }
 
     /// Waits until the queue is empty, at most for `timeout`, and returns the metrics. Pages that are left then are

@@ -7,7 +7,9 @@ use crate::address::{Address, extension_of_type, path_term, port_term, site_term
 use crate::analysis::head;
 use crate::country::country_of;
 use crate::document::Document;
+use crate::encode::{link_terms, linked_hosts};
 use crate::explicit::is_explicit;
+use crate::image_fields::file_name;
 use crate::schema::{EXPLICIT, NEWS, country_label};
 use crate::vocabulary::literal_words;
 
@@ -44,6 +46,10 @@ pub struct DocumentTerms {
     pub labels: Vec<String>,
     /// The first known of: time of publication, of modification, of the fetch.
     pub date: Option<Timestamp>,
+    /// The hosts that the page links to, without its own host and parent domains.
+    pub linked_hosts: Vec<String>,
+    /// [`Self::linked_hosts`] and their parent domains.
+    pub links: Vec<String>,
 }
 
 impl DocumentTerms {
@@ -66,7 +72,9 @@ impl DocumentTerms {
         }
         labels.extend(country_of(document).map(|country| country_label(&country)));
         let date = document.published.or(document.modified).or(document.seen);
-        Some(Self { sites, url_words: folded_words(&text), extensions, labels, date })
+        let linked_hosts = linked_hosts(document, &sites);
+        let links = link_terms(&linked_hosts);
+        Some(Self { sites, url_words: folded_words(&text), extensions, labels, date, linked_hosts, links })
     }
 }
 
@@ -77,6 +85,26 @@ pub fn site_entries(site: &Site) -> Option<Vec<String>> {
     entries.extend(site.port.map(port_term));
     entries.extend(site.path.as_deref().map(path_term));
     Some(entries)
+}
+
+/// Terms of the URL of an image.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ImageUrlTerms {
+    /// The folded words of the URL, separated by spaces.
+    pub url_words: String,
+    /// The folded words of the file name, without its extension.
+    pub name_words: String,
+}
+
+impl ImageUrlTerms {
+    /// Returns the terms of the URL of an image; empty if it has no host.
+    #[must_use]
+    pub fn of(url: &str) -> Self {
+        Address::parse(url).map_or_else(Self::default, |address| Self {
+            url_words: folded_words(&address.text),
+            name_words: folded_words(file_name(&address.topic)),
+        })
+    }
 }
 
 /// Returns the words of a text in the form of [`DocumentTerms::url_words`]; empty for a text without words.
@@ -120,6 +148,14 @@ mod tests {
         assert_eq!(terms.labels, ["news", "explicit", "country:DE"]);
         assert_eq!(terms.date, Timestamp::from_second(5).ok());
         assert_eq!(DocumentTerms::of(&Document { url: "mailto:a@b.c".to_owned(), ..document }), None);
+    }
+
+    #[test]
+    fn image_url_terms_have_the_name_of_the_file() {
+        let terms = ImageUrlTerms::of("http://img.test/assets/Green-Tea.jpg?v=2");
+        assert_eq!(terms.url_words, "img test assets green tea jpg v 2");
+        assert_eq!(terms.name_words, "green tea v 2");
+        assert_eq!(ImageUrlTerms::of("data:image/png;base64,"), ImageUrlTerms::default());
     }
 
     #[test]

@@ -70,10 +70,7 @@ impl PageFacts {
             out.add_i64(fields.first_seen, first_seen);
         }
         out.add_text(fields.label, list(self.labels.iter().cloned()));
-        let mut links: Vec<String> = self.linked.iter().flat_map(|host| host_terms(host)).collect();
-        links.sort_unstable();
-        links.dedup();
-        out.add_text(fields.links, list(links));
+        out.add_text(fields.links, list(link_terms(&self.linked)));
     }
 }
 
@@ -160,8 +157,16 @@ fn labels(document: &Document, words: &DocumentTokenizer<'_>) -> Vec<String> {
     labels
 }
 
+/// Returns the hosts and their parent domains, sorted and each once.
+pub(crate) fn link_terms(linked: &[String]) -> Vec<String> {
+    let mut links: Vec<String> = linked.iter().flat_map(|host| host_terms(host)).collect();
+    links.sort_unstable();
+    links.dedup();
+    links
+}
+
 /// Returns the distinct hosts that the page links to, without its own host and parent domains.
-fn linked_hosts(document: &Document, own_sites: &[String]) -> Vec<String> {
+pub(crate) fn linked_hosts(document: &Document, own_sites: &[String]) -> Vec<String> {
     let mut hosts: Vec<String> = Vec::new();
     for link in &document.links {
         let url = Url::parse(&link.url).ok();

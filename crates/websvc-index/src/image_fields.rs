@@ -19,20 +19,27 @@ const MIN_PIXELS: u32 = 16;
 /// Maximum bytes of the text around an image.
 const MAX_CONTEXT_BYTES: usize = 2_000;
 
-/// Encodes the distinct images of `document`, without icons, trackers and embedded data.
-pub(crate) fn encode_images(
-    fields: &Fields,
-    document: &Document,
-    facts: &PageFacts,
-    forms: &mut FormCache,
-) -> Vec<TantivyDocument> {
+/// Returns the distinct images of a page that searches find: without icons, trackers and embedded data, at most 50.
+#[must_use]
+pub fn searchable_images(document: &Document) -> Vec<&Image> {
     let mut images: Vec<&Image> = Vec::new();
     for image in document.images.iter().filter(|image| is_searchable(image)) {
         if images.len() < MAX_IMAGES && !images.iter().any(|seen| seen.url == image.url) {
             images.push(image);
         }
     }
-    images.into_iter().filter_map(|image| encode_image(fields, document, facts, image, forms)).collect()
+    images
+}
+
+/// Encodes the searchable images of `document`.
+pub(crate) fn encode_images(
+    fields: &Fields,
+    document: &Document,
+    facts: &PageFacts,
+    forms: &mut FormCache,
+) -> Vec<TantivyDocument> {
+    let images = searchable_images(document).into_iter();
+    images.filter_map(|image| encode_image(fields, document, facts, image, forms)).collect()
 }
 
 fn is_searchable(image: &Image) -> bool {
@@ -96,7 +103,7 @@ fn encode_image(
 }
 
 /// Returns the last segment of the path. The directories of images describe the site and not the image.
-fn file_name(topic: &str) -> &str {
+pub(crate) fn file_name(topic: &str) -> &str {
     let path = topic.trim_end();
     path.rsplit('/').next().unwrap_or(path)
 }

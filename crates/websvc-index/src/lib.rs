@@ -67,8 +67,11 @@ mod writer_thread;
 
 pub use document::{Document, Image, Link, News};
 pub use document_terms::{
-    DocumentTerms, EXPLICIT_LABEL, NEWS_LABEL, folded_words, label_of_country, one_extension, site_entries,
+    DocumentTerms, EXPLICIT_LABEL, ImageUrlTerms, NEWS_LABEL, folded_words, label_of_country, one_extension,
+    site_entries,
 };
 pub use error::IndexError;
+pub use image_fields::searchable_images;
 pub use index::{Index, IndexConfig, Stats};
+pub use related::topic_words;
 pub use search::{DomainFilter, Hit, HitImage, Safe, SearchOptions, SearchOutcome, SnippetMode, Vertical};

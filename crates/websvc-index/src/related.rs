@@ -13,7 +13,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, TERMINATED, Term};
 
 use crate::address::site_term;
-use crate::analysis::{Kind, Language, each_word, folded};
+use crate::analysis::{Kind, Language, detect, each_word, folded};
 use crate::display_doc::{DecodedBlock, DisplayDoc};
 use crate::sub_index::SubIndexSearcher;
 use crate::vocabulary::SCORED;
@@ -113,17 +113,11 @@ impl DomainTerms {
         let passages = first_block.iter().flat_map(DecodedBlock::passages);
         let language = Language::from_code(doc.header.language);
         for text in [doc.header.title, doc.header.description].into_iter().chain(passages) {
-            each_word(text, |word| {
-                let exact = folded(word.lower);
-                let is_unspecific = exact.len() < 3 || exact.bytes().all(|byte| byte.is_ascii_digit());
-                if is_unspecific || word.kind == Kind::Last || word.kind == Kind::Single {
-                    return;
-                }
-                let form = match language.filter(|_| word.kind == Kind::Letters) {
-                    Some(language) if language.is_stop_word(&exact) => return,
+            each_topic_word(text, language, |exact, lower| {
+                let form = match language.filter(|_| lower.is_some()) {
                     Some(language) => {
                         let mut stem = String::new();
-                        language.stem(word.lower, &mut stem);
+                        language.stem(lower.unwrap_or_default(), &mut stem);
                         stem
                     }
                     None => exact,
@@ -132,6 +126,35 @@ impl DomainTerms {
             });
         }
     }
+}
+
+/// Calls `visit` with each word of a text that may describe its topic: the folded word, and if it consists of letters
+/// the word in lower case. Short words, numbers and stop words are left out.
+fn each_topic_word(text: &str, language: Option<Language>, mut visit: impl FnMut(String, Option<&str>)) {
+    each_word(text, |word| {
+        let exact = folded(word.lower);
+        let is_unspecific = exact.len() < 3 || exact.bytes().all(|byte| byte.is_ascii_digit());
+        if is_unspecific || word.kind == Kind::Last || word.kind == Kind::Single {
+            return;
+        }
+        let is_letters = word.kind == Kind::Letters;
+        if is_letters && language.is_some_and(|language| language.is_stop_word(&exact)) {
+            return;
+        }
+        visit(exact, is_letters.then_some(word.lower));
+    });
+}
+
+/// Returns the words of texts in one language that may describe their topic, as written but folded, each with its
+/// number. Short words, numbers and stop words are left out. `declared` is the language that the author states.
+#[must_use]
+pub fn topic_words(texts: &[&str], declared: Option<&str>) -> HashMap<String, u32> {
+    let language = Language::from_code(&detect(declared, &texts.join("\n")));
+    let mut words = HashMap::new();
+    for text in texts {
+        each_topic_word(text, language, |exact, _| *words.entry(exact).or_default() += 1);
+    }
+    words
 }
 
 /// Returns the query for documents with several salient words, which are frequent in the sample and rare in the index.

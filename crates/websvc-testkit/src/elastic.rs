@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::elastic_query::{FieldTypes, QueryError, query_words, score, tokens};
+use crate::elastic_suggest::{similar_terms, suggest};
 use crate::page::Page;
 use crate::test_web::{ReceivedRequest, TestWebBuilder};
 
@@ -31,15 +32,17 @@ const QUICKWIT_BODY: [&str; 12] = [
 ];
 
 /// The keys that this fake of Elasticsearch accepts in the body of a search.
-const ELASTIC_BODY: [&str; 8] =
-    ["from", "size", "query", "sort", "track_total_hits", "_source", "highlight", "timeout"];
+const ELASTIC_BODY: [&str; 9] =
+    ["from", "size", "query", "sort", "track_total_hits", "_source", "highlight", "timeout", "suggest"];
 
 #[derive(Debug, Default)]
-struct State {
+pub(crate) struct State {
     /// The types of the fields; `None` if the index does not exist.
-    types: Option<FieldTypes>,
+    pub(crate) types: Option<FieldTypes>,
     /// The documents by identifier.
-    documents: BTreeMap<String, Value>,
+    pub(crate) documents: BTreeMap<String, Value>,
+    /// The settings that the index was created with.
+    settings: Value,
     /// The value of `Authorization` without which requests get 401.
     authorization: Option<String>,
     is_quickwit: bool,
@@ -54,6 +57,12 @@ struct State {
     /// The maximum size of the body of a bulk request.
     max_body_bytes: Option<usize>,
     bulk_requests: usize,
+    pub(crate) refreshes: usize,
+    pub(crate) delete_requests: usize,
+    /// The number of deletions that still find only documents that change at the same time.
+    pub(crate) delete_conflicts: usize,
+    /// The queries of the delete tasks of Quickwit.
+    pub(crate) delete_tasks: Vec<String>,
 }
 
 /// A fake server with one index. Cheap to clone; clones share their state.
@@ -95,6 +104,11 @@ impl FakeElasticsearch {
             format!("{index_url}/_search"),
             format!("{index_url}/_bulk"),
             format!("{index_url}/_mapping"),
+            format!("{index_url}/_refresh"),
+            format!("{index_url}/_delete_by_query"),
+            format!("{index_url}/_stats/docs,store,segments"),
+            format!("{quickwit_base}/{index}/delete-tasks"),
+            format!("{quickwit_base}/indexes/{index}/describe"),
             format!("{quickwit_base}/indexes"),
             format!("{quickwit_base}/indexes/{index}"),
         ] {
@@ -134,6 +148,42 @@ impl FakeElasticsearch {
         self.state().max_body_bytes = Some(bytes);
     }
 
+    /// Reports a version conflict instead of a deletion in the next `count` deletions.
+    pub fn conflict_next_deletions(&self, count: usize) {
+        self.state().delete_conflicts = count;
+    }
+
+    /// Removes fields from the mapping, as in an index of an earlier version of websvc.
+    pub fn remove_fields(&self, names: &[&str]) {
+        if let Some(types) = &mut self.state().types {
+            types.retain(|name, _| !names.contains(&name.as_str()));
+        }
+    }
+
+    /// Returns the names of the fields of the index.
+    #[must_use]
+    pub fn fields(&self) -> Vec<String> {
+        self.state().types.iter().flat_map(BTreeMap::keys).cloned().collect()
+    }
+
+    /// Returns the settings that the index was created with.
+    #[must_use]
+    pub fn settings(&self) -> Value {
+        self.state().settings.clone()
+    }
+
+    /// Returns the queries of the delete tasks, which only Quickwit has.
+    #[must_use]
+    pub fn delete_tasks(&self) -> Vec<String> {
+        self.state().delete_tasks.clone()
+    }
+
+    /// Returns the number of deletions that have deleted documents or found none.
+    #[must_use]
+    pub fn delete_requests(&self) -> usize {
+        self.state().delete_requests
+    }
+
     /// Returns the stored documents.
     #[must_use]
     pub fn documents(&self) -> Vec<Value> {
@@ -162,6 +212,9 @@ impl FakeElasticsearch {
         let operation = url.path_segments().and_then(|mut path| path.next_back()).unwrap_or_default();
         if let Some(at) = state.faults.iter().position(|(name, _)| *name == operation) {
             return state.faults.remove(at).1;
+        }
+        if let Some(page) = state.administer(request, &url, self.index, operation) {
+            return page;
         }
         match (&request.method, operation) {
             (&Method::POST, "_search") => self.search(&state, request, &url),
@@ -214,7 +267,8 @@ impl State {
         if from + size > 10_000 {
             return Err(invalid("Result window is too large".to_owned()));
         }
-        let query = body.get("query").cloned().unwrap_or_else(|| json!({"match_all": {}}));
+        let mut query = body.get("query").cloned().unwrap_or_else(|| json!({"match_all": {}}));
+        self.expand(&mut query, types)?;
         // An invalid query is an error even if the index is empty.
         score(&query, &json!({}), types)?;
         let mut hits = Vec::new();
@@ -231,13 +285,38 @@ impl State {
         });
         let page = hits.iter().skip(from).take(size).map(|hit| self.to_hit(hit, &body, &query));
         let page: Vec<Value> = page.collect();
-        Ok(json!({
+        let mut response = json!({
             "took": 1,
             "timed_out": self.is_timed_out,
             "_shards": {"total": 5, "successful": 5 - self.failed_shards, "skipped": 0,
                 "failed": self.failed_shards},
             "hits": {"max_score": null, "hits": page},
-        }))
+        });
+        if body["track_total_hits"] == true {
+            response["hits"]["total"] = json!({"value": hits.len(), "relation": "eq"});
+        }
+        if let Some(request) = body.get("suggest") {
+            response["suggest"] = suggest(request, &self.documents, types)?;
+        }
+        Ok(response)
+    }
+
+    /// Replaces each `more_like_this` by a query for the terms that it selects.
+    fn expand(&self, query: &mut Value, types: &FieldTypes) -> Result<(), QueryError> {
+        match query {
+            Value::Object(object) => {
+                if let Some(Value::Object(body)) = object.get("more_like_this") {
+                    if self.is_quickwit {
+                        return Err(("parsing_exception", "unknown query [more_like_this]".to_owned()));
+                    }
+                    *query = similar_terms(body, self.documents.values(), types)?;
+                    return Ok(());
+                }
+                object.values_mut().try_for_each(|inner| self.expand(inner, types))
+            }
+            Value::Array(list) => list.iter_mut().try_for_each(|inner| self.expand(inner, types)),
+            _ => Ok(()),
+        }
     }
 
     fn to_hit(&self, (score, id, document): &(f64, &String, &Value), body: &Value, query: &Value) -> Value {
@@ -335,6 +414,7 @@ impl State {
         let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
             return error(400, "x_content_parse_exception", "not JSON");
         };
+        self.settings = body["settings"].clone();
         let mut types = FieldTypes::new();
         for (name, field) in
             body.pointer("/mappings/properties").and_then(Value::as_object).into_iter().flatten()
@@ -358,19 +438,19 @@ impl State {
     }
 }
 
-fn is_json(request: &ReceivedRequest) -> bool {
+pub(crate) fn is_json(request: &ReceivedRequest) -> bool {
     request.header("content-type") == Some("application/json")
 }
 
-fn ok(body: &Value) -> Page {
+pub(crate) fn ok(body: &Value) -> Page {
     Page::new("application/json", body.to_string())
 }
 
-fn index_not_found(index: &str) -> Page {
+pub(crate) fn index_not_found(index: &str) -> Page {
     error(404, "index_not_found_exception", &format!("no such index [{index}]"))
 }
 
-fn error(status: u16, kind: &str, reason: &str) -> Page {
+pub(crate) fn error(status: u16, kind: &str, reason: &str) -> Page {
     let cause = json!({"type": kind, "reason": reason});
     let body = json!({"error": {"root_cause": [cause], "type": kind, "reason": reason}, "status": status});
     Page::new("application/json", body.to_string()).status(status)

@@ -11,7 +11,7 @@ pub(crate) type QueryError = (&'static str, String);
 pub(crate) type FieldTypes = BTreeMap<String, String>;
 
 /// Returns the error of an invalid query.
-fn reject<T>(reason: String) -> Result<T, QueryError> {
+pub(crate) fn reject<T>(reason: String) -> Result<T, QueryError> {
     Err(("parsing_exception", reason))
 }
 
@@ -62,6 +62,12 @@ pub(crate) fn score(query: &Value, document: &Value, types: &FieldTypes) -> Resu
                 return reject(format!("[terms] query requires an array for [{field}]"));
             };
             let matches = values(document, &field).any(|value| terms.iter().any(|term| term == value));
+            Ok(matches.then_some(1.0))
+        }
+        "ids" => {
+            check_keys(name, body, &["values"])?;
+            let ids = body.get("values").and_then(Value::as_array);
+            let matches = ids.into_iter().flatten().any(|id| Some(id) == document.get("_id"));
             Ok(matches.then_some(1.0))
         }
         "range" => range(body, document),
@@ -150,7 +156,11 @@ pub(crate) fn tokens(text: &str) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
-fn field_tokens(document: &Value, types: &FieldTypes, field: &str) -> Result<Vec<String>, QueryError> {
+pub(crate) fn field_tokens(
+    document: &Value,
+    types: &FieldTypes,
+    field: &str,
+) -> Result<Vec<String>, QueryError> {
     match types.get(field).map(String::as_str) {
         // An unmapped field matches nothing, as on the real servers.
         None => Ok(Vec::new()),
@@ -192,14 +202,18 @@ fn only_field<'a>(
 }
 
 /// Checks that a part of a query has only these keys.
-fn check_keys(query: &str, body: &Map<String, Value>, options: &[&str]) -> Result<(), QueryError> {
+pub(crate) fn check_keys(query: &str, body: &Map<String, Value>, options: &[&str]) -> Result<(), QueryError> {
     match body.keys().find(|name| !options.contains(&name.as_str())) {
         Some(name) => reject(format!("[{query}] query does not support [{name}]")),
         None => Ok(()),
     }
 }
 
-fn text_of<'a>(query: &str, body: &'a Map<String, Value>, name: &str) -> Result<&'a str, QueryError> {
+pub(crate) fn text_of<'a>(
+    query: &str,
+    body: &'a Map<String, Value>,
+    name: &str,
+) -> Result<&'a str, QueryError> {
     match body.get(name).and_then(Value::as_str) {
         Some(text) => Ok(text),
         None => reject(format!("[{query}] requires a text in [{name}]")),

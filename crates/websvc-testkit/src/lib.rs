@@ -7,7 +7,9 @@
 mod authority;
 mod canary;
 mod elastic;
+mod elastic_admin;
 mod elastic_query;
+mod elastic_suggest;
 mod files;
 mod forward_proxy;
 mod model;

@@ -157,7 +157,7 @@ async fn failure_of_all_sources_is_an_error_that_names_each() {
     let service = serve(&site, r#"["es", "searxng"]"#);
     let response = service.search(json!({"query": "tea"})).await;
     assert_eq!((response.status.as_u16(), &response.body["code"]), (503, &json!("SEARCH_UNAVAILABLE")));
-    let expected = "no search source is available: source es: responded with status 404: the index \"pages\" does not exist; \
+    let expected = "no search source is available: source es: responded with status 404: the index \"pages\" does not exist; with `write = true`, the first page creates it; \
                     source searxng: JSON is not enabled (403): add `json` to `search.formats` in its settings.yml";
     assert_eq!(response.body["error"], expected);
     let metrics = fetch_metrics(&service).await;

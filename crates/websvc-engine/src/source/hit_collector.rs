@@ -51,24 +51,6 @@ impl HitCollector {
         new_count
     }
 
-    /// Adds the hits that are new, of a source that has applied the filters itself. Returns their number.
-    pub(super) fn add_filtered(&mut self, kind: SourceKind, hits: impl Iterator<Item = Hit>) -> usize {
-        let before = self.hits.len();
-        for hit in hits {
-            let image = hit.image.as_ref().filter(|_| kind == SourceKind::Images);
-            if self.seen.insert(canonical(image.map_or(&hit.url, |image| &image.url))) {
-                self.hits.push(hit);
-            }
-        }
-        self.hits.len() - before
-    }
-
-    /// Returns the hits up to the limit and the warnings, without adding warnings about filters.
-    pub(super) fn into_parts(mut self, request: &SourceRequest<'_>) -> (Vec<Hit>, Vec<String>) {
-        self.hits.truncate(request.limit);
-        (self.hits, self.warnings)
-    }
-
     /// Returns whether the limit is reached.
     pub(super) fn is_enough(&self, request: &SourceRequest<'_>) -> bool {
         self.hits.len() >= request.limit

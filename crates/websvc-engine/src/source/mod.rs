@@ -24,7 +24,8 @@ use websvc_transport::BoxFuture;
 use websvc_validate::{DomainFilter, SourceKind};
 
 pub use elasticsearch::{
-    BulkReport, Elasticsearch, ElasticsearchConfig, ElasticsearchDeclaration, ElasticsearchWriter,
+    BulkReport, DeletionOutcome, Elasticsearch, ElasticsearchConfig, ElasticsearchDeclaration,
+    ElasticsearchWriter, IndexServerError, ListedPage, PageSelection, ServerIndexStats,
 };
 pub use endpoint::EndpointConfig;
 pub use failure::FailureKind;

@@ -4,5 +4,10 @@
 
 mod contract;
 mod elasticsearch;
+mod elasticsearch_admin;
+mod operators;
+mod real_server;
 mod request;
 mod searxng;
+#[path = "../../../websvc-index/tests/it/tables.rs"]
+mod tables;

@@ -19,6 +19,7 @@ pub(crate) struct TestRequest {
     pub(crate) country: Option<&'static str>,
     pub(crate) safe: bool,
     pub(crate) timeout: Duration,
+    pub(crate) now: Timestamp,
 }
 
 impl TestRequest {
@@ -32,6 +33,7 @@ impl TestRequest {
             country: None,
             safe: false,
             timeout: Duration::from_secs(30),
+            now: "2024-05-10T12:00:00Z".parse().unwrap(),
         }
     }
 
@@ -41,7 +43,6 @@ impl TestRequest {
     }
 
     pub(crate) async fn send(&self, source: &dyn SearchSource) -> SourceResponse {
-        let now: Timestamp = "2024-05-10T12:00:00Z".parse().unwrap();
         let request = SourceRequest {
             kind: self.kind,
             query: &self.query,
@@ -52,7 +53,7 @@ impl TestRequest {
             location: None,
             safe: self.safe,
             highlights: true,
-            now,
+            now: self.now,
             deadline: Instant::now() + self.timeout,
         };
         source.search(&request).await

@@ -57,7 +57,7 @@ pub(super) fn item(dialect: Dialect, document: Document) -> Result<BulkItem, Str
 }
 
 /// Returns the document ID of a page, which is the same for all spellings of its URL.
-fn document_id(url: &str) -> String {
+pub(super) fn document_id(url: &str) -> String {
     let hash = Sha256::digest(canonical(url).as_bytes());
     hash[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -8,7 +8,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::Url;
-use websvc_index::{Document, DocumentTerms, Image, one_extension};
+use websvc_index::{Document, DocumentTerms, Image, ImageUrlTerms, one_extension, searchable_images};
+
+use super::server::IndexLayout;
 
 /// The names of the fields that queries use.
 pub(super) mod field {
@@ -23,6 +25,8 @@ pub(super) mod field {
     pub(crate) const EXTENSIONS: &str = "extensions";
     pub(crate) const LABELS: &str = "labels";
     pub(crate) const DATE: &str = "date";
+    pub(crate) const LINKS: &str = "links";
+    pub(crate) const IMAGE_URL_WORDS: &str = "image_url_words";
 }
 
 /// The label of pages with images, in addition to the labels of [`DocumentTerms::labels`].
@@ -59,6 +63,11 @@ pub(super) struct Record {
     pub(super) image_types: Vec<String>,
     /// Each is an [`ImageRecord`] as JSON.
     pub(super) images: Vec<String>,
+    pub(super) image_url_words: Vec<String>,
+    /// The hosts that the page links to, and their parent domains.
+    pub(super) links: Vec<String>,
+    /// The hosts that the page links to.
+    pub(super) linked_hosts: Vec<String>,
 }
 
 /// An image in [`Record::images`].
@@ -76,7 +85,11 @@ pub(super) struct ImageRecord {
 impl Record {
     /// Converts a page to a record; `None` if its URL has no host.
     pub(super) fn of(document: Document) -> Option<Self> {
-        let DocumentTerms { sites, url_words, extensions, mut labels, date } = DocumentTerms::of(&document)?;
+        let DocumentTerms { sites, url_words, extensions, mut labels, date, linked_hosts, links } =
+            DocumentTerms::of(&document)?;
+        let images: Vec<ImageRecord> =
+            searchable_images(&document).into_iter().cloned().map(ImageRecord::of).collect();
+        let image_words = images.iter().map(|image| image.text(&document.title)).collect();
         let Document {
             url,
             title,
@@ -90,13 +103,12 @@ impl Record {
             content_type: _,
             country: _,
             explicit: _,
-            images,
+            images: _,
             links: _,
             news,
         } = document;
         let description = description.filter(|text| !text.trim().is_empty());
         let description = description.unwrap_or_else(|| body.chars().take(DESCRIPTION_CHARS).collect());
-        let images: Vec<ImageRecord> = images.into_iter().map(ImageRecord::of).collect();
         if !images.is_empty() {
             labels.push(WITH_IMAGES.to_owned());
         }
@@ -114,10 +126,13 @@ impl Record {
             labels,
             date: date.map(|date| date.to_string()),
             news_image: news.and_then(|news| news.image_url),
-            image_words: images.iter().map(ImageRecord::text).collect(),
+            image_words,
+            image_url_words: images.iter().map(|image| ImageUrlTerms::of(&image.url).url_words).collect(),
             image_sizes: images.iter().filter_map(ImageRecord::size).collect(),
             image_types: images.iter().filter_map(ImageRecord::extension).collect(),
             images: images.iter().filter_map(|image| serde_json::to_string(image).ok()).collect(),
+            links,
+            linked_hosts,
         })
     }
 }
@@ -128,9 +143,16 @@ impl ImageRecord {
         Self { url, alt, caption, context, width, height }
     }
 
-    /// Returns the searchable text.
-    pub(super) fn text(&self) -> String {
-        [&self.alt, &self.caption, &self.context].map(String::as_str).join("\n")
+    /// Returns the searchable text. The title of the page and the name of the file describe the image, too.
+    pub(super) fn text(&self, page_title: &str) -> String {
+        let name = ImageUrlTerms::of(&self.url).name_words;
+        [&self.alt, &self.caption, &self.context, page_title, &name].join("\n")
+    }
+
+    /// Returns the title: the alternative text or the caption, otherwise the title of the page.
+    pub(super) fn title<'a>(&'a self, page_title: &'a str) -> &'a str {
+        let own_title = [&self.alt, &self.caption].into_iter().find(|text| !text.trim().is_empty());
+        own_title.map_or(page_title, String::as_str)
     }
 
     /// Returns the file extension in its canonical form, such as one for `jpg` and `jpeg`.
@@ -161,7 +183,7 @@ enum Kind {
 }
 
 /// All fields of [`Record`], with their types and whether they have several values.
-const FIELDS: [(&str, Kind, bool); 16] = [
+const FIELDS: [(&str, Kind, bool); 19] = [
     ("url", Kind::Exact, false),
     (field::TITLE, Kind::Words, false),
     (field::HEADINGS, Kind::Words, true),
@@ -178,34 +200,46 @@ const FIELDS: [(&str, Kind, bool); 16] = [
     (field::IMAGE_SIZES, Kind::Exact, true),
     (field::IMAGE_TYPES, Kind::Exact, true),
     ("images", Kind::Stored, true),
+    (field::LINKS, Kind::Exact, true),
+    ("linked_hosts", Kind::Stored, true),
+    (field::IMAGE_URL_WORDS, Kind::Words, true),
 ];
 
+/// The fields that websvc adds to an existing index, because earlier versions did not create them.
+pub(super) const ADDED_FIELDS: [&str; 3] = [field::LINKS, "linked_hosts", field::IMAGE_URL_WORDS];
+
 /// Returns the request body that creates an index in Elasticsearch or OpenSearch.
-pub(super) fn elasticsearch_index() -> Value {
-    let properties: serde_json::Map<String, Value> = FIELDS
-        .iter()
-        .map(|(name, kind, _)| {
-            let mapping = match kind {
-                // With offsets, long texts are highlighted without analyzing them again.
-                Kind::Words => json!({"type": "text", "analyzer": "websvc", "index_options": "offsets"}),
-                Kind::Exact => json!({"type": "keyword", "ignore_above": 8191}),
-                Kind::Date => json!({"type": "date"}),
-                Kind::Stored => json!({"type": "keyword", "index": false, "doc_values": false}),
-            };
-            ((*name).to_owned(), mapping)
-        })
-        .collect();
+pub(super) fn elasticsearch_index(layout: IndexLayout) -> Value {
+    let mut index = json!({"refresh_interval": "1s"});
+    let IndexLayout { shards, replicas } = layout;
+    for (name, count) in [("number_of_shards", shards), ("number_of_replicas", replicas)] {
+        if let Some(count) = count {
+            index[name] = count.into();
+        }
+    }
     json!({
         "settings": {
-            "index": {"refresh_interval": "1s"},
+            "index": index,
             "analysis": {"analyzer": {"websvc": {
                 "type": "custom",
                 "tokenizer": "standard",
                 "filter": ["cjk_width", "lowercase", "asciifolding", "cjk_bigram"],
             }}},
         },
-        "mappings": {"dynamic": false, "properties": properties},
+        "mappings": {"dynamic": false, "properties": elasticsearch_fields()},
     })
+}
+
+/// Returns the mapping of all fields for Elasticsearch and OpenSearch.
+pub(super) fn elasticsearch_fields() -> serde_json::Map<String, Value> {
+    let mapping = |kind: &Kind| match kind {
+        // With offsets, long texts are highlighted without analyzing them again.
+        Kind::Words => json!({"type": "text", "analyzer": "websvc", "index_options": "offsets"}),
+        Kind::Exact => json!({"type": "keyword", "ignore_above": 8191}),
+        Kind::Date => json!({"type": "date"}),
+        Kind::Stored => json!({"type": "keyword", "index": false, "doc_values": false}),
+    };
+    FIELDS.iter().map(|(name, kind, _)| ((*name).to_owned(), mapping(kind))).collect()
 }
 
 /// Returns the request body that creates an index in Quickwit.

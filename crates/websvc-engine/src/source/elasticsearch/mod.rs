@@ -2,32 +2,44 @@
 //!
 //! The server stores whole pages as [`mapping`] defines them and applies all filters itself, so its hits are not
 //! filtered again. Features that the server does not support are reported in a warning.
+//!
+//! A search is one request for each page of results. `related:` needs another one for each domain, a list that is
+//! crowded by one host another one for the other hosts, and a search without results another one for other spellings.
 
+mod admin;
 mod bulk;
+mod diversity;
+mod found;
 mod mapping;
 mod query;
+mod related;
 mod response;
 mod server;
+mod suggest;
 mod writer;
 
 use std::time::Instant;
 
+use serde_json::Value;
 use websvc_query::{Node, Operator, Query};
 use websvc_transport::Client;
 use websvc_validate::SourceKind;
 
+pub use admin::{DeletionOutcome, IndexServerError, ListedPage, PageSelection, ServerIndexStats};
 pub use server::{ElasticsearchConfig, ElasticsearchDeclaration};
 pub use writer::{BulkReport, ElasticsearchWriter};
 
 use super::endpoint::{Endpoint, read_json};
-use super::hit_collector::HitCollector;
 use super::location::{country_meant, unknown_location_warning};
 use super::{
     FailureKind, SearchSource, SourceFuture, SourceHealth, SourceRequest, SourceResponse, query_text,
 };
 use crate::error::SourceError;
+use found::FoundHits;
+use query::QueryContext;
+use related::RelatedQueries;
 use response::HitPage;
-use server::Server;
+use server::{Dialect, Server};
 
 /// The maximum number of pages of results that are requested.
 const MAX_PAGES: usize = 10;
@@ -52,64 +64,130 @@ impl Elasticsearch {
         Self { server, endpoint: Endpoint::new(name, client, endpoint) }
     }
 
-    async fn fetch_hits(&self, request: &SourceRequest<'_>) -> SourceResponse {
-        let mut collector = HitCollector::default();
+    async fn respond(&self, request: &SourceRequest<'_>) -> SourceResponse {
+        match self.find(request).await {
+            Ok(found) => self.finish(request, found).await,
+            Err(error) => SourceResponse::from(self.server.with_operator_message(error)),
+        }
+    }
+
+    async fn find(&self, request: &SourceRequest<'_>) -> Result<FoundHits, SourceError> {
+        let related = self.related_queries(request).await?;
+        let context =
+            QueryContext { request, country: country_meant(request), related: &related, excluded_hosts: &[] };
+        let mut found = FoundHits::default();
         let size = (request.limit + SPARE).min(MAX_SIZE);
-        let mut incomplete = None;
         for index in 0..MAX_PAGES {
-            let Some(body) = query::body(request, country_meant(request), index * size, size) else { break };
+            let Some(body) = query::body(&context, index * size, size) else { break };
             // The first page has the timeout of a request. Further pages also end at the deadline for paging.
             let deadline = (index > 0).then_some(request.deadline);
-            let http_request = self.server.search(&body, self.endpoint.timeout());
-            let found = self.endpoint.exchange(http_request, deadline, read_json).await;
-            let found = found.and_then(|value| response::parse(request, &value));
-            let HitPage { documents, hits, incomplete: reason } = match found {
+            let page = match self.search(request, &body, deadline).await {
                 Ok(page) => page,
-                Err(error) if index == 0 => {
-                    return SourceResponse::from(self.server.with_operator_message(error));
-                }
+                Err(error) if index == 0 => return Err(error),
                 Err(error) => {
-                    collector.warn(format!("the results end after page {index}: {error}"));
+                    found.warn(format!("the results end after page {index}: {error}"));
                     break;
                 }
             };
-            incomplete = incomplete.or(reason);
-            collector.add_filtered(request.kind, hits.into_iter());
-            if documents < size || collector.is_enough(request) || Instant::now() >= request.deadline {
+            found.has_all = page.documents < size;
+            found.add(request.kind, page);
+            if found.has_all || found.len() >= request.limit || Instant::now() >= request.deadline {
                 break;
             }
         }
-        self.finish(request, collector, incomplete)
+        if diversity::applies_to(request) {
+            self.diversify(&context, &mut found, size).await;
+        }
+        Ok(found)
+    }
+
+    async fn search(
+        &self,
+        request: &SourceRequest<'_>,
+        body: &Value,
+        deadline: Option<Instant>,
+    ) -> Result<HitPage, SourceError> {
+        let http_request = self.server.search(body, self.endpoint.timeout());
+        let response = self.endpoint.exchange(http_request, deadline, read_json).await?;
+        response::parse(request, &response)
+    }
+
+    /// Reads samples of the domains that the query names with `related:`, and returns the query for each domain.
+    async fn related_queries(&self, request: &SourceRequest<'_>) -> Result<RelatedQueries, SourceError> {
+        let mut queries = RelatedQueries::new();
+        if self.server.dialect == Dialect::Quickwit {
+            return Ok(queries);
+        }
+        for (at, domain) in related::domains(request.query).into_iter().enumerate() {
+            let mut sample = None;
+            if at < related::MAX_DOMAINS {
+                let sample_request =
+                    self.server.search(&related::sample_body(&domain), self.endpoint.timeout());
+                sample = Some(self.endpoint.exchange(sample_request, None, read_json).await?);
+            }
+            let query = related::query(&domain, sample.as_ref());
+            queries.insert(domain, query);
+        }
+        Ok(queries)
+    }
+
+    /// Puts hits of different hosts first. If a host fills the list, the pages of other hosts are requested too.
+    async fn diversify(&self, context: &QueryContext<'_>, found: &mut FoundHits, size: usize) {
+        let request = context.request;
+        let crowding_hosts = found.diversify(request);
+        if crowding_hosts.is_empty() || found.has_all || Instant::now() >= request.deadline {
+            return;
+        }
+        let context = QueryContext { excluded_hosts: &crowding_hosts, ..*context };
+        let Some(body) = query::body(&context, 0, size) else { return };
+        match self.search(request, &body, Some(request.deadline)).await {
+            Ok(others) => {
+                found.add(request.kind, others);
+                found.diversify(request);
+            }
+            Err(error) => found.warn(format!("the first results may be of few hosts: {error}")),
+        }
     }
 
     /// Creates the response, with warnings about unsupported features.
-    fn finish(
-        &self,
-        request: &SourceRequest<'_>,
-        mut collector: HitCollector,
-        incomplete: Option<String>,
-    ) -> SourceResponse {
-        if let Some(reason) = incomplete {
-            if collector.is_empty() {
+    async fn finish(&self, request: &SourceRequest<'_>, mut found: FoundHits) -> SourceResponse {
+        if let Some(reason) = found.incomplete.take() {
+            if found.len() == 0 {
                 // An empty list would claim that nothing exists.
                 let reason = format!("no results, and {reason}");
                 return SourceResponse::Unavailable { failure: FailureKind::Incomplete, reason };
             }
-            collector.warn(format!("results may be missing: {reason}"));
+            found.warn(format!("results may be missing: {reason}"));
+        } else if found.len() == 0
+            && let Some(suggestion) = self.suggestion(request).await
+        {
+            found.warn(suggestion);
         }
-        if query_text::has_related(request.query) {
-            collector.warn("related: is not supported and was ignored");
+        if self.server.dialect == Dialect::Quickwit && query_text::has_related(request.query) {
+            found.warn("related: is not supported by Quickwit and was ignored");
         }
         if request.kind != SourceKind::Images && has_sizes(request.query) {
-            collector.warn("imagesize: and larger: apply to images only and were ignored");
+            found.warn("imagesize: and larger: apply to images only and were ignored");
         }
         if let Some(warning) = unknown_location_warning(request) {
-            collector.warn(warning);
+            found.warn(warning);
         }
-        let (hits, warnings) = collector.into_parts(request);
+        let (hits, warnings) = found.into_parts(request.limit);
         let name = self.endpoint.name();
         let warnings = warnings.into_iter().map(|warning| format!("source {name}: {warning}")).collect();
         SourceResponse::Results { hits, warnings }
+    }
+
+    /// Returns a warning with another spelling of a query without results.
+    async fn suggestion(&self, request: &SourceRequest<'_>) -> Option<String> {
+        if self.server.dialect == Dialect::Quickwit || request.kind == SourceKind::Images {
+            return None;
+        }
+        let body = suggest::body(request.query)?;
+        let http_request = self.server.search(&body, self.endpoint.timeout());
+        // The search itself has succeeded. The endpoint logs a failure.
+        let response = self.endpoint.exchange(http_request, Some(request.deadline), read_json).await.ok()?;
+        suggest::warning(&response)
     }
 }
 
@@ -119,7 +197,7 @@ impl SearchSource for Elasticsearch {
     }
 
     fn search<'a>(&'a self, request: &'a SourceRequest<'a>) -> SourceFuture<'a> {
-        Box::pin(self.fetch_hits(request))
+        Box::pin(self.respond(request))
     }
 
     fn health(&self) -> SourceHealth {
@@ -143,7 +221,10 @@ impl Server {
             },
             SourceError::Status { status: 404, .. } => SourceError::Status {
                 status: 404,
-                message: format!("the index {:?} does not exist", self.index()),
+                message: format!(
+                    "the index {:?} does not exist; with `write = true`, the first page creates it",
+                    self.index()
+                ),
             },
             other => other,
         }

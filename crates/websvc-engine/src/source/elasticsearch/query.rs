@@ -1,6 +1,7 @@
 //! Compiles a request to the query language that Elasticsearch, OpenSearch and Quickwit share.
 //!
-//! Only `bool`, `match`, `match_phrase`, `term`, `terms`, `range`, `exists` and `match_all` are used. Boosts are set on
+//! Only `bool`, `match`, `match_phrase`, `term`, `terms`, `range`, `exists` and `match_all` are used, and for `related:`,
+//! which Quickwit does not support, `more_like_this`. Boosts are set on
 //! `bool`, because Quickwit rejects them on the fields of `multi_match`.
 
 use serde_json::{Value, json};
@@ -9,6 +10,7 @@ use websvc_query::{Node, Operator, Sort, Term};
 use websvc_validate::{DomainFilter, SourceKind};
 
 use super::mapping::{RETURNED_FIELDS, WITH_IMAGES, field};
+use super::related::RelatedQueries;
 use crate::source::SourceRequest;
 
 /// The fields that words are searched in, with their boosts.
@@ -34,14 +36,22 @@ const COUNTRY_BOOST: f64 = 0.5;
 /// The approximate length of a snippet.
 const SNIPPET_CHARS: usize = 240;
 
-/// Returns the body of a search; `None` if the query is empty. `country` is that of the user.
-pub(super) fn body(
-    request: &SourceRequest<'_>,
-    country: Option<&str>,
-    from: usize,
-    size: usize,
-) -> Option<Value> {
-    let query = Compiler { kind: request.kind }.compile(request, country)?;
+/// The parts of a search that become one query.
+#[derive(Clone, Copy)]
+pub(super) struct QueryContext<'a> {
+    pub(super) request: &'a SourceRequest<'a>,
+    /// The country of the user.
+    pub(super) country: Option<&'a str>,
+    /// The queries for the domains of `related:`. Without an entry, the operator is ignored.
+    pub(super) related: &'a RelatedQueries,
+    /// Hosts whose pages are left out in addition to those that the request excludes.
+    pub(super) excluded_hosts: &'a [String],
+}
+
+/// Returns the body of a search; `None` if the query is empty.
+pub(super) fn body(context: &QueryContext<'_>, from: usize, size: usize) -> Option<Value> {
+    let request = context.request;
+    let query = Compiler { kind: request.kind, related: context.related }.compile(context)?;
     let sort = match request.tbs.map(|tbs| tbs.sort).unwrap_or_default() {
         Sort::Relevance => json!([{"_score": {"order": "desc"}}]),
         Sort::Date => json!([{field::DATE: {"order": "desc"}}, {"_score": {"order": "desc"}}]),
@@ -76,12 +86,14 @@ struct Conditions {
     should: Vec<Value>,
 }
 
-struct Compiler {
+struct Compiler<'a> {
     kind: SourceKind,
+    related: &'a RelatedQueries,
 }
 
-impl Compiler {
-    fn compile(&self, request: &SourceRequest<'_>, country: Option<&str>) -> Option<Value> {
+impl Compiler<'_> {
+    fn compile(&self, context: &QueryContext<'_>) -> Option<Value> {
+        let request = context.request;
         let mut conditions = Conditions::default();
         let mut words = Vec::new();
         let root = request.query.root()?;
@@ -90,16 +102,21 @@ impl Compiler {
             match part {
                 Node::Word(text) => words.extend(has_words(text).then_some(text.as_str())),
                 Node::Not(child) => conditions.must_not.extend(self.node(child)),
+                // Pages that are related by links rank first.
+                Node::Operator(Operator::Related(_)) => conditions.must.extend(self.node(part)),
                 Node::Operator(_) => conditions.filter.extend(self.node(part)),
                 Node::And(_) | Node::Or(_) | Node::Phrase(_) => conditions.must.extend(self.node(part)),
             }
         }
-        self.words(&words, &mut conditions);
+        self.words(&words, parts.iter().any(has_text), &mut conditions);
         let Conditions { must, filter, must_not, .. } = &conditions;
         if must.is_empty() && filter.is_empty() && must_not.is_empty() {
             return None;
         }
-        self.add_filters(request, country, &mut conditions);
+        self.add_filters(request, context.country, &mut conditions);
+        if !context.excluded_hosts.is_empty() {
+            conditions.must_not.push(json!({"terms": {field::SITES: context.excluded_hosts}}));
+        }
         let Conditions { mut must, filter, must_not, should } = conditions;
         if must.is_empty() {
             must.push(json!({"match_all": {}}));
@@ -107,10 +124,14 @@ impl Compiler {
         Some(json!({"bool": {"must": must, "filter": filter, "must_not": must_not, "should": should}}))
     }
 
-    /// Adds the plain words. One match suffices, and more matches score higher.
-    fn words(&self, words: &[&str], conditions: &mut Conditions) {
+    /// Adds the plain words. One match suffices, or none if there is another required text; more matches score higher.
+    fn words(&self, words: &[&str], has_required_text: bool, conditions: &mut Conditions) {
         let Some(any) = any_of(words.iter().map(|word| self.word(word)).collect()) else { return };
-        conditions.must.push(any);
+        if has_required_text {
+            conditions.should.push(any);
+        } else {
+            conditions.must.push(any);
+        }
         if words.len() < 2 {
             return;
         }
@@ -164,8 +185,8 @@ impl Compiler {
                 let name = if is_images { field::IMAGE_TYPES } else { field::EXTENSIONS };
                 Some(term(name, one_extension(extension)))
             }
-            Operator::InUrl(word) => in_url(word),
-            Operator::AllInUrl(words) => all_of(words.iter().filter_map(in_url).collect()),
+            Operator::InUrl(word) => self.in_url(word),
+            Operator::AllInUrl(words) => all_of(words.iter().filter_map(|word| self.in_url(word)).collect()),
             Operator::InTitle(word) => self.in_title(word),
             Operator::AllInTitle(words) => {
                 all_of(words.iter().filter_map(|word| self.in_title(word)).collect())
@@ -173,9 +194,19 @@ impl Compiler {
             Operator::ImageSize(size) if is_images => {
                 Some(term(field::IMAGE_SIZES, &format!("{}x{}", size.width, size.height)))
             }
+            Operator::Related(domain) => self.related.get(domain).cloned(),
             // These are reported in a warning, or decided for each image.
-            Operator::Related(_) | Operator::ImageSize(_) | Operator::Larger(_) => None,
+            Operator::ImageSize(_) | Operator::Larger(_) => None,
         }
+    }
+
+    fn in_url(&self, argument: &Term) -> Option<Value> {
+        let name = match self.kind {
+            SourceKind::Web | SourceKind::News => field::URL_WORDS,
+            SourceKind::Images => field::IMAGE_URL_WORDS,
+        };
+        let words = folded_words(argument.text());
+        (!words.is_empty()).then(|| phrase_match(name, &words))
     }
 
     fn in_title(&self, argument: &Term) -> Option<Value> {
@@ -225,13 +256,19 @@ impl Compiler {
     }
 }
 
-fn has_words(text: &str) -> bool {
-    !folded_words(text).is_empty()
+/// Returns whether a node of the top level requires a text. Plain words at the top level only rank.
+fn has_text(node: &Node) -> bool {
+    match node {
+        Node::Phrase(text) => has_words(text),
+        Node::Or(children) | Node::And(children) => {
+            children.iter().any(|child| matches!(child, Node::Word(_)) || has_text(child))
+        }
+        Node::Word(_) | Node::Not(_) | Node::Operator(_) => false,
+    }
 }
 
-fn in_url(argument: &Term) -> Option<Value> {
-    let words = folded_words(argument.text());
-    (!words.is_empty()).then(|| phrase_match(field::URL_WORDS, &words))
+fn has_words(text: &str) -> bool {
+    !folded_words(text).is_empty()
 }
 
 fn term(name: &str, value: &str) -> Value {

@@ -3,10 +3,11 @@
 use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
-use websvc_index::{folded_words, one_extension};
-use websvc_query::{Node, Operator, Query, Size};
+use websvc_index::{ImageUrlTerms, folded_words, one_extension};
+use websvc_query::{Node, Operator, Query, Size, Term};
 use websvc_validate::SourceKind;
 
+use super::diversity::ScoredHit;
 use super::mapping::{ImageRecord, Record, field};
 use crate::error::SourceError;
 use crate::source::plain_text::plain;
@@ -17,7 +18,7 @@ use crate::source::{Hit, HitImage, SourceRequest, date};
 pub(super) struct HitPage {
     /// The number of documents in the response.
     pub(super) documents: usize,
-    pub(super) hits: Vec<Hit>,
+    pub(super) hits: Vec<ScoredHit>,
     /// The reason why results may be missing, if the server could not search everything.
     pub(super) incomplete: Option<String>,
 }
@@ -30,21 +31,26 @@ pub(super) fn parse(request: &SourceRequest<'_>, value: &Value) -> Result<HitPag
     let unreadable = |what: &str| SourceError::Unreadable { what: what.to_owned() };
     let found = value.pointer("/hits/hits").and_then(Value::as_array);
     let found = found.ok_or_else(|| unreadable("the list `hits.hits` is missing"))?;
-    let records: Vec<(Record, Option<&str>)> = found.iter().filter_map(record).collect();
+    let records: Vec<(Record, Option<&str>, f64)> = found.iter().filter_map(record).collect();
     if records.is_empty() && !found.is_empty() {
         return Err(unreadable("its documents were not written by websvc"));
     }
-    let hits = records.into_iter().flat_map(|(record, snippet)| hits(request, record, snippet)).collect();
+    let scored = records.into_iter().flat_map(|(record, snippet, score)| {
+        hits(request, record, snippet).into_iter().map(move |hit| ScoredHit { hit, score })
+    });
+    let hits = scored.collect();
     Ok(HitPage { documents: found.len(), hits, incomplete: incomplete(value) })
 }
 
-fn record(hit: &Value) -> Option<(Record, Option<&str>)> {
+/// Returns the document of a hit, its snippet and its score.
+fn record(hit: &Value) -> Option<(Record, Option<&str>, f64)> {
     let record = Record::deserialize(hit.get("_source")?).ok()?;
     let url = Url::parse(&record.url).ok()?;
     // The URL of an imported file has no host.
     (url.has_host() || url.scheme() == "file").then_some(())?;
     let snippet = hit.pointer(&format!("/highlight/{}/0", field::BODY)).and_then(Value::as_str);
-    Some((record, snippet))
+    let score = hit.get("_score").and_then(Value::as_f64).unwrap_or_default();
+    Some((record, snippet, score))
 }
 
 /// Returns the reason why results may be missing.
@@ -66,7 +72,8 @@ fn hits(request: &SourceRequest<'_>, record: Record, snippet: Option<&str>) -> V
         SourceKind::News => news_image.map(|url| HitImage { url, width: None, height: None }),
         SourceKind::Images => {
             let images = images.iter().filter_map(|text| serde_json::from_str::<ImageRecord>(text).ok());
-            return matching_images(request.query, images)
+            return matching_images(request.query, &title, images)
+                .into_iter()
                 .map(|image| image_hit(&url, &title, image))
                 .collect();
         }
@@ -88,16 +95,17 @@ fn image_hit(url: &str, title: &str, image: ImageRecord) -> Hit {
     }
 }
 
-/// Returns the images that match the query, those with most of its words first.
+/// Returns the images of a page that match the query, those with most of its words first.
 fn matching_images(
     query: &Query,
+    page_title: &str,
     images: impl Iterator<Item = ImageRecord>,
-) -> impl Iterator<Item = ImageRecord> {
+) -> Vec<ImageRecord> {
     let query_words: Vec<String> = query.words().map(folded_words).filter(|word| !word.is_empty()).collect();
     let mut found = Vec::new();
     for image in images {
-        let fields = ImageFields { words: format!(" {} ", folded_words(&image.text())), image: &image };
-        let count = query_words.iter().filter(|word| fields.contains(word)).count();
+        let fields = ImageFields::of(&image, page_title);
+        let count = query_words.iter().filter(|word| contains(&fields.words, word)).count();
         let has_words = count > 0 || query_words.is_empty();
         let matches = query.root().is_none_or(|root| fields.top_level_verdict(root) != Some(false));
         if has_words && matches {
@@ -105,20 +113,38 @@ fn matching_images(
         }
     }
     found.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-    found.into_iter().map(|(_, image)| image)
+    found.into_iter().map(|(_, image)| image).collect()
 }
 
 /// The words and the properties of an image. A verdict of `None` means that only the page can decide, and it did
 /// already.
 struct ImageFields<'a> {
-    /// The folded words, each between spaces.
+    /// The folded words, each between spaces, as all texts here.
     words: String,
+    title: String,
+    url_words: String,
     image: &'a ImageRecord,
 }
 
+fn contains(words: &str, folded: &str) -> bool {
+    words.contains(&format!(" {folded} "))
+}
+
+/// Judges whether a text is in words. Punctuation alone decides nothing.
+fn judge_text(words: &str, text: &str) -> Option<bool> {
+    let folded = folded_words(text);
+    (!folded.is_empty()).then(|| contains(words, &folded))
+}
+
 impl ImageFields<'_> {
-    fn contains(&self, folded: &str) -> bool {
-        self.words.contains(&format!(" {folded} "))
+    fn of<'a>(image: &'a ImageRecord, page_title: &str) -> ImageFields<'a> {
+        let spaced = |text: &str| format!(" {} ", folded_words(text));
+        ImageFields {
+            words: spaced(&image.text(page_title)),
+            title: spaced(image.title(page_title)),
+            url_words: format!(" {} ", ImageUrlTerms::of(&image.url).url_words),
+            image,
+        }
     }
 
     /// Judges the top level of a query, where words only affect the ranking.
@@ -137,15 +163,9 @@ impl ImageFields<'_> {
                 all(children.iter().map(|child| self.verdict(child).map(|holds| !holds))).map(|none| !none)
             }
             Node::Not(child) => self.verdict(child).map(|holds| !holds),
-            Node::Word(text) | Node::Phrase(text) => self.text(text),
+            Node::Word(text) | Node::Phrase(text) => judge_text(&self.words, text),
             Node::Operator(operator) => self.operator(operator),
         }
-    }
-
-    /// Judges a text. Punctuation alone decides nothing.
-    fn text(&self, text: &str) -> Option<bool> {
-        let folded = folded_words(text);
-        (!folded.is_empty()).then(|| self.contains(&folded))
     }
 
     fn operator(&self, operator: &Operator) -> Option<bool> {
@@ -159,9 +179,24 @@ impl ImageFields<'_> {
             Operator::FileType(extension) => {
                 Some(self.image.extension().as_deref() == Some(one_extension(extension)))
             }
-            Operator::InTitle(term) => self.text(term.text()),
-            Operator::AllInTitle(terms) => all(terms.iter().map(|term| self.text(term.text()))),
-            Operator::Site(_) | Operator::InUrl(_) | Operator::AllInUrl(_) | Operator::Related(_) => None,
+            Operator::InTitle(term) => self.in_title(term),
+            Operator::AllInTitle(terms) => all(terms.iter().map(|term| self.in_title(term))),
+            Operator::InUrl(term) => judge_text(&self.url_words, term.text()),
+            Operator::AllInUrl(terms) => {
+                all(terms.iter().map(|term| judge_text(&self.url_words, term.text())))
+            }
+            Operator::Site(_) | Operator::Related(_) => None,
+        }
+    }
+
+    /// Judges the words of a text in the title, in any order, or a quoted text as it is.
+    fn in_title(&self, argument: &Term) -> Option<bool> {
+        match argument {
+            Term::Phrase(text) => judge_text(&self.title, text),
+            Term::Word(text) => {
+                let words = folded_words(text);
+                all(words.split_whitespace().map(|word| Some(contains(&self.title, word))))
+            }
         }
     }
 }
@@ -197,7 +232,8 @@ mod tests {
             image("dog.png", "A dog", 300),
         ];
         let query = websvc_query::parse(query).query;
-        let found: Vec<String> = matching_images(&query, images.into_iter()).map(|found| found.url).collect();
+        let found = matching_images(&query, "Crockery", images.into_iter());
+        let found: Vec<String> = found.into_iter().map(|found| found.url).collect();
         let expected: Vec<String> = expected.iter().map(|name| format!("http://i.test/{name}")).collect();
         assert_eq!(found, expected, "{query}");
     }
@@ -213,5 +249,8 @@ mod tests {
         check("tea OR dog filetype:png", &["pot.png", "dog.png"]);
         check("site:a.test", &["cup.jpg", "pot.png", "dog.png"]);
         check("coffee", &[]);
+        check("crockery pot", &["pot.png", "cup.jpg", "dog.png"]);
+        check("intitle:crockery", &[]);
+        check("inurl:dog", &["dog.png"]);
     }
 }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use url::Url;
 use websvc_transport::FetchRequest;
 
@@ -26,6 +26,12 @@ pub struct ElasticsearchDeclaration {
     /// New pages are written to it.
     #[serde(default)]
     pub write: bool,
+    /// The number of primary shards of an index that websvc creates; the default of the server if not set.
+    #[serde(default)]
+    pub shards: Option<u32>,
+    /// The number of copies of each shard of an index that websvc creates; the default of the server if not set.
+    #[serde(default)]
+    pub replicas: Option<u32>,
     /// The user name for basic authentication, with `password`. Both may contain environment variables as `${NAME}`.
     #[serde(default)]
     pub username: Option<String>,
@@ -60,11 +66,13 @@ pub(super) struct Server {
     index: String,
     headers: HeaderMap,
     pub(super) dialect: Dialect,
+    layout: IndexLayout,
 }
 
 impl ElasticsearchDeclaration {
     /// The names of the configuration keys.
-    pub const KEYS: &'static [&'static str] = &["url", "index", "write", "username", "password", "api_key"];
+    pub const KEYS: &'static [&'static str] =
+        &["url", "index", "write", "shards", "replicas", "username", "password", "api_key"];
 }
 
 impl ElasticsearchConfig {
@@ -78,7 +86,8 @@ impl ElasticsearchConfig {
         endpoint: EndpointConfig,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, DeclarationError> {
-        let ElasticsearchDeclaration { url, index, write: _, username, password, api_key } = declaration;
+        let ElasticsearchDeclaration { url, index, write, shards, replicas, username, password, api_key } =
+            declaration;
         let mut url = Url::parse(&expand_variables(url, "url", &variable)?)
             .map_err(|error| DeclarationError::Url(error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -94,12 +103,14 @@ impl ElasticsearchConfig {
         url.set_path(&path);
         let dialect = if path.ends_with("/_elastic") { Dialect::Quickwit } else { Dialect::Elasticsearch };
         check_index(index)?;
+        let layout = IndexLayout { shards: *shards, replicas: *replicas };
+        layout.check(*write, dialect)?;
         let fill = |key: &str, value: &Option<String>| {
             value.as_deref().map(|value| expand_variables(value, key, &variable)).transpose()
         };
         let headers =
             credentials(fill("username", username)?, fill("password", password)?, fill("api_key", api_key)?)?;
-        Ok(Self { name, server: Server { url, index: index.clone(), headers, dialect }, endpoint })
+        Ok(Self { name, server: Server { url, index: index.clone(), headers, dialect, layout }, endpoint })
     }
 
     /// Returns the URL of the server, which the address guard of the client must allow.
@@ -140,13 +151,50 @@ impl Server {
     pub(super) fn create_index_request(&self) -> FetchRequest {
         let (method, url, body) = match self.dialect {
             Dialect::Elasticsearch => {
-                (Method::PUT, self.url_of(&[&self.index]), mapping::elasticsearch_index())
+                (Method::PUT, self.url_of(&[&self.index]), mapping::elasticsearch_index(self.layout))
             }
             Dialect::Quickwit => {
                 (Method::POST, self.quickwit_url(&["indexes"]), mapping::quickwit_index(&self.index))
             }
         };
         FetchRequest { method, ..self.post(url, "application/json", body.to_string()) }
+    }
+
+    /// Returns the request that adds fields to the mapping of an index of Elasticsearch or OpenSearch.
+    pub(super) fn add_fields(&self, properties: &Value) -> FetchRequest {
+        let url = self.url_of(&[&self.index, "_mapping"]);
+        let body = json!({"properties": properties}).to_string();
+        FetchRequest { method: Method::PUT, ..self.post(url, "application/json", body) }
+    }
+
+    /// Returns the request that makes all written documents searchable.
+    pub(super) fn refresh(&self) -> FetchRequest {
+        self.post(self.url_of(&[&self.index, "_refresh"]), "application/json", "")
+    }
+
+    /// Returns the request that deletes at most `max` documents that match a query, and makes that searchable.
+    pub(super) fn delete_by_query(&self, query: &Value, max: usize) -> FetchRequest {
+        let mut url = self.url_of(&[&self.index, "_delete_by_query"]);
+        let pairs = [("conflicts", "proceed"), ("refresh", "true"), ("max_docs", &max.to_string())];
+        url.query_pairs_mut().extend_pairs(pairs);
+        self.post(url, "application/json", json!({ "query": query }).to_string())
+    }
+
+    /// Returns the request that lets Quickwit delete documents later. `query` is in its own query language.
+    pub(super) fn quickwit_delete_task(&self, query: &str) -> FetchRequest {
+        let url = self.quickwit_url(&[&self.index, "delete-tasks"]);
+        self.post(url, "application/json", json!({ "query": query }).to_string())
+    }
+
+    /// Returns the request for the size of the index.
+    pub(super) fn stats(&self) -> FetchRequest {
+        let url = match self.dialect {
+            Dialect::Elasticsearch => self.url_of(&[&self.index, "_stats", "docs,store,segments"]),
+            Dialect::Quickwit => self.quickwit_url(&["indexes", &self.index, "describe"]),
+        };
+        let mut request = FetchRequest::get(url);
+        request.headers.clone_from(&self.headers);
+        request
     }
 
     fn post(&self, url: Url, content_type: &'static str, body: impl Into<Bytes>) -> FetchRequest {
@@ -178,6 +226,42 @@ impl Server {
 impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server").field("index", &self.index).finish_non_exhaustive()
+    }
+}
+
+/// The maximum number of primary shards, as in Elasticsearch and OpenSearch.
+const MAX_SHARDS: u32 = 1024;
+
+/// The maximum number of copies of a shard. A copy needs a node of its own, so more are certainly a mistake.
+const MAX_REPLICAS: u32 = 100;
+
+/// The distribution of an index over the nodes of its cluster. It applies to an index that websvc creates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct IndexLayout {
+    pub(super) shards: Option<u32>,
+    pub(super) replicas: Option<u32>,
+}
+
+impl IndexLayout {
+    fn check(self, write: bool, dialect: Dialect) -> Result<(), DeclarationError> {
+        let Self { shards, replicas } = self;
+        for (key, value, valid) in
+            [("shards", shards, 1..=MAX_SHARDS), ("replicas", replicas, 0..=MAX_REPLICAS)]
+        {
+            let Some(value) = value else { continue };
+            let what = match dialect {
+                Dialect::Quickwit => "Quickwit has no such setting: remove the key".to_owned(),
+                Dialect::Elasticsearch if !write => {
+                    "has an effect only with `write = true`, when websvc creates the index".to_owned()
+                }
+                Dialect::Elasticsearch if !valid.contains(&value) => {
+                    format!("must be between {} and {}, not {value}", valid.start(), valid.end())
+                }
+                Dialect::Elasticsearch => continue,
+            };
+            return Err(DeclarationError::Key { key, what });
+        }
+        Ok(())
     }
 }
 
@@ -216,8 +300,6 @@ fn credentials(
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn check(changes: &Value, expected: Result<&str, &str>) {
@@ -255,6 +337,21 @@ mod tests {
             &json!({"url": "http://u:p@a.test"}),
             Err("url: use the keys username and password for credentials"),
         );
+        check(&json!({"write": true, "shards": 1024, "replicas": 0}), Ok(""));
+        for (changes, expected) in [
+            (json!({"write": true, "shards": 0}), "shards: must be between 1 and 1024, not 0"),
+            (json!({"write": true, "replicas": 101}), "replicas: must be between 0 and 100, not 101"),
+            (
+                json!({"shards": 3}),
+                "shards: has an effect only with `write = true`, when websvc creates the index",
+            ),
+            (
+                json!({"url": "http://q.test/api/v1/_elastic", "write": true, "replicas": 1}),
+                "replicas: Quickwit has no such setting: remove the key",
+            ),
+        ] {
+            check(&changes, Err(expected));
+        }
         for index in ["", "Pages", "a/b", "_all", "a*", "a,b", ".."] {
             let what = "index: an index name has lower case letters, digits and hyphens, and begins with a letter or digit";
             check(&json!({ "index": index }), Err(what));

@@ -27,11 +27,25 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct ElasticsearchWriter {
     name: String,
-    server: Server,
+    pub(super) server: Server,
     client: Client,
     initial_backoff: Duration,
     /// Set when the index is known to exist.
     index: OnceCell<()>,
+}
+
+/// The state of the server after a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ServerState {
+    Available,
+    /// It was unreachable or had no capacity for as long as a batch is retried.
+    Unavailable,
+}
+
+impl ServerState {
+    fn after(error: &SourceError) -> Self {
+        if is_temporary(error) { Self::Unavailable } else { Self::Available }
+    }
 }
 
 /// The number of pages by outcome.
@@ -110,14 +124,20 @@ impl ElasticsearchWriter {
                 Err(reason) => report.reject(&url, &reason),
             }
         }
-        for batch in batches(items) {
-            self.send(batch, &mut report).await;
+        let mut batches = batches(items).into_iter();
+        while let Some(batch) = batches.next() {
+            if self.send(batch, &mut report).await == ServerState::Unavailable {
+                // Each further batch would wait for the server as long as this one.
+                let rest = batches.map(|batch| batch.len()).sum();
+                report.add_lost(rest, "the server is not available".to_owned());
+                break;
+            }
         }
         report
     }
 
     /// Sends a batch until the outcome of every document is known. A batch that is too large for the server is halved.
-    async fn send(&self, batch: Vec<BulkItem>, report: &mut BulkReport) {
+    async fn send(&self, batch: Vec<BulkItem>, report: &mut BulkReport) -> ServerState {
         let mut batches = VecDeque::from([batch]);
         let mut attempts = 0;
         while let Some(mut batch) = batches.pop_front() {
@@ -144,13 +164,15 @@ impl ElasticsearchWriter {
             }
             if attempts >= RETRIES || !is_temporary(&error) {
                 let all = batch.len() + batches.iter().map(Vec::len).sum::<usize>();
+                let state = ServerState::after(&error);
                 report.add_lost(all, self.server.with_operator_message(error).to_string());
-                return;
+                return state;
             }
             tokio::time::sleep(self.backoff(attempts, &error)).await;
             attempts += 1;
             batches.push_front(batch);
         }
+        ServerState::Available
     }
 
     fn backoff(&self, attempts: u32, error: &SourceError) -> Duration {
@@ -163,50 +185,46 @@ impl ElasticsearchWriter {
 
     /// Ensures that the index exists and has our fields.
     async fn ensure_index(&self) -> Result<(), SourceError> {
-        let mut attempts = 0;
-        loop {
-            let error = match self.find_or_create_index().await {
-                Err(error) if is_temporary(&error) && attempts < RETRIES => error,
-                outcome => return outcome.map_err(|error| self.server.with_operator_message(error)),
-            };
-            tokio::time::sleep(self.backoff(attempts, &error)).await;
-            attempts += 1;
-        }
+        let existing = match self.exchange_patiently(|| self.server.index_exists_request()).await {
+            Ok(existing) => Ok(Some(existing)),
+            Err(SourceError::Status { status: 404, .. }) => self.create_index().await,
+            Err(error) => Err(error),
+        };
+        let checked = match existing {
+            Ok(Some(existing)) => self.check_mapping(&existing).await,
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        checked.map_err(|error| self.server.with_operator_message(error))
     }
 
-    async fn find_or_create_index(&self) -> Result<(), SourceError> {
-        match self.exchange(self.server.index_exists_request()).await {
-            Ok(existing) => return self.check_mapping(&existing),
-            Err(SourceError::Status { status: 404, .. }) => {}
-            Err(error) => return Err(error),
-        }
+    /// Creates the index. Returns the existing one if another process has created it in the meantime.
+    async fn create_index(&self) -> Result<Option<Value>, SourceError> {
         tracing::info!(source = self.name, index = self.server.index(), "creating the index");
-        match self.exchange(self.server.create_index_request()).await {
-            Ok(_created) => Ok(()),
-            // Another process may have created it in the meantime.
+        match self.exchange_patiently(|| self.server.create_index_request()).await {
+            Ok(_created) => Ok(None),
             Err(SourceError::Status { status: 400 | 409, message }) => {
                 let existing = self.exchange(self.server.index_exists_request()).await;
-                self.check_mapping(&existing.map_err(|_| SourceError::Status { status: 400, message })?)
+                existing.map(Some).map_err(|_| SourceError::Status { status: 400, message })
             }
             Err(error) => Err(error),
         }
     }
 
-    /// Checks that an existing index has our fields.
-    fn check_mapping(&self, existing: &Value) -> Result<(), SourceError> {
+    /// Checks that an existing index has our fields, and adds those that earlier versions did not create.
+    async fn check_mapping(&self, existing: &Value) -> Result<(), SourceError> {
         if self.server.dialect == Dialect::Quickwit {
             return Ok(());
         }
         let properties = existing.as_object().and_then(|existing| existing.values().next());
         let properties = properties.and_then(|index| index.pointer("/mappings/properties"));
-        let type_of = |properties: &Value, name: &str| {
-            properties.pointer(&format!("/{name}/type")).and_then(Value::as_str).map(str::to_owned)
-        };
-        let our_properties = mapping::elasticsearch_index();
-        let our_properties = &our_properties["mappings"]["properties"];
-        for name in our_properties.as_object().into_iter().flat_map(|our_properties| our_properties.keys()) {
-            let existing_type = properties.and_then(|properties| type_of(properties, name));
-            if existing_type != type_of(our_properties, name) {
+        let type_of = |field: &Value| field.get("type").and_then(Value::as_str).map(str::to_owned);
+        let mut missing = serde_json::Map::new();
+        for (name, field) in mapping::elasticsearch_fields() {
+            let existing = properties.and_then(|properties| properties.get(&name));
+            if existing.is_none() && mapping::ADDED_FIELDS.contains(&name.as_str()) {
+                missing.insert(name, field);
+            } else if existing.and_then(type_of) != type_of(&field) {
                 let what = format!(
                     "the index {:?} was not created by websvc: its field {name:?} is missing or has another type",
                     self.server.index()
@@ -214,13 +232,42 @@ impl ElasticsearchWriter {
                 return Err(SourceError::Unreadable { what });
             }
         }
+        if !missing.is_empty() {
+            tracing::info!(source = self.name, index = self.server.index(), "adding fields to the index");
+            self.exchange_patiently(|| self.server.add_fields(&missing.clone().into())).await?;
+        }
         Ok(())
     }
 
-    async fn exchange(&self, mut request: FetchRequest) -> Result<Value, SourceError> {
+    /// Sends a request, and sends it again while the server is unreachable or has no capacity.
+    pub(super) async fn exchange_patiently(
+        &self,
+        request: impl Fn() -> FetchRequest,
+    ) -> Result<Value, SourceError> {
+        let mut attempts = 0;
+        loop {
+            let error = match self.exchange(request()).await {
+                Err(error) if is_temporary(&error) && attempts < RETRIES => error,
+                outcome => return outcome,
+            };
+            tokio::time::sleep(self.backoff(attempts, &error)).await;
+            attempts += 1;
+        }
+    }
+
+    /// Returns the timeout of a request.
+    pub(super) fn timeout(&self) -> Duration {
+        TIMEOUT
+    }
+
+    pub(super) async fn exchange(&self, mut request: FetchRequest) -> Result<Value, SourceError> {
         set_limits(&mut request);
         request.timeout = TIMEOUT;
         match self.client.fetch(request).await {
+            // The server has restarted, or a proxy has given up. The request can be sent again.
+            Ok(response) if response.truncated => {
+                Err(SourceError::Unreachable { text: "the connection broke during the response".to_owned() })
+            }
             Ok(response) => read_json(&response),
             Err(error) => Err(to_source_error(&error, TIMEOUT)),
         }
