@@ -36,7 +36,10 @@ pub(crate) use browser::browser;
 pub(crate) use jobs::jobs_config;
 pub(crate) use llm::model;
 pub(crate) use mirror_sink::ensure_complete;
-pub(crate) use sources::{provider_urls, remote_sources, unused_sources};
+pub(crate) use sources::{
+    UnsearchedIndex, index_server, index_writers, provider_urls, remote_sources, unsearched_index,
+    unused_sources,
+};
 pub(crate) use threat::classifier;
 pub(crate) use traces::TraceSettings;
 

@@ -178,6 +178,17 @@ impl Engine {
         &self.config.mirrors
     }
 
+    /// Returns the server that has the pages of all teams, if they are not added to the embedded index. Of several
+    /// servers it is one that is searched.
+    pub fn index_server(&self) -> Option<&Arc<Mirror>> {
+        let is_searched =
+            |mirror: &&Arc<Mirror>| self.sources().iter().any(|source| source.name() == mirror.name());
+        match self.config.index_mode {
+            IndexMode::Write => None,
+            IndexMode::MirrorOnly => self.mirrors().iter().find(is_searched).or(self.mirrors().first()),
+        }
+    }
+
     /// Returns the embedded index if new pages are added to it.
     pub fn writable_index(&self) -> Option<&Arc<websvc_index::Index>> {
         self.config.writable_index()

@@ -15,10 +15,7 @@ use websvc_index::Document;
 use websvc_types::index::IndexDocument;
 
 use crate::ingest::to_index_document;
-use crate::source::{
-    BulkReport, DeletionOutcome, ElasticsearchWriter, IndexServerError, ListedPage, PageSelection,
-    ServerIndexStats,
-};
+use crate::source::{BulkReport, ElasticsearchWriter, IndexServerError, ListedPage, ServerIndexStats};
 
 /// The maximum number of pages in the queue.
 const MAX_QUEUED: usize = 1_000;
@@ -119,14 +116,6 @@ impl Mirror {
             self.totals.lock().add(lost);
         }
         left_out
-    }
-
-    /// Deletes pages from the server. Pages in the queue are not deleted, and are written later.
-    ///
-    /// # Errors
-    /// [`IndexServerError`]
-    pub async fn delete(&self, pages: &PageSelection) -> Result<DeletionOutcome, IndexServerError> {
-        self.writer.delete(pages).await
     }
 
     /// Returns the size of the index on the server.

@@ -18,12 +18,12 @@ impl State {
         index: &str,
         operation: &str,
     ) -> Option<Page> {
-        let is_needed = self.types.is_some();
+        let has_index = self.types.is_some();
         Some(match (&request.method, operation) {
-            (&Method::POST, "_refresh" | "_delete_by_query" | "delete-tasks") if !is_needed => {
+            (&Method::POST, "_refresh" | "_delete_by_query" | "delete-tasks") if !has_index => {
                 index_not_found(index)
             }
-            (&Method::GET, "docs,store,segments" | "describe") if !is_needed => index_not_found(index),
+            (&Method::GET, "docs,store,segments" | "describe") if !has_index => index_not_found(index),
             (&Method::POST, "_refresh") => {
                 self.refreshes += 1;
                 ok(&json!({"_shards": {"total": 5, "successful": 5, "failed": 0}}))

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{CRAWL_HOST_MAX_CHARS, CRAWL_HOSTS_MAX, CRAWL_ID_MAX_CHARS, IMAGE_SIDE_MAX};
 
-/// Request of `POST /v2/index/documents`: adds documents to the embedded index.
+/// Request of `POST /v2/index/documents`: adds documents to the index.
 ///
 /// # Examples
 ///
@@ -134,16 +134,16 @@ pub struct IndexUploadResponse {
     pub warning: Option<String>,
 }
 
-/// Response of `GET /v2/index/stats`: statistics of the embedded index.
+/// Response of `GET /v2/index/stats`: statistics of the index, which is embedded or on a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexStats {
     /// Always true.
     pub success: bool,
     /// Number of searchable documents.
     pub documents: u64,
-    /// Size of the index on disk, in bytes.
+    /// Size of the index on disk, in bytes; on a server with all copies.
     pub bytes: u64,
-    /// Number of segments of the index.
+    /// Number of segments of the index; on a server without those of copies.
     pub segments: u64,
 }
 

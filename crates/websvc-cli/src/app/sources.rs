@@ -13,6 +13,7 @@ use websvc_transport::{Client, GuardError};
 
 use super::{client_with, guard};
 use crate::config::{self, Config, Provider, Source};
+use crate::output;
 
 /// Returns the sources in the order of `search.providers`.
 pub(super) fn open(config: &Config, index: &Arc<Index>) -> Result<Vec<Arc<dyn SearchSource>>> {
@@ -137,25 +138,70 @@ fn declared(config: &Config, name: &str) -> Result<Arc<dyn SearchSource>> {
 
 /// Returns the mirrors, which are the sources with `write = true`, whether they are searched or not.
 pub(super) fn mirrors(config: &Config) -> Result<Vec<Arc<Mirror>>> {
-    let mut mirrors = Vec::new();
+    Ok(index_writers(config)?.into_iter().map(|writer| Arc::new(Mirror::new(writer))).collect())
+}
+
+/// Returns the writers to the sources with `write = true`. Those that are searched come first.
+pub(crate) fn index_writers(config: &Config) -> Result<Vec<ElasticsearchWriter>> {
+    let mut writers = Vec::new();
     for (name, source) in &config.search.sources {
         if let Source::Elasticsearch(source) = source
             && source.declaration.write
         {
             let (source, client) = elasticsearch(config, name, source)?;
-            mirrors.push(Arc::new(Mirror::new(ElasticsearchWriter::new(source, client))));
+            writers.push(ElasticsearchWriter::new(source, client));
         }
     }
-    Ok(mirrors)
+    writers.sort_by_key(|writer| !is_searched(config, writer.name()));
+    Ok(writers)
 }
 
 /// Returns the use of the embedded index. Pages are not written to it if there are mirrors and it is not searched.
 pub(super) fn index_mode(config: &Config, mirrors: &[Arc<Mirror>]) -> IndexMode {
-    if mirrors.is_empty() || config.search.providers.contains(&Provider::Index) {
-        IndexMode::Write
-    } else {
-        IndexMode::MirrorOnly
+    if mirrors.is_empty() || is_index_searched(config) { IndexMode::Write } else { IndexMode::MirrorOnly }
+}
+
+/// Returns the name of the server that has the pages instead of the local index; `None` if they are in the local index.
+pub(crate) fn index_server(config: &Config) -> Option<&str> {
+    let mut written = config.search.sources.iter().filter(|(_, source)| is_written(source));
+    let first = written.clone().next();
+    let searched = written.find(|(name, _)| is_searched(config, name)).or(first);
+    searched.filter(|_| !is_index_searched(config)).map(|(name, _)| name.as_str())
+}
+
+/// New pages are added to the local index, and no search finds them there.
+#[derive(Debug)]
+pub(crate) struct UnsearchedIndex {
+    /// The change of the configuration that helps.
+    pub(crate) remedy: String,
+}
+
+impl UnsearchedIndex {
+    pub(crate) const MESSAGE: &str =
+        "pages are added to the local index, but search.providers does not name it";
+
+    /// Warns the user of a command that adds pages.
+    pub(crate) fn warn(config: &Config) {
+        if let Some(Self { remedy }) = unsearched_index(config) {
+            output::note(&format!("{}: {remedy}", Self::MESSAGE));
+        }
     }
+}
+
+/// Returns the problem if new pages are added to the local index and no search finds them there.
+pub(crate) fn unsearched_index(config: &Config) -> Option<UnsearchedIndex> {
+    if is_index_searched(config) || index_server(config).is_some() {
+        return None;
+    }
+    let server = config.search.sources.iter().find(|(_, source)| matches!(source, Source::Elasticsearch(_)));
+    let remedy = server.map_or_else(String::new, |(name, _)| {
+        format!(", or set `write = true` in [search.sources.{name}] to write them there instead")
+    });
+    Some(UnsearchedIndex { remedy: format!("add \"index\"{remedy}") })
+}
+
+fn is_index_searched(config: &Config) -> bool {
+    config.search.providers.contains(&Provider::Index)
 }
 
 fn elasticsearch(

@@ -20,10 +20,12 @@ mod warc;
 
 use anyhow::Result;
 use websvc::types::index::IndexStats;
+use websvc_engine::ServerIndexStats;
 use websvc_index::{Index, IndexConfig};
 
 use super::search::client;
 use crate::CommandContext;
+use crate::app;
 use crate::args::{self, Stats};
 use crate::output;
 
@@ -34,7 +36,7 @@ pub(crate) async fn index(context: CommandContext, arguments: args::IndexCommand
         args::IndexCommand::Import(arguments) => import::import(context, arguments).await,
         args::IndexCommand::Export(arguments) => export::export(context, arguments).await,
         args::IndexCommand::Stats(arguments) => stats(&context, arguments).await,
-        args::IndexCommand::Delete(arguments) => maintain::delete(&context, arguments),
+        args::IndexCommand::Delete(arguments) => maintain::delete(&context, arguments).await,
         args::IndexCommand::Optimize(arguments) => maintain::optimize(&context, &arguments),
     }
 }
@@ -42,9 +44,20 @@ pub(crate) async fn index(context: CommandContext, arguments: args::IndexCommand
 async fn stats(context: &CommandContext, arguments: Stats) -> Result<()> {
     let stats = match arguments.remote.server {
         Some(_) => client(&arguments.remote)?.index_stats().await?,
-        None => local_stats(context)?,
+        None => configured_stats(context).await?,
     };
     print_stats(&stats, arguments.json)
+}
+
+/// Returns the size of the index that has the pages: the local one, or that of a server.
+async fn configured_stats(context: &CommandContext) -> Result<IndexStats> {
+    if app::index_server(&context.config).is_some()
+        && let Some(server) = app::index_writers(&context.config)?.first()
+    {
+        let ServerIndexStats { documents, bytes, segments } = server.stats().await?;
+        return Ok(IndexStats { success: true, documents, bytes, segments });
+    }
+    local_stats(context)
 }
 
 fn local_stats(context: &CommandContext) -> Result<IndexStats> {

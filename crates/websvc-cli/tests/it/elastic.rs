@@ -11,7 +11,7 @@ use crate::harness::{KEY, Service, Site};
 const SEARCH: &str = "http://searx.test/search";
 
 /// Returns a command with the Elasticsearch server configured as source `es`.
-fn command(site: &Site, arguments: &[&str], providers: &str) -> Command {
+pub(crate) fn command(site: &Site, arguments: &[&str], providers: &str) -> Command {
     let mut command = site.command(arguments);
     command
         .env("WEBSVC_API_KEY", KEY)
@@ -26,16 +26,16 @@ fn command(site: &Site, arguments: &[&str], providers: &str) -> Command {
     command
 }
 
-fn serve(site: &Site, providers: &str) -> Service {
+pub(crate) fn serve(site: &Site, providers: &str) -> Service {
     Service::start(&mut command(site, &["serve", "--listen", "127.0.0.1:0"], providers))
 }
 
-fn server() -> FakeElasticsearch {
+pub(crate) fn server() -> FakeElasticsearch {
     FakeElasticsearch::new("pages").require_authorization("ApiKey secret")
 }
 
 /// Writes a file with pages to import, and returns its path.
-fn tea_pages(site: &Site) -> String {
+pub(crate) fn tea_pages(site: &Site) -> String {
     let file = site.data_dir().join("pages.jsonl");
     let lines = ["green", "black"].map(|kind| {
         let body = format!("Welcome. All about {kind} tea leaves. Enjoy.");

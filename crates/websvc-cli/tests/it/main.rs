@@ -36,6 +36,7 @@ mod documentation;
 mod documents;
 mod durable;
 mod elastic;
+mod elastic_only;
 mod exporting;
 mod harness;
 mod indexing;

@@ -4,6 +4,7 @@
 //! feeds that the start page names, the sitemaps that robots.txt names or that have usual paths, and the pages in the
 //! index. The URLs are listed in this order, each once.
 
+mod indexed_pages;
 mod listing;
 mod rank;
 mod robots;
@@ -15,6 +16,7 @@ mod warnings;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use websvc_transport::BoxFuture;
@@ -76,8 +78,9 @@ impl Engine {
             let scraper = checkers.scraper(self.scraper()).in_scope(scope);
             let map_run = MapRun::new(plan, scraper, checker, started + plan.timeout());
             let indexes = if plan.index() { self.indexes_in(scope).await } else { Ok(Vec::new()) };
+            let server = self.index_server().filter(|_| plan.index());
             let mut result = match indexes {
-                Ok(indexes) => Box::pin(map_run.run(indexes)).await,
+                Ok(indexes) => Box::pin(map_run.run(indexes, server.map(Arc::as_ref))).await,
                 Err(error) => Err(error),
             };
             let mut scan_warnings = Vec::new();

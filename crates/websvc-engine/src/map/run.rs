@@ -23,6 +23,7 @@ use super::url_collector::UrlCollector;
 use super::warnings::MapWarnings;
 use crate::crawl::robots::{self, RobotsStatus, RobotsTxt};
 use crate::error::EngineError;
+use crate::mirror::Mirror;
 
 /// The number of files that are fetched at a time. They are read one after the other, in the order in which they were
 /// named, so that the same site gives the same list.
@@ -31,25 +32,22 @@ const MAX_CONCURRENT_FETCHES: usize = 3;
 /// The maximum number of feeds of the start page that are read.
 const MAX_FEEDS: usize = 3;
 
-/// The maximum number of pages in the index whose titles are looked up.
-const MAX_INDEX_TITLES: usize = 1_000;
-
 type Fetching<'a> = BoxFuture<'a, (SitemapFile, Result<FileResponse, ScrapeError>)>;
 
 /// The state of a running map.
 pub(super) struct MapRun<'a> {
-    plan: &'a MapPlan,
+    pub(super) plan: &'a MapPlan,
     scraper: Scraper,
     checker: Option<UrlChecker>,
-    deadline: Instant,
-    scope: Arc<MapScope>,
-    found: UrlCollector,
+    pub(super) deadline: Instant,
+    pub(super) scope: Arc<MapScope>,
+    pub(super) found: UrlCollector,
     robots: RobotsCache,
     listings: SitemapQueue,
-    warnings: MapWarnings,
+    pub(super) warnings: MapWarnings,
     /// The first error of a request to the start host.
     failure: Option<ScrapeError>,
-    is_late: bool,
+    pub(super) is_late: bool,
 }
 
 impl<'a> MapRun<'a> {
@@ -80,7 +78,11 @@ impl<'a> MapRun<'a> {
     ///
     /// # Errors
     /// See [`Engine::map`](crate::Engine::map).
-    pub(super) async fn run(mut self, indexes: Vec<Arc<Index>>) -> Result<SiteUrls, EngineError> {
+    pub(super) async fn run(
+        mut self,
+        indexes: Vec<Arc<Index>>,
+        server: Option<&Mirror>,
+    ) -> Result<SiteUrls, EngineError> {
         let plan = self.plan;
         if let Some(checker) = &self.checker {
             let checked = tokio::time::timeout_at(self.deadline.into(), checker.check(plan.url())).await;
@@ -98,6 +100,9 @@ impl<'a> MapRun<'a> {
         self.read_listings().await?;
         for index in indexes {
             self.read_index(index).await?;
+        }
+        if let Some(server) = server {
+            self.read_server(server).await;
         }
         self.finish().await
     }
@@ -316,29 +321,6 @@ impl<'a> MapRun<'a> {
         Ok(reading.items)
     }
 
-    /// Adds the pages of the site that are in the index.
-    async fn read_index(&mut self, index: Arc<Index>) -> Result<(), EngineError> {
-        // More than requested: the scope may exclude some of them, and a search ranks before it cuts.
-        let max_urls = if self.found.is_full() { 0 } else { MAP_LIMIT_MAX as usize };
-        let (mut found, scope) = (std::mem::take(&mut self.found), Arc::clone(&self.scope));
-        let host = self.plan.url().host_str().unwrap_or_default().to_owned();
-        let host = host.strip_prefix("www.").map_or(host.clone(), str::to_owned);
-        let (found, error) = spawn_blocking(move || {
-            let error = add_indexed(&index, &host, max_urls, &scope, &mut found).err();
-            (found, error)
-        })
-        .await?;
-        self.found = found;
-        if let Some(error) = error {
-            tracing::error!(
-                error = &error as &dyn std::error::Error,
-                "the index could not be read for a map"
-            );
-            self.warnings.add("the pages of the site in the index could not be read".to_owned());
-        }
-        Ok(())
-    }
-
     /// Ends the map: removes blocked URLs, ranks the others and applies the limit.
     async fn finish(mut self) -> Result<SiteUrls, EngineError> {
         if self.found.len() == 0 {
@@ -437,32 +419,12 @@ async fn wait_delay(delay: Duration, deadline: Instant) {
     }
 }
 
-/// Adds the pages of a host and its subdomains that are in the index.
-fn add_indexed(
-    index: &Index,
-    host: &str,
-    max_urls: usize,
-    scope: &MapScope,
-    found: &mut UrlCollector,
-) -> Result<(), websvc_index::IndexError> {
-    for (position, indexed) in index.urls(Some(host), max_urls)?.into_iter().enumerate() {
-        let Some(url) = Url::parse(&indexed).ok().and_then(|url| scope.normalize(url)) else { continue };
-        let document = if position < MAX_INDEX_TITLES { index.document(&indexed)? } else { None };
-        let (title, description) =
-            document.map_or((None, None), |document| (Some(document.title), document.description));
-        if found.add(url, title.as_deref(), description.as_deref()).is_break() {
-            break;
-        }
-    }
-    Ok(())
-}
-
 fn is_shown(checker: &UrlChecker, link: &MapLink) -> bool {
     Url::parse(&link.url).is_ok_and(|url| checker.check_lists(&url).is_ok())
 }
 
 /// Runs CPU-bound work on a blocking thread.
-async fn spawn_blocking<T: Send + 'static>(
+pub(super) async fn spawn_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, EngineError> {
     match tokio::task::spawn_blocking(work).await {

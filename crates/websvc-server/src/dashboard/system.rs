@@ -1,12 +1,12 @@
 //! The state of the service for the page "System" of the dashboard.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use serde::Serialize;
 use url::Url;
 use websvc_browser::BrowserMetrics;
-use websvc_engine::{LATENCY_BOUNDS_MS, SourceMetrics};
+use websvc_engine::{Engine, LATENCY_BOUNDS_MS, ServerIndexStats, SourceMetrics};
 use websvc_store::{CacheSize, JobOverview, JobState, Retention};
 use websvc_threat::ThreatMetrics;
 use websvc_types::index::CrawlProgressRequest;
@@ -76,7 +76,8 @@ struct LastFailure {
 #[derive(Serialize)]
 struct IndexSize {
     documents: u64,
-    images: u64,
+    /// `None` if the index is on a server, which does not count them.
+    images: Option<u64>,
     bytes: u64,
 }
 
@@ -98,6 +99,9 @@ struct CrawlState {
 
 /// The maximum number of listed jobs, like that of external crawls.
 const MAX_JOBS: u64 = 64;
+
+/// The time that the view waits for the size of an index on a server.
+const SERVER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The time after its end for which a job is listed, like an external crawl.
 const LISTED_AFTER_END_MS: u64 = 600_000;
@@ -145,11 +149,7 @@ pub(super) async fn system(context: &RequestContext<'_>) -> Result<HttpResponse,
     let store = context.state.store.clone();
     let size = run_on_store(move || store.cache_size()).await?;
     let engine = &context.state.engine;
-    let index = engine
-        .index()
-        .map(|index| index.stats())
-        .transpose()
-        .map_err(|error| ApiError::internal(&error, "the index could not be read"))?;
+    let index = index_size(engine).await?;
     let (_, readiness) = handler::readiness(context).await;
     let mut crawls = jobs(context).await?;
     crawls.extend(external_crawls(context));
@@ -160,17 +160,31 @@ pub(super) async fn system(context: &RequestContext<'_>) -> Result<HttpResponse,
         readiness,
         requests: requests(&context.state.admission.metrics()),
         sources: engine.source_metrics().into_iter().map(source).collect(),
-        index: index.map(|stats| IndexSize {
-            documents: stats.documents,
-            images: stats.images,
-            bytes: stats.bytes,
-        }),
+        index,
         crawls,
         cache: cache(context, size),
         browser: browser(context).await,
         threat: threat(&engine.threat().metrics()),
     };
     Ok(json(StatusCode::OK, &system))
+}
+
+/// Returns the size of the index, here or on a server; `None` if there is none, or the server does not respond.
+async fn index_size(engine: &Engine) -> Result<Option<IndexSize>, ApiError> {
+    if let Some(server) = engine.index_server() {
+        // The view is refreshed every few seconds. The state of the server is in the list of sources.
+        let stats = tokio::time::timeout(SERVER_TIMEOUT, server.stats()).await;
+        return Ok(stats.ok().and_then(Result::ok).map(
+            |ServerIndexStats { documents, bytes, segments: _ }| IndexSize { documents, images: None, bytes },
+        ));
+    }
+    let stats = engine.index().map(|index| index.stats()).transpose();
+    let stats = stats.map_err(|error| ApiError::internal(&error, "the index could not be read"))?;
+    Ok(stats.map(|stats| IndexSize {
+        documents: stats.documents,
+        images: Some(stats.images),
+        bytes: stats.bytes,
+    }))
 }
 
 fn requests(metrics: &AdmissionMetrics) -> RequestState {

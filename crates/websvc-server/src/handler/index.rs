@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use http::{Request, StatusCode};
-use websvc_engine::{BulkReport, ingest_durably};
+use websvc_engine::{BulkReport, IndexServerError, ServerIndexStats, ingest_durably};
 use websvc_store::{PageOwner, PageScope, Retention};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
@@ -128,11 +128,24 @@ pub(crate) async fn crawl_progress(
 
 /// `GET /v2/index/stats`: the size of the indexes that the team's searches read.
 pub(crate) async fn index_stats(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
-    let index = context.state.engine.index().ok_or_else(no_index)?;
+    let engine = &context.state.engine;
+    let index = engine.index().ok_or_else(no_index)?;
     let failed = |error| ApiError::internal(&error, "the index could not be read");
-    let team_index = context.state.engine.existing_team_index(scope(context)?).await.map_err(failed)?;
+    let team_index = engine.existing_team_index(scope(context)?).await.map_err(failed)?;
     let mut total = IndexStats { success: true, documents: 0, bytes: 0, segments: 0 };
-    for index in team_index.iter().chain([index]) {
+    let server = engine.index_server();
+    if let Some(server) = server {
+        let stats = server.stats().await;
+        let unavailable = |error: IndexServerError| {
+            let text = format!("the size of the index could not be read: {error}");
+            ApiError::new(ErrorCode::SearchUnavailable, text)
+        };
+        let ServerIndexStats { documents, bytes, segments } = stats.map_err(unavailable)?;
+        total = IndexStats { documents, bytes, segments, ..total };
+    }
+    // The pages of all teams are either on the server or in the embedded index.
+    let index = Some(index).filter(|_| server.is_none());
+    for index in team_index.iter().chain(index) {
         let stats =
             index.stats().map_err(|error| ApiError::internal(&error, "the index could not be read"))?;
         total.documents += stats.documents;

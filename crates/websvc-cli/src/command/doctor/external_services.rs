@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use tokio::task::JoinSet;
 use url::{Host, Url};
-use websvc_engine::{FailureKind, SearchSource, SourceRequest, SourceResponse};
+use websvc_engine::{ElasticsearchWriter, FailureKind, SearchSource, SourceRequest, SourceResponse};
 use websvc_transport::{Client, FetchError, Proxy, Resolve, SystemResolver};
 use websvc_validate::{DomainFilter, SourceKind};
 
 use super::finding::Finding;
-use crate::app;
+use crate::app::{self, UnsearchedIndex};
 use crate::config::{self, Config};
 use crate::output;
 
@@ -156,15 +156,32 @@ fn pool_finding(pool: &str, proxies: &[(usize, Option<String>)]) -> Finding {
 /// Sends one query to every remote provider. Returns one finding per provider.
 async fn providers(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let written = app::index_writers(config).unwrap_or_default();
     for (name, source) in app::remote_sources(config) {
         let check = format!("provider {name}");
+        let writer = written.iter().find(|writer| writer.name() == name);
         findings.push(match source {
+            Ok(_) if is_index_empty(writer).await => {
+                Finding::ok(check, "responds; its index has no pages yet, and the first page creates it")
+            }
             Ok(source) => provider(check, source).await,
             Err(error) => unusable(check, &error),
         });
     }
     findings.extend(unused(config));
+    findings.extend(
+        app::unsearched_index(config).map(|UnsearchedIndex { remedy }| {
+            Finding::warning("providers", UnsearchedIndex::MESSAGE, remedy)
+        }),
+    );
     findings
+}
+
+/// Returns whether a server that pages are written to has none. A failure is found by the search that follows.
+async fn is_index_empty(writer: Option<&ElasticsearchWriter>) -> bool {
+    let Some(writer) = writer else { return false };
+    let stats = tokio::time::timeout(TIMEOUT, writer.stats()).await;
+    matches!(stats, Ok(Ok(stats)) if stats.documents == 0)
 }
 
 /// Writes a file into the bucket of artifacts and deletes it, if a bucket is configured.

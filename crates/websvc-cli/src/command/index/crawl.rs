@@ -46,6 +46,7 @@ pub(super) async fn crawl(context: CommandContext, arguments: Crawl) -> Result<(
 async fn crawl_locally(context: &CommandContext, arguments: Crawl, seeds: Vec<Url>) -> Result<CrawlReport> {
     let Patterns { include, exclude, regex_on_full_url } = arguments.patterns;
     let paths = PathFilter::new(include, exclude, regex_on_full_url).map_err(rejection_error)?;
+    app::UnsearchedIndex::warn(&context.config);
     let access = IndexMode::Write(context.data_dir.lock()?);
     let app = app::open(&context.config, &context.data_dir, access)?;
     let checkpoint = CrawlCheckpoint::open(&context.data_dir, &seeds)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 use websvc_engine::to_index_document;
@@ -15,6 +15,7 @@ use zstd::stream::write::Encoder;
 
 use super::maintain::host;
 use crate::CommandContext;
+use crate::app;
 use crate::args::Export;
 use crate::command::serve::stop_signal;
 use crate::output;
@@ -59,10 +60,17 @@ pub(super) async fn export(context: CommandContext, arguments: Export) -> Result
     let Export { file, site, json } = arguments;
     let is_stdout = Target::of(&file)? == Target::Stdout;
     let site = site.as_deref().map(host).transpose()?;
+    let server = app::index_server(&context.config).map(str::to_owned);
     let stopped = Arc::new(AtomicBool::new(false));
     let stop = Arc::clone(&stopped);
     let mut writing = tokio::task::spawn_blocking(move || {
         let index = Index::open(&context.data_dir.index(), IndexConfig::default())?;
+        if let Some(server) = server {
+            ensure!(index.document_count() > 0, "{}", nothing_local(&server));
+            output::note(&format!(
+                "only the local index is exported; the pages in {server} are not included"
+            ));
+        }
         run(&index, &file, site.as_deref(), &stop)
     });
     let report = tokio::select! {
@@ -84,6 +92,13 @@ pub(super) async fn export(context: CommandContext, arguments: Export) -> Result
         return Ok(());
     }
     output::line(&summary)
+}
+
+fn nothing_local(server: &str) -> String {
+    format!(
+        "the local index is empty, because new pages are written to {server} only: export them with the tools of that \
+         server, such as a snapshot"
+    )
 }
 
 fn run(index: &Index, file: &Path, site: Option<&str>, stop: &AtomicBool) -> Result<Report> {

@@ -61,6 +61,7 @@ pub(super) async fn import(context: CommandContext, arguments: Import) -> Result
     let (sink, index): (Box<dyn Sink>, _) = match arguments.remote.server {
         Some(_) => (Box::new(ServerSink(client(&arguments.remote)?)), None),
         None => {
+            app::UnsearchedIndex::warn(&context.config);
             let access = IndexMode::Write(context.data_dir.lock()?);
             let app = app::open(&context.config, &context.data_dir, access)?;
             (app.sink(), Some(app))

@@ -16,7 +16,10 @@ const MAX_DELETED_AT_ONCE: usize = 2_000;
 const MAX_CONFLICTS: usize = 6;
 
 /// The number of pages in one response to a listing.
-const LISTING_PAGE: usize = 1_000;
+const LISTING_PAGE: usize = 500;
+
+/// The maximum number of pages in a listing. Servers reject a request beyond it.
+const MAX_LISTED: usize = 10_000;
 
 /// The pages that a deletion applies to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -145,7 +148,7 @@ impl ElasticsearchWriter {
         }
     }
 
-    /// Returns pages of a host and its subdomains, at most `max` of them; none if the index does not exist.
+    /// Returns pages of a host and its subdomains, at most `max` of them and at most 10,000; none if the index does not exist.
     ///
     /// # Errors
     /// [`IndexServerError`]
@@ -153,12 +156,16 @@ impl ElasticsearchWriter {
         let mut pages: Vec<ListedPage> = Vec::new();
         while pages.len() < max {
             let size = LISTING_PAGE.min(max - pages.len());
-            let body = json!({
+            let mut body = json!({
                 "query": {"bool": {"must": [{"match_all": {}}], "filter": [{"term": {field::SITES: {"value": host}}}]}},
                 "from": pages.len(),
                 "size": size,
                 "_source": ["url", "title", "description"],
             });
+            // The order of equal scores may differ between requests. Quickwit cannot sort by texts.
+            if self.server.dialect == Dialect::Elasticsearch {
+                body["sort"] = json!([{"url": {"order": "asc"}}]);
+            }
             let response = match self.exchange(self.server.search(&body, self.timeout())).await {
                 Err(SourceError::Status { status: 404, .. }) => break,
                 response => response.map_err(|error| self.server_error(error))?,
@@ -166,8 +173,7 @@ impl ElasticsearchWriter {
             let found =
                 response.pointer("/hits/hits").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
             pages.extend(found.iter().filter_map(listed_page));
-            // Servers reject a listing beyond 10,000 documents.
-            if found.len() < size || pages.len() + LISTING_PAGE > 10_000 {
+            if found.len() < size || pages.len() + LISTING_PAGE > MAX_LISTED {
                 break;
             }
         }

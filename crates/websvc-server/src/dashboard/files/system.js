@@ -53,7 +53,7 @@ function sections(current, growth, last) {
       : empty("No crawl or batch is in progress. ", el("code", {}, `websvc index crawl URL --server ${location.origin}`), ", ", el("code", {}, "POST /v2/crawl"), " and ", el("code", {}, "POST /v2/batch/scrape"), " are listed here.")],
     ["Sources", [...readiness.sources.filter(({ warning }) => warning).slice(0, 1).map(({ warning }) => empty(warning)), table("Search sources", ["Name", "State", ["Responses", "number"], ["Failed", "number"], ["Mean", "number"], ["p95", "number"], "Last error"],
       readiness.sources.map((source) => sourceRow(source, sources.find(({ name }) => name === source.name), now)), "No sources")]],
-    ["Index", index ? properties([["Documents", formatCount(index.documents)], ["Images", formatCount(index.images)], ["Size", formatBytes(index.bytes)]]) : empty("No index")],
+    ["Index", index ? properties([["Documents", formatCount(index.documents)], ...(index.images === null ? [] : [["Images", formatCount(index.images)]]), ["Size", formatBytes(index.bytes)]]) : empty("No index")],
     ["Page cache", [
       el("progress", { max: cache.maxBytes, value: cache.bytes, "aria-label": "Used part of the cache" }),
       properties([["Size", `${formatBytes(cache.bytes)} of ${formatBytes(cache.maxBytes)}`], ["Pages", formatCount(cache.pages)], ["Hits", formatCount(cache.hits)], ["Misses", formatCount(cache.misses)],
