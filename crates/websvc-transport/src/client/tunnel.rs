@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use tokio::net::UdpSocket;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsConnector;
 use url::Host;
 
@@ -43,8 +43,21 @@ impl Client {
     /// [`FetchError`], as for a fetch.
     pub async fn secure_tunnel(&self, host: &Host, port: u16, limit: Duration) -> Result<Tunnel, FetchError> {
         let deadline = Instant::now() + limit;
-        let connector = &self.0.connector;
-        let stream = connector.tunnel(&endpoint(host, port, ConnectRoute::Direct)?, limit).await?;
+        let stream = self.tunnel(host, port, None, limit).await?;
+        self.start_tls(stream, host, deadline.saturating_duration_since(Instant::now())).await
+    }
+
+    /// Starts TLS with a host on an open connection within `limit`, for protocols that begin without it. The
+    /// certificate is verified.
+    ///
+    /// # Errors
+    /// [`FetchError::Tls`], [`FetchError::Timeout`].
+    pub async fn start_tls(
+        &self,
+        stream: Tunnel,
+        host: &Host,
+        limit: Duration,
+    ) -> Result<Tunnel, FetchError> {
         let timed_out = |_| FetchError::Timeout { phase: FetchPhase::Connect, after: limit };
         let tls_error = |source: io::Error| FetchError::Tls {
             host: host.to_string(),
@@ -52,10 +65,10 @@ impl Client {
             source,
         };
         let handshake = async {
-            let config = connector.trust.config_without_alpn().await?;
+            let config = self.0.connector.trust.config_without_alpn().await?;
             TlsConnector::from(config).connect(server_name(host)?, stream).await
         };
-        let stream = timeout_at(deadline, handshake).await.map_err(timed_out)?.map_err(tls_error)?;
+        let stream = timeout(limit, handshake).await.map_err(timed_out)?.map_err(tls_error)?;
         Ok(Tunnel::through(Box::new(stream)))
     }
 
